@@ -1,0 +1,127 @@
+/** Enforces the architecture: which package may import which, what pure code may touch, where the environment is read. */
+import { isTest, lineAt, readSources, report, type SourceFile, type Violation } from "./source.ts";
+
+/** Packages and what of ours each may import besides itself. Anything not listed here may use every `mod.ts`. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  proto: [],
+  wasm: [],
+  api: ["proto"],
+  relay: ["proto"],
+  sdk: ["proto", "wasm"],
+  cli: ["sdk", "proto"],
+};
+
+/** Inside a package, adapters import the core and never the reverse. */
+const mayNotImport: readonly { readonly from: string; readonly to: readonly string[] }[] = [
+  { from: "api/domain/", to: ["api/routes/", "api/store/", "api/app.ts", "api/main.ts", "api/config.ts"] },
+  { from: "api/store/", to: ["api/routes/", "api/app.ts", "api/main.ts"] },
+  { from: "api/routes/", to: ["api/store/", "api/main.ts"] },
+  { from: "relay/core/", to: ["relay/listeners/", "relay/proxy/", "relay/http2/", "relay/main.ts", "relay/config.ts"] },
+  { from: "relay/engine/", to: ["relay/listeners/", "relay/proxy/", "relay/http2/", "relay/main.ts"] },
+  { from: "relay/http2/", to: ["relay/core/", "relay/engine/", "relay/listeners/", "relay/proxy/", "relay/main.ts"] },
+  { from: "sdk/mls/", to: ["sdk/transport/", "sdk/platform/", "sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"] },
+  { from: "sdk/store/", to: ["sdk/transport/", "sdk/platform/", "sdk/mls/", "sdk/client.ts", "sdk/manager.ts"] },
+  { from: "sdk/transport/", to: ["sdk/platform/", "sdk/mls/", "sdk/store/", "sdk/client.ts", "sdk/manager.ts"] },
+];
+
+/** Only these may know ts-mls and HTTP/2's neighbours: everything else goes through their own modules. */
+const onlyIn: readonly { readonly dependency: RegExp; readonly folder: string }[] = [
+  { dependency: /^(npm:)?ts-mls\b/, folder: "sdk/mls/" },
+  { dependency: /^node:http2$/, folder: "(nowhere: it can abort the process)/" },
+];
+
+const pureZone = /^(proto|api\/domain|relay\/core|sdk)\//;
+const pureExempt = /^sdk\/platform\//;
+const impure =
+  /\b(?:Deno\b|Date\.now\b|new Date\(\)|performance\.now\b|setTimeout\b|setInterval\b|getRandomValues\b|randomUUID\b|Math\.random\b|console\b|process\.|fetch\()/g;
+
+const environment = /\b(?:Deno\.(?:env|exit|exitCode)|process\.(?:env|exit|exitCode))\b/g;
+const environmentExempt = /(^|\/)(main|config)\.ts$|^sdk\/platform\/|^cli\/platform\/|^start\.ts$|^bench\/|^\.ci\//;
+
+const moduleState = /^(?:export )?(?:let|var) /gm;
+const importStatement = /\b(?:from|import)\s*\(?\s*"/g;
+
+export function checkImports(file: SourceFile): Violation[] {
+  const violations: Violation[] = [];
+  const add = (index: number, rule: string, what: string): void => {
+    violations.push({ path: file.path, line: lineAt(file.code, index), rule, what });
+  };
+  const test = isTest(file.path);
+
+  for (const { index, specifier } of importsOf(file)) {
+    for (const fault of importFaults(file.path, specifier, test)) add(index, fault.rule, fault.what);
+  }
+  if (test) return violations;
+
+  if (pureZone.test(file.path) && !pureExempt.test(file.path)) {
+    for (const match of file.code.matchAll(impure)) {
+      add(match.index, "pure", `${match[0]} reaches outside; take it from the deps object`);
+    }
+  }
+  if (!environmentExempt.test(file.path)) {
+    for (const match of file.code.matchAll(environment)) {
+      add(match.index, "environment", `${match[0]} belongs in main.ts or config.ts`);
+    }
+  }
+  for (const match of file.code.matchAll(moduleState)) {
+    add(match.index, "state", "module-level mutable state; hold it in an object that someone creates");
+  }
+  return violations;
+}
+
+function importFaults(path: string, specifier: string, test: boolean): { rule: string; what: string }[] {
+  const target = resolveImport(path, specifier);
+  if (target === undefined) {
+    const faults = onlyIn.filter(({ dependency, folder }) => dependency.test(specifier) && !path.startsWith(folder));
+    const pure = pureZone.test(path) && !pureExempt.test(path) && !test && specifier.startsWith("node:");
+    return [
+      ...faults.filter(() => !test).map(({ folder }) => ({
+        rule: "dependency",
+        what: `${specifier} may be imported only in ${folder}`,
+      })),
+      ...(pure ? [{ rule: "pure", what: `${specifier} reaches outside; take it from the deps object` }] : []),
+    ];
+  }
+
+  const faults: { rule: string; what: string }[] = [];
+  const [from, to] = [packageOf(path), packageOf(target)];
+  const testSupport = test && (target.startsWith("tests/") || target.startsWith(".ci/"));
+  if (from !== to && !testSupport) {
+    const allowed = mayImport[from];
+    if (allowed !== undefined && !allowed.includes(to)) {
+      faults.push({ rule: "layer", what: `${from} may not import ${to} (${specifier})` });
+    }
+    if (to in mayImport && target !== `${to}/mod.ts`) {
+      faults.push({ rule: "mod", what: `import ${to}/mod.ts instead of ${target}` });
+    }
+  }
+  for (const rule of test ? [] : mayNotImport) {
+    if (path.startsWith(rule.from) && rule.to.some((forbidden) => target.startsWith(forbidden))) {
+      faults.push({ rule: "direction", what: `${rule.from} may not import ${target}` });
+    }
+  }
+  return faults;
+}
+
+/** Specifiers are blanked in `code`, so the statement is found there and the specifier read from `text`. */
+function importsOf(file: SourceFile): { index: number; specifier: string }[] {
+  return Array.from(file.code.matchAll(importStatement), (match) => {
+    const start = match.index + match[0].length;
+    return { index: match.index, specifier: file.text.slice(start, file.text.indexOf('"', start)) };
+  });
+}
+
+/** The repository path of a relative import; undefined for a dependency. */
+function resolveImport(path: string, specifier: string): string | undefined {
+  if (!specifier.startsWith(".")) return undefined;
+  return new URL(specifier, `file:///${path}`).pathname.slice(1);
+}
+
+function packageOf(path: string): string {
+  return path.includes("/") ? path.slice(0, path.indexOf("/")) : path;
+}
+
+if (import.meta.main) {
+  const sources = await readSources(".");
+  Deno.exit(report("imports", sources.flatMap(checkImports), sources.length));
+}

@@ -1,0 +1,60 @@
+import { assertEquals } from "@std/assert";
+import { checkImports } from "./check_imports.ts";
+import { createSourceFile } from "./source.ts";
+
+/** Rules broken by one line of source at a path. */
+function rulesBroken(path: string, text: string): string[] {
+  return checkImports(createSourceFile(path, text)).map(({ rule }) => rule);
+}
+
+const violations: readonly [rule: string, path: string, text: string][] = [
+  ["layer", "proto/cell.ts", 'import { seal } from "../wasm/mod.ts";'],
+  ["layer", "api/app.ts", 'import type { Relay } from "../relay/mod.ts";'],
+  ["layer", "relay/core/session.ts", 'export { client } from "../../sdk/mod.ts";'],
+  ["layer", "sdk/client.ts", 'const relay = await import("../relay/mod.ts");'],
+  ["mod", "api/app.ts", 'import { limits } from "../proto/limits.ts";'],
+  ["mod", "bench/proto.ts", 'import { encodeEnvelope } from "../proto/envelope.ts";'],
+  ["direction", "api/domain/keys.ts", 'import { sql } from "../store/sql.ts";'],
+  ["direction", "relay/core/session.ts", 'import { listen } from "../listeners/quic.ts";'],
+  ["direction", "relay/http2/frame.ts", 'import { Core } from "../core/mod.ts";'],
+  ["direction", "sdk/store/records.ts", 'import { open } from "../platform/deno.ts";'],
+  ["dependency", "sdk/client.ts", 'import { createGroup } from "ts-mls";'],
+  ["dependency", "relay/listeners/grpc.ts", 'import http2 from "node:http2";'],
+  ["pure", "proto/cell.ts", 'import { Buffer } from "node:buffer";'],
+  ["pure", "relay/core/session.ts", "const now = Date.now();"],
+  ["pure", "sdk/client.ts", "setTimeout(retry, 100);"],
+  ["pure", "api/domain/keys.ts", "const id = crypto.randomUUID();"],
+  ["pure", "proto/ids.ts", 'console.log("id");'],
+  ["environment", "relay/listeners/quic.ts", 'Deno.env.get("PORT");'],
+  ["environment", "api/app.ts", "Deno.exit(1);"],
+  ["state", "relay/listeners/quic.ts", "let sessions = 0;"],
+  ["state", "relay/listeners/quic.ts", "export let sessions = 0;"],
+];
+
+for (const [rule, path, text] of violations) {
+  Deno.test(`check_imports reports "${rule}" for ${path}: ${text}`, () => {
+    assertEquals(rulesBroken(path, text), [rule]);
+  });
+}
+
+const accepted: readonly [path: string, text: string][] = [
+  ["api/app.ts", 'import { limits } from "../proto/mod.ts";'],
+  ["start.ts", 'import { limits } from "./proto/mod.ts";'],
+  ["sdk/mls/group.ts", 'import { createGroup } from "ts-mls";'],
+  ["sdk/platform/node.ts", 'import { readFile } from "node:fs/promises";\nconst now = Date.now();'],
+  ["proto/cell_test.ts", 'import { createRandom } from "../tests/support/mod.ts";\nconst now = Date.now();'],
+  ["relay/main.ts", 'const port = Deno.env.get("PORT");'],
+  ["proto/cell.ts", '// Date.now() is not used here\nconst text = "Deno.env";'],
+  ["proto/cell.ts", "function pack(): void {\n  let used = 0;\n}"],
+];
+
+for (const [path, text] of accepted) {
+  Deno.test(`check_imports accepts ${path}: ${text.split("\n")[0]}`, () => {
+    assertEquals(rulesBroken(path, text), []);
+  });
+}
+
+Deno.test("check_imports names the line of the violation", () => {
+  const [violation] = checkImports(createSourceFile("proto/cell.ts", "/** Cells. */\n\nconst now = Date.now();\n"));
+  assertEquals(violation?.line, 3);
+});

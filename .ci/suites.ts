@@ -1,0 +1,77 @@
+/** The suites of the test command, in the order in which a mistake is cheapest to see. */
+import { parseJunit } from "./junit.ts";
+
+export interface SuiteResult {
+  readonly passed: number;
+  readonly failed: number;
+  /** Names of skipped tests; each name ends with its reason. */
+  readonly skipped: readonly string[];
+}
+
+export interface Suite {
+  readonly name: string;
+  readonly run: () => Promise<SuiteResult>;
+}
+
+/** Modules that must work in a browser: checked against the DOM library, without Deno's types. */
+const browserSafe = ["proto/mod.ts"];
+
+export const suites: readonly Suite[] = [
+  gate("format", ["fmt", "--check", "--quiet"]),
+  gate("lint", ["lint", "--quiet"]),
+  gate("types", ["check", "--quiet", "."]),
+  { name: "browser-types", run: checkBrowserTypes },
+  gate("imports", ["run", "--allow-read=.", ".ci/check_imports.ts"]),
+  gate("tidy", ["run", "--allow-read=.", ".ci/tidy.ts"]),
+  gate("generated", ["run", "-A", ".ci/generate.ts", "--check"]),
+  tests("ci", [".ci/"]),
+  tests("proto", ["proto/"]),
+  tests("project", ["tests/"]),
+];
+
+/** One command that either passes or fails, counted as one test. */
+function gate(name: string, args: readonly string[]): Suite {
+  return {
+    name,
+    run: async () => {
+      const ok = await runDeno(args);
+      return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [] };
+    },
+  };
+}
+
+/** Same dependencies as `deno.json`, the browser's library instead of Deno's. */
+async function checkBrowserTypes(): Promise<SuiteResult> {
+  const { imports, compilerOptions } = JSON.parse(await Deno.readTextFile("deno.json"));
+  const lib = ["esnext", "dom", "dom.iterable", "dom.asynciterable"];
+  const config = await Deno.makeTempFile({ suffix: ".json" });
+  try {
+    await Deno.writeTextFile(config, JSON.stringify({ imports, compilerOptions: { ...compilerOptions, lib } }));
+    return await gate("browser-types", ["check", "--quiet", "--no-lock", "--config", config, ...browserSafe]).run();
+  } finally {
+    await Deno.remove(config);
+  }
+}
+
+/** A folder of tests. Types were checked by their own suite. */
+function tests(name: string, paths: readonly string[]): Suite {
+  return {
+    name,
+    run: async () => {
+      const report = await Deno.makeTempFile({ suffix: ".xml" });
+      try {
+        const ok = await runDeno(["test", "-A", "--no-check", "--quiet", `--junit-path=${report}`, ...paths]);
+        const result = parseJunit(await Deno.readTextFile(report));
+        // A crash outside any test (a module that does not load, a leaked resource) must count too.
+        return ok || result.failed > 0 ? result : { ...result, failed: 1 };
+      } finally {
+        await Deno.remove(report);
+      }
+    },
+  };
+}
+
+async function runDeno(args: readonly string[]): Promise<boolean> {
+  const child = new Deno.Command(Deno.execPath(), { args: [...args], stdin: "null" }).spawn();
+  return (await child.status).success;
+}

@@ -1,0 +1,147 @@
+/** Style rules that a formatter and a linter do not know; each exists because CONTRIBUTING.md asks for it. */
+import { createSourceFile, isTest, lineAt, listFiles, report, type SourceFile, type Violation } from "./source.ts";
+
+const maxFileLines = 400;
+const maxFunctionLines = 70;
+const textFile = /\.(ts|md|json|sql|proto|yaml|yml|service|sh)$|(^|\/)(run|Dockerfile[\w.]*|LICENSE)$/;
+
+/** Spelled in pieces so that this file does not break its own rule. */
+const machinePaths = new RegExp(["/wo" + "rk/", "/ro" + "ot/", "registry\\.npm" + "js", "deb\\.deb" + "ian"].join("|"));
+const unfinished = new RegExp("\\b(TO" + "DO|FIX" + "ME|XX" + "X|HA" + "CK)\\b");
+
+type Finding = { readonly index: number; readonly what: string };
+type Rule = {
+  readonly name: string;
+  readonly applies: (file: SourceFile) => boolean;
+  readonly find: (file: SourceFile) => Finding[];
+};
+
+const typescript = (file: SourceFile): boolean => file.path.endsWith(".ts");
+const product = (file: SourceFile): boolean => typescript(file) && !isTest(file.path);
+
+const rules: readonly Rule[] = [
+  {
+    name: "name",
+    applies: typescript,
+    find: ({ path }) => {
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      if (!/^[a-z0-9]+(_[a-z0-9]+)*(\.d)?\.ts$/.test(name)) return [{ index: 0, what: `${name} is not snake_case` }];
+      if (/^(utils?|helpers?|data|misc|common|stuff)(_test)?\.ts$/.test(name)) {
+        return [{ index: 0, what: `${name} names no subject` }];
+      }
+      return [];
+    },
+  },
+  {
+    name: "doc",
+    applies: product,
+    find: ({ text }) =>
+      /^(#![^\n]*\n)?\/\*\*/.test(text) ? [] : [{ index: 0, what: "open the module with what it is for" }],
+  },
+  {
+    name: "length",
+    applies: product,
+    find: ({ text }) => {
+      const lines = text.split("\n").length - 1;
+      const excused = /^\/\*\*[^]*?Long because[^]*?\*\//.test(text);
+      return lines <= maxFileLines || excused
+        ? []
+        : [{ index: 0, what: `${lines} lines; split it or say in the first comment "Long because …"` }];
+    },
+  },
+  { name: "function", applies: product, find: longFunctions },
+  {
+    name: "cast",
+    applies: product,
+    find: (file) =>
+      matches(
+        file.code,
+        /(?<!\*)\s\bas (?!const\b)(?=[\w{[(])/g,
+        "say why: end the line or the one above with // cast: …",
+      )
+        .filter(({ index }) => !isRenaming(file.code, index) && !explained(file.text, index, "// cast: ")),
+  },
+  {
+    name: "suppress",
+    applies: typescript,
+    find: ({ text }) => matches(text, new RegExp("@ts-" + "(ignore|nocheck)", "g"), "fix the type instead"),
+  },
+  {
+    name: "focus",
+    applies: (file) => typescript(file) && isTest(file.path),
+    find: ({ code }) =>
+      matches(code, /\bDeno\.test\.(only|ignore)\b|\b(only|ignore): true\b/g, "use testWhen, or delete it"),
+  },
+  {
+    name: "sleep",
+    applies: (file) => typescript(file) && isTest(file.path),
+    find: (file) =>
+      matches(file.code, /new Promise\(\(?\w+\)? => setTimeout\(/g, "wait for a condition, or say why with // wait: …")
+        .filter(({ index }) => !explained(file.text, index, "// wait: ")),
+  },
+  {
+    name: "unfinished",
+    applies: typescript,
+    find: ({ text }) => first(text, unfinished, "finish it or write it in an issue"),
+  },
+  {
+    name: "machine",
+    applies: () => true,
+    find: ({ text }) => first(text, machinePaths, "a path or host of one machine"),
+  },
+];
+
+export function tidy(file: SourceFile): Violation[] {
+  return rules.filter((rule) => rule.applies(file)).flatMap((rule) =>
+    rule.find(file).map(({ index, what }) => ({
+      path: file.path,
+      line: lineAt(file.text, index),
+      rule: rule.name,
+      what,
+    }))
+  );
+}
+
+/** Relies on the formatter: a function's closing brace stands alone at the indentation of its first line. */
+function longFunctions({ code }: SourceFile): Finding[] {
+  const lines = code.split("\n");
+  const starts =
+    /^(\s*)(export )?(default )?(async )?(function\b|(static |private |override |async |get |set )*[#\w]+\([^)]*\)?.*\{$)/;
+  const findings: Finding[] = [];
+  lines.forEach((line, start) => {
+    const indent = starts.exec(line)?.[1];
+    if (indent === undefined || /^\s*(if|for|while|switch|catch)\b/.test(line)) return;
+    const end = lines.findIndex((other, i) => i > start && other.startsWith(`${indent}}`));
+    if (end - start + 1 > maxFunctionLines) {
+      const index = lines.slice(0, start).join("\n").length + 1;
+      findings.push({ index, what: `${end - start + 1} lines; a function fits on a screen (${maxFunctionLines})` });
+    }
+  });
+  return findings;
+}
+
+/** `import { a as b }` and `export * as c` rename, they do not cast. */
+function isRenaming(code: string, index: number): boolean {
+  const statement = code.slice(Math.max(code.lastIndexOf(";", index), code.lastIndexOf("*/", index)) + 1, index);
+  return /^\s*(import|export)\b(?![^]*[=(])/.test(statement);
+}
+
+function explained(text: string, index: number, marker: string): boolean {
+  const line = lineAt(text, index + 1);
+  return text.split("\n").slice(Math.max(0, line - 2), line).some((near) => near.includes(marker));
+}
+
+function matches(text: string, pattern: RegExp, what: string): Finding[] {
+  return Array.from(text.matchAll(pattern), ({ index }) => ({ index, what }));
+}
+
+function first(text: string, pattern: RegExp, what: string): Finding[] {
+  const match = pattern.exec(text);
+  return match === null ? [] : [{ index: match.index, what: `${match[0]}: ${what}` }];
+}
+
+if (import.meta.main) {
+  const paths = (await listFiles(".")).filter((path) => textFile.test(path));
+  const files = await Promise.all(paths.map(async (path) => createSourceFile(path, await Deno.readTextFile(path))));
+  Deno.exit(report("tidy", files.flatMap(tidy), files.length));
+}

@@ -1,0 +1,56 @@
+import { assert, assertEquals } from "@std/assert";
+import { createSourceFile } from "./source.ts";
+import { tidy } from "./tidy.ts";
+
+const doc = "/** What it is for. */\n";
+
+function rulesBroken(path: string, text: string): string[] {
+  return tidy(createSourceFile(path, text)).map(({ rule }) => rule);
+}
+
+const longFile = doc + "const a = 1;\n".repeat(400);
+const longFunction = `${doc}export function f(): void {\n${"  g();\n".repeat(70)}}\n`;
+const longMethod = `${doc}class A {\n  async f(): Promise<void> {\n${"    g();\n".repeat(70)}  }\n}\n`;
+
+const violations: readonly [rule: string, path: string, text: string][] = [
+  ["name", "proto/cellReader.ts", doc],
+  ["name", "relay/utils.ts", doc],
+  ["doc", "proto/cell.ts", "export const a = 1;\n"],
+  ["length", "proto/cell.ts", longFile],
+  ["function", "proto/cell.ts", longFunction],
+  ["function", "proto/cell.ts", longMethod],
+  ["cast", "proto/cell.ts", `${doc}const a = b as string;\n`],
+  ["cast", "proto/cell.ts", `${doc}const a = b as unknown[];\n`],
+  ["suppress", "proto/cell.ts", `${doc}// @ts-${"ignore"}\nconst a = 1;\n`],
+  ["focus", "proto/cell_test.ts", 'Deno.test.only("a", () => {});\n'],
+  ["focus", "proto/cell_test.ts", 'Deno.test({ name: "a", ignore: true, fn });\n'],
+  ["sleep", "proto/cell_test.ts", "await new Promise((resolve) => setTimeout(resolve, 100));\n"],
+  ["unfinished", "proto/cell.ts", `${doc}// TO${"DO"}: later\n`],
+  ["machine", "docs/protocol.md", `see /wo${"rk"}/main\n`],
+];
+
+for (const [rule, path, text] of violations) {
+  Deno.test(`tidy reports "${rule}" for ${path}: ${text.trimEnd().split("\n").at(-1)?.slice(0, 60)}`, () => {
+    assertEquals(rulesBroken(path, text), [rule]);
+  });
+}
+
+const accepted: readonly [path: string, text: string][] = [
+  ["proto/cell.ts", `${doc}const a = b as string; // cast: checked above\n`],
+  ["proto/cell.ts", `${doc}const words = ["a"] as const;\n`],
+  ["proto/cell.ts", `${doc}import { a as b } from "./a.ts";\n`],
+  ["proto/cell.ts", longFile.replace("What it is for.", "Cells. Long because it is one table.")],
+  ["proto/cell.ts", longFunction.replace("  g();\n  g();\n", "")],
+  ["proto/cell_test.ts", "// wait: the peer's timer\nawait new Promise((resolve) => setTimeout(resolve, 1));\n"],
+];
+
+for (const [path, text] of accepted) {
+  Deno.test(`tidy accepts ${path}: ${text.trimEnd().split("\n").at(-1)?.slice(0, 60)}`, () => {
+    assertEquals(rulesBroken(path, text), []);
+  });
+}
+
+Deno.test("the project's own sources are read", async () => {
+  const { readSources } = await import("./source.ts");
+  assert((await readSources(".")).some(({ path }) => path === ".ci/tidy.ts"));
+});

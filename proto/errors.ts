@@ -1,0 +1,125 @@
+/**
+ * The one closed list of error codes. Codes are stable: new ones may be added, none renamed or removed. The public text of
+ * an error says what failed and what to do; nothing internal and no secret is ever part of it.
+ */
+
+/** Classes of the client library's errors, from the interface. */
+export type ErrorClass = "TransportError" | "AuthError" | "ChannelError" | "QuotaExceededError" | "MlsError";
+
+export interface ErrorMapping {
+  readonly http: number;
+  /** Status code of gRPC, as its number on the wire. */
+  readonly grpc: number;
+  /** Application error code with which a QUIC connection or WebTransport session closes for this reason. */
+  readonly close: number;
+  readonly errorClass: ErrorClass;
+}
+
+const grpc = {
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  alreadyExists: 6,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  aborted: 10,
+  outOfRange: 11,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+const map = (http: number, grpc: number, close: number, errorClass: ErrorClass): ErrorMapping => ({
+  http,
+  grpc,
+  close,
+  errorClass,
+});
+
+export const errorCodes = {
+  // The client library's table in the interface.
+  join_timeout: map(504, grpc.deadlineExceeded, 0x101, "TransportError"),
+  auth_failed: map(401, grpc.unauthenticated, 0x102, "AuthError"),
+  auth_key_invalid: map(401, grpc.unauthenticated, 0x103, "AuthError"),
+  transport_error: map(502, grpc.unavailable, 0x104, "TransportError"),
+  connection_error: map(502, grpc.unavailable, 0x105, "TransportError"),
+  listener_died: map(500, grpc.internal, 0x106, "TransportError"),
+  channel_error: map(400, grpc.invalidArgument, 0x107, "ChannelError"),
+  quota_exceeded: map(429, grpc.resourceExhausted, 0x108, "QuotaExceededError"),
+  mls_error: map(409, grpc.failedPrecondition, 0x109, "MlsError"),
+
+  // Requests in general, over HTTP and to the relay.
+  invalid_request: map(400, grpc.invalidArgument, 0x110, "TransportError"),
+  not_found: map(404, grpc.notFound, 0x111, "ChannelError"),
+  method_not_allowed: map(405, grpc.unimplemented, 0x112, "TransportError"),
+  payload_too_large: map(413, grpc.outOfRange, 0x113, "ChannelError"),
+  unsupported_media_type: map(415, grpc.invalidArgument, 0x114, "TransportError"),
+  rate_limited: map(429, grpc.resourceExhausted, 0x115, "TransportError"),
+  internal: map(500, grpc.internal, 0x116, "TransportError"),
+  overloaded: map(503, grpc.unavailable, 0x117, "TransportError"),
+
+  // Accounts and keys.
+  email_taken: map(409, grpc.alreadyExists, 0x120, "AuthError"),
+  key_limit_reached: map(409, grpc.resourceExhausted, 0x121, "AuthError"),
+
+  // Sessions with the relay.
+  protocol_error: map(400, grpc.invalidArgument, 0x130, "TransportError"),
+  unsupported_version: map(400, grpc.failedPrecondition, 0x131, "TransportError"),
+  unknown_operation: map(404, grpc.unimplemented, 0x132, "TransportError"),
+  session_expired: map(401, grpc.unauthenticated, 0x133, "AuthError"),
+  session_replaced: map(409, grpc.aborted, 0x134, "TransportError"),
+  slow_reader: map(429, grpc.resourceExhausted, 0x135, "TransportError"),
+  relay_draining: map(503, grpc.unavailable, 0x136, "TransportError"),
+  session_ended: map(200, grpc.unavailable, 0x137, "TransportError"),
+
+  // Channels.
+  name_taken: map(409, grpc.alreadyExists, 0x140, "ChannelError"),
+  epoch_conflict: map(409, grpc.aborted, 0x141, "MlsError"),
+  not_allowed: map(403, grpc.permissionDenied, 0x142, "ChannelError"),
+  member_limit_reached: map(409, grpc.resourceExhausted, 0x143, "ChannelError"),
+  already_member: map(409, grpc.alreadyExists, 0x144, "ChannelError"),
+  queue_full: map(429, grpc.resourceExhausted, 0x145, "ChannelError"),
+  cursor_invalid: map(416, grpc.outOfRange, 0x146, "ChannelError"),
+  key_package_invalid: map(400, grpc.invalidArgument, 0x147, "MlsError"),
+  key_package_missing: map(404, grpc.failedPrecondition, 0x148, "MlsError"),
+  join_rejected: map(403, grpc.permissionDenied, 0x149, "ChannelError"),
+  membership_lapsed: map(410, grpc.failedPrecondition, 0x14a, "ChannelError"),
+
+  // The client's own disk.
+  store_locked: map(409, grpc.failedPrecondition, 0x150, "ChannelError"),
+  store_corrupt: map(500, grpc.internal, 0x151, "MlsError"),
+  passphrase_wrong: map(401, grpc.unauthenticated, 0x152, "AuthError"),
+} as const satisfies Record<string, ErrorMapping>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(errorCodes, text);
+}
+
+/** The code with which a peer closed, or undefined for one this version does not know. */
+export function errorCodeOfClose(close: number): ErrorCode | undefined {
+  return closeCodes.get(close);
+}
+
+const closeCodes: ReadonlyMap<number, ErrorCode> = new Map(
+  Object.entries(errorCodes).flatMap(([code, { close }]) => isErrorCode(code) ? [[close, code]] : []),
+);
+
+/**
+ * Bytes or values from outside that break the contract. The only exception that decoders and parsers of this package throw.
+ * `requestId` is set when the envelope was readable enough to answer the request instead of ending the session.
+ */
+export class WireError extends Error {
+  override readonly name = "WireError";
+  readonly code: ErrorCode;
+  readonly requestId: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; requestId?: number } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.requestId = options.requestId;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Every limit of the wire contract, each with its unit in its name. Decoders check them before they allocate; a relay may
+ * be configured below the values marked "ceiling" and tells clients what it uses, never above them.
+ */
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+export const limits = Object.freeze({
+  /** The one size of every unit on a stream unless the relay's first reply says otherwise. */
+  cellBytes: 4 * KiB,
+  minCellBytes: 1 * KiB,
+  maxCellBytes: 16 * KiB,
+
+  /** Plaintext of one application message. Ceiling. */
+  payloadBytes: 1 * MiB,
+  /** One PrivateMessage: payload, padding up to one cell of the largest size, MLS framing. */
+  ciphertextBytes: 1 * MiB + 32 * KiB,
+  keyPackageBytes: 16 * KiB,
+  commitBytes: 256 * KiB,
+  welcomeBytes: 2 * MiB,
+  /** Public parameters that CreateChannel answers. */
+  creatorWelcomeBytes: 1 * KiB,
+
+  /** One envelope: the largest is a commit of a thousand additions with its Welcome. */
+  envelopeBytes: 2 * MiB + 256 * KiB + 128 * KiB,
+  /** One envelope before authentication: a token, two nonces, a signature. */
+  handshakeEnvelopeBytes: 16 * KiB,
+  /** Nesting of CBOR arrays and maps: envelope, body, list, record, list, and one to spare. */
+  cborDepth: 6,
+
+  membersPerChannel: 1000,
+  welcomesPerCommit: 16,
+  keyPackagesPerUpload: 100,
+  channelsPerPage: 500,
+  answersPerCommit: 1000,
+
+  identityBytes: 256,
+  tokenBytes: 8 * KiB,
+  originBytes: 300,
+  sessionTokenBytes: 64,
+  errorTextBytes: 1 * KiB,
+  errorCodeBytes: 64,
+
+  nameComponentBytes: 63,
+  /** Three components and two slashes. */
+  channelNameBytes: 3 * 63 + 2,
+  emailBytes: 254,
+
+  queueBytesPerChannel: 64 * MiB,
+  queueAgeMs: 7 * 24 * 60 * 60 * 1000,
+  /** Unread bytes that a subscription may have in flight. */
+  windowBytes: 16 * MiB,
+
+  challengeMs: 30_000,
+  joinRequestMs: 10 * 60 * 1000,
+  inviteUses: 10_000,
+  /** How far a clock may be off before a lifetime is refused. */
+  clockSkewMs: 10 * 60 * 1000,
+  /** The longest lifetime accepted in a KeyPackage, plus twice the tolerated skew. */
+  keyPackageLifetimeMs: 100 * 24 * 60 * 60 * 1000,
+  /** Cover traffic: the shortest and longest interval a client may ask for. */
+  minCoverIntervalMs: 10,
+  maxCoverIntervalMs: 60 * 60 * 1000,
+});

@@ -1,0 +1,469 @@
+/**
+ * Every operation of the relay, its request, reply and notices. This table, `relay.proto` and `docs/protocol.md` say the
+ * same; tests compare the first two field by field. Long because it is one table, and a reader wants all of it in one place.
+ */
+import {
+  type AgentId,
+  type ChannelId,
+  type InviteId,
+  type JoinRequestId,
+  type MessageId,
+  parseAgentId,
+  parseChannelName,
+} from "./ids.ts";
+import { limits } from "./limits.ts";
+import {
+  type AnyStruct,
+  binaryId,
+  bool,
+  bytes,
+  choice,
+  type Field,
+  fixedBytes,
+  type Infer,
+  list,
+  nested,
+  optional,
+  parsedText,
+  struct,
+  text,
+  uint,
+} from "./schema.ts";
+
+const channelId = binaryId<ChannelId>();
+const messageId = binaryId<MessageId>();
+const inviteId = binaryId<InviteId>();
+const joinRequestId = binaryId<JoinRequestId>();
+const agentId: Field<AgentId> = parsedText(22, parseAgentId);
+const agentIds = list(agentId, limits.membersPerChannel);
+const channelName = parsedText(limits.channelNameBytes, parseChannelName);
+/** Counts and sizes that are `uint32` in protobuf. */
+const uint32 = uint(0xffff_ffff);
+const epoch = uint();
+/** Position in a channel's log; the first entry is 1, so 0 means "before everything". */
+const sequence = uint();
+/** Milliseconds since 1970 by the relay's clock. */
+const timeMs = uint();
+const token = text(limits.tokenBytes, 1);
+const errorCode = text(limits.errorCodeBytes, 1);
+const errorText = text(limits.errorTextBytes);
+const ciphertext = bytes(limits.ciphertextBytes, 1);
+const keyPackage = bytes(limits.keyPackageBytes, 1);
+const commit = bytes(limits.commitBytes, 1);
+const welcome = bytes(limits.welcomeBytes, 1);
+const signature = fixedBytes(64);
+const digest = fixedBytes(32);
+
+export const coverModes = ["off", "poisson", "constant"] as const;
+export const gapReasons = ["age", "size"] as const;
+export const channelEndReasons = ["closed", "removed", "left", "lapsed"] as const;
+
+const none = struct({});
+
+const relayLimits = struct({
+  payloadBytes: [1, uint32],
+  keyPackageBytes: [2, uint32],
+  commitBytes: [3, uint32],
+  welcomeBytes: [4, uint32],
+  membersPerChannel: [5, uint32],
+  queueBytesPerChannel: [6, uint()],
+  queueAgeMs: [7, uint()],
+  keyPackagesPerAgent: [8, uint32],
+});
+
+const channelSummary = struct({
+  channelId: [1, channelId],
+  name: [2, channelName],
+  epoch: [3, epoch],
+  head: [4, sequence],
+  members: [5, uint32],
+  member: [6, bool()],
+  owned: [7, bool()],
+  createdAtMs: [8, timeMs],
+  consumed: [9, optional(sequence)],
+});
+
+const member = struct({
+  agentId: [1, agentId],
+  joinedSequence: [2, sequence],
+  online: [3, bool()],
+  leaving: [4, bool()],
+  owner: [5, bool()],
+});
+
+const welcomeFor = struct({
+  recipients: [1, agentIds],
+  welcome: [2, welcome],
+});
+
+const ownerList = struct({ agentIds: [1, agentIds] });
+
+const commitRecord = struct({
+  sequence: [1, sequence],
+  commitHash: [2, digest],
+  sender: [3, agentId],
+  timeMs: [4, timeMs],
+});
+
+/** On the stream, urgent small things and bulk travel in separate lanes; see `cell.ts`. */
+export type Lane = "control" | "data";
+
+interface CallOptions {
+  readonly lane?: Lane;
+  /** May be sent before the session is authenticated. */
+  readonly open?: boolean;
+  /** May be sent as a notice, which is answered only when it fails. */
+  readonly quiet?: boolean;
+}
+
+interface Call<Request extends AnyStruct, Reply extends AnyStruct> {
+  readonly number: number;
+  readonly request: Request;
+  readonly reply: Reply;
+  readonly lane: Lane;
+  readonly open: boolean;
+  readonly quiet: boolean;
+}
+
+function call<Request extends AnyStruct, Reply extends AnyStruct>(
+  number: number,
+  request: Request,
+  reply: Reply,
+  { lane = "control", open = false, quiet = false }: CallOptions = {},
+): Call<Request, Reply> {
+  return { number, request, reply, lane, open, quiet };
+}
+
+/** What a client asks and the relay answers. Numbers are frozen. */
+export const calls = {
+  GetChallenge: call(
+    1,
+    struct({ versions: [1, list(uint32, 16)] }),
+    struct({
+      version: [1, uint32],
+      nonce: [2, digest],
+      expiresInMs: [3, uint32],
+      relayTimeMs: [4, timeMs],
+      cellBytes: [5, uint(limits.maxCellBytes, limits.minCellBytes)],
+    }),
+    { open: true },
+  ),
+  Authenticate: call(
+    2,
+    struct({
+      token: [1, token],
+      publicKey: [2, fixedBytes(32)],
+      identity: [3, bytes(limits.identityBytes, 1)],
+      clientNonce: [4, fixedBytes(32)],
+      relayNonce: [5, fixedBytes(32)],
+      origin: [6, text(limits.originBytes, 1)],
+      signature: [7, signature],
+    }),
+    struct({
+      agentId: [1, agentId],
+      expiresAtMs: [2, timeMs],
+      relayTimeMs: [3, timeMs],
+      sessionToken: [4, bytes(limits.sessionTokenBytes)],
+      keyPackages: [5, uint32],
+      limits: [6, nested(relayLimits)],
+    }),
+    { open: true },
+  ),
+  RenewToken: call(3, struct({ token: [1, token] }), struct({ expiresAtMs: [1, timeMs] })),
+  Ping: call(4, none, struct({ relayTimeMs: [1, timeMs] }), { open: true }),
+  EndSession: call(5, none, none, { open: true, quiet: true }),
+  ConfigureCover: call(
+    6,
+    struct({
+      mode: [1, choice(coverModes)],
+      intervalMs: [2, uint(limits.maxCoverIntervalMs, limits.minCoverIntervalMs)],
+    }),
+    struct({ mode: [1, choice(coverModes)], intervalMs: [2, uint32] }),
+  ),
+
+  CreateChannel: call(
+    10,
+    struct({ name: [1, channelName], nonce: [2, fixedBytes(16)] }),
+    struct({
+      channelId: [1, channelId],
+      welcome: [2, bytes(limits.creatorWelcomeBytes, 1)],
+      duplicate: [3, bool()],
+    }),
+  ),
+  ListChannels: call(
+    11,
+    struct({ after: [1, optional(channelId)], limit: [2, uint(limits.channelsPerPage, 1)] }),
+    struct({ channels: [1, list(nested(channelSummary), limits.channelsPerPage)], more: [2, bool()] }),
+  ),
+  CloseChannel: call(12, struct({ channelId: [1, channelId] }), struct({ closedAtMs: [1, timeMs] })),
+  ListMembers: call(
+    13,
+    struct({ channelId: [1, channelId] }),
+    struct({ epoch: [1, epoch], members: [2, list(nested(member), limits.membersPerChannel)] }),
+  ),
+  LeaveChannel: call(
+    14,
+    struct({ channelId: [1, channelId], epoch: [2, epoch], signature: [3, signature] }),
+    struct({ sequence: [1, sequence] }),
+  ),
+
+  UploadKeyPackage: call(
+    20,
+    struct({
+      keyPackages: [1, list(keyPackage, limits.keyPackagesPerUpload)],
+      lastResort: [2, optional(keyPackage)],
+    }),
+    struct({ stored: [1, uint32] }),
+    { lane: "data" },
+  ),
+  AddMember: call(
+    21,
+    struct({ channelId: [1, channelId], agentId: [2, agentId] }),
+    struct({ keyPackage: [1, keyPackage], lastResort: [2, bool()] }),
+  ),
+
+  SendMessage: call(
+    30,
+    struct({ channelId: [1, channelId], epoch: [2, epoch], messageId: [3, messageId], ciphertext: [4, ciphertext] }),
+    struct({ sequence: [1, sequence], timeMs: [2, timeMs], duplicate: [3, bool()] }),
+    { lane: "data" },
+  ),
+  SendCommit: call(
+    31,
+    struct({
+      channelId: [1, channelId],
+      epoch: [2, epoch],
+      commit: [3, commit],
+      added: [4, agentIds],
+      removed: [5, agentIds],
+      welcomes: [6, list(nested(welcomeFor), limits.welcomesPerCommit)],
+      owners: [7, optional(nested(ownerList))],
+      answers: [8, list(joinRequestId, limits.answersPerCommit)],
+    }),
+    struct({
+      sequence: [1, sequence],
+      epoch: [2, epoch],
+      commitHash: [3, digest],
+      timeMs: [4, timeMs],
+      duplicate: [5, bool()],
+    }),
+    { lane: "data" },
+  ),
+  SendWelcome: call(
+    32,
+    struct({ channelId: [1, channelId], epoch: [2, epoch], recipients: [3, agentIds], welcome: [4, welcome] }),
+    struct({ sequence: [1, sequence], duplicate: [2, bool()] }),
+    { lane: "data" },
+  ),
+  FindCommit: call(
+    33,
+    struct({ channelId: [1, channelId], epoch: [2, epoch] }),
+    struct({ epoch: [1, epoch], commit: [2, optional(nested(commitRecord))] }),
+  ),
+
+  Subscribe: call(
+    40,
+    struct({
+      channelId: [1, channelId],
+      after: [2, optional(sequence)],
+      windowBytes: [3, uint(limits.windowBytes, 1)],
+    }),
+    struct({ after: [1, sequence], head: [2, sequence], epoch: [3, epoch], consumed: [4, sequence] }),
+  ),
+  Unsubscribe: call(41, struct({ channelId: [1, channelId] }), none),
+  Acknowledge: call(
+    42,
+    struct({ channelId: [1, channelId], consumed: [2, sequence], received: [3, sequence] }),
+    struct({ consumed: [1, sequence] }),
+    { quiet: true },
+  ),
+
+  RegisterInvite: call(
+    50,
+    struct({
+      channelId: [1, channelId],
+      inviteId: [2, inviteId],
+      expiresAtMs: [3, timeMs],
+      uses: [4, uint(limits.inviteUses, 1)],
+    }),
+    struct({ expiresAtMs: [1, timeMs] }),
+  ),
+  RevokeInvite: call(51, struct({ channelId: [1, channelId], inviteId: [2, inviteId] }), none),
+  RequestJoin: call(
+    52,
+    struct({
+      channelId: [1, channelId],
+      inviteId: [2, inviteId],
+      keyPackage: [3, keyPackage],
+      mac: [4, digest],
+      ttlMs: [5, uint(limits.joinRequestMs, 1)],
+    }),
+    struct({ requestId: [1, joinRequestId], expiresAtMs: [2, timeMs], inviterOnline: [3, bool()] }),
+  ),
+  RejectJoin: call(
+    53,
+    struct({
+      channelId: [1, channelId],
+      requestId: [2, joinRequestId],
+      code: [3, errorCode],
+      message: [4, errorText],
+    }),
+    none,
+  ),
+  RequestRejoin: call(
+    54,
+    struct({ channelId: [1, channelId], keyPackage: [2, keyPackage], signature: [3, signature] }),
+    struct({ requestId: [1, joinRequestId], expiresAtMs: [2, timeMs] }),
+  ),
+} as const;
+
+interface Notice<Body extends AnyStruct> {
+  readonly number: number;
+  readonly body: Body;
+  readonly lane: Lane;
+}
+
+function notice<Body extends AnyStruct>(number: number, body: Body, lane: Lane = "data"): Notice<Body> {
+  return { number, body, lane };
+}
+
+/** What the relay tells a client unasked. Numbers are frozen and apart from those of the calls. */
+export const notices = {
+  DeliverMessage: notice(
+    64,
+    struct({
+      channelId: [1, channelId],
+      sequence: [2, sequence],
+      epoch: [3, epoch],
+      sender: [4, agentId],
+      timeMs: [5, timeMs],
+      messageId: [6, messageId],
+      ciphertext: [7, ciphertext],
+    }),
+  ),
+  DeliverCommit: notice(
+    65,
+    struct({
+      channelId: [1, channelId],
+      sequence: [2, sequence],
+      epoch: [3, epoch],
+      sender: [4, agentId],
+      timeMs: [5, timeMs],
+      commit: [6, commit],
+      added: [7, agentIds],
+      removed: [8, agentIds],
+      owners: [9, optional(nested(ownerList))],
+    }),
+  ),
+  DeliverWelcome: notice(
+    66,
+    struct({
+      channelId: [1, channelId],
+      sequence: [2, sequence],
+      epoch: [3, epoch],
+      sender: [4, agentId],
+      timeMs: [5, timeMs],
+      welcome: [6, welcome],
+      name: [7, channelName],
+      requestId: [8, optional(joinRequestId)],
+    }),
+  ),
+  DeliverLeave: notice(
+    67,
+    struct({
+      channelId: [1, channelId],
+      sequence: [2, sequence],
+      epoch: [3, epoch],
+      sender: [4, agentId],
+      timeMs: [5, timeMs],
+      signature: [6, signature],
+    }),
+  ),
+  DeliverGap: notice(
+    68,
+    struct({
+      channelId: [1, channelId],
+      firstSequence: [2, sequence],
+      lastSequence: [3, sequence],
+      messages: [4, uint()],
+      reason: [5, choice(gapReasons)],
+    }),
+  ),
+  DeliverChannelEnd: notice(
+    69,
+    struct({
+      channelId: [1, channelId],
+      sequence: [2, sequence],
+      timeMs: [3, timeMs],
+      reason: [4, choice(channelEndReasons)],
+    }),
+  ),
+  DeliverJoinRequest: notice(
+    70,
+    struct({
+      channelId: [1, channelId],
+      requestId: [2, joinRequestId],
+      inviteId: [3, inviteId],
+      agentId: [4, agentId],
+      keyPackage: [5, keyPackage],
+      mac: [6, digest],
+      expiresAtMs: [7, timeMs],
+    }),
+  ),
+  DeliverJoinRejected: notice(
+    71,
+    struct({
+      channelId: [1, channelId],
+      requestId: [2, joinRequestId],
+      code: [3, errorCode],
+      message: [4, errorText],
+    }),
+  ),
+  DeliverRejoinRequest: notice(
+    72,
+    struct({
+      channelId: [1, channelId],
+      requestId: [2, joinRequestId],
+      agentId: [3, agentId],
+      keyPackage: [4, keyPackage],
+      signature: [5, signature],
+      expiresAtMs: [6, timeMs],
+    }),
+  ),
+  DeliverLapse: notice(
+    76,
+    struct({
+      channelId: [1, channelId],
+      sequence: [2, sequence],
+      epoch: [3, epoch],
+      agentId: [4, agentId],
+      timeMs: [5, timeMs],
+    }),
+  ),
+  KeyPackagesLow: notice(73, struct({ remaining: [1, uint32], wanted: [2, uint32] }), "control"),
+  CoverStopped: notice(74, struct({ message: [1, errorText], untilMs: [2, optional(timeMs)] }), "control"),
+  SessionEnding: notice(
+    75,
+    struct({ code: [1, errorCode], message: [2, errorText], retryAfterMs: [3, optional(uint())] }),
+    "control",
+  ),
+} as const;
+
+/** The body of an error reply. `code` is text on the wire: a newer relay may know codes that we do not. */
+export const errorBody = struct({
+  code: [1, errorCode],
+  message: [2, errorText],
+  epoch: [3, optional(epoch)],
+  retryAfterMs: [4, optional(uint())],
+});
+export type ErrorBody = Infer<typeof errorBody>;
+
+export type CallName = keyof typeof calls;
+export type NoticeName = keyof typeof notices;
+export type RequestBody<Name extends CallName> = Infer<(typeof calls)[Name]["request"]>;
+export type ReplyBody<Name extends CallName> = Infer<(typeof calls)[Name]["reply"]>;
+export type NoticeBody<Name extends NoticeName> = Infer<(typeof notices)[Name]["body"]>;
+
+export type CoverMode = (typeof coverModes)[number];
+export type GapReason = (typeof gapReasons)[number];
+export type ChannelEndReason = (typeof channelEndReasons)[number];

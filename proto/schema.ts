@@ -1,0 +1,190 @@
+/**
+ * A small schema language for envelope bodies. One declaration gives the TypeScript type, the parser from CBOR and the
+ * encoder to it. Keys are the field numbers of the message of the same name in `relay.proto`, so one number means one field
+ * in both forms.
+ */
+import type { CborMap, CborValue } from "./cbor.ts";
+import { WireError } from "./errors.ts";
+import { type BinaryId, binaryIdBytes, binaryIdFromBytes, binaryIdToBytes } from "./ids.ts";
+
+export interface Field<T> {
+  /** `where` names the field for the error text: `SendMessage.ciphertext`. */
+  readonly parse: (value: CborValue | undefined, where: string) => T;
+  readonly encode: (value: T) => CborValue;
+  readonly optional?: boolean;
+}
+
+/** Any field or struct, whatever its type: what may be done with it is only known to its owner. */
+interface AnyField {
+  readonly parse: (value: CborValue | undefined, where: string) => unknown;
+  readonly encode: (value: never) => CborValue;
+  readonly optional?: boolean;
+}
+export interface AnyStruct extends AnyField {
+  readonly shape: Shape;
+  readonly encode: (value: never) => CborMap;
+}
+
+export type Shape = Readonly<Record<string, readonly [key: number, field: AnyField]>>;
+
+type ValueOf<F extends AnyField> = ReturnType<F["parse"]>;
+type OptionalNames<S extends Shape> = {
+  [Name in keyof S]: S[Name][1] extends { readonly optional: true } ? Name : never;
+}[keyof S];
+type Flatten<T> = { [Key in keyof T]: T[Key] };
+
+type StructValue<S extends Shape> = Flatten<
+  & { readonly [Name in Exclude<keyof S, OptionalNames<S>>]: ValueOf<S[Name][1]> }
+  & { readonly [Name in OptionalNames<S>]?: ValueOf<S[Name][1]> }
+>;
+
+export interface Struct<S extends Shape> {
+  readonly shape: S;
+  readonly parse: (value: CborValue | undefined, where: string) => StructValue<S>;
+  readonly encode: (value: StructValue<S>) => CborMap;
+}
+
+/** The TypeScript type that a schema describes. */
+export type Infer<Schema extends AnyStruct> = ReturnType<Schema["parse"]>;
+
+export function struct<const S extends Shape>(shape: S): Struct<S> {
+  const fields = Object.entries(shape).map(([name, [key, field]]) => ({ name, key, field }))
+    .sort((a, b) => a.key - b.key);
+
+  const parse = (value: CborValue | undefined, where: string): StructValue<S> => {
+    if (!(value instanceof Map)) return refuse(where, "is not a map");
+    const result: Record<string, unknown> = {};
+    let seen = 0;
+    for (const { name, key, field } of fields) {
+      const item = value.get(key);
+      if (item !== undefined) seen++;
+      else if (field.optional === true) continue;
+      result[name] = field.parse(item, `${where}.${name}`);
+    }
+    if (seen !== value.size) refuse(where, "has a field that this version does not know");
+    return result as StructValue<S>; // cast: built field by field from the shape
+  };
+
+  const encode = (value: StructValue<S>): CborMap => {
+    const source: Readonly<Record<string, unknown>> = value;
+    const map: CborMap = new Map();
+    for (const { name, key, field } of fields) {
+      const item = source[name];
+      if (item === undefined && field.optional === true) continue;
+      map.set(key, field.encode(item as never)); // cast: the shape ties the name to this field's type
+    }
+    return map;
+  };
+  return { shape, parse, encode };
+}
+
+export function optional<T>(field: Field<T>): Field<T> & { readonly optional: true } {
+  return { parse: field.parse, encode: field.encode, optional: true };
+}
+
+export function uint(max: number = Number.MAX_SAFE_INTEGER, min = 0): Field<number> {
+  return {
+    parse: (value, where) => {
+      if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min) {
+        return refuse(where, `is not an integer of at least ${min}`);
+      }
+      return value <= max ? value : refuse(where, `is ${value}, at most ${max} is allowed`);
+    },
+    encode: (value) => value,
+  };
+}
+
+export function bool(): Field<boolean> {
+  return {
+    parse: (value, where) => typeof value === "boolean" ? value : refuse(where, "is not true or false"),
+    encode: (value) => value,
+  };
+}
+
+export function bytes(max: number, min = 0): Field<Uint8Array> {
+  return {
+    parse: (value, where) => {
+      if (!(value instanceof Uint8Array)) return refuse(where, "is not a byte string");
+      if (value.length > max) return tooLarge(where, `${value.length} bytes`, max);
+      return value.length >= min ? value : refuse(where, `has ${value.length} bytes, at least ${min} are needed`);
+    },
+    encode: (value) => value,
+  };
+}
+
+/** Exactly `length` bytes: nonces, keys, signatures, digests. */
+export function fixedBytes(length: number): Field<Uint8Array> {
+  return bytes(length, length);
+}
+
+export function text(max: number, min = 0): Field<string> {
+  return {
+    parse: (value, where) => {
+      if (typeof value !== "string") return refuse(where, "is not text");
+      // UTF-16 units never exceed UTF-8 bytes, so this bounds both.
+      if (value.length > max) return tooLarge(where, `${value.length} characters`, max);
+      return value.length >= min ? value : refuse(where, "is empty");
+    },
+    encode: (value) => value,
+  };
+}
+
+/** Text that has a parser of its own: names and ids. */
+export function parsedText<T extends string>(max: number, parseText: (text: string) => T): Field<T> {
+  const inner = text(max, 1);
+  return {
+    parse: (value, where) => {
+      const parsed = inner.parse(value, where);
+      try {
+        return parseText(parsed);
+      } catch (cause) {
+        if (cause instanceof WireError) throw new WireError(cause.code, `${where}: ${cause.message}`, { cause });
+        throw cause;
+      }
+    },
+    encode: (value) => value,
+  };
+}
+
+export function binaryId<Id extends BinaryId>(): Field<Id> {
+  const inner = fixedBytes(binaryIdBytes);
+  return {
+    parse: (value, where) => binaryIdFromBytes<Id>(inner.parse(value, where)),
+    encode: binaryIdToBytes,
+  };
+}
+
+/** A closed set of words, numbered from 1 on the wire: protobuf keeps 0 for "not set". */
+export function choice<const Word extends string>(words: readonly Word[]): Field<Word> {
+  return {
+    parse: (value, where) => {
+      const word = typeof value === "number" ? words[value - 1] : undefined;
+      return word ?? refuse(where, `is not one of ${words.join(", ")}`);
+    },
+    encode: (value) => words.indexOf(value) + 1,
+  };
+}
+
+export function list<T>(item: Field<T>, max: number): Field<readonly T[]> {
+  return {
+    parse: (value, where) => {
+      if (!Array.isArray(value)) return refuse(where, "is not a list");
+      if (value.length > max) return tooLarge(where, `${value.length} items`, max);
+      return value.map((element, index) => item.parse(element, `${where}[${index}]`));
+    },
+    encode: (value) => value.map(item.encode),
+  };
+}
+
+/** A struct as a field of another. */
+export function nested<S extends Shape>(inner: Struct<S>): Field<StructValue<S>> {
+  return inner;
+}
+
+function refuse(where: string, why: string): never {
+  throw new WireError("invalid_request", `${where} ${why}`);
+}
+
+function tooLarge(where: string, size: string, max: number): never {
+  throw new WireError("payload_too_large", `${where} has ${size}, at most ${max} are allowed`);
+}

@@ -1,0 +1,4 @@
+/** What tests of every package share: conditional tests, seeded randomness, third-party vectors. */
+export { type Requirement, testWhen } from "./requirement.ts";
+export { createRandom, type Random, seedFromEnvironment } from "./random.ts";
+export { readVectors, vectors } from "./vectors.ts";

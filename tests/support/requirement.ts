@@ -1,0 +1,15 @@
+/** Tests that need something a machine may lack: skipped by name and with the reason, never silently. */
+
+export interface Requirement {
+  readonly met: boolean;
+  /** What is missing, as it will be read in the list of skipped tests. */
+  readonly reason: string;
+}
+
+export function testWhen(requirement: Requirement, name: string, fn: () => void | Promise<void>): void {
+  Deno.test({
+    name: requirement.met ? name : `${name} [skipped: ${requirement.reason}]`,
+    ignore: !requirement.met,
+    fn,
+  });
+}
