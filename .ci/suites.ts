@@ -60,7 +60,15 @@ function tests(name: string, paths: readonly string[]): Suite {
     run: async () => {
       const report = await Deno.makeTempFile({ suffix: ".xml" });
       try {
-        const ok = await runDeno(["test", "-A", "--no-check", "--quiet", `--junit-path=${report}`, ...paths]);
+        const ok = await runDeno([
+          "test",
+          "-A",
+          "--no-check",
+          "--quiet",
+
+          `--junit-path=${report}`,
+          ...paths,
+        ]);
         const result = parseJunit(await Deno.readTextFile(report));
         // A crash outside any test (a module that does not load, a leaked resource) must count too.
         return ok || result.failed > 0 ? result : { ...result, failed: 1 };

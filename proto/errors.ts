@@ -72,7 +72,6 @@ export const errorCodes = {
   session_replaced: map(409, grpc.aborted, 0x134, "TransportError"),
   slow_reader: map(429, grpc.resourceExhausted, 0x135, "TransportError"),
   relay_draining: map(503, grpc.unavailable, 0x136, "TransportError"),
-  session_ended: map(200, grpc.unavailable, 0x137, "TransportError"),
 
   // Channels.
   name_taken: map(409, grpc.alreadyExists, 0x140, "ChannelError"),

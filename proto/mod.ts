@@ -1,2 +1,106 @@
-/** The wire contract that relay, SDK and proxy share. Pure: no I/O, no clock, no randomness. */
+/** The wire contract that API, relay, SDK and proxy share. Pure: no I/O, no clock, no randomness. */
+export { decodeBase64url, encodeBase64url } from "./base64url.ts";
+export { type CborMap, type CborValue, decodeCbor, encodeCbor } from "./cbor.ts";
+export {
+  cellHeaderBytes,
+  CellPacker,
+  CellReader,
+  type CellReaderLimits,
+  createCoverCell,
+  envelopeCapacity,
+  envelopePrefixBytes,
+} from "./cell.ts";
+export {
+  errorFromDetail,
+  errorToDetail,
+  noticeFromDelivery,
+  noticeToDelivery,
+  replyFromMessage,
+  type ReplyMessage,
+  replyToMessage,
+  requestFromMessage,
+  type RequestMessage,
+  requestToMessage,
+} from "./convert.ts";
+export { decodeCreatorWelcome, encodeCreatorWelcome } from "./creator_welcome.ts";
+export {
+  type ClientEnvelope,
+  decodeClientEnvelope,
+  decodeRelayEnvelope,
+  encodeClientNotice,
+  encodeError,
+  encodeNotice,
+  encodeReply,
+  encodeRequest,
+  type ErrorEnvelope,
+  type NoticeEnvelope,
+  protocolVersion,
+  type RelayEnvelope,
+  type ReplyEnvelope,
+} from "./envelope.ts";
+export { type ErrorClass, type ErrorCode, errorCodeOfClose, errorCodes, isErrorCode, WireError } from "./errors.ts";
+export { Relay } from "./gen/relay_pb.ts";
+export {
+  type AccountId,
+  type AgentId,
+  agentIdOf,
+  type BinaryId,
+  binaryIdFromBytes,
+  binaryIdToBytes,
+  type ChannelId,
+  type ChannelName,
+  type InviteId,
+  type JoinRequestId,
+  type KeyId,
+  type MessageId,
+  parseAccountId,
+  parseAgentId,
+  parseBinaryId,
+  parseChannelId,
+  parseChannelName,
+  parseKeyId,
+} from "./ids.ts";
+export { formatInviteToken, type Invite, parseInviteToken } from "./invite_token.ts";
 export { limits } from "./limits.ts";
+export { decodeMessageAad, encodeMessageAad, type MessageAad } from "./message_aad.ts";
+export {
+  type KeyPackage,
+  readKeyPackage,
+  supportedCipherSuites,
+  type UnverifiedKeyPackage,
+  verifyKeyPackage,
+} from "./mls/key_package.ts";
+export {
+  type ContentType,
+  type PrivateMessageHeader,
+  readPrivateMessageHeader,
+  readWelcomeHeader,
+  type WelcomeHeader,
+} from "./mls/message.ts";
+export {
+  type CallName,
+  calls,
+  type ChannelEndReason,
+  type CoverMode,
+  type CreatorWelcome,
+  type ErrorBody,
+  type GapReason,
+  type Lane,
+  type NoticeBody,
+  type NoticeName,
+  notices,
+  type RelayLimits,
+  type ReplyBody,
+  type RequestBody,
+} from "./operations.ts";
+export type { AnyStruct, FieldType, Shape } from "./schema.ts";
+export {
+  type AuthenticationStatement,
+  authenticationStatement,
+  equalSecrets,
+  inviteIdOf,
+  joinMac,
+  type JoinStatement,
+  leaveStatement,
+  rejoinStatement,
+} from "./statements.ts";

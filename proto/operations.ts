@@ -34,9 +34,9 @@ const channelId = binaryId<ChannelId>();
 const messageId = binaryId<MessageId>();
 const inviteId = binaryId<InviteId>();
 const joinRequestId = binaryId<JoinRequestId>();
-const agentId: Field<AgentId> = parsedText(22, parseAgentId);
+const agentId: Field<AgentId> = parsedText("agent id", 22, parseAgentId);
 const agentIds = list(agentId, limits.membersPerChannel);
-const channelName = parsedText(limits.channelNameBytes, parseChannelName);
+const channelName = parsedText("channel name", limits.channelNameBytes, parseChannelName);
 /** Counts and sizes that are `uint32` in protobuf. */
 const uint32 = uint(0xffff_ffff);
 const epoch = uint();
@@ -60,6 +60,7 @@ export const channelEndReasons = ["closed", "removed", "left", "lapsed"] as cons
 
 const none = struct({});
 
+/** What a relay is configured to accept, never above `limits`. */
 const relayLimits = struct({
   payloadBytes: [1, uint32],
   keyPackageBytes: [2, uint32],
@@ -458,12 +459,23 @@ export const errorBody = struct({
 });
 export type ErrorBody = Infer<typeof errorBody>;
 
+/** What the Welcome of CreateChannel holds: public parameters, since the relay never holds a group secret. */
+export const creatorWelcome = struct({
+  channelId: [1, channelId],
+  name: [2, channelName],
+  cellBytes: [3, uint32],
+  relayTimeMs: [4, timeMs],
+  limits: [5, nested(relayLimits)],
+});
+export type CreatorWelcome = Infer<typeof creatorWelcome>;
+
 export type CallName = keyof typeof calls;
 export type NoticeName = keyof typeof notices;
 export type RequestBody<Name extends CallName> = Infer<(typeof calls)[Name]["request"]>;
 export type ReplyBody<Name extends CallName> = Infer<(typeof calls)[Name]["reply"]>;
 export type NoticeBody<Name extends NoticeName> = Infer<(typeof notices)[Name]["body"]>;
 
+export type RelayLimits = Infer<typeof relayLimits>;
 export type CoverMode = (typeof coverModes)[number];
 export type GapReason = (typeof gapReasons)[number];
 export type ChannelEndReason = (typeof channelEndReasons)[number];

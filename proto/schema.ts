@@ -7,7 +7,18 @@ import type { CborMap, CborValue } from "./cbor.ts";
 import { WireError } from "./errors.ts";
 import { type BinaryId, binaryIdBytes, binaryIdFromBytes, binaryIdToBytes } from "./ids.ts";
 
+/** What a field holds, for whoever compares schemas, generates samples or writes documentation. */
+export type FieldType =
+  | { readonly kind: "uint"; readonly min: number; readonly max: number }
+  | { readonly kind: "bool" }
+  | { readonly kind: "bytes"; readonly min: number; readonly max: number }
+  | { readonly kind: "text"; readonly min: number; readonly max: number; readonly format?: string }
+  | { readonly kind: "choice"; readonly words: readonly string[] }
+  | { readonly kind: "list"; readonly item: FieldType; readonly max: number }
+  | { readonly kind: "struct"; readonly shape: Shape };
+
 export interface Field<T> {
+  readonly type: FieldType;
   /** `where` names the field for the error text: `SendMessage.ciphertext`. */
   readonly parse: (value: CborValue | undefined, where: string) => T;
   readonly encode: (value: T) => CborValue;
@@ -16,6 +27,7 @@ export interface Field<T> {
 
 /** Any field or struct, whatever its type: what may be done with it is only known to its owner. */
 interface AnyField {
+  readonly type: FieldType;
   readonly parse: (value: CborValue | undefined, where: string) => unknown;
   readonly encode: (value: never) => CborValue;
   readonly optional?: boolean;
@@ -39,6 +51,7 @@ type StructValue<S extends Shape> = Flatten<
 >;
 
 export interface Struct<S extends Shape> {
+  readonly type: FieldType;
   readonly shape: S;
   readonly parse: (value: CborValue | undefined, where: string) => StructValue<S>;
   readonly encode: (value: StructValue<S>) => CborMap;
@@ -75,15 +88,16 @@ export function struct<const S extends Shape>(shape: S): Struct<S> {
     }
     return map;
   };
-  return { shape, parse, encode };
+  return { type: { kind: "struct", shape }, shape, parse, encode };
 }
 
 export function optional<T>(field: Field<T>): Field<T> & { readonly optional: true } {
-  return { parse: field.parse, encode: field.encode, optional: true };
+  return { ...field, optional: true };
 }
 
 export function uint(max: number = Number.MAX_SAFE_INTEGER, min = 0): Field<number> {
   return {
+    type: { kind: "uint", min, max },
     parse: (value, where) => {
       if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min) {
         return refuse(where, `is not an integer of at least ${min}`);
@@ -96,6 +110,7 @@ export function uint(max: number = Number.MAX_SAFE_INTEGER, min = 0): Field<numb
 
 export function bool(): Field<boolean> {
   return {
+    type: { kind: "bool" },
     parse: (value, where) => typeof value === "boolean" ? value : refuse(where, "is not true or false"),
     encode: (value) => value,
   };
@@ -103,8 +118,10 @@ export function bool(): Field<boolean> {
 
 export function bytes(max: number, min = 0): Field<Uint8Array> {
   return {
+    type: { kind: "bytes", min, max },
     parse: (value, where) => {
       if (!(value instanceof Uint8Array)) return refuse(where, "is not a byte string");
+      if (min === max && value.length !== max) return refuse(where, `has ${value.length} bytes instead of ${max}`);
       if (value.length > max) return tooLarge(where, `${value.length} bytes`, max);
       return value.length >= min ? value : refuse(where, `has ${value.length} bytes, at least ${min} are needed`);
     },
@@ -119,6 +136,7 @@ export function fixedBytes(length: number): Field<Uint8Array> {
 
 export function text(max: number, min = 0): Field<string> {
   return {
+    type: { kind: "text", min, max },
     parse: (value, where) => {
       if (typeof value !== "string") return refuse(where, "is not text");
       // UTF-16 units never exceed UTF-8 bytes, so this bounds both.
@@ -129,10 +147,15 @@ export function text(max: number, min = 0): Field<string> {
   };
 }
 
-/** Text that has a parser of its own: names and ids. */
-export function parsedText<T extends string>(max: number, parseText: (text: string) => T): Field<T> {
+/** Text that has a parser of its own: names and ids. `format` says which. */
+export function parsedText<T extends string>(
+  format: string,
+  max: number,
+  parseText: (text: string) => T,
+): Field<T> {
   const inner = text(max, 1);
   return {
+    type: { kind: "text", min: 1, max, format },
     parse: (value, where) => {
       const parsed = inner.parse(value, where);
       try {
@@ -149,6 +172,7 @@ export function parsedText<T extends string>(max: number, parseText: (text: stri
 export function binaryId<Id extends BinaryId>(): Field<Id> {
   const inner = fixedBytes(binaryIdBytes);
   return {
+    type: inner.type,
     parse: (value, where) => binaryIdFromBytes<Id>(inner.parse(value, where)),
     encode: binaryIdToBytes,
   };
@@ -157,6 +181,7 @@ export function binaryId<Id extends BinaryId>(): Field<Id> {
 /** A closed set of words, numbered from 1 on the wire: protobuf keeps 0 for "not set". */
 export function choice<const Word extends string>(words: readonly Word[]): Field<Word> {
   return {
+    type: { kind: "choice", words },
     parse: (value, where) => {
       const word = typeof value === "number" ? words[value - 1] : undefined;
       return word ?? refuse(where, `is not one of ${words.join(", ")}`);
@@ -167,6 +192,7 @@ export function choice<const Word extends string>(words: readonly Word[]): Field
 
 export function list<T>(item: Field<T>, max: number): Field<readonly T[]> {
   return {
+    type: { kind: "list", item: item.type, max },
     parse: (value, where) => {
       if (!Array.isArray(value)) return refuse(where, "is not a list");
       if (value.length > max) return tooLarge(where, `${value.length} items`, max);

@@ -1,4 +1,13 @@
 /** What tests of every package share: conditional tests, seeded randomness, third-party vectors. */
 export { type Requirement, testWhen } from "./requirement.ts";
+export {
+  createKeyPackage,
+  createPrivateMessage,
+  type KeyPackageOptions,
+  mlsUint,
+  mlsVector,
+  type PrivateMessageOptions,
+} from "./mls.ts";
 export { createRandom, type Random, seedFromEnvironment } from "./random.ts";
+export { sampleBody } from "./sample.ts";
 export { readVectors, vectors } from "./vectors.ts";

@@ -1,0 +1,145 @@
+/**
+ * Frozen bytes. `testdata/golden.json` was written once and is the format: a change that breaks one of these lines breaks
+ * every client in the field. New operations add lines, nothing changes or removes one.
+ */
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import { assertEquals, assertThrows } from "@std/assert";
+import { CellPacker, CellReader } from "./cell.ts";
+import { decodeCreatorWelcome, encodeCreatorWelcome } from "./creator_welcome.ts";
+import {
+  decodeClientEnvelope,
+  decodeRelayEnvelope,
+  encodeClientNotice,
+  encodeError,
+  encodeNotice,
+  encodeReply,
+  encodeRequest,
+} from "./envelope.ts";
+import { WireError } from "./errors.ts";
+import { parseAgentId, parseBinaryId, parseChannelId, parseChannelName } from "./ids.ts";
+import { formatInviteToken } from "./invite_token.ts";
+import { limits } from "./limits.ts";
+import { encodeMessageAad } from "./message_aad.ts";
+import { calls, type Lane, notices } from "./operations.ts";
+import { authenticationStatement, inviteIdOf, joinMac, leaveStatement, rejoinStatement } from "./statements.ts";
+
+interface GoldenEnvelope {
+  readonly from: "client" | "relay";
+  readonly kind: "request" | "reply" | "notice" | "error";
+  readonly id?: number;
+  readonly operation?: string;
+  readonly body: unknown;
+  readonly hex: string;
+}
+
+interface Golden {
+  readonly envelopes: readonly GoldenEnvelope[];
+  readonly creatorWelcome: { readonly value: unknown; readonly hex: string };
+  readonly cells: {
+    readonly cellBytes: number;
+    readonly envelopes: readonly { readonly lane: Lane; readonly hex: string }[];
+    readonly cells: readonly { readonly startsWith: string; readonly bytes: number }[];
+  };
+  readonly statements: Readonly<Record<string, string>>;
+  readonly refused: readonly { readonly why: string; readonly hex: string; readonly code: string }[];
+  readonly refusedCells: readonly { why: string; startsWith: string; bytes: number; code: string }[];
+}
+
+const golden: Golden = JSON.parse(Deno.readTextFileSync(new URL("testdata/golden.json", import.meta.url)));
+
+/** Byte strings as `{hex}`, so that the file can be read by eye. */
+function readable(value: unknown): unknown {
+  if (value instanceof Uint8Array) return { hex: bytesToHex(value) };
+  if (Array.isArray(value)) return value.map(readable);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, readable(item)]));
+}
+
+function encodeAgain(
+  envelope: ReturnType<typeof decodeClientEnvelope> | ReturnType<typeof decodeRelayEnvelope>,
+): Uint8Array {
+  if (envelope.kind === "error") return encodeError(envelope.id, envelope.body);
+  if (!("id" in envelope)) return encodeNotice(envelope.operation, envelope.body as never);
+  const encode = { request: encodeRequest, notice: encodeClientNotice, reply: encodeReply }[envelope.kind];
+  return encode(envelope.id, envelope.operation, envelope.body as never);
+}
+
+for (const { from, hex, ...expected } of golden.envelopes) {
+  Deno.test(`golden: ${from} ${expected.kind} ${expected.operation ?? JSON.stringify(expected.body)}`, () => {
+    const decoded = from === "client" ? decodeClientEnvelope(hexToBytes(hex)) : decodeRelayEnvelope(hexToBytes(hex));
+    assertEquals(readable(decoded), expected);
+    assertEquals(bytesToHex(encodeAgain(decoded)), hex);
+  });
+}
+
+Deno.test("golden: every request, reply and notice has a line", () => {
+  const lines = new Set(golden.envelopes.map(({ from, kind, operation }) => `${from} ${kind} ${operation}`));
+  const expected = [
+    ...Object.keys(calls).flatMap((name) => [`client request ${name}`, `relay reply ${name}`]),
+    ...Object.keys(notices).map((name) => `relay notice ${name}`),
+  ];
+  assertEquals(expected.filter((line) => !lines.has(line)), []);
+});
+
+for (const { why, hex, code } of golden.refused) {
+  Deno.test(`golden: refused with ${code}: ${why}`, () => {
+    assertEquals(assertThrows(() => decodeClientEnvelope(hexToBytes(hex)), WireError).code as string, code);
+  });
+}
+
+function cellOf({ startsWith, bytes }: { startsWith: string; bytes: number }): Uint8Array {
+  return hexToBytes(startsWith.padEnd(2 * bytes, "0"));
+}
+
+Deno.test("golden: cells", () => {
+  const { cellBytes, envelopes, cells } = golden.cells;
+  const packer = new CellPacker(cellBytes);
+  for (const { lane, hex } of envelopes) packer.push(lane, hexToBytes(hex));
+  const reader = new CellReader({ cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
+  const read: { lane: Lane; hex: string }[] = [];
+  for (const expected of cells) {
+    const cell = packer.next();
+    assertEquals(cell, cellOf(expected));
+    reader.read(cellOf(expected), (envelope, lane) => read.push({ lane, hex: bytesToHex(envelope) }));
+  }
+  assertEquals(packer.next(), undefined);
+  assertEquals(read, [...envelopes]);
+});
+
+for (const refused of golden.refusedCells) {
+  Deno.test(`golden: cell refused with ${refused.code}: ${refused.why}`, () => {
+    const reader = new CellReader({ cellBytes: refused.bytes, maxEnvelopeBytes: limits.envelopeBytes });
+    const error = assertThrows(() => reader.read(cellOf(refused), () => {}), WireError);
+    assertEquals(error.code as string, refused.code);
+  });
+}
+
+Deno.test("golden: the creator's Welcome", () => {
+  const decoded = decodeCreatorWelcome(hexToBytes(golden.creatorWelcome.hex));
+  assertEquals(readable(decoded), golden.creatorWelcome.value);
+  assertEquals(bytesToHex(encodeCreatorWelcome(decoded)), golden.creatorWelcome.hex);
+});
+
+Deno.test("golden: statements, invite token and authenticated data", () => {
+  const channelId = parseChannelId("BwcHBwcHBwcHBwcHBwcHBw");
+  const agentId = parseAgentId("A".repeat(22));
+  const name = parseChannelName("acme/ops/deploy");
+  const secret = new Uint8Array(32).fill(5);
+  const keyPackage = Uint8Array.of(1, 2, 3);
+  const authentication = {
+    origin: "quic://relay.example:4433",
+    relayNonce: new Uint8Array(32).fill(1),
+    clientNonce: new Uint8Array(32).fill(2),
+    token: "a.b.c",
+    agentId,
+  };
+  assertEquals({
+    authenticate: bytesToHex(authenticationStatement(authentication)),
+    leave: bytesToHex(leaveStatement({ channelId, agentId, epoch: 258 })),
+    rejoin: bytesToHex(rejoinStatement({ channelId, agentId, keyPackage })),
+    joinMac: bytesToHex(joinMac(secret, { channelId, name, inviter: agentId, keyPackage })),
+    inviteId: inviteIdOf(secret),
+    inviteToken: formatInviteToken({ channelId, name, inviter: agentId, secret }),
+    messageAad: bytesToHex(encodeMessageAad({ messageId: parseBinaryId(channelId), counter: 258 })),
+  }, golden.statements);
+});

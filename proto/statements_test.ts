@@ -1,0 +1,113 @@
+import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import { WireError } from "./errors.ts";
+import { agentIdOf, binaryIdFromBytes, type ChannelId, type MessageId, parseChannelName } from "./ids.ts";
+import { formatInviteToken, parseInviteToken } from "./invite_token.ts";
+import { decodeMessageAad, encodeMessageAad } from "./message_aad.ts";
+import {
+  authenticationStatement,
+  equalSecrets,
+  inviteIdOf,
+  joinMac,
+  leaveStatement,
+  rejoinStatement,
+} from "./statements.ts";
+
+const agentId = agentIdOf(new Uint8Array(32).fill(1), Uint8Array.of(1));
+const other = agentIdOf(new Uint8Array(32).fill(2), Uint8Array.of(1));
+const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(7));
+const name = parseChannelName("acme/ops/deploy");
+const secret = new Uint8Array(32).fill(5);
+const keyPackage = Uint8Array.of(1, 2, 3);
+
+const authentication = {
+  origin: "quic://relay.example:4433",
+  relayNonce: new Uint8Array(32).fill(1),
+  clientNonce: new Uint8Array(32).fill(2),
+  token: "a.b.c",
+  agentId,
+};
+
+Deno.test("an authentication statement changes with every field", () => {
+  const base = authenticationStatement(authentication);
+  assertEquals(authenticationStatement({ ...authentication }), base);
+  const changes: Partial<typeof authentication>[] = [
+    { origin: "quic://relay.example:4434" },
+    { relayNonce: new Uint8Array(32).fill(3) },
+    { clientNonce: new Uint8Array(32).fill(3) },
+    { token: "a.b.d" },
+    { agentId: other },
+  ];
+  for (const change of changes) assertNotEquals(authenticationStatement({ ...authentication, ...change }), base);
+});
+
+Deno.test("fields cannot flow into each other", () => {
+  const a = authenticationStatement({
+    ...authentication,
+    relayNonce: Uint8Array.of(1, 2),
+    clientNonce: Uint8Array.of(3),
+  });
+  const b = authenticationStatement({
+    ...authentication,
+    relayNonce: Uint8Array.of(1),
+    clientNonce: Uint8Array.of(2, 3),
+  });
+  assertNotEquals(a, b);
+});
+
+Deno.test("statements of different kinds never coincide", () => {
+  const leave = leaveStatement({ channelId, agentId, epoch: 1 });
+  const rejoin = rejoinStatement({ channelId, agentId, keyPackage });
+  assertNotEquals(leave, rejoin);
+  assertNotEquals(leave, leaveStatement({ channelId, agentId, epoch: 2 }));
+  assertNotEquals(rejoin, rejoinStatement({ channelId, agentId, keyPackage: Uint8Array.of(1, 2, 4) }));
+});
+
+Deno.test("a join MAC needs the secret and covers channel, name, inviter and KeyPackage", () => {
+  const statement = { channelId, name, inviter: agentId, keyPackage };
+  const mac = joinMac(secret, statement);
+  assertEquals(mac.length, 32);
+  assert(equalSecrets(mac, joinMac(secret, { ...statement })));
+  const changed = [
+    joinMac(new Uint8Array(32).fill(6), statement),
+    joinMac(secret, { ...statement, channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16)) }),
+    joinMac(secret, { ...statement, name: parseChannelName("acme/ops/other") }),
+    joinMac(secret, { ...statement, inviter: other }),
+    joinMac(secret, { ...statement, keyPackage: Uint8Array.of(9) }),
+  ];
+  for (const forged of changed) assert(!equalSecrets(mac, forged));
+});
+
+Deno.test("an invite's id and its MAC key are different derivations of the secret", () => {
+  assertEquals(inviteIdOf(secret), inviteIdOf(secret));
+  assertNotEquals(inviteIdOf(secret), inviteIdOf(new Uint8Array(32)));
+  assert(!equalSecrets(secret, new Uint8Array(31)) && equalSecrets(secret, secret.slice()));
+});
+
+Deno.test("an invite token survives formatting and parsing", () => {
+  const invite = { channelId, name, inviter: agentId, secret };
+  const token = formatInviteToken(invite);
+  assert(token.startsWith("inv_"));
+  assertEquals(parseInviteToken(token), invite);
+});
+
+Deno.test("parseInviteToken() refuses every truncation and every changed character, and never shows the secret", () => {
+  const token = formatInviteToken({ channelId, name, inviter: agentId, secret });
+  for (let length = 0; length < token.length; length++) {
+    const error = assertThrows(() => parseInviteToken(token.slice(0, length)), WireError, "Ask the inviter");
+    assert(!error.message.includes(token.slice(60, 80)));
+  }
+  for (let i = 4; i < token.length; i++) {
+    const changed = token.slice(0, i) + (token[i] === "A" ? "B" : "A") + token.slice(i + 1);
+    assertThrows(() => parseInviteToken(changed), WireError);
+  }
+  assertThrows(() => parseInviteToken(`inv_${"A".repeat(1_000_000)}`), WireError);
+  assertThrows(() => parseInviteToken(` ${token}`), WireError);
+});
+
+Deno.test("message id and counter survive, and other lengths are refused", () => {
+  const aad = { messageId: binaryIdFromBytes<MessageId>(new Uint8Array(16).fill(4)), counter: Number.MAX_SAFE_INTEGER };
+  assertEquals(decodeMessageAad(encodeMessageAad(aad)), aad);
+  assertThrows(() => decodeMessageAad(new Uint8Array(23)), WireError);
+  assertThrows(() => decodeMessageAad(new Uint8Array(25)), WireError);
+  assertThrows(() => decodeMessageAad(new Uint8Array(24).fill(255)), WireError, "counter");
+});

@@ -1,0 +1,31 @@
+import { assert, assertEquals } from "@std/assert";
+import { calls, errorCodes, isErrorCode, notices } from "../../proto/mod.ts";
+
+const page = Deno.readTextFileSync(new URL("../../docs/protocol.md", import.meta.url));
+
+/** First two columns of every table row on the page. */
+const rows = new Map(
+  Array.from(
+    page.matchAll(/^\|\s*`([A-Za-z_]+)`\s*\|\s*([^|]+?)\s*\|/gm),
+    ([, name = "", value = ""]) => [name, value],
+  ),
+);
+
+Deno.test("docs/protocol.md lists every call and notice with its number", () => {
+  for (const [name, { number }] of [...Object.entries(calls), ...Object.entries(notices)]) {
+    assertEquals(rows.get(name), String(number), name);
+  }
+});
+
+Deno.test("docs/protocol.md lists every error code with its close code", () => {
+  for (const [code, { close }] of Object.entries(errorCodes)) {
+    assertEquals(rows.get(code), `0x${close.toString(16)}`, code);
+  }
+});
+
+Deno.test("docs/protocol.md names no code that does not exist", () => {
+  const named = Array.from(page.matchAll(/`([a-z]+_[a-z_]+)`/g), ([, code = ""]) => code);
+  assert(named.length > 10);
+  const proto = new Set(["relay_nonce", "client_nonce", "cell_bytes", "session_token"]);
+  assertEquals(named.filter((code) => !isErrorCode(code) && !proto.has(code)), []);
+});
