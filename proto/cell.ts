@@ -70,15 +70,20 @@ export class CellPacker {
     this.#pendingBytes += envelope.length + envelopePrefixBytes;
   }
 
-  /** The next cell with content, control before data, or undefined when nothing waits. */
-  next(): Uint8Array<ArrayBuffer> | undefined {
-    if (this.#control.length > 0) return this.#fill(this.#control, laneNumber.control);
-    if (this.#data.length > 0) return this.#fill(this.#data, laneNumber.data);
-    return undefined;
+  /**
+   * The next cell with content, control before data, or undefined when nothing waits. A sender that has finished with its
+   * last cell may hand it back as `reuse`: a new buffer is most of what a cell costs.
+   */
+  next(reuse?: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
+    const lane = this.#control.length > 0 ? laneNumber.control : laneNumber.data;
+    const queue = lane === laneNumber.control ? this.#control : this.#data;
+    if (queue.length === 0) return undefined;
+    const cell = reuse?.length === this.#cellBytes ? reuse : new Uint8Array(this.#cellBytes);
+    this.#fill(cell, queue, lane);
+    return cell;
   }
 
-  #fill(queue: Uint8Array[], lane: number): Uint8Array<ArrayBuffer> {
-    const cell = new Uint8Array(this.#cellBytes);
+  #fill(cell: Uint8Array, queue: Uint8Array[], lane: number): void {
     let at = cellHeaderBytes;
     let finished = 0;
     let sent = this.#sent[lane] ?? 0;
@@ -106,7 +111,7 @@ export class CellPacker {
     cell[0] = lane;
     cell[1] = content >> 8;
     cell[2] = content & 0xff;
-    return cell;
+    cell.fill(0, at);
   }
 }
 

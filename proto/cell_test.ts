@@ -106,6 +106,18 @@ function fail(): never {
   throw new Error("a cell was expected");
 }
 
+Deno.test("a cell that is handed back is used again and keeps nothing of its former content", () => {
+  const packer = new CellPacker(cellBytes);
+  packer.push("data", new Uint8Array(900).fill(0xff));
+  const first = packer.next() ?? fail();
+  packer.push("control", Uint8Array.of(1));
+  const second = packer.next(first);
+  assert(second === first);
+  assertEquals(second, rawCell(0, 5, [0, 0, 0, 1, 1]));
+  packer.push("control", Uint8Array.of(1));
+  assert(packer.next(new Uint8Array(10))?.length === cellBytes);
+});
+
 Deno.test("cover cells have the size of all others, carry nothing and are counted", () => {
   const reader = createReader();
   assertEquals(createCoverCell(cellBytes).length, cellBytes);
