@@ -26,6 +26,7 @@ export const suites: readonly Suite[] = [
   gate("generated", ["run", "-A", ".ci/generate.ts", "--check"]),
   tests("ci", [".ci/"]),
   tests("proto", ["proto/"]),
+  tests("sdk", ["sdk/"]),
   tests("project", ["tests/"]),
 ];
 

@@ -1,0 +1,149 @@
+/**
+ * HPKE in base mode (RFC 9180) with DHKEM(X25519, HKDF-SHA256): single-shot seal and open, and the export that MLS uses for
+ * external joins. A context is never reused, so its sequence number is always 0.
+ */
+import { x25519 } from "@noble/curves/ed25519.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { type Aead, expand, extract, hashBytes } from "./suite.ts";
+
+export interface KeyPair {
+  readonly publicKey: Uint8Array;
+  readonly privateKey: Uint8Array;
+}
+
+export interface Sealed {
+  readonly kemOutput: Uint8Array;
+  readonly ciphertext: Uint8Array;
+}
+
+const privateKeyBytes = 32;
+const empty = new Uint8Array(0);
+const kemSuite = concatBytes(utf8ToBytes("KEM"), Uint8Array.of(0, 0x20));
+const versionLabel = utf8ToBytes("HPKE-v1");
+const baseMode = Uint8Array.of(0);
+
+/** Section 7.1.3. */
+export function deriveKeyPair(keyMaterial: Uint8Array): KeyPair {
+  const pseudorandomKey = labelledExtract(kemSuite, empty, "dkp_prk", keyMaterial);
+  const privateKey = labelledExpand(kemSuite, pseudorandomKey, "sk", empty, privateKeyBytes);
+  return { privateKey, publicKey: x25519.getPublicKey(privateKey) };
+}
+
+export interface SealInput {
+  readonly publicKey: Uint8Array;
+  readonly info: Uint8Array;
+  readonly aad: Uint8Array;
+  readonly plaintext: Uint8Array;
+  /** Fresh randomness for the ephemeral key: 32 bytes. */
+  readonly randomness: Uint8Array;
+}
+
+export function seal(aead: Aead, { publicKey, info, aad, plaintext, randomness }: SealInput): Sealed {
+  const { kemOutput, sharedSecret } = encapsulate(publicKey, randomness);
+  const { key, nonce } = schedule(aead, sharedSecret, info);
+  return { kemOutput, ciphertext: aead.seal(key, nonce, aad, plaintext) };
+}
+
+export interface OpenInput {
+  readonly privateKey: Uint8Array;
+  readonly kemOutput: Uint8Array;
+  readonly info: Uint8Array;
+  readonly aad: Uint8Array;
+  readonly ciphertext: Uint8Array;
+}
+
+/** Throws when the ciphertext was not made for this key, info and aad. */
+export function open(aead: Aead, { privateKey, kemOutput, info, aad, ciphertext }: OpenInput): Uint8Array {
+  const { key, nonce } = schedule(aead, decapsulate(kemOutput, privateKey), info);
+  return aead.open(key, nonce, aad, ciphertext);
+}
+
+export interface ExportInput {
+  readonly info: Uint8Array;
+  readonly exporterContext: Uint8Array;
+  readonly length: number;
+}
+
+/** Section 5.3 at the sender. */
+export function sendExport(
+  aead: Aead,
+  { publicKey, randomness }: { readonly publicKey: Uint8Array; readonly randomness: Uint8Array },
+  input: ExportInput,
+): { readonly kemOutput: Uint8Array; readonly secret: Uint8Array } {
+  const { kemOutput, sharedSecret } = encapsulate(publicKey, randomness);
+  return { kemOutput, secret: exportFrom(aead, sharedSecret, input) };
+}
+
+/** Section 5.3 at the receiver. */
+export function receiveExport(
+  aead: Aead,
+  { privateKey, kemOutput }: { readonly privateKey: Uint8Array; readonly kemOutput: Uint8Array },
+  input: ExportInput,
+): Uint8Array {
+  return exportFrom(aead, decapsulate(kemOutput, privateKey), input);
+}
+
+function exportFrom(aead: Aead, sharedSecret: Uint8Array, { info, exporterContext, length }: ExportInput): Uint8Array {
+  const { exporterSecret } = schedule(aead, sharedSecret, info);
+  return labelledExpand(hpkeSuite(aead), exporterSecret, "sec", exporterContext, length);
+}
+
+/** Section 4.1. noble refuses a shared point of zero, so a public key of small order is refused too. */
+function encapsulate(
+  publicKey: Uint8Array,
+  randomness: Uint8Array,
+): { kemOutput: Uint8Array; sharedSecret: Uint8Array } {
+  const ephemeral = deriveKeyPair(randomness);
+  const shared = x25519.getSharedSecret(ephemeral.privateKey, publicKey);
+  const sharedSecret = kemSecret(shared, concatBytes(ephemeral.publicKey, publicKey));
+  return { kemOutput: ephemeral.publicKey, sharedSecret };
+}
+
+function decapsulate(kemOutput: Uint8Array, privateKey: Uint8Array): Uint8Array {
+  const shared = x25519.getSharedSecret(privateKey, kemOutput);
+  return kemSecret(shared, concatBytes(kemOutput, x25519.getPublicKey(privateKey)));
+}
+
+function kemSecret(shared: Uint8Array, context: Uint8Array): Uint8Array {
+  const pseudorandomKey = labelledExtract(kemSuite, empty, "eae_prk", shared);
+  return labelledExpand(kemSuite, pseudorandomKey, "shared_secret", context, hashBytes);
+}
+
+/** Section 5.1. */
+function schedule(
+  aead: Aead,
+  sharedSecret: Uint8Array,
+  info: Uint8Array,
+): { key: Uint8Array; nonce: Uint8Array; exporterSecret: Uint8Array } {
+  const suite = hpkeSuite(aead);
+  const context = concatBytes(
+    baseMode,
+    labelledExtract(suite, empty, "psk_id_hash", empty),
+    labelledExtract(suite, empty, "info_hash", info),
+  );
+  const secret = labelledExtract(suite, sharedSecret, "secret", empty);
+  return {
+    key: labelledExpand(suite, secret, "key", context, aead.keyBytes),
+    nonce: labelledExpand(suite, secret, "base_nonce", context, aead.nonceBytes),
+    exporterSecret: labelledExpand(suite, secret, "exp", context, hashBytes),
+  };
+}
+
+function hpkeSuite(aead: Aead): Uint8Array {
+  return concatBytes(utf8ToBytes("HPKE"), Uint8Array.of(0, 0x20, 0, 1, 0, aead.hpkeId));
+}
+
+function labelledExtract(suite: Uint8Array, salt: Uint8Array, label: string, keyMaterial: Uint8Array): Uint8Array {
+  return extract(salt, concatBytes(versionLabel, suite, utf8ToBytes(label), keyMaterial));
+}
+
+function labelledExpand(
+  suite: Uint8Array,
+  pseudorandomKey: Uint8Array,
+  label: string,
+  info: Uint8Array,
+  length: number,
+): Uint8Array {
+  const prefix = Uint8Array.of(length >> 8, length);
+  return expand(pseudorandomKey, concatBytes(prefix, versionLabel, suite, utf8ToBytes(label), info), length);
+}
