@@ -77,6 +77,7 @@ export {
   readWelcomeHeader,
   type WelcomeHeader,
 } from "./mls/message.ts";
+export { encodeVectorLength, MlsReader } from "./mls/reader.ts";
 export {
   type CallName,
   calls,

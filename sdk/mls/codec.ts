@@ -1,0 +1,67 @@
+/**
+ * Bytes of RFC 9420's presentation language: what we write ourselves because it is on the path of every message, and one
+ * wrapper around ts-mls' decoders, which ignore trailing bytes and answer bad input in three different ways.
+ */
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Decoder } from "ts-mls/codec/tlsDecoder.js";
+import { encodeVectorLength } from "../../proto/mod.ts";
+
+/** Why bytes or a group operation were refused. The group they were meant for is unharmed. */
+export class MlsFault extends Error {
+  override readonly name = "MlsFault";
+}
+
+export function uint8(value: number): Uint8Array {
+  return Uint8Array.of(value);
+}
+
+export function uint16(value: number): Uint8Array {
+  return Uint8Array.of(value >> 8, value);
+}
+
+export function uint32(value: number): Uint8Array {
+  return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
+}
+
+export function uint64(value: bigint): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, value);
+  return bytes;
+}
+
+/** `opaque x<V>`. */
+export function vector(bytes: Uint8Array): Uint8Array {
+  return concatBytes(encodeVectorLength(bytes.length), bytes);
+}
+
+/** `optional<T>`. */
+export function optional(bytes: Uint8Array | undefined): Uint8Array {
+  return bytes === undefined ? uint8(0) : concatBytes(uint8(1), bytes);
+}
+
+/** A label of section 5, as the vector in which it is always used. Made once per label, at module load. */
+export function label(name: string): Uint8Array {
+  return vector(utf8ToBytes(`MLS 1.0 ${name}`));
+}
+
+/** The whole of `bytes` as one `what`, or an `MlsFault`. */
+export function decodeExactly<T>(decoder: Decoder<T>, bytes: Uint8Array, what: string): T {
+  let decoded: ReturnType<Decoder<T>>;
+  try {
+    decoded = decoder(bytes, 0);
+  } catch (cause) {
+    throw new MlsFault(`Cannot read ${what}: it is malformed`, { cause });
+  }
+  if (decoded === undefined) throw new MlsFault(`Cannot read ${what}: it is malformed`);
+  if (decoded[1] !== bytes.length) {
+    throw new MlsFault(`Cannot read ${what}: ${bytes.length - decoded[1]} trailing bytes`);
+  }
+  return decoded[0];
+}
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0);
+  return difference === 0;
+}

@@ -1,0 +1,267 @@
+/**
+ * Commits (RFC 9420 section 12.4): ours made, others' processed. Both give a new epoch beside the old one, which stays as it
+ * was: a commit that loses its race, or does not verify, has changed nothing.
+ */
+import { encodeCommit } from "ts-mls/commit.js";
+import type { Commit } from "ts-mls/commit.js";
+import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
+import type { Proposal } from "ts-mls/proposal.js";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { equalBytes, MlsFault, vector } from "./codec.ts";
+import type { KeyPair } from "./crypto/hpke.ts";
+import type { Signatures } from "./crypto/signatures.ts";
+import { hashBytes } from "./crypto/suite.ts";
+import { aeadOfEpoch, contextBytesOf, type Epoch, nextContext } from "./epoch.ts";
+import { contentToSign, encodeSealedMessage, type FramedContent, sealMessage, transcriptContent } from "./framing.ts";
+import {
+  confirmationTag,
+  confirmedTranscriptHash,
+  interimTranscriptHash,
+  joinerSecret,
+  pskSecretOf,
+  startEpoch,
+} from "./key_schedule.ts";
+import { checkLeaf, createCommitLeaf, type CredentialPolicy, leafToVerify, type MlsIdentity } from "./leaf.ts";
+import { type AppliedProposals, applyProposals, type ProposalFrom } from "./proposals.ts";
+import type { RatchetTree } from "./ratchet_tree.ts";
+import { SecretTree } from "./secret_tree.ts";
+import { applyPath, type CreatedPath, createPath, openPath } from "./update_path.ts";
+import { createWelcome } from "./welcome.ts";
+
+export interface GroupDeps {
+  readonly signatures: Signatures;
+  readonly policy: CredentialPolicy;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly findPsk: (id: PreSharedKeyID) => Uint8Array | undefined;
+}
+
+/** What a commit did, for whoever compares it with what its sender declared. */
+export interface CommitEffects extends Pick<AppliedProposals, "added" | "removed" | "updated" | "extensions"> {
+  readonly committer: number;
+}
+
+export interface CreatedCommit {
+  readonly message: Uint8Array;
+  /** One Welcome for everybody that was added. */
+  readonly welcome: Uint8Array | undefined;
+  readonly next: Epoch;
+  readonly effects: CommitEffects;
+}
+
+export interface CommitInput {
+  readonly proposals: readonly Proposal[];
+  readonly identity: MlsIdentity;
+  readonly authenticatedData: Uint8Array;
+  /** Bytes of padding for a content of this size. */
+  readonly padding: (contentBytes: number) => number;
+  /** Fresh keys even where the proposals do not ask for them. */
+  readonly forcePath?: boolean;
+}
+
+/** Consumes one handshake key of `epoch`; everything else of it stays. */
+export async function createCommit(epoch: Epoch, input: CommitInput, deps: GroupDeps): Promise<CreatedCommit> {
+  const { proposals, identity } = input;
+  const committer = epoch.ownLeaf;
+  const applied = applyProposals(
+    epoch,
+    committer,
+    proposals.map((proposal) => ({ proposal, sender: committer })),
+    deps,
+  );
+  const path = applied.needsPath || input.forcePath === true ? await pathOf(epoch, applied, identity, deps) : undefined;
+  const commit: Commit = {
+    proposals: proposals.map((proposal) => ({ proposalOrRefType: "proposal", proposal })),
+    path: path?.updatePath,
+  };
+  const framed: FramedContent = {
+    groupId: epoch.context.groupId,
+    epoch: epoch.context.epoch,
+    sender: committer,
+    authenticatedData: input.authenticatedData,
+    contentType: "commit",
+    content: encodeCommit(commit),
+  };
+  const signature = await deps.signatures.sign(identity.signingSeed, contentToSign(framed, epoch.contextBytes));
+  const keys = path && { leaf: path.leafKey.privateKey, path: path.pathKeys };
+  const begun = beginEpoch(epoch, applied, {
+    tree: path?.tree ?? applied.tree,
+    commitSecret: path?.commitSecret ?? new Uint8Array(hashBytes),
+    transcript: transcriptContent(framed, signature),
+    pskSecret: pskSecretOf(applied.pskIds, deps.findPsk),
+    leafPrivateKey: keys?.leaf ?? epoch.leafPrivateKey,
+    newKeys: keys?.path ?? new Map(),
+  });
+  const auth = concatBytes(vector(signature), vector(begun.next.confirmationTag));
+  const sealed = sealMessage(framed, {
+    aead: aeadOfEpoch(epoch),
+    senderDataSecret: epoch.secrets.senderData,
+    messageKey: epoch.secretTree.next(committer, "handshake"),
+    reuseGuard: deps.randomBytes(4),
+    auth,
+    paddingBytes: input.padding(framed.content.length + auth.length),
+  });
+  const welcome = applied.added.length === 0
+    ? undefined
+    : await createWelcome(begun, applied, path?.pathSecrets ?? new Map(), identity, deps);
+  return { message: encodeSealedMessage(sealed), welcome, next: begun.next, effects: effectsOf(committer, applied) };
+}
+
+function pathOf(epoch: Epoch, applied: AppliedProposals, identity: MlsIdentity, deps: GroupDeps): Promise<CreatedPath> {
+  const current = epoch.tree.leaf(epoch.ownLeaf);
+  if (current === undefined) throw new MlsFault("We are not in this group");
+  const { groupId } = epoch.context;
+  return createPath({
+    tree: applied.tree,
+    sender: epoch.ownLeaf,
+    newLeaves: applied.newLeaves,
+    aead: aeadOfEpoch(epoch),
+    randomBytes: deps.randomBytes,
+    createLeafNode: (publicKey, parentHash) =>
+      createCommitLeaf(
+        { current: current.node, groupId, leafIndex: epoch.ownLeaf, publicKey, parentHash },
+        identity,
+        deps.signatures,
+      ),
+    contextFor: (treeHash) => provisionalContext(epoch, applied, treeHash),
+  });
+}
+
+/** A commit that was opened and whose signature holds. */
+export interface VerifiedCommit {
+  readonly sender: number;
+  readonly commit: Commit;
+  /** Wire format, framed content and signature: what the transcript takes in. */
+  readonly transcript: Uint8Array;
+  readonly confirmationTag: Uint8Array;
+  /** Proposals that were sent before, by their reference. */
+  readonly findProposal: (reference: Uint8Array) => ProposalFrom | undefined;
+}
+
+export type ProcessedCommit =
+  | { readonly kind: "applied"; readonly next: Epoch; readonly effects: CommitEffects }
+  | { readonly kind: "removed"; readonly effects: CommitEffects };
+
+/** Throws `MlsFault` for a commit that must not be followed. */
+export function processCommit(epoch: Epoch, verified: VerifiedCommit, deps: GroupDeps): ProcessedCommit {
+  const { sender, commit } = verified;
+  const proposals = commit.proposals.map((entry): ProposalFrom => {
+    if (entry.proposalOrRefType === "proposal") return { proposal: entry.proposal, sender };
+    const known = verified.findProposal(entry.reference);
+    if (known === undefined) throw new MlsFault("A commit refers to a proposal that never arrived");
+    return known;
+  });
+  const applied = applyProposals(epoch, sender, proposals, deps);
+  if (applied.needsPath && commit.path === undefined) throw new MlsFault("A commit has no path but needs one");
+  const effects = effectsOf(sender, applied);
+  if (applied.removed.some(({ leafIndex }) => leafIndex === epoch.ownLeaf)) return { kind: "removed", effects };
+
+  const { tree, opened } = followPath(epoch, verified, applied, deps);
+  const { next } = beginEpoch(epoch, applied, {
+    tree,
+    commitSecret: opened?.commitSecret ?? new Uint8Array(hashBytes),
+    transcript: verified.transcript,
+    pskSecret: pskSecretOf(applied.pskIds, deps.findPsk),
+    leafPrivateKey: epoch.leafPrivateKey,
+    newKeys: opened?.pathKeys ?? new Map(),
+  });
+  if (!equalBytes(next.confirmationTag, verified.confirmationTag)) {
+    throw new MlsFault("A commit's confirmation tag is wrong: its sender has another view of the group");
+  }
+  return { kind: "applied", next, effects };
+}
+
+function followPath(
+  epoch: Epoch,
+  { sender, commit: { path } }: VerifiedCommit,
+  applied: AppliedProposals,
+  deps: GroupDeps,
+): { tree: RatchetTree; opened?: ReturnType<typeof openPath> } {
+  if (path === undefined) return { tree: applied.tree };
+  const { leafNode } = path;
+  checkLeaf(leafNode, { extensions: applied.extensions, policy: deps.policy });
+  const before = epoch.tree.leaf(sender);
+  if (before === undefined || !equalBytes(before.node.signaturePublicKey, leafNode.signaturePublicKey)) {
+    throw new MlsFault("A commit changes its sender's signature key");
+  }
+  const signed = leafToVerify(leafNode, { groupId: epoch.context.groupId, leafIndex: sender });
+  if (!deps.signatures.verifyHandshake(leafNode.signaturePublicKey, signed, leafNode.signature)) {
+    throw new MlsFault("A commit's new leaf has a wrong signature");
+  }
+  const tree = applyPath(applied.tree, sender, path);
+  const opened = openPath({
+    before: applied.tree,
+    sender,
+    path,
+    newLeaves: applied.newLeaves,
+    aead: aeadOfEpoch(epoch),
+    ownLeaf: epoch.ownLeaf,
+    leafPrivateKey: epoch.leafPrivateKey,
+    pathKeys: stillValid(epoch.pathKeys, applied.tree),
+    context: provisionalContext(epoch, applied, tree.hash()),
+  });
+  return { tree, opened };
+}
+
+interface EpochInput {
+  readonly tree: RatchetTree;
+  readonly commitSecret: Uint8Array;
+  readonly transcript: Uint8Array;
+  readonly pskSecret: Uint8Array;
+  readonly leafPrivateKey: Uint8Array;
+  readonly newKeys: ReadonlyMap<number, KeyPair>;
+}
+
+/** The epoch after a commit, and the secrets that a Welcome to it needs. */
+export interface BegunEpoch {
+  readonly next: Epoch;
+  readonly joinerSecret: Uint8Array;
+  readonly pskSecret: Uint8Array;
+}
+
+function beginEpoch(epoch: Epoch, applied: AppliedProposals, input: EpochInput): BegunEpoch {
+  const { tree } = input;
+  const confirmed = confirmedTranscriptHash(epoch.interimTranscriptHash, input.transcript);
+  const context = nextContext(epoch.context, {
+    treeHash: tree.hash(),
+    confirmedTranscriptHash: confirmed,
+    extensions: applied.extensions,
+  });
+  const contextBytes = contextBytesOf(context);
+  const joiner = joinerSecret(epoch.secrets.init, input.commitSecret, contextBytes);
+  const { secrets, encryption } = startEpoch(joiner, input.pskSecret, contextBytes);
+  const tag = confirmationTag(secrets.confirmation, confirmed);
+  const next: Epoch = {
+    suiteId: epoch.suiteId,
+    context,
+    contextBytes,
+    tree,
+    ownLeaf: epoch.ownLeaf,
+    leafPrivateKey: input.leafPrivateKey,
+    pathKeys: stillValid(new Map([...epoch.pathKeys, ...input.newKeys]), tree),
+    secrets,
+    secretTree: SecretTree.create(aeadOfEpoch(epoch), tree.nodeCount, encryption),
+    confirmationTag: tag,
+    interimTranscriptHash: interimTranscriptHash(confirmed, tag),
+  };
+  return { next, joinerSecret: joiner, pskSecret: input.pskSecret };
+}
+
+/** Path secrets are encrypted in the context of the epoch to come, but before its transcript hash is known. */
+function provisionalContext(epoch: Epoch, applied: AppliedProposals, treeHash: Uint8Array): Uint8Array {
+  const { confirmedTranscriptHash: before } = epoch.context;
+  return contextBytesOf(
+    nextContext(epoch.context, { treeHash, confirmedTranscriptHash: before, extensions: applied.extensions }),
+  );
+}
+
+/** Without the keys of nodes that were blanked or have another key now. */
+function stillValid(keys: ReadonlyMap<number, KeyPair>, tree: RatchetTree): ReadonlyMap<number, KeyPair> {
+  return new Map([...keys].filter(([node, { publicKey }]) => {
+    const parent = tree.parent(node);
+    return parent !== undefined && equalBytes(parent.publicKey, publicKey);
+  }));
+}
+
+function effectsOf(committer: number, { added, removed, updated, extensions }: AppliedProposals): CommitEffects {
+  return { committer, added, removed, updated, extensions };
+}

@@ -1,0 +1,55 @@
+/** The labelled derivations of RFC 9420 sections 5 and 8, synchronous. Labels are passed as `label("…")` made once. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { label, uint16, uint32, vector } from "../codec.ts";
+import { open, type OpenInput, seal, type Sealed, type SealInput } from "./hpke.ts";
+import { type Aead, expand, hashBytes } from "./suite.ts";
+
+const noContext = vector(new Uint8Array(0));
+
+export function expandWithLabel(secret: Uint8Array, name: Uint8Array, context: Uint8Array, length: number): Uint8Array {
+  return expand(secret, concatBytes(uint16(length), name, vector(context)), length);
+}
+
+export function deriveSecret(secret: Uint8Array, name: Uint8Array): Uint8Array {
+  return expand(secret, concatBytes(uint16(hashBytes), name, noContext), hashBytes);
+}
+
+/** Section 9: the context is the generation. */
+export function deriveTreeSecret(secret: Uint8Array, name: Uint8Array, generation: number, length: number): Uint8Array {
+  return expand(secret, concatBytes(uint16(length), name, Uint8Array.of(4), uint32(generation)), length);
+}
+
+/** What SignWithLabel and VerifyWithLabel sign. */
+export function signContent(name: Uint8Array, content: Uint8Array): Uint8Array {
+  return concatBytes(name, vector(content));
+}
+
+/** RefHash of section 5.2; its label has no prefix of ours. */
+export function refHash(name: Uint8Array, value: Uint8Array): Uint8Array {
+  return sha256(concatBytes(name, vector(value)));
+}
+
+export const keyPackageRefLabel = label("KeyPackage Reference");
+export const proposalRefLabel = label("Proposal Reference");
+
+const noAad = new Uint8Array(0);
+
+export function encryptWithLabel(
+  aead: Aead,
+  name: Uint8Array,
+  context: Uint8Array,
+  input: Pick<SealInput, "publicKey" | "plaintext" | "randomness">,
+): Sealed {
+  return seal(aead, { ...input, info: concatBytes(name, vector(context)), aad: noAad });
+}
+
+/** Throws when it was not encrypted for this key, label and context. */
+export function decryptWithLabel(
+  aead: Aead,
+  name: Uint8Array,
+  context: Uint8Array,
+  input: Pick<OpenInput, "privateKey" | "kemOutput" | "ciphertext">,
+): Uint8Array {
+  return open(aead, { ...input, info: concatBytes(name, vector(context)), aad: noAad });
+}

@@ -1,0 +1,54 @@
+/** What a member knows of one epoch. Everything but the secret tree is immutable; a commit makes a new one beside it. */
+import { type CiphersuiteName, ciphersuites } from "ts-mls/crypto/ciphersuite.js";
+import type { Extension } from "ts-mls/extension.js";
+import { encodeGroupContext, type GroupContext } from "ts-mls/groupContext.js";
+import type { KeyPair } from "./crypto/hpke.ts";
+import { type Aead, aeadOf, type SuiteId } from "./crypto/suite.ts";
+import type { EpochSecrets } from "./key_schedule.ts";
+import type { RatchetTree } from "./ratchet_tree.ts";
+import type { SecretTree } from "./secret_tree.ts";
+
+export interface Epoch {
+  readonly suiteId: SuiteId;
+  readonly context: GroupContext;
+  /** `context`, encoded: every signature of the epoch covers it. */
+  readonly contextBytes: Uint8Array;
+  readonly tree: RatchetTree;
+  readonly ownLeaf: number;
+  readonly leafPrivateKey: Uint8Array;
+  /** Keys of the parents above our leaf that we were told, by node. */
+  readonly pathKeys: ReadonlyMap<number, KeyPair>;
+  readonly secrets: EpochSecrets;
+  readonly secretTree: SecretTree;
+  readonly confirmationTag: Uint8Array;
+  readonly interimTranscriptHash: Uint8Array;
+}
+
+export const suiteNames: Readonly<Record<SuiteId, CiphersuiteName>> = {
+  1: "MLS_128_DHKEMX25519_AES128GCM_SHA256_Ed25519",
+  3: "MLS_128_DHKEMX25519_CHACHA20POLY1305_SHA256_Ed25519",
+};
+
+/** The suite of that name, if it is one of ours. */
+export function suiteIdOf(name: CiphersuiteName): SuiteId | undefined {
+  const id = ciphersuites[name];
+  return id === 1 || id === 3 ? id : undefined;
+}
+
+export function aeadOfEpoch(epoch: Pick<Epoch, "suiteId">): Aead {
+  return aeadOf[epoch.suiteId];
+}
+
+export interface NextContext {
+  readonly treeHash: Uint8Array;
+  readonly confirmedTranscriptHash: Uint8Array;
+  readonly extensions: Extension[];
+}
+
+export function nextContext(context: GroupContext, next: NextContext): GroupContext {
+  return { ...context, ...next, epoch: context.epoch + 1n };
+}
+
+export function contextBytesOf(context: GroupContext): Uint8Array {
+  return encodeGroupContext(context);
+}

@@ -1,0 +1,190 @@
+/**
+ * PrivateMessages (RFC 9420 section 6.3): sealing and opening what travels. The bytes of the group context, which every
+ * signature covers, are encoded once per epoch and handed in.
+ */
+import { concatBytes } from "@noble/hashes/utils.js";
+import { MlsReader } from "../../proto/mod.ts";
+import { equalBytes, label, MlsFault, uint16, uint32, uint64, uint8, vector } from "./codec.ts";
+import { expandWithLabel, signContent } from "./crypto/labelled.ts";
+import type { Aead } from "./crypto/suite.ts";
+import type { MessageKey, RatchetKind, SecretTree } from "./secret_tree.ts";
+
+export type ContentType = "application" | "proposal" | "commit";
+
+const contentTypes: readonly ContentType[] = ["application", "proposal", "commit"];
+const [mls10, privateMessageFormat, memberSender] = [1, 2, 1];
+const framedContentLabel = label("FramedContentTBS");
+const [keyLabel, nonceLabel] = [label("key"), label("nonce")];
+const [reuseGuardBytes, senderDataBytes, sampleBytes] = [4, 12, 32];
+
+/** A PrivateMessage, taken apart but not opened. */
+export interface SealedMessage {
+  readonly groupId: Uint8Array;
+  readonly epoch: bigint;
+  readonly contentType: ContentType;
+  readonly authenticatedData: Uint8Array;
+  readonly encryptedSenderData: Uint8Array;
+  readonly ciphertext: Uint8Array;
+}
+
+/** What everybody signs and hashes of a message: who said what, where. */
+export interface FramedContent {
+  readonly groupId: Uint8Array;
+  readonly epoch: bigint;
+  readonly sender: number;
+  readonly authenticatedData: Uint8Array;
+  readonly contentType: ContentType;
+  /** The encoded application data (as a vector), proposal or commit. */
+  readonly content: Uint8Array;
+}
+
+export function kindOf(contentType: ContentType): RatchetKind {
+  return contentType === "application" ? "application" : "handshake";
+}
+
+/** An MLSMessage with a PrivateMessage, as bytes. */
+export function encodeSealedMessage(message: SealedMessage): Uint8Array {
+  return concatBytes(
+    uint16(mls10),
+    uint16(privateMessageFormat),
+    vector(message.groupId),
+    uint64(message.epoch),
+    uint8(contentTypes.indexOf(message.contentType) + 1),
+    vector(message.authenticatedData),
+    vector(message.encryptedSenderData),
+    vector(message.ciphertext),
+  );
+}
+
+/** Throws `WireError` for anything that is not exactly an MLSMessage with a PrivateMessage. */
+export function decodeSealedMessage(bytes: Uint8Array): SealedMessage {
+  const reader = new MlsReader(bytes, "PrivateMessage");
+  if (reader.uint16() !== mls10) reader.refuse("it is not MLS 1.0");
+  if (reader.uint16() !== privateMessageFormat) reader.refuse("handshakes and messages are PrivateMessages only");
+  const message = {
+    groupId: reader.vector(),
+    epoch: BigInt(reader.uint64()),
+    contentType: contentTypes[reader.uint8() - 1] ?? reader.refuse("unknown content type"),
+    authenticatedData: reader.vector(),
+    encryptedSenderData: reader.vector(),
+    ciphertext: reader.vector(),
+  };
+  reader.end();
+  return message;
+}
+
+/** FramedContent of section 6. */
+export function encodeFramedContent(framed: FramedContent): Uint8Array {
+  return concatBytes(
+    vector(framed.groupId),
+    uint64(framed.epoch),
+    uint8(memberSender),
+    uint32(framed.sender),
+    vector(framed.authenticatedData),
+    uint8(contentTypes.indexOf(framed.contentType) + 1),
+    framed.content,
+  );
+}
+
+/** What the sender of a PrivateMessage signs. */
+export function contentToSign(framed: FramedContent, groupContext: Uint8Array): Uint8Array {
+  return signContent(
+    framedContentLabel,
+    concatBytes(uint16(mls10), uint16(privateMessageFormat), encodeFramedContent(framed), groupContext),
+  );
+}
+
+/** The part of a commit that the confirmed transcript hash takes in. */
+export function transcriptContent(framed: FramedContent, signature: Uint8Array): Uint8Array {
+  return concatBytes(uint16(privateMessageFormat), encodeFramedContent(framed), vector(signature));
+}
+
+export interface Sealing {
+  readonly aead: Aead;
+  readonly senderDataSecret: Uint8Array;
+  readonly messageKey: MessageKey;
+  /** Four random bytes: even a reused key does not meet the same nonce twice. */
+  readonly reuseGuard: Uint8Array;
+  /** Signature and, of a commit, the confirmation tag, encoded. */
+  readonly auth: Uint8Array;
+  readonly paddingBytes: number;
+}
+
+export function sealMessage(framed: FramedContent, sealing: Sealing): SealedMessage {
+  const { aead, messageKey, reuseGuard } = sealing;
+  const contentType = uint8(contentTypes.indexOf(framed.contentType) + 1);
+  const header = concatBytes(vector(framed.groupId), uint64(framed.epoch), contentType);
+  const plaintext = concatBytes(framed.content, sealing.auth, new Uint8Array(sealing.paddingBytes));
+  const ciphertext = aead.seal(
+    messageKey.key,
+    guarded(messageKey.nonce, reuseGuard),
+    concatBytes(header, vector(framed.authenticatedData)),
+    plaintext,
+  );
+  const senderData = concatBytes(uint32(framed.sender), uint32(messageKey.generation), reuseGuard);
+  const { key, nonce } = senderDataKey(aead, sealing.senderDataSecret, ciphertext);
+  return {
+    groupId: framed.groupId,
+    epoch: framed.epoch,
+    contentType: framed.contentType,
+    authenticatedData: framed.authenticatedData,
+    encryptedSenderData: aead.seal(key, nonce, header, senderData),
+    ciphertext,
+  };
+}
+
+export interface Opened {
+  readonly sender: number;
+  readonly generation: number;
+  /** Content, signature, confirmation tag and padding, still encoded. */
+  readonly plaintext: Uint8Array;
+  /** Consumes the key. To be called once the signature was verified. */
+  readonly use: () => void;
+}
+
+/** Throws when the message is not for this epoch's keys or its key is gone. Changes nothing by itself. */
+export function openMessage(
+  message: SealedMessage,
+  { aead, senderDataSecret, secretTree }: { aead: Aead; senderDataSecret: Uint8Array; secretTree: SecretTree },
+): Opened {
+  const contentType = uint8(contentTypes.indexOf(message.contentType) + 1);
+  const header = concatBytes(vector(message.groupId), uint64(message.epoch), contentType);
+  const { key, nonce } = senderDataKey(aead, senderDataSecret, message.ciphertext);
+  const senderData = aead.open(key, nonce, header, message.encryptedSenderData);
+  if (senderData.length !== senderDataBytes) throw new MlsFault("Sender data has the wrong length");
+  const reader = new DataView(senderData.buffer, senderData.byteOffset);
+  const [sender, generation] = [reader.getUint32(0), reader.getUint32(4)];
+  const found = secretTree.find(sender, kindOf(message.contentType), generation);
+  const plaintext = aead.open(
+    found.key,
+    guarded(found.nonce, senderData.subarray(8)),
+    concatBytes(header, vector(message.authenticatedData)),
+    message.ciphertext,
+  );
+  return { sender, generation, plaintext, use: found.use };
+}
+
+/** Application data and signature; what follows must be zeros (section 6.3.1). */
+export function readApplicationContent(plaintext: Uint8Array): { data: Uint8Array; signature: Uint8Array } {
+  const reader = new MlsReader(plaintext, "application message");
+  const data = reader.vector();
+  const signature = reader.vector();
+  const padding = plaintext.subarray(reader.position);
+  if (!equalBytes(padding, new Uint8Array(padding.length))) reader.refuse("its padding is not zero");
+  return { data, signature };
+}
+
+function guarded(nonce: Uint8Array, reuseGuard: Uint8Array): Uint8Array {
+  const result = nonce.slice();
+  for (let i = 0; i < reuseGuardBytes; i++) result[i] = (result[i] ?? 0) ^ (reuseGuard[i] ?? 0);
+  return result;
+}
+
+/** Section 6.3.2: bound to the ciphertext by a sample of it. */
+function senderDataKey(aead: Aead, secret: Uint8Array, ciphertext: Uint8Array): { key: Uint8Array; nonce: Uint8Array } {
+  const sample = ciphertext.subarray(0, sampleBytes);
+  return {
+    key: expandWithLabel(secret, keyLabel, sample, aead.keyBytes),
+    nonce: expandWithLabel(secret, nonceLabel, sample, aead.nonceBytes),
+  };
+}

@@ -1,0 +1,207 @@
+/** Leaf nodes and KeyPackages (RFC 9420 sections 7.2, 7.3 and 10): how ours are made, and when another's is believed. */
+import type { Capabilities } from "ts-mls/capabilities.js";
+import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
+import { encodeKeyPackage, encodeKeyPackageTBS, type KeyPackage } from "ts-mls/keyPackage.js";
+import { encodeLeafNodeTBS, type LeafNode, type LeafNodeCommit, type LeafNodeTBS } from "ts-mls/leafNode.js";
+import { encodeMlsMessage } from "ts-mls/message.js";
+import { limits } from "../../proto/mod.ts";
+import { label, MlsFault } from "./codec.ts";
+import { deriveKeyPair } from "./crypto/hpke.ts";
+import { keyPackageRefLabel, refHash, signContent } from "./crypto/labelled.ts";
+import type { Signatures } from "./crypto/signatures.ts";
+import type { SuiteId } from "./crypto/suite.ts";
+import { suiteIdOf, suiteNames } from "./epoch.ts";
+
+/** Who we are in every channel: an identity and the Ed25519 key that goes with it. */
+export interface MlsIdentity {
+  readonly identity: Uint8Array;
+  /** 32 bytes. */
+  readonly signingSeed: Uint8Array;
+  readonly signatureKey: Uint8Array;
+}
+
+/** What a member is known by. */
+export interface MemberCredential {
+  readonly identity: Uint8Array;
+  readonly signatureKey: Uint8Array;
+}
+
+/** Decides whether a credential may stand for its identity. Answers why not, or undefined. */
+export type CredentialPolicy = (credential: MemberCredential) => string | undefined;
+
+/** GroupContext extensions of ours, in the range for private use (section 17.3). */
+export const channelNameExtension = 0xf5c0;
+export const ownersExtension = 0xf5c1;
+/** RFC 9420 has it as a KeyPackage extension (section 16.8). */
+const lastResortExtension = 10;
+
+const leafLabel = label("LeafNodeTBS");
+const keyPackageLabel = label("KeyPackageTBS");
+
+function capabilitiesOf(suiteId: SuiteId): Capabilities {
+  return {
+    versions: ["mls10"],
+    ciphersuites: [suiteNames[suiteId]],
+    extensions: [channelNameExtension, ownersExtension, lastResortExtension],
+    proposals: [],
+    credentials: ["basic"],
+  };
+}
+
+export interface OwnKeyPackage {
+  readonly keyPackage: KeyPackage;
+  /** As an MLSMessage: what is uploaded. */
+  readonly message: Uint8Array;
+  readonly reference: Uint8Array;
+  readonly initPrivateKey: Uint8Array;
+  readonly leafPrivateKey: Uint8Array;
+}
+
+export interface KeyPackageInput {
+  readonly suiteId: SuiteId;
+  readonly identity: MlsIdentity;
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+  readonly lastResort: boolean;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly signatures: Signatures;
+}
+
+export async function createKeyPackage(input: KeyPackageInput): Promise<OwnKeyPackage> {
+  const { suiteId, identity, signatures, randomBytes } = input;
+  const init = deriveKeyPair(randomBytes(32));
+  const leafKey = deriveKeyPair(randomBytes(32));
+  const tbs = {
+    leafNodeSource: "key_package",
+    hpkePublicKey: leafKey.publicKey,
+    signaturePublicKey: identity.signatureKey,
+    credential: { credentialType: "basic", identity: identity.identity },
+    capabilities: capabilitiesOf(suiteId),
+    lifetime: { notBefore: seconds(input.notBeforeMs), notAfter: seconds(input.notAfterMs) },
+    extensions: [],
+  } as const satisfies LeafNodeTBS;
+  const leafNode = { ...tbs, signature: await sign(signatures, identity, leafLabel, encodeLeafNodeTBS(tbs)) };
+  const extensions: Extension[] = input.lastResort
+    ? [{ extensionType: lastResortExtension, extensionData: new Uint8Array(0) }]
+    : [];
+  const packageTbs = {
+    version: "mls10",
+    cipherSuite: suiteNames[suiteId],
+    initKey: init.publicKey,
+    leafNode,
+    extensions,
+  } as const;
+  const signature = await sign(signatures, identity, keyPackageLabel, encodeKeyPackageTBS(packageTbs));
+  const keyPackage = { ...packageTbs, signature };
+  return {
+    keyPackage,
+    message: encodeMlsMessage({ version: "mls10", wireformat: "mls_key_package", keyPackage }),
+    reference: keyPackageReference(keyPackage),
+    initPrivateKey: init.privateKey,
+    leafPrivateKey: leafKey.privateKey,
+  };
+}
+
+export function keyPackageReference(keyPackage: KeyPackage): Uint8Array {
+  return refHash(keyPackageRefLabel, encodeKeyPackage(keyPackage));
+}
+
+export interface CommitLeafInput {
+  readonly current: LeafNode;
+  readonly groupId: Uint8Array;
+  readonly leafIndex: number;
+  readonly publicKey: Uint8Array;
+  readonly parentHash: Uint8Array;
+}
+
+/** Our leaf with a fresh key, as a commit carries it. */
+export async function createCommitLeaf(
+  input: CommitLeafInput,
+  identity: MlsIdentity,
+  signatures: Signatures,
+): Promise<LeafNodeCommit> {
+  const { signaturePublicKey, credential, capabilities, extensions } = input.current;
+  const { groupId, leafIndex, parentHash } = input;
+  const leaf = {
+    leafNodeSource: "commit",
+    hpkePublicKey: input.publicKey,
+    signaturePublicKey,
+    credential,
+    capabilities,
+    extensions,
+    parentHash,
+  } as const;
+  const tbs = encodeLeafNodeTBS({ ...leaf, groupId, leafIndex });
+  return { ...leaf, signature: await sign(signatures, identity, leafLabel, tbs) };
+}
+
+export function credentialOf(leaf: LeafNode): MemberCredential {
+  if (leaf.credential.credentialType !== "basic") throw new MlsFault("A leaf's credential is not basic");
+  return { identity: leaf.credential.identity, signatureKey: leaf.signaturePublicKey };
+}
+
+/** What a leaf's signature covers, for the place it claims. */
+export function leafToVerify(leaf: LeafNode, place: { groupId: Uint8Array; leafIndex: number }): Uint8Array {
+  const tbs = leaf.leafNodeSource === "key_package" ? leaf : { ...leaf, ...place };
+  return signContent(leafLabel, encodeLeafNodeTBS(tbs));
+}
+
+export interface LeafRules {
+  readonly extensions: readonly Extension[];
+  readonly policy: CredentialPolicy;
+}
+
+/** Everything of section 7.3 but the signature. Throws `MlsFault`. */
+export function checkLeaf(leaf: LeafNode, { extensions, policy }: LeafRules): void {
+  const { capabilities } = leaf;
+  if (!capabilities.versions.includes("mls10") || !capabilities.credentials.includes("basic")) {
+    throw new MlsFault("A leaf does not support MLS 1.0 with basic credentials");
+  }
+  for (const { extensionType } of extensions) {
+    const type = extensionTypeToNumber(extensionType);
+    // Types 1 to 5 are part of every implementation.
+    if (type > 5 && !capabilities.extensions.includes(type)) {
+      throw new MlsFault(`A leaf does not support extension ${type} of the group`);
+    }
+  }
+  const why = policy(credentialOf(leaf));
+  if (why !== undefined) throw new MlsFault(`A credential was refused: ${why}`);
+}
+
+/** Section 10.1, without the credential: suite, keys, both signatures. Throws `MlsFault`. */
+export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId, signatures: Signatures): void {
+  const { leafNode, initKey, signature } = keyPackage;
+  if (keyPackage.version !== "mls10" || suiteIdOf(keyPackage.cipherSuite) !== suiteId) {
+    throw new MlsFault("A KeyPackage is for another version or cipher suite");
+  }
+  if (initKey.length !== 32 || initKey.every((byte, i) => byte === leafNode.hpkePublicKey[i])) {
+    throw new MlsFault("A KeyPackage uses one key twice");
+  }
+  const key = leafNode.signaturePublicKey;
+  const signed = signContent(keyPackageLabel, encodeKeyPackageTBS(keyPackage));
+  if (!signatures.verifyHandshake(key, signed, signature)) throw new MlsFault("A KeyPackage's signature is wrong");
+  const leaf = leafToVerify(leafNode, { groupId: new Uint8Array(0), leafIndex: 0 });
+  if (!signatures.verifyHandshake(key, leaf, leafNode.signature)) throw new MlsFault("A leaf's signature is wrong");
+}
+
+/** Only when we add somebody ourselves: for a member that is in already, its lifetime has served its purpose. */
+export function checkLifetime(keyPackage: KeyPackage, nowMs: number): void {
+  const { notBefore, notAfter } = keyPackage.leafNode.lifetime;
+  const now = seconds(nowMs);
+  const skew = seconds(limits.clockSkewMs);
+  if (now + skew < notBefore) throw new MlsFault("A KeyPackage is not valid yet; check the clock");
+  if (now > notAfter + skew) throw new MlsFault("A KeyPackage has expired");
+}
+
+function sign(
+  signatures: Signatures,
+  identity: MlsIdentity,
+  name: Uint8Array,
+  content: Uint8Array,
+): Promise<Uint8Array> {
+  return signatures.sign(identity.signingSeed, signContent(name, content));
+}
+
+function seconds(ms: number): bigint {
+  return BigInt(Math.floor(ms / 1000));
+}

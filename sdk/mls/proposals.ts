@@ -1,0 +1,159 @@
+/**
+ * What a commit's proposals do to a group (RFC 9420 sections 12.1 to 12.3). We take adds, removes, updates, pre-shared keys
+ * and GroupContext extensions; reinitialisation and external joins have no place in a channel and are refused.
+ */
+import type { Extension } from "ts-mls/extension.js";
+import type { KeyPackage } from "ts-mls/keyPackage.js";
+import type { LeafNode, LeafNodeUpdate } from "ts-mls/leafNode.js";
+import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
+import { encodePskId } from "ts-mls/presharedkey.js";
+import type { Proposal } from "ts-mls/proposal.js";
+import { MlsFault } from "./codec.ts";
+import type { Signatures } from "./crypto/signatures.ts";
+import type { Epoch } from "./epoch.ts";
+import { checkKeyPackage, checkLeaf, type CredentialPolicy, leafToVerify } from "./leaf.ts";
+import { createLeaf, type RatchetTree } from "./ratchet_tree.ts";
+import type { NewLeaves } from "./update_path.ts";
+import { nodeOfLeaf } from "./tree_math.ts";
+
+/** A proposal and the member who made it; the committer for those inside a commit. */
+export interface ProposalFrom {
+  readonly proposal: Proposal;
+  readonly sender: number;
+}
+
+export interface AddedMember {
+  readonly leafIndex: number;
+  readonly keyPackage: KeyPackage;
+}
+
+export interface RemovedMember {
+  readonly leafIndex: number;
+  readonly leaf: LeafNode;
+}
+
+export interface AppliedProposals {
+  readonly tree: RatchetTree;
+  readonly added: readonly AddedMember[];
+  readonly removed: readonly RemovedMember[];
+  readonly updated: readonly number[];
+  /** Of the next epoch, changed or not. */
+  readonly extensions: Extension[];
+  readonly pskIds: readonly PreSharedKeyID[];
+  /** The commit must have a path: only adds and pre-shared keys may come without. */
+  readonly needsPath: boolean;
+  readonly newLeaves: NewLeaves;
+}
+
+export interface ProposalRules {
+  readonly signatures: Signatures;
+  readonly policy: CredentialPolicy;
+}
+
+interface Grouped {
+  readonly adds: KeyPackage[];
+  readonly updates: { leafNode: LeafNodeUpdate; sender: number }[];
+  readonly removes: number[];
+  readonly pskIds: PreSharedKeyID[];
+  readonly extensions: Extension[][];
+}
+
+/** Validates the whole list, then applies it in the order of section 12.3. Throws `MlsFault`; changes nothing. */
+export function applyProposals(
+  epoch: Epoch,
+  committer: number,
+  proposals: readonly ProposalFrom[],
+  rules: ProposalRules,
+): AppliedProposals {
+  const grouped = group(proposals);
+  checkList(grouped, committer);
+  const extensions = grouped.extensions[0] ?? epoch.context.extensions;
+  const leafRules = { extensions, policy: rules.policy };
+
+  let tree = epoch.tree;
+  for (const { leafNode, sender } of grouped.updates) {
+    checkLeaf(leafNode, leafRules);
+    const signed = leafToVerify(leafNode, { groupId: epoch.context.groupId, leafIndex: sender });
+    if (!rules.signatures.verifyHandshake(leafNode.signaturePublicKey, signed, leafNode.signature)) {
+      throw new MlsFault("An update's signature is wrong");
+    }
+    tree = tree.replace(sender, createLeaf(leafNode));
+  }
+  const removed = grouped.removes.map((leafIndex) => {
+    const leaf = epoch.tree.leaf(leafIndex);
+    if (leaf === undefined) throw new MlsFault("A commit removes somebody who is not there");
+    tree = tree.replace(leafIndex, undefined);
+    return { leafIndex, leaf: leaf.node };
+  });
+  const added = grouped.adds.map((keyPackage) => {
+    checkKeyPackage(keyPackage, epoch.suiteId, rules.signatures);
+    checkLeaf(keyPackage.leafNode, leafRules);
+    const result = tree.add(createLeaf(keyPackage.leafNode));
+    tree = result.tree;
+    return { leafIndex: result.leafIndex, keyPackage };
+  });
+  if (added.length > 0 || grouped.updates.length > 0) checkLeafKeys(tree);
+  return {
+    tree,
+    added,
+    removed,
+    updated: grouped.updates.map(({ sender }) => sender),
+    extensions,
+    pskIds: grouped.pskIds,
+    needsPath: proposals.length === 0 ||
+      grouped.updates.length + grouped.removes.length + grouped.extensions.length > 0,
+    newLeaves: new Set(added.map(({ leafIndex }) => nodeOfLeaf(leafIndex))),
+  };
+}
+
+function group(proposals: readonly ProposalFrom[]): Grouped {
+  const grouped: Grouped = { adds: [], updates: [], removes: [], pskIds: [], extensions: [] };
+  for (const { proposal, sender } of proposals) {
+    switch (proposal.proposalType) {
+      case "add":
+        grouped.adds.push(proposal.add.keyPackage);
+        break;
+      case "update":
+        grouped.updates.push({ leafNode: proposal.update.leafNode, sender });
+        break;
+      case "remove":
+        grouped.removes.push(proposal.remove.removed);
+        break;
+      case "psk":
+        grouped.pskIds.push(proposal.psk.preSharedKeyId);
+        break;
+      case "group_context_extensions":
+        grouped.extensions.push(proposal.groupContextExtensions.extensions);
+        break;
+      default:
+        throw new MlsFault(`Proposals of type ${proposal.proposalType} are not accepted in a channel`);
+    }
+  }
+  return grouped;
+}
+
+/** Section 12.2. */
+function checkList({ updates, removes, pskIds, extensions }: Grouped, committer: number): void {
+  if (updates.some(({ sender }) => sender === committer)) throw new MlsFault("A committer updates itself by proposal");
+  if (removes.includes(committer)) throw new MlsFault("A committer removes itself");
+  const touched = [...updates.map(({ sender }) => sender), ...removes];
+  if (new Set(touched).size !== touched.length) throw new MlsFault("A commit touches a member twice");
+  const psks = pskIds.map((id) => String.fromCharCode(...encodePskId(id)));
+  if (new Set(psks).size !== psks.length) throw new MlsFault("A commit uses a pre-shared key twice");
+  if (pskIds.some((id) => id.psktype === "resumption" && id.usage !== "application")) {
+    throw new MlsFault("A commit uses a resumption key of another kind than application");
+  }
+  if (extensions.length > 1) throw new MlsFault("A commit sets the group's extensions twice");
+}
+
+/** Nobody is in the group twice, and no two leaves share an encryption key. */
+function checkLeafKeys(tree: RatchetTree): void {
+  const seen = new Set<string>();
+  for (const [, { node }] of tree.leaves()) {
+    for (const key of [node.signaturePublicKey, node.hpkePublicKey]) {
+      const text = String.fromCharCode(...key);
+      if (seen.has(text)) throw new MlsFault("A key is in the group already");
+      seen.add(text);
+    }
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * The ratchet tree of RFC 9420 section 7 as an immutable value. Changing it copies two arrays of references and forgets the
+ * hashes between the change and the root, so the tree hash after a commit costs a path and not the tree.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { encodeLeafNode, type LeafNode } from "ts-mls/leafNode.js";
+import { encodeRatchetTree, type RatchetTree as TsMlsTree } from "ts-mls/ratchetTree.js";
+import { MlsFault, optional, uint32, uint8, vector } from "./codec.ts";
+import { directPathOf, isBelow, isLeafNode, leafOfNode, leafRangeOf, leftOf, nodeOfLeaf } from "./tree_math.ts";
+import { parentOf, rightOf, rootOf, siblingOf } from "./tree_math.ts";
+
+export interface Leaf {
+  readonly kind: "leaf";
+  readonly node: LeafNode;
+  readonly encoded: Uint8Array;
+}
+
+export interface Parent {
+  readonly kind: "parent";
+  readonly publicKey: Uint8Array;
+  readonly parentHash: Uint8Array;
+  /** Leaves below that were added since the key was set, ascending. */
+  readonly unmerged: readonly number[];
+}
+
+export type TreeNode = Leaf | Parent;
+
+/** One step of a leaf's filtered direct path: a node, and who below its other child must be told its secret. */
+export interface PathStep {
+  readonly node: number;
+  readonly copathChild: number;
+  readonly resolution: readonly number[];
+}
+
+const leafHashInput = 1;
+const parentHashInput = 2;
+
+export function createLeaf(node: LeafNode): Leaf {
+  return { kind: "leaf", node, encoded: encodeLeafNode(node) };
+}
+
+export class RatchetTree {
+  readonly #nodes: readonly (TreeNode | undefined)[];
+  /** Tree hashes by node, filled on demand; the same array is never shared between different trees. */
+  readonly #hashes: (Uint8Array | undefined)[];
+
+  private constructor(nodes: readonly (TreeNode | undefined)[], hashes: (Uint8Array | undefined)[]) {
+    this.#nodes = nodes;
+    this.#hashes = hashes;
+  }
+
+  /** Of nodes in array order; extended with blanks to a full tree. Refuses nodes in places where they cannot be. */
+  static fromNodes(given: readonly (TreeNode | undefined)[]): RatchetTree {
+    const nodes = [...given];
+    let width = 1;
+    while (width < nodes.length) width = 2 * width + 1;
+    while (nodes.length < width) nodes.push(undefined);
+    nodes.forEach((node, index) => {
+      if (node !== undefined && (node.kind === "leaf") !== isLeafNode(index)) {
+        throw new MlsFault("Cannot read a ratchet tree: a node is of the wrong kind for its place");
+      }
+    });
+    return new RatchetTree(nodes, new Array(nodes.length));
+  }
+
+  /** What ts-mls decoded. */
+  static fromTsMls(tree: TsMlsTree): RatchetTree {
+    return RatchetTree.fromNodes(tree.map((node) => {
+      if (node === undefined) return undefined;
+      if (node.nodeType === "leaf") return createLeaf(node.leaf);
+      const { hpkePublicKey, parentHash, unmergedLeaves } = node.parent;
+      return { kind: "parent", publicKey: hpkePublicKey, parentHash, unmerged: unmergedLeaves };
+    }));
+  }
+
+  get nodeCount(): number {
+    return this.#nodes.length;
+  }
+
+  get leafCount(): number {
+    return (this.#nodes.length + 1) / 2;
+  }
+
+  node(index: number): TreeNode | undefined {
+    return this.#nodes[index];
+  }
+
+  leaf(leafIndex: number): Leaf | undefined {
+    const node = this.#nodes[nodeOfLeaf(leafIndex)];
+    return node?.kind === "leaf" ? node : undefined;
+  }
+
+  parent(index: number): Parent | undefined {
+    const node = this.#nodes[index];
+    return node?.kind === "parent" ? node : undefined;
+  }
+
+  /** Leaves that are not blank, with their indices. */
+  *leaves(): Generator<readonly [leafIndex: number, leaf: Leaf]> {
+    for (let i = 0; i < this.#nodes.length; i += 2) {
+      const node = this.#nodes[i];
+      if (node?.kind === "leaf") yield [leafOfNode(i), node];
+    }
+  }
+
+  /** Parents that are not blank, with their node indices. */
+  *parents(): Generator<readonly [nodeIndex: number, parent: Parent]> {
+    for (let i = 1; i < this.#nodes.length; i += 2) {
+      const node = this.#nodes[i];
+      if (node?.kind === "parent") yield [i, node];
+    }
+  }
+
+  /** The ratchet_tree extension: every node up to the last one that is not blank (section 12.4.3.3). */
+  encode(): Uint8Array {
+    const nodes: TsMlsTree = this.#nodes.map((node) => {
+      if (node === undefined) return undefined;
+      if (node.kind === "leaf") return { nodeType: "leaf", leaf: node.node };
+      const { publicKey, parentHash, unmerged } = node;
+      return { nodeType: "parent", parent: { hpkePublicKey: publicKey, parentHash, unmergedLeaves: [...unmerged] } };
+    });
+    return encodeRatchetTree(nodes);
+  }
+
+  /** Section 7.7: into the leftmost blank leaf, or a tree of twice the width. */
+  add(leaf: Leaf): { readonly tree: RatchetTree; readonly leafIndex: number } {
+    let leafIndex = 0;
+    while (leafIndex < this.leafCount && this.leaf(leafIndex) !== undefined) leafIndex++;
+    const nodes = [...this.#nodes];
+    const hashes = [...this.#hashes];
+    if (leafIndex === this.leafCount) {
+      nodes.length = hashes.length = 2 * this.#nodes.length + 1;
+    }
+    nodes[nodeOfLeaf(leafIndex)] = leaf;
+    for (const index of directPathOf(leafIndex, nodes.length)) {
+      const node = nodes[index];
+      if (node?.kind === "parent") nodes[index] = { ...node, unmerged: insertSorted(node.unmerged, leafIndex) };
+    }
+    forgetPath(hashes, leafIndex);
+    return { tree: new RatchetTree(nodes, hashes), leafIndex };
+  }
+
+  /** Section 12.1.2 and 12.1.3: puts a leaf, or nothing, and blanks the path above it; a blank right half is cut off. */
+  replace(leafIndex: number, leaf: Leaf | undefined): RatchetTree {
+    const nodes = [...this.#nodes];
+    const hashes = [...this.#hashes];
+    nodes[nodeOfLeaf(leafIndex)] = leaf;
+    for (const index of directPathOf(leafIndex, nodes.length)) nodes[index] = undefined;
+    forgetPath(hashes, leafIndex);
+    while (nodes.length > 1 && nodes.slice(rootOf(nodes.length)).every((node) => node === undefined)) {
+      nodes.length = hashes.length = rootOf(nodes.length);
+    }
+    return new RatchetTree(nodes, hashes);
+  }
+
+  /** Section 7.5: a committer's new leaf and new keys on its filtered direct path; the rest of the path is blank. */
+  withPath(leafIndex: number, leaf: Leaf, parents: ReadonlyMap<number, Parent>): RatchetTree {
+    const nodes = [...this.#nodes];
+    const hashes = [...this.#hashes];
+    nodes[nodeOfLeaf(leafIndex)] = leaf;
+    for (const index of directPathOf(leafIndex, nodes.length)) nodes[index] = parents.get(index);
+    forgetPath(hashes, leafIndex);
+    return new RatchetTree(nodes, hashes);
+  }
+
+  /** Section 4.1.1: the fewest non-blank nodes that cover every member below. */
+  resolution(index: number): number[] {
+    const node = this.#nodes[index];
+    if (node?.kind === "parent") return [index, ...node.unmerged.map(nodeOfLeaf)];
+    if (node?.kind === "leaf") return [index];
+    return isLeafNode(index) ? [] : [...this.resolution(leftOf(index)), ...this.resolution(rightOf(index))];
+  }
+
+  /** Section 4.1.2: without the nodes whose other child has nobody below. */
+  filteredDirectPath(leafIndex: number): PathStep[] {
+    const steps: PathStep[] = [];
+    let child = nodeOfLeaf(leafIndex);
+    for (const node of directPathOf(leafIndex, this.nodeCount)) {
+      const copathChild = siblingOf(child);
+      const resolution = this.resolution(copathChild);
+      if (resolution.length > 0) steps.push({ node, copathChild, resolution });
+      child = node;
+    }
+    return steps;
+  }
+
+  /** Section 7.8. */
+  hash(index: number = rootOf(this.nodeCount)): Uint8Array {
+    const known = this.#hashes[index];
+    if (known !== undefined) return known;
+    const hash = isLeafNode(index)
+      ? hashLeaf(leafOfNode(index), this.leaf(leafOfNode(index)))
+      : hashParent(this.parent(index), this.hash(leftOf(index)), this.hash(rightOf(index)));
+    this.#hashes[index] = hash;
+    return hash;
+  }
+
+  /** The same as if these leaves had never been added; subtrees without any of them are not hashed again. */
+  hashWithout(index: number, leaves: readonly number[]): Uint8Array {
+    const { start, end } = leafRangeOf(index);
+    const below = leaves.filter((leaf) => leaf >= start && leaf < end);
+    if (below.length === 0) return this.hash(index);
+    if (isLeafNode(index)) return hashLeaf(leafOfNode(index), undefined);
+    const parent = this.parent(index);
+    const without = parent && { ...parent, unmerged: parent.unmerged.filter((leaf) => !below.includes(leaf)) };
+    return hashParent(without, this.hashWithout(leftOf(index), below), this.hashWithout(rightOf(index), below));
+  }
+
+  /** Section 7.9: what a node below `index` commits to, on the side away from `sibling`. */
+  parentHash(parent: Parent, sibling: number): Uint8Array {
+    const original = this.hashWithout(sibling, parent.unmerged);
+    return sha256(concatBytes(vector(parent.publicKey), vector(parent.parentHash), vector(original)));
+  }
+}
+
+function hashLeaf(leafIndex: number, leaf: Leaf | undefined): Uint8Array {
+  return sha256(concatBytes(uint8(leafHashInput), uint32(leafIndex), optional(leaf?.encoded)));
+}
+
+function hashParent(parent: Parent | undefined, left: Uint8Array, right: Uint8Array): Uint8Array {
+  const encoded = parent && concatBytes(
+    vector(parent.publicKey),
+    vector(parent.parentHash),
+    vector(concatBytes(...parent.unmerged.map(uint32))),
+  );
+  return sha256(concatBytes(uint8(parentHashInput), optional(encoded), vector(left), vector(right)));
+}
+
+function forgetPath(hashes: (Uint8Array | undefined)[], leafIndex: number): void {
+  hashes[nodeOfLeaf(leafIndex)] = undefined;
+  for (const index of directPathOf(leafIndex, hashes.length)) hashes[index] = undefined;
+}
+
+function insertSorted(leaves: readonly number[], leaf: number): number[] {
+  return [...leaves, leaf].sort((a, b) => a - b);
+}
+
+/** The lowest node that two leaves share on their way up. */
+export function commonAncestor(leafA: number, leafB: number): number {
+  let node = parentOf(nodeOfLeaf(leafA));
+  while (!isBelow(leafB, node)) node = parentOf(node);
+  return node;
+}

@@ -1,0 +1,183 @@
+/** TreeKEM (RFC 9420 sections 7.4 to 7.6): fresh keys on the way from a committer's leaf to the root, told to the others. */
+import type { LeafNodeCommit } from "ts-mls/leafNode.js";
+import type { UpdatePath } from "ts-mls/updatePath.js";
+import { equalBytes, label, MlsFault } from "./codec.ts";
+import { deriveKeyPair, type KeyPair } from "./crypto/hpke.ts";
+import { decryptWithLabel, deriveSecret, encryptWithLabel } from "./crypto/labelled.ts";
+import type { Aead } from "./crypto/suite.ts";
+import { createLeaf, type Parent, type PathStep, type RatchetTree } from "./ratchet_tree.ts";
+import { isBelow, nodeOfLeaf } from "./tree_math.ts";
+
+const pathLabel = label("path");
+const nodeLabel = label("node");
+const updatePathLabel = label("UpdatePathNode");
+const noBytes = new Uint8Array(0);
+
+/** Nodes of leaves that this commit adds: they learn the path from their Welcome. */
+export type NewLeaves = ReadonlySet<number>;
+
+export interface CreatedPath {
+  readonly tree: RatchetTree;
+  readonly updatePath: UpdatePath;
+  readonly leafKey: KeyPair;
+  readonly pathKeys: ReadonlyMap<number, KeyPair>;
+  /** By node: what a new member below it gets in its Welcome. */
+  readonly pathSecrets: ReadonlyMap<number, Uint8Array>;
+  readonly commitSecret: Uint8Array;
+}
+
+export interface CreatePathInput {
+  /** After the commit's proposals. */
+  readonly tree: RatchetTree;
+  readonly sender: number;
+  readonly newLeaves: NewLeaves;
+  readonly aead: Aead;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly createLeafNode: (publicKey: Uint8Array, parentHash: Uint8Array) => Promise<LeafNodeCommit>;
+  /** The group context, encoded, of the epoch that begins with this tree hash. */
+  readonly contextFor: (treeHash: Uint8Array) => Uint8Array;
+}
+
+export async function createPath(input: CreatePathInput): Promise<CreatedPath> {
+  const { tree, sender, aead, randomBytes } = input;
+  const steps = tree.filteredDirectPath(sender);
+  const secrets = pathSecretsFrom(randomBytes(32), steps.length);
+  const keys = secrets.slice(0, steps.length).map((secret) => deriveKeyPair(deriveSecret(secret, nodeLabel)));
+  const { parents, leafParentHash } = hashedParents(tree, steps, keys.map(({ publicKey }) => publicKey));
+  const leafKey = deriveKeyPair(randomBytes(32));
+  const leafNode = await input.createLeafNode(leafKey.publicKey, leafParentHash);
+  const updated = tree.withPath(sender, createLeaf(leafNode), parents);
+  const context = input.contextFor(updated.hash());
+  const nodes = steps.map(({ resolution }, i) => ({
+    hpkePublicKey: keys[i]?.publicKey ?? noBytes,
+    encryptedPathSecret: receivers(resolution, input.newLeaves).map((node) =>
+      encryptWithLabel(aead, updatePathLabel, context, {
+        publicKey: publicKeyOf(tree, node),
+        plaintext: secrets[i] ?? noBytes,
+        randomness: randomBytes(32),
+      })
+    ),
+  }));
+  return {
+    tree: updated,
+    updatePath: { leafNode, nodes },
+    leafKey,
+    pathKeys: byNode(steps, keys),
+    pathSecrets: byNode(steps, secrets),
+    commitSecret: secrets[steps.length] ?? noBytes,
+  };
+}
+
+/** The tree after somebody's path, its parent hashes recomputed and compared with the one that the leaf signed. */
+export function applyPath(tree: RatchetTree, sender: number, path: UpdatePath): RatchetTree {
+  const steps = tree.filteredDirectPath(sender);
+  if (steps.length !== path.nodes.length) throw new MlsFault("A commit's path has the wrong length");
+  const before = tree.leaf(sender);
+  if (before === undefined) throw new MlsFault("A commit's sender is not in the group");
+  if (equalBytes(before.node.hpkePublicKey, path.leafNode.hpkePublicKey)) {
+    throw new MlsFault("A commit reuses its leaf key");
+  }
+  const publicKeys = path.nodes.map(({ hpkePublicKey }) => hpkePublicKey);
+  const { parents, leafParentHash } = hashedParents(tree, steps, publicKeys);
+  if (!equalBytes(leafParentHash, path.leafNode.parentHash)) {
+    throw new MlsFault("A commit's parent hash does not match");
+  }
+  return tree.withPath(sender, createLeaf(path.leafNode), parents);
+}
+
+export interface OpenPathInput {
+  /** After the proposals, before the path: whose keys it was encrypted for. */
+  readonly before: RatchetTree;
+  readonly sender: number;
+  readonly path: UpdatePath;
+  readonly newLeaves: NewLeaves;
+  readonly aead: Aead;
+  readonly ownLeaf: number;
+  readonly leafPrivateKey: Uint8Array;
+  readonly pathKeys: ReadonlyMap<number, KeyPair>;
+  readonly context: Uint8Array;
+}
+
+export interface OpenedPath {
+  /** Of the nodes that we share with the sender. */
+  readonly pathKeys: ReadonlyMap<number, KeyPair>;
+  readonly commitSecret: Uint8Array;
+}
+
+/** Finds the one secret that was encrypted for us and derives everything above it. */
+export function openPath(input: OpenPathInput): OpenedPath {
+  const { before, sender, path, ownLeaf, aead } = input;
+  const steps = before.filteredDirectPath(sender);
+  const first = steps.findIndex(({ copathChild }) => isBelow(ownLeaf, copathChild));
+  const step = steps[first];
+  const node = path.nodes[first];
+  if (step === undefined || node === undefined) throw new MlsFault("A commit's path does not include us");
+  const nodes = receivers(step.resolution, input.newLeaves);
+  if (nodes.length !== node.encryptedPathSecret.length) throw new MlsFault("A commit's path has the wrong width");
+  const at = nodes.findIndex((candidate) => candidate === nodeOfLeaf(ownLeaf) || input.pathKeys.has(candidate));
+  const sealed = node.encryptedPathSecret[at];
+  const privateKey = nodes[at] === nodeOfLeaf(ownLeaf)
+    ? input.leafPrivateKey
+    : input.pathKeys.get(nodes[at] ?? -1)?.privateKey;
+  if (sealed === undefined || privateKey === undefined) throw new MlsFault("A commit's path holds nothing for us");
+  const secret = decryptWithLabel(aead, updatePathLabel, input.context, { privateKey, ...sealed });
+  return deriveAbove(secret, steps.slice(first), path.nodes.slice(first).map(({ hpkePublicKey }) => hpkePublicKey));
+}
+
+/** Keys from one path secret up to the root, each compared with the public key in the tree. */
+export function deriveAbove(
+  secret: Uint8Array,
+  steps: readonly PathStep[],
+  publicKeys: readonly Uint8Array[],
+): OpenedPath {
+  const secrets = pathSecretsFrom(secret, steps.length);
+  const keys = secrets.slice(0, steps.length).map((each) => deriveKeyPair(deriveSecret(each, nodeLabel)));
+  keys.forEach(({ publicKey }, i) => {
+    if (!equalBytes(publicKey, publicKeys[i] ?? noBytes)) {
+      throw new MlsFault("A path secret does not match its public key");
+    }
+  });
+  return { pathKeys: byNode(steps, keys), commitSecret: secrets[steps.length] ?? noBytes };
+}
+
+/** `count` path secrets and the commit secret after them. */
+function pathSecretsFrom(first: Uint8Array, count: number): Uint8Array[] {
+  const secrets = [first];
+  for (let i = 0; i < count; i++) secrets.push(deriveSecret(secrets[i] ?? noBytes, pathLabel));
+  return secrets;
+}
+
+/** Section 7.9: parent hashes are computed from the root down, each over its parent and that parent's other child. */
+function hashedParents(
+  tree: RatchetTree,
+  steps: readonly PathStep[],
+  publicKeys: readonly Uint8Array[],
+): { readonly parents: ReadonlyMap<number, Parent>; readonly leafParentHash: Uint8Array } {
+  const parents = new Map<number, Parent>();
+  let parentHash: Uint8Array = noBytes;
+  for (let i = steps.length - 1; i >= 0; i--) {
+    const step = steps[i];
+    if (step === undefined) continue;
+    const parent: Parent = { kind: "parent", publicKey: publicKeys[i] ?? noBytes, parentHash, unmerged: [] };
+    parents.set(step.node, parent);
+    parentHash = tree.parentHash(parent, step.copathChild);
+  }
+  return { parents, leafParentHash: parentHash };
+}
+
+function receivers(resolution: readonly number[], newLeaves: NewLeaves): number[] {
+  return resolution.filter((node) => !newLeaves.has(node));
+}
+
+function publicKeyOf(tree: RatchetTree, index: number): Uint8Array {
+  const node = tree.node(index);
+  if (node === undefined) throw new MlsFault("A resolution names a blank node");
+  return node.kind === "leaf" ? node.node.hpkePublicKey : node.publicKey;
+}
+
+function byNode<T>(steps: readonly PathStep[], values: readonly T[]): ReadonlyMap<number, T> {
+  return new Map(steps.flatMap(({ node }, i) => {
+    const value = values[i];
+    return value === undefined ? [] : [[node, value] as const];
+  }));
+}

@@ -1,0 +1,223 @@
+/** Welcomes (RFC 9420 section 12.4.3): how a committer lets somebody in, and how one joins. */
+import { decodeGroupInfo, encodeGroupInfo, encodeGroupInfoTBS, type GroupInfo } from "ts-mls/groupInfo.js";
+import { decodeGroupSecrets, encodeGroupSecrets } from "ts-mls/groupSecrets.js";
+import type { GroupSecrets } from "ts-mls/groupSecrets.js";
+import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
+import { decodeRatchetTree } from "ts-mls/ratchetTree.js";
+import type { Welcome } from "ts-mls/welcome.js";
+import { decodeExactly, equalBytes, label, MlsFault } from "./codec.ts";
+import type { BegunEpoch, GroupDeps } from "./commit.ts";
+import { decryptWithLabel, encryptWithLabel, expandWithLabel, signContent } from "./crypto/labelled.ts";
+import type { Signatures } from "./crypto/signatures.ts";
+import { type Aead, aeadOf, type SuiteId } from "./crypto/suite.ts";
+import { aeadOfEpoch, contextBytesOf, type Epoch, suiteIdOf, suiteNames } from "./epoch.ts";
+import { confirmationTag, interimTranscriptHash, pskSecretOf, startEpoch, welcomeSecret } from "./key_schedule.ts";
+import { checkLeaf, keyPackageReference, leafToVerify, type MlsIdentity, type OwnKeyPackage } from "./leaf.ts";
+import type { AppliedProposals } from "./proposals.ts";
+import { commonAncestor, RatchetTree } from "./ratchet_tree.ts";
+import { SecretTree } from "./secret_tree.ts";
+import { validateTree } from "./tree_validation.ts";
+import { deriveAbove } from "./update_path.ts";
+
+const groupInfoLabel = label("GroupInfoTBS");
+const welcomeLabel = label("Welcome");
+const [keyLabel, nonceLabel] = [label("key"), label("nonce")];
+const nothing = new Uint8Array(0);
+
+/** One Welcome for all that a commit added, as an MLSMessage. The ratchet tree travels inside it. */
+export async function createWelcome(
+  { next, joinerSecret, pskSecret }: BegunEpoch,
+  applied: AppliedProposals,
+  pathSecrets: ReadonlyMap<number, Uint8Array>,
+  identity: MlsIdentity,
+  deps: GroupDeps,
+): Promise<Uint8Array> {
+  const aead = aeadOfEpoch(next);
+  const tbs = {
+    groupContext: next.context,
+    extensions: [{ extensionType: "ratchet_tree" as const, extensionData: next.tree.encode() }],
+    confirmationTag: next.confirmationTag,
+    signer: next.ownLeaf,
+  };
+  const signed = signContent(groupInfoLabel, encodeGroupInfoTBS(tbs));
+  const groupInfo = { ...tbs, signature: await deps.signatures.sign(identity.signingSeed, signed) };
+  const { key, nonce } = welcomeKey(aead, welcomeSecret(joinerSecret, pskSecret));
+  const encryptedGroupInfo = aead.seal(key, nonce, nothing, encodeGroupInfo(groupInfo));
+  const secrets = applied.added.map(({ leafIndex, keyPackage }) => {
+    const pathSecret = pathSecrets.get(commonAncestor(next.ownLeaf, leafIndex));
+    const plaintext = encodeGroupSecrets({ joinerSecret, pathSecret, psks: [...applied.pskIds] });
+    return {
+      newMember: keyPackageReference(keyPackage),
+      encryptedGroupSecrets: encryptWithLabel(aead, welcomeLabel, encryptedGroupInfo, {
+        publicKey: keyPackage.initKey,
+        plaintext,
+        randomness: deps.randomBytes(32),
+      }),
+    };
+  });
+  const welcome = { cipherSuite: suiteNames[next.suiteId], secrets, encryptedGroupInfo };
+  return encodeMlsMessage({ version: "mls10", wireformat: "mls_welcome", welcome });
+}
+
+/** A Welcome, decoded but not opened. Throws `MlsFault` when the bytes are anything else. */
+export function decodeWelcomeMessage(bytes: Uint8Array): Welcome {
+  const message = decodeExactly(decodeMlsMessage, bytes, "Welcome");
+  if (message.wireformat !== "mls_welcome") throw new MlsFault("Cannot join: the message is not a Welcome");
+  return message.welcome;
+}
+
+/** Which of our KeyPackages it was made for. */
+export function isWelcomeFor(welcome: Welcome, reference: Uint8Array): boolean {
+  return welcome.secrets.some(({ newMember }) => equalBytes(newMember, reference));
+}
+
+export interface JoinInput {
+  readonly welcome: Welcome;
+  readonly own: OwnKeyPackage;
+  /** When the Welcome does not carry it. */
+  readonly ratchetTree?: Uint8Array;
+}
+
+export interface Joined {
+  readonly epoch: Epoch;
+  /** The leaf of who let us in: it signed the GroupInfo. */
+  readonly signer: number;
+}
+
+/** Section 12.4.3.1. Throws `MlsFault`; a Welcome that is refused has changed nothing. */
+export function joinGroup({ welcome, own, ratchetTree }: JoinInput, deps: GroupDeps): Joined {
+  const opened = openWelcome(welcome, own, deps.findPsk);
+  const tree = treeOf(opened.groupInfo, ratchetTree);
+  checkGroup(opened.groupInfo, tree, welcome, deps);
+  return { epoch: enter({ ...opened, tree, own }), signer: opened.groupInfo.signer };
+}
+
+export interface OpenedWelcome {
+  readonly suiteId: SuiteId;
+  readonly groupSecrets: GroupSecrets;
+  readonly pskSecret: Uint8Array;
+  /** Not verified yet: its signer's key is in the tree. */
+  readonly groupInfo: GroupInfo;
+}
+
+export function openWelcome(welcome: Welcome, own: OwnKeyPackage, findPsk: GroupDeps["findPsk"]): OpenedWelcome {
+  const suiteId = suiteIdOf(welcome.cipherSuite);
+  if (suiteId === undefined || welcome.cipherSuite !== own.keyPackage.cipherSuite) {
+    throw new MlsFault("Cannot join: the Welcome is for another cipher suite");
+  }
+  const aead = aeadOf[suiteId];
+  const groupSecrets = openGroupSecrets(welcome, own, aead);
+  const pskSecret = pskSecretOf(groupSecrets.psks, findPsk);
+  return { suiteId, groupSecrets, pskSecret, groupInfo: openGroupInfo(welcome, groupSecrets, pskSecret, aead) };
+}
+
+export function isSignedBy(groupInfo: GroupInfo, signatureKey: Uint8Array, signatures: Signatures): boolean {
+  const signed = signContent(groupInfoLabel, encodeGroupInfoTBS(groupInfo));
+  return signatures.verifyHandshake(signatureKey, signed, groupInfo.signature);
+}
+
+function openGroupSecrets(welcome: Welcome, own: OwnKeyPackage, aead: Aead): GroupSecrets {
+  const ours = welcome.secrets.find(({ newMember }) => equalBytes(newMember, own.reference));
+  if (ours === undefined) throw new MlsFault("Cannot join: the Welcome is not for this KeyPackage");
+  const input = { privateKey: own.initPrivateKey, ...ours.encryptedGroupSecrets };
+  const plaintext = opening(() => decryptWithLabel(aead, welcomeLabel, welcome.encryptedGroupInfo, input));
+  return decodeExactly(decodeGroupSecrets, plaintext, "group secrets");
+}
+
+function openGroupInfo(welcome: Welcome, secrets: GroupSecrets, pskSecret: Uint8Array, aead: Aead): GroupInfo {
+  const { key, nonce } = welcomeKey(aead, welcomeSecret(secrets.joinerSecret, pskSecret));
+  const plaintext = opening(() => aead.open(key, nonce, nothing, welcome.encryptedGroupInfo));
+  return decodeExactly(decodeGroupInfo, plaintext, "GroupInfo");
+}
+
+function treeOf(groupInfo: GroupInfo, given: Uint8Array | undefined): RatchetTree {
+  const extension = groupInfo.extensions.find(({ extensionType }) => extensionType === "ratchet_tree");
+  const encoded = extension?.extensionData ?? given;
+  if (encoded === undefined) throw new MlsFault("Cannot join: the Welcome carries no ratchet tree");
+  return RatchetTree.fromTsMls(decodeExactly(decodeRatchetTree, encoded, "ratchet tree"));
+}
+
+/** The GroupInfo's signature, the tree's hash and shape, every leaf. */
+function checkGroup(groupInfo: GroupInfo, tree: RatchetTree, welcome: Welcome, deps: GroupDeps): void {
+  const { groupContext, signer } = groupInfo;
+  if (groupContext.version !== "mls10" || groupContext.cipherSuite !== welcome.cipherSuite) {
+    throw new MlsFault("Cannot join: the group has another version or cipher suite than the Welcome");
+  }
+  const signerKey = tree.leaf(signer)?.node.signaturePublicKey;
+  if (signerKey === undefined || !isSignedBy(groupInfo, signerKey, deps.signatures)) {
+    throw new MlsFault("Cannot join: the GroupInfo's signature is wrong");
+  }
+  if (!equalBytes(tree.hash(), groupContext.treeHash)) throw new MlsFault("Cannot join: the tree hash does not match");
+  validateTree(tree);
+  const rules = { extensions: groupContext.extensions, policy: deps.policy };
+  for (const [leafIndex, { node }] of tree.leaves()) {
+    checkLeaf(node, rules);
+    const content = leafToVerify(node, { groupId: groupContext.groupId, leafIndex });
+    if (!deps.signatures.verifyHandshake(node.signaturePublicKey, content, node.signature)) {
+      throw new MlsFault("Cannot join: a leaf's signature is wrong");
+    }
+  }
+}
+
+interface EnterInput extends OpenedWelcome {
+  readonly tree: RatchetTree;
+  readonly own: OwnKeyPackage;
+}
+
+function enter({ suiteId, groupInfo, groupSecrets, pskSecret, tree, own }: EnterInput): Epoch {
+  const { groupContext: context, signer } = groupInfo;
+  const ownLeaf = findOwnLeaf(tree, own);
+  const contextBytes = contextBytesOf(context);
+  const { secrets, encryption } = startEpoch(groupSecrets.joinerSecret, pskSecret, contextBytes);
+  const tag = confirmationTag(secrets.confirmation, context.confirmedTranscriptHash);
+  if (!equalBytes(tag, groupInfo.confirmationTag)) throw new MlsFault("Cannot join: the confirmation tag is wrong");
+  return {
+    suiteId,
+    context,
+    contextBytes,
+    tree,
+    ownLeaf,
+    leafPrivateKey: own.leafPrivateKey,
+    pathKeys: groupSecrets.pathSecret === undefined
+      ? new Map()
+      : pathKeysAbove(tree, { ownLeaf, signer, secret: groupSecrets.pathSecret }),
+    secrets,
+    secretTree: SecretTree.create(aeadOf[suiteId], tree.nodeCount, encryption),
+    confirmationTag: tag,
+    interimTranscriptHash: interimTranscriptHash(context.confirmedTranscriptHash, tag),
+  };
+}
+
+/** From the node that we share with the committer up, along its filtered direct path. */
+function pathKeysAbove(
+  tree: RatchetTree,
+  { ownLeaf, signer, secret }: { ownLeaf: number; signer: number; secret: Uint8Array },
+): Epoch["pathKeys"] {
+  const shared = commonAncestor(signer, ownLeaf);
+  const steps = tree.filteredDirectPath(signer);
+  const above = steps.slice(steps.findIndex(({ node }) => node === shared));
+  const publicKeys = above.map(({ node }) => tree.parent(node)?.publicKey ?? nothing);
+  return deriveAbove(secret, above, publicKeys).pathKeys;
+}
+
+function findOwnLeaf(tree: RatchetTree, { keyPackage }: OwnKeyPackage): number {
+  for (const [leafIndex, { node }] of tree.leaves()) {
+    if (equalBytes(node.signature, keyPackage.leafNode.signature)) return leafIndex;
+  }
+  throw new MlsFault("Cannot join: the group's tree does not contain us");
+}
+
+function welcomeKey(aead: Aead, secret: Uint8Array): { key: Uint8Array; nonce: Uint8Array } {
+  return {
+    key: expandWithLabel(secret, keyLabel, nothing, aead.keyBytes),
+    nonce: expandWithLabel(secret, nonceLabel, nothing, aead.nonceBytes),
+  };
+}
+
+function opening<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (cause) {
+    throw new MlsFault("Cannot join: the Welcome cannot be opened with this KeyPackage", { cause });
+  }
+}
