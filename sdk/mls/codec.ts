@@ -46,6 +46,13 @@ export function label(name: string): Uint8Array {
 
 /** The whole of `bytes` as one `what`, or an `MlsFault`. */
 export function decodeExactly<T>(decoder: Decoder<T>, bytes: Uint8Array, what: string): T {
+  const { value, length } = decodeFirst(decoder, bytes, what);
+  if (length !== bytes.length) throw new MlsFault(`Cannot read ${what}: ${bytes.length - length} trailing bytes`);
+  return value;
+}
+
+/** What stands at the front of `bytes`, and how long it is. Whoever calls must account for the rest. */
+export function decodeFirst<T>(decoder: Decoder<T>, bytes: Uint8Array, what: string): { value: T; length: number } {
   let decoded: ReturnType<Decoder<T>>;
   try {
     decoded = decoder(bytes, 0);
@@ -53,10 +60,8 @@ export function decodeExactly<T>(decoder: Decoder<T>, bytes: Uint8Array, what: s
     throw new MlsFault(`Cannot read ${what}: it is malformed`, { cause });
   }
   if (decoded === undefined) throw new MlsFault(`Cannot read ${what}: it is malformed`);
-  if (decoded[1] !== bytes.length) {
-    throw new MlsFault(`Cannot read ${what}: ${bytes.length - decoded[1]} trailing bytes`);
-  }
-  return decoded[0];
+  const [value, length] = decoded;
+  return { value, length };
 }
 
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -7,7 +7,7 @@ import { MlsReader } from "../../proto/mod.ts";
 import { equalBytes, label, MlsFault, uint16, uint32, uint64, uint8, vector } from "./codec.ts";
 import { expandWithLabel, signContent } from "./crypto/labelled.ts";
 import type { Aead } from "./crypto/suite.ts";
-import type { MessageKey, RatchetKind, SecretTree } from "./secret_tree.ts";
+import type { MessageKey, RatchetKind } from "./secret_tree.ts";
 
 export type ContentType = "application" | "proposal" | "commit";
 
@@ -112,8 +112,7 @@ export interface Sealing {
 
 export function sealMessage(framed: FramedContent, sealing: Sealing): SealedMessage {
   const { aead, messageKey, reuseGuard } = sealing;
-  const contentType = uint8(contentTypes.indexOf(framed.contentType) + 1);
-  const header = concatBytes(vector(framed.groupId), uint64(framed.epoch), contentType);
+  const header = headerOf(framed);
   const plaintext = concatBytes(framed.content, sealing.auth, new Uint8Array(sealing.paddingBytes));
   const ciphertext = aead.seal(
     messageKey.key,
@@ -133,35 +132,32 @@ export function sealMessage(framed: FramedContent, sealing: Sealing): SealedMess
   };
 }
 
-export interface Opened {
+/** Who sent a message and with which key. */
+export interface SenderData {
   readonly sender: number;
   readonly generation: number;
-  /** Content, signature, confirmation tag and padding, still encoded. */
-  readonly plaintext: Uint8Array;
-  /** Consumes the key. To be called once the signature was verified. */
-  readonly use: () => void;
+  readonly reuseGuard: Uint8Array;
 }
 
-/** Throws when the message is not for this epoch's keys or its key is gone. Changes nothing by itself. */
-export function openMessage(
-  message: SealedMessage,
-  { aead, senderDataSecret, secretTree }: { aead: Aead; senderDataSecret: Uint8Array; secretTree: SecretTree },
-): Opened {
-  const contentType = uint8(contentTypes.indexOf(message.contentType) + 1);
-  const header = concatBytes(vector(message.groupId), uint64(message.epoch), contentType);
+/** Throws when the message was not sealed in this epoch. */
+export function openSenderData(message: SealedMessage, aead: Aead, senderDataSecret: Uint8Array): SenderData {
   const { key, nonce } = senderDataKey(aead, senderDataSecret, message.ciphertext);
-  const senderData = aead.open(key, nonce, header, message.encryptedSenderData);
-  if (senderData.length !== senderDataBytes) throw new MlsFault("Sender data has the wrong length");
-  const reader = new DataView(senderData.buffer, senderData.byteOffset);
-  const [sender, generation] = [reader.getUint32(0), reader.getUint32(4)];
-  const found = secretTree.find(sender, kindOf(message.contentType), generation);
-  const plaintext = aead.open(
-    found.key,
-    guarded(found.nonce, senderData.subarray(8)),
-    concatBytes(header, vector(message.authenticatedData)),
-    message.ciphertext,
-  );
-  return { sender, generation, plaintext, use: found.use };
+  const bytes = aead.open(key, nonce, headerOf(message), message.encryptedSenderData);
+  if (bytes.length !== senderDataBytes) throw new MlsFault("Sender data has the wrong length");
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  return { sender: view.getUint32(0), generation: view.getUint32(4), reuseGuard: bytes.subarray(8) };
+}
+
+/** Content, signature, confirmation tag and padding, still encoded. Throws when the message was changed. */
+export function openContent(message: SealedMessage, aead: Aead, key: MessageKey, reuseGuard: Uint8Array): Uint8Array {
+  const aad = concatBytes(headerOf(message), vector(message.authenticatedData));
+  return aead.open(key.key, guarded(key.nonce, reuseGuard), aad, message.ciphertext);
+}
+
+function headerOf(
+  { groupId, epoch, contentType }: Pick<FramedContent, "groupId" | "epoch" | "contentType">,
+): Uint8Array {
+  return concatBytes(vector(groupId), uint64(epoch), uint8(contentTypes.indexOf(contentType) + 1));
 }
 
 /** Application data and signature; what follows must be zeros (section 6.3.1). */
@@ -169,9 +165,35 @@ export function readApplicationContent(plaintext: Uint8Array): { data: Uint8Arra
   const reader = new MlsReader(plaintext, "application message");
   const data = reader.vector();
   const signature = reader.vector();
+  checkPadding(reader, plaintext);
+  return { data, signature };
+}
+
+export interface HandshakeContent {
+  /** The encoded proposal or commit. */
+  readonly content: Uint8Array;
+  readonly signature: Uint8Array;
+  /** Of a commit. */
+  readonly confirmationTag: Uint8Array;
+}
+
+/** `contentBytes` is the length of the proposal or commit at the front, as its decoder found it. */
+export function readHandshakeContent(
+  plaintext: Uint8Array,
+  contentType: ContentType,
+  contentBytes: number,
+): HandshakeContent {
+  const reader = new MlsReader(plaintext, contentType);
+  const content = reader.take(contentBytes);
+  const signature = reader.vector();
+  const confirmationTag = contentType === "commit" ? reader.vector() : new Uint8Array(0);
+  checkPadding(reader, plaintext);
+  return { content, signature, confirmationTag };
+}
+
+function checkPadding(reader: MlsReader, plaintext: Uint8Array): void {
   const padding = plaintext.subarray(reader.position);
   if (!equalBytes(padding, new Uint8Array(padding.length))) reader.refuse("its padding is not zero");
-  return { data, signature };
 }
 
 function guarded(nonce: Uint8Array, reuseGuard: Uint8Array): Uint8Array {

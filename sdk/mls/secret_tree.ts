@@ -41,6 +41,11 @@ export interface MessageKey {
   readonly nonce: Uint8Array;
 }
 
+export interface ReceivedKey extends MessageKey {
+  /** To be called once the message was verified: the key is gone after it. */
+  readonly use: () => void;
+}
+
 export class SecretTree {
   readonly #aead: Aead;
   readonly #nodeCount: number;
@@ -92,29 +97,28 @@ export class SecretTree {
   }
 
   /**
-   * The key of a received message. Nothing changes before `use` is called: a forged message must not consume a key that the
-   * real one needs.
+   * The key of a received message, or why there is none. Nothing changes before `use` is called: a forged message must not
+   * consume a key that the real one needs.
    */
-  find(leafIndex: number, kind: RatchetKind, generation: number): MessageKey & { readonly use: () => void } {
+  find(leafIndex: number, kind: RatchetKind, generation: number): ReceivedKey | "used" | "too_far_ahead" {
     const ratchets = this.#ratchetsOf(leafIndex);
-    const { secret, advanced } = this.#locate(ratchets[kind], generation);
+    const located = this.#locate(ratchets[kind], generation);
+    if (typeof located === "string") return located;
     return {
-      ...this.#messageKey(secret, generation),
-      use: () => void this.#leaves.set(leafIndex, { ...this.#ratchetsOf(leafIndex), [kind]: advanced }),
+      ...this.#messageKey(located.secret, generation),
+      use: () => void this.#leaves.set(leafIndex, { ...this.#ratchetsOf(leafIndex), [kind]: located.advanced }),
     };
   }
 
-  #locate(ratchet: Ratchet, generation: number): { secret: Uint8Array; advanced: Ratchet } {
+  #locate(ratchet: Ratchet, generation: number): { secret: Uint8Array; advanced: Ratchet } | "used" | "too_far_ahead" {
     if (generation < ratchet.generation) {
       const secret = ratchet.skipped.get(generation);
-      if (secret === undefined) throw new MlsFault("The key of this message was used or has expired");
+      if (secret === undefined) return "used";
       const skipped = new Map(ratchet.skipped);
       skipped.delete(generation);
       return { secret, advanced: { ...ratchet, skipped } };
     }
-    if (generation - ratchet.generation > maxSkippedGenerations) {
-      throw new MlsFault(`A message is ${generation - ratchet.generation} ahead of the last one from its sender`);
-    }
+    if (generation - ratchet.generation > maxSkippedGenerations) return "too_far_ahead";
     const skipped = new Map(ratchet.skipped);
     let secret = ratchet.secret;
     for (let g = ratchet.generation; g < generation; g++) {

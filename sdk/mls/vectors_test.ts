@@ -27,8 +27,13 @@ import {
   contentToSign,
   decodeSealedMessage,
   encodeSealedMessage,
-  openMessage,
+  type FramedContent,
+  kindOf,
+  openContent,
+  openSenderData,
   readApplicationContent,
+  readHandshakeContent,
+  type SealedMessage,
 } from "./framing.ts";
 import {
   confirmationTag,
@@ -119,6 +124,7 @@ overSuites<SecretTreeVector>("secret-tree", "keys of every leaf and generation, 
     for (const expected of generations) {
       for (const kind of ["application", "handshake"] as const) {
         const found = tree.find(leafIndex, kind, Number(expected["generation"]));
+        assert(typeof found !== "string");
         found.use();
         assertEquals(bytesToHex(found.key), expected[`${kind}_key`]);
         assertEquals(bytesToHex(found.nonce), expected[`${kind}_nonce`]);
@@ -190,7 +196,7 @@ overSuites<Record<string, string> & { cipher_suite: number }>("transcript-hashes
 
 overSuites<Record<string, string> & { cipher_suite: SuiteId; epoch: number }>(
   "message-protection",
-  "the application PrivateMessage opens and its signature holds",
+  "PrivateMessages of all three kinds open and their signatures hold",
   (v, suite) => {
     const of = (name: string): Uint8Array => hex(String(v[name]));
     const context = encodeGroupContext({
@@ -204,18 +210,30 @@ overSuites<Record<string, string> & { cipher_suite: SuiteId; epoch: number }>(
       confirmedTranscriptHash: of("confirmed_transcript_hash"),
       extensions: [],
     });
-    const secretTree = SecretTree.create(aeadOf[suite], 3, of("encryption_secret"));
-    const message = decodeSealedMessage(of("application_priv"));
-    const opened = openMessage(message, {
-      aead: aeadOf[suite],
-      senderDataSecret: of("sender_data_secret"),
-      secretTree,
-    });
-    const { data, signature } = readApplicationContent(opened.plaintext);
-    assertEquals([data, opened.sender], [of("application"), 1]);
-    const framed = { ...message, sender: opened.sender, content: vector(data) };
-    const signed = contentToSign(framed, context);
-    assert(portableSignatures.verifyHandshake(of("signature_pub"), signed, signature));
+    const aead = aeadOf[suite];
+    const open = (bytes: Uint8Array): { message: SealedMessage; sender: number; plaintext: Uint8Array } => {
+      const message = decodeSealedMessage(bytes);
+      const { sender, generation, reuseGuard } = openSenderData(message, aead, of("sender_data_secret"));
+      // Each of these messages is the first of its epoch.
+      const secretTree = SecretTree.create(aead, 3, of("encryption_secret"));
+      const key = secretTree.find(sender, kindOf(message.contentType), generation);
+      assert(typeof key !== "string");
+      key.use();
+      return { message, sender, plaintext: openContent(message, aead, key, reuseGuard) };
+    };
+    const check = (framed: FramedContent, signature: Uint8Array): void =>
+      assert(portableSignatures.verifyHandshake(of("signature_pub"), contentToSign(framed, context), signature));
+
+    const application = open(of("application_priv"));
+    const { data, signature } = readApplicationContent(application.plaintext);
+    assertEquals([data, application.sender], [of("application"), 1]);
+    check({ ...application.message, sender: 1, content: vector(data) }, signature);
+    for (const contentType of ["proposal", "commit"] as const) {
+      const { message, sender, plaintext } = open(of(`${contentType}_priv`));
+      const handshake = readHandshakeContent(plaintext, contentType, of(contentType).length);
+      assertEquals(handshake.content, of(contentType));
+      check({ ...message, sender, content: handshake.content }, handshake.signature);
+    }
     assertEquals(ed25519.getPublicKey(of("signature_priv")), of("signature_pub"));
   },
 );

@@ -1,0 +1,271 @@
+/**
+ * One channel's MLS group as its member sees it. Commits have two phases: `prepare` leaves the group as it is, `accept` moves
+ * it on once the relay took the commit; a commit that lost its race is dropped and the winner is received like any other.
+ * Whatever arrives, `receive` answers with an outcome: one bad message never ends a group.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import type { KeyPackage } from "ts-mls/keyPackage.js";
+import type { Proposal } from "ts-mls/proposal.js";
+import { type AgentId, binaryIdToBytes, type ChannelId, WireError } from "../../proto/mod.ts";
+import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
+import { equalBytes, MlsFault, vector } from "./codec.ts";
+import { createCommit, type GroupDeps } from "./commit.ts";
+import { hashBytes } from "./crypto/suite.ts";
+import { aeadOfEpoch, contextBytesOf, type Epoch, suiteIdOf } from "./epoch.ts";
+import { contentToSign, decodeSealedMessage, encodeSealedMessage, type FramedContent, sealMessage } from "./framing.ts";
+import { confirmationTag, exportSecret, interimTranscriptHash, startFromEpochSecret } from "./key_schedule.ts";
+import { checkLifetime, type MlsIdentity, type OwnKeyPackage } from "./leaf.ts";
+import { type CommitSummary, type Member, memberAt, membersOf, summarise } from "./members.ts";
+import type { ProposalFrom } from "./proposals.ts";
+import { type CommitRules, type Outcome, PastEpochs, receiveMessage } from "./receive.ts";
+import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
+import { SecretTree } from "./secret_tree.ts";
+import { decodeWelcomeMessage, joinGroup } from "./welcome.ts";
+
+export interface MemberDeps extends GroupDeps {
+  readonly identity: MlsIdentity;
+  readonly nowMs: () => number;
+  /** How many zeros to add to a content of this size, so that sizes say little. */
+  readonly padding: (contentBytes: number) => number;
+}
+
+export interface Change {
+  readonly add?: readonly KeyPackage[];
+  readonly remove?: readonly AgentId[];
+  readonly owners?: readonly AgentId[];
+  readonly psks?: readonly (Proposal & { proposalType: "psk" })[];
+}
+
+/** A commit that waits for the relay's verdict. */
+export interface PreparedCommit {
+  /** The epoch in which it was made. */
+  readonly epoch: number;
+  readonly message: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly welcome: Uint8Array | undefined;
+  readonly summary: CommitSummary;
+  readonly next: Epoch;
+}
+
+const noBytes = new Uint8Array(0);
+
+export class Group {
+  readonly #deps: MemberDeps;
+  #epoch: Epoch;
+  readonly #past: PastEpochs;
+  /** Proposals of this epoch that were sent on their own, by reference. */
+  readonly #proposals = new Map<string, ProposalFrom>();
+  /** Operations run one after the other: each sees the group as the one before left it. */
+  #tail: Promise<unknown> = Promise.resolve();
+
+  private constructor(epoch: Epoch, deps: MemberDeps, past: PastEpochs = new PastEpochs()) {
+    this.#epoch = epoch;
+    this.#deps = deps;
+    this.#past = past;
+  }
+
+  /** A group of one: `own` becomes its first leaf. */
+  static create(channelId: ChannelId, binding: ChannelBinding, own: OwnKeyPackage, deps: MemberDeps): Group {
+    const { keyPackage } = own;
+    const suiteId = suiteIdOf(keyPackage.cipherSuite);
+    if (suiteId === undefined) throw new MlsFault("Cannot create a group: the KeyPackage is for another suite");
+    const tree = RatchetTree.fromNodes([createLeaf(keyPackage.leafNode)]);
+    const context = {
+      version: "mls10" as const,
+      cipherSuite: keyPackage.cipherSuite,
+      groupId: binaryIdToBytes(channelId),
+      epoch: 0n,
+      treeHash: tree.hash(),
+      confirmedTranscriptHash: noBytes,
+      extensions: encodeBinding(binding),
+    };
+    const { secrets, encryption } = startFromEpochSecret(deps.randomBytes(hashBytes));
+    const tag = confirmationTag(secrets.confirmation, noBytes);
+    const epoch: Epoch = {
+      suiteId,
+      context,
+      contextBytes: contextBytesOf(context),
+      tree,
+      ownLeaf: 0,
+      leafPrivateKey: own.leafPrivateKey,
+      pathKeys: new Map(),
+      secrets,
+      secretTree: SecretTree.create(aeadOfEpoch({ suiteId }), tree.nodeCount, encryption),
+      confirmationTag: tag,
+      interimTranscriptHash: interimTranscriptHash(noBytes, tag),
+    };
+    return new Group(epoch, deps);
+  }
+
+  /** Throws `MlsFault` for a Welcome that is not for `own`, does not verify, or leads into another channel. */
+  static join(
+    welcome: Uint8Array,
+    own: OwnKeyPackage,
+    deps: MemberDeps,
+    expected: { readonly channelId?: ChannelId; readonly name: string; readonly inviter?: AgentId },
+  ): Group {
+    const { epoch, signer } = joinGroup({ welcome: decodeWelcomeMessage(welcome), own }, deps);
+    const group = new Group(epoch, deps);
+    if (decodeBinding(epoch.context.extensions).name !== expected.name) {
+      throw new MlsFault("Cannot join: the Welcome leads into a channel of another name");
+    }
+    if (expected.channelId && !equalBytes(binaryIdToBytes(expected.channelId), epoch.context.groupId)) {
+      throw new MlsFault("Cannot join: the Welcome leads into another channel");
+    }
+    if (expected.inviter && memberAt(epoch, signer).agentId !== expected.inviter) {
+      throw new MlsFault("Cannot join: the Welcome was not made by the inviter");
+    }
+    return group;
+  }
+
+  /** From stored state. */
+  static restore(epoch: Epoch, past: PastEpochs, deps: MemberDeps): Group {
+    return new Group(epoch, deps, past);
+  }
+
+  get epoch(): number {
+    return Number(this.#epoch.context.epoch);
+  }
+
+  get current(): Epoch {
+    return this.#epoch;
+  }
+
+  get past(): PastEpochs {
+    return this.#past;
+  }
+
+  get binding(): ChannelBinding {
+    return decodeBinding(this.#epoch.context.extensions);
+  }
+
+  /** Equal for all members of the epoch, and for nobody else. */
+  get authenticator(): Uint8Array {
+    return this.#epoch.secrets.authenticator;
+  }
+
+  get self(): Member {
+    return memberAt(this.#epoch, this.#epoch.ownLeaf);
+  }
+
+  members(): Member[] {
+    return membersOf(this.#epoch);
+  }
+
+  export(label: string, context: Uint8Array, length: number): Uint8Array {
+    return exportSecret(this.#epoch.secrets.exporter, label, context, length);
+  }
+
+  /** Seals a message for the members of the current epoch. The key it used is gone when this resolves. */
+  seal(
+    payload: Uint8Array,
+    authenticatedData: Uint8Array,
+  ): Promise<{ readonly epoch: number; readonly message: Uint8Array }> {
+    return this.#exclusive(async () => {
+      const epoch = this.#epoch;
+      const framed: FramedContent = {
+        groupId: epoch.context.groupId,
+        epoch: epoch.context.epoch,
+        sender: epoch.ownLeaf,
+        authenticatedData,
+        contentType: "application",
+        content: vector(payload),
+      };
+      const { signingSeed } = this.#deps.identity;
+      const signature = await this.#deps.signatures.sign(signingSeed, contentToSign(framed, epoch.contextBytes));
+      const auth = vector(signature);
+      const sealed = sealMessage(framed, {
+        aead: aeadOfEpoch(epoch),
+        senderDataSecret: epoch.secrets.senderData,
+        messageKey: epoch.secretTree.next(epoch.ownLeaf, "application"),
+        reuseGuard: this.#deps.randomBytes(4),
+        auth,
+        paddingBytes: this.#deps.padding(framed.content.length + auth.length),
+      });
+      return { epoch: Number(epoch.context.epoch), message: encodeSealedMessage(sealed) };
+    });
+  }
+
+  /** Whatever arrives; never throws for what a peer or the relay sent. `rules` says what a commit may do. */
+  receive(message: Uint8Array, rules: CommitRules): Promise<Outcome> {
+    return this.#exclusive(async () => {
+      const sealed = decodeOrExplain(message);
+      if ("kind" in sealed) return sealed;
+      const places = { current: this.#epoch, past: this.#past, proposals: this.#proposals };
+      const { outcome, next } = await receiveMessage(places, sealed, rules, this.#deps);
+      if (next !== undefined) this.#moveTo(next);
+      return outcome;
+    });
+  }
+
+  /** A commit of ours, ready to be sent. The group does not change before `accept`. */
+  prepare(change: Change): Promise<PreparedCommit> {
+    return this.#exclusive(async () => {
+      for (const keyPackage of change.add ?? []) checkLifetime(keyPackage, this.#deps.nowMs());
+      const created = await createCommit(this.#epoch, {
+        proposals: proposalsOf(this.#epoch, change),
+        identity: this.#deps.identity,
+        authenticatedData: noBytes,
+        padding: this.#deps.padding,
+      }, this.#deps);
+      return {
+        epoch: this.epoch,
+        message: created.message,
+        hash: sha256(created.message),
+        welcome: created.welcome,
+        summary: summarise(this.#epoch, created.effects),
+        next: created.next,
+      };
+    });
+  }
+
+  /** The relay took our commit. */
+  accept(prepared: PreparedCommit): Promise<void> {
+    return this.#exclusive(() => {
+      if (prepared.epoch !== this.epoch) {
+        throw new MlsFault(`Cannot accept a commit of epoch ${prepared.epoch}: the group is at ${this.epoch}`);
+      }
+      this.#moveTo(prepared.next);
+      return Promise.resolve();
+    });
+  }
+
+  #moveTo(next: Epoch): void {
+    this.#past.add(this.#epoch);
+    this.#proposals.clear();
+    this.#epoch = next;
+  }
+
+  #exclusive<T>(act: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(act);
+    this.#tail = result.catch(() => {});
+    return result;
+  }
+}
+
+function proposalsOf(epoch: Epoch, { add = [], remove = [], owners, psks = [] }: Change): Proposal[] {
+  const members = remove.length > 0 ? membersOf(epoch) : [];
+  const { name } = decodeBinding(epoch.context.extensions);
+  return [
+    ...(owners === undefined ? [] : [{
+      proposalType: "group_context_extensions" as const,
+      groupContextExtensions: { extensions: encodeBinding({ name, owners }) },
+    }]),
+    ...remove.map((agentId) => {
+      const member = members.find((candidate) => candidate.agentId === agentId);
+      if (member === undefined) throw new MlsFault("Cannot remove an agent that is not a member");
+      return { proposalType: "remove" as const, remove: { removed: member.leafIndex } };
+    }),
+    ...add.map((keyPackage) => ({ proposalType: "add" as const, add: { keyPackage } })),
+    ...psks,
+  ];
+}
+
+function decodeOrExplain(message: Uint8Array): ReturnType<typeof decodeSealedMessage> | Outcome {
+  try {
+    return decodeSealedMessage(message);
+  } catch (error) {
+    if (error instanceof WireError) return { kind: "undecryptable", reason: error.message };
+    throw error;
+  }
+}

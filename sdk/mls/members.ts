@@ -1,0 +1,59 @@
+/** Members and commits in the terms of a channel: agents instead of leaves. */
+import type { LeafNode } from "ts-mls/leafNode.js";
+import { type AgentId, agentIdOf } from "../../proto/mod.ts";
+import { decodeBinding } from "./channel_extensions.ts";
+import { MlsFault } from "./codec.ts";
+import type { CommitEffects } from "./commit.ts";
+import type { Epoch } from "./epoch.ts";
+import { credentialOf } from "./leaf.ts";
+
+export interface Member {
+  readonly leafIndex: number;
+  readonly agentId: AgentId;
+  readonly identity: Uint8Array;
+  readonly owner: boolean;
+}
+
+/** What a commit changed. */
+export interface CommitSummary {
+  readonly committer: AgentId;
+  readonly added: readonly AgentId[];
+  readonly removed: readonly AgentId[];
+  /** When the commit changed them. */
+  readonly owners: readonly AgentId[] | undefined;
+}
+
+type Place = Pick<Epoch, "tree" | "context">;
+
+export function memberAt({ tree, context }: Place, leafIndex: number): Member {
+  const leaf = tree.leaf(leafIndex);
+  if (leaf === undefined) throw new MlsFault("Nobody is at this place of the group");
+  return memberOf(leafIndex, leaf.node, decodeBinding(context.extensions).owners);
+}
+
+export function membersOf({ tree, context }: Place): Member[] {
+  const { owners } = decodeBinding(context.extensions);
+  return Array.from(tree.leaves(), ([leafIndex, { node }]) => memberOf(leafIndex, node, owners));
+}
+
+/** The effects of a commit that was made in `epoch`. Throws `MlsFault` when it renames the channel. */
+export function summarise(epoch: Epoch, { committer, added, removed, extensions }: CommitEffects): CommitSummary {
+  const [before, after] = [decodeBinding(epoch.context.extensions), decodeBinding(extensions)];
+  if (before.name !== after.name) throw new MlsFault("A commit renames the channel");
+  return {
+    committer: memberAt(epoch, committer).agentId,
+    added: added.map(({ keyPackage }) => agentOf(keyPackage.leafNode)),
+    removed: removed.map(({ leaf }) => agentOf(leaf)),
+    owners: before.owners.join() === after.owners.join() ? undefined : after.owners,
+  };
+}
+
+function memberOf(leafIndex: number, leaf: LeafNode, owners: readonly AgentId[]): Member {
+  const agentId = agentOf(leaf);
+  return { leafIndex, agentId, identity: credentialOf(leaf).identity, owner: owners.includes(agentId) };
+}
+
+function agentOf(leaf: LeafNode): AgentId {
+  const { identity, signatureKey } = credentialOf(leaf);
+  return agentIdOf(signatureKey, identity);
+}

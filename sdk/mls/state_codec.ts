@@ -1,0 +1,162 @@
+/**
+ * A group's state as bytes, in parts that change at different speed: the epoch (once per commit), its secret tree's frontier
+ * (when somebody speaks for the first time), one sender's ratchets (with every message: about a hundred bytes). Every record
+ * begins with a version; the store encrypts it and binds its name.
+ */
+import { decodeGroupContext } from "ts-mls/groupContext.js";
+import { decodeRatchetTree } from "ts-mls/ratchetTree.js";
+import { type CborValue, decodeCbor, encodeCbor } from "../../proto/mod.ts";
+import { decodeExactly, MlsFault } from "./codec.ts";
+import { aeadOf, type SuiteId } from "./crypto/suite.ts";
+import { contextBytesOf, type Epoch } from "./epoch.ts";
+import { RatchetTree } from "./ratchet_tree.ts";
+import type { PastEpoch } from "./receive.ts";
+import { type LeafRatchets, type Ratchet, SecretTree } from "./secret_tree.ts";
+
+const version = 1;
+/** A thousand members with long identities and full paths stay far below. */
+const maxStateBytes = 16 * 1024 * 1024;
+
+/** Everything of an epoch but its secret tree. */
+export type EpochWithoutTree = Omit<Epoch, "secretTree">;
+
+export function encodeEpoch(epoch: EpochWithoutTree): Uint8Array {
+  const { secrets } = epoch;
+  return encodeCbor([
+    version,
+    epoch.suiteId,
+    epoch.contextBytes,
+    epoch.tree.encode(),
+    epoch.ownLeaf,
+    epoch.leafPrivateKey,
+    Array.from(epoch.pathKeys, ([node, { publicKey, privateKey }]) => [node, publicKey, privateKey]),
+    [
+      secrets.senderData,
+      secrets.exporter,
+      secrets.external,
+      secrets.confirmation,
+      secrets.membership,
+      secrets.resumption,
+      secrets.authenticator,
+      secrets.init,
+    ],
+    epoch.confirmationTag,
+    epoch.interimTranscriptHash,
+  ]);
+}
+
+export function decodeEpoch(record: Uint8Array): EpochWithoutTree {
+  const fields = open(record, 10);
+  const place = placeOf(fields);
+  const [senderData, exporter, external, confirmation, membership, resumption, authenticator, init] = list(fields[7], 8)
+    .map(bytes);
+  if (!senderData || !exporter || !external || !confirmation || !membership || !resumption || !authenticator || !init) {
+    throw malformed();
+  }
+  return {
+    ...place,
+    leafPrivateKey: bytes(fields[5]),
+    pathKeys: new Map(
+      list(fields[6]).map((entry) => {
+        const [node, publicKey, privateKey] = list(entry, 3);
+        return [number(node), { publicKey: bytes(publicKey), privateKey: bytes(privateKey) }];
+      }),
+    ),
+    secrets: { senderData, exporter, external, confirmation, membership, resumption, authenticator, init },
+    confirmationTag: bytes(fields[8]),
+    interimTranscriptHash: bytes(fields[9]),
+  };
+}
+
+export function encodePastEpoch(epoch: Omit<PastEpoch, "secretTree">): Uint8Array {
+  const { suiteId, contextBytes, tree, ownLeaf, senderData } = epoch;
+  return encodeCbor([version, suiteId, contextBytes, tree.encode(), ownLeaf, senderData]);
+}
+
+export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree"> {
+  const fields = open(record, 6);
+  return { ...placeOf(fields), senderData: bytes(fields[5]) };
+}
+
+/** Secrets of subtrees that nobody has spoken from yet. */
+export function encodeFrontier({ subtrees }: SecretTree): Uint8Array {
+  return encodeCbor([version, Array.from(subtrees, ([node, secret]) => [node, secret])]);
+}
+
+export function encodeRatchets({ handshake, application }: LeafRatchets): Uint8Array {
+  return encodeCbor([version, encodeRatchet(handshake), encodeRatchet(application)]);
+}
+
+export function decodeRatchets(record: Uint8Array): LeafRatchets {
+  const [, handshake, application] = open(record, 3);
+  return { handshake: decodeRatchet(handshake), application: decodeRatchet(application) };
+}
+
+/** The secret tree from its frontier and the ratchets of every leaf that has spoken. */
+export function restoreSecretTree(
+  epoch: { readonly suiteId: SuiteId; readonly tree: RatchetTree },
+  frontier: Uint8Array,
+  leaves: Iterable<readonly [leafIndex: number, ratchets: Uint8Array]>,
+): SecretTree {
+  const [, entries] = open(frontier, 2);
+  const subtrees = list(entries).map((entry) => {
+    const [node, secret] = list(entry, 2);
+    return [number(node), bytes(secret)] as const;
+  });
+  const ratchets = Array.from(leaves, ([leaf, record]) => [leaf, decodeRatchets(record)] as const);
+  return SecretTree.restore(aeadOf[epoch.suiteId], epoch.tree.nodeCount, subtrees, ratchets);
+}
+
+function encodeRatchet({ secret, generation, skipped }: Ratchet): CborValue {
+  return [secret, generation, Array.from(skipped, ([each, key]) => [each, key])];
+}
+
+function decodeRatchet(value: CborValue | undefined): Ratchet {
+  const [secret, generation, skipped] = list(value, 3);
+  return {
+    secret: bytes(secret),
+    generation: number(generation),
+    skipped: new Map(
+      list(skipped).map((entry) => {
+        const [each, key] = list(entry, 2);
+        return [number(each), bytes(key)];
+      }),
+    ),
+  };
+}
+
+function placeOf(
+  fields: readonly CborValue[],
+): Pick<Epoch, "suiteId" | "context" | "contextBytes" | "tree" | "ownLeaf"> {
+  const suiteId = number(fields[1]);
+  if (suiteId !== 1 && suiteId !== 3) throw malformed();
+  const context = decodeExactly(decodeGroupContext, bytes(fields[2]), "stored GroupContext");
+  const tree = RatchetTree.fromTsMls(decodeExactly(decodeRatchetTree, bytes(fields[3]), "stored ratchet tree"));
+  return { suiteId, context, contextBytes: contextBytesOf(context), tree, ownLeaf: number(fields[4]) };
+}
+
+/** A record of this version with that many fields. */
+function open(record: Uint8Array, length: number): readonly CborValue[] {
+  const fields = list(decodeCbor(record, maxStateBytes), length);
+  if (fields[0] !== version) throw new MlsFault("Stored MLS state is of another version; update this client");
+  return fields;
+}
+
+function list(value: CborValue | undefined, length?: number): readonly CborValue[] {
+  if (!Array.isArray(value) || (length !== undefined && value.length !== length)) throw malformed();
+  return value;
+}
+
+function bytes(value: CborValue | undefined): Uint8Array {
+  if (!(value instanceof Uint8Array)) throw malformed();
+  return value;
+}
+
+function number(value: CborValue | undefined): number {
+  if (typeof value !== "number") throw malformed();
+  return value;
+}
+
+function malformed(): MlsFault {
+  return new MlsFault("Stored MLS state is malformed");
+}
