@@ -150,13 +150,15 @@ function checkGroup(groupInfo: GroupInfo, tree: RatchetTree, welcome: Welcome, d
   if (!equalBytes(tree.hash(), groupContext.treeHash)) throw new MlsFault("Cannot join: the tree hash does not match");
   validateTree(tree);
   const rules = { extensions: groupContext.extensions, policy: deps.policy };
-  for (const [leafIndex, { node }] of tree.leaves()) {
+  const leaves = Array.from(tree.leaves(), ([leafIndex, { node }]) => {
     checkLeaf(node, rules);
-    const content = leafToVerify(node, { groupId: groupContext.groupId, leafIndex });
-    if (!deps.signatures.verifyHandshake(node.signaturePublicKey, content, node.signature)) {
-      throw new MlsFault("Cannot join: a leaf's signature is wrong");
-    }
-  }
+    return {
+      publicKey: node.signaturePublicKey,
+      message: leafToVerify(node, { groupId: groupContext.groupId, leafIndex }),
+      signature: node.signature,
+    };
+  });
+  if (!deps.signatures.verifyHandshakes(leaves)) throw new MlsFault("Cannot join: a leaf's signature is wrong");
 }
 
 interface EnterInput extends OpenedWelcome {

@@ -6,16 +6,21 @@
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { concatBytes, hexToBytes } from "@noble/hashes/utils.js";
+import { type SignedBytes, verifyBatch } from "./batch_verify.ts";
 
 export interface Signatures {
   sign(seed: Uint8Array, message: Uint8Array): Promise<Uint8Array>;
   verifyHandshake(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
+  /** The same verdict for many at once. */
+  verifyHandshakes(items: readonly SignedBytes[]): boolean;
   verifyApplication(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean>;
 }
 
 /** The part of WebCrypto that we use; the platform hands it in. */
 export type SubtleEd25519 = Pick<SubtleCrypto, "importKey" | "sign" | "verify">;
 
+/** Below this, one by one is faster. */
+const minBatch = 16;
 /** A channel has up to a thousand senders; beyond that the oldest imported key goes. */
 const maxImportedKeys = 2048;
 /** What stands before a 32-byte seed in PKCS #8 (RFC 8410 section 7). */
@@ -25,6 +30,7 @@ const pkcs8Prefix = hexToBytes("302e020100300506032b657004220420");
 export const portableSignatures: Signatures = {
   sign: (seed, message) => Promise.resolve(ed25519.sign(message, seed)),
   verifyHandshake: verifyStrictly,
+  verifyHandshakes: verifyAllStrictly,
   verifyApplication: (publicKey, message, signature) => Promise.resolve(verifyStrictly(publicKey, message, signature)),
 };
 
@@ -41,6 +47,7 @@ function acceleratedBy(subtle: SubtleEd25519): Signatures {
   return {
     sign: async (seed, message) => new Uint8Array(await subtle.sign("Ed25519", await signing(seed), bufferOf(message))),
     verifyHandshake: verifyStrictly,
+    verifyHandshakes: verifyAllStrictly,
     verifyApplication: async (publicKey, message, signature) => {
       if (publicKey.length !== 32 || signature.length !== 64) return false;
       return await subtle.verify("Ed25519", await verifying(publicKey), bufferOf(signature), bufferOf(message));
@@ -55,6 +62,11 @@ function verifyStrictly(publicKey: Uint8Array, message: Uint8Array, signature: U
   } catch {
     return false; // noble throws for bytes that are no point
   }
+}
+
+function verifyAllStrictly(items: readonly SignedBytes[]): boolean {
+  if (items.length >= minBatch) return verifyBatch(items);
+  return items.every(({ publicKey, message, signature }) => verifyStrictly(publicKey, message, signature));
 }
 
 /** One signature of a known seed, compared bit by bit: a runtime that differs is not used. */

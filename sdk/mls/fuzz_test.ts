@@ -1,0 +1,216 @@
+/**
+ * Random histories of a channel, checked against a model that knows who was a member when: adds, removes, updates, batches,
+ * lost races, lost replies to own commits, crashes and reloads, reordered and duplicated messages. As many as fit into the
+ * time; `STATIC_STRESS=1` runs 5,000 of up to 30 members.
+ */
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { assert, assertEquals } from "@std/assert";
+import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
+import { createSignatures, type Signatures } from "./crypto/signatures.ts";
+import type { Change, Group } from "./group.ts";
+import { type Agent, type Entry, World } from "./testing/world.ts";
+
+const stress = Deno.env.get("STATIC_STRESS") === "1";
+const maxMembers = stress ? 30 : 10;
+const maxHistories = stress ? 5000 : Infinity;
+const timeMs = stress ? Infinity : 45_000;
+const steps = 25;
+
+const anything = (): undefined => undefined;
+
+/** One channel's history, with the groups of removed agents kept to see that they can read nothing. */
+class History {
+  readonly world: World;
+  readonly random: Random;
+  readonly removed: { agent: Agent; group: Group; from: number }[] = [];
+  /** Index of the first log entry that an agent may read. */
+  readonly joinedAt = new Map<Agent, number>();
+  sent = 0;
+
+  constructor(random: Random, signatures: Signatures) {
+    this.random = random;
+    this.world = new World(random, { signatures, suiteId: random.chance(0.2) ? 1 : 3 });
+  }
+
+  async run(): Promise<void> {
+    await this.world.create();
+    for (let i = 0; i < steps; i++) await this.#step();
+    await this.#everybodySyncs();
+    await this.#nobodyElseReads();
+  }
+
+  async #step(): Promise<void> {
+    const { random, world } = this;
+    const agent = random.pick(world.active());
+    switch (random.below(9)) {
+      case 0:
+      case 1:
+        return await this.#add(agent);
+      case 2:
+        return await this.#remove(agent);
+      case 3:
+        return await this.#commit(agent, () => ({}));
+      case 4:
+        return await this.#race();
+      case 5:
+        return await this.#loseReply(agent);
+      case 6:
+        return agent.reload();
+      default:
+        return await this.#talk();
+    }
+  }
+
+  async #commit(agent: Agent, change: () => Change): Promise<void> {
+    await this.#sync(agent);
+    if (agent.group === undefined) return;
+    await this.world.commit(agent, change);
+    await this.#someSync();
+  }
+
+  async #add(by: Agent): Promise<void> {
+    const room = maxMembers - this.world.members.size;
+    const agents = Array.from({ length: Math.min(room, 1 + this.random.below(3)) }, () => this.world.newAgent());
+    await this.#sync(by);
+    if (by.group === undefined || agents.length === 0) return;
+    await this.world.add(by, ...agents);
+    for (const agent of agents) this.joinedAt.set(agent, this.world.log.length);
+    await this.#someSync();
+  }
+
+  async #remove(by: Agent): Promise<void> {
+    await this.#sync(by);
+    const others = this.world.active().filter((agent) => agent !== by && this.world.members.has(agent.id));
+    if (by.group === undefined || others.length === 0) return;
+    const gone = others.filter(() => this.random.chance(0.3)).slice(0, 2);
+    await this.world.commit(by, () => ({ remove: gone.map(({ id }) => id) }));
+    await this.#everybodySyncs();
+  }
+
+  /** Several prepare in the same epoch; one wins, the others follow it and carry on. */
+  async #race(): Promise<void> {
+    await this.#everybodySyncs();
+    const racers = this.world.active().filter(() => this.random.chance(0.5));
+    const prepared = await Promise.all(racers.map((agent) => agent.member.prepare({})));
+    for (const [i, agent] of racers.entries()) {
+      const commit = prepared[i];
+      if (commit === undefined || !this.world.submitCommit(agent.id, commit)) continue;
+      await agent.member.accept(commit);
+      agent.cursor = this.world.log.length;
+    }
+    await this.#everybodySyncs();
+  }
+
+  /** The relay took our commit but its answer was lost, perhaps with a crash: the log tells, by hash. */
+  async #loseReply(agent: Agent): Promise<void> {
+    await this.#sync(agent);
+    if (agent.group === undefined) return;
+    const prepared = await agent.member.prepare({});
+    const won = this.random.chance(0.5);
+    if (won) assert(this.world.submitCommit(agent.id, prepared));
+    if (this.random.chance(0.5)) agent.reload();
+    const entry = this.world.log[agent.cursor];
+    if (entry !== undefined && bytesToHex(entry.bytes) === bytesToHex(prepared.message)) {
+      await agent.member.accept(prepared);
+      agent.cursor++;
+    }
+    assertEquals(agent.member.epoch, this.world.epoch);
+    await this.#someSync();
+  }
+
+  /** A burst of messages, delivered to each reader in its own order, some of them twice. */
+  async #talk(): Promise<void> {
+    await this.#everybodySyncs();
+    const start = this.world.log.length;
+    for (let i = 1 + this.random.below(6); i > 0; i--) {
+      const sender = this.random.pick(this.world.active());
+      assert(await this.world.send(sender, utf8ToBytes(`message ${this.sent++}`)));
+    }
+    const burst = this.world.log.slice(start);
+    for (const reader of this.world.active()) {
+      const order = burst.map((entry) => ({ entry, at: this.random.uint32() })).sort((a, b) => a.at - b.at);
+      for (const { entry } of order) await this.#read(reader, entry);
+      for (const { entry } of order.filter(() => this.random.chance(0.3))) {
+        const { kind } = await reader.member.receive(entry.bytes, anything);
+        assertEquals(kind, entry.sender === reader.id ? "own" : "duplicate");
+      }
+      reader.cursor = this.world.log.length;
+    }
+  }
+
+  async #read(reader: Agent, entry: Entry): Promise<void> {
+    const outcome = await reader.member.receive(entry.bytes, anything);
+    if (entry.sender === reader.id) assertEquals(outcome.kind, "own");
+    else assert(outcome.kind === "message" && outcome.sender.agentId === entry.sender, outcome.kind);
+  }
+
+  async #someSync(): Promise<void> {
+    for (const agent of this.world.active()) if (this.random.chance(0.5)) await this.#sync(agent);
+    this.#agree();
+  }
+
+  async #everybodySyncs(): Promise<void> {
+    for (const agent of this.world.active()) await this.#sync(agent);
+    this.#agree();
+    assertEquals(this.world.active().length, this.world.members.size);
+  }
+
+  /** Every entry that an agent has not seen: commits are followed, messages are read. */
+  async #sync(agent: Agent): Promise<void> {
+    const { group, cursor } = agent;
+    if (group === undefined) return;
+    const outcomes = await agent.sync();
+    outcomes.forEach((outcome, i) => {
+      const entry = this.world.log[cursor + i];
+      const expected = entry?.sender === agent.id ? ["own", "stale"] : ["commit", "message", "removed"];
+      assert(expected.includes(outcome.kind), `${outcome.kind} for a ${entry?.kind}: ${JSON.stringify(outcome)}`);
+    });
+    if (agent.group === undefined) this.removed.push({ agent, group, from: agent.cursor });
+  }
+
+  /** Members that are at the same epoch have the same authenticator. */
+  #agree(): void {
+    const byEpoch = new Map<number, string>();
+    for (const { member } of this.world.active()) {
+      const authenticator = bytesToHex(member.authenticator);
+      assertEquals(byEpoch.get(member.epoch) ?? authenticator, authenticator, `epoch ${member.epoch} is forked`);
+      byEpoch.set(member.epoch, authenticator);
+    }
+  }
+
+  async #nobodyElseReads(): Promise<void> {
+    for (const { group, from } of this.removed) {
+      for (const entry of this.world.log.slice(from)) {
+        const { kind } = await group.receive(entry.bytes, anything);
+        assert(kind === "future" || kind === "undecryptable", `a removed member got ${kind}`);
+      }
+    }
+    for (const [agent, start] of this.joinedAt) {
+      if (agent.group === undefined) continue;
+      for (const entry of this.world.log.slice(0, start - 1)) {
+        const { kind } = await agent.group.receive(entry.bytes, anything);
+        assert(kind === "stale", `a member got ${kind} from before it joined`);
+      }
+    }
+  }
+}
+
+Deno.test("random histories: authenticators agree, messages are read by the members of their epoch and nobody else", async () => {
+  const seed = seedFromEnvironment();
+  const signatures = await createSignatures(crypto.subtle);
+  const started = performance.now();
+  let histories = 0;
+  let entries = 0;
+  while (histories < maxHistories && performance.now() - started < timeMs) {
+    const history = new History(createRandom(seed + histories), signatures);
+    try {
+      await history.run();
+    } catch (error) {
+      throw new Error(`history with STATIC_TEST_SEED=${seed + histories}: ${error}`, { cause: error });
+    }
+    histories++;
+    entries += history.world.log.length;
+  }
+  console.log(`seed ${seed}: ${histories} histories, ${entries} commits and messages`);
+  assert(histories > 5);
+});
