@@ -14,7 +14,7 @@ export interface Suite {
 }
 
 /** Modules that must work in a browser: checked against the DOM library, without Deno's types. */
-const browserSafe = ["proto/mod.ts"];
+const browserSafe = ["proto/mod.ts", "wasm/mod.ts"];
 
 export const suites: readonly Suite[] = [
   gate("format", ["fmt", "--check", "--quiet"]),
@@ -26,6 +26,7 @@ export const suites: readonly Suite[] = [
   gate("generated", ["run", "-A", ".ci/generate.ts", "--check"]),
   tests("ci", [".ci/"]),
   tests("proto", ["proto/"]),
+  tests("wasm", ["wasm/"]),
   tests("project", ["tests/"]),
 ];
 
