@@ -13,6 +13,8 @@ import { type BlobStore, type KeyStorage, RecordStore, StoreError, type StoreOpt
 import { bytesToBytes, openLevelBlobs } from "./level_blobs.ts";
 import { holdOwnerOnly } from "./owner_only.ts";
 
+export { RecordStore, StoreError, type StoreOptions } from "../store/mod.ts";
+
 const ownerFile = 0o600;
 const ownerFolder = 0o700;
 /** More than any version writes: a key file is read whole. */
