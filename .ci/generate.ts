@@ -1,11 +1,17 @@
 /**
- * Regenerates the code that is checked in, from `proto/relay.proto`. With `--check` it writes nothing and fails when what
- * is checked in differs. Everything it needs comes from npm; no network is used by the generators themselves.
+ * Regenerates the code that is checked in: the messages of `proto/relay.proto` and the module of `wasm/assembly`. With
+ * `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
+ * used by the generators themselves.
  */
+import { generateWasm } from "./generate_wasm.ts";
 
 const buf = "npm:@bufbuild/buf@1.74.0";
 const plugin = "npm:@bufbuild/protoc-gen-es@2.16.0";
-const target = "proto/gen/relay_pb.ts";
+
+const targets = [
+  { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: generateProto },
+  { path: "wasm/gen/module.ts", source: "wasm/assembly", generate: generateWasm },
+];
 
 async function generateProto(): Promise<string> {
   const out = await Deno.makeTempDir();
@@ -28,16 +34,17 @@ async function generateProto(): Promise<string> {
   }
 }
 
-const fresh = await generateProto();
-if (Deno.args.includes("--check")) {
-  const current = await Deno.readTextFile(target).catch(() => "");
-  if (current !== fresh) {
-    console.error(`${target} is not what proto/relay.proto generates; run: deno task generate`);
-    Deno.exit(1);
+const check = Deno.args.includes("--check");
+for (const { path, source, generate } of targets) {
+  const fresh = await generate();
+  if (!check) {
+    await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    await Deno.writeTextFile(path, fresh);
+    console.log(`wrote ${path}`);
+  } else if (await Deno.readTextFile(path).catch(() => "") === fresh) {
+    console.log(`${path} is current`);
+  } else {
+    console.error(`${path} is not what ${source} generates; run: deno task generate`);
+    Deno.exitCode = 1;
   }
-  console.log("generated code is current");
-} else {
-  await Deno.mkdir("proto/gen", { recursive: true });
-  await Deno.writeTextFile(target, fresh);
-  console.log(`wrote ${target}`);
 }

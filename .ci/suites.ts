@@ -14,7 +14,7 @@ export interface Suite {
 }
 
 /** Modules that must work in a browser: checked against the DOM library, without Deno's types. */
-const browserSafe = ["proto/mod.ts"];
+const browserSafe = ["proto/mod.ts", "wasm/mod.ts"];
 
 export const suites: readonly Suite[] = [
   gate("format", ["fmt", "--check", "--quiet"]),
@@ -26,6 +26,7 @@ export const suites: readonly Suite[] = [
   gate("generated", ["run", "-A", ".ci/generate.ts", "--check"]),
   tests("ci", [".ci/"]),
   tests("proto", ["proto/"]),
+  tests("wasm", ["wasm/"]),
   tests("sdk", ["sdk/"]),
   tests("project", ["tests/"]),
 ];
@@ -61,15 +62,7 @@ function tests(name: string, paths: readonly string[]): Suite {
     run: async () => {
       const report = await Deno.makeTempFile({ suffix: ".xml" });
       try {
-        const ok = await runDeno([
-          "test",
-          "-A",
-          "--no-check",
-          "--quiet",
-
-          `--junit-path=${report}`,
-          ...paths,
-        ]);
+        const ok = await runDeno(["test", "-A", "--no-check", "--quiet", `--junit-path=${report}`, ...paths]);
         const result = parseJunit(await Deno.readTextFile(report));
         // A crash outside any test (a module that does not load, a leaked resource) must count too.
         return ok || result.failed > 0 ? result : { ...result, failed: 1 };

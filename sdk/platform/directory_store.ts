@@ -1,0 +1,128 @@
+/**
+ * The store in a directory, for Node and Deno:
+ *
+ *   key      the data key, plain or wrapped (0600)
+ *   witness  the last acknowledged generation (0600)
+ *   db/      LevelDB (0700, its files 0600); its lock is the store's lock
+ */
+import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from "node:fs";
+import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { ClassicLevel } from "classic-level";
+import { type BlobStore, type KeyStorage, RecordStore, StoreError, type StoreOptions } from "../store/mod.ts";
+import { bytesToBytes, openLevelBlobs } from "./level_blobs.ts";
+import { holdOwnerOnly } from "./owner_only.ts";
+
+export { RecordStore, StoreError, type StoreOptions } from "../store/mod.ts";
+
+const ownerFile = 0o600;
+const ownerFolder = 0o700;
+/** More than any version writes: a key file is read whole. */
+const maxKeyFileBytes = 4096;
+const witnessBytes = 41;
+
+export interface DirectoryStoreOptions extends StoreOptions {
+  /** Rebuild the database's own index from its data files first, after `store_corrupt` of kind "database". */
+  readonly repair?: boolean;
+}
+
+/** Opens the store in a directory, which is created when missing. Throws `StoreError`. */
+export async function openDirectoryStore(directory: string, options: DirectoryStoreOptions = {}): Promise<RecordStore> {
+  const blobs = await openDatabase(directory, options.repair ?? false);
+  try {
+    const witness = openWitness(join(directory, "witness"));
+    const close = async (): Promise<void> => {
+      witness.close();
+      await blobs.close();
+    };
+    return await RecordStore.open({ blobs: { ...blobs, close }, keys: keyFile(directory), witness, random }, options);
+  } catch (error) {
+    await blobs.close();
+    if (error instanceof StoreError) throw error;
+    throw new StoreError("internal", `Cannot open the store: ${String(error)}`, { cause: error });
+  }
+}
+
+async function openDatabase(directory: string, repair: boolean): Promise<BlobStore> {
+  const location = join(directory, "db");
+  const giveUmaskBack = holdOwnerOnly();
+  try {
+    await mkdir(location, { recursive: true, mode: ownerFolder });
+    if (repair) await ClassicLevel.repair(location);
+  } catch (cause) {
+    giveUmaskBack();
+    throw new StoreError("internal", `Cannot prepare the store's folder: ${String(cause)}`, { cause });
+  }
+  // Ciphertext cannot be compressed, so trying would only cost time.
+  const database = new ClassicLevel<Uint8Array, Uint8Array>(location, { ...bytesToBytes, compression: false });
+  return await openLevelBlobs(database, giveUmaskBack);
+}
+
+function random(length: number): Uint8Array<ArrayBuffer> {
+  return crypto.getRandomValues(new Uint8Array(length));
+}
+
+function keyFile(directory: string): KeyStorage {
+  const path = join(directory, "key");
+  return {
+    read: async () => {
+      try {
+        const { size, mode } = await stat(path);
+        if (size > maxKeyFileBytes) return new Uint8Array(0);
+        // A backup may have come back readable by others.
+        if ((mode & 0o077) !== 0) await chmod(path, ownerFile);
+        return await readFile(path);
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
+    write: async (bytes) => {
+      const fresh = `${path}.new`;
+      await rm(fresh, { force: true });
+      await withFile(fresh, "wx", async (file) => {
+        await file.writeFile(bytes);
+        await file.sync();
+      });
+      await rename(fresh, path);
+      await withFile(directory, "r", (folder) => folder.sync());
+    },
+  };
+}
+
+type OpenFile = Awaited<ReturnType<typeof open>>;
+
+async function withFile(path: string, flags: string, act: (file: OpenFile) => Promise<void>): Promise<void> {
+  const file = await open(path, flags, ownerFile);
+  try {
+    await act(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Written in place, without waiting for the disk: after a power failure it may be older than the database, which is harmless.
+ * Its few bytes lie in one sector, so they are never half new.
+ */
+function openWitness(
+  path: string,
+): { read(): Promise<Uint8Array | undefined>; write(bytes: Uint8Array): void; close(): void } {
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, ownerFile);
+  return {
+    read: () => {
+      const bytes = new Uint8Array(witnessBytes + 1);
+      const length = readSync(file, bytes, 0, bytes.length, 0);
+      return Promise.resolve(length === 0 ? undefined : bytes.slice(0, length));
+    },
+    write: (bytes) => void writeSync(file, bytes, 0, bytes.length, 0),
+    close: () => {
+      fsyncSync(file);
+      closeSync(file);
+    },
+  };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

@@ -1,0 +1,237 @@
+import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
+import { createRandom, type Random, seedFromEnvironment, testWhen } from "../../tests/support/mod.ts";
+import { type DirectoryStoreOptions, openDirectoryStore, StoreError } from "./directory_store.ts";
+
+const random: Random = createRandom(seedFromEnvironment());
+const kind = "channel";
+const stress = Deno.env.get("STATIC_STRESS") === "1";
+const flipsPerFile = stress ? 400 : 20;
+const cutsPerFile = stress ? 200 : 8;
+
+async function withFolder(act: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "static-store-" });
+  try {
+    await act(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const paths: string[] = [];
+  for await (const entry of Deno.readDir(folder)) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory) paths.push(...await filesBelow(path));
+    else paths.push(path);
+  }
+  return paths.sort();
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  await Deno.mkdir(to);
+  for await (const entry of Deno.readDir(from)) {
+    if (entry.isDirectory) await copyFolder(`${from}/${entry.name}`, `${to}/${entry.name}`);
+    else await Deno.copyFile(`${from}/${entry.name}`, `${to}/${entry.name}`);
+  }
+}
+
+/** All values that a record ever had, the last one first. */
+type Expected = ReadonlyMap<string, readonly Uint8Array[]>;
+
+/** A store whose records lie in tables and in the write-ahead log, in several versions. */
+async function createStore(folder: string): Promise<Expected> {
+  const expected = new Map<string, Uint8Array[]>();
+  for (let opening = 0; opening < 3; opening++) {
+    const store = await openDirectoryStore(folder);
+    for (let batch = 0; batch < 6; batch++) {
+      const changes = Array.from({ length: 3 }, () => {
+        const [id, value] = [`id ${random.below(25)}`, random.bytes(random.below(900))];
+        expected.set(id, [value, ...expected.get(id) ?? []]);
+        return { type: "put", kind, id, value } as const;
+      });
+      await store.batch(changes);
+    }
+    await store.close();
+  }
+  return expected;
+}
+
+interface Honesty {
+  readonly refused: StoreError | undefined;
+  readonly intact: number;
+}
+
+/**
+ * Opens a store that someone has touched. Every record must be as it was last written, or refused; none may be absent or
+ * wrong. Opened in spite of its faults, a store may also answer what it was rolled back to.
+ */
+async function assertHonest(folder: string, expected: Expected, options: DirectoryStoreOptions = {}): Promise<Honesty> {
+  let store;
+  try {
+    store = await openDirectoryStore(folder, options);
+  } catch (error) {
+    assert(error instanceof StoreError, `seed ${random.seed}: ${String(error)}`);
+    return { refused: error, intact: 0 };
+  }
+  let intact = 0;
+  for (const [id, versions] of expected) {
+    try {
+      const read = await store.get(kind, id);
+      if (read === undefined && store.faults.length > 0) continue;
+      const allowed = store.faults.length > 0 ? versions : versions.slice(0, 1);
+      assert(allowed.some((value) => value.join() === read?.join()), `seed ${random.seed}: a wrong value of ${id}`);
+      intact++;
+    } catch (error) {
+      assert(error instanceof StoreError, `seed ${random.seed}: ${String(error)}`);
+      assertEquals([error.code, error.kind], ["store_corrupt", kind], error.message);
+    }
+  }
+  await store.close();
+  return { refused: undefined, intact };
+}
+
+/** Damages a copy of the store in one file, and answers what became of it. */
+async function damage(
+  template: string,
+  path: string,
+  change: (bytes: Uint8Array) => Uint8Array,
+  expected: Expected,
+): Promise<Honesty> {
+  const copy = `${template}.copy`;
+  await copyFolder(template, copy);
+  const file = path.replace(template, copy);
+  await Deno.writeFile(file, change(await Deno.readFile(file)));
+  const honesty = await assertHonest(copy, expected);
+  if (
+    honesty.refused === undefined || honesty.refused.code === "passphrase_wrong" || honesty.refused.kind === "key file"
+  ) {
+    await Deno.remove(copy, { recursive: true });
+    return honesty;
+  }
+  const rest = await assertHonest(copy, expected, { damaged: "read", repair: honesty.refused.kind === "database" });
+  await Deno.remove(copy, { recursive: true });
+  return { refused: honesty.refused, intact: rest.intact };
+}
+
+/** LevelDB's diary and its lock carry no data. */
+const carriesData = (path: string): boolean => !/\/(LOG(\.old)?|LOCK)$/.test(path);
+
+function flipBit(bytes: Uint8Array): Uint8Array {
+  const at = random.below(bytes.length);
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << random.below(8));
+  return bytes;
+}
+
+Deno.test("a flipped bit in any file gives the right data or a typed error, and the rest can be read", async () => {
+  await withFolder(async (folder) => {
+    const template = `${folder}/store`;
+    const expected = await createStore(template);
+    const outcomes = { untouched: 0, someRefused: 0, storeRefused: 0, readable: 0 };
+    for (const path of (await filesBelow(template)).filter(carriesData)) {
+      if ((await Deno.stat(path)).size === 0) continue;
+      for (let i = 0; i < flipsPerFile; i++) {
+        const { refused, intact } = await damage(template, path, flipBit, expected);
+        if (refused !== undefined) outcomes.storeRefused++;
+        else if (intact === expected.size) outcomes.untouched++;
+        else outcomes.someRefused++;
+        if (intact > 0) outcomes.readable++;
+      }
+    }
+    console.log(JSON.stringify(outcomes));
+    assertGreater(outcomes.someRefused, 0);
+    assertGreater(outcomes.storeRefused, 0);
+    // Only without its key is nothing left to read.
+    assertEquals(outcomes.readable, outcomes.untouched + outcomes.someRefused + outcomes.storeRefused - flipsPerFile);
+  });
+});
+
+Deno.test("a file cut off anywhere, or missing, gives the right data or a typed error", async () => {
+  await withFolder(async (folder) => {
+    const template = `${folder}/store`;
+    const expected = await createStore(template);
+    let refusals = 0;
+    for (const path of (await filesBelow(template)).filter(carriesData)) {
+      for (let i = 0; i < cutsPerFile; i++) {
+        const { refused, intact } = await damage(
+          template,
+          path,
+          (bytes) => bytes.slice(0, random.below(bytes.length)),
+          expected,
+        );
+        if (refused !== undefined || intact < expected.size) refusals++;
+      }
+    }
+    assertGreater(refusals, 0);
+  });
+});
+
+/** The permission bits of everything below a folder that anyone but the owner has. */
+async function sharedBelow(folder: string): Promise<string[]> {
+  const shared: string[] = [];
+  for await (const entry of Deno.readDir(folder)) {
+    const path = `${folder}/${entry.name}`;
+    const mode = (await Deno.stat(path)).mode ?? 0;
+    if ((mode & 0o077) !== 0) shared.push(`${path} ${(mode & 0o777).toString(8)}`);
+    if (entry.isDirectory) shared.push(...await sharedBelow(path));
+  }
+  return shared;
+}
+
+const unix = { met: Deno.build.os !== "windows", reason: "Windows has no permission bits" };
+
+testWhen(
+  unix,
+  "files are 0600 and folders 0700 through openings and compactions, and the umask comes back",
+  async () => {
+    await withFolder(async (folder) => {
+      await Deno.chmod(folder, 0o755);
+      const before = Deno.umask(0o022);
+      try {
+        const [first, second] = [await openDirectoryStore(`${folder}/a`), await openDirectoryStore(`${folder}/b`)];
+        assertEquals(await sharedBelow(folder), []);
+        const value = random.bytes(64 * 1024);
+        for (let i = 0; i < 100; i++) await first.put(kind, `id ${i % 7}`, value);
+        await first.close();
+        await second.changePassphrase({ from: undefined, to: undefined });
+        assertEquals(await sharedBelow(folder), []);
+        assertEquals(Deno.umask(), 0o077);
+        await second.close();
+        assertEquals(Deno.umask(), 0o022);
+      } finally {
+        Deno.umask(before);
+      }
+      await Deno.chmod(`${folder}/a/key`, 0o644);
+      await (await openDirectoryStore(`${folder}/a`)).close();
+      assertEquals(await sharedBelow(folder), []);
+    });
+  },
+);
+
+Deno.test("a wrong passphrase changes no file", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/store`;
+    const cost = { memoryKiB: 8, iterations: 1, parallelism: 1 };
+    const store = await openDirectoryStore(path, { passphrase: "right", cost });
+    await store.put(kind, "a", new Uint8Array(10));
+    await store.close();
+    const key = await Deno.readFile(`${path}/key`);
+    const witness = await Deno.readFile(`${path}/witness`);
+    for (const options of [{ passphrase: "wrong" }, {}]) {
+      const error = await assertRejects(() => openDirectoryStore(path, options), StoreError);
+      assertEquals(error.code, "passphrase_wrong");
+    }
+    assertEquals([await Deno.readFile(`${path}/key`), await Deno.readFile(`${path}/witness`)], [key, witness]);
+    const again = await openDirectoryStore(path, { passphrase: "right" });
+    assertEquals(await again.get(kind, "a"), new Uint8Array(10));
+    await again.close();
+  });
+});
+
+Deno.test("a folder that cannot be created gives a typed error and leaves the umask alone", async () => {
+  await withFolder(async (folder) => {
+    await Deno.writeTextFile(`${folder}/file`, "");
+    const before = Deno.umask();
+    const error = await assertRejects(() => openDirectoryStore(`${folder}/file/store`), StoreError);
+    assertEquals([error.code, Deno.umask()], ["internal", before]);
+  });
+});

@@ -1,0 +1,170 @@
+/**
+ * The data key and the file it lies in. Everything in a store is encrypted under keys derived from one random data key, so
+ * a change of passphrase wraps that key anew and touches no record.
+ *
+ *   "STKY" | version 1 | protection 1 (owner) | key (32) | checksum
+ *   "STKY" | version 1 | protection 2 (passphrase) | memory KiB u32 | iterations u32 | parallelism u8 | salt (16)
+ *          | nonce (12) | AES-256-GCM of the key, with all before it as associated data (48) | checksum
+ *
+ * The checksum (8 bytes of SHA-256) tells a damaged file from a wrong passphrase; it protects nothing.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { argon2id } from "hash-wasm";
+import { Aes256Gcm, AesGcmError, keyBytes, nonceBytes, tagBytes } from "../../wasm/mod.ts";
+import { concat, decodeUint, encodeUint, equalBytes, utf8 } from "./bytes.ts";
+import { StoreError } from "./errors.ts";
+import type { RandomBytes } from "./ports.ts";
+
+export interface PassphraseCost {
+  readonly memoryKiB: number;
+  readonly iterations: number;
+  readonly parallelism: number;
+}
+
+/** RFC 9106, section 4, second recommendation, without its parallelism, which a single thread cannot use. */
+export const defaultCost: PassphraseCost = { memoryKiB: 64 * 1024, iterations: 3, parallelism: 1 };
+
+/** Read before they are used: a prepared file must not make a reader allocate gigabytes or compute for hours. */
+const maxCost: PassphraseCost = { memoryKiB: 1024 * 1024, iterations: 64, parallelism: 16 };
+const maxPassphraseCharacters = 1024;
+
+const magic = utf8("STKY");
+const version = 1;
+const protection = { owner: 1, passphrase: 2 } as const;
+const headerBytes = 6;
+const costBytes = 9;
+const saltBytes = 16;
+const wrappedBytes = keyBytes + tagBytes;
+const checksumBytes = 8;
+const ownerFileBytes = headerBytes + keyBytes + checksumBytes;
+const passphraseFileBytes = headerBytes + costBytes + saltBytes + nonceBytes + wrappedBytes + checksumBytes;
+
+/** A key file whose protection is that only its owner can read it. */
+export function encodeOwnerKey(key: Uint8Array): Uint8Array<ArrayBuffer> {
+  return withChecksum(concat(header(protection.owner), key));
+}
+
+/** A key file whose protection is a passphrase. */
+export async function encodeWrappedKey(
+  key: Uint8Array,
+  { passphrase, cost, random }: { passphrase: string; cost: PassphraseCost; random: RandomBytes },
+): Promise<Uint8Array<ArrayBuffer>> {
+  const salt = random(saltBytes);
+  const nonce = random(nonceBytes);
+  const before = concat(
+    header(protection.passphrase),
+    encodeUint(cost.memoryKiB, 4),
+    encodeUint(cost.iterations, 4),
+    encodeUint(cost.parallelism, 1),
+    salt,
+    nonce,
+  );
+  const gcm = new Aes256Gcm(await stretch({ passphrase, salt, cost }));
+  try {
+    return withChecksum(concat(before, gcm.seal({ nonce, plaintext: key, aad: before })));
+  } finally {
+    gcm.destroy();
+  }
+}
+
+/** The data key, or a typed error: damaged file, newer version, or a passphrase that is missing, not needed, or wrong. */
+export async function decodeKeyFile(
+  file: Uint8Array,
+  passphrase: string | undefined,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const content = checkedContent(file);
+  const [fileVersion, kind] = [content[magic.length], content[magic.length + 1]];
+  if (fileVersion !== version) {
+    throw new StoreError(
+      "unsupported_version",
+      `Cannot read the key file: its version is ${fileVersion}, update this library`,
+    );
+  }
+  if (kind === protection.owner && file.length === ownerFileBytes) {
+    if (passphrase === undefined) return content.slice(headerBytes);
+    throw new StoreError(
+      "passphrase_wrong",
+      "Cannot open the store with a passphrase: it has none; open it without, then set one",
+    );
+  }
+  if (kind === protection.passphrase && file.length === passphraseFileBytes) return await unwrap(content, passphrase);
+  throw damaged();
+}
+
+async function unwrap(content: Uint8Array, passphrase: string | undefined): Promise<Uint8Array<ArrayBuffer>> {
+  if (passphrase === undefined) {
+    throw new StoreError("passphrase_wrong", "Cannot open the store: it is protected by a passphrase; give it");
+  }
+  const cost = {
+    memoryKiB: decodeUint(content.subarray(headerBytes, headerBytes + 4)) ?? 0,
+    iterations: decodeUint(content.subarray(headerBytes + 4, headerBytes + 8)) ?? 0,
+    parallelism: content[headerBytes + 8] ?? 0,
+  };
+  checkCost(cost);
+  const saltAt = headerBytes + costBytes;
+  const wrappedAt = saltAt + saltBytes + nonceBytes;
+  const salt = content.slice(saltAt, saltAt + saltBytes);
+  const gcm = new Aes256Gcm(await stretch({ passphrase, salt, cost }));
+  try {
+    return gcm.open({
+      nonce: content.subarray(saltAt + saltBytes, wrappedAt),
+      ciphertext: content.subarray(wrappedAt),
+      aad: content.subarray(0, wrappedAt),
+    });
+  } catch (cause) {
+    if (!(cause instanceof AesGcmError)) throw cause;
+    throw new StoreError("passphrase_wrong", "Cannot open the store: the passphrase is wrong", { cause });
+  } finally {
+    gcm.destroy();
+  }
+}
+
+async function stretch(
+  { passphrase, salt, cost }: { passphrase: string; salt: Uint8Array; cost: PassphraseCost },
+): Promise<Uint8Array> {
+  if (passphrase.length === 0 || passphrase.length > maxPassphraseCharacters) {
+    throw new StoreError("invalid_request", `A passphrase has 1 to ${maxPassphraseCharacters} characters`);
+  }
+  checkCost(cost);
+  return await argon2id({
+    password: passphrase.normalize("NFC"),
+    salt,
+    memorySize: cost.memoryKiB,
+    iterations: cost.iterations,
+    parallelism: cost.parallelism,
+    hashLength: keyBytes,
+    outputType: "binary",
+  });
+}
+
+function checkCost({ memoryKiB, iterations, parallelism }: PassphraseCost): void {
+  const within = (value: number, min: number, max: number): boolean =>
+    Number.isInteger(value) && value >= min && value <= max;
+  if (
+    !within(parallelism, 1, maxCost.parallelism) || !within(iterations, 1, maxCost.iterations) ||
+    !within(memoryKiB, 8 * parallelism, maxCost.memoryKiB)
+  ) throw new StoreError("invalid_request", "Cannot stretch the passphrase: the cost is outside the limits");
+}
+
+function header(kind: number): Uint8Array<ArrayBuffer> {
+  return concat(magic, encodeUint(version, 1), encodeUint(kind, 1));
+}
+
+function withChecksum(content: Uint8Array): Uint8Array<ArrayBuffer> {
+  return concat(content, sha256(content).subarray(0, checksumBytes));
+}
+
+function checkedContent(file: Uint8Array): Uint8Array {
+  if (file.length < headerBytes + checksumBytes || file.length > passphraseFileBytes) throw damaged();
+  const content = file.subarray(0, file.length - checksumBytes);
+  const checksum = file.subarray(file.length - checksumBytes);
+  const intact = equalBytes(sha256(content).subarray(0, checksumBytes), checksum);
+  if (!intact || !equalBytes(content.subarray(0, magic.length), magic)) throw damaged();
+  return content;
+}
+
+function damaged(): StoreError {
+  return new StoreError("store_corrupt", "Cannot read the key file: it is damaged; restore it from a backup", {
+    kind: "key file",
+  });
+}

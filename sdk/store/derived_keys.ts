@@ -1,0 +1,42 @@
+/** The keys of a store, all derived from its data key (HKDF-SHA-256), so that no key serves two purposes. */
+import { hkdf } from "@noble/hashes/hkdf.js";
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8 } from "./bytes.ts";
+
+export interface DerivedKeys {
+  /** Encrypts records and the head. */
+  readonly values: Uint8Array;
+  /** HMAC of names. */
+  readonly names: Uint8Array;
+  /** HMAC of the index. */
+  readonly index: Uint8Array;
+  /** HMAC of the witness. */
+  readonly witness: Uint8Array;
+  /** Public: tells a wrong key from a damaged head. */
+  readonly id: Uint8Array;
+}
+
+export const keyIdBytes = 8;
+
+export function deriveKeys(dataKey: Uint8Array): DerivedKeys {
+  const derive = (purpose: string, bytes: number): Uint8Array =>
+    hkdf(sha256, dataKey, undefined, utf8(`static-store 1 ${purpose}`), bytes);
+  return {
+    values: derive("values", 32),
+    names: derive("names", 32),
+    index: derive("index", 32),
+    witness: derive("witness", 32),
+    id: derive("id", keyIdBytes),
+  };
+}
+
+export function wipeKeys(keys: DerivedKeys): void {
+  for (const key of [keys.values, keys.names, keys.index, keys.witness]) key.fill(0);
+}
+
+/** HMAC-SHA-256 with one key for many messages: the key's share of the work is done once. */
+export function createMac(key: Uint8Array): (message: Uint8Array) => Uint8Array {
+  const keyed = hmac.create(sha256, key);
+  return (message) => keyed.clone().update(message).digest();
+}

@@ -1,0 +1,28 @@
+/** The one error of the store. Codes are those of the wire contract's list; texts name kinds, never ids, keys or values. */
+
+export type StoreErrorCode =
+  /** Another process or tab has the store open. */
+  | "store_locked"
+  /** Something on disk is not what was written: damaged, exchanged, cut off, or older than what was acknowledged. */
+  | "store_corrupt"
+  /** The passphrase, or the key file, is not the one of this store. */
+  | "passphrase_wrong"
+  /** Written by a newer version of this library. */
+  | "unsupported_version"
+  | "invalid_request"
+  | "payload_too_large"
+  /** The disk refused a write, or the store was used after it was closed. */
+  | "internal";
+
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly code: StoreErrorCode;
+  /** The kind of the record that is damaged, when one is. */
+  readonly kind: string | undefined;
+
+  constructor(code: StoreErrorCode, message: string, options: { cause?: unknown; kind?: string } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.kind = options.kind;
+  }
+}

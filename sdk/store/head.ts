@@ -1,0 +1,75 @@
+/**
+ * The head: a record under a fixed name, rewritten in every batch, that counts batches (the generation) and sealed messages
+ * and holds the digest of the index. And the witness, which repeats the generation outside the database: a database that is older than its witness was
+ * restored, cut off or rolled back.
+ *
+ *   head     version u8 | key id (8) | nonce (12) | AES-256-GCM of: generation u64 | seals u64 | digest (16)
+ *   witness  version u8 | generation u64 | HMAC of both (32)
+ */
+import { type Aes256Gcm, AesGcmError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
+import { concat, decodeUint, encodeUint, equalBytes, utf8 } from "./bytes.ts";
+import { createMac, keyIdBytes } from "./derived_keys.ts";
+import { StoreError } from "./errors.ts";
+import { digestBytes } from "./record_index.ts";
+
+export interface Head {
+  readonly generation: number;
+  /** Messages sealed under this data key so far: the limit of random nonces holds across restarts. */
+  readonly seals: number;
+  /** Of all records, see `record_index.ts`. */
+  readonly digest: Uint8Array;
+}
+
+const version = 1;
+const label = utf8("static-store head");
+const headBytes = 1 + keyIdBytes + nonceBytes + 16 + digestBytes + tagBytes;
+const witnessBytes = 1 + 8 + 32;
+
+export function encodeHead(
+  { generation, seals, digest }: Head,
+  { gcm, nonce, keyId }: { gcm: Aes256Gcm; nonce: Uint8Array; keyId: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  const header = concat(encodeUint(version, 1), keyId);
+  const plaintext = concat(encodeUint(generation, 8), encodeUint(seals, 8), digest);
+  return concat(header, nonce, gcm.seal({ nonce, plaintext, aad: concat(label, header) }));
+}
+
+export function decodeHead(bytes: Uint8Array, { gcm, keyId }: { gcm: Aes256Gcm; keyId: Uint8Array }): Head {
+  if (bytes.length !== headBytes || bytes[0] !== version) throw damagedHead();
+  const header = bytes.subarray(0, 1 + keyIdBytes);
+  try {
+    const plaintext = gcm.open({
+      nonce: bytes.subarray(header.length, header.length + nonceBytes),
+      ciphertext: bytes.subarray(header.length + nonceBytes),
+      aad: concat(label, header),
+    });
+    const [generation, seals] = [decodeUint(plaintext.subarray(0, 8)), decodeUint(plaintext.subarray(8, 16))];
+    if (generation === undefined || seals === undefined) throw damagedHead();
+    return { generation, seals, digest: plaintext.subarray(16) };
+  } catch (cause) {
+    if (!(cause instanceof AesGcmError)) throw cause;
+    if (equalBytes(header.subarray(1), keyId)) throw damagedHead(cause);
+    throw new StoreError("passphrase_wrong", "Cannot open the store: the key file belongs to another store", { cause });
+  }
+}
+
+export function encodeWitness(generation: number, key: Uint8Array): Uint8Array<ArrayBuffer> {
+  const content = concat(encodeUint(version, 1), encodeUint(generation, 8));
+  return concat(content, createMac(key)(content));
+}
+
+export function decodeWitness(bytes: Uint8Array, key: Uint8Array): number {
+  const content = bytes.subarray(0, 9);
+  const generation = decodeUint(content.subarray(1));
+  const intact = bytes.length === witnessBytes && bytes[0] === version &&
+    equalBytes(bytes.subarray(9), createMac(key)(content));
+  if (!intact || generation === undefined) {
+    const text = "Cannot trust the store: its witness file is damaged, or from another store";
+    throw new StoreError("store_corrupt", text, { kind: "witness" });
+  }
+  return generation;
+}
+
+function damagedHead(cause?: unknown): StoreError {
+  return new StoreError("store_corrupt", "Cannot open the store: its head record is damaged", { cause, kind: "head" });
+}

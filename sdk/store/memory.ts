@@ -1,0 +1,71 @@
+/** Everything in memory: for tests, and for agents that keep nothing. Two stores may share one `MemoryDisk`, one after the other. */
+import { afterPrefix, compareBytes } from "./bytes.ts";
+import { StoreError } from "./errors.ts";
+import type { Blob, BlobChange, BlobStore, RandomBytes, StoreParts } from "./ports.ts";
+
+/** What outlives a store: the "files" of a memory store. */
+export interface MemoryDisk {
+  readonly blobs: Map<string, Blob>;
+  key: Uint8Array | undefined;
+  witness: Uint8Array | undefined;
+  locked: boolean;
+}
+
+export function createMemoryDisk(): MemoryDisk {
+  return { blobs: new Map(), key: undefined, witness: undefined, locked: false };
+}
+
+export function openMemory(disk: MemoryDisk, random: RandomBytes): StoreParts {
+  return {
+    blobs: openMemoryBlobs(disk),
+    keys: {
+      read: () => Promise.resolve(disk.key?.slice()),
+      write: (bytes) => {
+        disk.key = bytes.slice();
+        return Promise.resolve();
+      },
+    },
+    witness: {
+      read: () => Promise.resolve(disk.witness?.slice()),
+      write: (bytes) => {
+        disk.witness = bytes.slice();
+      },
+    },
+    random,
+  };
+}
+
+function openMemoryBlobs(disk: MemoryDisk): BlobStore {
+  if (disk.locked) throw new StoreError("store_locked", "Cannot open the store: it is open already; close it first");
+  disk.locked = true;
+  return {
+    get: (key) => Promise.resolve(disk.blobs.get(nameOf(key))?.value.slice()),
+    write: (changes) => {
+      for (const change of changes) apply(disk, change);
+      return Promise.resolve();
+    },
+    list: (prefix) => list(disk, prefix),
+    close: () => {
+      disk.locked = false;
+      return Promise.resolve();
+    },
+  };
+}
+
+function apply(disk: MemoryDisk, change: BlobChange): void {
+  if (change.type === "del") disk.blobs.delete(nameOf(change.key));
+  else disk.blobs.set(nameOf(change.key), { key: change.key.slice(), value: change.value.slice() });
+}
+
+async function* list(disk: MemoryDisk, prefix: Uint8Array): AsyncIterable<Blob> {
+  const end = afterPrefix(prefix);
+  const blobs = [...disk.blobs.values()].sort((a, b) => compareBytes(a.key, b.key));
+  for (const { key, value } of blobs) {
+    if (compareBytes(key, prefix) < 0 || (end !== undefined && compareBytes(key, end) >= 0)) continue;
+    yield await Promise.resolve({ key: key.slice(), value: value.slice() });
+  }
+}
+
+function nameOf(key: Uint8Array): string {
+  return key.toHex?.() ?? Array.from(key, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,137 @@
+/**
+ * Everything between the parts of a runtime and a store that can be used: the data key, and what is checked first. The key
+ * belongs to this store, its head is intact, its records are those that the head counts, and the database is not older than
+ * its witness. Each fault is a typed error; what to do about it is the caller's choice (`damaged` of the options).
+ */
+import { Aes256Gcm, maxSeals } from "../../wasm/mod.ts";
+import { equalBytes } from "./bytes.ts";
+import { decodeKeyFile, defaultCost, encodeOwnerKey, encodeWrappedKey, type PassphraseCost } from "./data_key.ts";
+import { type DerivedKeys, deriveKeys, wipeKeys } from "./derived_keys.ts";
+import { StoreError } from "./errors.ts";
+import { decodeHead, decodeWitness, type Head } from "./head.ts";
+import { headName, recordPrefix } from "./names.ts";
+import type { StoreParts } from "./ports.ts";
+import { claimedGeneration } from "./record.ts";
+import { RecordIndex } from "./record_index.ts";
+
+export interface Opened {
+  readonly keys: DerivedKeys;
+  readonly gcm: Aes256Gcm;
+  readonly index: RecordIndex;
+  readonly generation: number;
+  readonly seals: number;
+  /** Empty, unless the caller accepts faults. */
+  readonly faults: readonly StoreError[];
+  readonly isNew: boolean;
+}
+
+export interface OpeningOptions {
+  readonly passphrase?: string;
+  readonly cost?: PassphraseCost;
+  readonly damaged?: "refuse" | "read" | "accept";
+}
+
+export async function openParts(parts: StoreParts, options: OpeningOptions): Promise<Opened> {
+  const dataKey = await readDataKey(parts, options);
+  const keys = deriveKeys(dataKey);
+  dataKey.fill(0);
+  const gcm = new Aes256Gcm(keys.values);
+  try {
+    const faults: StoreError[] = [];
+    const head = await collect(faults, () => readHead(parts, gcm, keys));
+    const witness = await collect(faults, () => readWitness(parts, keys));
+    const index = await readIndex(parts, keys);
+    if (faults.length === 0) faults.push(...compare({ parts, head, witness, index }));
+    if (faults[0] !== undefined && (options.damaged ?? "refuse") === "refuse") throw faults[0];
+    // Past every generation that was ever seen. Without a head, half of the key's uses are written off.
+    const generation = Math.max(head?.generation ?? 0, witness ?? 0, index.newest());
+    const seals = head?.seals ?? (faults.length > 0 ? maxSeals / 2 : 0);
+    return { keys, gcm, index, generation, seals, faults, isNew: head === undefined && faults.length === 0 };
+  } catch (error) {
+    gcm.destroy();
+    wipeKeys(keys);
+    throw error;
+  }
+}
+
+async function readHead(parts: StoreParts, gcm: Aes256Gcm, keys: DerivedKeys): Promise<Head | undefined> {
+  const bytes = await parts.blobs.get(headName);
+  return bytes === undefined ? undefined : decodeHead(bytes, { gcm, keyId: keys.id });
+}
+
+async function readWitness(parts: StoreParts, keys: DerivedKeys): Promise<number | undefined> {
+  const bytes = await parts.witness?.read();
+  return bytes === undefined ? undefined : decodeWitness(bytes, keys.witness);
+}
+
+async function readIndex(parts: StoreParts, keys: DerivedKeys): Promise<RecordIndex> {
+  const index = new RecordIndex(keys.index);
+  for await (const { key: name, value } of parts.blobs.list(recordPrefix)) index.set(name, claimedGeneration(value));
+  return index;
+}
+
+/** Keeps a fault for later; a wrong key is no fault of the store and ends the opening. */
+async function collect<T>(faults: StoreError[], read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code === "passphrase_wrong") throw error;
+    faults.push(error);
+    return undefined;
+  }
+}
+
+interface Found {
+  readonly parts: StoreParts;
+  readonly head: Head | undefined;
+  readonly witness: number | undefined;
+  readonly index: RecordIndex;
+}
+
+function compare({ parts, head, witness, index }: Found): StoreError[] {
+  if (head === undefined) {
+    return index.newest() === 0 && witness === undefined ? [] : [untrusted("its head record is missing")];
+  }
+  // The first head is written before the first witness.
+  if (parts.witness !== undefined && witness === undefined && head.generation > 0) {
+    return [untrusted("its witness file is missing")];
+  }
+  if (witness !== undefined && witness > head.generation) {
+    return [untrusted(`its database ends ${witness - head.generation} batches before what was acknowledged`)];
+  }
+  if (!equalBytes(index.digest(), head.digest)) {
+    return [untrusted("records are missing, or were replaced by older versions of themselves")];
+  }
+  return [];
+}
+
+function untrusted(why: string): StoreError {
+  const text =
+    `Cannot trust the store: ${why}. It was damaged, restored in part or rolled back; restore all of it, or open ` +
+    "it to read what is left";
+  return new StoreError("store_corrupt", text, { kind: "head" });
+}
+
+/** A new store writes its key file first, so no record can exist without one. */
+async function readDataKey(parts: StoreParts, { passphrase, cost }: OpeningOptions): Promise<Uint8Array> {
+  const file = await parts.keys.read();
+  if (file !== undefined) return await decodeKeyFile(file, passphrase);
+  if (await parts.blobs.get(headName) !== undefined) {
+    const text = "Cannot open the store: its key file is missing; without it nothing can be read, so restore it";
+    throw new StoreError("store_corrupt", text, { kind: "key file" });
+  }
+  const key = parts.random(32);
+  await writeDataKey(parts, key, { passphrase, cost });
+  return key;
+}
+
+export async function writeDataKey(
+  { keys, random }: StoreParts,
+  key: Uint8Array,
+  { passphrase, cost = defaultCost }: { passphrase: string | undefined; cost: PassphraseCost | undefined },
+): Promise<void> {
+  const file = passphrase === undefined
+    ? encodeOwnerKey(key)
+    : await encodeWrappedKey(key, { passphrase, cost, random });
+  await keys.write(file);
+}

@@ -1,0 +1,94 @@
+/**
+ * One record on disk.
+ *
+ *   format version u8 | schema version u16 | generation u64 | nonce (12) | AES-256-GCM of: id length u16 | id | value
+ *
+ * Associated data: label, all that stands before the nonce, and the name under which it lies; so a record cannot be moved,
+ * and no version changed. The id is inside because names cannot be turned back into ids. The generation is that of the
+ * batch which wrote the record; it is in the clear so that the index can be rebuilt without decrypting values. A new format gets a new version byte and a branch in `decodeRecord`; old ones stay readable.
+ */
+import { type Aes256Gcm, AesGcmError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
+import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
+import { StoreError } from "./errors.ts";
+import { maxIdBytes } from "./names.ts";
+
+export const maxValueBytes = 16 * 1024 * 1024;
+
+const format = 1;
+const headerBytes = 11;
+const idLengthBytes = 2;
+const overheadBytes = headerBytes + nonceBytes + idLengthBytes + tagBytes;
+const label = utf8("static-store record");
+
+export interface RecordContent {
+  readonly schema: number;
+  readonly generation: number;
+  readonly id: Uint8Array;
+  readonly value: Uint8Array<ArrayBuffer>;
+}
+
+export interface SealedWith {
+  readonly gcm: Aes256Gcm;
+  readonly nonce: Uint8Array;
+  readonly name: Uint8Array;
+}
+
+export function encodeRecord(record: Omit<RecordContent, "value"> & { value: Uint8Array }, by: SealedWith): Uint8Array {
+  const plaintext = concat(encodeUint(record.id.length, idLengthBytes), record.id, record.value);
+  const header = concat(encodeUint(format, 1), encodeUint(record.schema, 2), encodeUint(record.generation, 8));
+  const ciphertext = by.gcm.seal({ nonce: by.nonce, plaintext, aad: concat(label, header, by.name) });
+  plaintext.fill(0);
+  return concat(header, by.nonce, ciphertext);
+}
+
+/** Throws `store_corrupt` naming the kind for anything that is not exactly what was written under this name. */
+export function decodeRecord(
+  bytes: Uint8Array,
+  { gcm, name, kind }: { gcm: Aes256Gcm; name: Uint8Array; kind: string },
+): RecordContent {
+  const damaged = (cause?: unknown): StoreError =>
+    new StoreError("store_corrupt", `Cannot read a record of kind "${kind}": it was damaged or exchanged`, {
+      cause,
+      kind,
+    });
+  if (bytes.length < overheadBytes || bytes.length > overheadBytes + maxIdBytes + maxValueBytes) throw damaged();
+  if (bytes[0] !== format) {
+    // A version byte is authenticated only by a reader that knows the version: it may be newer, or damaged.
+    const text = `Cannot read a record of kind "${kind}": format ${
+      bytes[0]
+    } is unknown; it is damaged or from a newer version`;
+    throw new StoreError("store_corrupt", text, { kind });
+  }
+  const header = bytes.subarray(0, headerBytes);
+  const plaintext = openOrThrow(damaged, gcm, {
+    nonce: bytes.subarray(headerBytes, headerBytes + nonceBytes),
+    ciphertext: bytes.subarray(headerBytes + nonceBytes),
+    aad: concat(label, header, name),
+  });
+  const idEnd = idLengthBytes + (decodeUint(plaintext.subarray(0, idLengthBytes)) ?? 0);
+  if (plaintext.length < idEnd) throw damaged();
+  return {
+    schema: decodeUint(header.subarray(1, 3)) ?? 0,
+    generation: claimedGeneration(bytes),
+    id: plaintext.subarray(idLengthBytes, idEnd),
+    value: plaintext.subarray(idEnd),
+  };
+}
+
+/** What a record says of itself before it is decrypted; 0, which no batch has, when it is too short or too high to be one. */
+export function claimedGeneration(bytes: Uint8Array): number {
+  return bytes.length < headerBytes ? 0 : decodeUint(bytes.subarray(3, headerBytes)) ?? 0;
+}
+
+function openOrThrow(
+  damaged: (cause: unknown) => StoreError,
+  gcm: Aes256Gcm,
+  input: { nonce: Uint8Array; ciphertext: Uint8Array; aad: Uint8Array },
+): Uint8Array<ArrayBuffer> {
+  try {
+    return gcm.open(input);
+  } catch (cause) {
+    if (cause instanceof AesGcmError && cause.code === "authentication_failed") throw damaged(cause);
+    throw cause;
+  }
+}

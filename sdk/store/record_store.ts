@@ -1,0 +1,274 @@
+/**
+ * The encrypted store: get, put, delete, atomic batches, and the list of one kind. Every acknowledged batch is durable and
+ * complete; whatever a disk, a crash or a hand did to the files, a read answers what was written or throws.
+ */
+import { maxSeals, nonceBytes } from "../../wasm/mod.ts";
+import { decodeKeyFile } from "./data_key.ts";
+import { wipeKeys } from "./derived_keys.ts";
+import { StoreError } from "./errors.ts";
+import { GroupCommit } from "./group_commit.ts";
+import { encodeHead, encodeWitness } from "./head.ts";
+import { encodeId, headName, kindPrefixBytes, Names, recordPrefix } from "./names.ts";
+import { type Opened, type OpeningOptions, openParts, writeDataKey } from "./opening.ts";
+import type { BlobChange, StoreParts } from "./ports.ts";
+import { claimedGeneration, decodeRecord, encodeRecord, maxValueBytes, type RecordContent } from "./record.ts";
+
+/** How values of one kind look. A kind that is not listed has version 1. */
+export interface Schema {
+  readonly version: number;
+  /** Turns a value of an older version into one of this; the record itself is rewritten when it is next put. */
+  readonly upgrade?: (value: Uint8Array, fromVersion: number) => Uint8Array;
+}
+
+/**
+ * `passphrase`: absent, the key file is protected by its permissions alone. `cost`: of stretching a new passphrase.
+ * `damaged`: what to do when the store as a whole cannot be trusted: `refuse` to open it (default), open it to `read` what is
+ * intact, or `accept` the loss and go on. A record whose content is damaged never prevents opening.
+ */
+export interface StoreOptions extends OpeningOptions {
+  readonly schemas?: Readonly<Record<string, Schema>>;
+}
+
+export type RecordChange =
+  | { readonly type: "put"; readonly kind: string; readonly id: string; readonly value: Uint8Array }
+  | { readonly type: "delete"; readonly kind: string; readonly id: string };
+
+export interface StoredRecord {
+  readonly id: string;
+  readonly value: Uint8Array<ArrayBuffer>;
+}
+
+export interface Verification {
+  readonly records: number;
+  readonly damaged: readonly StoreError[];
+}
+
+const maxChanges = 10_000;
+const maxBatchBytes = 64 * 1024 * 1024;
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+export class RecordStore {
+  /** Faults of the store as a whole that were accepted when it was opened. */
+  readonly faults: readonly StoreError[];
+  readonly #parts: StoreParts;
+  readonly #options: StoreOptions;
+  readonly #opened: Opened;
+  readonly #names: Names;
+  readonly #commits: GroupCommit;
+  #generation: number;
+  #seals: number;
+  #closed = false;
+
+  private constructor(parts: StoreParts, options: StoreOptions, opened: Opened) {
+    this.#parts = parts;
+    this.#options = options;
+    this.#opened = opened;
+    this.#names = new Names(opened.keys.names);
+    this.#generation = opened.generation;
+    this.#seals = opened.seals;
+    this.faults = opened.faults;
+    this.#commits = new GroupCommit((changes) => this.#commit(changes));
+  }
+
+  /** Opens a store, or creates it where there is none. Takes over the parts: they are closed with the store, or on failure. */
+  static async open(parts: StoreParts, options: StoreOptions = {}): Promise<RecordStore> {
+    try {
+      const opened = await openParts(parts, options);
+      const store = new RecordStore(parts, options, opened);
+      if (opened.isNew || (opened.faults.length > 0 && options.damaged === "accept")) await store.#commits.add([]);
+      return store;
+    } catch (error) {
+      await parts.blobs.close();
+      throw error;
+    }
+  }
+
+  async get(kind: string, id: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    this.#checkOpen();
+    return (await this.#read(this.#names.recordName(kind, encodeId(id)), kind))?.value;
+  }
+
+  async put(kind: string, id: string, value: Uint8Array): Promise<void> {
+    await this.batch([{ type: "put", kind, id, value }]);
+  }
+
+  async delete(kind: string, id: string): Promise<void> {
+    await this.batch([{ type: "delete", kind, id }]);
+  }
+
+  /** All changes or none, in order. Values are encrypted before this returns its promise, which resolves when all is durable. */
+  batch(changes: readonly RecordChange[]): Promise<void> {
+    try {
+      this.#checkWritable(changes);
+      const generation = this.#generation + 1;
+      const blobs = changes.map((change) => this.#encode(change, generation));
+      this.#generation = generation;
+      for (const { type, key } of blobs) {
+        if (type === "put") this.#opened.index.set(key, generation);
+        else this.#opened.index.delete(key);
+      }
+      return this.#commits.add(blobs);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /**
+   * Every record of one kind, in no particular order. A damaged record fails the whole list, unless `onDamaged` takes note of
+   * it: then the others are answered.
+   */
+  async list(kind: string, onDamaged?: (error: StoreError) => void): Promise<StoredRecord[]> {
+    this.#checkOpen();
+    const records: StoredRecord[] = [];
+    for await (const result of this.#readAll(this.#names.kindPrefix(kind), () => kind)) {
+      if (!(result instanceof StoreError)) records.push({ id: decoder.decode(result.id), value: result.value });
+      else if (onDamaged !== undefined) onDamaged(result);
+      else throw result;
+    }
+    return records;
+  }
+
+  /** Reads every record. Kinds beyond those of the schemas must be given for their damage to carry a name. */
+  async verify(kinds: readonly string[] = []): Promise<Verification> {
+    this.#checkOpen();
+    const known = new Map(
+      [...Object.keys(this.#options.schemas ?? {}), ...kinds].map((
+        kind,
+      ) => [this.#names.kindPrefix(kind).join(), kind]),
+    );
+    const kindOf = (name: Uint8Array): string => known.get(name.subarray(0, kindPrefixBytes).join()) ?? "unknown";
+    let records = 0;
+    const damaged: StoreError[] = [];
+    for await (const result of this.#readAll(recordPrefix, kindOf)) {
+      records++;
+      if (result instanceof StoreError) damaged.push(result);
+    }
+    return { records, damaged };
+  }
+
+  /** Wraps the data key anew; no record is touched. `undefined` stands for no passphrase, before or after. */
+  async changePassphrase({ from, to }: { from: string | undefined; to: string | undefined }): Promise<void> {
+    this.#checkOpen();
+    const file = await this.#parts.keys.read();
+    if (file === undefined) {
+      throw new StoreError("store_corrupt", "Cannot change the passphrase: the key file is missing");
+    }
+    const key = await decodeKeyFile(file, from);
+    try {
+      await writeDataKey(this.#parts, key, { passphrase: to, cost: this.#options.cost });
+    } finally {
+      key.fill(0);
+    }
+  }
+
+  /** Waits for what was begun, then wipes the keys and releases the lock. Closing twice is harmless. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#commits.settle();
+    this.#opened.gcm.destroy();
+    wipeKeys(this.#opened.keys);
+    await this.#parts.blobs.close();
+  }
+
+  /** Writes a group of batches with the head that counts them, then tells the witness. */
+  async #commit(changes: BlobChange[]): Promise<void> {
+    const { gcm, keys, index } = this.#opened;
+    const generation = this.#generation;
+    const head = { generation, seals: ++this.#seals, digest: index.digest() };
+    const value = encodeHead(head, { gcm, nonce: this.#parts.random(nonceBytes), keyId: keys.id });
+    await this.#parts.blobs.write([...changes, { type: "put", key: headName, value }]);
+    await this.#parts.witness?.write(encodeWitness(generation, keys.witness));
+  }
+
+  /**
+   * Reads until what lies on disk is what the index expects. They differ while a write is on its way; when none is, the disk
+   * has lost or exchanged the record.
+   */
+  async #read(name: Uint8Array, kind: string): Promise<RecordContent | undefined> {
+    const { index } = this.#opened;
+    for (;;) {
+      const expected = index.get(name);
+      if (expected === undefined) return undefined;
+      const wasIdle = this.#commits.isIdle();
+      const bytes = await this.#parts.blobs.get(name);
+      const unchanged = index.get(name) === expected;
+      const asExpected = bytes !== undefined && claimedGeneration(bytes) === expected;
+      if (unchanged && (asExpected || (wasIdle && this.#commits.isIdle()))) {
+        if (!asExpected) this.#commits.check();
+        return this.#decode(bytes, { name, kind, expected });
+      }
+      await this.#commits.settle();
+    }
+  }
+
+  async *#readAll(
+    prefix: Uint8Array,
+    kindOf: (name: Uint8Array) => string,
+  ): AsyncIterable<RecordContent | StoreError> {
+    for (const name of this.#opened.index.names(prefix)) {
+      try {
+        const record = await this.#read(name, kindOf(name));
+        if (record !== undefined) yield record;
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        yield error;
+      }
+    }
+  }
+
+  #encode(change: RecordChange, generation: number): BlobChange {
+    const id = encodeId(change.id);
+    const name = this.#names.recordName(change.kind, id);
+    if (change.type === "delete") return { type: "del", key: name };
+    this.#seals++;
+    const schema = this.#schema(change.kind).version;
+    const by = { gcm: this.#opened.gcm, nonce: this.#parts.random(nonceBytes), name };
+    return { type: "put", key: name, value: encodeRecord({ schema, generation, id, value: change.value }, by) };
+  }
+
+  #decode(bytes: Uint8Array | undefined, of: { name: Uint8Array; kind: string; expected: number }): RecordContent {
+    const { kind } = of;
+    if (bytes === undefined) {
+      throw new StoreError("store_corrupt", `Cannot read a record of kind "${kind}": it has vanished`, { kind });
+    }
+    const record = decodeRecord(bytes, { ...of, gcm: this.#opened.gcm });
+    if (record.generation !== of.expected) {
+      const text = `Cannot trust a record of kind "${kind}": it was replaced by another version of itself`;
+      throw new StoreError("store_corrupt", text, { kind });
+    }
+    const schema = this.#schema(kind);
+    if (record.schema === schema.version) return record;
+    if (record.schema > schema.version || schema.upgrade === undefined) {
+      const text = `Cannot read a record of kind "${kind}": its schema is ${record.schema}, this library knows ` +
+        `${schema.version}; update it`;
+      throw new StoreError("unsupported_version", text, { kind });
+    }
+    return { ...record, value: new Uint8Array(schema.upgrade(record.value, record.schema)) };
+  }
+
+  #schema(kind: string): Schema {
+    return this.#options.schemas?.[kind] ?? { version: 1 };
+  }
+
+  #checkWritable(changes: readonly RecordChange[]): void {
+    this.#checkOpen();
+    this.#commits.check();
+    if (this.faults.length > 0 && this.#options.damaged === "read") {
+      throw new StoreError("store_corrupt", "Cannot write: the store is damaged and was opened for reading");
+    }
+    const bytes = changes.reduce((sum, change) => sum + (change.type === "put" ? change.value.length : 0), 0);
+    const tooLarge = changes.some((change) => change.type === "put" && change.value.length > maxValueBytes);
+    if (changes.length > maxChanges || bytes > maxBatchBytes || tooLarge) {
+      const limits = `${maxChanges} changes, ${maxBatchBytes} bytes in all, ${maxValueBytes} a value`;
+      throw new StoreError("payload_too_large", `Cannot write a batch beyond ${limits}; write several`);
+    }
+    if (this.#seals + changes.length + 1 > maxSeals) {
+      throw new StoreError("internal", "Cannot write: the data key has sealed all it may; move to a new store");
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new StoreError("internal", "Cannot use the store: it was closed");
+  }
+}

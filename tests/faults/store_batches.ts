@@ -1,0 +1,16 @@
+/** What the writer that gets killed writes, and how its reader knows which batch a record is from. */
+
+export const batchRecords: readonly string[] = ["a", "b", "c", "d", "e"];
+
+/** A few kilobytes, so that the log is often cut inside a batch. */
+const valueBytes = 3000;
+
+export function encodeBatch(number: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(valueBytes).fill(number);
+  new DataView(bytes.buffer).setUint32(0, number);
+  return bytes;
+}
+
+export function decodeBatch(value: Uint8Array): number {
+  return new DataView(value.buffer, value.byteOffset).getUint32(0);
+}

@@ -1,0 +1,155 @@
+/** kill -9, a second process, and a full disk: what the store promises when its process or its disk does not cooperate. */
+import { assert, assertEquals, assertExists, assertGreater, assertRejects } from "@std/assert";
+import { openDirectoryStore, StoreError } from "../../sdk/platform/directory_store.ts";
+import { createRandom, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
+import { batchRecords, decodeBatch } from "./store_batches.ts";
+
+const rounds = Deno.env.get("STATIC_STRESS") === "1" ? 200 : 8;
+const random: Random = createRandom(seedFromEnvironment());
+const writer = new URL("store_writer.ts", import.meta.url).pathname;
+
+interface Lines {
+  next(): Promise<string | undefined>;
+}
+
+function linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Lines {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let buffered = "";
+  return {
+    next: async () => {
+      for (;;) {
+        const end = buffered.indexOf("\n");
+        if (end >= 0) {
+          const line = buffered.slice(0, end);
+          buffered = buffered.slice(end + 1);
+          return line;
+        }
+        const { value, done } = await reader.read();
+        if (done) return undefined;
+        buffered += value;
+      }
+    },
+  };
+}
+
+function startWriter(folder: string, start: number): { child: Deno.ChildProcess; lines: Lines } {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", writer, folder, String(start)],
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  return { child, lines: linesOf(child.stdout) };
+}
+
+/** Lets the writer acknowledge some batches, kills it somewhere in the next, and answers the highest acknowledged number. */
+async function writeAndKill(folder: string, start: number): Promise<number> {
+  const { child, lines } = startWriter(folder, start);
+  const until = random.below(60);
+  let acknowledged = start - 1;
+  assertEquals(await lines.next(), "ready");
+  for (let seen = 0; seen < until; seen++) acknowledged = Math.max(acknowledged, Number(await lines.next()));
+  // wait: to hit any moment of the next batch, not only its start
+  await new Promise((resolve) => setTimeout(resolve, random.below(4)));
+  child.kill("SIGKILL");
+  for (let line = await lines.next(); line !== undefined; line = await lines.next()) {
+    acknowledged = Math.max(acknowledged, Number(line));
+  }
+  await child.status;
+  return acknowledged;
+}
+
+Deno.test(`after each of ${rounds} kill -9 every acknowledged batch is there, and no half batch`, async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static-kill-" });
+  let [written, start] = [0, 0];
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const acknowledged = await writeAndKill(folder, start);
+      const store = await openDirectoryStore(folder);
+      const values = await Promise.all(batchRecords.map((id) => store.get("batch", id)));
+      const numbers = values.map((value) => value === undefined ? -1 : decodeBatch(value));
+      const where = `seed ${random.seed}, round ${round}: acknowledged ${acknowledged}, found ${numbers}`;
+      assertEquals(new Set(numbers).size, 1, where);
+      assert((numbers[0] ?? -1) >= acknowledged, where);
+      assertEquals((await store.verify(["batch"])).damaged, [], where);
+      await store.close();
+      written += acknowledged - start + 1;
+      start = (numbers[0] ?? -1) + 1;
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+  console.log(`${rounds} kills, ${written} acknowledged batches, none lost`);
+  assertGreater(written, rounds);
+});
+
+Deno.test("a second process is refused with store_locked while the first has the store open", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static-lock-" });
+  const { child, lines } = startWriter(folder, 0);
+  try {
+    assertEquals(await lines.next(), "ready");
+    const error = await assertRejects(() => openDirectoryStore(folder), StoreError);
+    assertEquals(error.code, "store_locked");
+  } finally {
+    child.kill("SIGKILL");
+    while (await lines.next() !== undefined);
+    await child.status;
+    await (await openDirectoryStore(folder)).close();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+/** A file system of two megabytes, which only root may make. */
+async function mountSmallDisk(): Promise<string | undefined> {
+  const folder = await Deno.makeTempDir({ prefix: "static-full-" });
+  if (await succeeds("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder)) return folder;
+  await Deno.remove(folder);
+  return undefined;
+}
+
+async function succeeds(command: string, ...args: string[]): Promise<boolean> {
+  try {
+    return (await new Deno.Command(command, { args, stdout: "null", stderr: "null" }).output()).success;
+  } catch {
+    return false;
+  }
+}
+
+async function unmount(folder: string): Promise<void> {
+  await succeeds("umount", folder);
+  await Deno.remove(folder);
+}
+
+async function canMount(): Promise<boolean> {
+  const folder = await mountSmallDisk();
+  if (folder !== undefined) await unmount(folder);
+  return folder !== undefined;
+}
+
+const requirement = { met: await canMount(), reason: "a small tmpfs cannot be mounted here" };
+
+testWhen(
+  requirement,
+  "a full disk refuses the batch with a typed error, and loses nothing that was acknowledged",
+  async () => {
+    const folder = await mountSmallDisk();
+    assertExists(folder);
+    try {
+      const store = await openDirectoryStore(folder);
+      let acknowledged = 0;
+      const error = await assertRejects(async () => {
+        for (;; acknowledged++) await store.put("k", `id ${acknowledged}`, random.bytes(20_000));
+      }, StoreError);
+      assertEquals(error.code, "internal");
+      assertGreater(acknowledged, 10);
+      await store.close();
+      assert(await succeeds("mount", "-o", "remount,size=16m", folder));
+      const again = await openDirectoryStore(folder);
+      const ids = new Set((await again.list("k")).map(({ id }) => id));
+      for (let i = 0; i < acknowledged; i++) assert(ids.has(`id ${i}`), `id ${i} of ${acknowledged} is lost`);
+      await again.put("k", "after", random.bytes(10));
+      await again.close();
+    } finally {
+      await unmount(folder);
+    }
+  },
+);

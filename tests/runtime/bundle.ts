@@ -1,0 +1,60 @@
+/**
+ * Bundles TypeScript of ours for another runtime. Dependencies come from a `node_modules` that Deno fills from its own cache
+ * and the lock file, in a temporary folder: nothing is downloaded twice, and nothing appears in the checkout.
+ */
+import { build, stop } from "esbuild";
+
+export interface Project {
+  readonly folder: string;
+  bundle(entry: URL, platform: "node" | "browser"): Promise<string>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Native addons cannot be bundled; Node finds them in the project's `node_modules`, because the bundle lies beside it. */
+const external = ["classic-level"];
+
+export async function createProject(): Promise<Project> {
+  const folder = await Deno.makeTempDir({ prefix: "static-runtime-" });
+  const { imports } = JSON.parse(await Deno.readTextFile(root("deno.json")));
+  const packages = Object.entries(imports).filter(([, target]) => String(target).startsWith("npm:"));
+  const config = { imports: Object.fromEntries(packages), nodeModulesDir: "auto" };
+  await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify(config));
+  await Deno.copyFile(root("deno.lock"), `${folder}/deno.lock`);
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), { args: ["install", "--quiet"], cwd: folder })
+    .output();
+  if (!success) throw new Error(`Cannot prepare node_modules: ${new TextDecoder().decode(stderr)}`);
+  return {
+    folder,
+    bundle: (entry, platform) => bundle(folder, entry, platform),
+    [Symbol.asyncDispose]: async () => {
+      await stop();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+async function bundle(folder: string, entry: URL, platform: "node" | "browser"): Promise<string> {
+  const outfile = `${folder}/${platform}.mjs`;
+  await build({
+    entryPoints: [entry.pathname],
+    outfile,
+    bundle: true,
+    platform,
+    format: "esm",
+    target: platform === "node" ? "node20" : "chrome115",
+    external: platform === "node" ? external : [],
+    nodePaths: [`${folder}/node_modules`],
+    // CommonJS dependencies ask for Node's built-in modules by `require`, which ES modules do not have.
+    ...(platform === "node"
+      ? {
+        banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+      }
+      : {}),
+    logLevel: "silent",
+  });
+  return outfile;
+}
+
+function root(file: string): URL {
+  return new URL(`../../${file}`, import.meta.url);
+}

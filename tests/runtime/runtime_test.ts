@@ -1,0 +1,44 @@
+/** One suite, three runtimes: each must pass it, and what the tests answer must be the same in all. */
+import { assertEquals, assertGreater } from "@std/assert";
+import { testWhen } from "../support/mod.ts";
+import { createProject } from "./bundle.ts";
+import { chromium, runInChromium } from "./chromium.ts";
+import { node, runInNode } from "./node.ts";
+import { runSuites, type SuiteResults } from "./suites_directory.ts";
+
+const inDeno = runInTemporaryFolder((folder) => runSuites(folder));
+
+async function runInTemporaryFolder<T>(run: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await Deno.makeTempDir({ prefix: "static-runtime-" });
+  try {
+    return await run(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+function assertPassed(results: SuiteResults): void {
+  const failed = Object.entries(results).flatMap(([suite, tests]) =>
+    tests.filter(({ outcome }) => outcome === "failed").map(({ name, text }) => `${suite}: ${name}\n${text}`)
+  );
+  assertEquals(failed, []);
+  assertGreater(Object.values(results).flat().length, 0);
+}
+
+Deno.test("the runtime suites pass in Deno", async () => assertPassed(await inDeno));
+
+testWhen(node, "the runtime suites pass in Node, with the same answers", async () => {
+  await using project = await createProject();
+  const bundle = await project.bundle(new URL("suites_node.ts", import.meta.url), "node");
+  const results: SuiteResults = JSON.parse(await runInTemporaryFolder((folder) => runInNode(bundle, folder)));
+  assertPassed(results);
+  assertEquals(results, await inDeno);
+});
+
+testWhen(chromium, "the runtime suites pass in Chromium, with the same answers", async () => {
+  await using project = await createProject();
+  const bundle = await project.bundle(new URL("suites_browser.ts", import.meta.url), "browser");
+  const results: SuiteResults = JSON.parse(await runInChromium(bundle));
+  assertPassed(results);
+  assertEquals(results, await inDeno);
+});

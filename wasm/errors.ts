@@ -1,0 +1,22 @@
+/** The one error of this package. Its text names lengths and limits, never key, nonce or content. */
+
+export type AesGcmErrorCode =
+  | "invalid_key"
+  | "invalid_nonce"
+  | "invalid_input"
+  /** Wrong key, nonce or associated data, or a changed ciphertext: which of them cannot be told. */
+  | "authentication_failed"
+  /** The key has sealed as many messages as random nonces allow. */
+  | "key_exhausted"
+  | "key_destroyed"
+  | "too_many_keys";
+
+export class AesGcmError extends Error {
+  override readonly name = "AesGcmError";
+  readonly code: AesGcmErrorCode;
+
+  constructor(code: AesGcmErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
