@@ -3,11 +3,12 @@
  * lost races, lost replies to own commits, crashes and reloads, reordered and duplicated messages. As many as fit into the
  * time; `STATIC_STRESS=1` runs 5,000 of up to 30 members.
  */
+import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals } from "@std/assert";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { createSignatures, type Signatures } from "./crypto/signatures.ts";
-import type { Change, Group } from "./group.ts";
+import type { Change, Group, PreparedCommit } from "./group.ts";
 import { type Agent, type Entry, World } from "./testing/world.ts";
 
 const stress = Deno.env.get("STATIC_STRESS") === "1";
@@ -55,7 +56,7 @@ class History {
       case 5:
         return await this.#loseReply(agent);
       case 6:
-        return agent.reload();
+        return await this.#crash(agent);
       default:
         return await this.#talk();
     }
@@ -91,31 +92,57 @@ class History {
   async #race(): Promise<void> {
     await this.#everybodySyncs();
     const racers = this.world.active().filter(() => this.random.chance(0.5));
-    const prepared = await Promise.all(racers.map((agent) => agent.member.prepare({})));
+    const prepared = await Promise.all(racers.map((agent) => agent.joined.prepare({})));
     for (const [i, agent] of racers.entries()) {
       const commit = prepared[i];
-      if (commit === undefined || !this.world.submitCommit(agent.id, commit)) continue;
-      await agent.member.accept(commit);
+      if (commit === undefined || !this.world.submitCommit(agent.id, commit)) {
+        await agent.joined.discard();
+        continue;
+      }
+      await agent.joined.accept(commit);
       agent.cursor = this.world.log.length;
     }
     await this.#everybodySyncs();
   }
 
-  /** The relay took our commit but its answer was lost, perhaps with a crash: the log tells, by hash. */
+  /** The relay took our commit, or not, and its answer was lost, perhaps with a crash: the log tells, by hash. */
   async #loseReply(agent: Agent): Promise<void> {
     await this.#sync(agent);
     if (agent.group === undefined) return;
-    const prepared = await agent.member.prepare({});
-    const won = this.random.chance(0.5);
-    if (won) assert(this.world.submitCommit(agent.id, prepared));
-    if (this.random.chance(0.5)) agent.reload();
+    await agent.acknowledge();
+    let candidate: PreparedCommit | undefined = await agent.joined.prepare({});
+    if (this.random.chance(0.5)) assert(this.world.submitCommit(agent.id, candidate));
+    if (this.random.chance(0.5)) {
+      await agent.crash();
+      candidate = agent.candidate;
+    }
+    assert(candidate !== undefined);
     const entry = this.world.log[agent.cursor];
-    if (entry !== undefined && bytesToHex(entry.bytes) === bytesToHex(prepared.message)) {
-      await agent.member.accept(prepared);
+    if (entry !== undefined && bytesToHex(sha256(entry.bytes)) === bytesToHex(candidate.hash)) {
+      await agent.joined.accept(candidate);
       agent.cursor++;
+    } else {
+      await agent.joined.discard();
     }
     assertEquals(agent.member.epoch, this.world.epoch);
     await this.#someSync();
+  }
+
+  /** Whatever was not acknowledged is delivered again, and can be read again. */
+  async #crash(agent: Agent): Promise<void> {
+    await agent.crash();
+    const { cursor } = agent;
+    const outcomes = await agent.sync();
+    outcomes.forEach((outcome, i) => {
+      const entry = this.world.log[cursor + i];
+      const expected = entry?.kind === "commit"
+        ? ["commit", "removed", "stale"]
+        : entry?.sender === agent.id
+        ? ["own"]
+        : ["message"];
+      assert(expected.includes(outcome.kind), `${outcome.kind} for a ${entry?.kind} after a crash`);
+    });
+    this.#agree();
   }
 
   /** A burst of messages, delivered to each reader in its own order, some of them twice. */
@@ -131,15 +158,16 @@ class History {
       const order = burst.map((entry) => ({ entry, at: this.random.uint32() })).sort((a, b) => a.at - b.at);
       for (const { entry } of order) await this.#read(reader, entry);
       for (const { entry } of order.filter(() => this.random.chance(0.3))) {
-        const { kind } = await reader.member.receive(entry.bytes, anything);
+        const { kind } = await reader.receive(entry);
         assertEquals(kind, entry.sender === reader.id ? "own" : "duplicate");
       }
       reader.cursor = this.world.log.length;
+      if (this.random.chance(0.5)) await reader.acknowledge();
     }
   }
 
   async #read(reader: Agent, entry: Entry): Promise<void> {
-    const outcome = await reader.member.receive(entry.bytes, anything);
+    const outcome = await reader.receive(entry);
     if (entry.sender === reader.id) assertEquals(outcome.kind, "own");
     else assert(outcome.kind === "message" && outcome.sender.agentId === entry.sender, outcome.kind);
   }

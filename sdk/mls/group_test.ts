@@ -137,7 +137,7 @@ Deno.test("remove and add of the same agent in one commit lets it back in with a
   const own = await b.createKeyPackage();
   await world.commit(c, () => ({ remove: [b.id], add: [own.keyPackage] }));
   assertEquals((await b.sync()).map(({ kind }) => kind), ["removed"]);
-  b.join();
+  await b.join();
   await a.sync();
   assertEquals(world.authenticators().length, 1);
   assertEquals((await b.member.receive(await sealed(a), anything)).kind, "message");

@@ -50,9 +50,6 @@ export type Outcome =
 /** What a commit may do, besides what MLS itself demands. Answers why not, or undefined. */
 export type CommitRules = (summary: CommitSummary, committer: Member) => string | undefined;
 
-/** Messages may be this many epochs late before their keys are gone. */
-export const maxPastEpochs = 1000;
-
 /** What is left of an epoch that is over: enough to read its messages, not to speak in it. */
 export interface PastEpoch {
   readonly suiteId: Epoch["suiteId"];
@@ -75,18 +72,17 @@ export class PastEpochs {
     // Field by field: private keys and the other secrets of an epoch must not outlive it.
     const past = { suiteId, context, contextBytes, tree, ownLeaf, senderData: secrets.senderData, secretTree };
     this.#epochs.set(context.epoch, past);
-    this.forgetBefore(context.epoch - BigInt(maxPastEpochs) + 1n);
   }
 
   get(epoch: bigint): PastEpoch | undefined {
     return this.#epochs.get(epoch);
   }
 
-  /** All messages before this epoch were read or have expired: their keys go. */
-  forgetBefore(epoch: bigint): void {
-    for (const known of this.#epochs.keys()) {
-      if (known < epoch) this.#epochs.delete(known);
-    }
+  /** All messages before this epoch were read or have expired: their keys go. Answers what was forgotten. */
+  forgetBefore(epoch: bigint): PastEpoch[] {
+    const forgotten = [...this.#epochs.values()].filter(({ context }) => context.epoch < epoch);
+    for (const { context } of forgotten) this.#epochs.delete(context.epoch);
+    return forgotten;
   }
 
   [Symbol.iterator](): Iterator<PastEpoch> {

@@ -52,6 +52,7 @@ export class SecretTree {
   /** Secrets of subtrees that nobody has needed yet. */
   readonly #subtrees: Map<number, Uint8Array>;
   readonly #leaves: Map<number, LeafRatchets>;
+  readonly #derived = new Map<number, LeafRatchets>();
 
   private constructor(
     aead: Aead,
@@ -85,6 +86,29 @@ export class SecretTree {
 
   get leaves(): ReadonlyMap<number, LeafRatchets> {
     return this.#leaves;
+  }
+
+  /**
+   * The chains, as they began, of leaves that were derived since this was last asked. Their subtrees' secrets are gone from
+   * the frontier, so whoever writes that must write these with it.
+   */
+  takeDerived(): ReadonlyMap<number, LeafRatchets> {
+    const derived = new Map(this.#derived);
+    this.#derived.clear();
+    return derived;
+  }
+
+  /** A leaf's chain as it will be after `count` more messages. */
+  ahead(leafIndex: number, kind: RatchetKind, count: number): Ratchet {
+    const ratchet = this.#ratchetsOf(leafIndex)[kind];
+    let { secret, generation } = ratchet;
+    for (let i = 0; i < count; i++) secret = this.#following(secret, generation++);
+    return { ...ratchet, secret, generation };
+  }
+
+  /** Where a leaf's chain stands. */
+  generation(leafIndex: number, kind: RatchetKind): number {
+    return this.#ratchetsOf(leafIndex)[kind].generation;
   }
 
   /** The key of a sender's next message, and the chain moved on. */
@@ -158,6 +182,7 @@ export class SecretTree {
     });
     const ratchets = { handshake: start("handshake"), application: start("application") };
     this.#leaves.set(leafIndex, ratchets);
+    this.#derived.set(leafIndex, ratchets);
     return ratchets;
   }
 

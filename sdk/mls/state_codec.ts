@@ -5,10 +5,11 @@
  */
 import { decodeGroupContext } from "ts-mls/groupContext.js";
 import { decodeRatchetTree } from "ts-mls/ratchetTree.js";
-import { type CborValue, decodeCbor, encodeCbor } from "../../proto/mod.ts";
+import { type AgentId, type CborValue, decodeCbor, encodeCbor, parseAgentId } from "../../proto/mod.ts";
 import { decodeExactly, MlsFault } from "./codec.ts";
 import { aeadOf, type SuiteId } from "./crypto/suite.ts";
 import { contextBytesOf, type Epoch } from "./epoch.ts";
+import type { PreparedCommit } from "./group.ts";
 import { RatchetTree } from "./ratchet_tree.ts";
 import type { PastEpoch } from "./receive.ts";
 import { type LeafRatchets, type Ratchet, SecretTree } from "./secret_tree.ts";
@@ -76,6 +77,45 @@ export function encodePastEpoch(epoch: Omit<PastEpoch, "secretTree">): Uint8Arra
 export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree"> {
   const fields = open(record, 6);
   return { ...placeOf(fields), senderData: bytes(fields[5]) };
+}
+
+/** A commit of ours that waits for the relay's verdict. Its epoch is new, so its secret tree is one secret. */
+export function encodeCandidate(prepared: PreparedCommit): Uint8Array {
+  const { epoch, message, hash, welcome, summary, next } = prepared;
+  return encodeCbor([
+    version,
+    epoch,
+    message,
+    hash,
+    welcome ?? null,
+    [
+      summary.committer,
+      [...summary.added],
+      [...summary.removed],
+      summary.owners === undefined ? null : [...summary.owners],
+    ],
+    encodeEpoch(next),
+    encodeFrontier(next.secretTree),
+  ]);
+}
+
+export function decodeCandidate(record: Uint8Array): PreparedCommit {
+  const [, epoch, message, hash, welcome, summary, next, frontier] = open(record, 8);
+  const [committer, added, removed, owners] = list(summary, 4);
+  const decoded = decodeEpoch(bytes(next));
+  return {
+    epoch: number(epoch),
+    message: bytes(message),
+    hash: bytes(hash),
+    welcome: welcome === null ? undefined : bytes(welcome),
+    summary: {
+      committer: agent(committer),
+      added: list(added).map(agent),
+      removed: list(removed).map(agent),
+      owners: owners === null ? undefined : list(owners).map(agent),
+    },
+    next: { ...decoded, secretTree: restoreSecretTree(decoded, bytes(frontier), []) },
+  };
 }
 
 /** Secrets of subtrees that nobody has spoken from yet. */
@@ -150,6 +190,11 @@ function list(value: CborValue | undefined, length?: number): readonly CborValue
 function bytes(value: CborValue | undefined): Uint8Array {
   if (!(value instanceof Uint8Array)) throw malformed();
   return value;
+}
+
+function agent(value: CborValue | undefined): AgentId {
+  if (typeof value !== "string") throw malformed();
+  return parseAgentId(value);
 }
 
 function number(value: CborValue | undefined): number {

@@ -8,19 +8,11 @@ import { type AgentId, agentIdOf, binaryIdFromBytes, type ChannelId, parseChanne
 import type { Random } from "../../../tests/support/mod.ts";
 import { portableSignatures, type Signatures } from "../crypto/signatures.ts";
 import { defaultSuiteId, type SuiteId } from "../crypto/suite.ts";
+import { createMemoryDisk, openMemory, type RecordChange, RecordStore } from "../../store/mod.ts";
+import { DurableGroup } from "../durable_group.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "../group.ts";
 import { createKeyPackage, type MlsIdentity, type OwnKeyPackage } from "../leaf.ts";
-import { PastEpochs } from "../receive.ts";
 import type { Outcome } from "../receive.ts";
-import {
-  decodeEpoch,
-  decodePastEpoch,
-  encodeEpoch,
-  encodeFrontier,
-  encodePastEpoch,
-  encodeRatchets,
-  restoreSecretTree,
-} from "../state_codec.ts";
 
 const nowMs = 1_790_000_000_000;
 export const name = parseChannelName("acme/ops/deploy");
@@ -45,9 +37,16 @@ export class Agent {
   readonly id: AgentId;
   readonly world: World;
   own: OwnKeyPackage | undefined;
-  group: Group | undefined;
+  durable: DurableGroup | undefined;
+  /** A commit of which we do not know whether the delivery service took it. */
+  candidate: PreparedCommit | undefined;
   /** Next entry of the log to process. */
   cursor = 0;
+  /** Entries before this one will not be delivered again. */
+  acknowledged = 0;
+  readonly #disk = createMemoryDisk();
+  #records: RecordStore | undefined;
+  #consumed: RecordChange[] = [];
 
   constructor(world: World, label: string) {
     const signingSeed = world.random.bytes(32);
@@ -69,9 +68,27 @@ export class Agent {
     };
   }
 
+  get group(): Group | undefined {
+    return this.durable?.group;
+  }
+
   get member(): Group {
-    if (this.group === undefined) throw new Error("this agent is not in the group");
-    return this.group;
+    return this.joined.group;
+  }
+
+  get joined(): DurableGroup {
+    if (this.durable === undefined) throw new Error("this agent is not in the group");
+    return this.durable;
+  }
+
+  async #open(): Promise<RecordStore> {
+    this.#records ??= await RecordStore.open(openMemory(this.#disk, (length) => this.world.random.bytes(length)));
+    return this.#records;
+  }
+
+  async enter(group: Group, cursor: number): Promise<void> {
+    this.durable = await DurableGroup.save(group, await this.#open());
+    this.cursor = this.acknowledged = cursor;
   }
 
   async createKeyPackage(): Promise<OwnKeyPackage> {
@@ -90,44 +107,49 @@ export class Agent {
   /** Processes the log up to its end. Answers what became of each entry. */
   async sync(): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
-    for (; this.cursor < this.world.log.length && this.group !== undefined; this.cursor++) {
+    for (; this.cursor < this.world.log.length && this.durable !== undefined; this.cursor++) {
       const entry = this.world.log[this.cursor];
       if (entry === undefined) break;
-      const outcome = await this.member.receive(entry.bytes, () => undefined);
-      outcomes.push(outcome);
-      if (outcome.kind === "removed") this.group = undefined;
+      outcomes.push(await this.receive(entry));
     }
     return outcomes;
   }
 
+  async receive(entry: Entry): Promise<Outcome> {
+    const { outcome, consume } = await this.joined.receive(entry.bytes, () => undefined);
+    this.#consumed.push(...consume);
+    if (outcome.kind === "removed") {
+      await this.joined.erase();
+      this.durable = undefined;
+    }
+    return outcome;
+  }
+
+  /** The application is done with everything that it was given. */
+  async acknowledge(): Promise<void> {
+    if (this.#consumed.length > 0) await (await this.#open()).batch(this.#consumed.splice(0));
+    this.acknowledged = this.cursor;
+  }
+
   /** Joins by the newest Welcome that was made for it. */
-  join(): void {
+  async join(): Promise<void> {
     const at = this.world.log.findLastIndex(({ welcome }) => welcome?.recipients.includes(this.id) === true);
     const welcome = this.world.log[at]?.welcome;
     if (welcome === undefined || this.own === undefined) throw new Error("nothing to join by");
-    this.group = Group.join(welcome.bytes, this.own, this.deps, { name, channelId: this.world.channelId });
-    this.cursor = at + 1;
+    const expected = { name, channelId: this.world.channelId };
+    await this.enter(Group.join(welcome.bytes, this.own, this.deps, expected), at + 1);
   }
 
-  /** The group as it would be after a crash: only what was written. */
-  reload(): void {
-    const { current, past } = this.member;
-    const epoch = decodeEpoch(encodeEpoch(current));
-    const pastEpochs = Array.from(past, (each) => {
-      const decoded = decodePastEpoch(encodePastEpoch(each));
-      return { ...decoded, secretTree: reloadSecretTree(decoded, each.secretTree) };
-    });
-    const secretTree = reloadSecretTree(epoch, current.secretTree);
-    this.group = Group.restore({ ...epoch, secretTree }, new PastEpochs(pastEpochs), this.deps);
+  /** A crash: memory is gone, the disk has what was acknowledged, and the log is delivered again from there. */
+  async crash(): Promise<void> {
+    this.#consumed = [];
+    this.#records = undefined;
+    this.#disk.locked = false;
+    const loaded = await DurableGroup.load(this.world.channelId, await this.#open(), this.deps);
+    this.durable = loaded?.durable;
+    this.candidate = loaded?.candidate;
+    this.cursor = this.acknowledged;
   }
-}
-
-function reloadSecretTree(
-  epoch: Parameters<typeof restoreSecretTree>[0],
-  tree: Group["current"]["secretTree"],
-): Group["current"]["secretTree"] {
-  const leaves = Array.from(tree.leaves, ([leaf, ratchets]) => [leaf, encodeRatchets(ratchets)] as const);
-  return restoreSecretTree(epoch, encodeFrontier(tree), leaves);
 }
 
 export class World {
@@ -157,7 +179,7 @@ export class World {
   async create(): Promise<Agent> {
     const creator = this.newAgent();
     const own = await creator.createKeyPackage();
-    creator.group = Group.create(this.channelId, { name, owners: [creator.id] }, own, creator.deps);
+    await creator.enter(Group.create(this.channelId, { name, owners: [creator.id] }, own, creator.deps), 0);
     this.members = new Set([creator.id]);
     return creator;
   }
@@ -183,18 +205,19 @@ export class World {
   /** Prepare, submit, accept; on a lost race catch up and try again. Answers the number of tries. */
   async commit(agent: Agent, change: () => Promise<Change> | Change): Promise<number> {
     for (let tries = 1;; tries++) {
-      const prepared = await agent.member.prepare(await change());
+      const prepared = await agent.joined.prepare(await change());
       if (this.submitCommit(agent.id, prepared)) {
-        await agent.member.accept(prepared);
+        await agent.joined.accept(prepared);
         agent.cursor = this.log.length;
         return tries;
       }
+      await agent.joined.discard();
       await agent.sync();
     }
   }
 
   async send(agent: Agent, payload: Uint8Array): Promise<boolean> {
-    const { epoch, message } = await agent.member.seal(payload, new Uint8Array(0));
+    const { epoch, message } = await agent.joined.seal(payload, new Uint8Array(0));
     if (epoch !== this.epoch) return false;
     this.log.push({ kind: "message", bytes: message, epoch, sender: agent.id, members: new Set(this.members) });
     return true;
@@ -203,7 +226,7 @@ export class World {
   async add(by: Agent, ...agents: Agent[]): Promise<void> {
     const packages = await Promise.all(agents.map((agent) => agent.createKeyPackage()));
     await this.commit(by, () => ({ add: packages.map(({ keyPackage }) => keyPackage) }));
-    for (const agent of agents) agent.join();
+    for (const agent of agents) await agent.join();
   }
 
   active(): Agent[] {

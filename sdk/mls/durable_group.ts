@@ -1,0 +1,262 @@
+/**
+ * A group that survives a crash at any point. The full epoch is written once per commit; a message writes its sender's chain,
+ * about a hundred bytes, and only when the application is done with it: until then it can be read again. Nothing is sent
+ * before what makes it safe to send is on disk: keys for sending are reserved in blocks, and a block that a crash cut short
+ * is skipped, never used again.
+ */
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { binaryIdFromBytes, binaryIdToBytes, type ChannelId } from "../../proto/mod.ts";
+import type { RecordChange, StoredRecord } from "../store/mod.ts";
+import { MlsFault } from "./codec.ts";
+import type { Epoch } from "./epoch.ts";
+import { type Change, Group, type MemberDeps, type PreparedCommit } from "./group.ts";
+import { type CommitRules, type Outcome, type PastEpoch, PastEpochs } from "./receive.ts";
+import type { SecretTree } from "./secret_tree.ts";
+import {
+  decodeCandidate,
+  decodeEpoch,
+  decodePastEpoch,
+  encodeCandidate,
+  encodeEpoch,
+  encodeFrontier,
+  encodePastEpoch,
+  encodeRatchets,
+  restoreSecretTree,
+} from "./state_codec.ts";
+
+/** The part of the encrypted store that a group needs. */
+export interface Records {
+  batch(changes: readonly RecordChange[]): Promise<void>;
+  list(kind: string): Promise<readonly StoredRecord[]>;
+}
+
+/** Keys for sending that one write to disk makes safe. */
+export const reservedGenerations = 64;
+/** Messages may be this many epochs late before their keys are gone. */
+export const maxPastEpochs = 1000;
+
+export interface Received {
+  readonly outcome: Outcome;
+  /** What to write once the application is done with the message; empty for everything else. */
+  readonly consume: readonly RecordChange[];
+}
+
+export class DurableGroup {
+  readonly group: Group;
+  readonly #records: Records;
+  readonly #kind: string;
+  /** Generation up to which the disk allows us to send in the current epoch. */
+  #reservedUntil: number;
+  #tail: Promise<unknown> = Promise.resolve();
+
+  private constructor(group: Group, records: Records, reservedUntil: number) {
+    this.group = group;
+    this.#records = records;
+    this.#kind = kindOf(channelIdOf(group.current));
+    this.#reservedUntil = reservedUntil;
+  }
+
+  /** Writes a group that was just created or joined. */
+  static async save(group: Group, records: Records): Promise<DurableGroup> {
+    const durable = new DurableGroup(group, records, 0);
+    await records.batch(durable.#epochChanges(group.current));
+    return durable;
+  }
+
+  /** The group as it was last written, and a commit whose fate is unknown: compare its hash with the log. */
+  static async load(
+    channelId: ChannelId,
+    records: Records,
+    deps: MemberDeps,
+  ): Promise<{ readonly durable: DurableGroup; readonly candidate: PreparedCommit | undefined } | undefined> {
+    const stored = new Map((await records.list(kindOf(channelId))).map(({ id, value }) => [id, value]));
+    const epochRecord = stored.get("epoch");
+    if (epochRecord === undefined) return undefined;
+    const epoch = decodeEpoch(epochRecord);
+    const past = [...stored].filter(([id]) => id.startsWith("past/")).map(([, value]) => {
+      const place = decodePastEpoch(value);
+      return { ...place, secretTree: loadSecretTree(place, stored) };
+    });
+    const current = { ...epoch, secretTree: loadSecretTree(epoch, stored) };
+    const group = Group.restore(current, new PastEpochs(past), deps);
+    const own = current.secretTree.leaves.get(current.ownLeaf);
+    const candidate = stored.get("candidate");
+    return {
+      durable: new DurableGroup(group, records, own?.application.generation ?? 0),
+      candidate: candidate && decodeCandidate(candidate),
+    };
+  }
+
+  /** Seals a message. Waits for the disk once in `reservedGenerations` messages. */
+  seal(
+    payload: Uint8Array,
+    authenticatedData: Uint8Array,
+  ): Promise<{ readonly epoch: number; readonly message: Uint8Array }> {
+    return this.#exclusive(async () => {
+      const { secretTree, ownLeaf } = this.group.current;
+      if (secretTree.generation(ownLeaf, "application") >= this.#reservedUntil) await this.#reserve();
+      return await this.group.seal(payload, authenticatedData);
+    });
+  }
+
+  /** A commit and what it did is durable when this resolves; a message only once `consume` is written. */
+  receive(message: Uint8Array, rules: CommitRules): Promise<Received> {
+    return this.#exclusive(async () => {
+      const before = this.group.current;
+      const outcome = await this.group.receive(message, rules);
+      if (outcome.kind === "commit") await this.#moved(before);
+      const places = [this.group.current, ...this.group.past];
+      const changes = places.flatMap((place) => this.#derivedChanges(place));
+      if (changes.length > 0) await this.#records.batch(changes);
+      if (outcome.kind !== "message") return { outcome, consume: [] };
+      const place = places.find(({ context }) => Number(context.epoch) === outcome.epoch);
+      const ratchets = place?.secretTree.leaves.get(outcome.sender.leafIndex);
+      if (place === undefined || ratchets === undefined) throw new MlsFault("A message came from nowhere");
+      const id = ratchetId(place, outcome.sender.leafIndex);
+      return { outcome, consume: [this.#put(id, encodeRatchets(ratchets))] };
+    });
+  }
+
+  /** A commit of ours that is safe to send: its candidate state is durable. */
+  prepare(change: Change): Promise<PreparedCommit> {
+    return this.#exclusive(async () => {
+      const prepared = await this.group.prepare(change);
+      await this.#records.batch([this.#put("candidate", encodeCandidate(prepared)), ...this.#ownChanges(0)]);
+      return prepared;
+    });
+  }
+
+  /** The relay took our commit. */
+  accept(prepared: PreparedCommit): Promise<void> {
+    return this.#exclusive(async () => {
+      const before = this.group.current;
+      await this.group.accept(prepared);
+      await this.#moved(before);
+    });
+  }
+
+  /** Our commit lost its race: the candidate goes, the group stays. */
+  discard(): Promise<void> {
+    return this.#exclusive(() => this.#records.batch([this.#delete("candidate")]));
+  }
+
+  /** Every message before this epoch was consumed or has expired. */
+  forgetBefore(epoch: number): Promise<void> {
+    return this.#exclusive(async () => {
+      const changes = this.group.past.forgetBefore(BigInt(epoch)).flatMap((past) => this.#forgetChanges(past));
+      if (changes.length > 0) await this.#records.batch(changes);
+    });
+  }
+
+  /** The channel is over for us: nothing of it stays on disk. */
+  async erase(): Promise<void> {
+    const stored = await this.#records.list(this.#kind);
+    await this.#records.batch(stored.map(({ id }) => this.#delete(id)));
+  }
+
+  async #reserve(): Promise<void> {
+    await this.#records.batch(this.#ownChanges(reservedGenerations));
+    const { secretTree, ownLeaf } = this.group.current;
+    this.#reservedUntil = secretTree.generation(ownLeaf, "application") + reservedGenerations;
+  }
+
+  /**
+   * Our own chains, as a restart would find them: that of messages moved on to where it is safe again. The disk never holds a
+   * key under which something was sent.
+   */
+  #ownChanges(more: number): RecordChange[] {
+    const epoch = this.group.current;
+    const { secretTree, ownLeaf } = epoch;
+    const ahead = Math.max(more, this.#reservedUntil - secretTree.generation(ownLeaf, "application"));
+    const application = secretTree.ahead(ownLeaf, "application", ahead);
+    const handshake = secretTree.ahead(ownLeaf, "handshake", 0);
+    const derived = this.#derivedChanges(epoch);
+    return [...derived, this.#put(ratchetId(epoch, ownLeaf), encodeRatchets({ handshake, application }))];
+  }
+
+  async #moved(before: Epoch): Promise<void> {
+    this.#reservedUntil = 0;
+    const { current, past } = this.group;
+    const old = past.get(before.context.epoch);
+    const forgotten = past.forgetBefore(current.context.epoch - BigInt(maxPastEpochs));
+    await this.#records.batch([
+      ...this.#epochChanges(current),
+      this.#delete("candidate"),
+      ...(old === undefined ? [] : [
+        ...this.#derivedChanges(old),
+        this.#put(`past/${old.context.epoch}`, encodePastEpoch(old)),
+        this.#delete(ratchetId(old, old.ownLeaf)),
+      ]),
+      ...forgotten.flatMap((each) => this.#forgetChanges(each)),
+    ]);
+  }
+
+  #epochChanges(epoch: Epoch): RecordChange[] {
+    return [
+      this.#put("epoch", encodeEpoch(epoch)),
+      this.#put(frontierId(epoch), encodeFrontier(epoch.secretTree)),
+      ...this.#derivedChanges(epoch),
+    ];
+  }
+
+  /** Somebody spoke for the first time in this epoch: a new frontier, and the chains that left it. */
+  #derivedChanges(place: Pick<Epoch, "context" | "secretTree">): RecordChange[] {
+    const derived = place.secretTree.takeDerived();
+    if (derived.size === 0) return [];
+    return [
+      this.#put(frontierId(place), encodeFrontier(place.secretTree)),
+      ...Array.from(derived, ([leaf, ratchets]) => this.#put(ratchetId(place, leaf), encodeRatchets(ratchets))),
+    ];
+  }
+
+  #forgetChanges(past: PastEpoch): RecordChange[] {
+    const leaves = [...past.secretTree.leaves.keys()].map((leaf) => ratchetId(past, leaf));
+    return [`past/${past.context.epoch}`, frontierId(past), ...leaves].map((id) => this.#delete(id));
+  }
+
+  #put(id: string, value: Uint8Array): RecordChange {
+    return { type: "put", kind: this.#kind, id, value };
+  }
+
+  #delete(id: string): RecordChange {
+    return { type: "delete", kind: this.#kind, id };
+  }
+
+  /** In the order of the calls: what is written belongs to what the group just did. */
+  #exclusive<T>(act: () => Promise<T>): Promise<T> {
+    const result = this.#tail.then(act);
+    this.#tail = result.catch(() => {});
+    return result;
+  }
+}
+
+type EpochId = { readonly context: { readonly epoch: bigint } };
+
+/** A kind of its own for each channel, so that loading one reads no other. Kinds are lowercase: the id in base 36. */
+function kindOf(channelId: ChannelId): string {
+  return `mls-${BigInt(`0x${bytesToHex(binaryIdToBytes(channelId))}`).toString(36)}`;
+}
+
+function channelIdOf({ context }: Epoch): ChannelId {
+  return binaryIdFromBytes<ChannelId>(context.groupId);
+}
+
+function frontierId({ context }: EpochId): string {
+  return `frontier/${context.epoch}`;
+}
+
+function ratchetId({ context }: EpochId, leafIndex: number): string {
+  return `ratchet/${context.epoch}/${leafIndex}`;
+}
+
+function loadSecretTree(
+  place: Parameters<typeof restoreSecretTree>[0] & EpochId,
+  stored: ReadonlyMap<string, Uint8Array>,
+): SecretTree {
+  const frontier = stored.get(frontierId(place));
+  if (frontier === undefined) throw new MlsFault("Stored MLS state is incomplete: a secret tree is missing");
+  const prefix = `ratchet/${place.context.epoch}/`;
+  const leaves = [...stored].filter(([id]) => id.startsWith(prefix))
+    .map(([id, value]) => [Number(id.slice(prefix.length)), value] as const);
+  return restoreSecretTree(place, frontier, leaves);
+}
