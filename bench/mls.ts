@@ -3,9 +3,7 @@
  * and what a message costs on disk. Ratios above 1 mean that we are faster. Arguments: sizes, default 2 10 100 1000.
  */
 import { MlsClient } from "mls-ts";
-import { createSignatures } from "../sdk/mls/crypto/signatures.ts";
-import { encodeRatchets } from "../sdk/mls/state_codec.ts";
-import { type Agent, World } from "../sdk/mls/testing/world.ts";
+import { type Agent, createSignatures, encodeRatchets, World } from "../sdk/mls/testing/world.ts";
 import { createRandom } from "../tests/support/mod.ts";
 
 const sizes = Deno.args.length > 0 ? Deno.args.map(Number) : [2, 10, 100, 1000];

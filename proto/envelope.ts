@@ -20,6 +20,12 @@ import type { AnyStruct } from "./schema.ts";
 
 export const protocolVersion = 1;
 
+/**
+ * The most that an envelope adds to the ciphertext of a message, sent or delivered, whatever its ids, epoch and times. MLS
+ * padding counts on it: all messages of one number of cells have one length.
+ */
+export const maxMessageEnvelopeOverhead = 108;
+
 /** What a client sends. A notice is a call marked `quiet`: it is answered only when it fails, under its id. */
 export type ClientEnvelope = {
   [Name in CallName]: {

@@ -9,7 +9,9 @@ import {
   encodeNotice,
   encodeReply,
   encodeRequest,
+  maxMessageEnvelopeOverhead,
 } from "./envelope.ts";
+import { type ChannelId, type MessageId, parseAgentId, parseBinaryId } from "./ids.ts";
 import { WireError } from "./errors.ts";
 import { limits } from "./limits.ts";
 import { type CallName, calls, errorBody, type NoticeName, notices } from "./operations.ts";
@@ -177,4 +179,24 @@ Deno.test("a decoded byte string does not keep the received buffer alive or chan
   assert(decoded.operation === "UploadKeyPackage");
   assertEquals(decoded.body.keyPackages, [Uint8Array.of(1, 2, 3)]);
   assertInstanceOf(decodeCbor(encodeCbor(Uint8Array.of(5))), Uint8Array);
+});
+
+Deno.test("maxMessageEnvelopeOverhead is exactly what the largest numbers cost", () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const ids = {
+    channelId: parseBinaryId<ChannelId>("A".repeat(22)),
+    messageId: parseBinaryId<MessageId>("A".repeat(22)),
+  };
+  const ciphertext = new Uint8Array(limits.ciphertextBytes);
+  const sent = encodeRequest(most, "SendMessage", { ...ids, epoch: most, ciphertext });
+  const sender = parseAgentId("A".repeat(22));
+  const delivered = encodeNotice("DeliverMessage", {
+    ...ids,
+    sequence: most,
+    epoch: most,
+    sender,
+    timeMs: most,
+    ciphertext,
+  });
+  assertEquals(Math.max(sent.length, delivered.length) - ciphertext.length, maxMessageEnvelopeOverhead);
 });

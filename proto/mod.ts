@@ -33,6 +33,7 @@ export {
   encodeReply,
   encodeRequest,
   type ErrorEnvelope,
+  maxMessageEnvelopeOverhead,
   type NoticeEnvelope,
   protocolVersion,
   type RelayEnvelope,

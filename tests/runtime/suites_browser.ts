@@ -1,11 +1,13 @@
 /** Every runtime suite, for browsers: bundled, loaded by a page, reported to the server that served it. */
 import { openBrowserStore } from "../../sdk/platform/browser_store.ts";
 import { tests as aes } from "./aes_suite.ts";
+import { tests as mls } from "./mls_suite.ts";
 import { createTests as createStoreTests } from "./store_suite.ts";
 import { runTests } from "./suite.ts";
 
 const results = {
   aes: await runTests(aes),
+  mls: await runTests(mls),
   store: await runTests(createStoreTests(openBrowserStore)),
 };
 await fetch("/results", { method: "POST", body: JSON.stringify(results) });

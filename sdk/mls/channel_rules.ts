@@ -1,0 +1,71 @@
+/**
+ * Who may do what in a channel, checked by every member for every commit: any member adds, only owners remove others or
+ * change the owners, anybody removes a member that has signed that it leaves or comes back, and a commit does what its sender
+ * told the relay that it does.
+ */
+import { type AgentId, type ChannelId, leaveStatement, rejoinStatement } from "../../proto/mod.ts";
+import type { Signatures } from "./crypto/signatures.ts";
+import type { CommitSummary } from "./members.ts";
+import type { CommitRules } from "./receive.ts";
+
+/** What a commit's sender declared to the relay. */
+export type Declared = Pick<CommitSummary, "added" | "removed" | "owners">;
+
+export interface RuleInput {
+  readonly declared: Declared;
+  /** Agents whose leave statement was verified. */
+  readonly leaving: ReadonlySet<AgentId>;
+  /** Agents whose request to rejoin was verified: they may be removed and added in one commit. */
+  readonly rejoining: ReadonlySet<AgentId>;
+}
+
+export function createRules({ declared, leaving, rejoining }: RuleInput): CommitRules {
+  return ({ added, removed, owners }, committer) => {
+    if (!sameAgents(added, declared.added) || !sameAgents(removed, declared.removed)) {
+      return "The commit adds or removes others than its sender declared to the relay";
+    }
+    if (!sameAgents(owners ?? [], declared.owners ?? [])) {
+      return "The commit sets other owners than its sender declared";
+    }
+    if (committer.owner) return undefined;
+    if (owners !== undefined) return "Only owners change the owners";
+    const unasked = removed.filter((agent) => !leaving.has(agent) && !(rejoining.has(agent) && added.includes(agent)));
+    return unasked.length > 0 ? "Only owners remove members that did not ask for it" : undefined;
+  };
+}
+
+export interface LeaveClaim {
+  readonly channelId: ChannelId;
+  readonly agentId: AgentId;
+  readonly epoch: number;
+  readonly signature: Uint8Array;
+}
+
+/**
+ * Whether an agent said that it leaves. `memberSince` is the epoch in which it joined: a statement from before, when it was
+ * in the channel another time, says nothing.
+ */
+export function isLeaveValid(
+  claim: LeaveClaim,
+  member: { readonly signatureKey: Uint8Array; readonly memberSince: number },
+  signatures: Signatures,
+): boolean {
+  if (claim.epoch < member.memberSince) return false;
+  return signatures.verifyHandshake(member.signatureKey, leaveStatement(claim), claim.signature);
+}
+
+export interface RejoinClaim {
+  readonly channelId: ChannelId;
+  readonly agentId: AgentId;
+  readonly keyPackage: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** Whether a request to rejoin was signed with the key of the agent's old leaf. */
+export function isRejoinValid(claim: RejoinClaim, signatureKey: Uint8Array, signatures: Signatures): boolean {
+  return signatures.verifyHandshake(signatureKey, rejoinStatement(claim), claim.signature);
+}
+
+function sameAgents(a: readonly AgentId[], b: readonly AgentId[]): boolean {
+  return a.length === b.length && [...a].sort().join() === [...b].sort().join();
+}

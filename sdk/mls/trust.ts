@@ -1,0 +1,56 @@
+/**
+ * Trust on first use, per channel: an identity keeps the signature key under which it was first seen. A change is refused
+ * unless it was announced (an owner adds the agent again after a valid invite), and then it is reported.
+ */
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import type { CredentialPolicy, MemberCredential } from "./leaf.ts";
+
+export interface TrustedKey {
+  readonly identity: Uint8Array;
+  readonly signatureKey: Uint8Array;
+}
+
+export class FirstUseTrust {
+  /** Signature keys by identity, both in hexadecimal. */
+  readonly #known: Map<string, string>;
+  readonly #announced = new Map<string, string>();
+
+  constructor(known: Iterable<TrustedKey> = []) {
+    this.#known = new Map(
+      Array.from(known, ({ identity, signatureKey }) => [bytesToHex(identity), bytesToHex(signatureKey)]),
+    );
+  }
+
+  /** For `GroupDeps.policy`. Checking learns nothing: what is checked may still be refused for another reason. */
+  readonly policy: CredentialPolicy = ({ identity, signatureKey }) => {
+    const [name, key] = [bytesToHex(identity), bytesToHex(signatureKey)];
+    const known = this.#known.get(name);
+    if (known === undefined || known === key || this.#announced.get(name) === key) return undefined;
+    return "its identity is known in this channel under another key; ask an owner for a new invite";
+  };
+
+  /** An owner vouches for this key: the next commit may bring it. */
+  announce({ identity, signatureKey }: MemberCredential): void {
+    this.#announced.set(bytesToHex(identity), bytesToHex(signatureKey));
+  }
+
+  /** These are members now. Answers the identities whose key has changed. */
+  learn(members: Iterable<MemberCredential>): Uint8Array[] {
+    const changed: Uint8Array[] = [];
+    for (const { identity, signatureKey } of members) {
+      const [name, key] = [bytesToHex(identity), bytesToHex(signatureKey)];
+      const known = this.#known.get(name);
+      if (known !== undefined && known !== key) changed.push(identity);
+      this.#known.set(name, key);
+      this.#announced.delete(name);
+    }
+    return changed;
+  }
+
+  /** To be stored, and given to the constructor after a restart. */
+  *keys(): Generator<TrustedKey> {
+    for (const [identity, signatureKey] of this.#known) {
+      yield { identity: hexToBytes(identity), signatureKey: hexToBytes(signatureKey) };
+    }
+  }
+}
