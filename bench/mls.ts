@@ -1,12 +1,23 @@
 /**
  * The MLS engine beside OpenMLS compiled to WASM, in the same run: messages of 1 KiB, add, process and join at several sizes,
- * and what a message costs on disk. Ratios above 1 mean that we are faster. Arguments: sizes, default 2 10 100 1000.
+ * and what a message costs on disk. Ratios above 1 mean that we are faster. Arguments: sizes, default 2 10 100 1000. In Deno
+ * it measures there and then, bundled, in Node.
  */
+import process from "node:process";
 import { MlsClient } from "mls-ts";
-import { type Agent, createSignatures, encodeRatchets, World } from "../sdk/mls/testing/world.ts";
+import {
+  type Agent,
+  createSignatures,
+  encodeRatchets,
+  Group,
+  name as channelName,
+  type PreparedCommit,
+  World,
+} from "../sdk/mls/testing/world.ts";
 import { createRandom } from "../tests/support/mod.ts";
 
-const sizes = Deno.args.length > 0 ? Deno.args.map(Number) : [2, 10, 100, 1000];
+const given = process.argv.slice(2).map(Number);
+const sizes = given.length > 0 ? given : [2, 10, 100, 1000];
 const payload = new Uint8Array(1024).fill(7);
 
 type Measure = { readonly name: string; readonly ours: number; readonly theirs: number };
@@ -85,10 +96,20 @@ async function membership(size: number): Promise<Measure[]> {
   }));
   const times: Record<"add" | "process" | "join", number[]> = { add: [], process: [], join: [] };
   for (const joiner of joiners) {
-    const add = joiner.own === undefined ? [] : [joiner.own.keyPackage];
-    times.add.push(await median(1, () => world.commit(creator, () => ({ add }))));
-    times.process.push(await median(1, () => reader.sync()));
-    times.join.push(await median(1, () => joiner.join()));
+    const { own, deps } = joiner;
+    if (own === undefined) continue;
+    // The engine alone, as on the other side: what the disk adds is bench/store.ts.
+    const commits: PreparedCommit[] = [];
+    times.add.push(
+      await median(1, async () => {
+        const prepared = await creator.member.prepare({ add: [own.keyPackage] });
+        await creator.member.accept(prepared);
+        commits.push(prepared);
+      }),
+    );
+    const { message = payload, welcome = payload } = commits[0] ?? {};
+    times.process.push(await median(1, () => reader.member.receive(message, () => undefined)));
+    times.join.push(await median(1, () => Group.join(welcome, own, deps, { name: channelName })));
   }
   const theirs = await membershipOfTheirs(size, rounds);
   const middle = (list: number[]): number => list.sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? NaN;
@@ -124,7 +145,8 @@ async function membershipOfTheirs(
   return times;
 }
 
-console.log(`mls, suite 3, ${Deno.build.arch}, Deno ${Deno.version.deno}`);
+const { deno, node } = process.versions;
+console.log(`mls, suite 3, ${process.arch}, ${deno === undefined ? `Node ${node}` : `Deno ${deno}`}`);
 const results: Measure[] = [];
 for (const size of sizes) results.push(...await messages(size), ...await membership(size));
 console.log(`${"".padEnd(26)} ${"ours ms".padStart(9)} ${"OpenMLS".padStart(9)} ${"theirs/ours".padStart(12)}`);
@@ -133,4 +155,14 @@ for (const { name, ours, theirs } of results) {
   console.log(
     `${name.padEnd(26)} ${ours.toFixed(2).padStart(9)} ${theirs.toFixed(2).padStart(9)} ${ratio.padStart(12)}`,
   );
+}
+
+if (deno !== undefined) await measureInNode();
+
+async function measureInNode(): Promise<void> {
+  const { createProject } = await import("../tests/runtime/bundle.ts");
+  await using project = await createProject();
+  const bundle = await project.bundle(new URL(import.meta.url), "node");
+  const args = [bundle, ...sizes.map(String)];
+  await new Deno.Command("node", { args, stdout: "inherit", stderr: "inherit" }).spawn().status;
 }

@@ -85,6 +85,25 @@ Deno.test("a leave statement counts for its channel, agent and membership only",
   assert(!check({}, 8), "a statement of an earlier membership");
 });
 
+Deno.test("a member that signed its leave is removed by anybody; one that did not is not", async () => {
+  const world = new World(createRandom(2));
+  const owner = await world.create();
+  const [leaver, other] = [world.newAgent(), world.newAgent()];
+  await world.add(owner, leaver, other);
+  const claim = { channelId: world.channelId, agentId: leaver.id, epoch: leaver.member.epoch };
+  const signature = ed25519.sign(leaveStatement(claim), leaver.identity.signingSeed);
+  const { signatureKey } = leaver.identity;
+  assert(isLeaveValid({ ...claim, signature }, { signatureKey, memberSince: 1 }, portableSignatures));
+  const prepared = await other.member.prepare({ remove: [leaver.id] });
+  const input = { declared: prepared.summary, rejoining: new Set<AgentId>() };
+  const before = await owner.member.receive(prepared.message, createRules({ ...input, leaving: new Set() }));
+  assertEquals(before.kind, "refused");
+  const again = await other.member.prepare({ remove: [leaver.id] });
+  const after = await owner.member.receive(again.message, createRules({ ...input, leaving: new Set([leaver.id]) }));
+  assertEquals(after.kind, "commit");
+  assertEquals(owner.member.members().map(({ agentId }) => agentId), [owner.id, other.id]);
+});
+
 Deno.test("a rejoin request is bound to its KeyPackage", () => {
   const claim = { channelId, agentId: bob, keyPackage: Uint8Array.of(1) };
   const signature = ed25519.sign(rejoinStatement(claim), seed);

@@ -70,3 +70,22 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0);
   return difference === 0;
 }
+
+/** Public keys seen so far. Strings would do, but hashing them is what a large group would spend its time on. */
+export class KeySet {
+  readonly #byPrefix = new Map<number, Uint8Array[]>();
+
+  /** False when the key was there already. */
+  add(key: Uint8Array): boolean {
+    let prefix = 0;
+    for (let i = 0; i < 6; i++) prefix = prefix * 256 + (key[i] ?? 0);
+    const same = this.#byPrefix.get(prefix);
+    if (same === undefined) {
+      this.#byPrefix.set(prefix, [key]);
+      return true;
+    }
+    if (same.some((other) => equalBytes(other, key))) return false;
+    same.push(key);
+    return true;
+  }
+}

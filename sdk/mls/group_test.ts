@@ -221,6 +221,34 @@ Deno.test("exported secrets agree among members and differ by label, context and
   for (const other of [...others, a.member.export("label", hello, 32)]) assert(`${other}` !== `${secret}`);
 });
 
+Deno.test("a pre-shared key enters the key schedule, and who lacks it cannot follow", async () => {
+  const { agents: [a, b, c] } = await createWorld(3);
+  assert(a && b && c);
+  const pskId = { psktype: "external", pskId: utf8ToBytes("psk"), pskNonce: new Uint8Array(32).fill(1) } as const;
+  const withPsk = (agent: Agent): Group =>
+    Group.restore(agent.member.current, agent.member.past, {
+      ...agent.deps,
+      findPsk: () => new Uint8Array(32).fill(9),
+    });
+  const [alice, bob] = [withPsk(a), withPsk(b)];
+  const prepared = await alice.prepare({ psks: [{ proposalType: "psk", psk: { preSharedKeyId: pskId } }] });
+  await alice.accept(prepared);
+  assertEquals((await bob.receive(prepared.message, anything)).kind, "commit");
+  assertEquals(bob.authenticator, alice.authenticator);
+  const outcome = await c.member.receive(prepared.message, anything);
+  assert(outcome.kind === "refused" && outcome.reason.includes("pre-shared key"));
+});
+
+Deno.test("what a group keeps on disk of a message is small, whatever its size, and nothing of what was sent", async () => {
+  const { agents: [a, b] } = await createWorld(30);
+  assert(a && b);
+  const { message } = await a.joined.seal(hello, new Uint8Array(24));
+  const { outcome, consume } = await b.joined.receive(message, anything);
+  assertEquals(outcome.kind, "message");
+  const written = consume.reduce((sum, change) => sum + (change.type === "put" ? change.value.length : 0), 0);
+  assert(consume.length === 1 && written < 1024, `${written} bytes`);
+});
+
 Deno.test("50 members committing at once in the same epoch: all 50 changes land", async () => {
   const { world, agents } = await createWorld(50, { signatures: await createSignatures(crypto.subtle) });
   const newcomers = await Promise.all(agents.map(() => world.newAgent().createKeyPackage()));

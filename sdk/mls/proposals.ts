@@ -8,7 +8,7 @@ import type { LeafNode, LeafNodeUpdate } from "ts-mls/leafNode.js";
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
 import { encodePskId } from "ts-mls/presharedkey.js";
 import type { Proposal } from "ts-mls/proposal.js";
-import { MlsFault } from "./codec.ts";
+import { KeySet, MlsFault } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
 import { checkKeyPackage, checkLeaf, type CredentialPolicy, leafToVerify } from "./leaf.ts";
@@ -148,12 +148,10 @@ function checkList({ updates, removes, pskIds, extensions }: Grouped, committer:
 
 /** Nobody is in the group twice, and no two leaves share an encryption key. */
 function checkLeafKeys(tree: RatchetTree): void {
-  const seen = new Set<string>();
+  const seen = new KeySet();
   for (const [, { node }] of tree.leaves()) {
-    for (const key of [node.signaturePublicKey, node.hpkePublicKey]) {
-      const text = String.fromCharCode(...key);
-      if (seen.has(text)) throw new MlsFault("A key is in the group already");
-      seen.add(text);
+    if (!seen.add(node.signaturePublicKey) || !seen.add(node.hpkePublicKey)) {
+      throw new MlsFault("A key is in the group already");
     }
   }
 }

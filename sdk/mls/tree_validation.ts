@@ -2,7 +2,7 @@
  * Is a ratchet tree that somebody sent us one that honest members could have built (RFC 9420 section 12.4.3.1)? Near-linear:
  * every parent is looked at once, and hashes come from the tree's own cache.
  */
-import { equalBytes, MlsFault } from "./codec.ts";
+import { equalBytes, KeySet, MlsFault } from "./codec.ts";
 import type { Parent, RatchetTree } from "./ratchet_tree.ts";
 import { isBelow, leftOf, nodeOfLeaf, parentOf, rightOf } from "./tree_math.ts";
 
@@ -16,17 +16,15 @@ export function validateTree(tree: RatchetTree): void {
 }
 
 function checkKeysAreUnique(tree: RatchetTree): void {
-  const seen = { encryption: new Set<string>(), signature: new Set<string>() };
-  const add = (set: Set<string>, key: Uint8Array): void => {
-    const text = String.fromCharCode(...key);
-    if (set.has(text)) throw refused("a key occurs twice");
-    set.add(text);
-  };
+  const [encryption, signature] = [new KeySet(), new KeySet()];
   for (const [, { node }] of tree.leaves()) {
-    add(seen.encryption, node.hpkePublicKey);
-    add(seen.signature, node.signaturePublicKey);
+    if (!encryption.add(node.hpkePublicKey) || !signature.add(node.signaturePublicKey)) {
+      throw refused("a key occurs twice");
+    }
   }
-  for (const [, { publicKey }] of tree.parents()) add(seen.encryption, publicKey);
+  for (const [, { publicKey }] of tree.parents()) {
+    if (!encryption.add(publicKey)) throw refused("a key occurs twice");
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** TreeKEM (RFC 9420 sections 7.4 to 7.6): fresh keys on the way from a committer's leaf to the root, told to the others. */
 import type { LeafNodeCommit } from "ts-mls/leafNode.js";
 import type { UpdatePath } from "ts-mls/updatePath.js";
-import { equalBytes, label, MlsFault } from "./codec.ts";
+import { equalBytes, KeySet, label, MlsFault } from "./codec.ts";
 import { deriveKeyPair, type KeyPair } from "./crypto/hpke.ts";
 import { decryptWithLabel, deriveSecret, encryptWithLabel } from "./crypto/labelled.ts";
 import type { Aead } from "./crypto/suite.ts";
@@ -78,11 +78,20 @@ export function applyPath(tree: RatchetTree, sender: number, path: UpdatePath): 
     throw new MlsFault("A commit reuses its leaf key");
   }
   const publicKeys = path.nodes.map(({ hpkePublicKey }) => hpkePublicKey);
+  checkFresh(tree, [path.leafNode.hpkePublicKey, ...publicKeys]);
   const { parents, leafParentHash } = hashedParents(tree, steps, publicKeys);
   if (!equalBytes(leafParentHash, path.leafNode.parentHash)) {
     throw new MlsFault("A commit's parent hash does not match");
   }
   return tree.withPath(sender, createLeaf(path.leafNode), parents);
+}
+
+/** Section 12.4.2: no key of a path is in the tree already, or twice in the path. */
+function checkFresh(tree: RatchetTree, publicKeys: readonly Uint8Array[]): void {
+  const seen = new KeySet();
+  for (const [, { node }] of tree.leaves()) seen.add(node.hpkePublicKey);
+  for (const [, { publicKey }] of tree.parents()) seen.add(publicKey);
+  if (!publicKeys.every((key) => seen.add(key))) throw new MlsFault("A commit's path reuses a key");
 }
 
 export interface OpenPathInput {

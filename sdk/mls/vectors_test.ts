@@ -51,7 +51,7 @@ import { leftOf, levelOf, parentOf, rightOf, rootOf, siblingOf } from "./tree_ma
 import { validateTree } from "./tree_validation.ts";
 import { MlsReader } from "../../proto/mod.ts";
 import { type GroupDeps, processCommit } from "./commit.ts";
-import { createTsMlsSuite } from "./crypto/ts_mls_suite.ts";
+import { createTsMlsSuite } from "./testing/ts_mls_suite.ts";
 import { type Epoch, suiteNames } from "./epoch.ts";
 import { keyPackageReference, type OwnKeyPackage } from "./leaf.ts";
 import type { ProposalFrom } from "./proposals.ts";

@@ -10,8 +10,8 @@ export interface Project {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Native addons cannot be bundled; Node finds them in the project's `node_modules`, because the bundle lies beside it. */
-const external = ["classic-level"];
+/** What loads files of its own cannot be bundled; Node finds it in the project's `node_modules`, beside the bundle. */
+const external = ["classic-level", "mls-ts"];
 
 export async function createProject(): Promise<Project> {
   const folder = await Deno.makeTempDir({ prefix: "static-runtime-" });

@@ -11,7 +11,7 @@ import { deriveKeyPair, open, receiveExport, seal, sendExport } from "./hpke.ts"
 import { type SignedBytes, verifyBatch } from "./batch_verify.ts";
 import { createSignatures, portableSignatures } from "./signatures.ts";
 import { aeadOf, expand, extract, type SuiteId } from "./suite.ts";
-import { createTsMlsSuite } from "./ts_mls_suite.ts";
+import { createTsMlsSuite } from "../testing/ts_mls_suite.ts";
 
 const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
 const suiteIds: readonly SuiteId[] = [1, 3];

@@ -16,6 +16,7 @@ import type { Outcome } from "../receive.ts";
 
 /** For benchmarks: what they measure beside the world itself. */
 export { createSignatures } from "../crypto/signatures.ts";
+export { Group, type PreparedCommit } from "../group.ts";
 export { encodeRatchets } from "../state_codec.ts";
 
 const nowMs = 1_790_000_000_000;
