@@ -12,7 +12,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Modules that are public beside `mod.ts`: one runtime each, so no other runtime has to load them. */
-const entryPoints = new Set(["sdk/platform/directory_store.ts", "sdk/platform/browser_store.ts"]);
+const entryPoints = new Set([
+  "sdk/platform/browser_store.ts",
+  "sdk/platform/directory_store.ts",
+  "sdk/platform/node_ed25519.ts",
+]);
 
 /** Inside a package, adapters import the core and never the reverse. */
 const mayNotImport: readonly { readonly from: string; readonly to: readonly string[] }[] = [

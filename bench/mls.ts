@@ -14,6 +14,7 @@ import {
   type PreparedCommit,
   World,
 } from "../sdk/mls/testing/world.ts";
+import { createNodeEd25519 } from "../sdk/platform/node_ed25519.ts";
 import { createRandom } from "../tests/support/mod.ts";
 
 const given = process.argv.slice(2).map(Number);
@@ -35,7 +36,7 @@ async function median(count: number, act: () => unknown): Promise<number> {
 
 /** A group of `size`: its creator, one reader that follows every commit, and room to add and join more. */
 async function createOurs(size: number): Promise<{ world: World; creator: Agent; reader: Agent }> {
-  const world = new World(createRandom(7), { signatures: await createSignatures(crypto.subtle) });
+  const world = new World(createRandom(7), { signatures: await createSignatures(createNodeEd25519()) });
   const creator = await world.create();
   const reader = world.newAgent();
   await world.add(creator, reader);

@@ -31,7 +31,11 @@ export function uint64(value: bigint): Uint8Array {
 
 /** `opaque x<V>`. */
 export function vector(bytes: Uint8Array): Uint8Array {
-  return concatBytes(encodeVectorLength(bytes.length), bytes);
+  const length = encodeVectorLength(bytes.length);
+  const encoded = new Uint8Array(length.length + bytes.length);
+  encoded.set(length);
+  encoded.set(bytes, length.length);
+  return encoded;
 }
 
 /** `optional<T>`. */

@@ -3,16 +3,19 @@
  * signature covers, are encoded once per epoch and handed in.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
-import { MlsReader } from "../../proto/mod.ts";
+import { encodeVectorLength, MlsReader } from "../../proto/mod.ts";
 import { equalBytes, label, MlsFault, uint16, uint32, uint64, uint8, vector } from "./codec.ts";
-import { expandWithLabel, signContent } from "./crypto/labelled.ts";
+import { expandWithLabel } from "./crypto/labelled.ts";
 import type { Aead } from "./crypto/suite.ts";
 import type { MessageKey, RatchetKind } from "./secret_tree.ts";
 
 export type ContentType = "application" | "proposal" | "commit";
 
 const contentTypes: readonly ContentType[] = ["application", "proposal", "commit"];
-const [mls10, privateMessageFormat, memberSender] = [1, 2, 1];
+const mls10 = 1;
+const privateMessageFormat = 2;
+const memberSender = 1;
+const versionAndFormat = Uint8Array.of(0, mls10, 0, privateMessageFormat);
 const framedContentLabel = label("FramedContentTBS");
 const [keyLabel, nonceLabel] = [label("key"), label("nonce")];
 const [reuseGuardBytes, senderDataBytes, sampleBytes] = [4, 12, 32];
@@ -45,8 +48,7 @@ export function kindOf(contentType: ContentType): RatchetKind {
 /** An MLSMessage with a PrivateMessage, as bytes. */
 export function encodeSealedMessage(message: SealedMessage): Uint8Array {
   return concatBytes(
-    uint16(mls10),
-    uint16(privateMessageFormat),
+    versionAndFormat,
     vector(message.groupId),
     uint64(message.epoch),
     uint8(contentTypes.indexOf(message.contentType) + 1),
@@ -73,30 +75,32 @@ export function decodeSealedMessage(bytes: Uint8Array): SealedMessage {
   return message;
 }
 
-/** FramedContent of section 6. */
-export function encodeFramedContent(framed: FramedContent): Uint8Array {
-  return concatBytes(
+/** FramedContent of section 6, in parts: the content may be long, and it is copied only once. */
+function framedContentParts(framed: FramedContent): Uint8Array[] {
+  return [
     vector(framed.groupId),
     uint64(framed.epoch),
-    uint8(memberSender),
-    uint32(framed.sender),
+    senderOf(framed.sender),
     vector(framed.authenticatedData),
     uint8(contentTypes.indexOf(framed.contentType) + 1),
     framed.content,
-  );
+  ];
 }
 
-/** What the sender of a PrivateMessage signs. */
+function senderOf(leafIndex: number): Uint8Array {
+  return Uint8Array.of(memberSender, leafIndex >>> 24, leafIndex >>> 16, leafIndex >>> 8, leafIndex);
+}
+
+/** What the sender of a PrivateMessage signs: FramedContentTBS, with its label. */
 export function contentToSign(framed: FramedContent, groupContext: Uint8Array): Uint8Array {
-  return signContent(
-    framedContentLabel,
-    concatBytes(uint16(mls10), uint16(privateMessageFormat), encodeFramedContent(framed), groupContext),
-  );
+  const parts = [versionAndFormat, ...framedContentParts(framed), groupContext];
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  return concatBytes(framedContentLabel, encodeVectorLength(length), ...parts);
 }
 
 /** The part of a commit that the confirmed transcript hash takes in. */
 export function transcriptContent(framed: FramedContent, signature: Uint8Array): Uint8Array {
-  return concatBytes(uint16(privateMessageFormat), encodeFramedContent(framed), vector(signature));
+  return concatBytes(uint16(privateMessageFormat), ...framedContentParts(framed), vector(signature));
 }
 
 export interface Sealing {

@@ -3,6 +3,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
 import { MlsFault } from "./codec.ts";
 import { createSignatures, portableSignatures } from "./crypto/signatures.ts";
+import { createWebCryptoEd25519 } from "./crypto/web_crypto_ed25519.ts";
 import { Group } from "./group.ts";
 import { maxSkippedGenerations } from "./secret_tree.ts";
 import { type Agent, name, World, type WorldOptions } from "./testing/world.ts";
@@ -39,7 +40,7 @@ for (const suiteId of [1, 3] as const) {
 }
 
 Deno.test("noble and the runtime's Ed25519 understand each other", async () => {
-  const accelerated = await createSignatures(crypto.subtle);
+  const accelerated = await createSignatures(createWebCryptoEd25519(crypto.subtle));
   const { world, agents: [a] } = await createWorld(1, { signatures: accelerated });
   assert(a);
   const portable = world.newAgent();
@@ -250,7 +251,9 @@ Deno.test("what a group keeps on disk of a message is small, whatever its size, 
 });
 
 Deno.test("50 members committing at once in the same epoch: all 50 changes land", async () => {
-  const { world, agents } = await createWorld(50, { signatures: await createSignatures(crypto.subtle) });
+  const { world, agents } = await createWorld(50, {
+    signatures: await createSignatures(createWebCryptoEd25519(crypto.subtle)),
+  });
   const newcomers = await Promise.all(agents.map(() => world.newAgent().createKeyPackage()));
   // Everybody prepares at the same epoch; then each tries until its change is in.
   const prepared = await Promise.all(

@@ -1,11 +1,11 @@
 /** Groups behave identically everywhere: from one seed, every runtime makes the same commits, messages and secrets. */
-import { type Agent, createSignatures, World } from "../../sdk/mls/testing/world.ts";
+import { type Agent, createSignatures, createWebCryptoEd25519, World } from "../../sdk/mls/testing/world.ts";
 import { createRandom } from "../support/random.ts";
 import { check, Digest, type RuntimeTest } from "./suite.ts";
 
 /** A history with every kind of operation; answers a digest of all that was put into the log. */
 async function history(accelerated: boolean): Promise<string> {
-  const signatures = await createSignatures(accelerated ? crypto.subtle : undefined);
+  const signatures = await createSignatures(accelerated ? createWebCryptoEd25519(crypto.subtle) : undefined);
   const world = new World(createRandom(42), { signatures });
   const creator = await world.create();
   const agents = Array.from({ length: 6 }, () => world.newAgent());

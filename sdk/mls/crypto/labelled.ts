@@ -17,7 +17,13 @@ export function deriveSecret(secret: Uint8Array, name: Uint8Array): Uint8Array {
 
 /** Section 9: the context is the generation. */
 export function deriveTreeSecret(secret: Uint8Array, name: Uint8Array, generation: number, length: number): Uint8Array {
-  return expand(secret, concatBytes(uint16(length), name, Uint8Array.of(4), uint32(generation)), length);
+  const info = new Uint8Array(2 + name.length + 5);
+  info[0] = length >> 8;
+  info[1] = length;
+  info.set(name, 2);
+  info[name.length + 2] = 4;
+  info.set(uint32(generation), name.length + 3);
+  return expand(secret, info, length);
 }
 
 /** What SignWithLabel and VerifyWithLabel sign. */

@@ -53,12 +53,15 @@ export function extract(salt: Uint8Array, keyMaterial: Uint8Array): Uint8Array {
 /** HKDF-Expand with SHA-256. Almost always one block, which is one HMAC. */
 export function expand(pseudorandomKey: Uint8Array, info: Uint8Array, length: number): Uint8Array {
   if (length > 255 * hashBytes) throw new RangeError(`HKDF cannot expand to ${length} bytes`);
-  const blocks: Uint8Array[] = [];
-  let block: Uint8Array = new Uint8Array(0);
-  for (let counter = 1; blocks.length * hashBytes < length; counter++) {
+  const input = new Uint8Array(info.length + 1);
+  input.set(info);
+  input[info.length] = 1;
+  const first = hmac(sha256, pseudorandomKey, input);
+  if (length <= hashBytes) return length === hashBytes ? first : first.slice(0, length);
+  const blocks = [first];
+  for (let block = first, counter = 2; blocks.length * hashBytes < length; counter++) {
     block = hmac(sha256, pseudorandomKey, concatBytes(block, info, Uint8Array.of(counter)));
     blocks.push(block);
   }
-  const [first = block] = blocks;
-  return blocks.length <= 1 ? first.slice(0, length) : concatBytes(...blocks).slice(0, length);
+  return concatBytes(...blocks).slice(0, length);
 }

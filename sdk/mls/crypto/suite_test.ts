@@ -7,9 +7,11 @@ import { decryptWithLabel, encryptWithLabel } from "ts-mls/crypto/hpke.js";
 import { deriveSecret, deriveTreeSecret, expandWithLabel } from "ts-mls/crypto/kdf.js";
 import { signWithLabel, verifyWithLabel } from "ts-mls/crypto/signature.js";
 import { readVectors, testWhen, vectors } from "../../../tests/support/mod.ts";
+import { createNodeEd25519 } from "../../platform/node_ed25519.ts";
 import { deriveKeyPair, open, receiveExport, seal, sendExport } from "./hpke.ts";
 import { type SignedBytes, verifyBatch } from "./batch_verify.ts";
 import { createSignatures, portableSignatures } from "./signatures.ts";
+import { createWebCryptoEd25519 } from "./web_crypto_ed25519.ts";
 import { aeadOf, expand, extract, type SuiteId } from "./suite.ts";
 import { createTsMlsSuite } from "../testing/ts_mls_suite.ts";
 
@@ -129,7 +131,7 @@ Deno.test("a signature with a small-order component gets one verdict in handshak
   const message = utf8ToBytes("commit");
   const signature = signatureWithSmallOrderComponent(seed, message);
   const publicKey = ed25519.getPublicKey(seed);
-  const accelerated = await createSignatures(crypto.subtle);
+  const accelerated = await createSignatures(createWebCryptoEd25519(crypto.subtle));
   assert(accelerated !== portableSignatures);
   // The runtime disagrees with noble here. This is why it never judges a handshake.
   assertEquals(await accelerated.verifyApplication(publicKey, message, signature), false);
@@ -137,20 +139,26 @@ Deno.test("a signature with a small-order component gets one verdict in handshak
   assertEquals(accelerated.verifyHandshake(publicKey, message, signature), true);
 });
 
-Deno.test("the runtime's signatures are bit-identical to noble's, and both verify", async () => {
-  const accelerated = await createSignatures(crypto.subtle);
-  for (let i = 0; i < 50; i++) {
-    const [seed, message] = [randomBytes(32), randomBytes(i * 7)];
-    const signature = await accelerated.sign(seed, message);
-    assertEquals(signature, await portableSignatures.sign(seed, message));
-    const publicKey = ed25519.getPublicKey(seed);
-    assert(await accelerated.verifyApplication(publicKey, message, signature));
-    assert(portableSignatures.verifyHandshake(publicKey, message, signature));
-    signature[i] = (signature[i] ?? 0) ^ 1;
-    assert(!await accelerated.verifyApplication(publicKey, message, signature));
-    assert(!await portableSignatures.verifyApplication(publicKey, message, signature));
-  }
-});
+const natives = { WebCrypto: createWebCryptoEd25519(crypto.subtle), "node:crypto": createNodeEd25519() };
+
+for (const [name, native] of Object.entries(natives)) {
+  Deno.test(`signatures of ${name} are bit-identical to noble's, and both verify`, async () => {
+    const accelerated = await createSignatures(native);
+    assert(accelerated !== portableSignatures);
+    for (let i = 0; i < 50; i++) {
+      const [seed, message] = [randomBytes(32), randomBytes(i * 7)];
+      const signature = await accelerated.sign(seed, message);
+      assertEquals(signature, await portableSignatures.sign(seed, message));
+      const publicKey = ed25519.getPublicKey(seed);
+      assert(await accelerated.verifyApplication(publicKey, message, signature));
+      assert(portableSignatures.verifyHandshake(publicKey, message, signature));
+      signature[i] = (signature[i] ?? 0) ^ 1;
+      assert(!await accelerated.verifyApplication(publicKey, message, signature));
+      assert(!await portableSignatures.verifyApplication(publicKey, message, signature));
+    }
+    assert(!await accelerated.verifyApplication(new Uint8Array(32).fill(255), new Uint8Array(1), new Uint8Array(64)));
+  });
+}
 
 Deno.test("a batch is judged as its signatures one by one, whichever of them is wrong", () => {
   const items: SignedBytes[] = Array.from({ length: 20 }, (_, i) => {
@@ -208,19 +216,12 @@ testWhen(vectors("wycheproof/ed25519_test.json"), "batches agree with wycheproof
 Deno.test("a runtime without Ed25519, or with a wrong one, is not used", async () => {
   const refuse = (): Promise<never> => Promise.reject(new DOMException("no", "NotSupportedError"));
   assert(await createSignatures(undefined) === portableSignatures);
-  assert(await createSignatures({ importKey: refuse, sign: refuse, verify: refuse }) === portableSignatures);
-  const wrong = { ...subtleOf(), sign: () => Promise.resolve(new ArrayBuffer(64)) };
-  assert(await createSignatures(wrong) === portableSignatures);
+  const missing = createWebCryptoEd25519({ importKey: refuse, sign: refuse, verify: refuse });
+  assert(await createSignatures(missing) === portableSignatures);
+  const native = createNodeEd25519();
+  assert(await createSignatures({ ...native, sign: () => new Uint8Array(64) }) === portableSignatures);
+  assert(await createSignatures({ ...native, verify: () => false }) === portableSignatures);
 });
-
-function subtleOf(): Pick<SubtleCrypto, "importKey" | "sign" | "verify"> {
-  const { subtle } = crypto;
-  return {
-    importKey: subtle.importKey.bind(subtle) as SubtleCrypto["importKey"],
-    sign: subtle.sign.bind(subtle),
-    verify: subtle.verify.bind(subtle),
-  };
-}
 
 for (const id of suiteIds) {
   Deno.test(`suite ${id}: HPKE opens what it sealed, and nothing that was changed`, () => {
@@ -247,7 +248,10 @@ testWhen(vectors("mls/crypto-basics.json"), "mls/crypto-basics.json holds for su
   for (const vector of readVectors("mls/crypto-basics.json") as CryptoBasics[]) {
     const id = suiteIds.find((candidate) => candidate === vector.cipher_suite);
     if (id === undefined) continue;
-    const suite = createTsMlsSuite(id, { randomBytes, signatures: await createSignatures(crypto.subtle) });
+    const suite = createTsMlsSuite(id, {
+      randomBytes,
+      signatures: await createSignatures(createWebCryptoEd25519(crypto.subtle)),
+    });
     await checkBasics(suite, (name) => vector[name] ?? {});
   }
 });

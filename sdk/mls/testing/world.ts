@@ -16,6 +16,7 @@ import type { Outcome } from "../receive.ts";
 
 /** For benchmarks: what they measure beside the world itself. */
 export { createSignatures } from "../crypto/signatures.ts";
+export { createWebCryptoEd25519 } from "../crypto/web_crypto_ed25519.ts";
 export { Group, type PreparedCommit } from "../group.ts";
 export { encodeRatchets } from "../state_codec.ts";
 
