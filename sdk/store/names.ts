@@ -3,7 +3,7 @@
  * learns how many kinds there are and how many records each has, and nothing else; one kind can be listed by its prefix.
  */
 import { concat, encodeUint, utf8 } from "./bytes.ts";
-import { createMac } from "./derived_keys.ts";
+import type { Mac } from "./derived_keys.ts";
 import { StoreError } from "./errors.ts";
 
 export const headName: Uint8Array<ArrayBuffer> = utf8("h");
@@ -17,17 +17,33 @@ export const kindPrefixBytes = 1 + kindTagBytes;
 /** What is hashed for a kind, and for a record, can never be equal. */
 const purpose = { kind: encodeUint(0, 1), record: encodeUint(1, 1) };
 
-export class Names {
-  readonly #mac: (message: Uint8Array) => Uint8Array;
-  readonly #prefixes: Map<string, Uint8Array> = new Map();
+interface Kind {
+  readonly prefix: Uint8Array;
+  /** What is hashed before the id of each record. */
+  readonly before: Uint8Array;
+}
 
-  constructor(key: Uint8Array) {
-    this.#mac = createMac(key);
+export class Names {
+  readonly #mac: Mac;
+  /** There are few kinds, so they are remembered. */
+  readonly #kinds: Map<string, Kind> = new Map();
+
+  constructor(mac: Mac) {
+    this.#mac = mac;
   }
 
-  /** The prefix of all names of a kind. There are few kinds, so they are remembered. */
+  /** The prefix of all names of a kind. */
   kindPrefix(kind: string): Uint8Array {
-    const known = this.#prefixes.get(kind);
+    return this.#kind(kind).prefix;
+  }
+
+  recordName(kind: string, id: Uint8Array): Uint8Array<ArrayBuffer> {
+    const { prefix, before } = this.#kind(kind);
+    return concat(prefix, this.#mac(concat(before, id)));
+  }
+
+  #kind(kind: string): Kind {
+    const known = this.#kinds.get(kind);
     if (known !== undefined) return known;
     if (!kindPattern.test(kind)) {
       throw new StoreError(
@@ -35,16 +51,14 @@ export class Names {
         "A record's kind is 1 to 32 of a-z, 0-9, _ and -, starting with a letter",
       );
     }
-    const tag = this.#mac(concat(purpose.kind, utf8(kind))).subarray(0, kindTagBytes);
-    const prefix = concat(recordPrefix, tag);
-    this.#prefixes.set(kind, prefix);
-    return prefix;
-  }
-
-  recordName(kind: string, id: Uint8Array): Uint8Array<ArrayBuffer> {
-    const prefix = this.kindPrefix(kind);
-    const kindBytes = utf8(kind);
-    return concat(prefix, this.#mac(concat(purpose.record, encodeUint(kindBytes.length, 1), kindBytes, id)));
+    const bytes = utf8(kind);
+    const tag = this.#mac(concat(purpose.kind, bytes)).subarray(0, kindTagBytes);
+    const made = {
+      prefix: concat(recordPrefix, tag),
+      before: concat(purpose.record, encodeUint(bytes.length, 1), bytes),
+    };
+    this.#kinds.set(kind, made);
+    return made;
   }
 }
 

@@ -4,14 +4,21 @@
  */
 import { maxSeals, nonceBytes } from "../../wasm/mod.ts";
 import { decodeKeyFile } from "./data_key.ts";
-import { wipeKeys } from "./derived_keys.ts";
 import { StoreError } from "./errors.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { encodeHead, encodeWitness } from "./head.ts";
 import { encodeId, headName, kindPrefixBytes, Names, recordPrefix } from "./names.ts";
-import { type Opened, type OpeningOptions, openParts, writeDataKey } from "./opening.ts";
+import { destroyTools, type Opened, type OpeningOptions, openParts, writeDataKey } from "./opening.ts";
 import type { BlobChange, StoreParts } from "./ports.ts";
-import { claimedGeneration, decodeRecord, encodeRecord, maxValueBytes, type RecordContent } from "./record.ts";
+import {
+  claimedGeneration,
+  createRecordScratch,
+  decodeRecord,
+  encodeRecord,
+  maxValueBytes,
+  type RecordContent,
+  type RecordScratch,
+} from "./record.ts";
 
 /** How values of one kind look. A kind that is not listed has version 1. */
 export interface Schema {
@@ -54,6 +61,7 @@ export class RecordStore {
   readonly #options: StoreOptions;
   readonly #opened: Opened;
   readonly #names: Names;
+  readonly #scratch: RecordScratch = createRecordScratch();
   readonly #commits: GroupCommit;
   #generation: number;
   #seals: number;
@@ -63,7 +71,7 @@ export class RecordStore {
     this.#parts = parts;
     this.#options = options;
     this.#opened = opened;
-    this.#names = new Names(opened.keys.names);
+    this.#names = new Names(opened.tools.nameMac);
     this.#generation = opened.generation;
     this.#seals = opened.seals;
     this.faults = opened.faults;
@@ -166,19 +174,18 @@ export class RecordStore {
     if (this.#closed) return;
     this.#closed = true;
     await this.#commits.settle();
-    this.#opened.gcm.destroy();
-    wipeKeys(this.#opened.keys);
+    destroyTools(this.#opened.tools);
     await this.#parts.blobs.close();
   }
 
   /** Writes a group of batches with the head that counts them, then tells the witness. */
   async #commit(changes: BlobChange[]): Promise<void> {
-    const { gcm, keys, index } = this.#opened;
+    const { tools, index } = this.#opened;
     const generation = this.#generation;
     const head = { generation, seals: ++this.#seals, digest: index.digest() };
-    const value = encodeHead(head, { gcm, nonce: this.#parts.random(nonceBytes), keyId: keys.id });
+    const value = encodeHead(head, { ...tools, nonce: this.#parts.random(nonceBytes) });
     await this.#parts.blobs.write([...changes, { type: "put", key: headName, value }]);
-    await this.#parts.witness?.write(encodeWitness(generation, keys.witness));
+    await this.#parts.witness?.write(encodeWitness(generation, tools.witnessMac));
   }
 
   /**
@@ -223,7 +230,7 @@ export class RecordStore {
     if (change.type === "delete") return { type: "del", key: name };
     this.#seals++;
     const schema = this.#schema(change.kind).version;
-    const by = { gcm: this.#opened.gcm, nonce: this.#parts.random(nonceBytes), name };
+    const by = { gcm: this.#opened.tools.gcm, nonce: this.#parts.random(nonceBytes), name, scratch: this.#scratch };
     return { type: "put", key: name, value: encodeRecord({ schema, generation, id, value: change.value }, by) };
   }
 
@@ -232,7 +239,7 @@ export class RecordStore {
     if (bytes === undefined) {
       throw new StoreError("store_corrupt", `Cannot read a record of kind "${kind}": it has vanished`, { kind });
     }
-    const record = decodeRecord(bytes, { ...of, gcm: this.#opened.gcm });
+    const record = decodeRecord(bytes, { ...of, gcm: this.#opened.tools.gcm });
     if (record.generation !== of.expected) {
       const text = `Cannot trust a record of kind "${kind}": it was replaced by another version of itself`;
       throw new StoreError("store_corrupt", text, { kind });
