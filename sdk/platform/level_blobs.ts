@@ -50,7 +50,8 @@ async function explained<T>(read: () => Promise<T>): Promise<T> {
 
 function readingError(cause: unknown): unknown {
   if (codeOf(cause) !== "LEVEL_CORRUPTION" && codeOf(cause) !== "LEVEL_IO_ERROR") return cause;
-  return new StoreError("store_corrupt", "Cannot read the store: a file of its database is damaged", { cause });
+  const text = "Cannot read the store: a file of its database is damaged; restore it, or repair it and open it again";
+  return new StoreError("store_corrupt", text, { cause, kind: "database" });
 }
 
 function openingError(cause: unknown): StoreError {

@@ -70,6 +70,6 @@ export function decodeWitness(bytes: Uint8Array, mac: Mac): number {
   return generation;
 }
 
-function damagedHead(cause?: unknown): StoreError {
+export function damagedHead(cause?: unknown): StoreError {
   return new StoreError("store_corrupt", "Cannot open the store: its head record is damaged", { cause, kind: "head" });
 }

@@ -8,10 +8,10 @@ import { equalBytes } from "./bytes.ts";
 import { decodeKeyFile, defaultCost, encodeOwnerKey, encodeWrappedKey, type PassphraseCost } from "./data_key.ts";
 import { createMac, type DerivedKeys, deriveKeys, type Mac, wipeKeys } from "./derived_keys.ts";
 import { StoreError } from "./errors.ts";
-import { decodeHead, decodeWitness, type Head } from "./head.ts";
+import { damagedHead, decodeHead, decodeWitness, type Head } from "./head.ts";
 import { headName, recordPrefix } from "./names.ts";
 import type { StoreParts } from "./ports.ts";
-import { claimedGeneration } from "./record.ts";
+import { claimedGeneration, decodeRecord } from "./record.ts";
 import { RecordIndex } from "./record_index.ts";
 
 export interface Opened {
@@ -79,7 +79,25 @@ export async function openParts(parts: StoreParts, options: OpeningOptions): Pro
 
 async function readHead(parts: StoreParts, tools: Tools): Promise<Head | undefined> {
   const bytes = await parts.blobs.get(headName);
-  return bytes === undefined ? undefined : decodeHead(bytes, tools);
+  try {
+    return bytes === undefined ? undefined : decodeHead(bytes, tools);
+  } catch (error) {
+    // Damage to the key id alone looks like a wrong key; but a wrong key opens no record.
+    if (error instanceof StoreError && await opensSomeRecord(parts, tools)) throw damagedHead(error);
+    throw error;
+  }
+}
+
+async function opensSomeRecord({ blobs }: StoreParts, { gcm }: Tools): Promise<boolean> {
+  for await (const { key: name, value } of blobs.list(recordPrefix)) {
+    try {
+      decodeRecord(value, { gcm, name, kind: "any" });
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+    }
+  }
+  return false;
 }
 
 async function readWitness(parts: StoreParts, { witnessMac }: Tools): Promise<number | undefined> {
