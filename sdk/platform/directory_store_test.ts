@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { createRandom, type Random, seedFromEnvironment, testWhen } from "../../tests/support/mod.ts";
-import { type DirectoryStoreOptions, openDirectoryStore, StoreError } from "./directory_store.ts";
+import { type DirectoryStoreOptions, openDirectoryStore, type RecordStore, StoreError } from "./directory_store.ts";
 
 const random: Random = createRandom(seedFromEnvironment());
 const kind = "channel";
@@ -73,6 +73,14 @@ async function assertHonest(folder: string, expected: Expected, options: Directo
     assert(error instanceof StoreError, `seed ${random.seed}: ${String(error)}`);
     return { refused: error, intact: 0 };
   }
+  try {
+    return { refused: undefined, intact: await countIntact(store, expected) };
+  } finally {
+    await store.close();
+  }
+}
+
+async function countIntact(store: RecordStore, expected: Expected): Promise<number> {
   let intact = 0;
   for (const [id, versions] of expected) {
     try {
@@ -86,8 +94,7 @@ async function assertHonest(folder: string, expected: Expected, options: Directo
       assertEquals([error.code, error.kind], ["store_corrupt", kind], error.message);
     }
   }
-  await store.close();
-  return { refused: undefined, intact };
+  return intact;
 }
 
 /** Damages a copy of the store in one file, and answers what became of it. */

@@ -104,12 +104,12 @@ export class RecordStore {
     await this.batch([{ type: "delete", kind, id }]);
   }
 
-  /** All changes or none, in order. Values are encrypted before this returns its promise, which resolves when all is durable. */
+  /** All changes or none; of several to one record the last. Values are encrypted before this returns its promise, which resolves when all is durable. */
   batch(changes: readonly RecordChange[]): Promise<void> {
     try {
       this.#checkWritable(changes);
       const generation = this.#generation + 1;
-      const blobs = changes.map((change) => this.#encode(change, generation));
+      const blobs = lastOfEach(changes).map((change) => this.#encode(change, generation));
       this.#generation = generation;
       for (const { type, key } of blobs) {
         if (type === "put") this.#opened.index.set(key, generation);
@@ -278,4 +278,11 @@ export class RecordStore {
   #checkOpen(): void {
     if (this.#closed) throw new StoreError("internal", "Cannot use the store: it was closed");
   }
+}
+
+/** One change a record: the generation must name one version of it, or a damaged database could answer the wrong one. */
+function lastOfEach(changes: readonly RecordChange[]): RecordChange[] {
+  const last = new Map<string, RecordChange>();
+  for (const change of changes) last.set(`${change.kind} ${change.id}`, change);
+  return [...last.values()];
 }

@@ -85,6 +85,18 @@ Deno.test("a random history of batches ends as a plain map does, through reopeni
   await store.close();
 });
 
+Deno.test("of several changes to one record in a batch the last counts, and only it is written", async () => {
+  const disk = createMemoryDisk();
+  const store = await openOn(disk);
+  const put = (id: string, value: string) => ({ type: "put", kind: "k", id, value: utf8(value) }) as const;
+  const remove = (id: string) => ({ type: "delete", kind: "k", id }) as const;
+  await store.batch([put("a", "1"), put("b", "1"), put("a", "2"), remove("b"), remove("c"), put("c", "3")]);
+  assertEquals((await store.list("k")).map(({ id }) => id).sort(), ["a", "c"]);
+  assertEquals(await store.get("k", "a"), utf8("2"));
+  assertEquals(recordsOn(disk).length, 2);
+  await store.close();
+});
+
 Deno.test("reads during writes answer the old or the new value and never fail", async () => {
   const store = await openOn(createMemoryDisk());
   await store.put("k", "a", utf8("0"));
