@@ -17,10 +17,19 @@ export const kindPrefixBytes = 1 + kindTagBytes;
 /** What is hashed for a kind, and for a record, can never be equal. */
 const purpose = { kind: encodeUint(0, 1), record: encodeUint(1, 1) };
 
+/** An agent writes the same few records again and again, so the names of this many are remembered. */
+const rememberedNames = 4096;
+
 interface Kind {
   readonly prefix: Uint8Array;
   /** What is hashed before the id of each record. */
   readonly before: Uint8Array;
+  readonly names: Map<string, RecordName>;
+}
+
+export interface RecordName {
+  readonly id: Uint8Array;
+  readonly name: Uint8Array;
 }
 
 export class Names {
@@ -37,9 +46,15 @@ export class Names {
     return this.#kind(kind).prefix;
   }
 
-  recordName(kind: string, id: Uint8Array): Uint8Array<ArrayBuffer> {
-    const { prefix, before } = this.#kind(kind);
-    return concat(prefix, this.#mac(concat(before, id)));
+  recordName(kind: string, id: string): RecordName {
+    const { prefix, before, names } = this.#kind(kind);
+    const known = names.get(id);
+    if (known !== undefined) return known;
+    const idBytes = encodeId(id);
+    const made = { id: idBytes, name: concat(prefix, this.#mac(concat(before, idBytes))) };
+    if (names.size >= rememberedNames) names.clear();
+    names.set(id, made);
+    return made;
   }
 
   #kind(kind: string): Kind {
@@ -56,13 +71,14 @@ export class Names {
     const made = {
       prefix: concat(recordPrefix, tag),
       before: concat(purpose.record, encodeUint(bytes.length, 1), bytes),
+      names: new Map<string, RecordName>(),
     };
     this.#kinds.set(kind, made);
     return made;
   }
 }
 
-export function encodeId(id: string): Uint8Array<ArrayBuffer> {
+function encodeId(id: string): Uint8Array<ArrayBuffer> {
   const bytes = utf8(id);
   if (bytes.length === 0 || bytes.length > maxIdBytes) {
     throw new StoreError("invalid_request", `A record's id has 1 to ${maxIdBytes} bytes, got ${bytes.length}`);

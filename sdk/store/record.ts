@@ -45,12 +45,11 @@ export function createRecordScratch(): RecordScratch {
 }
 
 export function encodeRecord(record: Omit<RecordContent, "value"> & { value: Uint8Array }, by: SealedWith): Uint8Array {
-  const { plaintext: plaintextScratch, aad: aadScratch } = by.scratch;
-  const plaintext = plaintextScratch.join(encodeUint(record.id.length, idLengthBytes), record.id, record.value);
+  const { scratch, gcm, nonce, name } = by;
+  const plaintext = scratch.plaintext.join(encodeUint(record.id.length, idLengthBytes), record.id, record.value);
   const header = concat(encodeUint(format, 1), encodeUint(record.schema, 2), encodeUint(record.generation, 8));
   try {
-    const aad = aadScratch.join(label, header, by.name);
-    return by.gcm.seal({ nonce: by.nonce, plaintext, aad, prefix: concat(header, by.nonce) });
+    return gcm.seal({ nonce, plaintext, aad: scratch.aad.join(label, header, name), prefix: concat(header, nonce) });
   } finally {
     plaintext.fill(0);
   }

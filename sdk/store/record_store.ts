@@ -7,7 +7,7 @@ import { decodeKeyFile } from "./data_key.ts";
 import { StoreError } from "./errors.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { encodeHead, encodeWitness } from "./head.ts";
-import { encodeId, headName, kindPrefixBytes, Names, recordPrefix } from "./names.ts";
+import { headName, kindPrefixBytes, Names, recordPrefix } from "./names.ts";
 import { destroyTools, type Opened, type OpeningOptions, openParts, writeDataKey } from "./opening.ts";
 import type { BlobChange, StoreParts } from "./ports.ts";
 import {
@@ -93,7 +93,7 @@ export class RecordStore {
 
   async get(kind: string, id: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     this.#checkOpen();
-    return (await this.#read(this.#names.recordName(kind, encodeId(id)), kind))?.value;
+    return (await this.#read(this.#names.recordName(kind, id).name, kind))?.value;
   }
 
   async put(kind: string, id: string, value: Uint8Array): Promise<void> {
@@ -225,8 +225,7 @@ export class RecordStore {
   }
 
   #encode(change: RecordChange, generation: number): BlobChange {
-    const id = encodeId(change.id);
-    const name = this.#names.recordName(change.kind, id);
+    const { id, name } = this.#names.recordName(change.kind, change.id);
     if (change.type === "delete") return { type: "del", key: name };
     this.#seals++;
     const schema = this.#schema(change.kind).version;
