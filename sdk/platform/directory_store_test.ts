@@ -117,7 +117,7 @@ async function damage(
   return { refused, intact: rest };
 }
 
-/** LevelDB's diary and its lock carry no data. */
+/** LevelDB's diary carries no data; damage to the lock's database must only not matter. */
 const carriesData = (path: string): boolean => !/\/(LOG(\.old)?|LOCK)$/.test(path);
 
 function flipBit(bytes: Uint8Array): Uint8Array {

@@ -54,7 +54,8 @@ function readingError(cause: unknown): unknown {
   return new StoreError("store_corrupt", text, { cause, kind: "database" });
 }
 
-function openingError(cause: unknown): StoreError {
+/** Why a database did not open. */
+export function openingError(cause: unknown): StoreError {
   if (codeOf(cause) === "LEVEL_LOCKED") {
     return new StoreError("store_locked", "Cannot open the store: another process has it open; stop that one first", {
       cause,

@@ -4,19 +4,19 @@
  * replaced by an older version of itself is noticed without decrypting a single value. (Multiset hash after Clarke et al.,
  * ASIACRYPT 2003: keyed, and hidden from whoever can write to the disk.)
  *
- * The keyed hash is one block of AES keystream, several times faster than an HMAC. Its nonce is part of the name, to which
- * the generation is added by xor: names are HMACs, which nobody can choose, so two nonces are never equal by design.
+ * The keyed hash is the GCM tag of the name, several times faster than an HMAC. Its nonce is a part of the name to which the
+ * generation is added by xor: names are HMACs, which nobody can choose, so no two records share one.
  */
-import { type Aes256Gcm, nonceBytes } from "../../wasm/mod.ts";
+import { type Aes256Gcm, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { kindPrefixBytes } from "./names.ts";
 
-export const digestBytes = 16;
+export const digestBytes = tagBytes;
 
-const zeros = new Uint8Array(digestBytes);
+const nothing = new Uint8Array(0);
 
 interface Entry {
   readonly generation: number;
-  /** The record's share of the digest: the first bytes of this. */
+  /** The record's share of the digest. */
   readonly hash: Uint8Array;
 }
 
@@ -72,7 +72,7 @@ export class RecordIndex {
       nonce[i] = (nonce[i] ?? 0) ^ (rest % 256);
       rest = Math.floor(rest / 256);
     }
-    return this.#gcm.seal({ nonce, plaintext: zeros });
+    return this.#gcm.seal({ nonce, plaintext: nothing, aad: name });
   }
 
   /** Adding a share twice takes it away. */

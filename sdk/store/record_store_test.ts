@@ -178,6 +178,18 @@ Deno.test("a record that vanished, or came back in an older version, is noticed 
   await (await openOn(disk)).close();
 });
 
+Deno.test("a record under a name that differs in any byte is noticed when the store is opened", async () => {
+  const disk = await diskWith(2);
+  const [name, blob] = recordsOn(disk)[0] ?? ["", { key: new Uint8Array(), value: new Uint8Array() }];
+  disk.blobs.delete(name);
+  for (let at = 1; at < blob.key.length; at++) {
+    const key = blob.key.slice();
+    key[at] = (key[at] ?? 0) ^ (1 << random.below(8));
+    disk.blobs.set("72 changed", { key, value: blob.value });
+    await assertFails("store_corrupt", () => openOn(disk), "head");
+  }
+});
+
 Deno.test("a database older than its witness is refused, can be read, and can be accepted", async () => {
   const disk = await diskWith(3);
   const backup = new Map(disk.blobs);
