@@ -108,7 +108,7 @@ function keyFile(directory: string): KeyStorage {
         if (size > maxKeyFileBytes) return new Uint8Array(0);
         // A backup may have come back readable by others.
         if ((mode & 0o077) !== 0) await chmod(path, ownerFile);
-        return await readFile(path);
+        return Uint8Array.from(await readFile(path));
       } catch (error) {
         if (isMissing(error)) return undefined;
         throw error;
