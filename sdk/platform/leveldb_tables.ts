@@ -81,9 +81,10 @@ function* entries(block: Uint8Array): Iterable<{ key: Uint8Array; value: Uint8Ar
   while (!reader.isDone()) {
     const [shared, rest, length] = [reader.varint(), reader.varint(), reader.varint()];
     if (shared > key.length) throw new Damage();
+    const ending = reader.bytes(rest);
     const next = new Uint8Array(shared + rest);
     next.set(key.subarray(0, shared));
-    next.set(reader.bytes(rest), shared);
+    next.set(ending, shared);
     key = next;
     yield { key, value: reader.bytes(length) };
   }
