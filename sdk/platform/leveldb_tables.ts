@@ -42,7 +42,7 @@ export function isSafeTable(table: Uint8Array): boolean {
     if (!isIntact(table, index)) return false;
     for (const { value } of entries(blockAt(table, index))) {
       const block = new Reader(value).handle();
-      if (!isIntact(table, block)) checkOrder(blockAt(table, block));
+      if (!isIntact(table, block)) checkBlock(blockAt(table, block));
     }
     return true;
   } catch (error) {
@@ -69,16 +69,19 @@ function isIntact(table: Uint8Array, { offset, size }: Handle): boolean {
   return contents.length === size && ((((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0) === stored;
 }
 
-/** Entries share the beginning of their key with the one before; restart points at the end of a block list those that do not. */
-function* entries(block: Uint8Array): Iterable<{ key: Uint8Array; value: Uint8Array }> {
-  if (block.length < 4) throw new Damage();
-  const view = new DataView(block.buffer, block.byteOffset, block.length);
-  const restarts = view.getUint32(block.length - 4, true);
-  const end = block.length - 4 - 4 * restarts;
-  if (end < 0 || restarts === 0) throw new Damage();
-  const reader = new Reader(block.subarray(0, end));
+interface Entry {
+  readonly at: number;
+  /** How many bytes its key shares with the one before. */
+  readonly shared: number;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array;
+}
+
+function* entries(block: Uint8Array): Iterable<Entry> {
+  const reader = new Reader(block.subarray(0, block.length - 4 - 4 * restartsOf(block).length));
   let key: Uint8Array = new Uint8Array(0);
   while (!reader.isDone()) {
+    const at = reader.position();
     const [shared, rest, length] = [reader.varint(), reader.varint(), reader.varint()];
     if (shared > key.length) throw new Damage();
     const ending = reader.bytes(rest);
@@ -86,17 +89,31 @@ function* entries(block: Uint8Array): Iterable<{ key: Uint8Array; value: Uint8Ar
     next.set(key.subarray(0, shared));
     next.set(ending, shared);
     key = next;
-    yield { key, value: reader.bytes(length) };
+    yield { at, shared, key, value: reader.bytes(length) };
   }
 }
 
-function checkOrder(block: Uint8Array): void {
-  let before: Uint8Array | undefined;
-  for (const { key } of entries(block)) {
+/** At the end of a block: where entries start that share nothing, in order, and how many these are. */
+function restartsOf(block: Uint8Array): number[] {
+  if (block.length < 4) throw new Damage();
+  const view = new DataView(block.buffer, block.byteOffset, block.length);
+  const count = view.getUint32(block.length - 4, true);
+  const start = block.length - 4 - 4 * count;
+  if (count === 0 || start < 0) throw new Damage();
+  return Array.from({ length: count }, (_, i) => view.getUint32(start + 4 * i, true));
+}
+
+/** LevelDB jumps to restart points without looking, and trusts keys to be whole and in order. */
+function checkBlock(block: Uint8Array): void {
+  const restarts = restartsOf(block);
+  let [before, found]: [Uint8Array | undefined, number] = [undefined, 0];
+  for (const { at, shared, key } of entries(block)) {
     const type = key[key.length - internalBytes];
     if (type === undefined || type > 1 || (before !== undefined && compareKeys(before, key) >= 0)) throw new Damage();
+    if (restarts[found] === at && shared === 0) found++;
     before = key;
   }
+  if (found !== restarts.length) throw new Damage();
 }
 
 /** As LevelDB orders them: by name, then the newest first. */
@@ -118,6 +135,10 @@ class Reader {
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
+  }
+
+  position(): number {
+    return this.#at;
   }
 
   isDone(): boolean {

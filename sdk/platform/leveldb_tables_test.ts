@@ -52,6 +52,9 @@ Deno.test("damage to a value is left to the store, damage to the footer or the o
     const text = new TextDecoder("latin1").decode(table);
     assert(isSafeTable(flip(text.indexOf("xxxxxxxx") + 4)));
     assert(!isSafeTable(flip(table.length - 1)));
+    // The first block of a table this small is followed by its restart points: 0, then others.
+    const restarts = text.indexOf("\0\0\0\0", text.lastIndexOf("xxxx", table.length / 2));
+    assert(!isSafeTable(flip(restarts)));
     assert(!isSafeTable(flip(text.indexOf("name 1"))));
   });
 });

@@ -80,12 +80,14 @@ export class RecordStore {
 
   /** Opens a store, or creates it where there is none. Takes over the parts: they are closed with the store, or on failure. */
   static async open(parts: StoreParts, options: StoreOptions = {}): Promise<RecordStore> {
+    let opened: Opened | undefined;
     try {
-      const opened = await openParts(parts, options);
+      opened = await openParts(parts, options);
       const store = new RecordStore(parts, options, opened);
       if (opened.isNew || (opened.faults.length > 0 && options.damaged === "accept")) await store.#commits.add([]);
       return store;
     } catch (error) {
+      if (opened !== undefined) destroyTools(opened.tools);
       await parts.blobs.close();
       throw error;
     }
@@ -104,7 +106,10 @@ export class RecordStore {
     await this.batch([{ type: "delete", kind, id }]);
   }
 
-  /** All changes or none; of several to one record the last. Values are encrypted before this returns its promise, which resolves when all is durable. */
+  /**
+   * All changes or none; of several to one record the last. Values are encrypted before this returns, so they may be reused;
+   * its promise resolves when all is durable.
+   */
   batch(changes: readonly RecordChange[]): Promise<void> {
     try {
       this.#checkWritable(changes);
