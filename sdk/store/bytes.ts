@@ -50,14 +50,11 @@ export function afterPrefix(prefix: Uint8Array): Uint8Array<ArrayBuffer> | undef
   return after;
 }
 
-/** A whole number in a fixed width, which must be wide enough. */
+/** A whole number in a fixed width of up to 8 bytes, which must be wide enough. In halves: remainders of doubles are slow. */
 export function encodeUint(value: number, width: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(width);
-  let rest = value;
-  for (let i = width - 1; i >= 0; i--) {
-    bytes[i] = rest % 256;
-    rest = Math.floor(rest / 256);
-  }
+  const [low, high] = [value >>> 0, Math.floor(value / 2 ** 32)];
+  for (let i = 0; i < width; i++) bytes[width - 1 - i] = i < 4 ? low >>> (8 * i) : high >>> (8 * (i - 4));
   return bytes;
 }
 

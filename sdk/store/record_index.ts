@@ -8,6 +8,7 @@
  * generation is added by xor: names are HMACs, which nobody can choose, so no two records share one.
  */
 import { type Aes256Gcm, nonceBytes, tagBytes } from "../../wasm/mod.ts";
+import { encodeUint } from "./bytes.ts";
 import { kindPrefixBytes } from "./names.ts";
 
 export const digestBytes = tagBytes;
@@ -67,11 +68,7 @@ export class RecordIndex {
 
   #hash(name: Uint8Array, generation: number): Uint8Array {
     const nonce = name.slice(kindPrefixBytes, kindPrefixBytes + nonceBytes);
-    let rest = generation;
-    for (let i = nonceBytes - 1; rest > 0; i--) {
-      nonce[i] = (nonce[i] ?? 0) ^ (rest % 256);
-      rest = Math.floor(rest / 256);
-    }
+    encodeUint(generation, 8).forEach((byte, i) => nonce[i] = (nonce[i] ?? 0) ^ byte);
     return this.#gcm.seal({ nonce, plaintext: nothing, aad: name });
   }
 
