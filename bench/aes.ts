@@ -1,7 +1,7 @@
 /**
- * AES-256-GCM, MB/s of `seal` and `open`, beside the peers an application could use, in one run. Runs in Deno
- * (`deno run -A bench/aes.ts`) and, bundled, in Node: without an argument this file measures both. Every contender gets the
- * same message and a key it has seen before; noble expands its key in every call because its interface asks for it.
+ * AES-256-GCM, MB/s of `seal` and `open`, beside the peers an application could use, in one run:
+ * `deno run -A bench/aes.ts`, and in Node `deno run -A bench/in_node.ts bench/aes.ts`. Every contender gets the same message
+ * and a key it has seen before; noble expands its key in every call because its interface asks for it.
  */
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import process from "node:process";

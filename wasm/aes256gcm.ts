@@ -13,6 +13,9 @@ export const maxInputBytes = 2 ** 31;
 /** NIST SP 800-38D, section 8.3: with random nonces of 96 bits a key may seal this many messages. */
 export const maxSeals = 2 ** 32;
 
+/** What fits before the window, so that a result with its prefix is one copy. */
+export const maxPrefixBytes = 64;
+
 /** The keystream of counter 1 hides the tag, so the text starts with counter 2. */
 const firstTextCounter = 2;
 const nothing = new Uint8Array(0);
@@ -23,6 +26,8 @@ export interface SealInput {
   readonly plaintext: Uint8Array;
   /** Authenticated, not encrypted. */
   readonly aad?: Uint8Array;
+  /** Put before the result as it is, not authenticated: the header of a format, at most `maxPrefixBytes`. */
+  readonly prefix?: Uint8Array;
 }
 
 export interface OpenInput {
@@ -62,9 +67,15 @@ export class Aes256Gcm {
     forgotten.register(this, this.#context, this);
   }
 
-  /** Encrypts and authenticates. Answers the encrypted text followed by the tag. */
-  seal({ nonce, plaintext, aad = nothing }: SealInput): Uint8Array<ArrayBuffer> {
+  /** Encrypts and authenticates. Answers the prefix, if any, the encrypted text, and the tag. */
+  seal({ nonce, plaintext, aad = nothing, prefix = nothing }: SealInput): Uint8Array<ArrayBuffer> {
     const context = this.#contextFor("seal", { nonce, text: plaintext, aad, maxTextBytes: maxInputBytes });
+    if (!isBytes(prefix) || prefix.length > maxPrefixBytes) {
+      throw new AesGcmError(
+        "invalid_input",
+        `Cannot seal: a prefix has at most ${maxPrefixBytes} bytes, got ${describe(prefix)}`,
+      );
+    }
     if (this.#sealsLeft === 0) {
       throw new AesGcmError("key_exhausted", "Cannot seal: this key has sealed all the messages it may; use a new key");
     }
@@ -78,21 +89,22 @@ export class Aes256Gcm {
         core.fill(plaintext, 0, plaintext.length);
         wasm.crypt(context, plaintext.length, firstTextCounter);
         wasm.appendTag(context, plaintext.length, aad.length, plaintext.length);
-        return core.take(plaintext.length + tagBytes);
+        return core.takeWithPrefix(prefix, plaintext.length + tagBytes);
       }
-      const sealed = new Uint8Array(plaintext.length + tagBytes);
+      const sealed = new Uint8Array(prefix.length + plaintext.length + tagBytes);
+      sealed.set(prefix);
       let at = 0;
       for (; plaintext.length - at > windowBytes; at += windowBytes) {
         core.fill(plaintext, at, at + windowBytes);
         wasm.crypt(context, windowBytes, firstTextCounter + at / 16);
         wasm.absorb(context, windowBytes);
-        core.takeInto(sealed, at, windowBytes);
+        core.takeInto(sealed, prefix.length + at, windowBytes);
       }
       const rest = plaintext.length - at;
       core.fill(plaintext, at, plaintext.length);
       wasm.crypt(context, rest, firstTextCounter + at / 16);
       wasm.appendTag(context, rest, aad.length, plaintext.length);
-      core.takeInto(sealed, at, rest + tagBytes);
+      core.takeInto(sealed, prefix.length + at, rest + tagBytes);
       return sealed;
     } finally {
       wasm.wipe(Math.min(Math.max(plaintext.length, aad.length), windowBytes));

@@ -1,7 +1,16 @@
 import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../tests/support/mod.ts";
 import { Core, sharedCore } from "./core.ts";
-import { Aes256Gcm, AesGcmError, type AesGcmErrorCode, keyBytes, maxInputBytes, maxSeals, tagBytes } from "./mod.ts";
+import {
+  Aes256Gcm,
+  AesGcmError,
+  type AesGcmErrorCode,
+  keyBytes,
+  maxInputBytes,
+  maxPrefixBytes,
+  maxSeals,
+  tagBytes,
+} from "./mod.ts";
 
 const random = createRandom(seedFromEnvironment());
 const nonce = new Uint8Array(12);
@@ -78,6 +87,22 @@ Deno.test("sizes around blocks, batches and the window round trip, with text and
   gcm.destroy();
 });
 
+Deno.test("a prefix stands before the result and changes nothing else, also beyond the window", () => {
+  const gcm = new Aes256Gcm(random.bytes(keyBytes));
+  for (const length of [0, 100, 70_000]) {
+    const plaintext = random.bytes(length);
+    const plain = gcm.seal({ nonce, plaintext });
+    for (const prefix of [random.bytes(1), random.bytes(maxPrefixBytes)]) {
+      const sealed = gcm.seal({ nonce, plaintext, prefix });
+      assertEquals(sealed.subarray(0, prefix.length), prefix);
+      assertEquals(sealed.subarray(prefix.length), plain);
+    }
+  }
+  const prefix = random.bytes(maxPrefixBytes + 1);
+  assertRefused("invalid_input", () => gcm.seal({ nonce, plaintext: empty, prefix }));
+  gcm.destroy();
+});
+
 Deno.test("a result survives later calls, growth of the memory and the end of its key", () => {
   const gcm = new Aes256Gcm(random.bytes(keyBytes));
   const plaintext = random.bytes(500);
@@ -100,7 +125,7 @@ Deno.test("nothing of a message stays in WebAssembly memory, whether it was seal
     new Uint8Array(memory.buffer).subarray(secretsAt, contextsAt.value).some((byte) => byte !== 0);
   for (const length of [1, 63, 64, 65, 1000, 65_536, 70_000, 200_000]) {
     const plaintext = random.bytes(length);
-    const ciphertext = gcm.seal({ nonce, plaintext, aad: random.bytes(length) });
+    const ciphertext = gcm.seal({ nonce, plaintext, aad: random.bytes(length), prefix: random.bytes(64) }).subarray(64);
     assert(!used(), `seal of ${length} bytes left something behind`);
     assertRefused("authentication_failed", () => gcm.open({ nonce, ciphertext }));
     assert(!used(), `a refused open of ${length} bytes left something behind`);

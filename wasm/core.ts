@@ -78,6 +78,13 @@ export class Core {
     return this.#window.slice(0, bytes);
   }
 
+  /** The same behind a prefix, which is written where it is copied from: before the window, among what `wipe` wipes. */
+  takeWithPrefix(prefix: Uint8Array, bytes: number): Uint8Array<ArrayBuffer> {
+    const at = this.windowAt - prefix.length;
+    this.#memory.set(prefix, at);
+    return this.#memory.slice(at, this.windowAt + bytes);
+  }
+
   /** Copies the first bytes of the window to a place in a larger result. */
   takeInto(target: Uint8Array, at: number, bytes: number): void {
     target.set(this.#window.subarray(0, bytes), at);

@@ -4,6 +4,7 @@ export {
   type Aes256GcmOptions,
   keyBytes,
   maxInputBytes,
+  maxPrefixBytes,
   maxSeals,
   nonceBytes,
   type OpenInput,

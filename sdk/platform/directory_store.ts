@@ -1,16 +1,18 @@
 /**
  * The store in a directory, for Node and Deno:
  *
+ *   lock/    an empty LevelDB, because its lock works in both runtimes and ends with its process
  *   key      the data key, plain or wrapped (0600)
  *   witness  the last acknowledged generation (0600)
- *   db/      LevelDB (0700, its files 0600); its lock is the store's lock
+ *   db/      LevelDB with everything else (0700, its files 0600)
  */
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { type BlobStore, type KeyStorage, RecordStore, StoreError, type StoreOptions } from "../store/mod.ts";
-import { bytesToBytes, openLevelBlobs } from "./level_blobs.ts";
+import { bytesToBytes, openingError, openLevelBlobs } from "./level_blobs.ts";
+import { findDamagedTables, setAside } from "./leveldb_tables.ts";
 import { holdOwnerOnly } from "./owner_only.ts";
 
 export { RecordStore, StoreError, type StoreOptions } from "../store/mod.ts";
@@ -46,16 +48,51 @@ export async function openDirectoryStore(directory: string, options: DirectorySt
 async function openDatabase(directory: string, repair: boolean): Promise<BlobStore> {
   const location = join(directory, "db");
   const giveUmaskBack = holdOwnerOnly();
+  let unlock: (() => Promise<void>) | undefined;
+  const release = async (): Promise<void> => {
+    await unlock?.();
+    giveUmaskBack();
+  };
   try {
     await mkdir(location, { recursive: true, mode: ownerFolder });
-    if (repair) await ClassicLevel.repair(location);
+    unlock = await lock(join(directory, "lock"));
+    await checkTables(location, repair);
   } catch (cause) {
-    giveUmaskBack();
+    await release();
+    if (cause instanceof StoreError) throw cause;
     throw new StoreError("internal", `Cannot prepare the store's folder: ${String(cause)}`, { cause });
   }
   // Ciphertext cannot be compressed, so trying would only cost time.
   const database = new ClassicLevel<Uint8Array, Uint8Array>(location, { ...bytesToBytes, compression: false });
-  return await openLevelBlobs(database, giveUmaskBack);
+  return await openLevelBlobs(database, release);
+}
+
+/** Taken before anything else is looked at: what another process is writing looks damaged. */
+async function lock(location: string): Promise<() => Promise<void>> {
+  for (let attempt = 0;; attempt++) {
+    const database = new ClassicLevel(location);
+    try {
+      await database.open();
+      return () => database.close();
+    } catch (cause) {
+      const error = openingError(cause);
+      if (error.code === "store_locked" || attempt > 0) throw error;
+      await rm(location, { recursive: true }); // It holds nothing, so when it is damaged it is made anew.
+    }
+  }
+}
+
+async function checkTables(location: string, repair: boolean): Promise<void> {
+  const damaged = await findDamagedTables(location);
+  if (repair) {
+    await setAside(location, damaged);
+    await ClassicLevel.repair(location);
+  } else if (damaged.length > 0) {
+    const text =
+      `Cannot open the store: ${damaged.length} files of its database are damaged; restore them, or repair it ` +
+      "and open it again";
+    throw new StoreError("store_corrupt", text, { kind: "database" });
+  }
 }
 
 function random(length: number): Uint8Array<ArrayBuffer> {
@@ -71,7 +108,7 @@ function keyFile(directory: string): KeyStorage {
         if (size > maxKeyFileBytes) return new Uint8Array(0);
         // A backup may have come back readable by others.
         if ((mode & 0o077) !== 0) await chmod(path, ownerFile);
-        return await readFile(path);
+        return Uint8Array.from(await readFile(path));
       } catch (error) {
         if (isMissing(error)) return undefined;
         throw error;

@@ -20,7 +20,10 @@ export async function openLevelBlobs(database: LevelDatabase, release: () => voi
     throw openingError(error);
   }
   return {
-    get: (key) => explained(() => database.get(key)),
+    get: async (key) => {
+      const value = await explained(() => database.get(key));
+      return value === undefined ? undefined : plain(value);
+    },
     write: async (changes) => await database.batch([...changes], { sync: true }),
     list: (prefix) => list(database, prefix),
     close: async () => {
@@ -34,10 +37,15 @@ async function* list(database: LevelDatabase, prefix: Uint8Array): AsyncIterable
   const lt = afterPrefix(prefix);
   const iterator = database.iterator({ gte: prefix, ...(lt === undefined ? {} : { lt }) });
   try {
-    for await (const [key, value] of iterator) yield { key, value };
+    for await (const [key, value] of iterator) yield { key: plain(key), value: plain(value) };
   } catch (error) {
     throw readingError(error);
   }
+}
+
+/** Node's `Buffer` claims to be a `Uint8Array`, but its `slice` does not copy. */
+function plain(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 async function explained<T>(read: () => Promise<T>): Promise<T> {
@@ -50,10 +58,12 @@ async function explained<T>(read: () => Promise<T>): Promise<T> {
 
 function readingError(cause: unknown): unknown {
   if (codeOf(cause) !== "LEVEL_CORRUPTION" && codeOf(cause) !== "LEVEL_IO_ERROR") return cause;
-  return new StoreError("store_corrupt", "Cannot read the store: a file of its database is damaged", { cause });
+  const text = "Cannot read the store: a file of its database is damaged; restore it, or repair it and open it again";
+  return new StoreError("store_corrupt", text, { cause, kind: "database" });
 }
 
-function openingError(cause: unknown): StoreError {
+/** Why a database did not open. */
+export function openingError(cause: unknown): StoreError {
   if (codeOf(cause) === "LEVEL_LOCKED") {
     return new StoreError("store_locked", "Cannot open the store: another process has it open; stop that one first", {
       cause,

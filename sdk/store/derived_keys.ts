@@ -1,7 +1,7 @@
 /** The keys of a store, all derived from its data key (HKDF-SHA-256), so that no key serves two purposes. */
 import { hkdf } from "@noble/hashes/hkdf.js";
-import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
+import { createHMAC, createSHA256 } from "hash-wasm";
 import { utf8 } from "./bytes.ts";
 
 export interface DerivedKeys {
@@ -9,7 +9,7 @@ export interface DerivedKeys {
   readonly values: Uint8Array;
   /** HMAC of names. */
   readonly names: Uint8Array;
-  /** HMAC of the index. */
+  /** Keyed hash of the index. */
   readonly index: Uint8Array;
   /** HMAC of the witness. */
   readonly witness: Uint8Array;
@@ -35,8 +35,10 @@ export function wipeKeys(keys: DerivedKeys): void {
   for (const key of [keys.values, keys.names, keys.index, keys.witness]) key.fill(0);
 }
 
-/** HMAC-SHA-256 with one key for many messages: the key's share of the work is done once. */
-export function createMac(key: Uint8Array): (message: Uint8Array) => Uint8Array {
-  const keyed = hmac.create(sha256, key);
-  return (message) => keyed.clone().update(message).digest();
+export type Mac = (message: Uint8Array) => Uint8Array;
+
+/** HMAC-SHA-256 with one key for many messages: on short ones several times faster than a call that prepares its key. */
+export async function createMac(key: Uint8Array): Promise<Mac> {
+  const hmac = await createHMAC(createSHA256(), key);
+  return (message) => hmac.init().update(message).digest("binary");
 }

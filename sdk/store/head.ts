@@ -8,7 +8,7 @@
  */
 import { type Aes256Gcm, AesGcmError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { concat, decodeUint, encodeUint, equalBytes, utf8 } from "./bytes.ts";
-import { createMac, keyIdBytes } from "./derived_keys.ts";
+import { keyIdBytes, type Mac } from "./derived_keys.ts";
 import { StoreError } from "./errors.ts";
 import { digestBytes } from "./record_index.ts";
 
@@ -31,7 +31,7 @@ export function encodeHead(
 ): Uint8Array<ArrayBuffer> {
   const header = concat(encodeUint(version, 1), keyId);
   const plaintext = concat(encodeUint(generation, 8), encodeUint(seals, 8), digest);
-  return concat(header, nonce, gcm.seal({ nonce, plaintext, aad: concat(label, header) }));
+  return gcm.seal({ nonce, plaintext, aad: concat(label, header), prefix: concat(header, nonce) });
 }
 
 export function decodeHead(bytes: Uint8Array, { gcm, keyId }: { gcm: Aes256Gcm; keyId: Uint8Array }): Head {
@@ -53,16 +53,16 @@ export function decodeHead(bytes: Uint8Array, { gcm, keyId }: { gcm: Aes256Gcm; 
   }
 }
 
-export function encodeWitness(generation: number, key: Uint8Array): Uint8Array<ArrayBuffer> {
+export function encodeWitness(generation: number, mac: Mac): Uint8Array<ArrayBuffer> {
   const content = concat(encodeUint(version, 1), encodeUint(generation, 8));
-  return concat(content, createMac(key)(content));
+  return concat(content, mac(content));
 }
 
-export function decodeWitness(bytes: Uint8Array, key: Uint8Array): number {
+export function decodeWitness(bytes: Uint8Array, mac: Mac): number {
   const content = bytes.subarray(0, 9);
   const generation = decodeUint(content.subarray(1));
   const intact = bytes.length === witnessBytes && bytes[0] === version &&
-    equalBytes(bytes.subarray(9), createMac(key)(content));
+    equalBytes(bytes.subarray(9), mac(content));
   if (!intact || generation === undefined) {
     const text = "Cannot trust the store: its witness file is damaged, or from another store";
     throw new StoreError("store_corrupt", text, { kind: "witness" });
@@ -70,6 +70,6 @@ export function decodeWitness(bytes: Uint8Array, key: Uint8Array): number {
   return generation;
 }
 
-function damagedHead(cause?: unknown): StoreError {
+export function damagedHead(cause?: unknown): StoreError {
   return new StoreError("store_corrupt", "Cannot open the store: its head record is damaged", { cause, kind: "head" });
 }

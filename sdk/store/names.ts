@@ -3,7 +3,7 @@
  * learns how many kinds there are and how many records each has, and nothing else; one kind can be listed by its prefix.
  */
 import { concat, encodeUint, utf8 } from "./bytes.ts";
-import { createMac } from "./derived_keys.ts";
+import type { Mac } from "./derived_keys.ts";
 import { StoreError } from "./errors.ts";
 
 export const headName: Uint8Array<ArrayBuffer> = utf8("h");
@@ -17,17 +17,48 @@ export const kindPrefixBytes = 1 + kindTagBytes;
 /** What is hashed for a kind, and for a record, can never be equal. */
 const purpose = { kind: encodeUint(0, 1), record: encodeUint(1, 1) };
 
-export class Names {
-  readonly #mac: (message: Uint8Array) => Uint8Array;
-  readonly #prefixes: Map<string, Uint8Array> = new Map();
+/** An agent writes the same few records again and again, so the names of this many are remembered. */
+const rememberedNames = 4096;
 
-  constructor(key: Uint8Array) {
-    this.#mac = createMac(key);
+interface Kind {
+  readonly prefix: Uint8Array;
+  /** What is hashed before the id of each record. */
+  readonly before: Uint8Array;
+  readonly names: Map<string, RecordName>;
+}
+
+export interface RecordName {
+  readonly id: Uint8Array;
+  readonly name: Uint8Array;
+}
+
+export class Names {
+  readonly #mac: Mac;
+  /** There are few kinds, so they are remembered. */
+  readonly #kinds: Map<string, Kind> = new Map();
+
+  constructor(mac: Mac) {
+    this.#mac = mac;
   }
 
-  /** The prefix of all names of a kind. There are few kinds, so they are remembered. */
+  /** The prefix of all names of a kind. */
   kindPrefix(kind: string): Uint8Array {
-    const known = this.#prefixes.get(kind);
+    return this.#kind(kind).prefix;
+  }
+
+  recordName(kind: string, id: string): RecordName {
+    const { prefix, before, names } = this.#kind(kind);
+    const known = names.get(id);
+    if (known !== undefined) return known;
+    const idBytes = encodeId(id);
+    const made = { id: idBytes, name: concat(prefix, this.#mac(concat(before, idBytes))) };
+    if (names.size >= rememberedNames) names.clear();
+    names.set(id, made);
+    return made;
+  }
+
+  #kind(kind: string): Kind {
+    const known = this.#kinds.get(kind);
     if (known !== undefined) return known;
     if (!kindPattern.test(kind)) {
       throw new StoreError(
@@ -35,20 +66,19 @@ export class Names {
         "A record's kind is 1 to 32 of a-z, 0-9, _ and -, starting with a letter",
       );
     }
-    const tag = this.#mac(concat(purpose.kind, utf8(kind))).subarray(0, kindTagBytes);
-    const prefix = concat(recordPrefix, tag);
-    this.#prefixes.set(kind, prefix);
-    return prefix;
-  }
-
-  recordName(kind: string, id: Uint8Array): Uint8Array<ArrayBuffer> {
-    const prefix = this.kindPrefix(kind);
-    const kindBytes = utf8(kind);
-    return concat(prefix, this.#mac(concat(purpose.record, encodeUint(kindBytes.length, 1), kindBytes, id)));
+    const bytes = utf8(kind);
+    const tag = this.#mac(concat(purpose.kind, bytes)).subarray(0, kindTagBytes);
+    const made = {
+      prefix: concat(recordPrefix, tag),
+      before: concat(purpose.record, encodeUint(bytes.length, 1), bytes),
+      names: new Map<string, RecordName>(),
+    };
+    this.#kinds.set(kind, made);
+    return made;
   }
 }
 
-export function encodeId(id: string): Uint8Array<ArrayBuffer> {
+function encodeId(id: string): Uint8Array<ArrayBuffer> {
   const bytes = utf8(id);
   if (bytes.length === 0 || bytes.length > maxIdBytes) {
     throw new StoreError("invalid_request", `A record's id has 1 to ${maxIdBytes} bytes, got ${bytes.length}`);

@@ -6,23 +6,46 @@
 import { Aes256Gcm, maxSeals } from "../../wasm/mod.ts";
 import { equalBytes } from "./bytes.ts";
 import { decodeKeyFile, defaultCost, encodeOwnerKey, encodeWrappedKey, type PassphraseCost } from "./data_key.ts";
-import { type DerivedKeys, deriveKeys, wipeKeys } from "./derived_keys.ts";
+import { createMac, type DerivedKeys, deriveKeys, type Mac, wipeKeys } from "./derived_keys.ts";
 import { StoreError } from "./errors.ts";
-import { decodeHead, decodeWitness, type Head } from "./head.ts";
+import { damagedHead, decodeHead, decodeWitness, type Head } from "./head.ts";
 import { headName, recordPrefix } from "./names.ts";
 import type { StoreParts } from "./ports.ts";
-import { claimedGeneration } from "./record.ts";
+import { claimedGeneration, decodeRecord } from "./record.ts";
 import { RecordIndex } from "./record_index.ts";
 
 export interface Opened {
-  readonly keys: DerivedKeys;
-  readonly gcm: Aes256Gcm;
+  readonly tools: Tools;
   readonly index: RecordIndex;
   readonly generation: number;
   readonly seals: number;
   /** Empty, unless the caller accepts faults. */
   readonly faults: readonly StoreError[];
   readonly isNew: boolean;
+}
+
+/** What the derived keys are used through. */
+export interface Tools {
+  readonly gcm: Aes256Gcm;
+  readonly indexGcm: Aes256Gcm;
+  readonly nameMac: Mac;
+  readonly witnessMac: Mac;
+  readonly keyId: Uint8Array;
+}
+
+async function createTools(keys: DerivedKeys): Promise<Tools> {
+  return {
+    nameMac: await createMac(keys.names),
+    witnessMac: await createMac(keys.witness),
+    keyId: keys.id,
+    gcm: new Aes256Gcm(keys.values),
+    indexGcm: new Aes256Gcm(keys.index),
+  };
+}
+
+export function destroyTools({ gcm, indexGcm }: Tools): void {
+  gcm.destroy();
+  indexGcm.destroy();
 }
 
 export interface OpeningOptions {
@@ -35,37 +58,55 @@ export async function openParts(parts: StoreParts, options: OpeningOptions): Pro
   const dataKey = await readDataKey(parts, options);
   const keys = deriveKeys(dataKey);
   dataKey.fill(0);
-  const gcm = new Aes256Gcm(keys.values);
+  const tools = await createTools(keys);
+  wipeKeys(keys);
   try {
     const faults: StoreError[] = [];
-    const head = await collect(faults, () => readHead(parts, gcm, keys));
-    const witness = await collect(faults, () => readWitness(parts, keys));
-    const index = await readIndex(parts, keys);
+    const head = await collect(faults, () => readHead(parts, tools));
+    const witness = await collect(faults, () => readWitness(parts, tools));
+    const index = await readIndex(parts, tools);
     if (faults.length === 0) faults.push(...compare({ parts, head, witness, index }));
     if (faults[0] !== undefined && (options.damaged ?? "refuse") === "refuse") throw faults[0];
     // Past every generation that was ever seen. Without a head, half of the key's uses are written off.
     const generation = Math.max(head?.generation ?? 0, witness ?? 0, index.newest());
     const seals = head?.seals ?? (faults.length > 0 ? maxSeals / 2 : 0);
-    return { keys, gcm, index, generation, seals, faults, isNew: head === undefined && faults.length === 0 };
+    return { tools, index, generation, seals, faults, isNew: head === undefined && faults.length === 0 };
   } catch (error) {
-    gcm.destroy();
-    wipeKeys(keys);
+    destroyTools(tools);
     throw error;
   }
 }
 
-async function readHead(parts: StoreParts, gcm: Aes256Gcm, keys: DerivedKeys): Promise<Head | undefined> {
+async function readHead(parts: StoreParts, tools: Tools): Promise<Head | undefined> {
   const bytes = await parts.blobs.get(headName);
-  return bytes === undefined ? undefined : decodeHead(bytes, { gcm, keyId: keys.id });
+  try {
+    return bytes === undefined ? undefined : decodeHead(bytes, tools);
+  } catch (error) {
+    // Damage to the key id alone looks like a wrong key; but a wrong key opens no record.
+    if (error instanceof StoreError && await opensSomeRecord(parts, tools)) throw damagedHead(error);
+    throw error;
+  }
 }
 
-async function readWitness(parts: StoreParts, keys: DerivedKeys): Promise<number | undefined> {
+async function opensSomeRecord({ blobs }: StoreParts, { gcm }: Tools): Promise<boolean> {
+  for await (const { key: name, value } of blobs.list(recordPrefix)) {
+    try {
+      decodeRecord(value, { gcm, name, kind: "any" });
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+    }
+  }
+  return false;
+}
+
+async function readWitness(parts: StoreParts, { witnessMac }: Tools): Promise<number | undefined> {
   const bytes = await parts.witness?.read();
-  return bytes === undefined ? undefined : decodeWitness(bytes, keys.witness);
+  return bytes === undefined ? undefined : decodeWitness(bytes, witnessMac);
 }
 
-async function readIndex(parts: StoreParts, keys: DerivedKeys): Promise<RecordIndex> {
-  const index = new RecordIndex(keys.index);
+async function readIndex(parts: StoreParts, { indexGcm }: Tools): Promise<RecordIndex> {
+  const index = new RecordIndex(indexGcm);
   for await (const { key: name, value } of parts.blobs.list(recordPrefix)) index.set(name, claimedGeneration(value));
   return index;
 }

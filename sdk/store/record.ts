@@ -8,7 +8,7 @@
  * batch which wrote the record; it is in the clear so that the index can be rebuilt without decrypting values. A new format gets a new version byte and a branch in `decodeRecord`; old ones stay readable.
  */
 import { type Aes256Gcm, AesGcmError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
-import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
+import { concat, decodeUint, encodeUint, Scratch, utf8 } from "./bytes.ts";
 import { StoreError } from "./errors.ts";
 import { maxIdBytes } from "./names.ts";
 
@@ -31,14 +31,28 @@ export interface SealedWith {
   readonly gcm: Aes256Gcm;
   readonly nonce: Uint8Array;
   readonly name: Uint8Array;
+  readonly scratch: RecordScratch;
+}
+
+/** Working memory of one store. */
+export interface RecordScratch {
+  readonly plaintext: Scratch;
+  readonly aad: Scratch;
+}
+
+export function createRecordScratch(): RecordScratch {
+  return { plaintext: new Scratch(64 * 1024), aad: new Scratch(128) };
 }
 
 export function encodeRecord(record: Omit<RecordContent, "value"> & { value: Uint8Array }, by: SealedWith): Uint8Array {
-  const plaintext = concat(encodeUint(record.id.length, idLengthBytes), record.id, record.value);
+  const { scratch, gcm, nonce, name } = by;
+  const plaintext = scratch.plaintext.join(encodeUint(record.id.length, idLengthBytes), record.id, record.value);
   const header = concat(encodeUint(format, 1), encodeUint(record.schema, 2), encodeUint(record.generation, 8));
-  const ciphertext = by.gcm.seal({ nonce: by.nonce, plaintext, aad: concat(label, header, by.name) });
-  plaintext.fill(0);
-  return concat(header, by.nonce, ciphertext);
+  try {
+    return gcm.seal({ nonce, plaintext, aad: scratch.aad.join(label, header, name), prefix: concat(header, nonce) });
+  } finally {
+    plaintext.fill(0);
+  }
 }
 
 /** Throws `store_corrupt` naming the kind for anything that is not exactly what was written under this name. */

@@ -4,14 +4,21 @@
  */
 import { maxSeals, nonceBytes } from "../../wasm/mod.ts";
 import { decodeKeyFile } from "./data_key.ts";
-import { wipeKeys } from "./derived_keys.ts";
 import { StoreError } from "./errors.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { encodeHead, encodeWitness } from "./head.ts";
-import { encodeId, headName, kindPrefixBytes, Names, recordPrefix } from "./names.ts";
-import { type Opened, type OpeningOptions, openParts, writeDataKey } from "./opening.ts";
+import { headName, kindPrefixBytes, Names, recordPrefix } from "./names.ts";
+import { destroyTools, type Opened, type OpeningOptions, openParts, writeDataKey } from "./opening.ts";
 import type { BlobChange, StoreParts } from "./ports.ts";
-import { claimedGeneration, decodeRecord, encodeRecord, maxValueBytes, type RecordContent } from "./record.ts";
+import {
+  claimedGeneration,
+  createRecordScratch,
+  decodeRecord,
+  encodeRecord,
+  maxValueBytes,
+  type RecordContent,
+  type RecordScratch,
+} from "./record.ts";
 
 /** How values of one kind look. A kind that is not listed has version 1. */
 export interface Schema {
@@ -54,6 +61,7 @@ export class RecordStore {
   readonly #options: StoreOptions;
   readonly #opened: Opened;
   readonly #names: Names;
+  readonly #scratch: RecordScratch = createRecordScratch();
   readonly #commits: GroupCommit;
   #generation: number;
   #seals: number;
@@ -63,7 +71,7 @@ export class RecordStore {
     this.#parts = parts;
     this.#options = options;
     this.#opened = opened;
-    this.#names = new Names(opened.keys.names);
+    this.#names = new Names(opened.tools.nameMac);
     this.#generation = opened.generation;
     this.#seals = opened.seals;
     this.faults = opened.faults;
@@ -72,12 +80,14 @@ export class RecordStore {
 
   /** Opens a store, or creates it where there is none. Takes over the parts: they are closed with the store, or on failure. */
   static async open(parts: StoreParts, options: StoreOptions = {}): Promise<RecordStore> {
+    let opened: Opened | undefined;
     try {
-      const opened = await openParts(parts, options);
+      opened = await openParts(parts, options);
       const store = new RecordStore(parts, options, opened);
       if (opened.isNew || (opened.faults.length > 0 && options.damaged === "accept")) await store.#commits.add([]);
       return store;
     } catch (error) {
+      if (opened !== undefined) destroyTools(opened.tools);
       await parts.blobs.close();
       throw error;
     }
@@ -85,7 +95,7 @@ export class RecordStore {
 
   async get(kind: string, id: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     this.#checkOpen();
-    return (await this.#read(this.#names.recordName(kind, encodeId(id)), kind))?.value;
+    return (await this.#read(this.#names.recordName(kind, id).name, kind))?.value;
   }
 
   async put(kind: string, id: string, value: Uint8Array): Promise<void> {
@@ -96,12 +106,15 @@ export class RecordStore {
     await this.batch([{ type: "delete", kind, id }]);
   }
 
-  /** All changes or none, in order. Values are encrypted before this returns its promise, which resolves when all is durable. */
+  /**
+   * All changes or none; of several to one record the last. Values are encrypted before this returns, so they may be reused;
+   * its promise resolves when all is durable.
+   */
   batch(changes: readonly RecordChange[]): Promise<void> {
     try {
       this.#checkWritable(changes);
       const generation = this.#generation + 1;
-      const blobs = changes.map((change) => this.#encode(change, generation));
+      const blobs = lastOfEach(changes).map((change) => this.#encode(change, generation));
       this.#generation = generation;
       for (const { type, key } of blobs) {
         if (type === "put") this.#opened.index.set(key, generation);
@@ -166,19 +179,18 @@ export class RecordStore {
     if (this.#closed) return;
     this.#closed = true;
     await this.#commits.settle();
-    this.#opened.gcm.destroy();
-    wipeKeys(this.#opened.keys);
+    destroyTools(this.#opened.tools);
     await this.#parts.blobs.close();
   }
 
   /** Writes a group of batches with the head that counts them, then tells the witness. */
   async #commit(changes: BlobChange[]): Promise<void> {
-    const { gcm, keys, index } = this.#opened;
+    const { tools, index } = this.#opened;
     const generation = this.#generation;
     const head = { generation, seals: ++this.#seals, digest: index.digest() };
-    const value = encodeHead(head, { gcm, nonce: this.#parts.random(nonceBytes), keyId: keys.id });
+    const value = encodeHead(head, { ...tools, nonce: this.#parts.random(nonceBytes) });
     await this.#parts.blobs.write([...changes, { type: "put", key: headName, value }]);
-    await this.#parts.witness?.write(encodeWitness(generation, keys.witness));
+    await this.#parts.witness?.write(encodeWitness(generation, tools.witnessMac));
   }
 
   /**
@@ -218,12 +230,11 @@ export class RecordStore {
   }
 
   #encode(change: RecordChange, generation: number): BlobChange {
-    const id = encodeId(change.id);
-    const name = this.#names.recordName(change.kind, id);
+    const { id, name } = this.#names.recordName(change.kind, change.id);
     if (change.type === "delete") return { type: "del", key: name };
     this.#seals++;
     const schema = this.#schema(change.kind).version;
-    const by = { gcm: this.#opened.gcm, nonce: this.#parts.random(nonceBytes), name };
+    const by = { gcm: this.#opened.tools.gcm, nonce: this.#parts.random(nonceBytes), name, scratch: this.#scratch };
     return { type: "put", key: name, value: encodeRecord({ schema, generation, id, value: change.value }, by) };
   }
 
@@ -232,7 +243,7 @@ export class RecordStore {
     if (bytes === undefined) {
       throw new StoreError("store_corrupt", `Cannot read a record of kind "${kind}": it has vanished`, { kind });
     }
-    const record = decodeRecord(bytes, { ...of, gcm: this.#opened.gcm });
+    const record = decodeRecord(bytes, { ...of, gcm: this.#opened.tools.gcm });
     if (record.generation !== of.expected) {
       const text = `Cannot trust a record of kind "${kind}": it was replaced by another version of itself`;
       throw new StoreError("store_corrupt", text, { kind });
@@ -271,4 +282,11 @@ export class RecordStore {
   #checkOpen(): void {
     if (this.#closed) throw new StoreError("internal", "Cannot use the store: it was closed");
   }
+}
+
+/** One change a record: the generation must name one version of it, or a damaged database could answer the wrong one. */
+function lastOfEach(changes: readonly RecordChange[]): RecordChange[] {
+  const last = new Map<string, RecordChange>();
+  for (const change of changes) last.set(`${change.kind} ${change.id}`, change);
+  return [...last.values()];
 }

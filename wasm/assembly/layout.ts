@@ -30,6 +30,7 @@ export const NONCE: usize = SECRETS + 0x20; // 12 bytes
 export const HASH: usize = SECRETS + 0x30;
 export const MASK: usize = SECRETS + 0x40; // four blocks, the first is E(counter 1)
 export const BATCH: usize = SECRETS + 0x100; // eight blocks
+// The last 64 bytes before the window take the prefix of a result.
 
 export const WINDOW: usize = 0x1000;
 /** A multiple of eight blocks, so that only the last piece of a message ends inside a batch. */
