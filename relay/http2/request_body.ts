@@ -1,6 +1,7 @@
 /**
  * The body of one request as an async iterator: a queue that the connection fills and the handler empties. What was
- * taken is reported, which becomes window for the peer: a handler that does not read holds its client back.
+ * taken is reported, which becomes window for the peer: a handler that does not read holds its client back. Frames that
+ * arrived together are taken together, because each step of an async pipeline costs more than copying some kilobytes.
  */
 import type { Field } from "./field.ts";
 import type { ServerRequestBody } from "./handler.ts";
@@ -20,7 +21,9 @@ interface Waiter {
 }
 
 const done: Result = { done: true, value: undefined };
-/** So many small chunks become one: a flood of one-byte frames must not cost a hundred times its size. */
+/** So much is taken at once. */
+const takenBytes = 65_536;
+/** So many small chunks become one already in the queue: one-byte frames must not cost a hundred times their size. */
 const mergedChunks = 32;
 const mergedBytes = 16_384;
 
@@ -28,10 +31,10 @@ export class RequestBody implements ServerRequestBody {
   trailers: readonly Field[] = [];
   readonly #owner: BodyOwner;
   #chunks: Uint8Array[] = [];
-  #first = 0;
   #unmerged = 0;
   #queuedBytes = 0;
-  #waiters: Waiter[] | undefined;
+  #waiters: Waiter[] = [];
+  #delivering = false;
   #ended = false;
   #failure: Error | undefined;
 
@@ -54,11 +57,10 @@ export class RequestBody implements ServerRequestBody {
   }
 
   next(): Promise<Result> {
-    const chunk = this.#chunks[this.#first];
-    if (chunk !== undefined) return Promise.resolve(this.#take(chunk));
+    if (this.#chunks.length > 0 && !this.#delivering) return Promise.resolve({ done: false, value: this.#take() });
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    if (this.#ended) return Promise.resolve(done);
-    return new Promise((resolve, reject) => (this.#waiters ??= []).push({ resolve, reject }));
+    if (this.exhausted) return Promise.resolve(done);
+    return new Promise((resolve, reject) => this.#waiters.push({ resolve, reject }));
   }
 
   /** The handler wants no more: what is queued and what may still come is dropped, without granting new window. */
@@ -68,26 +70,19 @@ export class RequestBody implements ServerRequestBody {
     return Promise.resolve(done);
   }
 
-  /** Whether the bytes found a taker or the queue; false when nobody will ever read them. */
+  /** Whether the bytes were queued; false when nobody will ever read them. */
   push(chunk: Uint8Array): boolean {
     if (this.#ended) return false;
-    const waiter = this.#waiters?.shift();
-    if (waiter !== undefined) {
-      this.#owner.taken(chunk.length);
-      waiter.resolve({ done: false, value: chunk });
-      return true;
-    }
     this.#chunks.push(chunk);
     this.#queuedBytes += chunk.length;
     if (++this.#unmerged === mergedChunks) this.#merge();
+    this.#deliverSoon();
     return true;
   }
 
   end(): void {
-    if (this.#ended) return;
     this.#ended = true;
-    for (const waiter of this.#waiters ?? []) waiter.resolve(done);
-    this.#waiters = undefined;
+    this.#deliverSoon();
   }
 
   /** The request was cut off: readers get the reason, and what is queued is dropped. */
@@ -95,42 +90,71 @@ export class RequestBody implements ServerRequestBody {
     if (this.#failure !== undefined || this.exhausted) return;
     this.#failure = reason;
     this.#drop();
-    this.#ended = true;
-    for (const waiter of this.#waiters ?? []) waiter.reject(reason);
-    this.#waiters = undefined;
+    this.end();
   }
 
-  #take(chunk: Uint8Array): Result {
-    if (++this.#first === this.#chunks.length) {
-      this.#chunks = [];
-      this.#first = 0;
-      this.#unmerged = 0;
+  /** In a microtask, so that all frames of one socket read are in the queue by then. */
+  #deliverSoon(): void {
+    if (this.#waiters.length === 0 || this.#delivering) return;
+    this.#delivering = true;
+    queueMicrotask(() => this.#deliver());
+  }
+
+  #deliver(): void {
+    this.#delivering = false;
+    while (this.#waiters.length > 0 && this.#chunks.length > 0) {
+      this.#waiters.shift()?.resolve({ done: false, value: this.#take() });
     }
-    this.#queuedBytes -= chunk.length;
-    this.#owner.taken(chunk.length);
-    return { done: false, value: chunk };
+    if (!this.#ended) return;
+    for (const waiter of this.#waiters) {
+      if (this.#failure === undefined) waiter.resolve(done);
+      else waiter.reject(this.#failure);
+    }
+    this.#waiters = [];
+  }
+
+  #take(): Uint8Array {
+    const [first = new Uint8Array(0)] = this.#chunks;
+    let [count, bytes] = [1, first.length];
+    for (; count < this.#chunks.length; count++) {
+      const next = this.#chunks[count]?.length ?? 0;
+      if (bytes + next > takenBytes) break;
+      bytes += next;
+    }
+    const taken = count === 1 ? first : concatenate(this.#chunks.slice(0, count), bytes);
+    if (count === this.#chunks.length) {
+      this.#chunks = [];
+      this.#unmerged = 0;
+    } else {
+      this.#chunks.splice(0, count);
+    }
+    this.#queuedBytes -= bytes;
+    this.#owner.taken(bytes);
+    return taken;
   }
 
   #drop(): void {
     const bytes = this.#queuedBytes;
     this.#chunks = [];
-    this.#first = 0;
     this.#queuedBytes = 0;
     if (bytes > 0) this.#owner.dropped(bytes);
   }
 
   #merge(): void {
     this.#unmerged = 0;
-    const from = Math.max(this.#first, this.#chunks.length - mergedChunks);
+    const from = Math.max(0, this.#chunks.length - mergedChunks);
     const small = this.#chunks.slice(from);
     const bytes = small.reduce((sum, chunk) => sum + chunk.length, 0);
-    if (bytes > mergedBytes) return;
-    const merged = new Uint8Array(bytes);
-    let at = 0;
-    for (const chunk of small) {
-      merged.set(chunk, at);
-      at += chunk.length;
-    }
-    this.#chunks.splice(from, small.length, merged);
+    if (bytes <= mergedBytes) this.#chunks.splice(from, small.length, concatenate(small, bytes));
   }
+}
+
+function concatenate(chunks: readonly Uint8Array[], bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
 }
