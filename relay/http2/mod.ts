@@ -13,5 +13,7 @@ export {
   type ServerRequestBody,
   type ServerResponse,
 } from "./handler.ts";
+export { HpackDecoder } from "./hpack/decoder.ts";
+export { HpackEncoder } from "./hpack/encoder.ts";
 export type { Transport } from "./outbox.ts";
 export { serve, type Server, type ServerOptions, type ServerStats } from "./server.ts";
