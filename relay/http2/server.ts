@@ -58,6 +58,7 @@ export async function serve(options: ServerOptions): Promise<Server> {
     handshakeTimeout: budgets.handshakeTimeoutMs,
     headersTimeout: budgets.handshakeTimeoutMs,
     keepAliveTimeout: budgets.keepAliveIntervalMs,
+    connectionsCheckingInterval: tickMs,
     maxHeaderSize: budgets.headerListBytes,
   }, (incoming, outgoing) => void serveHttp1({ incoming, outgoing }, handler, onFault));
 

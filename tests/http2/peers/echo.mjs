@@ -39,12 +39,15 @@ function method(name, clientStreaming, serverStreaming) {
 
 const registry = createFileRegistry(file, () => undefined);
 
+/** @type {import("@bufbuild/protobuf").DescMessage} */
 export const Payload = registry.getMessage("test.Payload");
+/** @type {import("@bufbuild/protobuf").DescService} */
 export const Echo = registry.getService("test.Echo");
 
 /** Calls that hang or stream, now; and those that learnt of their cancellation. Tests ask for it with `fail: "stats"`. */
 export const calls = { open: 0, cancelled: 0 };
 
+/** @type {any} Implements Echo, whose types are known only when it runs. */
 export const echo = {
   async unary(request, context) {
     answerMetadata(context);
