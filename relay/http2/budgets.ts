@@ -56,7 +56,7 @@ export const defaultBudgets: Budgets = {
   headerListBytes: 32_768,
   headerBlockBytes: 32_768,
   headerBlockFrames: 16,
-  resets: { burst: 1_000, perSecond: 100 },
+  resets: { burst: 5_000, perSecond: 500 },
   controlFrames: { burst: 4_000, perSecond: 400 },
   emptyFrames: { burst: 200, perSecond: 20 },
   streamWindowBytes: 262_144,

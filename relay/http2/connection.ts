@@ -36,6 +36,8 @@ export interface ConnectionDeps {
 const lingerMs = 2_000;
 const keepAlivePing = new TextEncoder().encode("aliveyet");
 const shutdownPing = new TextEncoder().encode("shutdown");
+/** However much a peer would take at once, turns between streams come by frame, and a frame is queued as a whole. */
+const largestSentFrameBytes = 32_768;
 /** A DATA frame, either way, pays for the WINDOW_UPDATE and PING frames that come with it. */
 const controlFramesPerData = 3;
 
@@ -320,7 +322,7 @@ export class Connection implements StreamHost, SenderEvents {
 
   #apply(id: number, value: number): void {
     if (id === Setting.headerTableSize) this.#encoder.setTableBytes(value);
-    else if (id === Setting.maxFrameSize) this.#sender.maxFrameBytes = value;
+    else if (id === Setting.maxFrameSize) this.#sender.maxFrameBytes = Math.min(value, largestSentFrameBytes);
     else if (id === Setting.initialWindowSize) {
       const difference = value - this.#sender.initialStreamWindow;
       this.#sender.initialStreamWindow = value;

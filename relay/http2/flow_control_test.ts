@@ -102,6 +102,12 @@ Deno.test("frames are as long as the peer's MAX_FRAME_SIZE allows", async () => 
   assertEquals((await peer.conversation()).slice(2), ["DATA 1 30000", "DATA 1 20000 END_STREAM"]);
 });
 
+Deno.test("frames are never so long that one stream holds up the others, whatever the peer allows", async () => {
+  const peer = Peer.connected({ handler: body(50_000) });
+  peer.send(settings([maxFrameSize, 16_777_215]), headers(1, getBlock));
+  assertEquals((await peer.conversation()).slice(2), ["DATA 1 32768", "DATA 1 17232 END_STREAM"]);
+});
+
 Deno.test("response headers longer than a frame are continued, with nothing in between", async () => {
   const peer = Peer.connected({ handler: () => ({ status: 200, headers: [["x-long", "\xe9".repeat(40_000)]] }) });
   peer.send(headers(1, getBlock));
