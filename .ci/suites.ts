@@ -26,7 +26,8 @@ export const suites: readonly Suite[] = [
   gate("generated", ["run", "-A", ".ci/generate.ts", "--check"]),
   tests("ci", [".ci/"]),
   tests("proto", ["proto/"]),
-  tests("project", ["tests/"]),
+  tests("http2", ["relay/http2/", "tests/http2/"]),
+  tests("project", ["--ignore=tests/http2", "tests/"]),
 ];
 
 /** One command that either passes or fails, counted as one test. */

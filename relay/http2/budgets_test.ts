@@ -28,12 +28,10 @@ const open = flag.END_HEADERS;
 const eight = new Uint8Array(8);
 const calm = (last = 0): string => `GOAWAY ${last} ENHANCE_YOUR_CALM`;
 const hang: Handler = () => new Promise<never>(() => {});
-const stream: Handler = () => ({
-  status: 200,
-  body: (async function* () {
-    for (;;) yield await Promise.resolve(new Uint8Array(4_096));
-  })(),
-});
+async function* endless(): AsyncGenerator<Uint8Array> {
+  for (;;) yield await Promise.resolve(new Uint8Array(4_096));
+}
+const stream: Handler = () => ({ status: 200, body: endless() });
 
 Deno.test("RateBudget gives a burst, then its rate", () => {
   let nowMs = 0;
@@ -148,7 +146,7 @@ Deno.test("rapid reset ends the connection", async () => {
   assertEquals((await peer.conversation()).at(-1), calm(id - 2));
 });
 
-Deno.test("making the server reset streams is counted like resetting them", async () => {
+Deno.test("making the server reset streams is counted like resetting them", () => {
   const peer = Peer.connected({ handler: hang });
   let id = 1;
   for (; !peer.ended && id < 20_000; id += 2) peer.send(headers(id, postBlock, open), windowUpdate(id, 0));
@@ -179,7 +177,7 @@ Deno.test("handlers that do not finish bound what a client can start, also when 
   assertEquals((await peer.conversation()).length, 10);
 });
 
-Deno.test("a client that makes us write and does not read is cut off", async () => {
+Deno.test("a client that makes us write and does not read is cut off", () => {
   const peer = Peer.connected({ budgets: { queuedBytes: 5_000 } });
   peer.acceptedBytes = 0;
   let sent = 0;

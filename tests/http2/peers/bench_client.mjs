@@ -37,6 +37,15 @@ const jobs = {
     })());
     if (count !== total) throw new Error(`${count} messages of ${total}`);
   },
+  async echo(client, { total, bytes }) {
+    const data = new Uint8Array(bytes);
+    let count = 0;
+    const requests = (async function* () {
+      for (let i = 0; i < total; i++) yield { data };
+    })();
+    for await (const _ of client.bidi(requests)) count++;
+    if (count !== total) throw new Error(`${count} messages of ${total}`);
+  },
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

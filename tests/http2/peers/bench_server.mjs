@@ -1,4 +1,7 @@
-/** The benchmark's peer: connect-node on node:http2 over TLS 1.3, under Node. Prints its port; answers "cpu" lines. */
+/**
+ * The benchmark's peer: connect-node on node:http2 over TLS 1.3, under Node. Prints its port, then a
+ * line of statistics for every line on its input, as the server under test does.
+ */
 import { connectNodeAdapter } from "@connectrpc/connect-node";
 import { readFileSync } from "node:fs";
 import { createSecureServer } from "node:http2";
@@ -13,6 +16,6 @@ server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 createInterface({ input: process.stdin })
   .on("line", () => {
     const { user, system } = process.cpuUsage();
-    console.log(user + system);
+    console.log(JSON.stringify({ cpuUs: user + system, rss: process.memoryUsage.rss() }));
   })
   .on("close", () => process.exit(0));

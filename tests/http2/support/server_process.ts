@@ -19,6 +19,7 @@ export class ServerProcess implements AsyncDisposable {
   readonly port: number;
   readonly certificate: Certificate;
   readonly certFile: string;
+  readonly keyFile: string;
   readonly #folder: string;
   readonly #child: Deno.ChildProcess;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
@@ -34,6 +35,7 @@ export class ServerProcess implements AsyncDisposable {
     this.port = parts.port;
     this.certificate = parts.certificate;
     this.certFile = `${parts.folder}/cert.pem`;
+    this.keyFile = `${parts.folder}/key.pem`;
     this.#folder = parts.folder;
     this.#child = parts.child;
     this.#input = parts.child.stdin.getWriter();
