@@ -1,4 +1,4 @@
-/** Counts open sockets by client address, before TLS costs anything, so that one address cannot take them all. */
+/** Counts open sockets by client address, before their TLS handshake, so that one address cannot take them all. */
 
 export class Admission {
   readonly #limits: { readonly connections: number; readonly connectionsPerAddress: number };

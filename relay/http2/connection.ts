@@ -64,6 +64,8 @@ export class Connection implements StreamHost, SenderEvents {
   #receiveWindow: number;
   #ungranted = 0;
   #unfinishedHandlers = 0;
+  /** Answered streams whose client is still sending and has not been told to stop. */
+  readonly #unstopped = new Set<number>();
   /** Graceful shutdown: announced with the highest identifier, then final with the last one that will be served. */
   #shutdown: "no" | "announced" | "final" = "no";
   #shutdownAtMs = 0;
@@ -147,6 +149,7 @@ export class Connection implements StreamHost, SenderEvents {
       return;
     }
     if (this.#shutdown !== "no") this.#continueShutdown(nowMs);
+    this.#stopRequests();
     for (const stream of this.#streams.values()) this.#checkProgress(stream, nowMs);
     const introduced = this.#settingsSeen && this.#settingsAcked;
     const facts = {
@@ -239,9 +242,8 @@ export class Connection implements StreamHost, SenderEvents {
     const stream = this.#streams.get(frame.streamId);
     if (stream === undefined || stream.remoteEnded) {
       this.grant(length, undefined);
-      return stream === undefined
-        ? this.#lateFrame(frame.streamId, "DATA")
-        : this.#reset(stream, ErrorCode.streamClosed);
+      if (stream !== undefined) return this.#reset(stream, ErrorCode.streamClosed);
+      return this.#lateFrame(frame.streamId, "DATA", (frame.flags & Flag.endStream) !== 0);
     }
     stream.receiveWindow -= length;
     const padding = length - (payload.end - payload.start);
@@ -298,7 +300,10 @@ export class Connection implements StreamHost, SenderEvents {
     if (frame.streamId === 0) throw protocolError("RST_STREAM belongs to a stream");
     if (frame.end - frame.start !== 4) throw frameSizeError("RST_STREAM");
     const stream = this.#streams.get(frame.streamId);
-    if (stream === undefined) return this.#lateControl(frame.streamId, "RST_STREAM");
+    if (stream === undefined) {
+      this.#unstopped.delete(frame.streamId);
+      return this.#lateControl(frame.streamId, "RST_STREAM");
+    }
     const code = readUint32(frame.bytes, frame.start);
     this.#closedStreams.reset(stream.id, StreamEnd.resetByPeer);
     this.#abort(stream, new StreamAborted(code, `The client reset the stream (${errorCodeName(code)})`));
@@ -382,7 +387,7 @@ export class Connection implements StreamHost, SenderEvents {
       if (!complete) this.#reset(stream, ErrorCode.protocolError);
       return;
     }
-    if (id <= this.#closedStreams.last) return this.#lateFrame(id, "HEADERS");
+    if (id <= this.#closedStreams.last) return this.#lateFrame(id, "HEADERS", endStream);
     if (id > this.#lastServed) return;
     this.#closedStreams.opened(id);
     const full = this.#streams.size >= this.#budgets.concurrentStreams ||
@@ -443,9 +448,7 @@ export class Connection implements StreamHost, SenderEvents {
   #answerTooLarge(id: number, endStream: boolean): void {
     this.#spendReset();
     this.#writer.headers(id, true, this.#encoder.encode([], 431), this.#sender.maxFrameBytes);
-    if (endStream) return;
-    this.#writer.rstStream(id, ErrorCode.noError);
-    this.#closedStreams.reset(id, StreamEnd.resetByUs);
+    if (!endStream) this.#stopRequest(id);
   }
 
   sent(outgoing: Outgoing): void {
@@ -453,12 +456,24 @@ export class Connection implements StreamHost, SenderEvents {
     if (stream === undefined) return;
     this.#unfinishedHandlers--;
     stream.finish();
-    if (!stream.remoteEnded) {
-      // The answer is complete, the rest of the question is not needed (§8.1).
-      this.#writer.rstStream(stream.id, ErrorCode.noError);
-      this.#closedStreams.reset(stream.id, StreamEnd.resetByUs);
-    }
+    if (!stream.remoteEnded) this.#stopRequest(stream.id);
     this.#remove(stream);
+  }
+
+  /**
+   * The answer is complete, the rest of the question is not needed (§8.1): what still comes is ignored. The RST_STREAM
+   * that says so waits for the next tick, because most clients stop by themselves and some lose an answer that is
+   * followed by a reset at once.
+   */
+  #stopRequest(id: number): void {
+    this.#closedStreams.reset(id, StreamEnd.resetByUs);
+    if (this.#unstopped.size < this.#budgets.concurrentStreams) this.#unstopped.add(id);
+    else this.#writer.rstStream(id, ErrorCode.noError);
+  }
+
+  #stopRequests(): void {
+    for (const id of this.#unstopped) this.#writer.rstStream(id, ErrorCode.noError);
+    this.#unstopped.clear();
   }
 
   failed(outgoing: Outgoing, error: unknown): void {
@@ -523,10 +538,11 @@ export class Connection implements StreamHost, SenderEvents {
   }
 
   /** DATA or HEADERS on a stream that is not open. */
-  #lateFrame(id: number, what: string): void {
+  #lateFrame(id: number, what: string, endStream: boolean): void {
     if (id > this.#lastServed) return;
     switch (this.#closedStreams.endOf(id)) {
       case StreamEnd.resetByUs:
+        if (endStream) this.#unstopped.delete(id);
         return this.#spendControl(1);
       case StreamEnd.resetByPeer:
         return this.#refuse(id, ErrorCode.streamClosed);

@@ -16,7 +16,7 @@ import {
   windowUpdate,
 } from "../../tests/http2/support/wire.ts";
 import { StreamAborted } from "./errors.ts";
-import type { Handler, ServerRequest } from "./handler.ts";
+import type { Handler, ServerRequest, ServerResponse } from "./handler.ts";
 
 const open = flag.END_HEADERS;
 const [maxFrameSize, initialWindow] = [5, 4];
@@ -268,6 +268,39 @@ Deno.test("a body that throws resets its stream with INTERNAL_ERROR", async () =
   const peer = Peer.connected({ handler: () => ({ status: 200, body: failing }) });
   peer.send(headers(1, getBlock), headers(3, getBlock));
   assertEquals((await peer.conversation()).slice(2), ["RST_STREAM 1 INTERNAL_ERROR", "RST_STREAM 3 INTERNAL_ERROR"]);
+});
+
+Deno.test("no mistake of a handler reaches beyond its own stream", async () => {
+  // cast: mistakes that types forbid, made by code that has none
+  const wrong = (response: unknown): Handler => () => response as ServerResponse;
+  const iterable = (iterator: unknown): unknown => ({ status: 200, body: { [Symbol.asyncIterator]: () => iterator } });
+  const next = (): Promise<unknown> => Promise.resolve({ done: false, value: "text" });
+  const thrower = (): never => {
+    throw new Error("boom");
+  };
+  for (
+    const [mistake, expected] of [
+      [undefined, "HEADERS 1 END_STREAM"],
+      [{ status: 99 }, "HEADERS 1 END_STREAM"],
+      [{ status: 200, headers: 7 }, "HEADERS 1 END_STREAM"],
+      [iterable({ next }), "RST_STREAM 1 INTERNAL_ERROR"],
+      [iterable({ next: thrower }), "RST_STREAM 1 INTERNAL_ERROR"],
+      [iterable({ next, throw: thrower }), "RST_STREAM 1 INTERNAL_ERROR"],
+      [{ status: 200, body: 7 }, "HEADERS 1 END_STREAM"],
+      [{ status: 200, trailers: [["bad name", ""]] }, "RST_STREAM 1 INTERNAL_ERROR"],
+    ] as const
+  ) {
+    const peer = Peer.connected({ handler: wrong(mistake) });
+    peer.send(headers(1, getBlock), ping(new Uint8Array(8)));
+    assert((await peer.conversation()).includes(expected), `${JSON.stringify(mistake)} did not end with ${expected}`);
+    assertEquals([peer.faults.length, peer.ended, peer.connection.openStreams], [1, false, 0]);
+  }
+  const stuck = Peer.connected({
+    handler: wrong(iterable({ next: () => new Promise(() => {}), throw: thrower, return: thrower })),
+  });
+  stuck.send(headers(1, getBlock));
+  await stuck.settled();
+  stuck.connection.closed();
 });
 
 Deno.test("a response cannot be split by a header that its handler took from a request", async () => {

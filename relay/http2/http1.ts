@@ -18,9 +18,6 @@ export async function serveHttp1(
     onFault(error);
     if (outgoing.headersSent) outgoing.destroy();
     else outgoing.writeHead(500, { connection: "close" }).end();
-  } finally {
-    // A connection whose request was not read to its end cannot carry another one.
-    if (!incoming.complete && !incoming.destroyed) incoming.destroy();
   }
 }
 

@@ -53,12 +53,13 @@ export class Sender {
     this.#events = parts.events;
   }
 
-  /** Sends the head and begins with the body. Throws a TypeError, before anything is sent, for fields HTTP forbids. */
+  /** Sends the head and begins with the body. Throws a TypeError, before anything is sent, for what HTTP forbids. */
   start(stream: Outgoing, response: ServerResponse, withBody: boolean): void {
-    const { trailers } = response;
+    const { status, trailers } = response;
+    if (!(status >= 200 && status <= 599)) throw new TypeError(`Cannot answer with status ${status}`);
     const body = withBody && hasBody(response) ? response.body : undefined;
     const ends = body === undefined && trailers === undefined;
-    const block = this.#encoder.encode(response.headers ?? noHeaders, response.status);
+    const block = this.#encoder.encode(response.headers ?? noHeaders, status);
     this.#writer.headers(stream.id, ends, block, this.maxFrameBytes);
     stream.response = response;
     if (body === undefined) {
@@ -80,10 +81,8 @@ export class Sender {
     stream.chunk = undefined;
     const { iterator } = stream;
     stream.iterator = undefined;
-    if (iterator === undefined) return;
-    // A body that minds being cut off learns why through throw(); either may reject, and nobody is left to tell.
-    const cleanup = iterator.throw?.(reason) ?? iterator.return?.();
-    cleanup?.catch(() => {});
+    // A body that minds being cut off learns why through throw().
+    quietly(() => iterator?.throw?.(reason) ?? iterator?.return?.());
   }
 
   /** False when the window would exceed 2^31-1 (§6.9.1). */
@@ -132,9 +131,11 @@ export class Sender {
     if (result.done) {
       stream.iterator = undefined;
       this.#finish(stream);
-    } else {
+    } else if (result.value instanceof Uint8Array) {
       stream.chunk = result.value.length > 0 ? result.value : undefined;
       if (this.#sendChunk(stream)) this.#next(stream);
+    } else {
+      this.#failed(stream, new TypeError("Cannot send a response body: it yielded something other than bytes"));
     }
   }
 
@@ -205,7 +206,17 @@ function hasBody({ body }: ServerResponse): boolean {
 }
 
 /** A response that nobody will read: its body may hold resources. */
-export function discardBody({ body }: ServerResponse): void {
+export function discardBody(response: ServerResponse | undefined): void {
+  const body = response?.body;
   if (body === undefined || body instanceof Uint8Array) return;
-  body[Symbol.asyncIterator]().return?.().catch(() => {});
+  quietly(() => body[Symbol.asyncIterator]().return?.());
+}
+
+/** Clean-up of application code, which may fail in its own ways with nobody left to tell. */
+function quietly(act: () => Promise<unknown> | undefined): void {
+  try {
+    act()?.catch(() => {});
+  } catch {
+    // Thrown instead of rejected: the same.
+  }
 }

@@ -45,7 +45,14 @@ const tickMs = 1_000;
 
 export async function serve(options: ServerOptions): Promise<Server> {
   const budgets: Budgets = { ...defaultBudgets, ...options.budgets };
-  const { handler, onFault } = options;
+  const { handler } = options;
+  const onFault = (error: unknown): void => {
+    try {
+      options.onFault(error);
+    } catch {
+      // A reporter that fails must not take the process with it.
+    }
+  };
   const connections = new Set<Connection>();
   const sockets = new Set<Socket>();
   const admission = new Admission(budgets);
@@ -71,6 +78,8 @@ export async function serve(options: ServerOptions): Promise<Server> {
       leave();
     });
   });
+  // HTTP/1.1 sockets on which nothing moves; ours are watched by their connections.
+  server.setTimeout(budgets.stalledStreamMs);
   // A failed handshake is the client's; its socket is already closed.
   server.on("tlsClientError", () => {});
 
@@ -114,7 +123,7 @@ export async function serve(options: ServerOptions): Promise<Server> {
 
 function attach(
   socket: TLSSocket,
-  { handler, budgets, onFault }: { handler: Handler; budgets: Budgets; onFault: (error: unknown) => void },
+  { handler, budgets, onFault }: Pick<ServerOptions, "handler" | "onFault"> & { budgets: Budgets },
 ): Connection {
   const connection = new Connection(transportOf(socket), {
     handler,

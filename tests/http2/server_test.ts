@@ -32,6 +32,8 @@ testWhen(curl, "curl uploads and downloads by both versions", async () => {
     assertEquals(await runCommand("curl", [...status, `${server.origin}/throw`]), "500");
     assertEquals(await runCommand("curl", [...status, "--head", `${server.origin}/health`]), "200");
     assertEquals(await runCommand("curl", [...status, `${server.origin}/nowhere`]), "404");
+    const unread = ["--data-binary", `@${file}`, `${server.origin}/nowhere`];
+    assertEquals(await runCommand("curl", [...status, ...unread]), "404");
   }
   await Deno.remove(file);
 });
