@@ -18,6 +18,9 @@ export async function serveHttp1(
     onFault(error);
     if (outgoing.headersSent) outgoing.destroy();
     else outgoing.writeHead(500, { connection: "close" }).end();
+  } finally {
+    // What the handler left unread is read and dropped: a socket that is not read does not even notice its end.
+    if (!incoming.readableEnded) incoming.resume();
   }
 }
 

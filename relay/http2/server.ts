@@ -45,55 +45,10 @@ const tickMs = 1_000;
 
 export async function serve(options: ServerOptions): Promise<Server> {
   const budgets: Budgets = { ...defaultBudgets, ...options.budgets };
-  const { handler } = options;
-  const onFault = (error: unknown): void => {
-    try {
-      options.onFault(error);
-    } catch {
-      // A reporter that fails must not take the process with it.
-    }
-  };
-  const connections = new Set<Connection>();
-  const sockets = new Set<Socket>();
-  const admission = new Admission(budgets);
-
-  const server = createServer({
-    cert: options.cert,
-    key: options.key,
-    minVersion: "TLSv1.3",
-    ALPNProtocols: ["h2", "http/1.1"],
-    handshakeTimeout: budgets.handshakeTimeoutMs,
-    headersTimeout: budgets.handshakeTimeoutMs,
-    keepAliveTimeout: budgets.keepAliveIntervalMs,
-    connectionsCheckingInterval: tickMs,
-    maxHeaderSize: budgets.headerListBytes,
-  }, (incoming, outgoing) => void serveHttp1({ incoming, outgoing }, handler, onFault));
-
-  server.on("connection", (socket: Socket) => {
-    const leave = admission.admit(socket.remoteAddress ?? "");
-    if (leave === undefined) return void socket.destroy();
-    sockets.add(socket);
-    socket.once("close", () => {
-      sockets.delete(socket);
-      leave();
-    });
-  });
-  // HTTP/1.1 sockets on which nothing moves; ours are watched by their connections.
-  server.setTimeout(budgets.stalledStreamMs);
-  // A failed handshake is the client's; its socket is already closed.
-  server.on("tlsClientError", () => {});
-
-  const http1 = server.listeners("secureConnection");
-  server.removeAllListeners("secureConnection");
-  server.on("secureConnection", (socket: TLSSocket) => {
-    if (socket.alpnProtocol !== "h2") {
-      for (const listener of http1) listener.call(server, socket);
-      return;
-    }
-    const connection = attach(socket, { handler, budgets, onFault });
-    connections.add(connection);
-    socket.once("close", () => connections.delete(connection));
-  });
+  const parts = { budgets, handler: options.handler, onFault: contained(options.onFault) };
+  const server = createTlsServer(options, parts);
+  const { admission, sockets } = admitSockets(server, budgets);
+  const connections = takeHttp2Sockets(server, parts);
 
   await listen(server, options);
   const ticker = setInterval(() => {
@@ -106,7 +61,7 @@ export async function serve(options: ServerOptions): Promise<Server> {
     stats: () => ({
       sockets: admission.total,
       connections: connections.size,
-      streams: [...connections].reduce((sum, connection) => sum + connection.openStreams, 0),
+      streams: connections.values().reduce((sum, connection) => sum + connection.openStreams, 0),
     }),
     setCertificate: (pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.3" }),
     shutdown: async () => {
@@ -121,14 +76,79 @@ export async function serve(options: ServerOptions): Promise<Server> {
   };
 }
 
-function attach(
-  socket: TLSSocket,
-  { handler, budgets, onFault }: Pick<ServerOptions, "handler" | "onFault"> & { budgets: Budgets },
-): Connection {
+interface Parts {
+  readonly budgets: Budgets;
+  readonly handler: Handler;
+  readonly onFault: (error: unknown) => void;
+}
+
+type TlsServer = ReturnType<typeof createServer>;
+
+/** A reporter that fails must not take the process with it. */
+function contained(report: (error: unknown) => void): (error: unknown) => void {
+  return (error) => {
+    try {
+      report(error);
+    } catch {
+      // There is nobody else to tell.
+    }
+  };
+}
+
+function createTlsServer({ cert, key }: ServerOptions, { budgets, handler, onFault }: Parts): TlsServer {
+  const server = createServer({
+    cert,
+    key,
+    minVersion: "TLSv1.3",
+    ALPNProtocols: ["h2", "http/1.1"],
+    handshakeTimeout: budgets.handshakeTimeoutMs,
+    headersTimeout: budgets.handshakeTimeoutMs,
+    keepAliveTimeout: budgets.keepAliveIntervalMs,
+    connectionsCheckingInterval: tickMs,
+    maxHeaderSize: budgets.headerListBytes,
+  }, (incoming, outgoing) => void serveHttp1({ incoming, outgoing }, handler, onFault));
+  // HTTP/1.1 sockets on which nothing moves; ours are watched by their connections.
+  server.setTimeout(budgets.stalledStreamMs);
+  // A failed handshake is the client's; its socket is already closed.
+  server.on("tlsClientError", () => {});
+  return server;
+}
+
+function admitSockets(server: TlsServer, budgets: Budgets): { admission: Admission; sockets: Set<Socket> } {
+  const admission = new Admission(budgets);
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    const leave = admission.admit(socket.remoteAddress ?? "");
+    if (leave === undefined) return void socket.destroy();
+    sockets.add(socket);
+    socket.once("close", () => {
+      sockets.delete(socket);
+      leave();
+    });
+  });
+  return { admission, sockets };
+}
+
+/** Stands between TLS and node's HTTP/1.1: who chose `h2` stays here. Answers the set of open connections. */
+function takeHttp2Sockets(server: TlsServer, parts: Parts): ReadonlySet<Connection> {
+  const connections = new Set<Connection>();
+  const http1 = server.listeners("secureConnection");
+  server.removeAllListeners("secureConnection");
+  server.on("secureConnection", (socket: TLSSocket) => {
+    if (socket.alpnProtocol !== "h2") {
+      for (const listener of http1) listener.call(server, socket);
+      return;
+    }
+    const connection = attach(socket, parts);
+    connections.add(connection);
+    socket.once("close", () => connections.delete(connection));
+  });
+  return connections;
+}
+
+function attach(socket: TLSSocket, parts: Parts): Connection {
   const connection = new Connection(transportOf(socket), {
-    handler,
-    budgets,
-    onFault,
+    ...parts,
     now: () => performance.now(),
     defer: (task) => setImmediate(task),
     remoteAddress: socket.remoteAddress ?? "",
@@ -151,7 +171,7 @@ function transportOf(socket: TLSSocket): Transport {
   };
 }
 
-function listen(server: ReturnType<typeof createServer>, { hostname, port }: ServerOptions): Promise<void> {
+function listen(server: TlsServer, { hostname, port }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, hostname, () => {
@@ -161,7 +181,7 @@ function listen(server: ReturnType<typeof createServer>, { hostname, port }: Ser
   });
 }
 
-function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {
+function portOf(address: ReturnType<TlsServer["address"]>): number {
   if (address === null || typeof address === "string") {
     throw new Error("Cannot read the port: the server is not listening");
   }
