@@ -4,6 +4,8 @@ import { ErrorCode, StreamAborted } from "./errors.ts";
 import type { HeaderPairs } from "./field.ts";
 import type { Handler, HeaderField, ServerRequest, ServerRequestBody, ServerResponse } from "./handler.ts";
 
+const lingerMs = 1_000;
+
 export async function serveHttp1(
   exchange: { incoming: IncomingMessage; outgoing: NodeResponse },
   handler: Handler,
@@ -11,6 +13,7 @@ export async function serveHttp1(
 ): Promise<void> {
   const { incoming, outgoing } = exchange;
   const aborted = whenAborted(incoming, outgoing);
+  outgoing.once("finish", () => closeUnlessComplete(incoming));
   try {
     await send(outgoing, await handler(toRequest(incoming, aborted)), incoming.method !== "HEAD");
   } catch (error) {
@@ -18,9 +21,6 @@ export async function serveHttp1(
     onFault(error);
     if (outgoing.headersSent) outgoing.destroy();
     else outgoing.writeHead(500, { connection: "close" }).end();
-  } finally {
-    // What the handler left unread is read and dropped: a socket that is not read does not even notice its end.
-    if (!incoming.readableEnded) incoming.resume();
   }
 }
 
@@ -40,6 +40,17 @@ function whenAborted(incoming: IncomingMessage, outgoing: NodeResponse): Aborted
   incoming.on("error", () => {});
   outgoing.on("error", () => {});
   return aborted;
+}
+
+/**
+ * A request that was not read to its end leaves a socket that cannot carry another one, and that Deno does not read again
+ * to notice its end. Closing it at once could cost the client its answer, so it gets a moment to take it.
+ */
+function closeUnlessComplete(incoming: IncomingMessage): void {
+  if (incoming.complete) return;
+  const { socket } = incoming;
+  const timer = setTimeout(() => !incoming.complete && socket.destroy(), lingerMs);
+  socket.once("close", () => clearTimeout(timer));
 }
 
 function toRequest(incoming: IncomingMessage, aborted: Aborted): ServerRequest {
