@@ -215,7 +215,7 @@ export class Connection {
     const { start, end } = unpad(frame, 0);
     this.#guard.dataFrame();
     const endStream = (frame.flags & Flag.endStream) !== 0;
-    this.#streams.data(frame.streamId, endStream, keep(frame.bytes, start, end), frame.end - frame.start);
+    this.#streams.data(frame.streamId, endStream, frame.bytes.subarray(start, end), frame.end - frame.start);
   }
 
   #headers(frame: Frame): void {
@@ -354,11 +354,6 @@ function unpad(frame: Frame, skip: number): { start: number; end: number } {
   const padding = frame.bytes[frame.start] ?? 0;
   if (padding > length - 1 - skip) throw protocolError("Padding is longer than its frame");
   return { start: frame.start + 1 + skip, end: frame.end - padding };
-}
-
-/** Bytes that outlive the frame. A small part is copied, or it would keep the whole chunk of the socket alive. */
-function keep(bytes: Uint8Array, start: number, end: number): Uint8Array {
-  return (end - start) * 2 >= bytes.length ? bytes.subarray(start, end) : bytes.slice(start, end);
 }
 
 function protocolError(message: string): ConnectionError {

@@ -73,9 +73,10 @@ export class RequestBody implements ServerRequestBody {
   /** Whether the bytes were queued; false when nobody will ever read them. */
   push(chunk: Uint8Array): boolean {
     if (this.#ended) return false;
-    this.#chunks.push(chunk);
+    const awaited = this.#waiters.length > 0;
+    this.#chunks.push(awaited ? chunk : detached(chunk));
     this.#queuedBytes += chunk.length;
-    if (++this.#unmerged === mergedChunks) this.#merge();
+    if (++this.#unmerged === mergedChunks && !awaited) this.#merge();
     this.#deliverSoon();
     return true;
   }
@@ -104,6 +105,11 @@ export class RequestBody implements ServerRequestBody {
     this.#delivering = false;
     while (this.#waiters.length > 0 && this.#chunks.length > 0) {
       this.#waiters.shift()?.resolve({ done: false, value: this.#take() });
+    }
+    // Nobody waits for the rest, so it must not keep its buffers alive.
+    if (this.#chunks.length > 0) {
+      this.#chunks = this.#chunks.map(detached);
+      this.#merge();
     }
     if (!this.#ended) return;
     for (const waiter of this.#waiters) {
@@ -147,6 +153,11 @@ export class RequestBody implements ServerRequestBody {
     const bytes = small.reduce((sum, chunk) => sum + chunk.length, 0);
     if (bytes <= mergedBytes) this.#chunks.splice(from, small.length, concatenate(small, bytes));
   }
+}
+
+/** A small part of a large buffer is copied before it waits, or one byte could keep a whole read of the socket alive. */
+function detached(chunk: Uint8Array): Uint8Array {
+  return chunk.length * 2 >= chunk.buffer.byteLength ? chunk : chunk.slice();
 }
 
 function concatenate(chunks: readonly Uint8Array[], bytes: number): Uint8Array {

@@ -111,7 +111,7 @@ export class Streams implements StreamHost, SenderEvents {
     else this.#serve(opened);
   }
 
-  /** `frameBytes` is what counts for flow control, padding included; `payload` outlives the call. */
+  /** `frameBytes` is what counts for flow control, padding included; `payload` may be part of a larger buffer. */
   data(id: number, endStream: boolean, payload: Uint8Array, frameBytes: number): void {
     this.#receiveWindow -= frameBytes;
     if (this.#receiveWindow < 0) {
