@@ -11,8 +11,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: ["sdk", "proto"],
 };
 
-/** Modules that are public beside `mod.ts`: one runtime each, so no other runtime has to load them. */
+/**
+ * Modules that are public beside their package's `mod.ts`: one runtime each, so that no other has to load them; the HTTP/2
+ * server, which knows nothing of its package; and what would burden a browser that needs the rest of `proto`.
+ */
 const entryPoints = new Set([
+  "proto/lease.ts",
+  "relay/http2/mod.ts",
   "sdk/platform/browser_store.ts",
   "sdk/platform/directory_store.ts",
   "sdk/platform/node_ed25519.ts",

@@ -4,7 +4,11 @@ const campaigns = [
   "proto/fuzz_test.ts",
   "sdk/mls/fuzz_test.ts",
   "sdk/platform/directory_store_test.ts",
+  "tests/api/durability_test.ts",
+  "tests/api/model_test.ts",
   "tests/faults/store_kill_test.ts",
+  "tests/http2/hostile_test.ts",
+  "tests/http2/load_test.ts",
 ];
 
 const child = new Deno.Command(Deno.execPath(), {

@@ -28,7 +28,9 @@ export const suites: readonly Suite[] = [
   tests("proto", ["proto/"]),
   tests("wasm", ["wasm/"]),
   tests("sdk", ["sdk/"]),
-  tests("project", ["tests/"]),
+  tests("api", ["api/", "tests/api/"]),
+  tests("http2", ["relay/http2/", "tests/http2/"]),
+  tests("project", ["--ignore=tests/api,tests/http2", "tests/"]),
 ];
 
 /** One command that either passes or fails, counted as one test. */

@@ -1,0 +1,106 @@
+/**
+ * Every limit of an HTTP/2 connection and of the server around it, in one place. A peer that goes above one costs itself
+ * its stream or its connection, never the process. docs/http2.md explains each choice.
+ */
+
+export interface Rate {
+  /** How many may come at once. */
+  readonly burst: number;
+  /** How many are given back each second. */
+  readonly perSecond: number;
+}
+
+export interface Budgets {
+  /** SETTINGS_MAX_CONCURRENT_STREAMS; more are refused, which clients retry. */
+  readonly concurrentStreams: number;
+  /** Handlers that still run for streams open or already reset; more streams are refused until some finish. */
+  readonly unfinishedHandlers: number;
+  /** SETTINGS_MAX_HEADER_LIST_SIZE; a larger list is answered with 431. */
+  readonly headerListBytes: number;
+  /** Encoded bytes of one header block over all its CONTINUATION frames. */
+  readonly headerBlockBytes: number;
+  /** Frames of one header block. */
+  readonly headerBlockFrames: number;
+  /** Streams that the peer resets, makes us reset, or opens above the limit. */
+  readonly resets: Rate;
+  /** SETTINGS, PING, PRIORITY, WINDOW_UPDATE and unknown frames; every DATA frame in either direction gives some back. */
+  readonly controlFrames: Rate;
+  /** DATA without a byte and without the end of its stream. */
+  readonly emptyFrames: Rate;
+  /** SETTINGS_INITIAL_WINDOW_SIZE: what a stream may queue for a handler that does not read. */
+  readonly streamWindowBytes: number;
+  /** What all streams of a connection may queue together. */
+  readonly connectionWindowBytes: number;
+  /** Bytes waiting for a peer that does not read. */
+  readonly queuedBytes: number;
+  /** TLS handshake, then preface and settings with their acknowledgement, then each header block: each within this time. */
+  readonly handshakeTimeoutMs: number;
+  /** A connection without streams for this long is told to go away. */
+  readonly idleTimeoutMs: number;
+  /** Silence after which a PING asks whether the peer is still there. */
+  readonly keepAliveIntervalMs: number;
+  /** Further silence after which it is not. */
+  readonly keepAliveTimeoutMs: number;
+  /** A response that can move no byte for this long, because the peer grants no window, is reset. */
+  readonly stalledStreamMs: number;
+  /** What streams get to finish after a graceful shutdown has begun. */
+  readonly drainTimeoutMs: number;
+  /** Open sockets of one client address, and of all. */
+  readonly connectionsPerAddress: number;
+  readonly connections: number;
+}
+
+export const defaultBudgets: Budgets = {
+  concurrentStreams: 512,
+  unfinishedHandlers: 1_024,
+  headerListBytes: 32_768,
+  headerBlockBytes: 32_768,
+  headerBlockFrames: 16,
+  resets: { burst: 5_000, perSecond: 500 },
+  controlFrames: { burst: 4_000, perSecond: 400 },
+  emptyFrames: { burst: 200, perSecond: 20 },
+  streamWindowBytes: 262_144,
+  connectionWindowBytes: 1_048_576,
+  queuedBytes: 1_048_576,
+  handshakeTimeoutMs: 10_000,
+  idleTimeoutMs: 300_000,
+  keepAliveIntervalMs: 30_000,
+  keepAliveTimeoutMs: 15_000,
+  stalledStreamMs: 300_000,
+  drainTimeoutMs: 30_000,
+  connectionsPerAddress: 256,
+  connections: 10_000,
+};
+
+/** A bucket that refills with time. The clock is read only when it seems empty, so spending costs a subtraction. */
+export class RateBudget {
+  readonly #rate: Rate;
+  readonly #now: () => number;
+  #left: number;
+  #refilledAtMs: number;
+
+  constructor(rate: Rate, now: () => number) {
+    this.#rate = rate;
+    this.#now = now;
+    this.#left = rate.burst;
+    this.#refilledAtMs = now();
+  }
+
+  /** False when nothing is left: the peer is flooding. */
+  spend(amount = 1): boolean {
+    if (this.#left < amount) this.#refill();
+    if (this.#left < amount) return false;
+    this.#left -= amount;
+    return true;
+  }
+
+  giveBack(amount: number): void {
+    this.#left = Math.min(this.#rate.burst, this.#left + amount);
+  }
+
+  #refill(): void {
+    const nowMs = this.#now();
+    this.giveBack((nowMs - this.#refilledAtMs) / 1_000 * this.#rate.perSecond);
+    this.#refilledAtMs = nowMs;
+  }
+}

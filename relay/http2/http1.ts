@@ -1,0 +1,140 @@
+/** Serves the requests of HTTP/1.1 clients (health checks, browsers without HTTP/2) with the same handler. */
+import type { IncomingMessage, ServerResponse as NodeResponse } from "node:http";
+import { ErrorCode, StreamAborted } from "./errors.ts";
+import type { HeaderPairs } from "./field.ts";
+import type { Handler, HeaderField, ServerRequest, ServerRequestBody, ServerResponse } from "./handler.ts";
+
+const lingerMs = 1_000;
+
+export async function serveHttp1(
+  exchange: { incoming: IncomingMessage; outgoing: NodeResponse },
+  handler: Handler,
+  onFault: (error: unknown) => void,
+): Promise<void> {
+  const { incoming, outgoing } = exchange;
+  const aborted = whenAborted(incoming, outgoing);
+  outgoing.once("finish", () => closeUnlessComplete(incoming));
+  try {
+    await send(outgoing, await handler(toRequest(incoming, aborted)), incoming.method !== "HEAD");
+  } catch (error) {
+    if (aborted.reason !== undefined) return;
+    onFault(error);
+    if (outgoing.headersSent) outgoing.destroy();
+    else outgoing.writeHead(500, { connection: "close" }).end();
+  }
+}
+
+interface Aborted {
+  reason: Error | undefined;
+  readonly listeners: ((reason: Error) => void)[];
+}
+
+function whenAborted(incoming: IncomingMessage, outgoing: NodeResponse): Aborted {
+  const aborted: Aborted = { reason: undefined, listeners: [] };
+  outgoing.once("close", () => {
+    if (outgoing.writableFinished) return;
+    aborted.reason = new StreamAborted(ErrorCode.cancel, "The connection was lost");
+    for (const listener of aborted.listeners) listener(aborted.reason);
+  });
+  // Without a listener an aborted request would be an uncaught error; readers get it through the body.
+  incoming.on("error", () => {});
+  outgoing.on("error", () => {});
+  return aborted;
+}
+
+/**
+ * A request that was not read to its end leaves a socket that cannot carry another one, and that Deno does not read again
+ * to notice its end. Closing it at once could cost the client its answer, so it gets a moment to take it.
+ */
+function closeUnlessComplete(incoming: IncomingMessage): void {
+  if (incoming.complete) return;
+  const { socket } = incoming;
+  const timer = setTimeout(() => !incoming.complete && socket.destroy(), lingerMs);
+  socket.once("close", () => clearTimeout(timer));
+}
+
+function toRequest(incoming: IncomingMessage, aborted: Aborted): ServerRequest {
+  return {
+    httpVersion: "1.1",
+    method: incoming.method ?? "",
+    scheme: "https",
+    authority: incoming.headers.host ?? "",
+    path: incoming.url ?? "",
+    headers: toFields(incoming.rawHeaders),
+    body: new Http1Body(incoming),
+    onAbort: (listener) => {
+      if (aborted.reason === undefined) aborted.listeners.push(listener);
+      else listener(aborted.reason);
+    },
+    remoteAddress: incoming.socket.remoteAddress ?? "",
+  };
+}
+
+class Http1Body implements ServerRequestBody {
+  readonly #incoming: IncomingMessage;
+  readonly #chunks: AsyncIterator<Uint8Array>;
+
+  constructor(incoming: IncomingMessage) {
+    this.#incoming = incoming;
+    this.#chunks = incoming[Symbol.asyncIterator]();
+  }
+
+  get trailers(): readonly HeaderField[] {
+    return toFields(this.#incoming.rawTrailers);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Uint8Array>> {
+    return this.#chunks.next();
+  }
+
+  return(): Promise<IteratorResult<Uint8Array>> {
+    // Not the node iterator's own return(), which would destroy the socket before the response is written.
+    return Promise.resolve({ done: true, value: undefined });
+  }
+}
+
+/** Node gives names and values in turn. */
+function toFields(raw: readonly string[]): HeaderField[] {
+  const fields: HeaderField[] = [];
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    fields.push({ name: (raw[i] ?? "").toLowerCase(), value: raw[i + 1] ?? "" });
+  }
+  return fields;
+}
+
+async function send(outgoing: NodeResponse, response: ServerResponse, withBody: boolean): Promise<void> {
+  const { body, trailers } = response;
+  outgoing.writeHead(response.status, flatten(response.headers));
+  if (body instanceof Uint8Array) {
+    if (withBody) outgoing.write(body);
+  } else if (body !== undefined) {
+    for await (const chunk of body) {
+      if (outgoing.destroyed || !withBody) break;
+      if (!outgoing.write(chunk)) await drained(outgoing);
+    }
+  }
+  if (trailers !== undefined) {
+    outgoing.addTrailers([...trailers].map(([name, value]): [string, string] => [name, value]));
+  }
+  outgoing.end();
+}
+
+function flatten(pairs: HeaderPairs | undefined): string[] {
+  return pairs === undefined ? [] : [...pairs].flatMap(([name, value]) => [name, value]);
+}
+
+function drained(outgoing: NodeResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      outgoing.off("drain", settle);
+      outgoing.off("close", settle);
+      resolve();
+    };
+    outgoing.on("drain", settle);
+    outgoing.on("close", settle);
+  });
+}

@@ -1,0 +1,19 @@
+/** A small, strict, bounded HTTP/2 server (RFC 9113) with HTTP/1.1 beside it. It knows nothing of relays, MLS or gRPC. */
+export { type Budgets, defaultBudgets, type Rate } from "./budgets.ts";
+export { connectCors, createConnectHandler } from "./connect_adapter.ts";
+export { Connection, type ConnectionDeps } from "./connection.ts";
+export { type CorsPolicy, withCors } from "./cors.ts";
+export { ErrorCode, errorCodeName, StreamAborted } from "./errors.ts";
+export type { HeaderPairs } from "./field.ts";
+export {
+  type Handler,
+  type HeaderField,
+  headerValue,
+  type ServerRequest,
+  type ServerRequestBody,
+  type ServerResponse,
+} from "./handler.ts";
+export { HpackDecoder } from "./hpack/decoder.ts";
+export { HpackEncoder } from "./hpack/encoder.ts";
+export type { Transport } from "./outbox.ts";
+export { serve, type Server, type ServerOptions, type ServerStats } from "./server.ts";

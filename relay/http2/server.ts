@@ -1,0 +1,189 @@
+/**
+ * One TLS 1.3 port for HTTP/2 and HTTP/1.1. `node:https` accepts and decrypts; sockets that chose `h2` by ALPN are ours,
+ * the others go back to the HTTP/1.1 server they came from.
+ */
+import { createServer } from "node:https";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { Admission } from "./admission.ts";
+import { type Budgets, defaultBudgets } from "./budgets.ts";
+import { Connection } from "./connection.ts";
+import type { Handler } from "./handler.ts";
+import { serveHttp1 } from "./http1.ts";
+import type { Transport } from "./outbox.ts";
+
+export interface ServerOptions {
+  /** PEM. */
+  readonly cert: string;
+  readonly key: string;
+  readonly hostname: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  readonly handler: Handler;
+  readonly budgets?: Partial<Budgets>;
+  /** A handler threw, or this code has a fault. Nothing is thrown anywhere else. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface Server {
+  readonly port: number;
+  readonly stats: () => ServerStats;
+  /** A renewed certificate for handshakes from now on. */
+  setCertificate(pair: { cert: string; key: string }): void;
+  /** Accepts nothing new, lets streams finish within the drain time-out, then ends. */
+  shutdown(): Promise<void>;
+}
+
+export interface ServerStats {
+  /** Sockets of either protocol, handshakes included. */
+  readonly sockets: number;
+  readonly connections: number;
+  readonly streams: number;
+}
+
+const tickMs = 1_000;
+
+export async function serve(options: ServerOptions): Promise<Server> {
+  const budgets: Budgets = { ...defaultBudgets, ...options.budgets };
+  const parts = { budgets, handler: options.handler, onFault: contained(options.onFault) };
+  const server = createTlsServer(options, parts);
+  const { admission, sockets } = admitSockets(server, budgets);
+  const connections = takeHttp2Sockets(server, parts);
+
+  await listen(server, options);
+  const ticker = setInterval(() => {
+    const nowMs = performance.now();
+    for (const connection of connections) connection.tick(nowMs);
+  }, tickMs);
+
+  return {
+    port: portOf(server.address()),
+    stats: () => ({
+      sockets: admission.total,
+      connections: connections.size,
+      streams: connections.values().reduce((sum, connection) => sum + connection.openStreams, 0),
+    }),
+    setCertificate: (pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.3" }),
+    shutdown: async () => {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const connection of connections) connection.shutdown();
+      server.closeIdleConnections();
+      const deadline = setTimeout(() => sockets.forEach((socket) => socket.destroy()), budgets.drainTimeoutMs + tickMs);
+      await closed;
+      clearTimeout(deadline);
+      clearInterval(ticker);
+    },
+  };
+}
+
+interface Parts {
+  readonly budgets: Budgets;
+  readonly handler: Handler;
+  readonly onFault: (error: unknown) => void;
+}
+
+type TlsServer = ReturnType<typeof createServer>;
+
+/** A reporter that fails must not take the process with it. */
+function contained(report: (error: unknown) => void): (error: unknown) => void {
+  return (error) => {
+    try {
+      report(error);
+    } catch {
+      // There is nobody else to tell.
+    }
+  };
+}
+
+function createTlsServer({ cert, key }: ServerOptions, { budgets, handler, onFault }: Parts): TlsServer {
+  const server = createServer({
+    cert,
+    key,
+    minVersion: "TLSv1.3",
+    ALPNProtocols: ["h2", "http/1.1"],
+    handshakeTimeout: budgets.handshakeTimeoutMs,
+    headersTimeout: budgets.handshakeTimeoutMs,
+    keepAliveTimeout: budgets.keepAliveIntervalMs,
+    connectionsCheckingInterval: tickMs,
+    maxHeaderSize: budgets.headerListBytes,
+  }, (incoming, outgoing) => void serveHttp1({ incoming, outgoing }, handler, onFault));
+  // HTTP/1.1 sockets on which nothing moves; ours are watched by their connections.
+  server.setTimeout(budgets.stalledStreamMs);
+  // A failed handshake is the client's; its socket is already closed.
+  server.on("tlsClientError", () => {});
+  return server;
+}
+
+function admitSockets(server: TlsServer, budgets: Budgets): { admission: Admission; sockets: Set<Socket> } {
+  const admission = new Admission(budgets);
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    const leave = admission.admit(socket.remoteAddress ?? "");
+    if (leave === undefined) return void socket.destroy();
+    sockets.add(socket);
+    socket.once("close", () => {
+      sockets.delete(socket);
+      leave();
+    });
+  });
+  return { admission, sockets };
+}
+
+/** Stands between TLS and node's HTTP/1.1: who chose `h2` stays here. Answers the set of open connections. */
+function takeHttp2Sockets(server: TlsServer, parts: Parts): ReadonlySet<Connection> {
+  const connections = new Set<Connection>();
+  const http1 = server.listeners("secureConnection");
+  server.removeAllListeners("secureConnection");
+  server.on("secureConnection", (socket: TLSSocket) => {
+    if (socket.alpnProtocol !== "h2") {
+      for (const listener of http1) listener.call(server, socket);
+      return;
+    }
+    const connection = attach(socket, parts);
+    connections.add(connection);
+    socket.once("close", () => connections.delete(connection));
+  });
+  return connections;
+}
+
+function attach(socket: TLSSocket, parts: Parts): Connection {
+  const connection = new Connection(transportOf(socket), {
+    ...parts,
+    now: () => performance.now(),
+    defer: (task) => setImmediate(task),
+    remoteAddress: socket.remoteAddress ?? "",
+  });
+  socket.setNoDelay(true);
+  socket.on("data", (chunk: Uint8Array) => connection.receive(chunk));
+  socket.on("drain", () => connection.drained());
+  socket.on("close", () => connection.closed());
+  // "close" always follows and says all that matters.
+  socket.on("error", () => {});
+  return connection;
+}
+
+function transportOf(socket: TLSSocket): Transport {
+  return {
+    write: (bytes) => socket.write(bytes),
+    queuedBytes: () => socket.writableLength,
+    end: () => void socket.end(),
+    destroy: () => void socket.destroy(),
+  };
+}
+
+function listen(server: TlsServer, { hostname, port }: ServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, hostname, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+function portOf(address: ReturnType<TlsServer["address"]>): number {
+  if (address === null || typeof address === "string") {
+    throw new Error("Cannot read the port: the server is not listening");
+  }
+  return address.port;
+}
