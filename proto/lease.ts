@@ -39,7 +39,7 @@ export const leaseRequest = z.strictObject({
 
 const lease = z.object({
   id: z.uuid(),
-  /** Grows with every lease of an account: storage refuses to count under a smaller fence than it has seen. */
+  /** Grows with every lease of an account, so that storage can tell a holder that was replaced from its successor. */
   fence: count,
   account_id: z.uuid(),
   granted: count,
