@@ -37,7 +37,14 @@ Deno.test("leaseReportBatch takes 1 to 100 reports with whole, non-negative coun
 });
 
 Deno.test("leaseResponse lets a newer API add fields", () => {
-  const lease = { id: uuid, fence: 1, account_id: uuid, granted: 10, consumed: 0, expires_at: "2026-11-15T00:05:00.000Z" };
+  const lease = {
+    id: uuid,
+    fence: 1,
+    account_id: uuid,
+    granted: 10,
+    consumed: 0,
+    expires_at: "2026-11-15T00:05:00.000Z",
+  };
   const period = { start: "2026-11-01T00:00:00.000Z", end: "2026-12-01T00:00:00.000Z" };
   assert(leaseResponse.safeParse({ lease: { ...lease, added: true }, plan: "free", period, added: 1 }).success);
 });

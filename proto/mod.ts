@@ -15,13 +15,13 @@ export {
 export {
   type Lease,
   leaseList,
-  leaseReportBatch,
   type LeaseReportBatch,
-  leaseReportResults,
+  leaseReportBatch,
   type LeaseReportResults,
-  leaseRequest,
+  leaseReportResults,
   type LeaseRequest,
-  leaseResponse,
+  leaseRequest,
   type LeaseResponse,
+  leaseResponse,
   leaseStopMarginMs,
 } from "./lease.ts";

@@ -1,7 +1,14 @@
 /** Short-lived tokens for the relay: EdDSA (Ed25519), claims exactly `sub, plan, iss, iat, exp`. */
 import { importJWK, SignJWT } from "jose";
 import type { Caller } from "./authentication.ts";
-import { type KeyRing, publicJwk, publishedKeys, type SigningKey, signingKey, tokenLifetimeSeconds } from "./key_ring.ts";
+import {
+  type KeyRing,
+  publicJwk,
+  publishedKeys,
+  type SigningKey,
+  signingKey,
+  tokenLifetimeSeconds,
+} from "./key_ring.ts";
 import type { Clock } from "./ports.ts";
 
 export const tokenIssuer = "static-api";

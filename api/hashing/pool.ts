@@ -48,7 +48,9 @@ export function platformWorker(): (() => Worker) | undefined {
 }
 
 export function createHashingPool({ workers, queueLimit, createWorker }: PoolOptions): HashingPool {
-  const lanes = createWorker === undefined ? [threadLane()] : Array.from({ length: workers }, () => workerLane(createWorker));
+  const lanes = createWorker === undefined
+    ? [threadLane()]
+    : Array.from({ length: workers }, () => workerLane(createWorker));
   const idle = [...lanes];
   const queue: Waiting[] = [];
 
@@ -64,7 +66,9 @@ export function createHashingPool({ workers, queueLimit, createWorker }: PoolOpt
   const submit = (job: Job): Promise<string | boolean> =>
     new Promise((resolve, reject) => {
       if (idle.length === 0 && queue.length >= queueLimit) {
-        reject(new Fault("overloaded", "Too many keys and passwords are being checked; try again", { retryAfterSeconds: 1 }));
+        reject(
+          new Fault("overloaded", "Too many keys and passwords are being checked; try again", { retryAfterSeconds: 1 }),
+        );
         return;
       }
       queue.push({ job, resolve, reject });

@@ -87,6 +87,11 @@ function tlsOptions({ tls, ca }: { tls: TlsMode; ca: string | undefined }): bool
   }
 }
 
+/** The text form of a uuid[]: arrays have no other way in, because the driver is not asked to fetch the database's types. */
+export function uuidList(ids: readonly string[]): string {
+  return `{${ids.join(",")}}`;
+}
+
 /** Refuses a connection that is not encrypted although it should be: a downgrade must not pass unseen. */
 export async function assertTls({ sql, run }: Database, address: DatabaseAddress): Promise<void> {
   if (address.kind === "socket" || address.tls === "disable") return;

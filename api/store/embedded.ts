@@ -58,7 +58,9 @@ export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase | 
 export function embeddedAddress(dataDir: string): DatabaseAddress & { kind: "socket" } {
   const path = `${dataDir}/.s.PGSQL.5432`;
   if (new TextEncoder().encode(path).length > maxSocketPathBytes) {
-    throw new Error(`Cannot open the embedded database: the path of STATIC_DATA_DIR is too long for a socket (${path})`);
+    throw new Error(
+      `Cannot open the embedded database: the path of STATIC_DATA_DIR is too long for a socket (${path})`,
+    );
   }
   return { kind: "socket", path };
 }

@@ -1,7 +1,7 @@
 /** API keys in SQL. */
 import { parseAccountId, parseKeyId } from "../../proto/mod.ts";
 import type { KeyStore } from "../domain/ports.ts";
-import type { Database } from "./database.ts";
+import { type Database, uuidList } from "./database.ts";
 
 interface ListedRow {
   readonly id: string;
@@ -77,7 +77,7 @@ export function createKeyStore({ sql, run, violatedConstraint }: Database): KeyS
     recordUse: async (keyIds, at, minAgeMs) => {
       await run(sql`
         UPDATE api_keys SET last_used_at = ${new Date(at)}
-        WHERE id = ANY(${[...keyIds]}::uuid[])
+        WHERE id = ANY(${uuidList(keyIds)}::text::uuid[])
           AND (last_used_at IS NULL OR last_used_at <= ${new Date(at - minAgeMs)})`);
     },
   };

@@ -43,7 +43,9 @@ export async function migrate({ sql }: Database, migrations: readonly Migration[
       const before = applied.get(version);
       if (before === digest) continue;
       if (before !== undefined) {
-        throw new Error(`Cannot migrate: ${name} was applied before and has changed since. Add a new migration instead`);
+        throw new Error(
+          `Cannot migrate: ${name} was applied before and has changed since. Add a new migration instead`,
+        );
       }
       await sql.unsafe(text);
       await sql`INSERT INTO schema_migrations (version, name, sha256) VALUES (${version}, ${name}, ${digest})`;

@@ -2,7 +2,7 @@
 import { parseAccountId } from "../../proto/mod.ts";
 import { judgeReport } from "../domain/lease_report.ts";
 import type { LeaseGrant, LeaseRecord, UsageStore } from "../domain/ports.ts";
-import type { Database, Sql, Transaction } from "./database.ts";
+import { type Database, type Sql, type Transaction, uuidList } from "./database.ts";
 
 interface LeaseRow {
   readonly id: string;
@@ -94,7 +94,9 @@ export function createUsageStore({ sql, run, violatedConstraint }: Database): Us
           .flatMap(({ report, lease, judgement: { change } }) =>
             lease === undefined || change === undefined ? [] : [{ report, lease, change }]
           )
-          .sort((a, b) => a.lease.account_id < b.lease.account_id ? -1 : a.lease.account_id > b.lease.account_id ? 1 : 0);
+          .sort((a, b) =>
+            a.lease.account_id < b.lease.account_id ? -1 : a.lease.account_id > b.lease.account_id ? 1 : 0
+          );
         for (const { report, lease, change } of changes) {
           await sql`
             UPDATE leases SET consumed = ${report.consumed}, payload_bytes = ${report.bytes.payload},
@@ -160,7 +162,7 @@ async function lockLeases(
   const rows = await sql<ReportedRow[]>`
     SELECT id, fence, account_id, period_start, granted, consumed, payload_bytes AS payload, padding_bytes AS padding,
            cover_bytes AS cover, closed_at IS NOT NULL AS closed
-    FROM leases WHERE id = ANY(${[...ids]}::uuid[]) AND relay_id = ${relayId} ORDER BY id FOR UPDATE`;
+    FROM leases WHERE id = ANY(${uuidList(ids)}::text::uuid[]) AND relay_id = ${relayId} ORDER BY id FOR UPDATE`;
   return new Map(rows.map((row) => [row.id, row]));
 }
 

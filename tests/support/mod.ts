@@ -2,3 +2,5 @@
 export { type Requirement, testWhen } from "./requirement.ts";
 export { createRandom, type Random, seedFromEnvironment } from "./random.ts";
 export { readVectors, vectors } from "./vectors.ts";
+export { postgresInstalled, startPostgres, type TestPostgres } from "./postgres.ts";
+export { createCertificate, opensslInstalled, type TestCertificate } from "./certificate.ts";
