@@ -130,7 +130,7 @@ export type ReportOutcome = "accepted" | "unknown" | "refused";
 export interface UsageStore {
   readUsage(accountId: AccountId, period: Period, at: number): Promise<UsageRecord>;
   /** One statement; never above the limit under any concurrency. */
-  grantLease(grant: LeaseGrant): Promise<LeaseRecord | "unknown_account" | "exhausted">;
+  grantLease(grant: LeaseGrant): Promise<LeaseRecord | "unknown_account" | "exhausted" | "nonce_taken">;
   /** Outcomes in the order of the reports. */
   reportLeases(relayId: string, reports: readonly LeaseReport[], at: number): Promise<readonly ReportOutcome[]>;
   /** Leases that were never closed, expired or not, oldest first. */

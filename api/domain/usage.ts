@@ -18,6 +18,7 @@ import type {
 export type LeaseAnswer =
   | { readonly outcome: "granted"; readonly lease: LeaseRecord; readonly period: Period }
   | { readonly outcome: "unknown_account" }
+  | { readonly outcome: "nonce_taken" }
   | { readonly outcome: "exhausted"; readonly retryAfterMs: number };
 
 export interface UsageDeps {
@@ -61,7 +62,7 @@ export function createUsage({ store, clock, newId, leaseLifetimeMs, maxLeaseMess
         expiresAt: now + leaseLifetimeMs,
         periodStart: period.start,
       });
-      if (lease === "unknown_account") return { outcome: lease };
+      if (lease === "unknown_account" || lease === "nonce_taken") return { outcome: lease };
       if (lease === "exhausted") return { outcome: lease, retryAfterMs: period.end - now };
       return { outcome: "granted", lease, period: monthOf(lease.periodStart) };
     },

@@ -17,7 +17,7 @@ const emailForm = /^[^\s@\p{Cc}]+@[^\s@.\p{Cc}]+(\.[^\s@.\p{Cc}]+)+$/u;
 
 export const email = z.string({ error: "must be a string" })
   .max(limits.emailBytes, `must have at most ${limits.emailBytes} characters`)
-  .regex(emailForm, "must be an e-mail address")
+  .refine((text) => emailForm.test(text), "must be an e-mail address")
   .refine(wellFormed, "must be valid Unicode")
   .openapi({ example: "agent@example.com", format: "email" });
 

@@ -62,6 +62,11 @@ export function addLeaseRoutes(router: Router, { usage }: RouteDeps): void {
         messages: body.messages,
       });
       if (answer.outcome === "unknown_account") return notFound(c);
+      if (answer.outcome === "nonce_taken") {
+        return refuse(c, "invalid_request", "The nonce belongs to another request; draw a new one for each lease", {
+          details: [{ field: "nonce", problem: "used before for another account or by another relay" }],
+        });
+      }
       if (answer.outcome === "exhausted") {
         return refuse(c, "quota_exceeded", "The account's messages of this month are used or leased", {
           headers: { "Retry-After": String(Math.ceil(answer.retryAfterMs / 1000)) },

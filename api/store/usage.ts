@@ -64,11 +64,13 @@ export function createUsageStore({ sql, run, violatedConstraint }: Database): Us
         if (violatedConstraint(error) !== "leases_nonce") throw error;
       }
       // Nothing was granted: it is a repetition of an earlier request, the account is unknown, or nothing is left.
-      const [earlier] = await run(sql<LeaseRow[]>`
-        SELECT l.id, l.fence, l.account_id, l.period_start, l.granted, l.consumed, l.expires_at, a.plan
-        FROM leases l JOIN accounts a ON a.id = l.account_id
-        WHERE l.nonce = ${grant.nonce} AND l.relay_id = ${grant.relayId} AND l.account_id = ${grant.accountId}`);
-      if (earlier !== undefined) return toLease(earlier);
+      const [earlier] = await run(sql<(LeaseRow & { relay_id: string })[]>`
+        SELECT l.id, l.fence, l.account_id, l.period_start, l.granted, l.consumed, l.expires_at, l.relay_id, a.plan
+        FROM leases l JOIN accounts a ON a.id = l.account_id WHERE l.nonce = ${grant.nonce}`);
+      if (earlier !== undefined) {
+        const same = earlier.relay_id === grant.relayId && earlier.account_id === grant.accountId;
+        return same ? toLease(earlier) : "nonce_taken";
+      }
       const [account] = await run(sql`SELECT 1 FROM accounts WHERE id = ${grant.accountId}`);
       return account === undefined ? "unknown_account" : "exhausted";
     },

@@ -25,7 +25,9 @@ export async function createCertificate(): Promise<TestCertificate> {
     args.push("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE");
     const { success, stderr } = await new Deno.Command("openssl", { args, stdout: "null", stderr: "piped" }).output();
     if (!success) throw new Error(`openssl failed: ${new TextDecoder().decode(stderr)}`);
-    const [certificate, key] = await Promise.all(["certificate", "key"].map((f) => Deno.readTextFile(`${folder}/${f}`)));
+    const [certificate, key] = await Promise.all(
+      ["certificate", "key"].map((f) => Deno.readTextFile(`${folder}/${f}`)),
+    );
     return { certificate: certificate ?? "", key: key ?? "" };
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -117,7 +117,11 @@ async function runCommand(
   if (output === "null") return { success: (await child.status).success, stdout: "", stderr: "see the server's log" };
   const result = await child.output();
   const decoder = new TextDecoder();
-  return { success: result.success, stdout: decoder.decode(result.stdout).trim(), stderr: decoder.decode(result.stderr) };
+  return {
+    success: result.success,
+    stdout: decoder.decode(result.stdout).trim(),
+    stderr: decoder.decode(result.stderr),
+  };
 }
 
 /** The postmaster and its children, from the postmaster's own pid file. */
