@@ -49,8 +49,15 @@ export function createApp(deps: AppDeps): App {
 
 /** Around every request: its id, who sent it, one log line, one observation, and headers that every answer carries. */
 function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps): void {
+  let inFlight = 0;
+  deps.metrics.gauge(
+    "static_api_requests_in_flight",
+    "Requests that were accepted and not yet answered.",
+    () => inFlight,
+  );
   hono.use(async (c, next) => {
     const started = deps.elapsed();
+    inFlight++;
     const requestId = deps.newRequestId();
     c.set("requestId", requestId);
     c.set("route", "(none)");
@@ -59,6 +66,7 @@ function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps): void {
     c.header("cache-control", "no-store");
     c.header("x-content-type-options", "nosniff");
     await next();
+    inFlight--;
     record(c, deps, deps.elapsed() - started);
   });
   hono.use(cors(deps.isAllowedOrigin));
