@@ -26,7 +26,8 @@ export const suites: readonly Suite[] = [
   gate("generated", ["run", "-A", ".ci/generate.ts", "--check"]),
   tests("ci", [".ci/"]),
   tests("proto", ["proto/"]),
-  tests("project", ["tests/"]),
+  tests("api", ["api/", "tests/api/"]),
+  tests("project", ["tests/", "--ignore=tests/api"]),
 ];
 
 /** One command that either passes or fails, counted as one test. */

@@ -12,7 +12,7 @@ export interface Argon2Profile {
 
 const saltBytes = 16;
 const hashBytes = 32;
-const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
+const phc = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{43})$/;
 
 export async function hashSecret(secret: string, profile: Argon2Profile): Promise<string> {
   const salt = crypto.getRandomValues(new Uint8Array(saltBytes));

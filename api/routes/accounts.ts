@@ -141,10 +141,12 @@ async function recover(
   const { failures, passwords } = deps.rateLimits;
   const address = c.get("clientAddress");
   const subject = "id" in input.by ? input.by.id : emailKeyOf(input.by.email);
-  // Both are taken before the work and given back after a success: only failures count, also when they run in parallel.
-  for (const decision of [failures.take(address), passwords.take(subject)]) {
-    if (!decision.allowed) return rateLimited(c, decision);
-  }
+  // Taken before the work and given back after a success: only failures count, also when they run in parallel. The account's
+  // own limit comes second, so that an address that is out of attempts cannot use up the account's as well.
+  const byAddress = failures.take(address);
+  if (!byAddress.allowed) return rateLimited(c, byAddress);
+  const byAccount = passwords.take(subject);
+  if (!byAccount.allowed) return rateLimited(c, byAccount);
   const result = await deps.accounts.recover({ ...input, password: new Secret(input.password) });
   if (result.outcome === "wrong_credentials") return refuse(c, "auth_failed", "Unknown account or wrong password");
   failures.refund(address);
