@@ -18,7 +18,13 @@ const listed = z.object({
 
 const exampleId = "5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11";
 
-export function addKeyRoutes(router: Router, { keys }: RouteDeps): void {
+export function addKeyRoutes(router: Router, deps: RouteDeps): void {
+  addCreation(router, deps);
+  addList(router, deps);
+  addRevocation(router, deps);
+}
+
+function addCreation(router: Router, { keys }: RouteDeps): void {
   router.add({
     method: "post",
     path: "/v1/keys",
@@ -45,7 +51,9 @@ export function addKeyRoutes(router: Router, { keys }: RouteDeps): void {
       return c.json({ id: key.id, key_prefix: key.keyPrefix, name: key.name, key: key.key.reveal() });
     },
   });
+}
 
+function addList(router: Router, { keys }: RouteDeps): void {
   router.add<undefined>({
     method: "get",
     path: "/v1/keys",
@@ -79,7 +87,9 @@ export function addKeyRoutes(router: Router, { keys }: RouteDeps): void {
       });
     },
   });
+}
 
+function addRevocation(router: Router, { keys }: RouteDeps): void {
   router.add<undefined>({
     method: "delete",
     path: "/v1/keys/{id}",

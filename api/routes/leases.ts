@@ -25,7 +25,13 @@ const exampleLease = {
   expires_at: "2026-11-15T08:35:00.000Z",
 };
 
-export function addLeaseRoutes(router: Router, { usage }: RouteDeps): void {
+export function addLeaseRoutes(router: Router, deps: RouteDeps): void {
+  addGrant(router, deps);
+  addReports(router, deps);
+  addOpenLeases(router, deps);
+}
+
+function addGrant(router: Router, { usage }: RouteDeps): void {
   router.add({
     method: "post",
     path: "/internal/v1/leases",
@@ -79,7 +85,9 @@ export function addLeaseRoutes(router: Router, { usage }: RouteDeps): void {
       });
     },
   });
+}
 
+function addReports(router: Router, { usage }: RouteDeps): void {
   router.add({
     method: "post",
     path: "/internal/v1/leases/reports",
@@ -117,11 +125,9 @@ export function addLeaseRoutes(router: Router, { usage }: RouteDeps): void {
       });
     },
   });
-
-  addOpenLeasesRoute(router, usage);
 }
 
-function addOpenLeasesRoute(router: Router, usage: RouteDeps["usage"]): void {
+function addOpenLeases(router: Router, { usage }: RouteDeps): void {
   router.add<undefined>({
     method: "get",
     path: "/internal/v1/leases",

@@ -1,7 +1,7 @@
 /** Usage and leases in SQL. Lock order everywhere: leases by id, then usage rows by account. */
 import { parseAccountId } from "../../proto/mod.ts";
-import { judgeReport } from "../domain/lease_report.ts";
-import type { LeaseGrant, LeaseRecord, UsageStore } from "../domain/ports.ts";
+import { judgeReport, type UsageChange } from "../domain/lease_report.ts";
+import type { LeaseGrant, LeaseRecord, LeaseReport, ReportOutcome, UsageStore } from "../domain/ports.ts";
 import { type Database, type Sql, type Transaction, uuidList } from "./database.ts";
 
 interface LeaseRow {
@@ -78,41 +78,10 @@ export function createUsageStore({ sql, run, violatedConstraint }: Database): Us
     reportLeases: (relayId, reports, at) =>
       run(sql.begin(async (sql) => {
         const leases = await lockLeases(sql, relayId, reports.map(({ leaseId }) => leaseId));
-        const judged = reports.map((report) => {
-          const lease = leases.get(report.leaseId);
-          const judgement = judgeReport(lease, report);
-          // A later report of the same batch is judged against this one.
-          if (lease !== undefined && judgement.change !== undefined) {
-            leases.set(report.leaseId, {
-              ...lease,
-              ...report.bytes,
-              consumed: report.consumed,
-              closed: lease.closed || report.close,
-            });
-          }
-          return { report, lease, judgement };
-        });
-        const changes = judged
-          .flatMap(({ report, lease, judgement: { change } }) =>
-            lease === undefined || change === undefined ? [] : [{ report, lease, change }]
-          )
-          .sort((a, b) =>
-            a.lease.account_id < b.lease.account_id ? -1 : a.lease.account_id > b.lease.account_id ? 1 : 0
-          );
-        for (const { report, lease, change } of changes) {
-          await sql`
-            UPDATE leases SET consumed = ${report.consumed}, payload_bytes = ${report.bytes.payload},
-              padding_bytes = ${report.bytes.padding}, cover_bytes = ${report.bytes.cover},
-              closed_at = ${report.close ? new Date(at) : null}
-            WHERE id = ${report.leaseId}`;
-          await sql`
-            UPDATE usage SET used = used + ${change.used}, claimed = claimed - ${change.returned},
-              payload_bytes = payload_bytes + ${change.bytes.payload},
-              padding_bytes = padding_bytes + ${change.bytes.padding},
-              cover_bytes = cover_bytes + ${change.bytes.cover}
-            WHERE account_id = ${lease.account_id} AND period_start = ${lease.period_start}`;
-        }
-        return judged.map(({ judgement }) => judgement.outcome);
+        const judged = judgeAll(leases, reports);
+        const changes = judged.flatMap(({ change }) => change === undefined ? [] : [change]);
+        for (const change of changes.sort(byAccount)) await applyChange(sql, change, at);
+        return judged.map(({ outcome }) => outcome);
       })),
 
     listLeases: async (relayId, limit) => {
@@ -166,6 +135,46 @@ async function lockLeases(
            cover_bytes AS cover, closed_at IS NOT NULL AS closed
     FROM leases WHERE id = ANY(${uuidList(ids)}::text::uuid[]) AND relay_id = ${relayId} ORDER BY id FOR UPDATE`;
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+interface LeaseChange {
+  readonly lease: ReportedRow;
+  readonly report: LeaseReport;
+  readonly usage: UsageChange;
+}
+
+/** In the reports' order; a later report of the same lease is judged against the earlier one. */
+function judgeAll(
+  locked: ReadonlyMap<string, ReportedRow>,
+  reports: readonly LeaseReport[],
+): { outcome: ReportOutcome; change: LeaseChange | undefined }[] {
+  const leases = new Map(locked);
+  return reports.map((report) => {
+    const lease = leases.get(report.leaseId);
+    const { outcome, change: usage } = judgeReport(lease, report);
+    if (lease === undefined || usage === undefined) return { outcome, change: undefined };
+    leases.set(report.leaseId, { ...lease, ...report.bytes, consumed: report.consumed, closed: report.close });
+    return { outcome, change: { lease, report, usage } };
+  });
+}
+
+/** Usage rows are locked in one order by everybody, so that two relays that report the same accounts never wait in a circle. */
+function byAccount({ lease: a }: LeaseChange, { lease: b }: LeaseChange): number {
+  return a.account_id < b.account_id ? -1 : a.account_id > b.account_id ? 1 : 0;
+}
+
+async function applyChange(sql: Transaction, { lease, report, usage }: LeaseChange, at: number): Promise<void> {
+  await sql`
+    UPDATE leases SET consumed = ${report.consumed}, payload_bytes = ${report.bytes.payload},
+      padding_bytes = ${report.bytes.padding}, cover_bytes = ${report.bytes.cover},
+      closed_at = ${report.close ? new Date(at) : null}
+    WHERE id = ${report.leaseId}`;
+  await sql`
+    UPDATE usage SET used = used + ${usage.used}, claimed = claimed - ${usage.returned},
+      payload_bytes = payload_bytes + ${usage.bytes.payload},
+      padding_bytes = padding_bytes + ${usage.bytes.padding},
+      cover_bytes = cover_bytes + ${usage.bytes.cover}
+    WHERE account_id = ${lease.account_id} AND period_start = ${lease.period_start}`;
 }
 
 function toLease(row: LeaseRow): LeaseRecord {

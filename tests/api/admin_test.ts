@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import { readConfig, runAdmin } from "../../api/mod.ts";
-import { embedded, eventually, signUp, startTestApi, testEnvironment } from "./harness.ts";
+import { anyBackend, eventually, signUp, startTestApi, testEnvironment } from "./harness.ts";
 
 const minuteMs = 60_000;
 
 Deno.test("administration beside a running API", async (t) => {
-  const backend = await embedded.open();
+  const backend = await anyBackend.open();
   const api = await startTestApi(backend.environment);
   const config = readConfig({ ...testEnvironment, ...backend.environment });
   const admin = (...args: string[]): Promise<string> => runAdmin(args, config, () => Date.now() + api.clock.aheadMs);

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
-import { embedded, eventually, startTestApi } from "./harness.ts";
+import { anyBackend, eventually, startTestApi } from "./harness.ts";
 
 testWhen(
   postgresInstalled,
@@ -77,7 +77,7 @@ testWhen(
 );
 
 Deno.test("an Argon2 flood is refused with 503 and Retry-After, memory stays bounded, other requests stay quick", async () => {
-  const backend = await embedded.open();
+  const backend = await anyBackend.open();
   const queueLimit = 4;
   const api = await startTestApi({
     ...backend.environment,

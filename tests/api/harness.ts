@@ -87,6 +87,9 @@ export const realPostgres: Backend = {
 
 export const backends: readonly Backend[] = [embedded, realPostgres];
 
+/** For tests that are not about the database: the one that starts quicker, where it is installed. */
+export const anyBackend: Backend = postgresInstalled.met ? realPostgres : embedded;
+
 export const relaySecret = "relay-secret-for-tests-0123456789abcdef";
 
 /** Light hashing and limits nobody reaches by accident; a test that is about them sets its own. */

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { encodeApiKey } from "../../proto/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
-import { type Answer, embedded, signUp, startTestApi } from "./harness.ts";
+import { type Answer, anyBackend, signUp, startTestApi } from "./harness.ts";
 
 const unknownKey = encodeApiKey({ environment: "live", lookup: "00000000", secret: "0".repeat(32) });
 
@@ -12,7 +12,7 @@ function assertLimited(answer: Answer): void {
 }
 
 Deno.test("rate limits: per address for sign-up and failures, per account otherwise, addresses only from trusted proxies", async (t) => {
-  const backend = await embedded.open();
+  const backend = await anyBackend.open();
   const api = await startTestApi({
     ...backend.environment,
     STATIC_TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8",

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { encodeApiKey } from "../../proto/mod.ts";
-import { embedded, startTestApi } from "./harness.ts";
+import { anyBackend, startTestApi } from "./harness.ts";
 
 /**
  * The statistic: the ratio of the lower quartiles of two interleaved samples. The lower quartile, because noise of a shared
@@ -26,7 +26,7 @@ async function compareTimes(
 }
 
 Deno.test("unknown and wrong take alike, for accounts and for keys, with the production profiles", async (t) => {
-  const backend = await embedded.open();
+  const backend = await anyBackend.open();
   const api = await startTestApi({
     ...backend.environment,
     STATIC_PASSWORD_ARGON2: "m=19456,t=2,p=1",

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { readConfig, startApi } from "../../api/mod.ts";
 import { createCertificate, opensslInstalled, postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
-import { createCall, embedded, signUp, startTestApi, testEnvironment } from "./harness.ts";
+import { anyBackend, createCall, signUp, startTestApi, testEnvironment } from "./harness.ts";
 
 testWhen(
   { met: postgresInstalled.met && opensslInstalled.met, reason: "PostgreSQL or openssl is not installed" },
@@ -34,7 +34,7 @@ testWhen(
 
 testWhen(opensslInstalled, "with a certificate the API speaks TLS 1.3 and refuses 1.2", async () => {
   const { certificate, key } = await createCertificate();
-  const backend = await embedded.open();
+  const backend = await anyBackend.open();
   const folder = backend.environment.STATIC_DATA_DIR;
   await Deno.writeTextFile(`${folder}/tls.crt`, certificate);
   await Deno.writeTextFile(`${folder}/tls.key`, key);
