@@ -2,7 +2,8 @@
  * The wiring: configuration → database, hashing, domain, app. `createService` makes everything but sockets (the edge entry
  * uses it as it is); `startApi` adds the listeners and is what `main.ts`, tests and the whole stack's `start.ts` call.
  */
-import { createHmac, randomBytes } from "node:crypto";
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { type App, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
 import type { Config } from "./config.ts";
@@ -14,6 +15,7 @@ import { createKeys } from "./domain/keys.ts";
 import { createLastUsed, type LastUsed } from "./domain/last_used.ts";
 import { createRateLimiter } from "./domain/rate_limit.ts";
 import type { Clock } from "./domain/ports.ts";
+import type { Secret } from "./domain/secret.ts";
 import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
 import { createHashingPool, platformWorker } from "./hashing/pool.ts";
@@ -72,7 +74,6 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     environment: config.environment,
     maxActiveKeys: config.maxActiveKeys,
   });
-  const fingerprintKey = randomBytes(32);
   const metrics = createMetrics();
   metrics.gauge("static_api_hash_queue", "Jobs that wait for an Argon2 worker.", pool.waiting);
   const { signUp, failures, account, passwords } = config.rateLimits;
@@ -86,7 +87,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       store,
       hasher: keyHasher,
       environment: config.environment,
-      fingerprint: (key) => createHmac("sha256", fingerprintKey).update(key.reveal()).digest("base64"),
+      fingerprint: createFingerprint(),
       memorySize: config.keyMemory,
       onUse: lastUsed.note,
     }),
@@ -171,6 +172,13 @@ async function openDatabase(config: Config): Promise<OpenStore> {
     await embedded.close();
     throw error;
   }
+}
+
+/** HMAC-SHA-256 under a key that only this process knows and nobody keeps; keyed once, copied for each use. */
+function createFingerprint(): (key: Secret) => string {
+  const keyed = hmac.create(sha256, crypto.getRandomValues(new Uint8Array(32)));
+  const encoder = new TextEncoder();
+  return (key) => keyed.clone().update(encoder.encode(key.reveal())).digest().toBase64();
 }
 
 /** The two things that happen by time; answers how to stop them, which includes a last flush. */

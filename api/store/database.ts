@@ -87,9 +87,9 @@ function tlsOptions({ tls, ca }: { tls: TlsMode; ca: string | undefined }): bool
   }
 }
 
-/** The text form of a uuid[]: arrays have no other way in, because the driver is not asked to fetch the database's types. */
-export function uuidList(ids: readonly string[]): string {
-  return `{${ids.join(",")}}`;
+/** An array's text form, for words and uuids: the driver knows no arrays, because it is not asked to fetch types. */
+export function arrayText(items: readonly string[]): string {
+  return `{${items.join(",")}}`;
 }
 
 /** Refuses a connection that is not encrypted although it should be: a downgrade must not pass unseen. */

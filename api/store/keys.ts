@@ -1,7 +1,8 @@
 /** API keys in SQL. */
 import { parseAccountId, parseKeyId } from "../../proto/mod.ts";
-import type { KeyStore } from "../domain/ports.ts";
-import { type Database, uuidList } from "./database.ts";
+import type { KeyStore, StoredKey } from "../domain/ports.ts";
+import { createBatchedLookup } from "./batch.ts";
+import { arrayText, type Database } from "./database.ts";
 
 interface ListedRow {
   readonly id: string;
@@ -13,13 +14,15 @@ interface ListedRow {
 
 interface FoundRow {
   readonly id: string;
+  readonly key_prefix: string;
   readonly account_id: string;
   readonly plan: string;
   readonly key_hash: string;
   readonly revoked: boolean;
 }
 
-export function createKeyStore({ sql, run, violatedConstraint }: Database): KeyStore {
+export function createKeyStore(database: Database): KeyStore {
+  const { sql, run, violatedConstraint } = database;
   return {
     addKey: async (accountId, key, maxActiveKeys) => {
       try {
@@ -60,25 +63,28 @@ export function createKeyStore({ sql, run, violatedConstraint }: Database): KeyS
       return count === 1;
     },
 
-    findKey: async (keyPrefix) => {
-      const [row] = await run(sql<FoundRow[]>`
-        SELECT k.id, k.account_id, a.plan, k.key_hash, k.revoked_at IS NOT NULL AS revoked
-        FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.key_prefix = ${keyPrefix}`);
-      if (row === undefined) return undefined;
-      return {
-        id: parseKeyId(row.id),
-        accountId: parseAccountId(row.account_id),
-        plan: row.plan,
-        keyHash: row.key_hash,
-        revoked: row.revoked,
-      };
-    },
+    findKey: createBatchedLookup((keyPrefixes) => findKeys(database, keyPrefixes)),
 
     recordUse: async (keyIds, at, minAgeMs) => {
       await run(sql`
         UPDATE api_keys SET last_used_at = ${new Date(at)}
-        WHERE id = ANY(${uuidList(keyIds)}::text::uuid[])
+        WHERE id = ANY(${arrayText(keyIds)}::text::uuid[])
           AND (last_used_at IS NULL OR last_used_at <= ${new Date(at - minAgeMs)})`);
     },
   };
+}
+
+/** Prefixes are base62 and underscores by their parser, so they need no quoting in the array's text form. */
+async function findKeys({ sql, run }: Database, keyPrefixes: readonly string[]): Promise<Map<string, StoredKey>> {
+  const rows = await run(sql<FoundRow[]>`
+    SELECT k.id, k.key_prefix, k.account_id, a.plan, k.key_hash, k.revoked_at IS NOT NULL AS revoked
+    FROM api_keys k JOIN accounts a ON a.id = k.account_id
+    WHERE k.key_prefix = ANY(${arrayText(keyPrefixes)}::text::text[])`);
+  return new Map(rows.map((row) => [row.key_prefix, {
+    id: parseKeyId(row.id),
+    accountId: parseAccountId(row.account_id),
+    plan: row.plan,
+    keyHash: row.key_hash,
+    revoked: row.revoked,
+  }]));
 }

@@ -2,7 +2,7 @@
 import { parseAccountId } from "../../proto/mod.ts";
 import { judgeReport, type UsageChange } from "../domain/lease_report.ts";
 import type { LeaseGrant, LeaseRecord, LeaseReport, ReportOutcome, UsageStore } from "../domain/ports.ts";
-import { type Database, type Sql, type Transaction, uuidList } from "./database.ts";
+import { arrayText, type Database, type Sql, type Transaction } from "./database.ts";
 
 interface LeaseRow {
   readonly id: string;
@@ -133,7 +133,7 @@ async function lockLeases(
   const rows = await sql<ReportedRow[]>`
     SELECT id, fence, account_id, period_start, granted, consumed, payload_bytes AS payload, padding_bytes AS padding,
            cover_bytes AS cover, closed_at IS NOT NULL AS closed
-    FROM leases WHERE id = ANY(${uuidList(ids)}::text::uuid[]) AND relay_id = ${relayId} ORDER BY id FOR UPDATE`;
+    FROM leases WHERE id = ANY(${arrayText(ids)}::text::uuid[]) AND relay_id = ${relayId} ORDER BY id FOR UPDATE`;
   return new Map(rows.map((row) => [row.id, row]));
 }
 
