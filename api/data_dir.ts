@@ -1,4 +1,5 @@
 /** Secrets that this service makes for itself in the data directory when none are configured, and the key ring's file. */
+import { CompactSign, compactVerify, importJWK } from "jose";
 import { type KeyRing, keyRing, rotateKeyRing, type SigningKey } from "./domain/key_ring.ts";
 import { Secret } from "./domain/secret.ts";
 
@@ -25,7 +26,7 @@ export async function openKeyRing(
   dataDir: string,
 ): Promise<KeyRingSource> {
   if (configured !== undefined && "json" in configured) {
-    const ring = parseKeyRing(configured.json.reveal(), "STATIC_JWT_KEYS");
+    const ring = await parseKeyRing(configured.json.reveal(), "STATIC_JWT_KEYS");
     return { ring: () => ring, reload: () => Promise.resolve() };
   }
   const path = configured?.file ?? keyRingPath(dataDir);
@@ -33,13 +34,13 @@ export async function openKeyRing(
     await createOnce(path, async () => JSON.stringify({ keys: [await generateSigningKey()] }));
   }
   let text = await Deno.readTextFile(path);
-  let ring = parseKeyRing(text, path);
+  let ring = await parseKeyRing(text, path);
   return {
     ring: () => ring,
     reload: async () => {
       const now = await Deno.readTextFile(path);
       if (now === text) return;
-      ring = parseKeyRing(now, path);
+      ring = await parseKeyRing(now, path);
       text = now;
     },
   };
@@ -51,7 +52,7 @@ export function keyRingPath(dataDir: string): string {
 
 /** Adds a key to the ring's file and answers its id. The file is replaced at once, so a reader sees the old or the new. */
 export async function rotateKeyRingFile(path: string, nowMs: number): Promise<SigningKey> {
-  const ring = parseKeyRing(await Deno.readTextFile(path), path);
+  const ring = await parseKeyRing(await Deno.readTextFile(path), path);
   const fresh = await generateSigningKey();
   const temporary = `${path}.${fresh.kid}.new`;
   await Deno.writeTextFile(temporary, JSON.stringify(rotateKeyRing(ring, fresh, nowMs), null, 2), { mode: owner });
@@ -67,8 +68,24 @@ async function generateSigningKey(): Promise<SigningKey> {
   return { kty: "OKP", crv: "Ed25519", kid: `${new Date().toISOString().slice(0, 10)}-${suffix}`, x, d };
 }
 
+/** A public part that does not belong to the private one would make tokens that nobody accepts: found here, at the start. */
+async function checkPairs({ keys }: KeyRing, source: string): Promise<void> {
+  for (const { kty, crv, x, d, kid } of keys) {
+    try {
+      const [privateKey, publicKey] = [
+        await importJWK({ kty, crv, x, d }, "EdDSA"),
+        await importJWK({ kty, crv, x }, "EdDSA"),
+      ];
+      const signed = await new CompactSign(new Uint8Array(1)).setProtectedHeader({ alg: "EdDSA" }).sign(privateKey);
+      await compactVerify(signed, publicKey);
+    } catch {
+      throw new Error(`Cannot read the token keys: in ${source}, the two parts of key ${kid} do not belong together`);
+    }
+  }
+}
+
 /** The text of a private key never reaches an error message. */
-function parseKeyRing(text: string, source: string): KeyRing {
+async function parseKeyRing(text: string, source: string): Promise<KeyRing> {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -76,7 +93,10 @@ function parseKeyRing(text: string, source: string): KeyRing {
     throw new Error(`Cannot read the token keys: ${source} is not JSON`);
   }
   const parsed = keyRing.safeParse(json);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    await checkPairs(parsed.data, source);
+    return parsed.data;
+  }
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
   throw new Error(`Cannot read the token keys: ${source} is not a private Ed25519 JWK set (${problems})`);
 }

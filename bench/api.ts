@@ -9,7 +9,7 @@ import { type LoadResult, measureLoad } from "./http_load.ts";
 
 const rounds = 3;
 const seconds = Number(Deno.env.get("BENCH_SECONDS") ?? 3);
-const connections = 16;
+const connections = Number(Deno.env.get("BENCH_CONNECTIONS") ?? 32);
 
 const environment = {
   STATIC_API_PORT: "0",

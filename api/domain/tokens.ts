@@ -1,5 +1,4 @@
 /** Short-lived tokens for the relay: EdDSA (Ed25519), claims exactly `sub, plan, iss, iat, exp`. */
-import { base64url, importJWK } from "jose";
 import type { Caller } from "./authentication.ts";
 import {
   type KeyRing,
@@ -14,39 +13,44 @@ import type { Clock } from "./ports.ts";
 export const tokenIssuer = "static-api";
 
 export interface Tokens {
-  issue(caller: Caller): Promise<string>;
+  issue(caller: Caller): string;
   publicKeys(): { keys: readonly Record<string, string>[] };
+}
+
+/** Ed25519 with one key. */
+export type Sign = (bytes: Uint8Array) => Uint8Array;
+
+export interface TokensDeps {
+  /** Asked at every use, so that a rotated key file takes effect without a restart. */
+  readonly ring: () => KeyRing;
+  readonly createSign: (key: SigningKey) => Sign;
+  readonly clock: Clock;
 }
 
 /** A signing key ready for use: imported once, its header encoded once. */
 interface Signer {
   readonly header: string;
-  readonly key: Promise<CryptoKey>;
+  readonly sign: Sign;
 }
 
-/** `ring` is asked at every use, so that a rotated key file takes effect without a restart. */
-export function createTokens({ ring, clock }: { ring: () => KeyRing; clock: Clock }): Tokens {
+export function createTokens({ ring, createSign, clock }: TokensDeps): Tokens {
   const signers = new WeakMap<SigningKey, Signer>();
   const signerOf = (key: SigningKey): Signer => {
     const known = signers.get(key);
     if (known !== undefined) return known;
-    const signer = {
-      header: encodePart({ alg: "EdDSA", typ: "JWT", kid: key.kid }),
-      key: importSigningKey(key),
-    };
+    const signer = { header: encodePart({ alg: "EdDSA", typ: "JWT", kid: key.kid }), sign: createSign(key) };
     signers.set(key, signer);
     return signer;
   };
   return {
-    issue: async ({ accountId, plan }) => {
+    issue: ({ accountId, plan }) => {
       const now = clock();
-      const { header, key } = signerOf(signingKey(ring(), now));
+      const { header, sign } = signerOf(signingKey(ring(), now));
       const iat = Math.floor(now / 1000);
       const claims = { sub: accountId, plan, iss: tokenIssuer, iat, exp: iat + tokenLifetimeSeconds };
       // Put together here: a general library spends as long on checking claims that are right by construction as on signing.
       const signed = `${header}.${encodePart(claims)}`;
-      const signature = await crypto.subtle.sign("Ed25519", await key, encoder.encode(signed));
-      return `${signed}.${base64url.encode(new Uint8Array(signature))}`;
+      return `${signed}.${base64url(sign(encoder.encode(signed)))}`;
     },
     publicKeys: () => ({ keys: publishedKeys(ring(), clock()).map(publicJwk) }),
   };
@@ -55,11 +59,9 @@ export function createTokens({ ring, clock }: { ring: () => KeyRing; clock: Cloc
 const encoder = new TextEncoder();
 
 function encodePart(part: object): string {
-  return base64url.encode(JSON.stringify(part));
+  return base64url(encoder.encode(JSON.stringify(part)));
 }
 
-async function importSigningKey({ kty, crv, x, d }: SigningKey): Promise<CryptoKey> {
-  const key = await importJWK({ kty, crv, x, d }, "EdDSA");
-  if (key instanceof Uint8Array) throw new TypeError("An Ed25519 key was imported as a symmetric one");
-  return key;
+function base64url(bytes: Uint8Array): string {
+  return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
 }
