@@ -2,7 +2,8 @@
  * How fast the HTTP API is on real PostgreSQL, beside its floor in the same run: `POST /v1/tokens` and `GET /v1/keys` with a
  * warm key, against (a) a bare hono hello, (b) the same endpoint with the verified-key memory turned off and (c) hono + one
  * indexed SELECT + one Ed25519 signature. Targets: warm tokens ≥ 60 % of (c) and ≥ 50 × (b).
- * Each server is its own process; rounds alternate between the cases, and the median round of each is shown.
+ * Each server is its own process; rounds alternate between the cases, and the median round of each is shown. The CPU time of
+ * the server per request is shown too, because it does not depend on what else the machine does.
  */
 import { startPostgres } from "../tests/support/mod.ts";
 import { type LoadResult, measureLoad } from "./http_load.ts";
@@ -20,6 +21,7 @@ const environment = {
 
 interface Server {
   readonly url: string;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ async function startServer(script: string, env: Record<string, string>): Promise
   const url = await readUrl(first);
   return {
     url,
+    pid: child.pid,
     stop: async () => {
       child.kill("SIGTERM");
       await child.status;
@@ -54,17 +57,17 @@ async function run(): Promise<void> {
   const postgres = await startPostgres();
   const dataDir = await Deno.makeTempDir();
   const servers: Server[] = [];
-  const start = async (script: string, env: Record<string, string>): Promise<string> => {
+  const start = async (script: string, env: Record<string, string>): Promise<Server> => {
     const server = await startServer(script, env);
     servers.push(server);
-    return server.url;
+    return server;
   };
   try {
     const database = { STATIC_DATA_DIR: dataDir, DATABASE_URL: await postgres.createDatabase() };
     const warm = await start("api/main.ts", { ...environment, ...database });
     const cold = await start("api/main.ts", { ...environment, ...database, STATIC_KEY_MEMORY: "0" });
     const body = JSON.stringify({ email: "bench@example.com", password: "a password for the benchmark" });
-    const account = await fetch(`${warm}/v1/accounts`, {
+    const account = await fetch(`${warm.url}/v1/accounts`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body,
@@ -74,12 +77,12 @@ async function run(): Promise<void> {
     const headers = { authorization: `Bearer ${apiKey}` };
     report(
       await measureAll({
-        "(a) bare hono hello": { url: baseline, method: "GET", path: "/hello" },
-        "(c) hono + SELECT + Ed25519": { url: baseline, method: "POST", path: "/token" },
-        "POST /v1/tokens, warm": { url: warm, method: "POST", path: "/v1/tokens", headers },
-        "GET /v1/keys, warm": { url: warm, method: "GET", path: "/v1/keys", headers },
-        "(b) POST /v1/tokens, no memory": { url: cold, method: "POST", path: "/v1/tokens", headers },
-        "(b) GET /v1/keys, no memory": { url: cold, method: "GET", path: "/v1/keys", headers },
+        "(a) bare hono hello": { server: baseline, method: "GET", path: "/hello" },
+        "(c) hono + SELECT + Ed25519": { server: baseline, method: "POST", path: "/token" },
+        "POST /v1/tokens, warm": { server: warm, method: "POST", path: "/v1/tokens", headers },
+        "GET /v1/keys, warm": { server: warm, method: "GET", path: "/v1/keys", headers },
+        "(b) POST /v1/tokens, no memory": { server: cold, method: "POST", path: "/v1/tokens", headers },
+        "(b) GET /v1/keys, no memory": { server: cold, method: "GET", path: "/v1/keys", headers },
       }),
     );
   } finally {
@@ -90,18 +93,22 @@ async function run(): Promise<void> {
 }
 
 interface Case {
-  readonly url: string;
+  readonly server: Server;
   readonly method: string;
   readonly path: string;
   readonly headers?: Record<string, string>;
 }
 
-async function measureAll(cases: Record<string, Case>): Promise<Map<string, LoadResult>> {
-  const results = new Map<string, LoadResult[]>();
-  for (const load of Object.values(cases)) await measureLoad({ ...load, connections, seconds: seconds / 3 });
+interface Measured extends LoadResult {
+  readonly cpuMicroseconds: number;
+}
+
+async function measureAll(cases: Record<string, Case>): Promise<Map<string, Measured>> {
+  const results = new Map<string, Measured[]>();
+  for (const load of Object.values(cases)) await measure(load, seconds / 3);
   for (let round = 0; round < rounds; round++) {
     for (const [name, load] of Object.entries(cases)) {
-      results.set(name, [...results.get(name) ?? [], await measureLoad({ ...load, connections, seconds })]);
+      results.set(name, [...results.get(name) ?? [], await measure(load, seconds)]);
     }
   }
   return new Map(Array.from(results, ([name, all]) => {
@@ -112,18 +119,43 @@ async function measureAll(cases: Record<string, Case>): Promise<Map<string, Load
   }));
 }
 
-function report(results: Map<string, LoadResult>): void {
-  const rate = (name: string): number => results.get(name)?.perSecond ?? NaN;
-  console.log(`${connections} connections, ${rounds} rounds of ${seconds} s, median round, Deno ${Deno.version.deno}`);
-  for (const [name, { perSecond, p50Ms, p99Ms }] of results) {
-    const figures = `${perSecond.toFixed(0).padStart(7)} /s   p50 ${p50Ms.toFixed(2)} ms   p99 ${p99Ms.toFixed(2)} ms`;
-    console.log(`${name.padEnd(32)} ${figures}`);
+async function measure({ server, ...load }: Case, seconds: number): Promise<Measured> {
+  const before = await cpuSeconds(server.pid);
+  const result = await measureLoad({ ...load, url: server.url, connections, seconds });
+  const used = await cpuSeconds(server.pid) - before;
+  return { ...result, cpuMicroseconds: used * 1e6 / (result.perSecond * seconds) };
+}
+
+/** User and system time of a process, from Linux' accounting in hundredths of a second; NaN elsewhere. */
+async function cpuSeconds(pid: number): Promise<number> {
+  try {
+    const fields = (await Deno.readTextFile(`/proc/${pid}/stat`)).split(") ")[1]?.split(" ") ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  } catch {
+    return NaN;
   }
-  const tokens = rate("POST /v1/tokens, warm");
-  const ofFloor = tokens / rate("(c) hono + SELECT + Ed25519");
-  const overCold = tokens / rate("(b) POST /v1/tokens, no memory");
-  console.log(`warm tokens: ${(100 * ofFloor).toFixed(0)} % of (c), target 60 %: ${ofFloor >= 0.6 ? "met" : "SHORT"}`);
-  console.log(`warm tokens: ${overCold.toFixed(0)} × (b), target 50: ${overCold >= 50 ? "met" : "SHORT"}`);
+}
+
+function report(results: Map<string, Measured>): void {
+  const of = (name: string): Measured => {
+    const measured = results.get(name);
+    if (measured === undefined) throw new TypeError(name);
+    return measured;
+  };
+  console.log(`${connections} connections, ${rounds} rounds of ${seconds} s, median round, Deno ${Deno.version.deno}`);
+  for (const [name, { perSecond, p50Ms, p99Ms, cpuMicroseconds }] of results) {
+    const times = `p50 ${p50Ms.toFixed(2).padStart(7)} ms   p99 ${p99Ms.toFixed(2).padStart(7)} ms`;
+    const cpu = `${cpuMicroseconds.toFixed(0).padStart(6)} µs CPU`;
+    console.log(`${name.padEnd(32)} ${perSecond.toFixed(0).padStart(7)} /s   ${times}   ${cpu}`);
+  }
+  const [warm, floor] = [of("POST /v1/tokens, warm"), of("(c) hono + SELECT + Ed25519")];
+  const cold = of("(b) POST /v1/tokens, no memory");
+  const verdict = (value: number, target: number): string => `target ${target}: ${value >= target ? "met" : "SHORT"}`;
+  const [ofFloor, overCold] = [warm.perSecond / floor.perSecond, warm.perSecond / cold.perSecond];
+  console.log(`warm tokens / (c): ${ofFloor.toFixed(2)}, ${verdict(ofFloor, 0.6)}`);
+  console.log(`warm tokens / (b): ${overCold.toFixed(0)}, ${verdict(overCold, 50)}`);
+  const cpu = (other: Measured): string => (other.cpuMicroseconds / warm.cpuMicroseconds).toFixed(2);
+  console.log(`server CPU per request: (c) costs ${cpu(floor)} × and (b) ${cpu(cold)} × of warm tokens`);
 }
 
 await run();
