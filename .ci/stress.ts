@@ -1,6 +1,6 @@
 /** Long campaigns, run by hand and reported in notes: the same tests as the default run with `STATIC_STRESS=1`, at full length. */
 
-const campaigns = ["proto/fuzz_test.ts"];
+const campaigns = ["proto/fuzz_test.ts", "tests/api/durability_test.ts", "tests/api/model_test.ts"];
 
 const child = new Deno.Command(Deno.execPath(), {
   args: ["test", "-A", "--no-check", ...(Deno.args.length > 0 ? Deno.args : campaigns)],
