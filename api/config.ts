@@ -121,7 +121,7 @@ function readDatabase(read: VariableReader): Config["database"] {
     read.fault("DATABASE_URL", "postgres://user:password@host:port/database?sslmode=…");
     return undefined;
   }
-  const modes: readonly TlsMode[] = ["disable", "require", "verify-ca", "verify-full"];
+  const modes: readonly TlsMode[] = ["disable", "require", "verify-full"];
   const local = isLoopback(url.hostname) || (url.searchParams.get("host") ?? "").startsWith("/");
   const given = url.searchParams.get("sslmode") ?? (local ? "disable" : undefined);
   const tls = modes.find((mode) => mode === given);

@@ -8,8 +8,8 @@ import { Fault } from "../domain/fault.ts";
 export type Sql = postgres.Sql<{ bigint: number }>;
 export type Transaction = postgres.TransactionSql<{ bigint: number }>;
 
-/** The five modes that libpq knows and that make sense here; `prefer` is missing because it may silently be plain text. */
-export type TlsMode = "disable" | "require" | "verify-ca" | "verify-full";
+/** Three of libpq's modes: plain text, encrypted, and encrypted to a server that proves its name. */
+export type TlsMode = "disable" | "require" | "verify-full";
 
 export type DatabaseAddress =
   | { readonly kind: "url"; readonly url: string; readonly tls: TlsMode; readonly ca: string | undefined }
@@ -70,20 +70,19 @@ function endpointOf(address: DatabaseAddress): postgres.Options<Record<string, p
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     // The key is always given: `ssl: undefined` beside `sslmode=require` in a URL would connect in plain text.
-    ssl: tlsOptions(address),
+    ssl: tlsOptions(address, url.hostname),
   };
 }
 
-function tlsOptions({ tls, ca }: { tls: TlsMode; ca: string | undefined }): boolean | object {
+/** `host` is what the certificate must be for: the driver names no address, and Node would then compare with "localhost". */
+function tlsOptions({ tls, ca }: { tls: TlsMode; ca: string | undefined }, host: string): boolean | object {
   switch (tls) {
     case "disable":
       return false;
     case "require":
       return { rejectUnauthorized: false };
-    case "verify-ca":
-      return { rejectUnauthorized: true, ca, checkServerIdentity: () => undefined };
     case "verify-full":
-      return { rejectUnauthorized: true, ca };
+      return { rejectUnauthorized: true, ca, host };
   }
 }
 

@@ -9,10 +9,16 @@ testWhen(
   "TLS to the database is used as configured, and a connection that should be encrypted and is not is refused",
   async () => {
     const certificate = await createCertificate();
-    const [encrypted, plain] = await Promise.all([startPostgres({ tls: certificate }), startPostgres()]);
+    const elsewhere = await createCertificate("DNS:elsewhere.example,DNS:localhost");
+    const servers = await Promise.all([
+      startPostgres({ tls: certificate }),
+      startPostgres({ tls: elsewhere }),
+      startPostgres(),
+    ]);
+    const [encrypted, misnamed, plain] = servers;
     const dataDir = await Deno.makeTempDir({ prefix: "static-" });
     const caFile = `${dataDir}/ca.pem`;
-    await Deno.writeTextFile(caFile, certificate.certificate);
+    await Deno.writeTextFile(caFile, certificate.certificate + elsewhere.certificate);
     const start = (url: string, environment: Record<string, string> = {}): ReturnType<typeof startTestApi> =>
       startTestApi({ STATIC_DATA_DIR: dataDir, DATABASE_URL: url, ...environment });
     try {
@@ -23,10 +29,17 @@ testWhen(
         await api.close();
       }
       // Not signed by an authority we know.
-      await assertRejects(() => start(`${url}?sslmode=verify-full`), Error);
+      await assertRejects(() => start(`${url}?sslmode=verify-full`), Error, "certificate");
+      // Known, but issued for other names than the address we connect to.
+      const other = await misnamed.createDatabase();
+      await assertRejects(
+        () => start(`${other}?sslmode=verify-full`, { STATIC_DATABASE_CA: caFile }),
+        Error,
+        "does not match",
+      );
       await assertRejects(async () => start(`${await plain.createDatabase()}?sslmode=require`), Error);
     } finally {
-      await Promise.all([encrypted.close(), plain.close()]);
+      await Promise.all(servers.map((server) => server.close()));
       await Deno.remove(dataDir, { recursive: true });
     }
   },

@@ -1,4 +1,4 @@
-/** A certificate for `localhost` and 127.0.0.1, made anew by the installed openssl; it is its own authority. */
+/** A certificate (for this machine unless told otherwise), made anew by the installed openssl; it is its own authority. */
 import type { Requirement } from "./requirement.ts";
 
 export interface TestCertificate {
@@ -17,12 +17,12 @@ export const opensslInstalled: Requirement = {
   reason: "openssl is not installed",
 };
 
-export async function createCertificate(): Promise<TestCertificate> {
+export async function createCertificate(names = "DNS:localhost,IP:127.0.0.1"): Promise<TestCertificate> {
   const folder = await Deno.makeTempDir();
   try {
     const args = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
-    args.push("-keyout", `${folder}/key`, "-out", `${folder}/certificate`, "-subj", "/CN=localhost");
-    args.push("-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE");
+    args.push("-keyout", `${folder}/key`, "-out", `${folder}/certificate`, "-subj", "/CN=test");
+    args.push("-addext", `subjectAltName=${names}`, "-addext", "basicConstraints=critical,CA:FALSE");
     const { success, stderr } = await new Deno.Command("openssl", { args, stdout: "null", stderr: "piped" }).output();
     if (!success) throw new Error(`openssl failed: ${new TextDecoder().decode(stderr)}`);
     const [certificate, key] = await Promise.all(
