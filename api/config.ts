@@ -132,7 +132,7 @@ function readDatabase(read: VariableReader): Config["database"] {
     );
     return undefined;
   }
-  return { kind: "url", url: text, tls, ca };
+  return { kind: "url", url: new Secret(text), tls, ca };
 }
 
 function readJwtKeys(text: string | undefined): Config["jwtKeys"] {

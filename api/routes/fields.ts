@@ -35,7 +35,7 @@ export const password = z.string({ error: "must be a string" })
   });
 
 export const keyName = z.string({ error: "must be a string" })
-  .max(limits.emailBytes * 4, `must have at most ${nameMax} characters`)
+  .max(16 * nameMax, `must have at most ${nameMax} characters`)
   .transform((text) => text.trim())
   .pipe(
     z.string()

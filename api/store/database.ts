@@ -4,6 +4,7 @@
  */
 import postgres from "postgres";
 import { Fault } from "../domain/fault.ts";
+import type { Secret } from "../domain/secret.ts";
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 export type Transaction = postgres.TransactionSql<{ bigint: number }>;
@@ -12,7 +13,7 @@ export type Transaction = postgres.TransactionSql<{ bigint: number }>;
 export type TlsMode = "disable" | "require" | "verify-full";
 
 export type DatabaseAddress =
-  | { readonly kind: "url"; readonly url: string; readonly tls: TlsMode; readonly ca: string | undefined }
+  | { readonly kind: "url"; readonly url: Secret; readonly tls: TlsMode; readonly ca: string | undefined }
   | { readonly kind: "socket"; readonly path: string };
 
 export interface DatabaseOptions {
@@ -23,8 +24,13 @@ export interface DatabaseOptions {
 
 export interface Database {
   readonly sql: Sql;
-  /** Awaits a query or transaction under the deadline and turns connection trouble into a fault. */
-  run<T>(work: PromiseLike<T>): Promise<T>;
+  /**
+   * Awaits a query under the deadline and turns connection trouble into a fault. A query that is late is cancelled: one that
+   * still waits for a connection must not run long after its caller was told that it failed.
+   */
+  run<T extends readonly object[]>(query: postgres.PendingQuery<T>): Promise<postgres.RowList<T>>;
+  /** The same for a transaction. */
+  transact<T>(work: (sql: Transaction) => Promise<T>): Promise<T>;
   /** The name of the unique constraint that was violated, if that is what `error` says. */
   violatedConstraint(error: unknown): string | undefined;
   close(): Promise<void>;
@@ -49,7 +55,20 @@ export function connectDatabase(address: DatabaseAddress, options: DatabaseOptio
   });
   return {
     sql,
-    run: (work) => withDeadline(work, options.deadlineMs),
+    run: (query) =>
+      withDeadline(query, options.deadlineMs, () => {
+        // Answers whether the cancellation was sent, which changes nothing any more.
+        Promise.resolve(query.cancel()).catch(() => {});
+      }),
+    transact: <T>(work: (sql: Transaction) => Promise<T>) => {
+      let late = false;
+      const begun = sql.begin(async (transaction) => {
+        if (late) throw new Error("the caller no longer waits for this transaction");
+        // In an object, because the driver would await the elements of an array.
+        return { result: await work(transaction) };
+      });
+      return withDeadline(begun.then(({ result }) => result), options.deadlineMs, () => late = true);
+    },
     violatedConstraint: (error) =>
       error instanceof postgres.PostgresError && error.code === "23505" ? error.constraint_name : undefined,
     close: () => sql.end({ timeout: 2 }),
@@ -60,7 +79,7 @@ function endpointOf(address: DatabaseAddress): postgres.Options<Record<string, p
   if (address.kind === "socket") {
     return { path: address.path, host: "localhost", user: "postgres", database: "postgres", max_lifetime: null };
   }
-  const url = new URL(address.url);
+  const url = new URL(address.url.reveal());
   const socketFolder = url.searchParams.get("host");
   return {
     host: url.hostname,
@@ -101,10 +120,13 @@ export async function assertTls({ sql, run }: Database, address: DatabaseAddress
   }
 }
 
-async function withDeadline<T>(work: PromiseLike<T>, deadlineMs: number): Promise<T> {
+async function withDeadline<T>(work: PromiseLike<T>, deadlineMs: number, giveUp: () => void): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(unavailable(new Error(`no answer within ${deadlineMs} ms`))), deadlineMs);
+    timer = setTimeout(() => {
+      reject(unavailable(new Error(`no answer within ${deadlineMs} ms`)));
+      giveUp();
+    }, deadlineMs);
   });
   try {
     return await Promise.race([work, late]);

@@ -22,11 +22,11 @@ interface FoundRow {
 }
 
 export function createKeyStore(database: Database): KeyStore {
-  const { sql, run, violatedConstraint } = database;
+  const { sql, run, transact, violatedConstraint } = database;
   return {
     addKey: async (accountId, key, maxActiveKeys) => {
       try {
-        return await run(sql.begin(async (sql) => {
+        return await transact(async (sql) => {
           // Locks out other additions to this account; the count below is a new statement, so it sees theirs.
           await sql`SELECT 1 FROM accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
           const { count } = await sql`
@@ -36,7 +36,7 @@ export function createKeyStore(database: Database): KeyStore {
             WHERE (SELECT count(*) FROM api_keys WHERE account_id = ${accountId} AND revoked_at IS NULL)
                   < ${maxActiveKeys}`;
           return count === 1 ? "added" : "limit_reached";
-        }));
+        });
       } catch (error) {
         if (violatedConstraint(error) === "api_keys_key_prefix") return "prefix_taken";
         throw error;

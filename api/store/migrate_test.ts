@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { postgresInstalled, startPostgres, testWhen } from "../../tests/support/mod.ts";
+import { Secret } from "../domain/secret.ts";
 import { assertTls, connectDatabase, type Database } from "./database.ts";
 import { migrate, readMigrations } from "./migrate.ts";
 
@@ -8,7 +9,7 @@ const options = { maxConnections: 2, deadlineMs: 1500 };
 async function withDatabases(count: number, use: (databases: Database[], url: string) => Promise<void>): Promise<void> {
   const server = await startPostgres();
   const url = await server.createDatabase();
-  const address = { kind: "url", url, tls: "disable", ca: undefined } as const;
+  const address = { kind: "url", url: new Secret(url), tls: "disable", ca: undefined } as const;
   const databases = Array.from({ length: count }, () => connectDatabase(address, options));
   try {
     await use(databases, url);
@@ -68,8 +69,8 @@ testWhen(postgresInstalled, "a migration that was applied and has changed since 
 testWhen(postgresInstalled, "assertTls() refuses a connection that turned out to be plain text", async () => {
   await withDatabases(1, async ([database], url) => {
     if (database === undefined) throw new TypeError();
-    await assertTls(database, { kind: "url", url, tls: "disable", ca: undefined });
-    const required = { kind: "url", url, tls: "require", ca: undefined } as const;
+    await assertTls(database, { kind: "url", url: new Secret(url), tls: "disable", ca: undefined });
+    const required = { kind: "url", url: new Secret(url), tls: "require", ca: undefined } as const;
     await assertRejects(() => assertTls(database, required), Error, "not encrypted");
   });
 });

@@ -37,7 +37,7 @@ interface ReportedRow {
   readonly closed: boolean;
 }
 
-export function createUsageStore({ sql, run, violatedConstraint }: Database): UsageStore {
+export function createUsageStore({ sql, run, transact, violatedConstraint }: Database): UsageStore {
   return {
     readUsage: async (accountId, period, at) => {
       const [row] = await run(sql<UsageRow[]>`
@@ -76,13 +76,13 @@ export function createUsageStore({ sql, run, violatedConstraint }: Database): Us
     },
 
     reportLeases: (relayId, reports, at) =>
-      run(sql.begin(async (sql) => {
+      transact(async (sql) => {
         const leases = await lockLeases(sql, relayId, reports.map(({ leaseId }) => leaseId));
         const judged = judgeAll(leases, reports);
         const changes = judged.flatMap(({ change }) => change === undefined ? [] : [change]);
         for (const change of changes.sort(byAccount)) await applyChange(sql, change, at);
         return judged.map(({ outcome }) => outcome);
-      })),
+      }),
 
     listLeases: async (relayId, limit) => {
       const rows = await run(sql<LeaseRow[]>`

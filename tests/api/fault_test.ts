@@ -54,8 +54,19 @@ testWhen(
       await t.step("frozen: connections open, nothing answers", async () => {
         await server.freeze();
         await assertDown(/no answer|CONNECT_TIMEOUT/);
+        const emails = Array.from({ length: 40 }, () => `${crypto.randomUUID()}@example.com`);
+        const answers = await Promise.all(
+          emails.map((email) => api.call("POST", "/v1/accounts", { body: { email, password: "12345678" } })),
+        );
+        for (const answer of answers) assertRefused(answer, 503, "overloaded");
         await server.thaw();
         await assertRecovers();
+        // What was on one of the ten connections may have been done; what still waited for one must never be.
+        const ghosts = await Promise.all(
+          emails.map((email) => api.call("POST", "/v1/accounts/keys", { body: { email, password: "12345678" } })),
+        );
+        const done = ghosts.filter(({ status }) => status === 200).length;
+        assert(done <= 10, `${done} sign-ups ran after their callers were told that they failed`);
       });
       await t.step("no half-made account: the address has an account with its key, or none", async () => {
         const retried = await api.call("POST", "/v1/accounts", { body: { email, password: "12345678" } });

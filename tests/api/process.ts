@@ -9,6 +9,8 @@ export interface ApiProcess {
   /** Everything written to standard output and error so far. */
   output(): string;
   signal(name: Deno.Signal): void;
+  /** Ends it if it still runs, whatever happened before. */
+  stop(): Promise<void>;
   /** The exit code. */
   finished(): Promise<number>;
 }
@@ -47,6 +49,10 @@ export async function startProcess(environment: Record<string, string>): Promise
     metrics: async () => (await fetch(`${/"admin_url":"([^"]+)"/.exec(lines.text)?.[1]}/metrics`)).text(),
     output: () => lines.text,
     signal: (name) => child.kill(name),
+    stop: async () => {
+      if (!state.ended) child.kill("SIGKILL");
+      await status;
+    },
     finished: () => status,
   };
 }

@@ -30,9 +30,10 @@ testWhen(
       assertEquals((await slow).status, 201);
       assertEquals(await second.finished(), 0, second.output());
       await assertRejects(() => second.call("GET", "/health"), TypeError);
-    } finally {
       first.signal("SIGINT");
-      assertEquals(await first.finished(), 0);
+      assertEquals(await first.finished(), 0, first.output());
+    } finally {
+      await Promise.all([first.stop(), second.stop()]);
       await backend.close();
     }
   },
@@ -63,8 +64,8 @@ testWhen(postgresInstalled, "a stop writes last_used_at before any timer does", 
 
 Deno.test("the embedded database survives a crash, keeps a second process out, and takes an administrator's command", async () => {
   const backend = await embedded.open();
+  const first = await startProcess(backend.environment);
   try {
-    const first = await startProcess(backend.environment);
     const account = await signUp(first.call);
     const refused = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", "api/main.ts"],
@@ -90,6 +91,7 @@ Deno.test("the embedded database survives a crash, keeps a second process out, a
       await again.close();
     }
   } finally {
+    await first.stop();
     await backend.close();
   }
 });
