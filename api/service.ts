@@ -30,8 +30,10 @@ import { type OpenStore, openStore } from "./store/mod.ts";
 const maxBodyBytes = 64 * 1024;
 /** Every request must be answered within two seconds when the database is away. */
 const databaseDeadlineMs = 1500;
+/** The embedded database cannot be away, only busy: it does one thing at a time. */
+const embeddedDeadlineMs = 10_000;
 const lastUsedFlushMs = 1000;
-const keyRingReloadMs = 5000;
+const keyRingReloadMs = 2000;
 const shutdownDeadlineMs = 10_000;
 
 export interface ServiceOptions {
@@ -162,7 +164,7 @@ async function openDatabase(config: Config): Promise<OpenStore> {
     );
   }
   try {
-    const open = await openStore(embedded.address, { maxConnections: 1, deadlineMs: databaseDeadlineMs });
+    const open = await openStore(embedded.address, { maxConnections: 1, deadlineMs: embeddedDeadlineMs });
     return {
       ...open,
       close: async () => {

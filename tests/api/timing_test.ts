@@ -45,18 +45,18 @@ Deno.test("unknown and wrong take alike, for accounts and for keys, with the pro
     const pairs = {
       "unknown e-mail and wrong password": () =>
         compareTimes(
-          20,
+          12,
           () => refused("/v1/accounts/keys", { email: "nobody@example.com", password }),
           () => refused("/v1/accounts/keys", { email, password }),
         ),
       "unknown account id and wrong password": () =>
         compareTimes(
-          20,
+          12,
           () => refused(`/v1/accounts/${crypto.randomUUID()}/keys`, { password }),
           () => refused(`/v1/accounts/${id}/keys`, { password }),
         ),
       "unknown key and wrong key": () =>
-        compareTimes(60, () => refusedKey("00000000"), () => refusedKey(apiKey.slice(8, 16))),
+        compareTimes(40, () => refusedKey("00000000"), () => refusedKey(apiKey.slice(8, 16))),
     };
     for (const [name, compare] of Object.entries(pairs)) {
       await t.step(name, async () => {

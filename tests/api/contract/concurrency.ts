@@ -1,7 +1,7 @@
 /** What must hold when many do the same at once. */
 import { assertEquals } from "@std/assert";
-import { startTestApi } from "../harness.ts";
-import { assertRefused, type Guarantees } from "./contract.ts";
+import type { Answer, TestApi } from "../harness.ts";
+import type { Guarantees } from "./contract.ts";
 import { takeLease } from "./usage.ts";
 
 function countBy(values: readonly number[]): Record<string, number> {
@@ -9,6 +9,15 @@ function countBy(values: readonly number[]): Record<string, number> {
     (counts, value) => ({ ...counts, [value]: (counts[value] ?? 0) + 1 }),
     {},
   );
+}
+
+/** As a relay does: an overloaded API is asked again with the same nonce, which never takes twice. */
+async function takeLeaseAtLast(api: TestApi, options: Parameters<typeof takeLease>[1]): Promise<Answer> {
+  const nonce = crypto.randomUUID();
+  while (true) {
+    const answer = await takeLease(api, { ...options, nonce });
+    if (answer.status !== 503) return answer;
+  }
 }
 
 export const concurrencyGuarantees: Guarantees = {
@@ -41,7 +50,10 @@ export const concurrencyGuarantees: Guarantees = {
     const first = await takeLease(api, { account: id, messages: 9000 });
     assertEquals(first.json.lease.granted, 9000);
     const answers = await Promise.all(
-      Array.from({ length: 1000 }, (_, i) => takeLease(api, { account: id, messages: 7, relay: `relay-${i % 10}` })),
+      Array.from(
+        { length: 1000 },
+        (_, i) => takeLeaseAtLast(api, { account: id, messages: 7, relay: `relay-${i % 10}` }),
+      ),
     );
     // 142 full leases, one with what is left, and refusals.
     assertEquals(countBy(answers.map(({ status }) => status)), { 200: 143, 429: 857 });
@@ -80,19 +92,5 @@ export const concurrencyGuarantees: Guarantees = {
     const { json } = await api.call("GET", "/v1/usage", { key: apiKey });
     assertEquals(json.messages.used, row?.used);
     assertEquals(json.messages.used <= 10_000, true);
-  },
-};
-
-export const twoProcessGuarantees: Guarantees = {
-  "A key revoked through one API is refused by another on its next request": async ({ api, backend }) => {
-    const second = await startTestApi(backend.environment);
-    try {
-      const { apiKey, keyId } = await api.signUp();
-      assertEquals((await second.call("POST", "/v1/tokens", { key: apiKey })).status, 200);
-      assertEquals((await api.call("DELETE", `/v1/keys/${keyId}`, { key: apiKey })).status, 204);
-      assertRefused(await second.call("POST", "/v1/tokens", { key: apiKey }), 401, "auth_key_invalid");
-    } finally {
-      await second.close();
-    }
   },
 };
