@@ -2,38 +2,32 @@
  * The wiring: configuration → database, hashing, domain, app. `createService` makes everything but sockets (the edge entry
  * uses it as it is); `startApi` adds the listeners and is what `main.ts`, tests and the whole stack's `start.ts` call.
  */
-import { createPrivateKey, sign } from "node:crypto";
-import { hmac } from "@noble/hashes/hmac.js";
-import { sha256 } from "@noble/hashes/sha2.js";
 import { type App, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
 import type { Config } from "./config.ts";
 import { createOriginCheck } from "./cors.ts";
-import { type KeyRingSource, loadRelaySecret, openKeyRing } from "./data_dir.ts";
+import { createFingerprint, createSign } from "./cryptography.ts";
+import { loadRelaySecret, openKeyRing } from "./data_dir.ts";
 import { createAccounts } from "./domain/accounts.ts";
 import { createAuthenticator } from "./domain/authentication.ts";
 import { createKeys } from "./domain/keys.ts";
-import { createLastUsed, type LastUsed } from "./domain/last_used.ts";
+import { createLastUsed } from "./domain/last_used.ts";
 import { createRateLimiter } from "./domain/rate_limit.ts";
 import type { Clock } from "./domain/ports.ts";
-import type { Secret } from "./domain/secret.ts";
-import type { SigningKey } from "./domain/key_ring.ts";
-import { createTokens, type Sign } from "./domain/tokens.ts";
+import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
 import { createHashingPool, platformWorker } from "./hashing/pool.ts";
 import { type Listener, listenPlain, listenTls } from "./listen.ts";
-import { createLogger, describeError, type Logger } from "./log.ts";
+import { createLogger, type Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { openEmbedded } from "./store/embedded.ts";
-import { type OpenStore, openStore } from "./store/mod.ts";
+import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
+import { startUpkeep } from "./upkeep.ts";
 
 const maxBodyBytes = 64 * 1024;
 /** Every request must be answered within two seconds when the database is away. */
 const databaseDeadlineMs = 1500;
 /** The embedded database cannot be away, only busy: it does one thing at a time. */
 const embeddedDeadlineMs = 10_000;
-const lastUsedFlushMs = 1000;
-const keyRingReloadMs = 2000;
 const shutdownDeadlineMs = 10_000;
 
 export interface ServiceOptions {
@@ -112,13 +106,13 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     isAllowedOrigin: createOriginCheck(config.corsOrigins),
   });
 
-  const stopTimers = startTimers({ lastUsed, keyRing, logger });
+  const stopUpkeep = startUpkeep({ lastUsed, keyRing, logger });
   return {
     app,
     metrics,
     logger,
     close: async () => {
-      await stopTimers();
+      await stopUpkeep();
       pool.close();
       await closeStore();
     },
@@ -150,70 +144,9 @@ export async function startApi(config: Config, options: ServiceOptions): Promise
   }
 }
 
-async function openDatabase(config: Config): Promise<OpenStore> {
-  if (config.database !== undefined) {
-    return await openStore(config.database, {
-      maxConnections: config.databaseConnections,
-      deadlineMs: databaseDeadlineMs,
-    });
-  }
-  const embedded = await openEmbedded(config.dataDir);
-  if (embedded === undefined) {
-    throw new Error(
-      `Cannot open the embedded database: another process has ${config.dataDir} open. Stop it, or set DATABASE_URL`,
-    );
-  }
-  try {
-    const open = await openStore(embedded.address, { maxConnections: 1, deadlineMs: embeddedDeadlineMs });
-    return {
-      ...open,
-      close: async () => {
-        await open.close();
-        await embedded.close();
-      },
-    };
-  } catch (error) {
-    await embedded.close();
-    throw error;
-  }
-}
-
-/** Through `node:crypto`, which every runtime of ours has: it signs in half the time of WebCrypto, which prepares the key anew. */
-function createSign({ kty, crv, x, d }: SigningKey): Sign {
-  const key = createPrivateKey({ key: { kty, crv, x, d }, format: "jwk" });
-  return (bytes) => sign(null, bytes, key);
-}
-
-/** HMAC-SHA-256 under a key that only this process knows and nobody keeps; keyed once, copied for each use. */
-function createFingerprint(): (key: Secret) => string {
-  const keyed = hmac.create(sha256, crypto.getRandomValues(new Uint8Array(32)));
-  const encoder = new TextEncoder();
-  return (key) => keyed.clone().update(encoder.encode(key.reveal())).digest().toBase64();
-}
-
-/** The two things that happen by time; answers how to stop them, which includes a last flush. */
-function startTimers(
-  { lastUsed, keyRing, logger }: { lastUsed: LastUsed; keyRing: KeyRingSource; logger: Logger },
-): () => Promise<void> {
-  const flush = async (): Promise<void> => {
-    try {
-      await lastUsed.flush();
-    } catch (error) {
-      logger.log("warn", "last_used_at not written", { error: describeError(error) });
-    }
-  };
-  const timers = [
-    setInterval(flush, lastUsedFlushMs),
-    setInterval(() => {
-      keyRing.reload().catch((error) =>
-        logger.log("error", "token keys not reloaded", { error: describeError(error) })
-      );
-    }, keyRingReloadMs),
-  ];
-  return async () => {
-    timers.forEach(clearInterval);
-    await flush();
-  };
+async function openDatabase({ database, databaseConnections, dataDir }: Config): Promise<OpenStore> {
+  if (database === undefined) return await openEmbeddedStore(dataDir, embeddedDeadlineMs);
+  return await openStore(database, { maxConnections: databaseConnections, deadlineMs: databaseDeadlineMs });
 }
 
 function answerAdmin(request: Request, metrics: Metrics): Response {

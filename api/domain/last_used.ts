@@ -5,7 +5,7 @@
 import type { KeyId } from "../../proto/mod.ts";
 import type { Clock, KeyStore } from "./ports.ts";
 
-export const lastUsedIntervalMs = 60_000;
+const lastUsedIntervalMs = 60_000;
 /** Far above the keys that one process sees in a minute; beyond it a key may be written more often, never lost. */
 const maxRemembered = 100_000;
 

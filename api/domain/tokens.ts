@@ -10,7 +10,7 @@ import {
 } from "./key_ring.ts";
 import type { Clock } from "./ports.ts";
 
-export const tokenIssuer = "static-api";
+const tokenIssuer = "static-api";
 
 export interface Tokens {
   issue(caller: Caller): string;

@@ -2,6 +2,7 @@
 import type { Store } from "../domain/ports.ts";
 import { createAccountStore } from "./accounts.ts";
 import { assertTls, connectDatabase, type Database, type DatabaseAddress, type DatabaseOptions } from "./database.ts";
+import { openEmbedded } from "./embedded.ts";
 import { createKeyStore } from "./keys.ts";
 import { migrate, readMigrations } from "./migrate.ts";
 import { createUsageStore } from "./usage.ts";
@@ -27,7 +28,30 @@ export async function openStore(address: DatabaseAddress, options: DatabaseOptio
   }
 }
 
-export function createStore(database: Database): Store {
+/** The embedded database of a data directory, opened and closed with its store. */
+export async function openEmbeddedStore(dataDir: string, deadlineMs: number): Promise<OpenStore> {
+  const embedded = await openEmbedded(dataDir);
+  if (embedded === undefined) {
+    throw new Error(
+      `Cannot open the embedded database: another process has ${dataDir} open. Stop it, or set DATABASE_URL`,
+    );
+  }
+  try {
+    const open = await openStore(embedded.address, { maxConnections: 1, deadlineMs });
+    return {
+      ...open,
+      close: async () => {
+        await open.close();
+        await embedded.close();
+      },
+    };
+  } catch (error) {
+    await embedded.close();
+    throw error;
+  }
+}
+
+function createStore(database: Database): Store {
   const { sql, run } = database;
   return {
     ...createAccountStore(database),

@@ -24,7 +24,9 @@ export interface PostgresOptions {
 }
 
 export const postgresInstalled: Requirement = {
-  met: binaries() !== undefined,
+  get met() {
+    return binaries() !== undefined;
+  },
   reason: `PostgreSQL is not installed in ${packageFolder}`,
 };
 
