@@ -5,7 +5,7 @@ import { emailKeyOf } from "../domain/accounts.ts";
 import type { IssuedKey } from "../domain/keys.ts";
 import { Secret } from "../domain/secret.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
-import { rateLimited, refuse, showRateLimit } from "./errors.ts";
+import { notFound, rateLimited, refuse, showRateLimit } from "./errors.ts";
 import { email, id, isoTime, keyName, keyPrefix, parseUuid, password, plan, secretKey, timestamp } from "./fields.ts";
 import type { Router } from "./operation.ts";
 
@@ -122,16 +122,15 @@ function addRecoveryRoutes(router: Router, deps: RouteDeps): void {
       example: { password: examplePassword, name: "laptop" },
     },
     success,
-    refusals,
+    refusals: [...refusals, "not_found"],
     handle: (c, { body }) => {
-      // No account has this id, but the answer must look and take as if one had: same work against no hash.
-      const accountId = parseUuid(c.req.param("id"), parseAccountId) ?? nobody;
+      // Text that is no UUID names nothing, as everybody can see; an unknown UUID is answered like a wrong password.
+      const accountId = parseUuid(c.req.param("id"), parseAccountId);
+      if (accountId === undefined) return notFound(c);
       return recover(c, deps, { by: { id: accountId }, password: body.password, name: body.name });
     },
   });
 }
-
-const nobody: AccountId = parseAccountId("00000000-0000-0000-0000-000000000000");
 
 async function recover(
   c: ApiContext,

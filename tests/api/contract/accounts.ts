@@ -51,17 +51,19 @@ export const accountGuarantees: Guarantees = {
     assertNotEquals(byId.json.api_key, byEmail.json.api_key);
   },
 
-  "Unknown account, malformed account id and wrong password get the same 401 auth_failed": async ({ api }) => {
+  "Unknown account and wrong password get the same 401 auth_failed; an id that is no UUID is 404": async ({ api }) => {
     const { id, email } = await api.signUp();
     const password = "not the password";
     const answers = [
       await api.call("POST", `/v1/accounts/${id}/keys`, { body: { password } }),
       await api.call("POST", `/v1/accounts/${unknownAccount}/keys`, { body: { password } }),
-      await api.call("POST", "/v1/accounts/no-uuid/keys", { body: { password } }),
       await api.call("POST", "/v1/accounts/keys", { body: { email, password } }),
       await api.call("POST", "/v1/accounts/keys", { body: { email: "nobody@example.com", password } }),
     ];
     for (const answer of answers) assertRefused(answer, 401, "auth_failed", "Unknown account or wrong password");
+    for (const path of ["/v1/accounts/no-uuid/keys", "/accounts/%00/keys"]) {
+      assertRefused(await api.call("POST", path, { body: { password } }), 404, "not_found", "Not found");
+    }
   },
 
   "A password is the same in every Unicode form, and all of it counts, NUL included": async ({ api }) => {

@@ -1,5 +1,6 @@
 /** Bad input, methods, CORS, and what every answer carries. */
 import { assert, assertEquals, assertMatch, assertNotEquals } from "@std/assert";
+import { createRandom, seedFromEnvironment } from "../../support/mod.ts";
 import { assertRefused, type Guarantees, uuid } from "./contract.ts";
 
 const jsonType = { "content-type": "application/json" };
@@ -150,6 +151,55 @@ export const requestGuarantees: Guarantees = {
         headers: { origin: other, "access-control-request-method": "POST" },
       });
       assertEquals(answer.headers.get("access-control-allow-origin"), null, other);
+    }
+  },
+
+  "Three hundred random requests get a typed refusal or a success, never a failure of ours": async ({ api }) => {
+    const random = createRandom(seedFromEnvironment());
+    const { apiKey, id, keyId } = await api.signUp();
+    const words = [
+      "email",
+      "password",
+      "name",
+      "relay_id",
+      "reports",
+      "messages",
+      "nonce",
+      "account_id",
+      id,
+      "",
+      "\u0000",
+    ];
+    const value = (depth: number): unknown =>
+      random.pick<() => unknown>([
+        () => random.pick(words),
+        () => random.uint32() - 2 ** 31,
+        () => 1e308 * random.below(3),
+        () => random.pick([null, true, [], {}]),
+        () => "x".repeat(random.below(600)),
+        () => String.fromCharCode(random.below(65536), random.below(65536)),
+        () => depth > 3 ? 0 : Array.from({ length: random.below(4) }, () => value(depth + 1)),
+        () =>
+          depth > 3
+            ? 0
+            : Object.fromEntries(words.filter(() => random.chance(0.4)).map((word) => [word, value(depth + 1)])),
+      ])();
+    const paths = ["/v1/accounts", "/v1/accounts/keys", `/v1/accounts/${id}/keys`, "/v1/keys", `/v1/keys/${keyId}x`];
+    paths.push(
+      "/v1/tokens",
+      "/v1/usage",
+      "/internal/v1/leases",
+      "/internal/v1/leases/reports",
+      "/internal/v1/leases?relay_id=%00",
+    );
+    for (let i = 0; i < 300; i++) {
+      const [method, path] = [random.pick(["POST", "POST", "GET", "DELETE"]), random.pick(paths)];
+      const key = random.pick([apiKey, api.relaySecret]);
+      const body = method === "POST" ? { body: random.chance(0.7) ? { ...Object(value(0)) } : value(0) } : {};
+      const answer = await api.call(method, path, { key, ...body });
+      const what = `seed ${random.seed}: ${method} ${path} ${JSON.stringify(body)} → ${answer.status} ${answer.text}`;
+      assert(answer.status < 500, what);
+      if (answer.status >= 400) assertEquals(answer.json.request_id, answer.headers.get("x-request-id"), what);
     }
   },
 
