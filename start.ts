@@ -1,11 +1,14 @@
-/** The whole stack on one machine. It starts what this checkout contains and says plainly what it does not contain yet. */
+/**
+ * The whole stack on one machine, as far as it exists: the HTTP API with its embedded database, in this process. It says
+ * plainly what this checkout does not contain yet.
+ */
+import { ConfigError, configFromEnvironment, startApi } from "./api/mod.ts";
 
-const parts = [
-  { name: "proto", what: "wire contract: envelopes, cells, protobuf conversion, MLS readers", entry: "proto/mod.ts" },
-  { name: "api", what: "HTTP API: accounts, keys, tokens, usage", entry: "api/main.ts" },
-  { name: "relay", what: "encrypted channels over QUIC, WebTransport and gRPC", entry: "relay/main.ts" },
-  { name: "sdk", what: "client library for Deno, Node and browsers", entry: "sdk/mod.ts" },
-  { name: "cli", what: "the static command", entry: "cli/main.ts" },
+/** Parts of the stack that are still missing, by the file that will bring them. */
+const missing = [
+  { entry: "relay/main.ts", what: "relay: encrypted channels over QUIC, WebTransport and gRPC" },
+  { entry: "sdk/mod.ts", what: "SDK: client library for Deno, Node and browsers" },
+  { entry: "cli/main.ts", what: "CLI: the static command" },
 ];
 
 async function exists(path: string): Promise<boolean> {
@@ -17,8 +20,35 @@ async function exists(path: string): Promise<boolean> {
   }
 }
 
-console.log("Static: end-to-end encrypted channels for software agents.\n");
-for (const { name, what, entry } of parts) {
-  console.log(`  ${await exists(entry) ? "present" : "not yet"}  ${name.padEnd(6)} ${what}`);
+try {
+  console.log("Static: starting the HTTP API (the first start makes its database and takes some seconds) …");
+  const api = await startApi(configFromEnvironment(), { writeLog: (line) => console.log(line) });
+  console.log(`
+API       ${api.url}   (documentation: ${api.url}/docs)
+
+Try:
+  curl ${api.url}/health
+  curl -X POST ${api.url}/v1/accounts -H 'content-type: application/json' -d '{"email":"you@example.org","password":"a long password"}'
+  curl -X POST ${api.url}/v1/tokens -H 'authorization: Bearer <the api_key above>'
+
+Not in this checkout yet:`);
+  for (const { entry, what } of missing) if (!await exists(entry)) console.log(`  ${what}`);
+  console.log("\nCtrl-C stops it.");
+  await new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, resolve);
+  });
+  await api.close();
+  Deno.exit(0);
+} catch (error) {
+  console.error(startFault(error));
+  Deno.exit(1);
 }
-console.log("\nNothing in this checkout listens yet, so there is nothing to start. Run the tests: deno task test");
+
+/** What went wrong and what to do, without a stack trace where the reason is known. */
+function startFault(error: unknown): unknown {
+  if (error instanceof ConfigError) return error.message;
+  if (error instanceof Deno.errors.AddrInUse) {
+    return "Cannot start: the API's port is taken. Stop what uses it, or set STATIC_API_PORT to another port.";
+  }
+  return error;
+}

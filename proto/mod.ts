@@ -1,4 +1,14 @@
 /** The wire contract that API, relay, SDK and proxy share. Pure: no I/O, no clock, no randomness. */
+export {
+  type ApiKeyEnvironment,
+  apiKeyLookupLength,
+  apiKeyPattern,
+  apiKeySecretLength,
+  encodeApiKey,
+  encodeBase62,
+  parseApiKey,
+  type ParsedApiKey,
+} from "./api_key.ts";
 export { decodeBase64url, encodeBase64url } from "./base64url.ts";
 export { type CborMap, type CborValue, decodeCbor, encodeCbor } from "./cbor.ts";
 export {

@@ -11,3 +11,5 @@ export {
 export { createRandom, type Random, seedFromEnvironment } from "./random.ts";
 export { sampleBody } from "./sample.ts";
 export { readVectors, vectors } from "./vectors.ts";
+export { postgresInstalled, startPostgres, type TestPostgres } from "./postgres.ts";
+export { createCertificate, opensslInstalled, type TestCertificate } from "./certificate.ts";

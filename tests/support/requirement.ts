@@ -6,7 +6,11 @@ export interface Requirement {
   readonly reason: string;
 }
 
-export function testWhen(requirement: Requirement, name: string, fn: () => void | Promise<void>): void {
+export function testWhen(
+  requirement: Requirement,
+  name: string,
+  fn: (t: Deno.TestContext) => void | Promise<void>,
+): void {
   Deno.test({
     name: requirement.met ? name : `${name} [skipped: ${requirement.reason}]`,
     ignore: !requirement.met,

@@ -59,9 +59,9 @@ export function expand(pseudorandomKey: Uint8Array, info: Uint8Array, length: nu
   const first = hmac(sha256, pseudorandomKey, input);
   if (length <= hashBytes) return length === hashBytes ? first : first.slice(0, length);
   const blocks = [first];
-  for (let block = first, counter = 2; blocks.length * hashBytes < length; counter++) {
-    block = hmac(sha256, pseudorandomKey, concatBytes(block, info, Uint8Array.of(counter)));
-    blocks.push(block);
+  while (blocks.length * hashBytes < length) {
+    const previous = blocks.at(-1) ?? first;
+    blocks.push(hmac(sha256, pseudorandomKey, concatBytes(previous, info, Uint8Array.of(blocks.length + 1))));
   }
   return concatBytes(...blocks).slice(0, length);
 }

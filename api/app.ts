@@ -1,0 +1,117 @@
+/**
+ * The HTTP API as one function from request to response. `createApp` wires routes and what surrounds every request (id, log,
+ * metrics, CORS, error answers); it never listens, so tests and edge runtimes use it as it is.
+ */
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { cors } from "./cors.ts";
+import { Fault } from "./domain/fault.ts";
+import { describeError, type Logger } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import { addAccountRoutes } from "./routes/accounts.ts";
+import type { ApiContext, AppEnv, RouteDeps } from "./routes/context.ts";
+import { addDocumentationRoutes } from "./routes/documentation.ts";
+import { notFound, refuse } from "./routes/errors.ts";
+import { addHealthRoutes } from "./routes/health.ts";
+import { addKeyRoutes } from "./routes/keys.ts";
+import { addLeaseRoutes } from "./routes/leases.ts";
+import { createRouter, type Router } from "./routes/operation.ts";
+import { addTokenRoutes } from "./routes/tokens.ts";
+import { addUsageRoutes } from "./routes/usage.ts";
+
+export interface AppDeps extends RouteDeps {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Monotonic milliseconds, for durations. */
+  readonly elapsed: () => number;
+  readonly newRequestId: () => string;
+  readonly clientAddress: (peer: string | undefined, forwardedFor: string | undefined) => string;
+  readonly isAllowedOrigin: (origin: string) => boolean;
+}
+
+export interface App {
+  /** `peer` is the address of the other end, where the platform tells. */
+  fetch(request: Request, peer?: string): Response | Promise<Response>;
+}
+
+export function createApp(deps: AppDeps): App {
+  const router = createRouter(deps);
+  surround(router.hono, deps);
+  addAccountRoutes(router, deps);
+  addKeyRoutes(router, deps);
+  addTokenRoutes(router, deps);
+  addUsageRoutes(router, deps);
+  addLeaseRoutes(router, deps);
+  addHealthRoutes(router, deps);
+  addDocumentationRoutes(router);
+  answerStrays(router);
+  return { fetch: (request, peer) => router.hono.fetch(request, { peer }) };
+}
+
+/** Around every request: its id, who sent it, one log line, one observation, and headers that every answer carries. */
+function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps): void {
+  let inFlight = 0;
+  deps.metrics.gauge(
+    "static_api_requests_in_flight",
+    "Requests that were accepted and not yet answered.",
+    () => inFlight,
+  );
+  hono.use(async (c, next) => {
+    const started = deps.elapsed();
+    inFlight++;
+    const requestId = deps.newRequestId();
+    c.set("requestId", requestId);
+    c.set("route", "(none)");
+    c.set("clientAddress", deps.clientAddress(c.env.peer, c.req.header("x-forwarded-for")));
+    c.header("x-request-id", requestId);
+    c.header("cache-control", "no-store");
+    c.header("x-content-type-options", "nosniff");
+    await next();
+    inFlight--;
+    record(c, deps, deps.elapsed() - started);
+  });
+  hono.use(cors(deps.isAllowedOrigin));
+}
+
+function record(c: ApiContext, { logger, metrics }: AppDeps, durationMs: number): void {
+  const { status } = c.res;
+  const [route, caller, fault] = [c.get("route"), c.get("caller"), c.get("fault")];
+  metrics.observeRequest({ route, method: knownMethod(c.req.method), status }, durationMs / 1000);
+  logger.log(status >= 500 ? "error" : "info", "request", {
+    request_id: c.get("requestId"),
+    method: knownMethod(c.req.method),
+    route,
+    status,
+    code: c.get("errorCode"),
+    duration_ms: Math.round(durationMs * 100) / 100,
+    client: c.get("clientAddress"),
+    account_id: caller?.accountId,
+    key_id: caller?.keyId,
+    ...(fault === undefined ? {} : { error: describeError(fault) }),
+  });
+}
+
+/** A method is text from outside; as a label it must not make new series. */
+function knownMethod(method: string): string {
+  return ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].includes(method) ? method : "(other)";
+}
+
+/** Unknown paths, known paths with another method, and whatever a handler threw. */
+function answerStrays({ hono, methodsOf }: Router): void {
+  hono.notFound((c) => {
+    const allowed = methodsOf(c.req.path);
+    if (allowed.length === 0) return notFound(c);
+    return refuse(c, "method_not_allowed", `This path answers ${allowed.join(", ")}`, {
+      headers: { Allow: allowed.join(", ") },
+    });
+  });
+  hono.onError((error, c) => {
+    c.set("fault", error);
+    if (!(error instanceof Fault)) {
+      return refuse(c, "internal", "Something failed on our side; try again or report the request id");
+    }
+    const { retryAfterSeconds } = error;
+    return refuse(c, error.code, error.message, {
+      headers: retryAfterSeconds === undefined ? {} : { "Retry-After": String(retryAfterSeconds) },
+    });
+  });
+}

@@ -1,0 +1,89 @@
+import { assert, assertEquals } from "@std/assert";
+import { encodeApiKey, parseAccountId, parseKeyId } from "../proto/mod.ts";
+import { type App, type AppDeps, createApp } from "./app.ts";
+import { createOriginCheck } from "./cors.ts";
+import { Secret } from "./domain/secret.ts";
+import { createMetrics } from "./metrics.ts";
+
+const decision = { allowed: true, policy: "p", limit: 1, windowMs: 1000, remaining: 1, resetMs: 1 };
+const limiter = { take: (): typeof decision => decision, refund: (): void => {} };
+const caller = {
+  accountId: parseAccountId("00000000-0000-0000-0000-000000000001"),
+  keyId: parseKeyId("00000000-0000-0000-0000-000000000002"),
+  plan: "free",
+};
+
+/** The HTTP layer alone: every part behind it fails as told. */
+function createBrokenApp(
+  fail: () => never,
+  isAllowedOrigin = createOriginCheck(undefined),
+): { app: App; logs: string[] } {
+  const logs: string[] = [];
+  const deps: AppDeps = {
+    accounts: { signUp: fail, recover: fail },
+    keys: { create: fail, list: fail, revoke: fail, issue: fail },
+    tokens: { issue: fail, publicKeys: fail },
+    usage: { read: fail, lease: fail, report: fail, open: fail },
+    authenticator: { authenticate: () => Promise.resolve({ outcome: "accepted", caller }) },
+    store: { ping: fail },
+    relaySecret: new Secret("relay"),
+    maxBodyBytes: 1024,
+    rateLimits: { signUp: limiter, failures: limiter, account: limiter, passwords: limiter },
+    logger: { log: (level, event, fields) => logs.push(JSON.stringify({ level, event, ...fields })) },
+    metrics: createMetrics(),
+    elapsed: () => 0,
+    newRequestId: () => "id",
+    clientAddress: () => "client",
+    isAllowedOrigin,
+  };
+  return { app: createApp(deps), logs };
+}
+
+Deno.test("an unexpected failure answers 500 internal, tells the caller nothing of it and the log everything", async () => {
+  const { app, logs } = createBrokenApp(() => {
+    throw new RangeError("relation accounts has no column canary");
+  });
+  for (
+    const [method, path] of [["POST", "/v1/tokens"], ["GET", "/v1/keys"], ["GET", "/v1/usage"], [
+      "GET",
+      "/.well-known/jwks.json",
+    ]]
+  ) {
+    const response = await app.fetch(new Request(`http://x${path}`, { method: method ?? "" }));
+    const text = await response.text();
+    assertEquals([response.status, JSON.parse(text).code, JSON.parse(text).request_id], [500, "internal", "id"]);
+    assert(!text.includes("canary"), text);
+    const line = JSON.parse(logs.at(-1) ?? "");
+    assertEquals([line.level, line.status, line.error.name], ["error", 500, "RangeError"]);
+    assert(line.error.message.includes("canary"));
+  }
+});
+
+Deno.test("configured origins are allowed exactly; loopback is not, once origins are configured", async () => {
+  const isAllowed = createOriginCheck(["https://app.example.com"]);
+  const { app } = createBrokenApp(() => {
+    throw new Error("not reached");
+  }, isAllowed);
+  const allowed = async (origin: string): Promise<string | null> => {
+    const response = await app.fetch(new Request("http://x/health", { headers: { origin } }));
+    await response.body?.cancel();
+    return response.headers.get("access-control-allow-origin");
+  };
+  assertEquals(await allowed("https://app.example.com"), "https://app.example.com");
+  for (const origin of ["http://localhost:5173", "https://app.example.com.evil", "http://app.example.com", "null"]) {
+    assertEquals(await allowed(origin), null, origin);
+  }
+});
+
+Deno.test("a key in a URL is never taken as a credential", async () => {
+  const key = encodeApiKey({ environment: "live", lookup: "AAAAAAAA", secret: "a".repeat(32) });
+  const { app, logs } = createBrokenApp(() => {
+    throw new Error("not reached");
+  });
+  const response = await app.fetch(
+    new Request(`http://x/internal/v1/leases?relay_id=r&authorization=relay&key=${key}`),
+  );
+  assertEquals(response.status, 401);
+  await response.body?.cancel();
+  assert(!logs.join().includes(key));
+});

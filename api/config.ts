@@ -1,0 +1,150 @@
+/**
+ * Configuration from environment variables: every one is checked here, once, and all faults are reported together, so that
+ * nobody fixes them one restart at a time.
+ */
+import type { ApiKeyEnvironment } from "../proto/mod.ts";
+import { type AddressRange, parseAddressRange } from "./client_address.ts";
+import type { RateLimit } from "./domain/rate_limit.ts";
+import { Secret } from "./domain/secret.ts";
+import type { Argon2Profile } from "./hashing/argon2.ts";
+import type { DatabaseAddress, TlsMode } from "./store/mod.ts";
+import { type Environment, VariableReader } from "./variables.ts";
+
+export interface Config {
+  readonly dataDir: string;
+  readonly environment: ApiKeyEnvironment;
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Undefined: no metrics. */
+  readonly admin: { readonly host: string; readonly port: number } | undefined;
+  readonly tls: { readonly certificate: string; readonly key: Secret } | undefined;
+  /** Undefined: the embedded database in the data directory. */
+  readonly database: (DatabaseAddress & { readonly kind: "url" }) | undefined;
+  readonly databaseConnections: number;
+  /** A private JWK set as JSON, or the path of a file that holds one. Undefined: made in the data directory. */
+  readonly jwtKeys: { readonly file: string } | { readonly json: Secret } | undefined;
+  readonly relaySecret: Secret | undefined;
+  readonly trustedProxies: readonly AddressRange[];
+  /** Undefined: a development machine, loopback origins. */
+  readonly corsOrigins: readonly string[] | undefined;
+  readonly hashing: {
+    readonly passwords: Argon2Profile;
+    readonly keys: Argon2Profile;
+    readonly workers: number;
+    readonly queueLimit: number;
+  };
+  readonly rateLimits: Readonly<Record<"signUp" | "failures" | "account" | "passwords", RateLimit>>;
+  readonly keyMemory: number;
+  readonly maxActiveKeys: number;
+  readonly leaseLifetimeMs: number;
+  readonly maxLeaseMessages: number;
+}
+
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  constructor(readonly faults: readonly string[]) {
+    super(
+      `Cannot start: ${faults.length} fault(s) in the configuration\n${
+        faults.map((fault) => `  - ${fault}`).join("\n")
+      }`,
+    );
+  }
+}
+
+/** Reads files that variables name (certificates); `environment` is usually `Deno.env.toObject()`. */
+export function readConfig(environment: Environment): Config {
+  const faults: string[] = [];
+  const read = new VariableReader(environment, faults);
+  const host = read.text("STATIC_API_HOST", "127.0.0.1");
+  const tls = readTls(read);
+  if (tls === undefined && !isLoopback(host) && !read.flag("STATIC_TLS_TERMINATED")) {
+    faults.push(
+      `STATIC_API_HOST is ${host}, which others can reach, without TLS. Set STATIC_TLS_CERT and STATIC_TLS_KEY, or, behind ` +
+        "an edge that terminates TLS, STATIC_TLS_TERMINATED=true",
+    );
+  }
+  const config: Config = {
+    dataDir: read.text("STATIC_DATA_DIR", ".static"),
+    environment: read.choice("STATIC_ENVIRONMENT", ["live", "test"]),
+    listen: { host, port: read.integer("STATIC_API_PORT", 8080, { min: 0, max: 65535 }) },
+    admin: environment.STATIC_ADMIN_PORT === "off" ? undefined : {
+      host: read.text("STATIC_ADMIN_HOST", "127.0.0.1"),
+      port: read.integer("STATIC_ADMIN_PORT", 9464, { min: 0, max: 65535 }),
+    },
+    tls,
+    database: readDatabase(read),
+    databaseConnections: read.integer("STATIC_DATABASE_CONNECTIONS", 10, { min: 1, max: 1000 }),
+    jwtKeys: readJwtKeys(environment.STATIC_JWT_KEYS),
+    relaySecret: read.secret("STATIC_RELAY_SECRET", 32),
+    trustedProxies:
+      read.list("STATIC_TRUSTED_PROXIES", parseAddressRange, "an address or a range such as 10.0.0.0/8") ?? [],
+    corsOrigins: read.list("STATIC_CORS_ORIGINS", parseOrigin, "an origin such as https://app.example.com"),
+    hashing: {
+      passwords: read.profile("STATIC_PASSWORD_ARGON2", { memoryKiB: 19456, iterations: 2, parallelism: 1 }),
+      keys: read.profile("STATIC_KEY_ARGON2", { memoryKiB: 4096, iterations: 1, parallelism: 1 }),
+      workers: read.integer("STATIC_HASH_WORKERS", Math.max(1, navigator.hardwareConcurrency - 1), { min: 1, max: 64 }),
+      queueLimit: read.integer("STATIC_HASH_QUEUE", 64, { min: 1, max: 10_000 }),
+    },
+    rateLimits: {
+      signUp: read.rate("STATIC_RATE_SIGN_UP", { limit: 20, windowMs: 3_600_000 }),
+      failures: read.rate("STATIC_RATE_FAILURES", { limit: 30, windowMs: 60_000 }),
+      account: read.rate("STATIC_RATE_ACCOUNT", { limit: 1200, windowMs: 60_000 }),
+      passwords: read.rate("STATIC_RATE_PASSWORDS", { limit: 10, windowMs: 60_000 }),
+    },
+    keyMemory: read.integer("STATIC_KEY_MEMORY", 100_000, { min: 0, max: 10_000_000 }),
+    maxActiveKeys: read.integer("STATIC_MAX_KEYS", 100, { min: 1, max: 10_000 }),
+    leaseLifetimeMs: 1000 * read.integer("STATIC_LEASE_SECONDS", 300, { min: 60, max: 86_400 }),
+    maxLeaseMessages: read.integer("STATIC_LEASE_MESSAGES", 10_000, { min: 1, max: 1_000_000 }),
+  };
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
+
+/** The process's own environment. */
+export function configFromEnvironment(): Config {
+  return readConfig(Deno.env.toObject());
+}
+
+function readTls(read: VariableReader): Config["tls"] {
+  const [certificate, key] = [read.file("STATIC_TLS_CERT"), read.file("STATIC_TLS_KEY")];
+  if ((read.given("STATIC_TLS_CERT") === undefined) !== (read.given("STATIC_TLS_KEY") === undefined)) {
+    read.fault("STATIC_TLS_CERT and STATIC_TLS_KEY", "set together or not at all");
+  }
+  return certificate === undefined || key === undefined ? undefined : { certificate, key: new Secret(key) };
+}
+
+function readDatabase(read: VariableReader): Config["database"] {
+  const text = read.given("DATABASE_URL");
+  const ca = read.file("STATIC_DATABASE_CA");
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  if (url === null || !["postgres:", "postgresql:"].includes(url.protocol)) {
+    read.fault("DATABASE_URL", "postgres://user:password@host:port/database?sslmode=…");
+    return undefined;
+  }
+  const modes: readonly TlsMode[] = ["disable", "require", "verify-full"];
+  const local = isLoopback(url.hostname) || (url.searchParams.get("host") ?? "").startsWith("/");
+  const given = url.searchParams.get("sslmode") ?? (local ? "disable" : undefined);
+  const tls = modes.find((mode) => mode === given);
+  if (tls === undefined) {
+    read.fault(
+      "DATABASE_URL",
+      `given with sslmode=${modes.join(" or sslmode=")}, because the database is on another machine`,
+    );
+    return undefined;
+  }
+  return { kind: "url", url: new Secret(text), tls, ca };
+}
+
+function readJwtKeys(text: string | undefined): Config["jwtKeys"] {
+  if (text === undefined || text === "") return undefined;
+  return text.trimStart().startsWith("{") ? { json: new Secret(text) } : { file: text };
+}
+
+function parseOrigin(text: string): string | undefined {
+  const url = URL.parse(text);
+  return url !== null && url.origin === text ? text : undefined;
+}
+
+function isLoopback(host: string): boolean {
+  return host === "" || host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}

@@ -1,0 +1,60 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { type Config, ConfigError, readConfig } from "./config.ts";
+
+const faultsOf = (environment: Record<string, string>): readonly string[] =>
+  assertThrows(() => readConfig(environment), ConfigError).faults;
+
+Deno.test("an empty environment is a development machine on loopback", () => {
+  const config: Config = readConfig({});
+  assertEquals(config.listen, { host: "127.0.0.1", port: 8080 });
+  assertEquals([config.dataDir, config.environment, config.database, config.tls], [
+    ".static",
+    "live",
+    undefined,
+    undefined,
+  ]);
+  assertEquals(config.hashing.passwords, { memoryKiB: 19456, iterations: 2, parallelism: 1 });
+  assertEquals(config.hashing.keys, { memoryKiB: 4096, iterations: 1, parallelism: 1 });
+  assertEquals([config.maxActiveKeys, config.corsOrigins, config.trustedProxies], [100, undefined, []]);
+});
+
+Deno.test("all faults are reported together, without repeating secrets", () => {
+  const faults = faultsOf({
+    STATIC_ENVIRONMENT: "prod",
+    STATIC_API_PORT: "80x",
+    DATABASE_URL: "mysql://user:canary@host/db",
+    STATIC_RELAY_SECRET: "canary",
+    STATIC_TRUSTED_PROXIES: "10.0.0.0/8, nowhere",
+    STATIC_CORS_ORIGINS: "https://ok.example, https://no.example/path",
+    STATIC_PASSWORD_ARGON2: "m=1,t=1,p=1",
+    STATIC_RATE_SIGN_UP: "many",
+    STATIC_TLS_CERT: "/nonexistent/certificate",
+    STATIC_MAX_KEYS: "0",
+  });
+  assertEquals(faults.length, 11, faults.join("\n"));
+  assert(!faults.join("\n").includes("canary"));
+});
+
+Deno.test("a public address without TLS refuses to start, unless an edge terminates it", () => {
+  for (const host of ["0.0.0.0", "::", "192.0.2.1", "api.example.com"]) {
+    assert(faultsOf({ STATIC_API_HOST: host })[0]?.includes("without TLS"), host);
+    assertEquals(readConfig({ STATIC_API_HOST: host, STATIC_TLS_TERMINATED: "true" }).listen.host, host);
+  }
+  for (const host of ["127.0.0.1", "127.1.2.3", "::1", "localhost"]) readConfig({ STATIC_API_HOST: host });
+});
+
+Deno.test("a database on another machine needs a stated sslmode; on this one plain text is the default", () => {
+  const tlsOf = (url: string): string | undefined => readConfig({ DATABASE_URL: url }).database?.tls;
+  assertEquals(tlsOf("postgres://u:p@127.0.0.1:5432/db"), "disable");
+  assertEquals(tlsOf("postgres:///db?host=/run/postgresql"), "disable");
+  assertEquals(tlsOf("postgresql://u:p@127.0.0.1/db?sslmode=require"), "require");
+  assertEquals(tlsOf("postgres://u:p@db.example/db?sslmode=verify-full"), "verify-full");
+  for (const url of ["postgres://u:p@db.example/db", "postgres://u:p@db.example/db?sslmode=prefer"]) {
+    assert(faultsOf({ DATABASE_URL: url })[0]?.includes("sslmode"), url);
+  }
+});
+
+Deno.test("token keys are a file or, when they look like JSON, the keys themselves", () => {
+  assertEquals(readConfig({ STATIC_JWT_KEYS: "/run/secrets/jwt.json" }).jwtKeys, { file: "/run/secrets/jwt.json" });
+  assertEquals("json" in (readConfig({ STATIC_JWT_KEYS: ' {"keys":[]}' }).jwtKeys ?? {}), true);
+});

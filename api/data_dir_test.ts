@@ -1,0 +1,52 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { keyRingPath, loadRelaySecret, openKeyRing, rotateKeyRingFile } from "./data_dir.ts";
+import { Secret } from "./domain/secret.ts";
+
+async function withFolder(use: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await use(`${folder}/data`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("secrets are made once, for this user only, also when many processes start together", async () => {
+  await withFolder(async (folder) => {
+    const secrets = await Promise.all(Array.from({ length: 20 }, () => loadRelaySecret(folder)));
+    assertEquals(new Set(secrets.map((secret) => secret.reveal())).size, 1);
+    assert((secrets[0]?.reveal().length ?? 0) >= 43);
+    const rings = await Promise.all(Array.from({ length: 20 }, () => openKeyRing(undefined, folder)));
+    assertEquals(new Set(rings.map(({ ring }) => ring().keys[0]?.kid)).size, 1);
+    for (const file of ["relay_secret", "jwt_keys.json"]) {
+      assertEquals(((await Deno.stat(`${folder}/${file}`)).mode ?? 0) & 0o777, 0o600);
+    }
+    assertEquals(Array.from(Deno.readDirSync(folder), ({ name }) => name).sort(), ["jwt_keys.json", "relay_secret"]);
+  });
+});
+
+Deno.test("a rotated file is seen at reload; a broken one leaves the ring as it was and says so", async () => {
+  await withFolder(async (folder) => {
+    const source = await openKeyRing(undefined, folder);
+    const { kid } = await rotateKeyRingFile(keyRingPath(folder), Date.now());
+    await source.reload();
+    assertEquals([source.ring().keys.length, source.ring().keys[0]?.kid], [2, kid]);
+    await Deno.writeTextFile(keyRingPath(folder), "{");
+    await assertRejects(() => source.reload(), Error, "is not JSON");
+    assertEquals(source.ring().keys.length, 2);
+  });
+});
+
+Deno.test("given keys are refused with a reason that holds no key when they are malformed or do not belong together", async () => {
+  await withFolder(async (folder) => {
+    const [a, b] = await Promise.all([openKeyRing(undefined, `${folder}/a`), openKeyRing(undefined, `${folder}/b`)]);
+    const [first, second] = [a.ring().keys[0], b.ring().keys[0]];
+    const open = (keys: unknown): ReturnType<typeof openKeyRing> =>
+      openKeyRing({ json: new Secret(JSON.stringify({ keys })) }, folder);
+    assertEquals((await open([first, second])).ring().keys.length, 2);
+    for (const [keys, why] of [[[{ ...first, d: second?.d }], "do not belong together"], [[], "JWK set"]] as const) {
+      const error = await assertRejects(() => open(keys), Error, why);
+      assert(!error.message.includes(second?.d ?? "?"));
+    }
+  });
+});

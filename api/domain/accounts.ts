@@ -1,0 +1,59 @@
+/** Accounts: sign-up with a first key, and the way back in with e-mail or id and password for someone who lost every key. */
+import { type AccountId, parseAccountId } from "../../proto/mod.ts";
+import { defaultKeyName, type IssuedKey, type KeyCreation, type Keys } from "./keys.ts";
+import type { Account, AccountStore, Clock, Hasher, NewId } from "./ports.ts";
+import { Secret } from "./secret.ts";
+
+export type SignUp =
+  | { readonly outcome: "created"; readonly account: Account; readonly key: IssuedKey }
+  | { readonly outcome: "email_taken" };
+
+export type Recovery = KeyCreation | { readonly outcome: "wrong_credentials" };
+
+export interface AccountsDeps {
+  readonly store: AccountStore;
+  readonly passwords: Hasher;
+  readonly keys: Keys;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export interface Accounts {
+  signUp(input: { email: string; password: Secret }): Promise<SignUp>;
+  /** Unknown account and wrong password answer alike and take alike. */
+  recover(input: { by: { id: AccountId } | { email: string }; password: Secret; name: string }): Promise<Recovery>;
+}
+
+export function createAccounts({ store, passwords, keys, clock, newId }: AccountsDeps): Accounts {
+  return {
+    signUp: async ({ email, password }) => {
+      const passwordHash = await passwords.hash(normalizePassword(password));
+      const account = {
+        id: parseAccountId(newId()),
+        email,
+        emailKey: emailKeyOf(email),
+        passwordHash,
+        createdAt: clock(),
+      };
+      const { key, outcome } = await keys.issue(defaultKeyName, (key) => store.createAccount(account, key));
+      return outcome === "email_taken" ? { outcome } : { outcome: "created", account: outcome, key };
+    },
+
+    recover: async ({ by, password, name }) => {
+      const account = await store.findPasswordHash("id" in by ? by : { emailKey: emailKeyOf(by.email) });
+      const matches = await passwords.verify(normalizePassword(password), account?.passwordHash);
+      if (!matches || account === undefined) return { outcome: "wrong_credentials" };
+      return await keys.create(account.id, name);
+    },
+  };
+}
+
+/** Addresses are compared without regard to case; Unicode is put in one form first. */
+export function emailKeyOf(email: string): string {
+  return email.normalize("NFC").toLowerCase();
+}
+
+/** The same characters typed on another keyboard must give the same bytes. */
+function normalizePassword(password: Secret): Secret {
+  return new Secret(password.reveal().normalize("NFC"));
+}

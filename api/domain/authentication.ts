@@ -1,0 +1,122 @@
+/**
+ * Who sends this API key? In order: form and checksum (free), environment, the key's row (always read, so that a revocation
+ * on any process holds at once), and Argon2id only when this process has not verified the very same key before.
+ */
+import { type AccountId, type ApiKeyEnvironment, type KeyId, parseApiKey } from "../../proto/mod.ts";
+import type { Hasher, KeyStore, StoredKey } from "./ports.ts";
+import type { RateDecision } from "./rate_limit.ts";
+import { Secret } from "./secret.ts";
+
+export interface Caller {
+  readonly accountId: AccountId;
+  readonly keyId: KeyId;
+  readonly plan: string;
+}
+
+export type Authentication =
+  | { readonly outcome: "accepted"; readonly caller: Caller }
+  | { readonly outcome: "refused"; readonly code: "auth_failed" | "auth_key_invalid"; readonly text: string }
+  | { readonly outcome: "limited"; readonly decision: RateDecision };
+
+/** The failed attempts of one client: taken before the work, given back when the key was good. */
+export interface Attempts {
+  take(): RateDecision;
+  refund(): void;
+}
+
+export interface AuthenticatorDeps {
+  readonly store: KeyStore;
+  readonly hasher: Hasher;
+  readonly environment: ApiKeyEnvironment;
+  /** A keyed one-way function of the API key: what is remembered must not be a key. */
+  readonly fingerprint: (key: Secret) => string;
+  /** Verified keys to remember; 0 verifies every request. */
+  readonly memorySize: number;
+  readonly onUse: (keyId: KeyId) => void;
+}
+
+export interface Authenticator {
+  /** `header` is the value of `Authorization`. */
+  authenticate(header: string | undefined, attempts: Attempts): Promise<Authentication>;
+}
+
+const bearer = /^Bearer +([^\s]+)$/i;
+const unknownKey =
+  "Invalid API key: it is unknown or was revoked. Create a new key, or check that it was copied completely";
+
+export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
+  const { store, hasher } = deps;
+  const verified = createVerifiedKeys(deps.memorySize);
+
+  const refuse = (attempts: Attempts, code: "auth_failed" | "auth_key_invalid", text: string): Authentication => {
+    const decision = attempts.take();
+    return decision.allowed ? { outcome: "refused", code, text } : { outcome: "limited", decision };
+  };
+  const accept = ({ id, accountId, plan }: StoredKey): Authentication => {
+    deps.onUse(id);
+    return { outcome: "accepted", caller: { accountId, keyId: id, plan } };
+  };
+
+  return {
+    authenticate: async (header, attempts) => {
+      const text = header === undefined ? undefined : bearer.exec(header)?.[1];
+      if (text === undefined) {
+        return refuse(attempts, "auth_failed", "Send your API key in the header Authorization: Bearer <API_KEY>");
+      }
+      const parsed = parseApiKey(text);
+      if (parsed === undefined) return refuse(attempts, "auth_key_invalid", malformedText(text));
+      if (parsed.environment !== deps.environment) {
+        return refuse(
+          attempts,
+          "auth_key_invalid",
+          `Wrong environment: this deployment expects a key that begins with sk_${deps.environment}_`,
+        );
+      }
+
+      const key = new Secret(text);
+      const fingerprint = deps.fingerprint(key);
+      const row = await store.findKey(parsed.keyPrefix);
+      if (row !== undefined && !row.revoked && verified.has(fingerprint, row.id)) return accept(row);
+
+      const decision = attempts.take();
+      if (!decision.allowed) return { outcome: "limited", decision };
+      const matches = await hasher.verify(key, row?.keyHash);
+      if (!matches || row === undefined || row.revoked) {
+        return { outcome: "refused", code: "auth_key_invalid", text: unknownKey };
+      }
+      attempts.refund();
+      verified.add(fingerprint, row.id);
+      return accept(row);
+    },
+  };
+}
+
+/** Says which mistake it probably was, from the text's form alone. */
+function malformedText(text: string): string {
+  if (/^[\w-]+\.[\w-]+\.[\w-]*$/.test(text)) {
+    return "Invalid API key: this is a token. Tokens are for the relay; send the API key itself";
+  }
+  return "Invalid API key: its form or checksum is wrong. Check that it was copied completely";
+}
+
+interface VerifiedKeys {
+  has(fingerprint: string, id: KeyId): boolean;
+  add(fingerprint: string, id: KeyId): void;
+}
+
+/** Bounded: the key verified longest ago is forgotten first, and then simply verified again. */
+function createVerifiedKeys(size: number): VerifiedKeys {
+  const ids = new Map<string, KeyId>();
+  return {
+    has: (fingerprint, id) => ids.get(fingerprint) === id,
+    add: (fingerprint, id) => {
+      if (size === 0) return;
+      ids.set(fingerprint, id);
+      if (ids.size <= size) return;
+      for (const oldest of ids.keys()) {
+        ids.delete(oldest);
+        break;
+      }
+    },
+  };
+}

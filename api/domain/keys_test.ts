@@ -1,0 +1,54 @@
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { parseAccountId, parseApiKey } from "../../proto/mod.ts";
+import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
+import { Fault } from "./fault.ts";
+import { createKeys, type Keys } from "./keys.ts";
+import type { NewKey } from "./ports.ts";
+
+const account = parseAccountId("00000000-0000-0000-0000-000000000001");
+
+function createWorld(collisions: number): { keys: Keys; saved: NewKey[] } {
+  const random = createRandom(seedFromEnvironment());
+  const saved: NewKey[] = [];
+  const never = (): never => {
+    throw new Error("not needed");
+  };
+  const keys = createKeys({
+    store: {
+      addKey: (_, key) => {
+        saved.push(key);
+        return Promise.resolve(saved.length <= collisions ? "prefix_taken" : "added");
+      },
+      listKeys: never,
+      revokeKey: never,
+      findKey: never,
+      recordUse: never,
+    },
+    hasher: { hash: (secret) => Promise.resolve(`hash of ${secret.reveal().length} characters`), verify: never },
+    clock: () => 0,
+    randomBytes: (length) => random.bytes(length),
+    newId: () => crypto.randomUUID(),
+    environment: "test",
+    maxActiveKeys: 100,
+  });
+  return { keys, saved };
+}
+
+Deno.test("a new key is well-formed, of its environment, and only its hash is saved", async () => {
+  const { keys, saved } = createWorld(0);
+  const result = await keys.create(account, "ci");
+  if (result.outcome !== "created") throw new Error(result.outcome);
+  const text = result.key.key.reveal();
+  assertEquals(parseApiKey(text), { environment: "test", keyPrefix: result.key.keyPrefix });
+  assertMatch(result.key.keyPrefix, /^sk_test_[0-9A-Za-z]{8}$/);
+  assertEquals([saved[0]?.keyHash, JSON.stringify(saved).includes(text.slice(16))], ["hash of 54 characters", false]);
+});
+
+Deno.test("a prefix that is taken is drawn again; three in a row are a fault, not an endless loop", async () => {
+  const lucky = createWorld(2);
+  assertEquals((await lucky.keys.create(account, "x")).outcome, "created");
+  assertEquals(new Set(lucky.saved.map(({ keyPrefix }) => keyPrefix)).size, 3);
+  const unlucky = createWorld(3);
+  const fault = await assertRejects(() => unlucky.keys.create(account, "x"), Fault, "no free key prefix");
+  assertEquals(fault.code, "internal");
+});

@@ -1,0 +1,73 @@
+/**
+ * Token buckets, one per subject (an address, an account), in the memory of this process. The number of subjects is bounded:
+ * the one unused for longest is forgotten first, which is always also the fullest bucket among equals.
+ */
+import type { Clock } from "./ports.ts";
+
+export interface RateLimit {
+  readonly limit: number;
+  readonly windowMs: number;
+}
+
+export interface RateDecision {
+  readonly allowed: boolean;
+  readonly policy: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly remaining: number;
+  /** Until the bucket is full again, or, when refused, until one more is allowed. */
+  readonly resetMs: number;
+}
+
+export interface RateLimiter {
+  take(subject: string): RateDecision;
+  /** Gives one back: the attempt turned out not to be of the kind that is limited. */
+  refund(subject: string): void;
+}
+
+const maxSubjects = 100_000;
+
+export function createRateLimiter(policy: string, { limit, windowMs }: RateLimit, clock: Clock): RateLimiter {
+  const buckets = new Map<string, { tokens: number; at: number }>();
+  const perMs = limit / windowMs;
+
+  const current = (subject: string): { tokens: number; at: number } => {
+    const now = clock();
+    const bucket = buckets.get(subject);
+    if (bucket === undefined) return { tokens: limit, at: now };
+    buckets.delete(subject);
+    // A clock that steps back must not take tokens away.
+    const gained = Math.max(0, now - bucket.at) * perMs;
+    return { tokens: Math.min(limit, bucket.tokens + gained), at: now };
+  };
+  const keep = (subject: string, bucket: { tokens: number; at: number }): void => {
+    buckets.set(subject, bucket);
+    if (buckets.size <= maxSubjects) return;
+    for (const oldest of buckets.keys()) {
+      buckets.delete(oldest);
+      break;
+    }
+  };
+
+  return {
+    take: (subject) => {
+      const bucket = current(subject);
+      const allowed = bucket.tokens >= 1;
+      const tokens = allowed ? bucket.tokens - 1 : bucket.tokens;
+      keep(subject, { tokens, at: bucket.at });
+      const missing = allowed ? limit - tokens : 1 - tokens;
+      return {
+        allowed,
+        policy,
+        limit,
+        windowMs,
+        remaining: Math.floor(tokens),
+        resetMs: Math.ceil(missing / perMs),
+      };
+    },
+    refund: (subject) => {
+      const bucket = current(subject);
+      keep(subject, { ...bucket, tokens: Math.min(limit, bucket.tokens + 1) });
+    },
+  };
+}

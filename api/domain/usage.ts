@@ -1,0 +1,79 @@
+/**
+ * Metering. A relay leases messages from the account's month before it accepts them; the account's claimed total never passes
+ * the plan's limit, and what a lease did not consume returns when it is closed. A lease that expired without a last report
+ * counts as used, until its relay comes back and reports.
+ */
+import type { AccountId } from "../../proto/mod.ts";
+import type {
+  Clock,
+  LeaseRecord,
+  LeaseReport,
+  NewId,
+  Period,
+  ReportOutcome,
+  UsageRecord,
+  UsageStore,
+} from "./ports.ts";
+
+export type LeaseAnswer =
+  | { readonly outcome: "granted"; readonly lease: LeaseRecord; readonly period: Period }
+  | { readonly outcome: "unknown_account" }
+  | { readonly outcome: "nonce_taken" }
+  | { readonly outcome: "exhausted"; readonly retryAfterMs: number };
+
+export interface UsageDeps {
+  readonly store: UsageStore;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly leaseLifetimeMs: number;
+  /** The most that one lease carries, so that one relay cannot hold an account's whole month. */
+  readonly maxLeaseMessages: number;
+}
+
+export interface Usage {
+  read(accountId: AccountId): Promise<UsageRecord & { readonly period: Period }>;
+  lease(
+    request: { nonce: string; relayId: string; accountId: AccountId; messages: number },
+  ): Promise<LeaseAnswer>;
+  report(relayId: string, reports: readonly LeaseReport[]): Promise<readonly ReportOutcome[]>;
+  /** Leases of a relay that were never closed. */
+  open(relayId: string): Promise<readonly LeaseRecord[]>;
+}
+
+const maxListedLeases = 1000;
+
+export function createUsage({ store, clock, newId, leaseLifetimeMs, maxLeaseMessages }: UsageDeps): Usage {
+  return {
+    read: async (accountId) => {
+      const now = clock();
+      const period = monthOf(now);
+      return { ...await store.readUsage(accountId, period, now), period };
+    },
+    lease: async ({ nonce, relayId, accountId, messages }) => {
+      const now = clock();
+      const period = monthOf(now);
+      const lease = await store.grantLease({
+        nonce,
+        id: newId(),
+        relayId,
+        accountId,
+        wanted: Math.min(messages, maxLeaseMessages),
+        grantedAt: now,
+        expiresAt: now + leaseLifetimeMs,
+        periodStart: period.start,
+      });
+      if (lease === "unknown_account" || lease === "nonce_taken") return { outcome: lease };
+      if (lease === "exhausted") return { outcome: lease, retryAfterMs: period.end - now };
+      return { outcome: "granted", lease, period: monthOf(lease.periodStart) };
+    },
+    report: (relayId, reports) => store.reportLeases(relayId, reports, clock()),
+    open: (relayId) => store.listLeases(relayId, maxListedLeases),
+  };
+}
+
+/** The UTC calendar month around a moment. */
+export function monthOf(at: number): Period {
+  const date = new Date(at);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
+}

@@ -1,0 +1,123 @@
+/**
+ * Argon2id off the event loop: a fixed number of workers and a bounded queue. A full queue refuses at once with `overloaded`
+ * and never grows, so a flood costs a known amount of memory and the event loop stays free for everyone else. Where the
+ * platform has no workers, jobs run in this thread, one at a time, behind the same queue.
+ */
+import { Fault } from "../domain/fault.ts";
+import type { Hasher } from "../domain/ports.ts";
+import { type Argon2Profile, decoyHash, hashSecret, verifySecret } from "./argon2.ts";
+
+export type Job =
+  | { readonly kind: "hash"; readonly secret: string; readonly profile: Argon2Profile }
+  | { readonly kind: "verify"; readonly secret: string; readonly hash: string };
+
+export type JobResult =
+  | { readonly ok: true; readonly value: string | boolean }
+  | { readonly ok: false; readonly error: string };
+
+export interface PoolOptions {
+  readonly workers: number;
+  readonly queueLimit: number;
+  /** Without workers, hashing happens in this thread. */
+  readonly createWorker: (() => Worker) | undefined;
+}
+
+export interface HashingPool {
+  hasher(profile: Argon2Profile): Hasher;
+  /** Jobs that wait for a worker. */
+  waiting(): number;
+  close(): void;
+}
+
+interface Waiting {
+  readonly job: Job;
+  readonly resolve: (value: string | boolean) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** One executor of jobs: a worker, or this thread. */
+interface Lane {
+  run(job: Job): Promise<string | boolean>;
+  close(): void;
+}
+
+/** The worker module, or undefined where the platform has none (some edge runtimes). */
+export function platformWorker(): (() => Worker) | undefined {
+  if (typeof Worker === "undefined") return undefined;
+  return () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+}
+
+export function createHashingPool({ workers, queueLimit, createWorker }: PoolOptions): HashingPool {
+  const lanes = createWorker === undefined
+    ? [threadLane()]
+    : Array.from({ length: workers }, () => workerLane(createWorker));
+  const idle = [...lanes];
+  const queue: Waiting[] = [];
+
+  const next = (): void => {
+    const lane = queue.length === 0 ? undefined : idle.pop();
+    const waiting = lane === undefined ? undefined : queue.shift();
+    if (lane === undefined || waiting === undefined) return;
+    lane.run(waiting.job).then(waiting.resolve, waiting.reject).finally(() => {
+      idle.push(lane);
+      next();
+    });
+  };
+  const submit = (job: Job): Promise<string | boolean> =>
+    new Promise((resolve, reject) => {
+      if (idle.length === 0 && queue.length >= queueLimit) {
+        reject(
+          new Fault("overloaded", "Too many keys and passwords are being checked; try again", { retryAfterSeconds: 1 }),
+        );
+        return;
+      }
+      queue.push({ job, resolve, reject });
+      next();
+    });
+
+  return {
+    hasher: (profile) => {
+      const decoy = decoyHash(profile);
+      return {
+        hash: async (secret) => String(await submit({ kind: "hash", secret: secret.reveal(), profile })),
+        verify: async (secret, hash) =>
+          await submit({ kind: "verify", secret: secret.reveal(), hash: hash ?? decoy }) === true,
+      };
+    },
+    waiting: () => queue.length,
+    close: () => {
+      for (const { reject } of queue.splice(0)) reject(new Fault("overloaded", "The service is stopping; try again"));
+      for (const lane of lanes) lane.close();
+    },
+  };
+}
+
+function threadLane(): Lane {
+  return {
+    run: (job) => job.kind === "hash" ? hashSecret(job.secret, job.profile) : verifySecret(job.secret, job.hash),
+    close: () => {},
+  };
+}
+
+/** A worker that dies (out of memory, a bug) fails its job and is replaced for the next one. */
+function workerLane(createWorker: () => Worker): Lane {
+  let worker: Worker | undefined;
+  return {
+    run: (job) =>
+      new Promise((resolve, reject) => {
+        const current = worker ??= createWorker();
+        current.onmessage = ({ data }: MessageEvent<JobResult>) => {
+          if (data.ok) resolve(data.value);
+          else reject(new Error(`Cannot hash: ${data.error}`));
+        };
+        current.onerror = (event) => {
+          event.preventDefault();
+          current.terminate();
+          worker = undefined;
+          reject(new Error(`Cannot hash: the worker died: ${event.message}`));
+        };
+        current.postMessage(job);
+      }),
+    close: () => worker?.terminate(),
+  };
+}

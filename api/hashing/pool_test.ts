@@ -1,0 +1,80 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Fault } from "../domain/fault.ts";
+import { Secret } from "../domain/secret.ts";
+import { hashSecret, verifySecret } from "./argon2.ts";
+import { createHashingPool, type HashingPool, platformWorker } from "./pool.ts";
+
+const profile = { memoryKiB: 64, iterations: 1, parallelism: 1 };
+const createWorker = platformWorker();
+
+async function withPool(
+  options: { workers?: number; queueLimit?: number; createWorker?: (() => Worker) | undefined },
+  use: (pool: HashingPool) => Promise<void>,
+): Promise<void> {
+  const pool = createHashingPool({ workers: 1, queueLimit: 10, createWorker, ...options });
+  try {
+    await use(pool);
+  } finally {
+    pool.close();
+  }
+}
+
+Deno.test("verifySecret() accepts the reference implementation's hash", async () => {
+  const reference = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
+  assert(await verifySecret("password", reference));
+  assert(!await verifySecret("passwore", reference));
+});
+
+Deno.test("a hash verifies its secret and no other, and text that is no hash verifies nothing", async () => {
+  const hash = await hashSecret("correct", profile);
+  assert(await verifySecret("correct", hash));
+  assert(!await verifySecret("Correct", hash));
+  for (const text of ["", "correct", hash.slice(0, -1), hash.replace("argon2id", "argon2i"), `${hash}x`]) {
+    assert(!await verifySecret("correct", text), text);
+  }
+});
+
+for (const [name, workers] of [["workers", createWorker], ["this thread", undefined]] as const) {
+  Deno.test(`hashing in ${name} answers many jobs, each with its own result`, async () => {
+    await withPool({ workers: 2, queueLimit: 100, createWorker: workers }, async (pool) => {
+      const hasher = pool.hasher(profile);
+      const secrets = Array.from({ length: 20 }, (_, i) => new Secret(`secret ${i}`));
+      const hashes = await Promise.all(secrets.map((secret) => hasher.hash(secret)));
+      assertEquals(new Set(hashes).size, 20);
+      const right = await Promise.all(secrets.map((secret, i) => hasher.verify(secret, hashes[i])));
+      const wrong = await Promise.all(secrets.map((secret, i) => hasher.verify(secret, hashes[(i + 1) % 20])));
+      assertEquals([right.every(Boolean), wrong.some(Boolean)], [true, false]);
+      assertEquals(await hasher.verify(new Secret("anything"), undefined), false);
+    });
+  });
+}
+
+Deno.test("a full queue refuses at once with overloaded and Retry-After, and serves again when it has room", async () => {
+  await withPool({ queueLimit: 2 }, async (pool) => {
+    const hasher = pool.hasher(profile);
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash(new Secret("x"))));
+    assertEquals(results.filter(({ status }) => status === "fulfilled").length, 3);
+    for (const result of results) {
+      if (result.status === "fulfilled") continue;
+      assert(result.reason instanceof Fault && result.reason.code === "overloaded");
+      assertEquals(result.reason.retryAfterSeconds, 1);
+    }
+    assert((await hasher.hash(new Secret("x"))).startsWith("$argon2id$"));
+  });
+});
+
+Deno.test("a worker that dies fails its job and is replaced", async () => {
+  const dying = "data:application/javascript,self.onmessage = () => { throw new Error('out of memory') }";
+  let made = 0;
+  const sometimes = (): Worker => {
+    if (++made === 1) return new Worker(dying, { type: "module" });
+    if (createWorker === undefined) throw new Error("this test needs workers");
+    return createWorker();
+  };
+  await withPool({ createWorker: sometimes }, async (pool) => {
+    const hasher = pool.hasher(profile);
+    await assertRejects(() => hasher.hash(new Secret("x")), Error, "the worker died");
+    assert((await hasher.hash(new Secret("x"))).startsWith("$argon2id$"));
+  });
+  assertEquals(made, 2);
+});

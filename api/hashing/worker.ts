@@ -1,0 +1,22 @@
+/** One worker of the pool: answers one job at a time. A failed job is answered too, so that nobody waits for ever. */
+import { hashSecret, verifySecret } from "./argon2.ts";
+import type { Job, JobResult } from "./pool.ts";
+
+/** The worker's side of the channel, typed here because the project is checked with the main thread's library. */
+interface WorkerScope {
+  onmessage: ((event: MessageEvent<Job>) => void) | null;
+  postMessage(result: JobResult): void;
+}
+
+const scope = globalThis as unknown as WorkerScope; // cast: this module only ever runs in a worker
+
+scope.onmessage = async ({ data: job }) => {
+  try {
+    const value = job.kind === "hash"
+      ? await hashSecret(job.secret, job.profile)
+      : await verifySecret(job.secret, job.hash);
+    scope.postMessage({ ok: true, value });
+  } catch (error) {
+    scope.postMessage({ ok: false, error: error instanceof Error ? error.message : "unknown" });
+  }
+};

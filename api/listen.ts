@@ -1,0 +1,99 @@
+/**
+ * Sockets. Plain HTTP through `Deno.serve`; with a certificate through `node:https`, because only that can refuse TLS 1.2.
+ * Both stop gracefully: no new connections, requests in flight are finished, idle connections are closed.
+ */
+import { createServer, type Server } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+
+export type Handler = (request: Request, peer: string | undefined) => Response | Promise<Response>;
+
+export interface Listener {
+  readonly url: string;
+  /** Resolves when the last request was answered, or after `deadlineMs` when the rest was cut off. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly handler: Handler;
+}
+
+export function listenPlain({ host, port, handler }: ListenOptions): Listener {
+  const abort = new AbortController();
+  const server = Deno.serve(
+    { hostname: host, port, signal: abort.signal, onListen: () => {} },
+    (request, { remoteAddr }) => handler(request, "hostname" in remoteAddr ? remoteAddr.hostname : undefined),
+  );
+  return {
+    url: `http://${urlHost(host)}:${server.addr.port}`,
+    close: async (deadlineMs) => {
+      const timer = setTimeout(() => abort.abort(), deadlineMs);
+      await server.shutdown();
+      await server.finished;
+      clearTimeout(timer);
+    },
+  };
+}
+
+export async function listenTls(
+  { host, port, handler, certificate, key }: ListenOptions & { certificate: string; key: string },
+): Promise<Listener> {
+  const server = createServer({ cert: certificate, key, minVersion: "TLSv1.3", ALPNProtocols: ["http/1.1"] });
+  server.on("request", (incoming, outgoing) => void answer(handler, incoming, outgoing));
+  // A client that fails the handshake is its own problem; without a listener it would be an uncaught error.
+  server.on("tlsClientError", (_, socket) => socket.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  const bound = typeof address === "object" && address !== null ? address.port : port;
+  return { url: `https://${urlHost(host)}:${bound}`, close: (deadlineMs) => closeTls(server, deadlineMs) };
+}
+
+function closeTls(server: Server, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+/** From Node's request to the standard one, and back from the standard response. */
+async function answer(handler: Handler, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  try {
+    const response = await handler(toRequest(incoming), incoming.socket.remoteAddress);
+    outgoing.writeHead(response.status, [...response.headers].flat());
+    if (response.body !== null) {
+      for await (const chunk of response.body) outgoing.write(chunk);
+    }
+    outgoing.end();
+  } catch {
+    // Not even a request (for example a malformed Host header), or the client went away.
+    if (!outgoing.headersSent) outgoing.writeHead(400);
+    outgoing.end();
+  }
+}
+
+function toRequest(incoming: IncomingMessage): Request {
+  const headers = new Headers();
+  for (let i = 0; i + 1 < incoming.rawHeaders.length; i += 2) {
+    headers.append(incoming.rawHeaders[i] ?? "", incoming.rawHeaders[i + 1] ?? "");
+  }
+  const { method = "GET", url = "/" } = incoming;
+  const hasBody = method !== "GET" && method !== "HEAD";
+  return new Request(new URL(url, `https://${incoming.headers.host ?? "localhost"}`), {
+    method,
+    headers,
+    ...(hasBody ? { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array> } : {}), // cast: bytes, no encoding is set
+  });
+}
+
+function urlHost(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,22 @@
+/** Runs the HTTP API: environment → configuration → service, until a signal asks it to stop. */
+import { ConfigError, configFromEnvironment } from "./config.ts";
+import { createBatchedOutput } from "./log.ts";
+import { startApi } from "./service.ts";
+
+const logBatchMs = 50;
+
+const output = createBatchedOutput({ writeSync: (bytes) => Deno.stdout.writeSync(bytes), intervalMs: logBatchMs });
+try {
+  const api = await startApi(configFromEnvironment(), { writeLog: output.write });
+  output.flush();
+  await new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, resolve);
+  });
+  await api.close();
+  output.flush();
+  Deno.exit(0);
+} catch (error) {
+  output.flush();
+  console.error(error instanceof ConfigError ? error.message : error);
+  Deno.exit(1);
+}

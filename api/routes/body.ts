@@ -1,0 +1,72 @@
+/** Reads a JSON body once, under the size cap and before anything is decoded; then the operation's own schema decides. */
+import type { z } from "@hono/zod-openapi";
+import type { ApiContext } from "./context.ts";
+import { type FieldError, refuse } from "./errors.ts";
+
+export type Body<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly response: Response };
+
+const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+
+export async function readBody<T>(c: ApiContext, schema: z.ZodType<T>, maxBytes: number): Promise<Body<T>> {
+  const bytes = await readCapped(c.req.raw, maxBytes);
+  if (bytes === undefined) return { ok: false, response: tooLarge(c, maxBytes) };
+  if (bytes.length > 0 && !jsonType.test(c.req.header("content-type") ?? "")) {
+    return {
+      ok: false,
+      response: refuse(c, "unsupported_media_type", "The body must be JSON: send Content-Type: application/json"),
+    };
+  }
+  // An absent body is an empty object: every field may be optional.
+  const json = bytes.length === 0 ? {} : parseJson(bytes);
+  if (json === undefined) {
+    return { ok: false, response: refuse(c, "invalid_request", "The body is not valid JSON in UTF-8") };
+  }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return { ok: true, value: parsed.data };
+  const details = parsed.error.issues.map(fieldError);
+  return { ok: false, response: refuse(c, "invalid_request", "The request has invalid fields", { details }) };
+}
+
+/** A length that is announced is refused before anything is read. */
+export function tooLargeByHeader(c: ApiContext, maxBytes: number): Response | undefined {
+  return Number(c.req.header("content-length") ?? 0) > maxBytes ? tooLarge(c, maxBytes) : undefined;
+}
+
+function tooLarge(c: ApiContext, maxBytes: number): Response {
+  return refuse(c, "payload_too_large", `The body is larger than ${maxBytes} bytes`);
+}
+
+async function readCapped(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body) {
+    length += chunk.length;
+    if (length > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  const all = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return all;
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says what is wrong with which field; the field's value is never repeated, it may be a password. */
+function fieldError(issue: z.core.$ZodIssue): FieldError {
+  if (issue.code === "unrecognized_keys") {
+    return { field: issue.keys.map((key) => key.slice(0, 64)).join(", "), problem: "unknown field" };
+  }
+  return { field: issue.path.join("."), problem: issue.message };
+}

@@ -1,0 +1,51 @@
+/** What a request carries through the HTTP layer, and what the routes need from the rest of the program. */
+import type { Context } from "hono";
+import type { ErrorCode } from "../../proto/mod.ts";
+import type { Accounts } from "../domain/accounts.ts";
+import type { Authenticator, Caller } from "../domain/authentication.ts";
+import type { Keys } from "../domain/keys.ts";
+import type { Store } from "../domain/ports.ts";
+import type { RateLimiter } from "../domain/rate_limit.ts";
+import type { Secret } from "../domain/secret.ts";
+import type { Tokens } from "../domain/tokens.ts";
+import type { Usage } from "../domain/usage.ts";
+
+export interface AppEnv {
+  readonly Bindings: {
+    /** The address of the other end of the connection, where the platform tells. */
+    readonly peer: string | undefined;
+  };
+  readonly Variables: {
+    requestId: string;
+    /** The route's template for logs and metrics: a path may hold what somebody should not have put there. */
+    route: string;
+    clientAddress: string;
+    caller?: Caller;
+    /** The code of the error that was answered, for the log. */
+    errorCode?: ErrorCode;
+    fault?: unknown;
+  };
+}
+
+export type ApiContext = Context<AppEnv>;
+
+export interface RouteDeps {
+  readonly accounts: Accounts;
+  readonly keys: Keys;
+  readonly tokens: Tokens;
+  readonly usage: Usage;
+  readonly authenticator: Authenticator;
+  readonly store: Pick<Store, "ping">;
+  readonly relaySecret: Secret;
+  readonly maxBodyBytes: number;
+  readonly rateLimits: {
+    /** Per client address. */
+    readonly signUp: RateLimiter;
+    /** Per client address. */
+    readonly failures: RateLimiter;
+    /** Per account. */
+    readonly account: RateLimiter;
+    /** Per account that a password is tried for, whoever tries. */
+    readonly passwords: RateLimiter;
+  };
+}

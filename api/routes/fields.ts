@@ -1,0 +1,70 @@
+/** The fields that requests and answers share. Each says in one sentence what it accepts; that sentence is what a user sees. */
+import { z } from "@hono/zod-openapi";
+import { limits } from "../../proto/mod.ts";
+import { defaultKeyName } from "../domain/keys.ts";
+
+const passwordMin = 8;
+const passwordMax = 256;
+const nameMax = 64;
+
+const controlCharacter = /\p{Cc}/u;
+/** Lone surrogates have no bytes in UTF-8: two different strings would become the same. */
+const wellFormed = (text: string): boolean => text.isWellFormed();
+const characters = (text: string): number => [...text].length;
+
+/** Deliberately loose: only a message that arrives proves an address. No white space or control characters anywhere. */
+const emailForm = /^[^\s@\p{Cc}]+@[^\s@.\p{Cc}]+(\.[^\s@.\p{Cc}]+)+$/u;
+
+export const email = z.string({ error: "must be a string" })
+  .max(limits.emailBytes, `must have at most ${limits.emailBytes} characters`)
+  .refine((text) => emailForm.test(text), "must be an e-mail address")
+  .refine(wellFormed, "must be valid Unicode")
+  .openapi({ example: "agent@example.com", format: "email" });
+
+/** Length is bounded before normalisation, which could otherwise be given megabytes. */
+export const password = z.string({ error: "must be a string" })
+  .max(4 * passwordMax, `must have at most ${passwordMax} characters`)
+  .refine(wellFormed, "must be valid Unicode")
+  .refine((text) => characters(text.normalize("NFC")) >= passwordMin, `must have at least ${passwordMin} characters`)
+  .refine((text) => characters(text.normalize("NFC")) <= passwordMax, `must have at most ${passwordMax} characters`)
+  .openapi({
+    example: "correct horse battery staple",
+    minLength: passwordMin,
+    maxLength: passwordMax,
+    format: "password",
+  });
+
+export const keyName = z.string({ error: "must be a string" })
+  .max(16 * nameMax, `must have at most ${nameMax} characters`)
+  .transform((text) => text.trim())
+  .pipe(
+    z.string()
+      .refine((text) => text.length > 0, "must not be empty")
+      .refine((text) => characters(text) <= nameMax, `must have at most ${nameMax} characters`)
+      .refine((text) => !controlCharacter.test(text), "must not contain control characters")
+      .refine(wellFormed, "must be valid Unicode"),
+  )
+  .default(defaultKeyName)
+  .openapi({ type: "string", minLength: 1, maxLength: nameMax, default: defaultKeyName, example: "ci" });
+
+export const id = z.uuid().openapi({ example: "5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11" });
+export const timestamp = z.iso.datetime().openapi({ example: "2026-11-15T08:30:00.000Z" });
+export const keyPrefix = z.string().openapi({ example: "sk_live_AAAAAAAA" });
+export const secretKey = z.string().openapi({
+  description: "The full API key. Shown only here: store it now.",
+  example: "sk_live_AAAAAAAAbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb0s2ROk",
+});
+export const plan = z.string().openapi({ example: "free", description: "free, dev, team or enterprise" });
+
+/** A path parameter that is no UUID names nothing, so it is answered 404 like any unknown id. */
+export function parseUuid<Id>(text: string | undefined, parse: (text: string) => Id): Id | undefined {
+  try {
+    return parse((text ?? "").toLowerCase());
+  } catch {
+    return undefined;
+  }
+}
+
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,156 @@
+/**
+ * One operation of the API: its documentation and its validation come from the same description, so they cannot differ.
+ * Authentication, rate limits and the body cap happen here, in this order, before a handler runs.
+ */
+import { OpenAPIHono, z } from "@hono/zod-openapi";
+import { type ErrorCode, errorCodes } from "../../proto/mod.ts";
+import type { Caller } from "../domain/authentication.ts";
+import { authorizeRelay, identifyCaller } from "./authorization.ts";
+import { readBody, tooLargeByHeader } from "./body.ts";
+import type { ApiContext, AppEnv, RouteDeps } from "./context.ts";
+import { errorBody } from "./errors.ts";
+
+export type Credential = "none" | "api_key" | "relay_secret";
+
+interface Description {
+  readonly method: "get" | "post" | "delete";
+  /** In OpenAPI's form: `/v1/keys/{id}`. */
+  readonly path: string;
+  /** Other paths that answer the same and are not documented apart. */
+  readonly aliases?: readonly string[];
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly credential: Credential;
+  readonly parameters?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly success: {
+    readonly status: 200 | 201 | 204;
+    readonly text: string;
+    readonly schema?: z.ZodType;
+    readonly example?: unknown;
+  };
+  /** Refusals beyond those that follow from the credential and the body. */
+  readonly refusals?: readonly ErrorCode[];
+}
+
+export interface Operation<Body> extends Description {
+  readonly body?: { readonly schema: z.ZodType<Body>; readonly required: boolean; readonly example: unknown };
+  readonly handle: (
+    c: ApiContext,
+    input: { readonly body: Body; readonly caller: () => Caller },
+  ) => Response | Promise<Response>;
+}
+
+export interface Router {
+  readonly hono: OpenAPIHono<AppEnv>;
+  add<Body>(operation: Operation<Body>): void;
+  /** Methods that a path knows, for 405. */
+  methodsOf(path: string): readonly string[];
+}
+
+export function createRouter(deps: RouteDeps): Router {
+  const hono = new OpenAPIHono<AppEnv>();
+  const known: { pattern: RegExp; method: string }[] = [];
+  return {
+    hono,
+    add: (operation) => {
+      describe(hono, operation);
+      const handler = createHandler(operation, deps);
+      for (const path of [operation.path, ...operation.aliases ?? []]) {
+        hono.on(operation.method.toUpperCase(), path.replaceAll(/\{(\w+)\}/g, ":$1"), handler);
+        known.push({
+          pattern: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+          method: operation.method.toUpperCase(),
+        });
+      }
+    },
+    methodsOf: (path) => {
+      const methods = known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+      return [...new Set(methods.flatMap((method) => method === "GET" ? ["GET", "HEAD"] : [method]))].sort();
+    },
+  };
+}
+
+function createHandler<Body>(operation: Operation<Body>, deps: RouteDeps): (c: ApiContext) => Promise<Response> {
+  const schema = operation.body?.schema;
+  return async (c) => {
+    c.set("route", operation.path);
+    const tooLarge = tooLargeByHeader(c, deps.maxBodyBytes);
+    if (tooLarge !== undefined) return tooLarge;
+    if (operation.credential === "api_key") {
+      const refusal = await identifyCaller(c, deps);
+      if (refusal !== undefined) return refusal;
+    } else if (operation.credential === "relay_secret") {
+      const refusal = authorizeRelay(c, deps);
+      if (refusal !== undefined) return refusal;
+    }
+    const caller = (): Caller => {
+      const caller = c.get("caller");
+      if (caller === undefined) throw new TypeError(`${operation.path} asks for a caller but needs no credential`);
+      return caller;
+    };
+    if (schema === undefined) return await operation.handle(c, { body: noBody<Body>(), caller });
+    const body = await readBody(c, schema, deps.maxBodyBytes);
+    return body.ok ? await operation.handle(c, { body: body.value, caller }) : body.response;
+  };
+}
+
+/** Operations without a body are declared with `Body = undefined`. */
+function noBody<Body>(): Body {
+  return undefined as Body; // cast: see above
+}
+
+function describe<Body>(hono: OpenAPIHono<AppEnv>, operation: Operation<Body>): void {
+  const { success, body } = operation;
+  hono.openAPIRegistry.registerPath({
+    method: operation.method,
+    path: operation.path,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    security: operation.credential === "none" ? [] : [{ [operation.credential]: [] }],
+    request: {
+      ...(operation.parameters === undefined ? {} : { params: operation.parameters }),
+      ...(operation.query === undefined ? {} : { query: operation.query }),
+      ...(body === undefined ? {} : {
+        body: {
+          required: body.required,
+          content: { "application/json": { schema: body.schema, example: body.example } },
+        },
+      }),
+    },
+    responses: {
+      [success.status]: {
+        description: success.text,
+        ...(success.schema === undefined
+          ? {}
+          : { content: { "application/json": { schema: success.schema, example: success.example } } }),
+      },
+      ...describeRefusals(operation),
+    },
+  });
+}
+
+function describeRefusals<Body>(operation: Operation<Body>): Record<number, object> {
+  const codes: ErrorCode[] = [
+    ...(operation.body === undefined
+      ? []
+      : ["invalid_request", "payload_too_large", "unsupported_media_type"] as const),
+    ...(operation.credential === "none" ? [] : ["auth_failed"] as const),
+    ...(operation.credential === "api_key" ? ["auth_key_invalid", "rate_limited"] as const : []),
+    ...operation.refusals ?? [],
+    ...(operation.credential === "none" && operation.body === undefined ? [] : ["overloaded"] as const),
+  ];
+  const byStatus = new Map<number, Set<string>>();
+  for (const code of codes) {
+    const status = errorCodes[code].http;
+    byStatus.set(status, (byStatus.get(status) ?? new Set()).add(code));
+  }
+  return Object.fromEntries(
+    Array.from(byStatus, ([status, codes]) => [status, {
+      description: [...codes].map((code) => `\`${code}\``).join(" or "),
+      content: { "application/json": { schema: errorBody } },
+    }]),
+  );
+}

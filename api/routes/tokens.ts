@@ -1,0 +1,56 @@
+/** An API key exchanged for a short-lived token, and the public keys that verify such tokens. */
+import { z } from "@hono/zod-openapi";
+import { jwksMaxAgeSeconds } from "../domain/key_ring.ts";
+import type { RouteDeps } from "./context.ts";
+import type { Router } from "./operation.ts";
+
+const publicKey = z.object({
+  kty: z.literal("OKP"),
+  crv: z.literal("Ed25519"),
+  kid: z.string(),
+  x: z.string(),
+  alg: z.literal("EdDSA"),
+  use: z.literal("sig"),
+});
+
+export function addTokenRoutes(router: Router, { tokens }: RouteDeps): void {
+  router.add<undefined>({
+    method: "post",
+    path: "/v1/tokens",
+    tag: "Tokens",
+    summary: "Exchange the API key for a token",
+    description: "A JWT for the relay, valid for one hour: EdDSA, claims `sub`, `plan`, `iss`, `iat`, `exp`.",
+    credential: "api_key",
+    success: {
+      status: 200,
+      text: "The token.",
+      schema: z.object({ token: z.string() }).openapi("Token"),
+      example: { token: "eyJhbGciOiJFZERTQSIsInR5cCI6IkpXVCIsImtpZCI6Ii4uLiJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl" },
+    },
+    handle: (c, { caller }) => c.json({ token: tokens.issue(caller()) }),
+  });
+
+  router.add<undefined>({
+    method: "get",
+    path: "/.well-known/jwks.json",
+    tag: "Tokens",
+    summary: "Public keys that verify tokens",
+    credential: "none",
+    success: {
+      status: 200,
+      text: "A JWK set. A key is published before it signs and until its last token has expired.",
+      schema: z.object({ keys: z.array(publicKey) }),
+      example: {
+        keys: [{
+          kty: "OKP",
+          crv: "Ed25519",
+          kid: "2026-11-15-4f1c",
+          x: "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo",
+          alg: "EdDSA",
+          use: "sig",
+        }],
+      },
+    },
+    handle: (c) => c.json(tokens.publicKeys(), 200, { "cache-control": `public, max-age=${jwksMaxAgeSeconds}` }),
+  });
+}

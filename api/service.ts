@@ -1,0 +1,155 @@
+/**
+ * The wiring: configuration → database, hashing, domain, app. `createService` makes everything but sockets (the edge entry
+ * uses it as it is); `startApi` adds the listeners and is what `main.ts`, tests and the whole stack's `start.ts` call.
+ */
+import { type App, createApp } from "./app.ts";
+import { createClientAddress } from "./client_address.ts";
+import type { Config } from "./config.ts";
+import { createOriginCheck } from "./cors.ts";
+import { createFingerprint, createSign } from "./cryptography.ts";
+import { loadRelaySecret, openKeyRing } from "./data_dir.ts";
+import { createAccounts } from "./domain/accounts.ts";
+import { createAuthenticator } from "./domain/authentication.ts";
+import { createKeys } from "./domain/keys.ts";
+import { createLastUsed } from "./domain/last_used.ts";
+import { createRateLimiter } from "./domain/rate_limit.ts";
+import type { Clock } from "./domain/ports.ts";
+import { createTokens } from "./domain/tokens.ts";
+import { createUsage } from "./domain/usage.ts";
+import { createHashingPool, platformWorker } from "./hashing/pool.ts";
+import { type Listener, listenPlain, listenTls } from "./listen.ts";
+import { createLogger, type Logger } from "./log.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
+import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
+import { startUpkeep } from "./upkeep.ts";
+
+const maxBodyBytes = 64 * 1024;
+/** Every request must be answered within two seconds when the database is away. */
+const databaseDeadlineMs = 1500;
+/** The embedded database cannot be away, only busy: it does one thing at a time. */
+const embeddedDeadlineMs = 10_000;
+const shutdownDeadlineMs = 10_000;
+
+export interface ServiceOptions {
+  /** Receives each line of the log. */
+  readonly writeLog: (line: string) => void;
+  readonly clock?: Clock;
+}
+
+export interface Service {
+  readonly app: App;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** Writes what is pending and releases everything. */
+  close(): Promise<void>;
+}
+
+export interface RunningApi {
+  readonly url: string;
+  readonly adminUrl: string | undefined;
+  /** Stop accepting, finish requests in flight, flush, release. */
+  close(): Promise<void>;
+}
+
+export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
+  const clock = options.clock ?? Date.now;
+  const logger = createLogger({ write: options.writeLog, now: clock });
+  const keyRing = await openKeyRing(config.jwtKeys, config.dataDir);
+  const relaySecret = config.relaySecret ?? await loadRelaySecret(config.dataDir);
+  const { store, applied, close: closeStore } = await openDatabase(config);
+  if (applied.length > 0) logger.log("info", "migrated", { applied });
+
+  const pool = createHashingPool({ ...config.hashing, createWorker: platformWorker() });
+  const keyHasher = pool.hasher(config.hashing.keys);
+  const lastUsed = createLastUsed({ store, clock });
+  const newId = (): string => crypto.randomUUID();
+  const keys = createKeys({
+    store,
+    hasher: keyHasher,
+    clock,
+    randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    newId,
+    environment: config.environment,
+    maxActiveKeys: config.maxActiveKeys,
+  });
+  const metrics = createMetrics();
+  metrics.gauge("static_api_hash_queue", "Jobs that wait for an Argon2 worker.", pool.waiting);
+  const { signUp, failures, account, passwords } = config.rateLimits;
+
+  const app = createApp({
+    accounts: createAccounts({ store, passwords: pool.hasher(config.hashing.passwords), keys, clock, newId }),
+    keys,
+    tokens: createTokens({ ring: keyRing.ring, createSign, clock }),
+    usage: createUsage({ store, clock, newId, ...config }),
+    authenticator: createAuthenticator({
+      store,
+      hasher: keyHasher,
+      environment: config.environment,
+      fingerprint: createFingerprint(),
+      memorySize: config.keyMemory,
+      onUse: lastUsed.note,
+    }),
+    store,
+    relaySecret,
+    maxBodyBytes,
+    rateLimits: {
+      signUp: createRateLimiter("sign-up", signUp, clock),
+      failures: createRateLimiter("failures", failures, clock),
+      account: createRateLimiter("account", account, clock),
+      passwords: createRateLimiter("passwords", passwords, clock),
+    },
+    logger,
+    metrics,
+    elapsed: () => performance.now(),
+    newRequestId: newId,
+    clientAddress: createClientAddress(config.trustedProxies),
+    isAllowedOrigin: createOriginCheck(config.corsOrigins),
+  });
+
+  const stopUpkeep = startUpkeep({ lastUsed, keyRing, logger });
+  return {
+    app,
+    metrics,
+    logger,
+    close: async () => {
+      await stopUpkeep();
+      pool.close();
+      await closeStore();
+    },
+  };
+}
+
+export async function startApi(config: Config, options: ServiceOptions): Promise<RunningApi> {
+  const service = await createService(config, options);
+  const listeners: Listener[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(listeners.map((listener) => listener.close(shutdownDeadlineMs)));
+    await service.close();
+  };
+  try {
+    const listen = { ...config.listen, handler: service.app.fetch };
+    const api = config.tls === undefined
+      ? listenPlain(listen)
+      : await listenTls({ ...listen, certificate: config.tls.certificate, key: config.tls.key.reveal() });
+    listeners.push(api);
+    const admin = config.admin === undefined
+      ? undefined
+      : listenPlain({ ...config.admin, handler: (request) => answerAdmin(request, service.metrics) });
+    if (admin !== undefined) listeners.push(admin);
+    service.logger.log("info", "listening", { url: api.url, admin_url: admin?.url });
+    return { url: api.url, adminUrl: admin?.url, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openDatabase({ database, databaseConnections, dataDir }: Config): Promise<OpenStore> {
+  if (database === undefined) return await openEmbeddedStore(dataDir, embeddedDeadlineMs);
+  return await openStore(database, { maxConnections: databaseConnections, deadlineMs: databaseDeadlineMs });
+}
+
+function answerAdmin(request: Request, metrics: Metrics): Response {
+  if (new URL(request.url).pathname !== "/metrics") return new Response("Not found\n", { status: 404 });
+  return new Response(metrics.render(), { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
+}

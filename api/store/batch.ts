@@ -1,0 +1,44 @@
+/**
+ * Many single lookups as few queries: while a few queries are on their way, further lookups gather and leave together with the
+ * next one. A lookup never joins a query that has already left, so what it reads is never older than the lookup itself.
+ */
+
+/** Enough to hide the way to the database, few enough that lookups gather under load. */
+const maxInFlight = 2;
+const maxBatch = 500;
+
+export type LoadMany<Key, Value> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
+
+interface Waiting<Key, Value> {
+  readonly key: Key;
+  readonly resolve: (value: Value | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createBatchedLookup<Key, Value>(
+  loadMany: LoadMany<Key, Value>,
+): (key: Key) => Promise<Value | undefined> {
+  const waiting: Waiting<Key, Value>[] = [];
+  let inFlight = 0;
+
+  const dispatch = async (): Promise<void> => {
+    while (inFlight < maxInFlight && waiting.length > 0) {
+      const batch = waiting.splice(0, maxBatch);
+      inFlight++;
+      try {
+        const found = await loadMany([...new Set(batch.map(({ key }) => key))]);
+        for (const { key, resolve } of batch) resolve(found.get(key));
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      } finally {
+        inFlight--;
+      }
+    }
+  };
+  return (key) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ key, resolve, reject });
+      // After this turn of requests: those that arrived together leave together.
+      if (waiting.length === 1) queueMicrotask(dispatch);
+    });
+}

@@ -1,0 +1,154 @@
+/**
+ * The connection to PostgreSQL: pool, TLS as configured and asserted, and one deadline around every query. A database that is
+ * away or hangs becomes the fault `overloaded` within that deadline; the pool reconnects by itself.
+ */
+import postgres from "postgres";
+import { Fault } from "../domain/fault.ts";
+import type { Secret } from "../domain/secret.ts";
+
+export type Sql = postgres.Sql<{ bigint: number }>;
+export type Transaction = postgres.TransactionSql<{ bigint: number }>;
+
+/** Three of libpq's modes: plain text, encrypted, and encrypted to a server that proves its name. */
+export type TlsMode = "disable" | "require" | "verify-full";
+
+export type DatabaseAddress =
+  | { readonly kind: "url"; readonly url: Secret; readonly tls: TlsMode; readonly ca: string | undefined }
+  | { readonly kind: "socket"; readonly path: string };
+
+export interface DatabaseOptions {
+  readonly maxConnections: number;
+  /** Below the two seconds in which a request must be answered when the database is away. */
+  readonly deadlineMs: number;
+}
+
+export interface Database {
+  readonly sql: Sql;
+  /**
+   * Awaits a query under the deadline and turns connection trouble into a fault. A query that is late is cancelled: one that
+   * still waits for a connection must not run long after its caller was told that it failed.
+   */
+  run<T extends readonly object[]>(query: postgres.PendingQuery<T>): Promise<postgres.RowList<T>>;
+  /** The same for a transaction. */
+  transact<T>(work: (sql: Transaction) => Promise<T>): Promise<T>;
+  /** The name of the unique constraint that was violated, if that is what `error` says. */
+  violatedConstraint(error: unknown): string | undefined;
+  close(): Promise<void>;
+}
+
+const retryAfterSeconds = 2;
+/** Reconnecting is cheap and the caller is waiting: no exponential patience. */
+const reconnectSeconds = 0.25;
+
+export function connectDatabase(address: DatabaseAddress, options: DatabaseOptions): Database {
+  const sql: Sql = postgres({
+    ...endpointOf(address),
+    max: options.maxConnections,
+    connect_timeout: options.deadlineMs / 1000,
+    idle_timeout: 0,
+    backoff: () => reconnectSeconds,
+    onnotice: () => {},
+    fetch_types: false,
+    connection: { application_name: "static-api", statement_timeout: options.deadlineMs },
+    // Counts stay far below 2^53; as numbers they go straight into JSON.
+    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+  });
+  return {
+    sql,
+    run: (query) =>
+      withDeadline(query, options.deadlineMs, () => {
+        // Answers whether the cancellation was sent, which changes nothing any more.
+        Promise.resolve(query.cancel()).catch(() => {});
+      }),
+    transact: <T>(work: (sql: Transaction) => Promise<T>) => {
+      let late = false;
+      const begun = sql.begin(async (transaction) => {
+        if (late) throw new Error("the caller no longer waits for this transaction");
+        // In an object, because the driver would await the elements of an array.
+        return { result: await work(transaction) };
+      });
+      return withDeadline(begun.then(({ result }) => result), options.deadlineMs, () => late = true);
+    },
+    violatedConstraint: (error) =>
+      error instanceof postgres.PostgresError && error.code === "23505" ? error.constraint_name : undefined,
+    close: () => sql.end({ timeout: 2 }),
+  };
+}
+
+function endpointOf(address: DatabaseAddress): postgres.Options<Record<string, postgres.PostgresType>> {
+  if (address.kind === "socket") {
+    return { path: address.path, host: "localhost", user: "postgres", database: "postgres", max_lifetime: null };
+  }
+  const url = new URL(address.url.reveal());
+  const socketFolder = url.searchParams.get("host");
+  return {
+    host: url.hostname,
+    ...(url.port === "" ? {} : { port: Number(url.port) }),
+    ...(socketFolder?.startsWith("/") ? { path: `${socketFolder}/.s.PGSQL.${url.port || "5432"}` } : {}),
+    database: decodeURIComponent(url.pathname.slice(1)) || "postgres",
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    // The key is always given: `ssl: undefined` beside `sslmode=require` in a URL would connect in plain text.
+    ssl: tlsOptions(address, url.hostname),
+  };
+}
+
+/** `host` is what the certificate must be for: the driver names no address, and Node would then compare with "localhost". */
+function tlsOptions({ tls, ca }: { tls: TlsMode; ca: string | undefined }, host: string): boolean | object {
+  switch (tls) {
+    case "disable":
+      return false;
+    case "require":
+      return { rejectUnauthorized: false };
+    case "verify-full":
+      return { rejectUnauthorized: true, ca, host };
+  }
+}
+
+/** An array's text form, for words and uuids: the driver knows no arrays, because it is not asked to fetch types. */
+export function arrayText(items: readonly string[]): string {
+  return `{${items.join(",")}}`;
+}
+
+/** Refuses a connection that is not encrypted although it should be: a downgrade must not pass unseen. */
+export async function assertTls({ sql, run }: Database, address: DatabaseAddress): Promise<void> {
+  if (address.kind === "socket" || address.tls === "disable") return;
+  const [row] = await run(sql<{ ssl: boolean; version: string }[]>`
+    SELECT ssl, version FROM pg_stat_ssl WHERE pid = pg_backend_pid()`);
+  if (row?.ssl !== true) {
+    throw new Error(`Cannot use the database: sslmode is ${address.tls}, but the connection is not encrypted`);
+  }
+}
+
+async function withDeadline<T>(work: PromiseLike<T>, deadlineMs: number, giveUp: () => void): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(unavailable(new Error(`no answer within ${deadlineMs} ms`)));
+      giveUp();
+    }, deadlineMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } catch (error) {
+    throw isConnectionTrouble(error) ? unavailable(error) : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function unavailable(cause: unknown): Fault {
+  return new Fault("overloaded", "The database does not answer. Nothing was changed by halves; try again shortly", {
+    cause,
+    retryAfterSeconds,
+  });
+}
+
+/** Connection exceptions (08), too many clients (53300), shutdown and cancellation (57), and the client's own codes. */
+const troubleCode = /^(08...|53300|57P0[1-5]|57014|CONNECT|E[A-Z]+$)/;
+
+function isConnectionTrouble(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof Fault) return false;
+  const code: unknown = Reflect.get(error, "code");
+  return typeof code === "string" && troubleCode.test(code);
+}

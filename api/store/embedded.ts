@@ -1,0 +1,84 @@
+/**
+ * The embedded database for one machine without PostgreSQL: PGlite in a worker, its files in the data directory. A lock file
+ * keeps a second process out, because PGlite itself would let it in and both would destroy each other's files.
+ */
+import type { DatabaseAddress } from "./database.ts";
+
+export type EmbeddedCommand =
+  | { readonly kind: "open"; readonly folder: string; readonly socket: string }
+  | { readonly kind: "close" };
+export type EmbeddedEvent =
+  | { readonly kind: "ready" }
+  | { readonly kind: "closed" }
+  | { readonly kind: "failed"; readonly reason: string };
+
+export interface EmbeddedDatabase {
+  readonly address: DatabaseAddress;
+  close(): Promise<void>;
+}
+
+/** Unix socket paths end at 107 bytes; the clear refusal here is better than the kernel's. */
+const maxSocketPathBytes = 107;
+
+/** Undefined when another process has this database open; its socket is then at `embeddedAddress`. */
+export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase | undefined> {
+  const address = embeddedAddress(dataDir);
+  await Deno.mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const lock = await Deno.open(`${dataDir}/database.lock`, { create: true, write: true, mode: 0o600 });
+  if (!await lock.tryLock(true)) {
+    lock.close();
+    return undefined;
+  }
+  const worker = new Worker(new URL("./embedded_worker.ts", import.meta.url), { type: "module" });
+  const release = (): void => {
+    worker.terminate();
+    lock.close();
+  };
+  try {
+    // The system releases the lock of a process that crashed, but its socket file stays.
+    await Deno.remove(address.path).catch(ignoreMissing);
+    await command(worker, { kind: "open", folder: `${dataDir}/database`, socket: address.path });
+    await Deno.chmod(address.path, 0o600);
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return {
+    address,
+    close: async () => {
+      try {
+        await command(worker, { kind: "close" });
+      } finally {
+        release();
+      }
+    },
+  };
+}
+
+export function embeddedAddress(dataDir: string): DatabaseAddress & { kind: "socket" } {
+  const path = `${dataDir}/.s.PGSQL.5432`;
+  if (new TextEncoder().encode(path).length > maxSocketPathBytes) {
+    throw new Error(
+      `Cannot open the embedded database: the path of STATIC_DATA_DIR is too long for a socket (${path})`,
+    );
+  }
+  return { kind: "socket", path };
+}
+
+function command(worker: Worker, command: EmbeddedCommand): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }: MessageEvent<EmbeddedEvent>) => {
+      if (data.kind === "failed") reject(new Error(`Cannot ${command.kind} the embedded database: ${data.reason}`));
+      else resolve();
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      reject(new Error(`Cannot ${command.kind} the embedded database: ${event.message}`));
+    };
+    worker.postMessage(command);
+  });
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!(error instanceof Deno.errors.NotFound)) throw error;
+}

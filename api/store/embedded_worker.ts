@@ -1,0 +1,44 @@
+/**
+ * The embedded database's thread: PGlite, which blocks while it works, behind a Unix socket that only this user can open. The
+ * first message says where; the answers are `ready` or `failed`, and later `closed`.
+ */
+import { PGlite } from "@electric-sql/pglite";
+import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
+import type { EmbeddedCommand, EmbeddedEvent } from "./embedded.ts";
+
+/** The worker's side of the channel, typed here because the project is checked with the main thread's library. */
+interface WorkerScope {
+  onmessage: ((event: MessageEvent<EmbeddedCommand>) => void) | null;
+  postMessage(event: EmbeddedEvent): void;
+}
+
+const scope = globalThis as unknown as WorkerScope; // cast: this module only ever runs in a worker
+
+/** This service, and an administrator's command beside it. */
+const maxConnections = 4;
+
+async function open(folder: string, socket: string): Promise<() => Promise<void>> {
+  const database = await PGlite.create({ dataDir: folder });
+  const server = new PGLiteSocketServer({ db: database, path: socket, maxConnections });
+  await server.start();
+  return async () => {
+    await server.stop();
+    await database.close();
+  };
+}
+
+const opened: { close?: () => Promise<void> } = {};
+
+scope.onmessage = async ({ data: command }) => {
+  try {
+    if (command.kind === "open") {
+      opened.close = await open(command.folder, command.socket);
+      scope.postMessage({ kind: "ready" });
+    } else {
+      await opened.close?.();
+      scope.postMessage({ kind: "closed" });
+    }
+  } catch (error) {
+    scope.postMessage({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
+  }
+};

@@ -1,0 +1,61 @@
+/**
+ * Applies `migrations/*.sql` at start: in order, each once, all in one transaction under an advisory lock, so that any number
+ * of processes may start together. Forward only: a file that was applied may never change afterwards.
+ */
+import type { Database } from "./database.ts";
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly text: string;
+}
+
+const folder = new URL("../../migrations/", import.meta.url);
+const fileName = /^(\d{4})_([a-z0-9_]+)\.sql$/;
+/** Any constant of ours; the lock's key space belongs to the database. */
+const lockKey = 0x57a71c;
+
+export async function readMigrations(): Promise<readonly Migration[]> {
+  const migrations: Migration[] = [];
+  for await (const { name } of Deno.readDir(folder)) {
+    const match = fileName.exec(name);
+    if (match === null) continue;
+    migrations.push({ version: Number(match[1]), name, text: await Deno.readTextFile(new URL(name, folder)) });
+  }
+  return migrations.sort((a, b) => a.version - b.version);
+}
+
+/** Answers the names of what was applied now. */
+export async function migrate({ sql }: Database, migrations: readonly Migration[]): Promise<readonly string[]> {
+  return await sql.begin(async (sql) => {
+    await sql`SET LOCAL statement_timeout = 0`;
+    await sql`SELECT pg_advisory_xact_lock(${lockKey})`;
+    await sql`
+      CREATE TABLE IF NOT EXISTS schema_migrations (
+        version int PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;
+    const applied = new Map(
+      (await sql<{ version: number; sha256: string }[]>`SELECT version, sha256 FROM schema_migrations`)
+        .map(({ version, sha256 }) => [version, sha256]),
+    );
+    const names: string[] = [];
+    for (const { version, name, text } of migrations) {
+      const digest = await sha256(text);
+      const before = applied.get(version);
+      if (before === digest) continue;
+      if (before !== undefined) {
+        throw new Error(
+          `Cannot migrate: ${name} was applied before and has changed since. Add a new migration instead`,
+        );
+      }
+      await sql.unsafe(text);
+      await sql`INSERT INTO schema_migrations (version, name, sha256) VALUES (${version}, ${name}, ${digest})`;
+      names.push(name);
+    }
+    return names;
+  });
+}
+
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return new Uint8Array(digest).toHex();
+}

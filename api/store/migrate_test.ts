@@ -1,0 +1,73 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { postgresInstalled, startPostgres, testWhen } from "../../tests/support/mod.ts";
+import { Secret } from "../domain/secret.ts";
+import { assertTls, connectDatabase, type Database, type DatabaseAddress } from "./database.ts";
+import { migrate, readMigrations } from "./migrate.ts";
+
+const plainText = (url: string): DatabaseAddress & { kind: "url" } => ({
+  kind: "url",
+  url: new Secret(url),
+  tls: "disable",
+  ca: undefined,
+});
+
+type Guarantee = (connect: () => Database, url: string) => Promise<void>;
+
+const guarantees: Record<string, Guarantee> = {
+  "any number of processes may migrate at once: each migration is applied by exactly one": async (connect) => {
+    const migrations = await readMigrations();
+    const applied = await Promise.all(Array.from({ length: 8 }, () => migrate(connect(), migrations)));
+    assertEquals(applied.flat().sort(), migrations.map(({ name }) => name));
+    assertEquals(applied.filter((names) => names.length > 0).length, 1);
+  },
+
+  "migrations are re-runnable, add to what is there, and a broken one changes nothing": async (connect) => {
+    const database = connect();
+    const migrations = await readMigrations();
+    await migrate(database, migrations);
+    assertEquals(await migrate(database, migrations), []);
+    const broken = {
+      version: 9998,
+      name: "9998_broken.sql",
+      text: "CREATE TABLE half (id int); SELECT x FROM nowhere",
+    };
+    await assertRejects(() => migrate(database, [...migrations, broken]), Error);
+    const [half] = await database.sql`SELECT to_regclass('half') AS name`;
+    assertEquals(half?.name, null);
+    const next = { version: 9999, name: "9999_next.sql", text: "ALTER TABLE accounts ADD COLUMN note text" };
+    assertEquals(await migrate(database, [...migrations, next]), [next.name]);
+  },
+
+  "a migration that was applied and has changed since is refused by name": async (connect) => {
+    const database = connect();
+    const [first, ...rest] = await readMigrations();
+    if (first === undefined) throw new TypeError("no migrations");
+    await migrate(database, [first, ...rest]);
+    const changed = { ...first, text: `${first.text}\n-- changed` };
+    await assertRejects(() => migrate(database, [changed, ...rest]), Error, first.name);
+  },
+
+  "assertTls() refuses a connection that turned out to be plain text": async (connect, url) => {
+    await assertTls(connect(), plainText(url));
+    await assertRejects(() => assertTls(connect(), { ...plainText(url), tls: "require" }), Error, "not encrypted");
+  },
+};
+
+testWhen(postgresInstalled, "migrations on PostgreSQL", async (t) => {
+  const server = await startPostgres();
+  try {
+    for (const [name, check] of Object.entries(guarantees)) {
+      const url = await server.createDatabase();
+      const databases: Database[] = [];
+      const connect = (): Database => {
+        const database = connectDatabase(plainText(url), { maxConnections: 2, deadlineMs: 1500 });
+        databases.push(database);
+        return database;
+      };
+      await t.step(name, () => check(connect, url));
+      await Promise.all(databases.map((database) => database.close()));
+    }
+  } finally {
+    await server.close();
+  }
+});

@@ -1,0 +1,64 @@
+/** The domain's store over SQL: one object from its three parts, on a migrated database. */
+import type { Store } from "../domain/ports.ts";
+import { createAccountStore } from "./accounts.ts";
+import { assertTls, connectDatabase, type Database, type DatabaseAddress, type DatabaseOptions } from "./database.ts";
+import { openEmbedded } from "./embedded.ts";
+import { createKeyStore } from "./keys.ts";
+import { migrate, readMigrations } from "./migrate.ts";
+import { createUsageStore } from "./usage.ts";
+
+export type { DatabaseAddress, DatabaseOptions, TlsMode } from "./database.ts";
+
+export interface OpenStore {
+  readonly store: Store;
+  /** Names of the migrations that this start applied. */
+  readonly applied: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function openStore(address: DatabaseAddress, options: DatabaseOptions): Promise<OpenStore> {
+  const database = connectDatabase(address, options);
+  try {
+    await assertTls(database, address);
+    const applied = await migrate(database, await readMigrations());
+    return { store: createStore(database), applied, close: database.close };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** The embedded database of a data directory, opened and closed with its store. */
+export async function openEmbeddedStore(dataDir: string, deadlineMs: number): Promise<OpenStore> {
+  const embedded = await openEmbedded(dataDir);
+  if (embedded === undefined) {
+    throw new Error(
+      `Cannot open the embedded database: another process has ${dataDir} open. Stop it, or set DATABASE_URL`,
+    );
+  }
+  try {
+    const open = await openStore(embedded.address, { maxConnections: 1, deadlineMs });
+    return {
+      ...open,
+      close: async () => {
+        await open.close();
+        await embedded.close();
+      },
+    };
+  } catch (error) {
+    await embedded.close();
+    throw error;
+  }
+}
+
+function createStore(database: Database): Store {
+  const { sql, run } = database;
+  return {
+    ...createAccountStore(database),
+    ...createKeyStore(database),
+    ...createUsageStore(database),
+    ping: async () => {
+      await run(sql`SELECT 1`);
+    },
+  };
+}

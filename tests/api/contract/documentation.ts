@@ -1,0 +1,107 @@
+/** The OpenAPI document is valid, complete, and true: each documented example works against the running server. */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { z } from "zod";
+import type { TestApi } from "../harness.ts";
+import type { Guarantees } from "./contract.ts";
+
+interface DocumentedOperation {
+  readonly security: readonly Record<string, unknown>[];
+  readonly requestBody?: { readonly content: Record<string, { readonly example?: unknown }> };
+  readonly responses: Record<string, { readonly content?: Record<string, { schema: object; example?: unknown }> }>;
+}
+
+/** In the order of a user's life, because later examples need what earlier ones made. */
+const story = [
+  "post /v1/accounts",
+  "post /v1/accounts/keys",
+  "post /v1/accounts/{id}/keys",
+  "post /v1/keys",
+  "get /v1/keys",
+  "post /v1/tokens",
+  "get /v1/usage",
+  "post /internal/v1/leases",
+  "get /internal/v1/leases",
+  "post /internal/v1/leases/reports",
+  "delete /v1/keys/{id}",
+  "get /.well-known/jwks.json",
+  "get /health",
+  "get /ready",
+  "get /openapi.json",
+  "get /docs",
+];
+
+export const documentationGuarantees: Guarantees = {
+  "/openapi.json is a valid OpenAPI 3.1 document and lists every operation": async ({ api }) => {
+    const { json } = await api.call("GET", "/openapi.json");
+    const result = await new Validator().validate(structuredClone(json));
+    assert(result.valid, JSON.stringify(result.errors));
+    const operations = Object.entries(json.paths).flatMap(([path, methods]) =>
+      Object.keys(methods as object).map((method) => `${method} ${path}`)
+    );
+    assertEquals(operations.sort(), [...story].sort());
+  },
+
+  "Every documented example works, and its answer has the documented shape": async ({ api }) => {
+    const { json: document } = await api.call("GET", "/openapi.json");
+    const known: Record<string, string> = {};
+    for (const entry of story) {
+      const [method = "", path = ""] = entry.split(" ");
+      const operation: DocumentedOperation = document.paths[path][method];
+      const [success = "", response] = Object.entries(operation.responses).find(([status]) => status < "300") ?? [];
+      const answer = await send(api, { method, path, operation, known });
+      assertEquals(String(answer.status), success, `${entry}: ${answer.text}`);
+      const content = response?.content?.["application/json"];
+      if (content === undefined) continue;
+      const schema = z.fromJSONSchema({ ...inline(content.schema, document) });
+      assert(schema.safeParse(answer.json).success, `${entry} answered ${answer.text}`);
+      assert(schema.safeParse(content.example).success, `the example answer of ${entry}`);
+      remember(known, entry, answer.json);
+    }
+  },
+
+  "/docs is a page that names every operation and loads nothing from elsewhere": async ({ api }) => {
+    const { status, headers, text } = await api.call("GET", "/docs");
+    assertEquals(status, 200);
+    assertMatch(headers.get("content-type") ?? "", /^text\/html/);
+    assertStringIncludes(headers.get("content-security-policy") ?? "", "default-src 'none'");
+    for (const entry of story) assertStringIncludes(text, entry.split(" ")[1] ?? "");
+    assert(!/src=|https?:\/\//.test(text));
+  },
+};
+
+type Sending = { method: string; path: string; operation: DocumentedOperation; known: Record<string, string> };
+
+/** The example as documented; ids and keys in it are replaced by those of this run. */
+function send(api: TestApi, { method, path, operation, known }: Sending): ReturnType<TestApi["call"]> {
+  const example = operation.requestBody?.content["application/json"]?.example;
+  const text = example === undefined ? undefined : JSON.stringify(example)
+    .replaceAll("agent@example.com", known.email ??= `agent-${crypto.randomUUID()}@example.com`)
+    .replaceAll("0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11", known.account ?? "")
+    .replaceAll("9d2b1f0e-30c5-4d7e-8a60-5a1c7e2b4f10", known.lease ?? "")
+    .replaceAll("b4f5a3a2-1c55-4f39-9a35-0a9a5f6f5b21", crypto.randomUUID())
+    .replaceAll('"fence":17', `"fence":${known.fence}`);
+  const credential = operation.security.flatMap((scheme) => Object.keys(scheme))[0];
+  const key = credential === "api_key" ? known.apiKey : credential === "relay_secret" ? api.relaySecret : undefined;
+  const id = path.startsWith("/v1/keys") ? known.key : known.account;
+  const query = path === "/internal/v1/leases" && method === "get" ? "?relay_id=relay-1" : "";
+  return api.call(method.toUpperCase(), path.replace("{id}", id ?? "") + query, {
+    ...(key === undefined ? {} : { key }),
+    ...(text === undefined ? {} : { raw: text, headers: { "content-type": "application/json" } }),
+  });
+}
+
+// deno-lint-ignore no-explicit-any
+function remember(known: Record<string, string>, entry: string, json: any): void {
+  if (entry === "post /v1/accounts") Object.assign(known, { account: json.id, apiKey: json.api_key });
+  if (entry === "post /v1/keys") known.key = json.id;
+  if (entry === "post /internal/v1/leases") Object.assign(known, { lease: json.lease.id, fence: json.lease.fence });
+}
+
+/** The schema with `#/components/schemas/X` replaced by X itself. */
+function inline(schema: unknown, document: { components: { schemas: Record<string, unknown> } }): object {
+  return JSON.parse(JSON.stringify(schema), (_, value) => {
+    const name = typeof value?.$ref === "string" ? value.$ref.slice("#/components/schemas/".length) : undefined;
+    return name === undefined ? value : inline(document.components.schemas[name], document);
+  });
+}

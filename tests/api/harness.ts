@@ -1,0 +1,171 @@
+/** A running API for tests: real sockets, real database, light hashing, and everything it logged. */
+import postgres from "postgres";
+import { readConfig, startApi } from "../../api/mod.ts";
+import { postgresInstalled, type Requirement, startPostgres } from "../support/mod.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; tests assert on what they expect of it. */
+  // deno-lint-ignore no-explicit-any
+  readonly json: any;
+}
+
+export interface RequestOptions {
+  readonly key?: string;
+  readonly body?: unknown;
+  /** A body sent as it is. */
+  readonly raw?: BodyInit;
+  readonly headers?: Record<string, string>;
+}
+
+export interface SignedUp {
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+  readonly apiKey: string;
+  readonly keyId: string;
+}
+
+export interface TestApi {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly logs: string[];
+  readonly relaySecret: string;
+  /** Milliseconds that the service's clock is ahead of the real one. */
+  readonly clock: { aheadMs: number };
+  call(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  signUp(): Promise<SignedUp>;
+  close(): Promise<void>;
+}
+
+/** Where the data lives: one contract, two databases. */
+export interface Backend {
+  readonly name: string;
+  readonly requirement: Requirement;
+  open(): Promise<OpenBackend>;
+}
+
+export interface OpenBackend {
+  /** What the API's environment says about the database. */
+  readonly environment: Record<string, string>;
+  sql(): postgres.Sql;
+  close(): Promise<void>;
+}
+
+export const embedded: Backend = {
+  name: "embedded PGlite",
+  requirement: { met: true, reason: "" },
+  open: async () => {
+    const dataDir = await Deno.makeTempDir({ prefix: "static-" });
+    return {
+      environment: { STATIC_DATA_DIR: dataDir },
+      sql: () => postgres({ path: `${dataDir}/.s.PGSQL.5432`, user: "postgres", database: "postgres", max: 1 }),
+      close: () => Deno.remove(dataDir, { recursive: true }),
+    };
+  },
+};
+
+export const realPostgres: Backend = {
+  name: "PostgreSQL",
+  requirement: postgresInstalled,
+  open: async () => {
+    const server = await startPostgres();
+    const dataDir = await Deno.makeTempDir({ prefix: "static-" });
+    const url = await server.createDatabase();
+    return {
+      environment: { STATIC_DATA_DIR: dataDir, DATABASE_URL: url },
+      sql: () => postgres(url, { max: 1, onnotice: () => {} }),
+      close: async () => {
+        await server.close();
+        await Deno.remove(dataDir, { recursive: true });
+      },
+    };
+  },
+};
+
+export const backends: readonly Backend[] = [embedded, realPostgres];
+
+/** For tests that are not about the database: the one that starts quicker, where it is installed. */
+export const anyBackend: Backend = postgresInstalled.met ? realPostgres : embedded;
+
+export const relaySecret = "relay-secret-for-tests-0123456789abcdef";
+
+/** Light hashing and limits nobody reaches by accident; a test that is about them sets its own. */
+export const testEnvironment: Record<string, string> = {
+  STATIC_API_PORT: "0",
+  STATIC_ADMIN_PORT: "0",
+  STATIC_RELAY_SECRET: relaySecret,
+  STATIC_PASSWORD_ARGON2: "m=64,t=1,p=1",
+  STATIC_KEY_ARGON2: "m=64,t=1,p=1",
+  STATIC_HASH_QUEUE: "2000",
+  STATIC_RATE_SIGN_UP: "100000/60",
+  STATIC_RATE_FAILURES: "100000/60",
+  STATIC_RATE_ACCOUNT: "100000/60",
+  STATIC_RATE_PASSWORDS: "100000/60",
+};
+
+export async function startTestApi(environment: Record<string, string>): Promise<TestApi> {
+  const logs: string[] = [];
+  const clock = { aheadMs: 0 };
+  const api = await startApi(readConfig({ ...testEnvironment, ...environment }), {
+    writeLog: (line) => logs.push(line),
+    clock: () => Date.now() + clock.aheadMs,
+  });
+  const call = createCall(api.url);
+  return {
+    url: api.url,
+    adminUrl: api.adminUrl ?? "",
+    logs,
+    relaySecret,
+    clock,
+    call,
+    signUp: () => signUp(call),
+    close: api.close,
+  };
+}
+
+export function createCall(url: string, client?: Deno.HttpClient): TestApi["call"] {
+  return async (method, path, { key, body, raw, headers = {} } = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined ? { body: JSON.stringify(body) } : raw !== undefined ? { body: raw } : {}),
+      ...(client === undefined ? {} : { client }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true && text !== "";
+    return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
+  };
+}
+
+export async function signUp(call: TestApi["call"]): Promise<SignedUp> {
+  const email = `user-${crypto.randomUUID()}@example.com`;
+  const password = `password ${crypto.randomUUID()}`;
+  const { status, json, text } = await call("POST", "/v1/accounts", { body: { email, password } });
+  if (status !== 201) throw new Error(`sign-up failed: ${status} ${text}`);
+  return { id: json.id, email, password, apiKey: json.api_key, keyId: json.key.id };
+}
+
+/** Asks again until `check` holds; fails with what was last seen. */
+export async function eventually<T>(
+  { withinMs, what }: { withinMs: number; what: string },
+  ask: () => Promise<T>,
+  check: (value: T) => boolean,
+): Promise<T> {
+  const deadline = performance.now() + withinMs;
+  while (true) {
+    const value = await ask();
+    if (check(value)) return value;
+    if (performance.now() > deadline) {
+      throw new Error(`${what} not within ${withinMs} ms; last: ${JSON.stringify(value)}`);
+    }
+    // wait: between two looks at a condition
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}

@@ -1,0 +1,101 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { encodeApiKey } from "../../proto/mod.ts";
+import { assertRefused } from "./contract/contract.ts";
+import { type Answer, anyBackend, signUp, startTestApi } from "./harness.ts";
+
+const unknownKey = encodeApiKey({ environment: "live", lookup: "00000000", secret: "0".repeat(32) });
+
+function assertLimited(answer: Answer): void {
+  assertRefused(answer, 429, "rate_limited");
+  assert(Number(answer.headers.get("retry-after")) >= 1);
+  assertMatch(answer.headers.get("ratelimit") ?? "", /^"[a-z-]+";r=0;t=\d+$/);
+}
+
+Deno.test("rate limits: per address for sign-up and failures, per account otherwise, addresses only from trusted proxies", async (t) => {
+  const backend = await anyBackend.open();
+  const api = await startTestApi({
+    ...backend.environment,
+    STATIC_TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8",
+    STATIC_RATE_SIGN_UP: "3/3600",
+    STATIC_RATE_FAILURES: "5/60",
+    STATIC_RATE_ACCOUNT: "10/60",
+    STATIC_RATE_PASSWORDS: "2/60",
+  });
+  const from = (address: string): { headers: Record<string, string> } => ({ headers: { "x-forwarded-for": address } });
+  const signUpFrom = (address: string): Promise<Answer> =>
+    api.call("POST", "/v1/accounts", {
+      body: { email: `${crypto.randomUUID()}@example.com`, password: "12345678" },
+      ...from(address),
+    });
+  try {
+    await t.step("sign-ups of one address are limited, those of another are not, and time heals", async () => {
+      for (let i = 0; i < 3; i++) assertEquals((await signUpFrom("192.0.2.1")).status, 201);
+      assertLimited(await signUpFrom("192.0.2.1"));
+      assertEquals((await signUpFrom("192.0.2.2")).status, 201);
+      api.clock.aheadMs += 1_200_000;
+      assertEquals((await signUpFrom("192.0.2.1")).status, 201);
+      assertLimited(await signUpFrom("192.0.2.1"));
+    });
+
+    await t.step(
+      "a client cannot choose its address: what stands left of the nearest untrusted hop is ignored",
+      async () => {
+        for (let i = 0; i < 3; i++) assertEquals((await signUpFrom(`203.0.113.${i}, 192.0.2.9, 10.1.2.3`)).status, 201);
+        assertLimited(await signUpFrom("203.0.113.77, 192.0.2.9, 10.1.2.3"));
+      },
+    );
+
+    await t.step("an IPv6 client is its /64", async () => {
+      for (let i = 1; i <= 3; i++) assertEquals((await signUpFrom(`2001:db8:0:7::${i}`)).status, 201);
+      assertLimited(await signUpFrom("2001:db8:0:7:ffff::1"));
+      assertEquals((await signUpFrom("2001:db8:0:8::1")).status, 201);
+    });
+
+    await t.step(
+      "failed authentication is limited per address; a verified key goes on working from there",
+      async () => {
+        const { apiKey } = await signUp(api.call);
+        assertEquals((await api.call("GET", "/v1/usage", { key: apiKey, ...from("192.0.2.20") })).status, 200);
+        const fail = (): Promise<Answer> => api.call("GET", "/v1/usage", { key: unknownKey, ...from("192.0.2.20") });
+        const answers = await Promise.all(Array.from({ length: 12 }, fail));
+        assertEquals(answers.filter(({ status }) => status === 401).length, 5);
+        for (const answer of answers) if (answer.status !== 401) assertLimited(answer);
+        assertLimited(await api.call("GET", "/v1/usage", from("192.0.2.20")));
+        assertEquals((await api.call("GET", "/v1/usage", { key: apiKey, ...from("192.0.2.20") })).status, 200);
+        assertEquals((await api.call("GET", "/v1/usage", { key: unknownKey, ...from("192.0.2.21") })).status, 401);
+      },
+    );
+
+    await t.step(
+      "password guesses for one account are limited whoever guesses; the right password costs nothing",
+      async () => {
+        api.clock.aheadMs += 4_000_000;
+        const { email, password } = await signUp(api.call);
+        const attempt = (password: string, host: number): Promise<Answer> =>
+          api.call("POST", "/v1/accounts/keys", { body: { email, password }, ...from(`198.51.100.${host}`) });
+        for (let i = 0; i < 4; i++) assertEquals((await attempt(password, 50)).status, 200);
+        assertEquals((await attempt("wrong password", 1)).status, 401);
+        assertEquals((await attempt("wrong password", 2)).status, 401);
+        assertLimited(await attempt("wrong password", 3));
+        assertLimited(await attempt(password, 4));
+        api.clock.aheadMs += 60_000;
+        assertEquals((await attempt(password, 5)).status, 200);
+      },
+    );
+
+    await t.step("an account is limited over all its keys and addresses; others are not", async () => {
+      api.clock.aheadMs += 4_000_000;
+      const [mine, other] = [await signUp(api.call), await signUp(api.call)];
+      const { json: second } = await api.call("POST", "/v1/keys", { key: mine.apiKey });
+      for (let i = 0; i < 9; i++) {
+        const key = i % 2 === 0 ? mine.apiKey : second.key;
+        assertEquals((await api.call("GET", "/v1/usage", { key, ...from(`198.51.100.${i}`) })).status, 200);
+      }
+      assertLimited(await api.call("GET", "/v1/usage", { key: second.key }));
+      assertEquals((await api.call("GET", "/v1/usage", { key: other.apiKey })).status, 200);
+    });
+  } finally {
+    await api.close();
+    await backend.close();
+  }
+});

@@ -1,0 +1,97 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { postgresInstalled, testWhen } from "../support/mod.ts";
+import { assertRefused } from "./contract/contract.ts";
+import { embedded, eventually, realPostgres, signUp, startTestApi, testEnvironment } from "./harness.ts";
+import { startProcess } from "./process.ts";
+
+testWhen(
+  postgresInstalled,
+  "two API processes: a revocation holds on the other's next request, and SIGTERM finishes what is in flight and exits 0",
+  async () => {
+    const backend = await realPostgres.open();
+    // Half a second per password in the second process, so that a sign-up can be caught in flight.
+    const heavy = { ...backend.environment, STATIC_PASSWORD_ARGON2: "m=65536,t=4,p=1", STATIC_HASH_WORKERS: "2" };
+    const [first, second] = await Promise.all([startProcess(backend.environment), startProcess(heavy)]);
+    try {
+      const { apiKey, keyId } = await signUp(first.call);
+      for (const { call } of [first, second]) {
+        assertEquals((await call("POST", "/v1/tokens", { key: apiKey })).status, 200);
+      }
+      assertEquals((await first.call("DELETE", `/v1/keys/${keyId}`, { key: apiKey })).status, 204);
+      assertRefused(await second.call("POST", "/v1/tokens", { key: apiKey }), 401, "auth_key_invalid");
+
+      const slow = second.call("POST", "/v1/accounts", { body: { email: "slow@example.com", password: "12345678" } });
+      await eventually(
+        { withinMs: 5000, what: "a request in flight" },
+        second.metrics,
+        (text) => /requests_in_flight 1$/m.test(text),
+      );
+      second.signal("SIGTERM");
+      assertEquals((await slow).status, 201);
+      assertEquals(await second.finished(), 0, second.output());
+      await assertRejects(() => second.call("GET", "/health"), TypeError);
+      first.signal("SIGINT");
+      assertEquals(await first.finished(), 0, first.output());
+    } finally {
+      await Promise.all([first.stop(), second.stop()]);
+      await backend.close();
+    }
+  },
+);
+
+testWhen(postgresInstalled, "a stop writes last_used_at before any timer does", async () => {
+  const backend = await realPostgres.open();
+  try {
+    const api = await startTestApi(backend.environment);
+    const { apiKey } = await api.signUp();
+    const { json: spare } = await api.call("POST", "/v1/keys", { key: apiKey });
+    await eventually(
+      { withinMs: 3000, what: "a flush" },
+      () => api.call("GET", "/v1/keys", { key: apiKey }),
+      ({ json }) => json.keys.some(({ last_used_at }: { last_used_at: string | null }) => last_used_at !== null),
+    );
+    // A flush has just been, so the next one is almost a second away.
+    assertEquals((await api.call("POST", "/v1/tokens", { key: spare.key })).status, 200);
+    await api.close();
+    const sql = backend.sql();
+    const [row] = await sql`SELECT last_used_at FROM api_keys WHERE id = ${spare.id}`;
+    await sql.end();
+    assert(row?.last_used_at instanceof Date);
+  } finally {
+    await backend.close();
+  }
+});
+
+Deno.test("the embedded database survives a crash, keeps a second process out, and takes an administrator's command", async () => {
+  const backend = await embedded.open();
+  const first = await startProcess(backend.environment);
+  try {
+    const account = await signUp(first.call);
+    const refused = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", "api/main.ts"],
+      env: { ...testEnvironment, ...backend.environment },
+    }).output();
+    assertEquals(refused.code, 1);
+    assertStringIncludes(new TextDecoder().decode(refused.stderr), "another process has");
+
+    const admin = await new Deno.Command(Deno.execPath(), {
+      args: ["task", "--quiet", "admin", "set-plan", account.email.toUpperCase(), "team"],
+      env: { ...testEnvironment, ...backend.environment },
+    }).output();
+    assertEquals(admin.code, 0, new TextDecoder().decode(admin.stderr));
+    assertEquals((await first.call("GET", "/v1/usage", { key: account.apiKey })).json.messages.limit, 5_000_000);
+    first.signal("SIGKILL");
+    await first.finished();
+
+    const again = await startTestApi(backend.environment);
+    try {
+      const { status, json } = await again.call("GET", "/v1/usage", { key: account.apiKey });
+      assertEquals([status, json.plan], [200, "team"]);
+    } finally {
+      await again.close();
+    }
+  } finally {
+    await first.stop();
+    await backend.close();
+  }
+});

@@ -1,0 +1,91 @@
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { readConfig, startApi } from "../../api/mod.ts";
+import { createCertificate, opensslInstalled, postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
+import { assertRefused } from "./contract/contract.ts";
+import { anyBackend, createCall, signUp, startTestApi, testEnvironment } from "./harness.ts";
+
+testWhen(
+  { met: postgresInstalled.met && opensslInstalled.met, reason: "PostgreSQL or openssl is not installed" },
+  "TLS to the database is used as configured, and a connection that should be encrypted and is not is refused",
+  async () => {
+    const certificate = await createCertificate();
+    const elsewhere = await createCertificate("DNS:elsewhere.example,DNS:localhost");
+    const servers = await Promise.all([
+      startPostgres({ tls: certificate }),
+      startPostgres({ tls: elsewhere }),
+      startPostgres(),
+    ]);
+    const [encrypted, misnamed, plain] = servers;
+    const dataDir = await Deno.makeTempDir({ prefix: "static-" });
+    const caFile = `${dataDir}/ca.pem`;
+    await Deno.writeTextFile(caFile, certificate.certificate + elsewhere.certificate);
+    const start = (url: string, environment: Record<string, string> = {}): ReturnType<typeof startTestApi> =>
+      startTestApi({ STATIC_DATA_DIR: dataDir, DATABASE_URL: url, ...environment });
+    try {
+      const url = await encrypted.createDatabase();
+      for (const [mode, ca] of [["disable", false], ["require", false], ["verify-full", true]] as const) {
+        const api = await start(`${url}?sslmode=${mode}`, ca ? { STATIC_DATABASE_CA: caFile } : {});
+        assertEquals((await api.call("GET", "/ready")).status, 200, mode);
+        await api.close();
+      }
+      // Not signed by an authority we know.
+      await assertRejects(() => start(`${url}?sslmode=verify-full`), Error, "certificate");
+      // Known, but issued for other names than the address we connect to.
+      const other = await misnamed.createDatabase();
+      await assertRejects(
+        () => start(`${other}?sslmode=verify-full`, { STATIC_DATABASE_CA: caFile }),
+        Error,
+        "does not match",
+      );
+      await assertRejects(async () => start(`${await plain.createDatabase()}?sslmode=require`), Error);
+    } finally {
+      await Promise.all(servers.map((server) => server.close()));
+      await Deno.remove(dataDir, { recursive: true });
+    }
+  },
+);
+
+testWhen(opensslInstalled, "with a certificate the API speaks TLS 1.3 and refuses 1.2", async () => {
+  const { certificate, key } = await createCertificate();
+  const backend = await anyBackend.open();
+  const folder = backend.environment.STATIC_DATA_DIR;
+  await Deno.writeTextFile(`${folder}/tls.crt`, certificate);
+  await Deno.writeTextFile(`${folder}/tls.key`, key);
+  const api = await startApi(
+    readConfig({
+      ...testEnvironment,
+      ...backend.environment,
+      STATIC_API_HOST: "0.0.0.0",
+      STATIC_TLS_CERT: `${folder}/tls.crt`,
+      STATIC_TLS_KEY: `${folder}/tls.key`,
+    }),
+    { writeLog: () => {} },
+  );
+  const port = new URL(api.url).port;
+  const client = Deno.createHttpClient({ caCerts: [certificate] });
+  try {
+    assertEquals(new URL(api.url).protocol, "https:");
+    const call = createCall(`https://localhost:${port}`, client);
+    const { apiKey } = await signUp(call);
+    assertEquals((await call("GET", "/v1/keys", { key: apiKey })).status, 200);
+    assertRefused(
+      await call("POST", "/v1/keys", { key: apiKey, body: { name: "x".repeat(70_000) } }),
+      413,
+      "payload_too_large",
+    );
+    assertEquals((await call("HEAD", "/health")).status, 200);
+    const handshake = async (version: string): Promise<string> => {
+      const args = ["s_client", version, "-connect", `127.0.0.1:${port}`];
+      const { stdout, stderr } = await new Deno.Command("openssl", { args, stdin: "null" }).output();
+      return new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
+    };
+    assertStringIncludes(await handshake("-tls1_3"), "New, TLSv1.3");
+    const old = await handshake("-tls1_2");
+    assertStringIncludes(old, "New, (NONE), Cipher is (NONE)");
+    assertStringIncludes(old, "alert protocol version");
+  } finally {
+    client.close();
+    await api.close();
+    await backend.close();
+  }
+});
