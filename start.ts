@@ -48,7 +48,7 @@ Not in this checkout yet:`);
 function startFault(error: unknown): unknown {
   if (error instanceof ConfigError) return error.message;
   if (error instanceof Deno.errors.AddrInUse) {
-    return "Cannot start: the API's port is taken. Stop what uses it, or set STATIC_API_PORT to another port.";
+    return "Cannot start: a port is taken. Stop what uses it, or set STATIC_API_PORT or STATIC_ADMIN_PORT to another.";
   }
   return error;
 }
