@@ -41,7 +41,35 @@ Deno.test("a table cut off anywhere is damaged, and can be set aside", async () 
   });
 });
 
-Deno.test("damage to a value is left to the store, damage to the footer or the order of keys is not", async () => {
+/** Reads numbers of seven bits a byte. */
+function* varints(bytes: Uint8Array, from: number): Generator<number, never> {
+  for (let at = from;;) {
+    let [value, shift] = [0, 0];
+    for (;; shift += 7) {
+      const byte = bytes[at++] ?? 0;
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) break;
+    }
+    yield value;
+  }
+}
+
+/** The size of the first data block, from the first entry of the index, from the footer. */
+function firstBlockSize(table: Uint8Array): number {
+  const [, , indexAt = 0] = take(varints(table, table.length - 48), 3);
+  const [shared = 0, rest = 0] = take(varints(table, indexAt), 3);
+  assertEquals(shared, 0);
+  const lengthsBytes = 3; // all below 128
+  const [offset, size = 0] = take(varints(table, indexAt + lengthsBytes + rest), 2);
+  assertEquals(offset, 0);
+  return size;
+}
+
+function take(numbers: Generator<number, never>, count: number): number[] {
+  return Array.from({ length: count }, () => numbers.next().value);
+}
+
+Deno.test("damage to a value is left to the store; to footer, keys or restart points it is not", async () => {
   await withTables(async (folder, [name = ""]) => {
     const table = await Deno.readFile(`${folder}/${name}`);
     const flip = (at: number): Uint8Array => {
@@ -50,12 +78,11 @@ Deno.test("damage to a value is left to the store, damage to the footer or the o
       return changed;
     };
     const text = new TextDecoder("latin1").decode(table);
-    assert(isSafeTable(flip(text.indexOf("xxxxxxxx") + 4)));
-    assert(!isSafeTable(flip(table.length - 1)));
-    // The first block of a table this small is followed by its restart points: 0, then others.
-    const restarts = text.indexOf("\0\0\0\0", text.lastIndexOf("xxxx", table.length / 2));
-    assert(!isSafeTable(flip(restarts)));
-    assert(!isSafeTable(flip(text.indexOf("name 1"))));
+    assert(isSafeTable(flip(text.indexOf("xxxxxxxx") + 4)), "a value");
+    assert(!isSafeTable(flip(table.length - 1)), "the footer");
+    assert(!isSafeTable(flip(text.indexOf("name "))), "a key, now behind its successors");
+    const end = firstBlockSize(table);
+    for (let at = end - 8; at < end; at++) assert(!isSafeTable(flip(at)), "the last restart point, or their number");
   });
 });
 
