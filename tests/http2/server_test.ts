@@ -175,3 +175,23 @@ Deno.test("a renewed certificate serves new handshakes while old connections liv
   }
   await server.shutdown();
 });
+
+testWhen(curl, "an HTTP/1.1 client that leaves ends the endless body that it asked for", async () => {
+  await using server = await ServerProcess.start();
+  const args = [
+    "-s",
+    "--http1.1",
+    "--max-time",
+    "0.3",
+    "--limit-rate",
+    "100k",
+    "--cacert",
+    server.certFile,
+    "-o",
+    "/dev/null",
+  ];
+  await runCommand("curl", [...args, `${server.origin}/endless`], { mayFail: true });
+  await runCommand("curl", [...args, `${server.origin}/hang`], { mayFail: true });
+  const { faults } = await server.until(({ sockets }) => sockets === 0, "without sockets", 5);
+  assertEquals(faults, []);
+});
