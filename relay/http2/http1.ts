@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse as NodeResponse } from "node:http"
 import { ErrorCode, StreamAborted } from "./errors.ts";
 import type { HeaderPairs } from "./field.ts";
 import type { Handler, HeaderField, ServerRequest, ServerRequestBody, ServerResponse } from "./handler.ts";
+import { discardBody, quietly } from "./sender.ts";
 
 const lingerMs = 1_000;
 
@@ -12,7 +13,7 @@ export async function serveHttp1(
   onFault: (error: unknown) => void,
 ): Promise<void> {
   const { incoming, outgoing } = exchange;
-  const aborted = whenAborted(incoming, outgoing);
+  const aborted = whenAborted(incoming, outgoing, onFault);
   outgoing.once("finish", () => closeUnlessComplete(incoming));
   try {
     await send(outgoing, await handler(toRequest(incoming, aborted)), incoming.method !== "HEAD");
@@ -29,12 +30,22 @@ interface Aborted {
   readonly listeners: ((reason: Error) => void)[];
 }
 
-function whenAborted(incoming: IncomingMessage, outgoing: NodeResponse): Aborted {
+function whenAborted(
+  incoming: IncomingMessage,
+  outgoing: NodeResponse,
+  onFault: (error: unknown) => void,
+): Aborted {
   const aborted: Aborted = { reason: undefined, listeners: [] };
   outgoing.once("close", () => {
     if (outgoing.writableFinished) return;
     aborted.reason = new StreamAborted(ErrorCode.cancel, "The connection was lost");
-    for (const listener of aborted.listeners) listener(aborted.reason);
+    for (const listener of aborted.listeners) {
+      try {
+        listener(aborted.reason);
+      } catch (error) {
+        onFault(error);
+      }
+    }
   });
   // Without a listener an aborted request would be an uncaught error; readers get it through the body.
   incoming.on("error", () => {});
@@ -111,16 +122,23 @@ async function send(outgoing: NodeResponse, response: ServerResponse, withBody: 
   outgoing.writeHead(response.status, flatten(response.headers));
   if (body instanceof Uint8Array) {
     if (withBody) outgoing.write(body);
-  } else if (body !== undefined) {
-    for await (const chunk of body) {
-      if (outgoing.destroyed || !withBody) break;
-      if (!outgoing.write(chunk)) await drained(outgoing);
-    }
+  } else if (withBody && body !== undefined) {
+    await sendBody(outgoing, body[Symbol.asyncIterator]());
+  } else {
+    discardBody(response);
   }
   if (trailers !== undefined) {
     outgoing.addTrailers([...trailers].map(([name, value]): [string, string] => [name, value]));
   }
   outgoing.end();
+}
+
+async function sendBody(outgoing: NodeResponse, chunks: AsyncIterator<Uint8Array>): Promise<void> {
+  // A body that waits for something must learn that nobody waits for it any more.
+  outgoing.once("close", () => quietly(() => chunks.return?.()));
+  for (let next = await chunks.next(); !next.done && !outgoing.destroyed; next = await chunks.next()) {
+    if (!outgoing.write(next.value)) await drained(outgoing);
+  }
 }
 
 function flatten(pairs: HeaderPairs | undefined): string[] {

@@ -213,7 +213,7 @@ export function discardBody(response: ServerResponse | undefined): void {
 }
 
 /** Clean-up of application code, which may fail in its own ways with nobody left to tell. */
-function quietly(act: () => Promise<unknown> | undefined): void {
+export function quietly(act: () => Promise<unknown> | undefined): void {
   try {
     act()?.catch(() => {});
   } catch {

@@ -1,15 +1,15 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { readConfig, startApi } from "../../api/mod.ts";
-import { createCertificate, opensslInstalled, postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
+import { createCertificate, installed, postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
 import { anyBackend, createCall, signUp, startTestApi, testEnvironment } from "./harness.ts";
 
 testWhen(
-  { met: postgresInstalled.met && opensslInstalled.met, reason: "PostgreSQL or openssl is not installed" },
+  postgresInstalled,
   "TLS to the database is used as configured, and a connection that should be encrypted and is not is refused",
   async () => {
     const certificate = await createCertificate();
-    const elsewhere = await createCertificate("DNS:elsewhere.example,DNS:localhost");
+    const elsewhere = await createCertificate({ dns: ["elsewhere.example", "localhost"] });
     const servers = await Promise.all([
       startPostgres({ tls: certificate }),
       startPostgres({ tls: elsewhere }),
@@ -18,7 +18,7 @@ testWhen(
     const [encrypted, misnamed, plain] = servers;
     const dataDir = await Deno.makeTempDir({ prefix: "static-" });
     const caFile = `${dataDir}/ca.pem`;
-    await Deno.writeTextFile(caFile, certificate.certificate + elsewhere.certificate);
+    await Deno.writeTextFile(caFile, certificate.cert + elsewhere.cert);
     const start = (url: string, environment: Record<string, string> = {}): ReturnType<typeof startTestApi> =>
       startTestApi({ STATIC_DATA_DIR: dataDir, DATABASE_URL: url, ...environment });
     try {
@@ -45,8 +45,8 @@ testWhen(
   },
 );
 
-testWhen(opensslInstalled, "with a certificate the API speaks TLS 1.3 and refuses 1.2", async () => {
-  const { certificate, key } = await createCertificate();
+testWhen(installed("openssl"), "with a certificate the API speaks TLS 1.3 and refuses 1.2", async () => {
+  const { cert: certificate, key } = await createCertificate();
   const backend = await anyBackend.open();
   const folder = backend.environment.STATIC_DATA_DIR;
   await Deno.writeTextFile(`${folder}/tls.crt`, certificate);

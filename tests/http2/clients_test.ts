@@ -1,8 +1,7 @@
 // Real gRPC clients against the server, each through the same list of checks. Freed memory is overwritten in the server's
 // process, so that a use of it would show.
 import { assertEquals } from "@std/assert";
-import { testWhen } from "../support/mod.ts";
-import { runCommand } from "./support/command.ts";
+import { runCommand, testWhen } from "../support/mod.ts";
 import { installNodePeers, node } from "./support/node_peers.ts";
 import { perturbed, ServerProcess } from "./support/server_process.ts";
 

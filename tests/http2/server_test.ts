@@ -1,15 +1,13 @@
 // One port over real sockets: TLS 1.3 only, HTTP/2 and HTTP/1.1 by ALPN, CORS, admission, renewal, shutdown.
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { serve } from "../../relay/http2/mod.ts";
-import { testWhen } from "../support/mod.ts";
-import { createCertificate } from "./support/certificate.ts";
-import { commandExists, runCommand } from "./support/command.ts";
+import { createCertificate, installed, runCommand, testWhen } from "../support/mod.ts";
 import { RawClient } from "./support/raw_client.ts";
 import { ServerProcess } from "./support/server_process.ts";
 import { flag, getBlock, headers, ping } from "./support/wire.ts";
 
-const curl = { met: commandExists("curl"), reason: "curl is not installed" };
-const openssl = { met: commandExists("openssl"), reason: "openssl is not installed" };
+const curl = installed("curl");
+const openssl = installed("openssl");
 const health = '{"status":"ok"}';
 
 testWhen(curl, "curl gets /health by HTTP/2 and by HTTP/1.1", async () => {
@@ -174,4 +172,24 @@ Deno.test("a renewed certificate serves new handshakes while old connections liv
     client[Symbol.dispose]();
   }
   await server.shutdown();
+});
+
+testWhen(curl, "an HTTP/1.1 client that leaves ends the endless body that it asked for", async () => {
+  await using server = await ServerProcess.start();
+  const args = [
+    "-s",
+    "--http1.1",
+    "--max-time",
+    "0.3",
+    "--limit-rate",
+    "100k",
+    "--cacert",
+    server.certFile,
+    "-o",
+    "/dev/null",
+  ];
+  await runCommand("curl", [...args, `${server.origin}/endless`], { mayFail: true });
+  await runCommand("curl", [...args, `${server.origin}/hang`], { mayFail: true });
+  const { faults } = await server.until(({ sockets }) => sockets === 0, "without sockets", 5);
+  assertEquals(faults, []);
 });

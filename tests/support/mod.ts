@@ -12,4 +12,5 @@ export { createRandom, type Random, seedFromEnvironment } from "./random.ts";
 export { sampleBody } from "./sample.ts";
 export { readVectors, vectors } from "./vectors.ts";
 export { postgresInstalled, startPostgres, type TestPostgres } from "./postgres.ts";
-export { createCertificate, opensslInstalled, type TestCertificate } from "./certificate.ts";
+export { createCertificate, type TestCertificate } from "./certificate.ts";
+export { installed, runCommand } from "./command.ts";

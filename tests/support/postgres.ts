@@ -2,6 +2,7 @@
  * A throw-away PostgreSQL from the installed package: own cluster in a temporary folder, ephemeral loopback port, gone at the
  * end. PostgreSQL refuses to run as root, so root becomes the package's `postgres` user for it.
  */
+import type { TestCertificate } from "./certificate.ts";
 import type { Requirement } from "./requirement.ts";
 
 const packageFolder = "/usr/lib/postgresql";
@@ -20,7 +21,7 @@ export interface TestPostgres {
 
 export interface PostgresOptions {
   /** PEM files to offer TLS with. */
-  readonly tls?: { readonly certificate: string; readonly key: string };
+  readonly tls?: TestCertificate;
 }
 
 export const postgresInstalled: Requirement = {
@@ -43,7 +44,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
 
   const settings = ["listen_addresses=127.0.0.1", `port=${port}`, `unix_socket_directories=${root}`, "fsync=off"];
   if (options.tls !== undefined) {
-    await Deno.writeTextFile(`${cluster}/server.crt`, options.tls.certificate);
+    await Deno.writeTextFile(`${cluster}/server.crt`, options.tls.cert);
     await Deno.writeTextFile(`${cluster}/server.key`, options.tls.key, { mode: 0o600 });
     for (const file of ["server.crt", "server.key"]) {
       await Deno.chown(`${cluster}/${file}`, user.uid ?? null, user.gid ?? null);

@@ -120,7 +120,10 @@ const checks = {
   "300 parallel calls, cancelled at once, five times": async (client) => {
     for (let round = 0; round < 5; round++) {
       const controller = new AbortController();
-      const calls = Array.from({ length: 300 }, () => codeOf(client.unary({ hang: true }, { signal: controller.signal })));
+      const calls = Array.from(
+        { length: 300 },
+        () => codeOf(client.unary({ hang: true }, { signal: controller.signal })),
+      );
       await client.unary({});
       controller.abort();
       assert.deepEqual(new Set(await Promise.all(calls)), new Set([cancelled]));

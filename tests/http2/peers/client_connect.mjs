@@ -1,13 +1,19 @@
 /** connect-node against the server under test. Arguments: port, certificate file, protocol (grpc, grpc-web, connect). */
 import { createClient, decodeBinaryHeader, encodeBinaryHeader } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport, createGrpcWebTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import {
+  createConnectTransport,
+  createGrpcTransport,
+  createGrpcWebTransport,
+  Http2SessionManager,
+} from "@connectrpc/connect-node";
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { runChecks } from "./checks.mjs";
 import { Echo } from "./echo.mjs";
 
 const [port, certFile, protocol] = process.argv.slice(2);
-const create = { "grpc": createGrpcTransport, "grpc-web": createGrpcWebTransport, "connect": createConnectTransport }[protocol];
+const create =
+  { "grpc": createGrpcTransport, "grpc-web": createGrpcWebTransport, "connect": createConnectTransport }[protocol];
 const baseUrl = `https://localhost:${port}`;
 const nodeOptions = { ca: readFileSync(certFile) };
 const sessionManager = new Http2SessionManager(baseUrl, {}, nodeOptions);
@@ -40,13 +46,18 @@ await runChecks({
   unknown: async () => {
     const { Unimplemented } = (await import("@connectrpc/connect")).Code;
     const response = await new Promise((resolve, reject) => {
-      sessionManager.request("POST", "/test.Echo/Unknown", { "content-type": "application/grpc" }, {}).then((stream) => {
-        stream.on("response", resolve).on("error", reject);
-        stream.end();
-      }, reject);
+      sessionManager.request("POST", "/test.Echo/Unknown", { "content-type": "application/grpc" }, {}).then(
+        (stream) => {
+          stream.on("response", resolve).on("error", reject);
+          stream.end();
+        },
+        reject,
+      );
     });
     // As gRPC maps it (http-grpc-status-mapping).
-    throw Object.assign(new Error("refused"), { code: response[":status"] === 404 ? Unimplemented : response[":status"] });
+    throw Object.assign(new Error("refused"), {
+      code: response[":status"] === 404 ? Unimplemented : response[":status"],
+    });
   },
   serverStream: (request, options) => stub.serverStream(request, optionsOf(options)),
   clientStream: (requests) => stub.clientStream(requests),

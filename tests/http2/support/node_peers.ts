@@ -2,8 +2,7 @@
  * Clients that need Node and packages from npm. The packages are installed once per machine and version, into the
  * temporary folder; the scripts are copied beside them, because that is how Node finds packages.
  */
-import type { Requirement } from "../../support/mod.ts";
-import { commandExists, runCommand } from "./command.ts";
+import { installed, type Requirement, runCommand } from "../../support/mod.ts";
 
 const dependencies = {
   "@bufbuild/protobuf": "2.16.0",
@@ -13,10 +12,7 @@ const dependencies = {
 };
 const scripts = new URL("../peers/", import.meta.url);
 
-export const node: Requirement = {
-  met: commandExists("node") && commandExists("npm"),
-  reason: "node and npm are not installed",
-};
+export const node: Requirement = installed("node", "npm");
 
 /** The folder with all scripts of `peers/`, ready to run. */
 export async function installNodePeers(): Promise<string> {

@@ -1,6 +1,6 @@
 /** Starts the server under test, asks it for its statistics, and makes sure that it ended the way it should. */
 import type { Budgets } from "../../../relay/http2/mod.ts";
-import { type Certificate, createCertificate } from "./certificate.ts";
+import { createCertificate, type TestCertificate } from "../../support/mod.ts";
 
 export interface ProcessStats {
   readonly sockets: number;
@@ -17,7 +17,7 @@ export const perturbed = { MALLOC_PERTURB_: "165" };
 
 export class ServerProcess implements AsyncDisposable {
   readonly port: number;
-  readonly certificate: Certificate;
+  readonly certificate: TestCertificate;
   readonly certFile: string;
   readonly keyFile: string;
   readonly #folder: string;
@@ -27,7 +27,7 @@ export class ServerProcess implements AsyncDisposable {
 
   private constructor(parts: {
     port: number;
-    certificate: Certificate;
+    certificate: TestCertificate;
     folder: string;
     child: Deno.ChildProcess;
     lines: AsyncIterator<string>;

@@ -1,6 +1,13 @@
 /** Programs of the machine that tests use as clients. */
+import type { Requirement } from "./requirement.ts";
 
-export function commandExists(name: string): boolean {
+/** The requirement that these programs are installed, for `testWhen`. */
+export function installed(...names: readonly string[]): Requirement {
+  const missing = names.filter((name) => !isInPath(name));
+  return { met: missing.length === 0, reason: `${missing.join(" and ")} is not installed` };
+}
+
+function isInPath(name: string): boolean {
   const folders = (Deno.env.get("PATH") ?? "").split(":");
   return folders.some((folder) => {
     try {
