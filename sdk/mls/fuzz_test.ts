@@ -239,6 +239,7 @@ Deno.test("random histories: authenticators agree, messages are read by the memb
     }
     histories++;
     entries += history.world.log.length;
+    if (stress && histories % 20 === 0) console.log(`${histories} histories, ${entries} commits and messages so far`);
   }
   console.log(`seed ${seed}: ${histories} histories, ${entries} commits and messages`);
   assert(histories > 5);

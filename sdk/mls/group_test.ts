@@ -1,9 +1,12 @@
-import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { encodeCommit } from "ts-mls/commit.js";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
-import { MlsFault } from "./codec.ts";
+import { MlsFault, vector } from "./codec.ts";
 import { createSignatures, portableSignatures } from "./crypto/signatures.ts";
 import { createWebCryptoEd25519 } from "./crypto/web_crypto_ed25519.ts";
+import { aeadOf } from "./crypto/suite.ts";
+import { contentToSign, encodeSealedMessage, sealMessage } from "./framing.ts";
 import { Group } from "./group.ts";
 import { maxSkippedGenerations } from "./secret_tree.ts";
 import { type Agent, name, World, type WorldOptions } from "./testing/world.ts";
@@ -248,6 +251,69 @@ Deno.test("what a group keeps on disk of a message is small, whatever its size, 
   assertEquals(outcome.kind, "message");
   const written = consume.reduce((sum, change) => sum + (change.type === "put" ? change.value.length : 0), 0);
   assert(consume.length === 1 && written < 1024, `${written} bytes`);
+});
+
+/** What a member could send with its own keys and a modified client: any commit, signed and sealed. */
+async function forgedCommit(agent: Agent, content: Uint8Array): Promise<Uint8Array> {
+  const epoch = agent.member.current;
+  const { groupId, epoch: number } = epoch.context;
+  const framed = {
+    groupId,
+    epoch: number,
+    sender: epoch.ownLeaf,
+    authenticatedData: new Uint8Array(0),
+    contentType: "commit",
+    content,
+  } as const;
+  const signature = await portableSignatures.sign(
+    agent.identity.signingSeed,
+    contentToSign(framed, epoch.contextBytes),
+  );
+  return encodeSealedMessage(sealMessage(framed, {
+    aead: aeadOf[epoch.suiteId],
+    senderDataSecret: epoch.secrets.senderData,
+    messageKey: epoch.secretTree.next(epoch.ownLeaf, "handshake"),
+    reuseGuard: new Uint8Array(4),
+    auth: concatBytes(vector(signature), vector(new Uint8Array(32))),
+    paddingBytes: 0,
+  }));
+}
+
+Deno.test("whatever a member writes into a commit, the others refuse it and go on", async () => {
+  const { agents: [a, b] } = await createWorld(2);
+  assert(a && b);
+  const leafNode = b.member.current.tree.leaf(b.member.current.ownLeaf)?.node;
+  assert(leafNode);
+  const encryptedPathSecret = [{ kemOutput: new Uint8Array(32), ciphertext: new Uint8Array(48) }];
+  const path = {
+    leafNode: { ...leafNode, leafNodeSource: "commit" as const, parentHash: new Uint8Array(32) },
+    nodes: [{ hpkePublicKey: new Uint8Array(32), encryptedPathSecret }],
+  };
+  const commits: Uint8Array[] = [
+    encodeCommit({ proposals: [], path }),
+    encodeCommit({ proposals: [], path: undefined }),
+    encodeCommit({ proposals: [{ proposalOrRefType: "reference", reference: hello }], path: undefined }),
+    encodeCommit({
+      proposals: [{ proposalOrRefType: "proposal", proposal: { proposalType: "remove", remove: { removed: 99 } } }],
+      path: undefined,
+    }),
+    encodeCommit({
+      proposals: [{
+        proposalOrRefType: "proposal",
+        proposal: { proposalType: "external_init", externalInit: { kemOutput: hello } },
+      }],
+      path: undefined,
+    }),
+    new Uint8Array(0),
+    createRandom(5).bytes(300),
+  ];
+  const before = a.member.authenticator;
+  for (const content of commits) {
+    const outcome = await a.member.receive(await forgedCommit(b, content), anything);
+    assert(outcome.kind === "refused" && outcome.reason.length > 10, outcome.kind);
+  }
+  assertEquals(a.member.authenticator, before);
+  assertEquals((await a.member.receive(await sealed(b), anything)).kind, "message");
 });
 
 Deno.test("50 members committing at once in the same epoch: all 50 changes land", async () => {

@@ -174,6 +174,9 @@ export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId, signat
   if (keyPackage.version !== "mls10" || suiteIdOf(keyPackage.cipherSuite) !== suiteId) {
     throw new MlsFault("A KeyPackage is for another version or cipher suite");
   }
+  if (!leafNode.capabilities.ciphersuites.includes(keyPackage.cipherSuite)) {
+    throw new MlsFault("A KeyPackage's leaf does not support its own cipher suite");
+  }
   if (initKey.length !== 32 || initKey.every((byte, i) => byte === leafNode.hpkePublicKey[i])) {
     throw new MlsFault("A KeyPackage uses one key twice");
   }

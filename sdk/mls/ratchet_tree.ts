@@ -6,6 +6,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeLeafNode, type LeafNode } from "ts-mls/leafNode.js";
 import { encodeRatchetTree, type RatchetTree as TsMlsTree } from "ts-mls/ratchetTree.js";
+import { limits } from "../../proto/mod.ts";
 import { MlsFault, optional, uint32, uint8, vector } from "./codec.ts";
 import { directPathOf, isBelow, isLeafNode, leafOfNode, leafRangeOf, leftOf, nodeOfLeaf } from "./tree_math.ts";
 import { parentOf, rightOf, rootOf, siblingOf } from "./tree_math.ts";
@@ -33,6 +34,9 @@ export interface PathStep {
   readonly resolution: readonly number[];
 }
 
+/** Leaves fill from the left, so a group of at most a thousand never needs more. Also bounds what a Welcome may make us hash. */
+export const maxLeaves: number = 2 ** Math.ceil(Math.log2(limits.membersPerChannel));
+
 const leafHashInput = 1;
 const parentHashInput = 2;
 
@@ -52,6 +56,7 @@ export class RatchetTree {
 
   /** Of nodes in array order; extended with blanks to a full tree. Refuses nodes in places where they cannot be. */
   static fromNodes(given: readonly (TreeNode | undefined)[]): RatchetTree {
+    if (given.length > 2 * maxLeaves - 1) throw new MlsFault(`A ratchet tree has more than ${maxLeaves} leaves`);
     const nodes = [...given];
     let width = 1;
     while (width < nodes.length) width = 2 * width + 1;
@@ -129,6 +134,7 @@ export class RatchetTree {
     while (leafIndex < this.leafCount && this.leaf(leafIndex) !== undefined) leafIndex++;
     const nodes = [...this.#nodes];
     const hashes = [...this.#hashes];
+    if (leafIndex === maxLeaves) throw new MlsFault(`A group has at most ${maxLeaves} members`);
     if (leafIndex === this.leafCount) {
       nodes.length = hashes.length = 2 * this.#nodes.length + 1;
     }

@@ -42,9 +42,9 @@ export type Outcome =
   | { readonly kind: "stale"; readonly epoch: number }
   | { readonly kind: "future"; readonly epoch: number }
   | { readonly kind: "duplicate" }
-  | { readonly kind: "undecryptable"; readonly reason: string }
+  | { readonly kind: "undecryptable"; readonly reason: string; readonly cause?: unknown }
   /** A commit that verifies but that a member must not follow. */
-  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "refused"; readonly reason: string; readonly cause?: unknown }
   | { readonly kind: "wrong_group" };
 
 /** What a commit may do, besides what MLS itself demands. Answers why not, or undefined. */
@@ -124,13 +124,11 @@ export async function receiveMessage(
     if ("kind" in opened) return { outcome: opened };
     if (message.contentType === "application") return { outcome: await readApplication(place, message, opened, deps) };
     return readHandshake(places, message, opened, rules, deps);
-  } catch (error) {
-    if (error instanceof MlsFault || error instanceof WireError) {
-      return {
-        outcome: { kind: message.contentType === "application" ? "undecryptable" : "refused", reason: error.message },
-      };
-    }
-    throw error;
+  } catch (cause) {
+    // Whatever a member wrote into its message, and however the cryptography below balked at it: the group goes on.
+    const known = cause instanceof MlsFault || cause instanceof WireError;
+    const reason = known ? cause.message : `The ${message.contentType} is malformed or was not made for us`;
+    return { outcome: { kind: message.contentType === "application" ? "undecryptable" : "refused", reason, cause } };
   }
 }
 

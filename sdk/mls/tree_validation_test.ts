@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
 import { MlsFault } from "./codec.ts";
-import { type Parent, RatchetTree, type TreeNode } from "./ratchet_tree.ts";
+import { maxLeaves, type Parent, RatchetTree, type TreeNode } from "./ratchet_tree.ts";
 import { type Agent, World } from "./testing/world.ts";
 import { validateTree } from "./tree_validation.ts";
 
@@ -102,4 +102,9 @@ Deno.test("cached hashes equal those of the same tree built from nothing, after 
     assertEquals(tree.hash(), rebuilt.hash());
     assertEquals(tree.hashWithout(1, [0]), rebuilt.hashWithout(1, [0]));
   }
+});
+
+Deno.test("a tree with more leaves than a channel may have is refused before it is hashed", () => {
+  assertThrows(() => RatchetTree.fromNodes(new Array(2 * maxLeaves)), MlsFault, "more than");
+  assertEquals(RatchetTree.fromNodes(new Array(2 * maxLeaves - 1)).leafCount, maxLeaves);
 });

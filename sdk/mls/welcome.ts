@@ -197,7 +197,9 @@ function pathKeysAbove(
 ): Epoch["pathKeys"] {
   const shared = commonAncestor(signer, ownLeaf);
   const steps = tree.filteredDirectPath(signer);
-  const above = steps.slice(steps.findIndex(({ node }) => node === shared));
+  const first = steps.findIndex(({ node }) => node === shared);
+  if (first < 0) throw new MlsFault("Cannot join: the Welcome has a path secret for a blank node");
+  const above = steps.slice(first);
   const publicKeys = above.map(({ node }) => tree.parent(node)?.publicKey ?? nothing);
   return deriveAbove(secret, above, publicKeys).pathKeys;
 }

@@ -1,7 +1,7 @@
 /** The labelled derivations of RFC 9420 sections 5 and 8, synchronous. Labels are passed as `label("…")` made once. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { label, uint16, uint32, vector } from "../codec.ts";
+import { label, MlsFault, uint16, uint32, vector } from "../codec.ts";
 import { open, type OpenInput, seal, type Sealed, type SealInput } from "./hpke.ts";
 import { type Aead, expand, hashBytes } from "./suite.ts";
 
@@ -47,7 +47,11 @@ export function encryptWithLabel(
   context: Uint8Array,
   input: Pick<SealInput, "publicKey" | "plaintext" | "randomness">,
 ): Sealed {
-  return seal(aead, { ...input, info: concatBytes(name, vector(context)), aad: noAad });
+  try {
+    return seal(aead, { ...input, info: concatBytes(name, vector(context)), aad: noAad });
+  } catch (cause) {
+    throw new MlsFault("Cannot encrypt to a key that is not a valid X25519 public key", { cause });
+  }
 }
 
 /** Throws when it was not encrypted for this key, label and context. */
