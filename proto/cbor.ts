@@ -39,7 +39,7 @@ export function decodeCbor(bytes: Uint8Array, maxBytes: number = limits.envelope
       `Cannot decode CBOR: ${bytes.length} bytes, at most ${maxBytes} are allowed`,
     );
   }
-  const end = scan(bytes, 0, limits.cborDepth);
+  const end = scan(bytes, 0, limits.cborDepth, { left: limits.cborItems });
   if (end !== bytes.length) refuse(`${bytes.length - end} trailing bytes`);
   try {
     return decode(bytes, decodeOptions);
@@ -48,8 +48,14 @@ export function decodeCbor(bytes: Uint8Array, maxBytes: number = limits.envelope
   }
 }
 
+/** Items that may still come. */
+interface Budget {
+  left: number;
+}
+
 /** Checks the item at `at` and answers where it ends. */
-function scan(bytes: Uint8Array, at: number, depth: number): number {
+function scan(bytes: Uint8Array, at: number, depth: number, items: Budget): number {
+  if (items.left-- === 0) refuse(`more than ${limits.cborItems} items`);
   if (depth < 0) refuse(`nested deeper than ${limits.cborDepth}`);
   const first = byteAt(bytes, at);
   const major = first >> 5;
@@ -70,28 +76,28 @@ function scan(bytes: Uint8Array, at: number, depth: number): number {
     checkText(bytes, start, start + argument);
     return start + argument;
   }
-  return major === 4 ? scanArray(bytes, start, argument, depth) : scanMap(bytes, start, argument, depth);
+  return major === 4 ? scanArray(bytes, start, argument, depth, items) : scanMap(bytes, start, argument, depth, items);
 }
 
-function scanArray(bytes: Uint8Array, start: number, count: number, depth: number): number {
+function scanArray(bytes: Uint8Array, start: number, count: number, depth: number, items: Budget): number {
   let at = start;
-  for (let i = 0; i < count; i++) at = scan(bytes, at, depth - 1);
+  for (let i = 0; i < count; i++) at = scan(bytes, at, depth - 1, items);
   return at;
 }
 
 /** Keys strictly ascend in bytewise order of their encoding, which also rules out duplicates. */
-function scanMap(bytes: Uint8Array, start: number, count: number, depth: number): number {
+function scanMap(bytes: Uint8Array, start: number, count: number, depth: number, items: Budget): number {
   let at = start;
   let previousStart = -1;
   let previousEnd = -1;
   for (let i = 0; i < count; i++) {
-    const keyEnd = scan(bytes, at, depth - 1);
+    const keyEnd = scan(bytes, at, depth - 1, items);
     if (i > 0 && !ascends(bytes, previousStart, previousEnd, at, keyEnd)) {
       refuse("map keys are repeated or out of order");
     }
     previousStart = at;
     previousEnd = keyEnd;
-    at = scan(bytes, keyEnd, depth - 1);
+    at = scan(bytes, keyEnd, depth - 1, items);
   }
   return at;
 }

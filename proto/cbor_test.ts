@@ -78,6 +78,15 @@ Deno.test("decodeCbor() accepts the allowed depth and refuses one more", () => {
   assertThrows(() => decodeCbor(nested(1_000_000)), WireError);
 });
 
+Deno.test("decodeCbor() refuses more items than any envelope has, before it builds them", () => {
+  const list = (count: number): Uint8Array => Uint8Array.of(0x99, count >> 8, count, ...new Uint8Array(count));
+  assert(Array.isArray(decodeCbor(list(limits.cborItems - 1))));
+  assertThrows(() => decodeCbor(list(limits.cborItems)), WireError, "items");
+  const bomb = new Uint8Array(2_000_000).fill(0xa0);
+  bomb.set([0x9a, 0, 0x1e, 0x84, 0x7b]);
+  assertThrows(() => decodeCbor(bomb), WireError, "items");
+});
+
 Deno.test("decodeCbor() refuses input above its limit before looking at it", () => {
   const error = assertThrows(() => decodeCbor(new Uint8Array(11), 10), WireError);
   assertEquals(error.code, "payload_too_large");

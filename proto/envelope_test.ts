@@ -173,7 +173,7 @@ Deno.test("limits apply before decoding", () => {
 });
 
 Deno.test("a decoded byte string does not keep the received buffer alive or change with it", () => {
-  const bytes = encodeRequest(1, "UploadKeyPackage", { keyPackages: [Uint8Array.of(1, 2, 3)] });
+  const bytes = encodeRequest(1, "UploadKeyPackage", { keyPackages: [Uint8Array.of(1, 2, 3)], replace: false });
   const decoded = decodeClientEnvelope(bytes);
   bytes.fill(0);
   assert(decoded.operation === "UploadKeyPackage");

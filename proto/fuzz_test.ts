@@ -63,7 +63,7 @@ function createTargets(random: Random): readonly Target[] {
       return encodeReply(5, name, calls[name].reply.parse(sampleBody(calls[name].reply, random), name) as never);
     }),
   ];
-  const welcome = Uint8Array.of(0, 1, 0, 3, 0, 3, 9, 2, 1, 1, 2, 2, 2, 2, 3, 3, 2, 9, 9);
+  const welcome = Uint8Array.of(0, 1, 0, 3, 0, 3, 39, 32, ...random.bytes(32), 2, 2, 2, 2, 3, 3, 2, 9, 9);
   const keyPackage = createKeyPackage({ secretKey: random.bytes(32), notBeforeMs: 0, notAfterMs: 1e12 });
   const creatorWelcomes = many(() => encodeCbor(sampleBody(creatorWelcome, random)));
   const token = formatInviteToken({

@@ -28,12 +28,17 @@ export const limits = Object.freeze({
   handshakeEnvelopeBytes: 16 * KiB,
   /** Nesting of CBOR arrays and maps: envelope, body, list, record, list, and one to spare. */
   cborDepth: 6,
+  /** Items of one CBOR value: more than any envelope has (16 Welcomes for 1,000 members), too few to build a bomb of. */
+  cborItems: 32_768,
 
   membersPerChannel: 1000,
   welcomesPerCommit: 16,
   keyPackagesPerUpload: 100,
   channelsPerPage: 500,
   answersPerCommit: 1000,
+  /** Leave statements and rejoin requests that one commit proves. */
+  proofsPerCommit: 100,
+  featuresPerSession: 64,
 
   identityBytes: 256,
   tokenBytes: 8 * KiB,

@@ -20,10 +20,10 @@ export function encodeMessageAad({ messageId, counter }: MessageAad): Uint8Array
   return concatBytes(binaryIdToBytes(messageId), tail);
 }
 
-/** Throws `WireError`. */
+/** Throws `WireError`. Later versions may append: what follows is ignored, because members negotiate nothing. */
 export function decodeMessageAad(bytes: Uint8Array): MessageAad {
-  if (bytes.length !== binaryIdBytes + counterBytes) {
-    throw new WireError("invalid_request", `Authenticated data has ${bytes.length} bytes instead of 24`);
+  if (bytes.length < binaryIdBytes + counterBytes) {
+    throw new WireError("invalid_request", `Authenticated data has ${bytes.length} bytes, at least 24 are needed`);
   }
   const counter = new DataView(bytes.buffer, bytes.byteOffset + binaryIdBytes, counterBytes).getBigUint64(0);
   if (counter > BigInt(Number.MAX_SAFE_INTEGER)) {

@@ -114,5 +114,6 @@ export {
   joinMac,
   type JoinStatement,
   leaveStatement,
+  type RejoinStatement,
   rejoinStatement,
 } from "./statements.ts";

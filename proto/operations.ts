@@ -44,6 +44,8 @@ const epoch = uint();
 const sequence = uint();
 /** Milliseconds since 1970 by the relay's clock. */
 const timeMs = uint();
+/** Additions that both sides must know before one uses them; unknown numbers are ignored. */
+const features = list(uint32, limits.featuresPerSession);
 const token = text(limits.tokenBytes, 1);
 const errorCode = text(limits.errorCodeBytes, 1);
 const errorText = text(limits.errorTextBytes);
@@ -70,6 +72,10 @@ const relayLimits = struct({
   queueBytesPerChannel: [6, uint()],
   queueAgeMs: [7, uint()],
   keyPackagesPerAgent: [8, uint32],
+  idleTimeoutMs: [9, uint32],
+  joinRequestMs: [10, uint32],
+  lapseAgeMs: [11, uint()],
+  lapseCommits: [12, uint32],
 });
 
 const channelSummary = struct({
@@ -82,6 +88,7 @@ const channelSummary = struct({
   owned: [7, bool()],
   createdAtMs: [8, timeMs],
   consumed: [9, optional(sequence)],
+  welcomePending: [10, bool()],
 });
 
 const member = struct({
@@ -96,6 +103,17 @@ const welcomeFor = struct({
   recipients: [1, agentIds],
   welcome: [2, welcome],
 });
+
+/** Why a member that owns nothing may remove another: what that one signed travels with the commit, for everybody to check. */
+const leaveProof = struct({ agentId: [1, agentId], epoch: [2, epoch], signature: [3, signature] });
+const rejoinProof = struct({
+  agentId: [1, agentId],
+  epoch: [2, epoch],
+  keyPackageHash: [3, digest],
+  signature: [4, signature],
+});
+const leaveProofs = list(nested(leaveProof), limits.proofsPerCommit);
+const rejoinProofs = list(nested(rejoinProof), limits.proofsPerCommit);
 
 const ownerList = struct({ agentIds: [1, agentIds] });
 
@@ -139,13 +157,14 @@ function call<Request extends AnyStruct, Reply extends AnyStruct>(
 export const calls = {
   GetChallenge: call(
     1,
-    struct({ versions: [1, list(uint32, 16)] }),
+    struct({ versions: [1, list(uint32, 16, 1)], features: [2, features] }),
     struct({
       version: [1, uint32],
       nonce: [2, digest],
       expiresInMs: [3, uint32],
       relayTimeMs: [4, timeMs],
       cellBytes: [5, uint(limits.maxCellBytes, limits.minCellBytes)],
+      features: [6, features],
     }),
     { open: true },
   ),
@@ -167,6 +186,7 @@ export const calls = {
       sessionToken: [4, bytes(limits.sessionTokenBytes)],
       keyPackages: [5, uint32],
       limits: [6, nested(relayLimits)],
+      hasLastResort: [7, bool()],
     }),
     { open: true },
   ),
@@ -177,7 +197,7 @@ export const calls = {
     6,
     struct({
       mode: [1, choice(coverModes)],
-      intervalMs: [2, uint(limits.maxCoverIntervalMs, limits.minCoverIntervalMs)],
+      intervalMs: [2, uint(limits.maxCoverIntervalMs)],
     }),
     struct({ mode: [1, choice(coverModes)], intervalMs: [2, uint32] }),
   ),
@@ -213,13 +233,14 @@ export const calls = {
     struct({
       keyPackages: [1, list(keyPackage, limits.keyPackagesPerUpload)],
       lastResort: [2, optional(keyPackage)],
+      replace: [3, bool()],
     }),
-    struct({ stored: [1, uint32] }),
+    struct({ stored: [1, uint32], hasLastResort: [2, bool()] }),
     { lane: "data" },
   ),
   AddMember: call(
     21,
-    struct({ channelId: [1, channelId], agentId: [2, agentId] }),
+    struct({ channelId: [1, channelId], agentId: [2, agentId], nonce: [3, fixedBytes(16)] }),
     struct({ keyPackage: [1, keyPackage], lastResort: [2, bool()] }),
   ),
 
@@ -240,6 +261,8 @@ export const calls = {
       welcomes: [6, list(nested(welcomeFor), limits.welcomesPerCommit)],
       owners: [7, optional(nested(ownerList))],
       answers: [8, list(joinRequestId, limits.answersPerCommit)],
+      leaves: [9, leaveProofs],
+      rejoins: [10, rejoinProofs],
     }),
     struct({
       sequence: [1, sequence],
@@ -268,6 +291,7 @@ export const calls = {
       channelId: [1, channelId],
       after: [2, optional(sequence)],
       windowBytes: [3, uint(limits.windowBytes, 1)],
+      tag: [4, uint32],
     }),
     struct({ after: [1, sequence], head: [2, sequence], epoch: [3, epoch], consumed: [4, sequence] }),
   ),
@@ -313,7 +337,7 @@ export const calls = {
   ),
   RequestRejoin: call(
     54,
-    struct({ channelId: [1, channelId], keyPackage: [2, keyPackage], signature: [3, signature] }),
+    struct({ channelId: [1, channelId], keyPackage: [2, keyPackage], signature: [3, signature], epoch: [4, epoch] }),
     struct({ requestId: [1, joinRequestId], expiresAtMs: [2, timeMs] }),
   ),
 } as const;
@@ -354,6 +378,8 @@ export const notices = {
       added: [7, agentIds],
       removed: [8, agentIds],
       owners: [9, optional(nested(ownerList))],
+      leaves: [10, leaveProofs],
+      rejoins: [11, rejoinProofs],
     }),
   ),
   DeliverWelcome: notice(
@@ -367,6 +393,7 @@ export const notices = {
       welcome: [6, welcome],
       name: [7, channelName],
       requestId: [8, optional(joinRequestId)],
+      joinedSequence: [9, sequence],
     }),
   ),
   DeliverLeave: notice(
@@ -429,6 +456,7 @@ export const notices = {
       keyPackage: [4, keyPackage],
       signature: [5, signature],
       expiresAtMs: [6, timeMs],
+      epoch: [7, epoch],
     }),
   ),
   DeliverLapse: notice(
@@ -441,7 +469,13 @@ export const notices = {
       timeMs: [5, timeMs],
     }),
   ),
-  KeyPackagesLow: notice(73, struct({ remaining: [1, uint32], wanted: [2, uint32] }), "control"),
+  /** In the data lane, so that it stands before the first entry that a Subscribe of this tag delivers. */
+  DeliverStart: notice(77, struct({ channelId: [1, channelId], tag: [2, uint32], after: [3, sequence] })),
+  KeyPackagesLow: notice(
+    73,
+    struct({ remaining: [1, uint32], wanted: [2, uint32], hasLastResort: [3, bool()] }),
+    "control",
+  ),
   CoverStopped: notice(74, struct({ message: [1, errorText], untilMs: [2, optional(timeMs)] }), "control"),
   SessionEnding: notice(
     75,

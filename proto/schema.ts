@@ -14,7 +14,7 @@ export type FieldType =
   | { readonly kind: "bytes"; readonly min: number; readonly max: number }
   | { readonly kind: "text"; readonly min: number; readonly max: number; readonly format?: string }
   | { readonly kind: "choice"; readonly words: readonly string[] }
-  | { readonly kind: "list"; readonly item: FieldType; readonly max: number }
+  | { readonly kind: "list"; readonly item: FieldType; readonly min: number; readonly max: number }
   | { readonly kind: "struct"; readonly shape: Shape };
 
 export interface Field<T> {
@@ -190,12 +190,13 @@ export function choice<const Word extends string>(words: readonly Word[]): Field
   };
 }
 
-export function list<T>(item: Field<T>, max: number): Field<readonly T[]> {
+export function list<T>(item: Field<T>, max: number, min = 0): Field<readonly T[]> {
   return {
-    type: { kind: "list", item: item.type, max },
+    type: { kind: "list", item: item.type, min, max },
     parse: (value, where) => {
       if (!Array.isArray(value)) return refuse(where, "is not a list");
       if (value.length > max) return tooLarge(where, `${value.length} items`, max);
+      if (value.length < min) return refuse(where, `has ${value.length} items, at least ${min} are needed`);
       return value.map((element, index) => item.parse(element, `${where}[${index}]`));
     },
     encode: (value) => value.map(item.encode),

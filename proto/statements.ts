@@ -41,9 +41,18 @@ export function leaveStatement(s: { channelId: ChannelId; agentId: AgentId; epoc
   return statement("leave", [binaryIdToBytes(s.channelId), utf8ToBytes(s.agentId), uint64(s.epoch)]);
 }
 
+export interface RejoinStatement {
+  readonly channelId: ChannelId;
+  readonly agentId: AgentId;
+  /** SHA-256 of the KeyPackage's bytes. */
+  readonly keyPackageHash: Uint8Array;
+  /** The current one: a request that was answered, or not, cannot be used again later. */
+  readonly epoch: number;
+}
+
 /** Signed with the key of the agent's old leaf, so that only it can take its own place again. */
-export function rejoinStatement(s: { channelId: ChannelId; agentId: AgentId; keyPackage: Uint8Array }): Uint8Array {
-  return statement("rejoin", [binaryIdToBytes(s.channelId), utf8ToBytes(s.agentId), sha256(s.keyPackage)]);
+export function rejoinStatement(s: RejoinStatement): Uint8Array {
+  return statement("rejoin", [binaryIdToBytes(s.channelId), utf8ToBytes(s.agentId), s.keyPackageHash, uint64(s.epoch)]);
 }
 
 export interface JoinStatement {

@@ -3,6 +3,7 @@
  * involved and nothing is verified; members do that.
  */
 import { binaryIdBytes, binaryIdFromBytes, type ChannelId } from "../ids.ts";
+import { limits } from "../limits.ts";
 import { MlsReader } from "./reader.ts";
 
 const mls10 = 1;
@@ -46,7 +47,12 @@ export function readWelcomeHeader(message: Uint8Array): WelcomeHeader {
   const secrets = reader.nested();
   const recipients: Uint8Array[] = [];
   while (!secrets.done) {
-    recipients.push(secrets.vector()); // new_member
+    const reference = secrets.vector();
+    if (reference.length !== 32) reader.refuse("a recipient's reference is not a SHA-256");
+    if (recipients.length === limits.membersPerChannel) {
+      reader.refuse("it has more recipients than a channel has members");
+    }
+    recipients.push(reference);
     secrets.vector(); // kem_output
     secrets.vector(); // ciphertext
   }

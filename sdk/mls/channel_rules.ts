@@ -3,7 +3,13 @@
  * change the owners, anybody removes a member that has signed that it leaves or comes back, and a commit does what its sender
  * told the relay that it does.
  */
-import { type AgentId, type ChannelId, leaveStatement, rejoinStatement } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  type ChannelId,
+  leaveStatement,
+  type RejoinStatement,
+  rejoinStatement,
+} from "../../proto/mod.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { CommitSummary } from "./members.ts";
 import type { CommitRules } from "./receive.ts";
@@ -54,16 +60,18 @@ export function isLeaveValid(
   return signatures.verifyHandshake(member.signatureKey, leaveStatement(claim), claim.signature);
 }
 
-export interface RejoinClaim {
-  readonly channelId: ChannelId;
-  readonly agentId: AgentId;
-  readonly keyPackage: Uint8Array;
+export interface RejoinClaim extends RejoinStatement {
   readonly signature: Uint8Array;
 }
 
-/** Whether a request to rejoin was signed with the key of the agent's old leaf. */
-export function isRejoinValid(claim: RejoinClaim, signatureKey: Uint8Array, signatures: Signatures): boolean {
-  return signatures.verifyHandshake(signatureKey, rejoinStatement(claim), claim.signature);
+/** Whether a request to rejoin was signed with the key of the agent's old leaf, in this membership. */
+export function isRejoinValid(
+  claim: RejoinClaim,
+  member: { readonly signatureKey: Uint8Array; readonly memberSince: number },
+  signatures: Signatures,
+): boolean {
+  if (claim.epoch < member.memberSince) return false;
+  return signatures.verifyHandshake(member.signatureKey, rejoinStatement(claim), claim.signature);
 }
 
 function sameAgents(a: readonly AgentId[], b: readonly AgentId[]): boolean {

@@ -104,13 +104,15 @@ Deno.test("a member that signed its leave is removed by anybody; one that did no
   assertEquals(owner.member.members().map(({ agentId }) => agentId), [owner.id, other.id]);
 });
 
-Deno.test("a rejoin request is bound to its KeyPackage", () => {
-  const claim = { channelId, agentId: bob, keyPackage: Uint8Array.of(1) };
+Deno.test("a rejoin request is bound to its KeyPackage and its membership", () => {
+  const claim = { channelId, agentId: bob, keyPackageHash: new Uint8Array(32).fill(1), epoch: 7 };
   const signature = ed25519.sign(rejoinStatement(claim), seed);
-  assert(isRejoinValid({ ...claim, signature }, member.signatureKey, portableSignatures));
-  assert(
-    !isRejoinValid({ ...claim, keyPackage: Uint8Array.of(2), signature }, member.signatureKey, portableSignatures),
-  );
+  const check = (change: Partial<typeof claim>, since = 5): boolean =>
+    isRejoinValid({ ...claim, ...change, signature }, { ...member, memberSince: since }, portableSignatures);
+  assert(check({}));
+  assert(!check({ keyPackageHash: new Uint8Array(32).fill(2) }));
+  assert(!check({ epoch: 8 }));
+  assert(!check({}, 8), "a request of an earlier membership");
 });
 
 Deno.test("an identity keeps its first key; a change is refused unless announced, and then reported", () => {

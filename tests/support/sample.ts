@@ -31,7 +31,7 @@ function sampleValue(type: FieldType, random: Random): CborValue {
       return 1 + random.below(type.words.length);
     case "list":
       return Array.from(
-        { length: random.below(Math.min(type.max, maxSampleItems) + 1) },
+        { length: Math.max(type.min, random.below(Math.min(type.max, maxSampleItems) + 1)) },
         () => sampleValue(type.item, random),
       );
     case "struct":
