@@ -19,8 +19,12 @@ export function encodeBinding({ name, owners }: ChannelBinding): Extension[] {
   ];
 }
 
-/** Throws `MlsFault` for a group that is not a channel. */
+/**
+ * Throws `MlsFault` for a group that is not a channel: these two extensions and no other. Whatever else a commit could bring
+ * in would be a demand on every member's leaf that not all of them meet, and so a way to fork the group.
+ */
 export function decodeBinding(extensions: readonly Extension[]): ChannelBinding {
+  if (extensions.length !== 2) throw new MlsFault("A channel has a name and owners, and no other extension");
   const name = dataOf(extensions, channelNameExtension);
   const owners = dataOf(extensions, ownersExtension);
   if (owners.length % agentIdBytes !== 0) throw new MlsFault("A channel's list of owners is malformed");

@@ -21,7 +21,14 @@ import {
   pskSecretOf,
   startEpoch,
 } from "./key_schedule.ts";
-import { checkLeaf, createCommitLeaf, type CredentialPolicy, leafToVerify, type MlsIdentity } from "./leaf.ts";
+import {
+  checkLeaf,
+  createCommitLeaf,
+  type CredentialPolicy,
+  leafToVerify,
+  type MlsIdentity,
+  sameCredential,
+} from "./leaf.ts";
 import { type AppliedProposals, applyProposals, type ProposalFrom } from "./proposals.ts";
 import type { RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
@@ -180,8 +187,8 @@ function followPath(
   const { leafNode } = path;
   checkLeaf(leafNode, { extensions: applied.extensions, policy: deps.policy });
   const before = epoch.tree.leaf(sender);
-  if (before === undefined || !equalBytes(before.node.signaturePublicKey, leafNode.signaturePublicKey)) {
-    throw new MlsFault("A commit changes its sender's signature key");
+  if (before === undefined || !sameCredential(before.node, leafNode)) {
+    throw new MlsFault("A commit changes its sender's identity or signature key");
   }
   const signed = leafToVerify(leafNode, { groupId: epoch.context.groupId, leafIndex: sender });
   if (!deps.signatures.verifyHandshake(leafNode.signaturePublicKey, signed, leafNode.signature)) {

@@ -15,7 +15,7 @@ import { aeadOfEpoch, contextBytesOf, type Epoch, suiteIdOf } from "./epoch.ts";
 import { contentToSign, decodeSealedMessage, encodeSealedMessage, type FramedContent, sealMessage } from "./framing.ts";
 import { confirmationTag, exportSecret, interimTranscriptHash, startFromEpochSecret } from "./key_schedule.ts";
 import { checkLifetime, type MlsIdentity, type OwnKeyPackage } from "./leaf.ts";
-import { type CommitSummary, type Member, memberAt, membersOf, summarise } from "./members.ts";
+import { checkChannel, type CommitSummary, type Member, memberAt, membersOf, summarise } from "./members.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { type CommitRules, type Outcome, PastEpochs, receiveMessage } from "./receive.ts";
 import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
@@ -106,6 +106,7 @@ export class Group {
   ): Group {
     const { epoch, signer } = joinGroup({ welcome: decodeWelcomeMessage(welcome), own }, deps);
     const group = new Group(epoch, deps);
+    checkChannel(epoch);
     if (decodeBinding(epoch.context.extensions).name !== expected.name) {
       throw new MlsFault("Cannot join: the Welcome leads into a channel of another name");
     }
@@ -208,6 +209,7 @@ export class Group {
         authenticatedData: noBytes,
         padding: this.#deps.padding,
       }, this.#deps);
+      checkChannel(created.next);
       return {
         epoch: this.epoch,
         message: created.message,

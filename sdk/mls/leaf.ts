@@ -2,11 +2,17 @@
 import type { Capabilities } from "ts-mls/capabilities.js";
 import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
 import { encodeKeyPackage, encodeKeyPackageTBS, type KeyPackage } from "ts-mls/keyPackage.js";
-import { encodeLeafNodeTBS, type LeafNode, type LeafNodeCommit, type LeafNodeTBS } from "ts-mls/leafNode.js";
+import {
+  encodeLeafNode,
+  encodeLeafNodeTBS,
+  type LeafNode,
+  type LeafNodeCommit,
+  type LeafNodeTBS,
+} from "ts-mls/leafNode.js";
 import { encodeMlsMessage } from "ts-mls/message.js";
 import { limits } from "../../proto/mod.ts";
-import { label, MlsFault } from "./codec.ts";
-import { deriveKeyPair } from "./crypto/hpke.ts";
+import { equalBytes, label, MlsFault } from "./codec.ts";
+import { deriveKeyPair, isUsablePublicKey } from "./crypto/hpke.ts";
 import { keyPackageRefLabel, refHash, signContent } from "./crypto/labelled.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { SuiteId } from "./crypto/suite.ts";
@@ -34,6 +40,9 @@ export const channelNameExtension = 0xf5c0;
 export const ownersExtension = 0xf5c1;
 /** RFC 9420 has it as a KeyPackage extension (section 16.8). */
 const lastResortExtension = 10;
+
+/** A thousand leaves, with the parents above them, stay far below what a stored record may hold. */
+const maxLeafBytes = 4096;
 
 const leafLabel = label("LeafNodeTBS");
 const keyPackageLabel = label("KeyPackageTBS");
@@ -140,6 +149,12 @@ export function credentialOf(leaf: LeafNode): MemberCredential {
   return { identity: leaf.credential.identity, signatureKey: leaf.signaturePublicKey };
 }
 
+/** A leaf may change its keys for encryption, never who it is: an agent's id depends on both. */
+export function sameCredential(before: LeafNode, after: LeafNode): boolean {
+  const [a, b] = [credentialOf(before), credentialOf(after)];
+  return equalBytes(a.signatureKey, b.signatureKey) && equalBytes(a.identity, b.identity);
+}
+
 /** What a leaf's signature covers, for the place it claims. */
 export function leafToVerify(leaf: LeafNode, place: { groupId: Uint8Array; leafIndex: number }): Uint8Array {
   const tbs = leaf.leafNodeSource === "key_package" ? leaf : { ...leaf, ...place };
@@ -154,6 +169,8 @@ export interface LeafRules {
 /** Everything of section 7.3 but the signature. Throws `MlsFault`. */
 export function checkLeaf(leaf: LeafNode, { extensions, policy }: LeafRules): void {
   const { capabilities } = leaf;
+  if (encodeLeafNode(leaf).length > maxLeafBytes) throw new MlsFault(`A leaf is longer than ${maxLeafBytes} bytes`);
+  if (!isUsablePublicKey(leaf.hpkePublicKey)) throw new MlsFault("A leaf's encryption key is not usable");
   if (!capabilities.versions.includes("mls10") || !capabilities.credentials.includes("basic")) {
     throw new MlsFault("A leaf does not support MLS 1.0 with basic credentials");
   }
@@ -177,7 +194,7 @@ export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId, signat
   if (!leafNode.capabilities.ciphersuites.includes(keyPackage.cipherSuite)) {
     throw new MlsFault("A KeyPackage's leaf does not support its own cipher suite");
   }
-  if (initKey.length !== 32 || initKey.every((byte, i) => byte === leafNode.hpkePublicKey[i])) {
+  if (!isUsablePublicKey(initKey) || initKey.every((byte, i) => byte === leafNode.hpkePublicKey[i])) {
     throw new MlsFault("A KeyPackage uses one key twice");
   }
   const key = leafNode.signaturePublicKey;

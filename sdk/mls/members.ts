@@ -1,4 +1,5 @@
 /** Members and commits in the terms of a channel: agents instead of leaves. */
+import { bytesToHex } from "@noble/hashes/utils.js";
 import type { LeafNode } from "ts-mls/leafNode.js";
 import { type AgentId, agentIdOf } from "../../proto/mod.ts";
 import { decodeBinding } from "./channel_extensions.ts";
@@ -46,6 +47,20 @@ export function summarise(epoch: Epoch, { committer, added, removed, extensions 
     removed: removed.map(({ leaf }) => agentOf(leaf)),
     owners: before.owners.join() === after.owners.join() ? undefined : after.owners,
   };
+}
+
+/** What MLS itself does not ask of an epoch, and a channel does. Throws `MlsFault`. */
+export function checkChannel({ tree, context }: Place): void {
+  const { owners } = decodeBinding(context.extensions);
+  if (owners.length === 0 || new Set(owners).size !== owners.length) {
+    throw new MlsFault("A channel needs owners, each once");
+  }
+  const identities = new Set<string>();
+  for (const [, { node }] of tree.leaves()) {
+    const identity = bytesToHex(credentialOf(node).identity);
+    if (identities.has(identity)) throw new MlsFault("An identity is in the channel twice");
+    identities.add(identity);
+  }
 }
 
 function memberOf(leafIndex: number, leaf: LeafNode, owners: readonly AgentId[]): Member {

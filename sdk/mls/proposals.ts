@@ -8,10 +8,10 @@ import type { LeafNode, LeafNodeUpdate } from "ts-mls/leafNode.js";
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
 import { encodePskId } from "ts-mls/presharedkey.js";
 import type { Proposal } from "ts-mls/proposal.js";
-import { KeySet, MlsFault } from "./codec.ts";
+import { equalBytes, KeySet, MlsFault } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
-import { checkKeyPackage, checkLeaf, type CredentialPolicy, leafToVerify } from "./leaf.ts";
+import { checkKeyPackage, checkLeaf, type CredentialPolicy, leafToVerify, sameCredential } from "./leaf.ts";
 import { createLeaf, type RatchetTree } from "./ratchet_tree.ts";
 import type { NewLeaves } from "./update_path.ts";
 import { nodeOfLeaf } from "./tree_math.ts";
@@ -73,6 +73,11 @@ export function applyProposals(
   let tree = epoch.tree;
   for (const { leafNode, sender } of grouped.updates) {
     checkLeaf(leafNode, leafRules);
+    const before = epoch.tree.leaf(sender);
+    if (before === undefined || !sameCredential(before.node, leafNode)) {
+      throw new MlsFault("An update changes its sender's identity or signature key");
+    }
+    if (equalBytes(before.node.hpkePublicKey, leafNode.hpkePublicKey)) throw new MlsFault("An update changes no key");
     const signed = leafToVerify(leafNode, { groupId: epoch.context.groupId, leafIndex: sender });
     if (!rules.signatures.verifyHandshake(leafNode.signaturePublicKey, signed, leafNode.signature)) {
       throw new MlsFault("An update's signature is wrong");
@@ -148,10 +153,13 @@ function checkList({ updates, removes, pskIds, extensions }: Grouped, committer:
 
 /** Nobody is in the group twice, and no two leaves share an encryption key. */
 function checkLeafKeys(tree: RatchetTree): void {
-  const seen = new KeySet();
+  const [encryption, signature] = [new KeySet(), new KeySet()];
   for (const [, { node }] of tree.leaves()) {
-    if (!seen.add(node.signaturePublicKey) || !seen.add(node.hpkePublicKey)) {
+    if (!signature.add(node.signaturePublicKey) || !encryption.add(node.hpkePublicKey)) {
       throw new MlsFault("A key is in the group already");
     }
+  }
+  for (const [, { publicKey }] of tree.parents()) {
+    if (!encryption.add(publicKey)) throw new MlsFault("A leaf has the encryption key of a parent");
   }
 }

@@ -21,7 +21,7 @@ import {
   type SealedMessage,
   transcriptContent,
 } from "./framing.ts";
-import { type CommitSummary, type Member, memberAt, summarise } from "./members.ts";
+import { checkChannel, type CommitSummary, type Member, memberAt, summarise } from "./members.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { maxSkippedGenerations, type SecretTree } from "./secret_tree.ts";
 
@@ -49,6 +49,9 @@ export type Outcome =
 
 /** What a commit may do, besides what MLS itself demands. Answers why not, or undefined. */
 export type CommitRules = (summary: CommitSummary, committer: Member) => string | undefined;
+
+/** Channels change by commits alone; a few proposals on their own are tolerated. */
+const maxProposals = 64;
 
 /** What is left of an epoch that is over: enough to read its messages, not to speak in it. */
 export interface PastEpoch {
@@ -197,8 +200,11 @@ function readHandshake(
     return { outcome: { kind: "undecryptable", reason: "The sender's signature is wrong" } };
   }
   const transcript = transcriptContent(framed, signature);
-  use();
   if ("proposalType" in value) {
+    if (proposals.size >= maxProposals) {
+      return { outcome: { kind: "refused", reason: "Too many proposals are waiting" } };
+    }
+    use();
     // For a proposal, what the transcript takes in of a commit is what its reference is the hash of.
     proposals.set(bytesToHex(refHash(proposalRefLabel, transcript)), { proposal: value, sender });
     return { outcome: { kind: "proposal", sender: memberAt(current, sender) } };
@@ -210,12 +216,14 @@ function readHandshake(
     confirmationTag,
     findProposal: (reference) => proposals.get(bytesToHex(reference)),
   }, deps);
+  // The commit's key stays: if it is refused now it may be followed later, and once it is followed the epoch is over.
   const summary = summarise(current, processed.effects);
   const committer = memberAt(current, sender);
   const why = rules(summary, committer);
   if (why !== undefined) return { outcome: { kind: "refused", reason: why } };
   if (processed.kind === "removed") return { outcome: { kind: "removed", summary } };
   const { next } = processed;
+  checkChannel(next);
   return { outcome: { kind: "commit", epoch: Number(next.context.epoch), summary }, next };
 }
 

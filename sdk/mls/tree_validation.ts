@@ -3,6 +3,7 @@
  * every parent is looked at once, and hashes come from the tree's own cache.
  */
 import { equalBytes, KeySet, MlsFault } from "./codec.ts";
+import { isUsablePublicKey } from "./crypto/hpke.ts";
 import type { Parent, RatchetTree } from "./ratchet_tree.ts";
 import { isBelow, leftOf, nodeOfLeaf, parentOf, rightOf } from "./tree_math.ts";
 
@@ -24,6 +25,7 @@ function checkKeysAreUnique(tree: RatchetTree): void {
   }
   for (const [, { publicKey }] of tree.parents()) {
     if (!encryption.add(publicKey)) throw refused("a key occurs twice");
+    if (!isUsablePublicKey(publicKey)) throw refused("a parent's key is not usable");
   }
 }
 

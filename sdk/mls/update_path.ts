@@ -2,7 +2,7 @@
 import type { LeafNodeCommit } from "ts-mls/leafNode.js";
 import type { UpdatePath } from "ts-mls/updatePath.js";
 import { equalBytes, KeySet, label, MlsFault } from "./codec.ts";
-import { deriveKeyPair, type KeyPair } from "./crypto/hpke.ts";
+import { deriveKeyPair, isUsablePublicKey, type KeyPair } from "./crypto/hpke.ts";
 import { decryptWithLabel, deriveSecret, encryptWithLabel } from "./crypto/labelled.ts";
 import type { Aead } from "./crypto/suite.ts";
 import { createLeaf, type Parent, type PathStep, type RatchetTree } from "./ratchet_tree.ts";
@@ -91,7 +91,9 @@ function checkFresh(tree: RatchetTree, publicKeys: readonly Uint8Array[]): void 
   const seen = new KeySet();
   for (const [, { node }] of tree.leaves()) seen.add(node.hpkePublicKey);
   for (const [, { publicKey }] of tree.parents()) seen.add(publicKey);
-  if (!publicKeys.every((key) => seen.add(key))) throw new MlsFault("A commit's path reuses a key");
+  if (!publicKeys.every((key) => isUsablePublicKey(key) && seen.add(key))) {
+    throw new MlsFault("A commit's path reuses a key, or has one that nobody can encrypt to");
+  }
 }
 
 export interface OpenPathInput {
