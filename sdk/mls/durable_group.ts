@@ -11,7 +11,7 @@ import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "./group.ts";
 import { type CommitRules, type Outcome, type PastEpoch, PastEpochs } from "./receive.ts";
-import type { SecretTree } from "./secret_tree.ts";
+import type { LeafRatchets, SecretTree } from "./secret_tree.ts";
 import {
   decodeCandidate,
   decodeEpoch,
@@ -35,10 +35,23 @@ export const reservedGenerations = 64;
 /** Messages may be this many epochs late before their keys are gone. */
 export const maxPastEpochs = 1000;
 
+/** Deletions in one write to the store. */
+const maxDeletions = 1000;
+
+/** A message that was read and not yet consumed. */
+export interface Receipt {
+  /** Grows with every message received. */
+  readonly order: number;
+  readonly epoch: bigint;
+  readonly leafIndex: number;
+  /** The sender's chains after this message. */
+  readonly ratchets: LeafRatchets;
+}
+
 export interface Received {
   readonly outcome: Outcome;
-  /** What to write once the application is done with the message; empty for everything else. */
-  readonly consume: readonly RecordChange[];
+  /** Of a message: to be given to `consume` once the application is done with it. */
+  readonly receipt?: Receipt;
 }
 
 export class DurableGroup {
@@ -47,19 +60,36 @@ export class DurableGroup {
   readonly #kind: string;
   /** Generation up to which the disk allows us to send in the current epoch. */
   #reservedUntil: number;
+  /** A commit of ours was prepared and neither accepted nor discarded. */
+  #candidate: boolean;
+  #received = 0;
+  /** By ratchet record, the order of the last message that was consumed. */
+  readonly #consumed = new Map<string, number>();
+  /** Why this object must not be used any more: what it holds in memory is not what lies on disk. */
+  #ended: MlsFault | undefined;
   #tail: Promise<unknown> = Promise.resolve();
 
-  private constructor(group: Group, records: Records, reservedUntil: number) {
+  private constructor(group: Group, records: Records, reservedUntil: number, candidate: boolean) {
+    this.#candidate = candidate;
     this.group = group;
     this.#records = records;
     this.#kind = kindOf(channelIdOf(group.current));
     this.#reservedUntil = reservedUntil;
   }
 
-  /** Writes a group that was just created or joined. */
+  /**
+   * Writes a group that was just created or joined, in place of an earlier membership. Refuses to start an epoch again that
+   * is on disk already: its keys may have been used.
+   */
   static async save(group: Group, records: Records): Promise<DurableGroup> {
-    const durable = new DurableGroup(group, records, 0);
-    await records.batch(durable.#epochChanges(group.current));
+    const durable = new DurableGroup(group, records, 0, false);
+    const stored = await records.list(durable.#kind);
+    const epoch = stored.find(({ id }) => id === "epoch");
+    if (epoch !== undefined && decodeEpoch(epoch.value).context.epoch >= group.current.context.epoch) {
+      throw new MlsFault("This channel is stored already, at the same epoch or a later one; load it instead");
+    }
+    await durable.#deleteAll(stored.map(({ id }) => id));
+    await durable.#write(durable.#epochChanges(group.current));
     return durable;
   }
 
@@ -82,7 +112,7 @@ export class DurableGroup {
     const own = current.secretTree.leaves.get(current.ownLeaf);
     const candidate = stored.get("candidate");
     return {
-      durable: new DurableGroup(group, records, own?.application.generation ?? 0),
+      durable: new DurableGroup(group, records, own?.application.generation ?? 0, candidate !== undefined),
       candidate: candidate && decodeCandidate(candidate),
     };
   }
@@ -99,7 +129,7 @@ export class DurableGroup {
     });
   }
 
-  /** A commit and what it did is durable when this resolves; a message only once `consume` is written. */
+  /** A commit and what it did is durable when this resolves; a message only once what `consume` answers is written. */
   receive(message: Uint8Array, rules: CommitRules): Promise<Received> {
     return this.#exclusive(async () => {
       const before = this.group.current;
@@ -107,21 +137,37 @@ export class DurableGroup {
       if (outcome.kind === "commit") await this.#moved(before);
       const places = [this.group.current, ...this.group.past];
       const changes = places.flatMap((place) => this.#derivedChanges(place));
-      if (changes.length > 0) await this.#records.batch(changes);
-      if (outcome.kind !== "message") return { outcome, consume: [] };
+      if (changes.length > 0) await this.#write(changes);
+      if (outcome.kind !== "message") return { outcome };
       const place = places.find(({ context }) => Number(context.epoch) === outcome.epoch);
       const ratchets = place?.secretTree.leaves.get(outcome.sender.leafIndex);
       if (place === undefined || ratchets === undefined) throw new MlsFault("A message came from nowhere");
-      const id = ratchetId(place, outcome.sender.leafIndex);
-      return { outcome, consume: [this.#put(id, encodeRatchets(ratchets))] };
+      const { leafIndex } = outcome.sender;
+      return { outcome, receipt: { order: ++this.#received, epoch: place.context.epoch, leafIndex, ratchets } };
     });
+  }
+
+  /**
+   * What to write, with the position that it moves, when the application is done with a message. Messages of one sender are
+   * consumed in the order in which they were received: a later one takes the earlier ones with it, and an earlier one then
+   * writes nothing, so that no key comes back to the disk.
+   */
+  consume({ order, epoch, leafIndex, ratchets }: Receipt): RecordChange[] {
+    const place = { context: { epoch } };
+    const id = ratchetId(place, leafIndex);
+    const known = epoch === this.group.current.context.epoch || this.group.past.get(epoch) !== undefined;
+    if (this.#ended !== undefined || !known || order <= (this.#consumed.get(id) ?? 0)) return [];
+    this.#consumed.set(id, order);
+    return [this.#put(id, encodeRatchets(ratchets))];
   }
 
   /** A commit of ours that is safe to send: its candidate state is durable. */
   prepare(change: Change): Promise<PreparedCommit> {
     return this.#exclusive(async () => {
+      if (this.#candidate) throw new MlsFault("A commit is under way already: accept or discard it first");
       const prepared = await this.group.prepare(change);
-      await this.#records.batch([this.#put("candidate", encodeCandidate(prepared)), ...this.#ownChanges(0)]);
+      this.#candidate = true;
+      await this.#write([this.#put("candidate", encodeCandidate(prepared)), ...this.#ownChanges(0)]);
       return prepared;
     });
   }
@@ -137,25 +183,50 @@ export class DurableGroup {
 
   /** Our commit lost its race: the candidate goes, the group stays. */
   discard(): Promise<void> {
-    return this.#exclusive(() => this.#records.batch([this.#delete("candidate")]));
+    return this.#exclusive(async () => {
+      await this.#write([this.#delete("candidate")]);
+      this.#candidate = false;
+    });
   }
 
   /** Every message before this epoch was consumed or has expired. */
   forgetBefore(epoch: number): Promise<void> {
     return this.#exclusive(async () => {
-      const changes = this.group.past.forgetBefore(BigInt(epoch)).flatMap((past) => this.#forgetChanges(past));
-      if (changes.length > 0) await this.#records.batch(changes);
+      await this.#deleteAll(this.group.past.forgetBefore(BigInt(epoch)).flatMap((past) => this.#recordsOf(past)));
     });
   }
 
-  /** The channel is over for us: nothing of it stays on disk. */
-  async erase(): Promise<void> {
-    const stored = await this.#records.list(this.#kind);
-    await this.#records.batch(stored.map(({ id }) => this.#delete(id)));
+  /** The channel is over for us: nothing of it stays on disk, and this object is of no use any more. */
+  erase(): Promise<void> {
+    return this.#exclusive(async () => {
+      const stored = (await this.#records.list(this.#kind)).map(({ id }) => id);
+      // Without its epoch a channel cannot be loaded, whatever else a crash leaves behind.
+      await this.#deleteAll(stored.filter((id) => id === "epoch" || id === "candidate"));
+      await this.#deleteAll(stored.filter((id) => id !== "epoch" && id !== "candidate"));
+      this.#ended = new MlsFault("This channel was erased");
+    });
+  }
+
+  /** After a write that failed, memory is ahead of the disk, and going on could use a key twice after a restart. */
+  async #write(changes: readonly RecordChange[]): Promise<void> {
+    try {
+      await this.#records.batch(changes);
+    } catch (cause) {
+      this.#ended = new MlsFault("The channel's state could not be written; mend the disk and load it again", {
+        cause,
+      });
+      throw this.#ended;
+    }
+  }
+
+  async #deleteAll(ids: readonly string[]): Promise<void> {
+    for (let at = 0; at < ids.length; at += maxDeletions) {
+      await this.#write(ids.slice(at, at + maxDeletions).map((id) => this.#delete(id)));
+    }
   }
 
   async #reserve(): Promise<void> {
-    await this.#records.batch(this.#ownChanges(reservedGenerations));
+    await this.#write(this.#ownChanges(reservedGenerations));
     const { secretTree, ownLeaf } = this.group.current;
     this.#reservedUntil = secretTree.generation(ownLeaf, "application") + reservedGenerations;
   }
@@ -176,10 +247,11 @@ export class DurableGroup {
 
   async #moved(before: Epoch): Promise<void> {
     this.#reservedUntil = 0;
+    this.#candidate = false;
     const { current, past } = this.group;
     const old = past.get(before.context.epoch);
     const forgotten = past.forgetBefore(current.context.epoch - BigInt(maxPastEpochs));
-    await this.#records.batch([
+    await this.#write([
       ...this.#epochChanges(current),
       this.#delete("candidate"),
       ...(old === undefined ? [] : [
@@ -187,8 +259,8 @@ export class DurableGroup {
         this.#put(`past/${old.context.epoch}`, encodePastEpoch(old)),
         this.#delete(ratchetId(old, old.ownLeaf)),
       ]),
-      ...forgotten.flatMap((each) => this.#forgetChanges(each)),
     ]);
+    await this.#deleteAll(forgotten.flatMap((each) => this.#recordsOf(each)));
   }
 
   #epochChanges(epoch: Epoch): RecordChange[] {
@@ -209,9 +281,9 @@ export class DurableGroup {
     ];
   }
 
-  #forgetChanges(past: PastEpoch): RecordChange[] {
+  #recordsOf(past: PastEpoch): string[] {
     const leaves = [...past.secretTree.leaves.keys()].map((leaf) => ratchetId(past, leaf));
-    return [`past/${past.context.epoch}`, frontierId(past), ...leaves].map((id) => this.#delete(id));
+    return [`past/${past.context.epoch}`, frontierId(past), ...leaves];
   }
 
   #put(id: string, value: Uint8Array): RecordChange {
@@ -224,7 +296,10 @@ export class DurableGroup {
 
   /** In the order of the calls: what is written belongs to what the group just did. */
   #exclusive<T>(act: () => Promise<T>): Promise<T> {
-    const result = this.#tail.then(act);
+    const result = this.#tail.then(() => {
+      if (this.#ended !== undefined) throw this.#ended;
+      return act();
+    });
     this.#tail = result.catch(() => {});
     return result;
   }

@@ -8,8 +8,8 @@ import { type AgentId, agentIdOf, binaryIdFromBytes, type ChannelId, parseChanne
 import type { Random } from "../../../tests/support/mod.ts";
 import { portableSignatures, type Signatures } from "../crypto/signatures.ts";
 import { defaultSuiteId, type SuiteId } from "../crypto/suite.ts";
-import { createMemoryDisk, openMemory, type RecordChange, RecordStore } from "../../store/mod.ts";
-import { DurableGroup } from "../durable_group.ts";
+import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
+import { DurableGroup, type Receipt } from "../durable_group.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "../group.ts";
 import { createKeyPackage, type MlsIdentity, type OwnKeyPackage } from "../leaf.ts";
 import type { Outcome } from "../receive.ts";
@@ -52,7 +52,7 @@ export class Agent {
   acknowledged = 0;
   readonly #disk = createMemoryDisk();
   #records: RecordStore | undefined;
-  #consumed: RecordChange[] = [];
+  #unconsumed: Receipt[] = [];
 
   constructor(world: World, label: string) {
     const signingSeed = world.random.bytes(32);
@@ -122,8 +122,8 @@ export class Agent {
   }
 
   async receive(entry: Entry): Promise<Outcome> {
-    const { outcome, consume } = await this.joined.receive(entry.bytes, () => undefined);
-    this.#consumed.push(...consume);
+    const { outcome, receipt } = await this.joined.receive(entry.bytes, () => undefined);
+    if (receipt !== undefined) this.#unconsumed.push(receipt);
     if (outcome.kind === "removed") {
       await this.joined.erase();
       this.durable = undefined;
@@ -133,7 +133,10 @@ export class Agent {
 
   /** The application is done with everything that it was given. */
   async acknowledge(): Promise<void> {
-    if (this.#consumed.length > 0) await (await this.#open()).batch(this.#consumed.splice(0));
+    const changes = this.#unconsumed.splice(0).flatMap((receipt) => this.joined.consume(receipt));
+    // A batch holds one version of a record: the newest of each sender.
+    const newest = new Map(changes.map((change) => [change.id, change]));
+    if (newest.size > 0) await (await this.#open()).batch([...newest.values()]);
     this.acknowledged = this.cursor;
   }
 
@@ -148,7 +151,7 @@ export class Agent {
 
   /** A crash: memory is gone, the disk has what was acknowledged, and the log is delivered again from there. */
   async crash(): Promise<void> {
-    this.#consumed = [];
+    this.#unconsumed = [];
     this.#records = undefined;
     this.#disk.locked = false;
     const loaded = await DurableGroup.load(this.world.channelId, await this.#open(), this.deps);
