@@ -26,7 +26,7 @@ export interface RuleInput {
 }
 
 export function createRules({ declared, leaving, rejoining }: RuleInput): CommitRules {
-  return ({ added, removed, owners }, committer) => {
+  return ({ added, removed, owners, ownersBefore }, committer) => {
     if (!sameAgents(added, declared.added) || !sameAgents(removed, declared.removed)) {
       return "The commit adds or removes others than its sender declared to the relay";
     }
@@ -34,7 +34,8 @@ export function createRules({ declared, leaving, rejoining }: RuleInput): Commit
       return "The commit sets other owners than its sender declared";
     }
     if (committer.owner) return undefined;
-    if (owners !== undefined) return "Only owners change the owners";
+    const remaining = ownersBefore.filter((owner) => !removed.includes(owner) || added.includes(owner));
+    if (owners !== undefined && !sameAgents(owners, remaining)) return "Only owners change the owners";
     const unasked = removed.filter((agent) => !leaving.has(agent) && !(rejoining.has(agent) && added.includes(agent)));
     return unasked.length > 0 ? "Only owners remove members that did not ask for it" : undefined;
   };

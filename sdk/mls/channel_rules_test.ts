@@ -30,11 +30,14 @@ interface Case {
   readonly does: { added?: AgentId[]; removed?: AgentId[]; owners?: AgentId[] };
   readonly declared?: Case["does"];
   readonly owner?: boolean;
+  readonly ownersBefore?: AgentId[];
   readonly leaving?: AgentId[];
   readonly rejoining?: AgentId[];
 }
 
-function verdict({ does, declared = does, owner = false, leaving = [], rejoining = [] }: Case): string | undefined {
+function verdict(
+  { does, declared = does, owner = false, leaving = [], rejoining = [], ownersBefore = [alice] }: Case,
+): string | undefined {
   const complete = ({ added = [], removed = [], owners }: Case["does"]): RuleInput["declared"] => ({
     added,
     removed,
@@ -42,7 +45,7 @@ function verdict({ does, declared = does, owner = false, leaving = [], rejoining
   });
   const input = { declared: complete(declared), leaving: new Set(leaving), rejoining: new Set(rejoining) };
   const committer = { leafIndex: 0, agentId: alice, identity: new Uint8Array(0), owner };
-  return createRules(input)({ committer: alice, ...complete(does) }, committer);
+  return createRules(input)({ committer: alice, ...complete(does), ownersBefore }, committer);
 }
 
 Deno.test("any member adds, updates, and removes who has left", () => {
@@ -50,6 +53,11 @@ Deno.test("any member adds, updates, and removes who has left", () => {
   assertEquals(verdict({ does: { added: [bob, carol] } }), undefined);
   assertEquals(verdict({ does: { removed: [bob] }, leaving: [bob] }), undefined);
   assertEquals(verdict({ does: { removed: [bob], added: [bob] }, rejoining: [bob] }), undefined);
+  const leavingOwner = { ownersBefore: [bob, carol], leaving: [bob] };
+  assertEquals(verdict({ does: { removed: [bob], owners: [carol] }, ...leavingOwner }), undefined);
+  assert(
+    verdict({ does: { removed: [bob], owners: [carol, alice] }, ...leavingOwner })?.includes("Only owners change"),
+  );
 });
 
 Deno.test("only owners remove others or change the owners", () => {

@@ -15,7 +15,7 @@ import { aeadOfEpoch, contextBytesOf, type Epoch, suiteIdOf } from "./epoch.ts";
 import { contentToSign, decodeSealedMessage, encodeSealedMessage, type FramedContent, sealMessage } from "./framing.ts";
 import { confirmationTag, exportSecret, interimTranscriptHash, startFromEpochSecret } from "./key_schedule.ts";
 import { checkLifetime, type MlsIdentity, type OwnKeyPackage } from "./leaf.ts";
-import { checkChannel, type CommitSummary, type Member, memberAt, membersOf, summarise } from "./members.ts";
+import { agentOf, checkChannel, type CommitSummary, type Member, memberAt, membersOf, summarise } from "./members.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { type CommitRules, type Outcome, PastEpochs, receiveMessage } from "./receive.ts";
 import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
@@ -245,9 +245,13 @@ export class Group {
   }
 }
 
-function proposalsOf(epoch: Epoch, { add = [], remove = [], owners, psks = [] }: Change): Proposal[] {
+function proposalsOf(epoch: Epoch, { add = [], remove = [], psks = [], ...change }: Change): Proposal[] {
   const members = remove.length > 0 ? membersOf(epoch) : [];
-  const { name } = decodeBinding(epoch.context.extensions);
+  const { name, owners: before } = decodeBinding(epoch.context.extensions);
+  const returning = new Set(add.map(({ leafNode }) => agentOf(leafNode)));
+  const remaining = before.filter((owner) => !remove.includes(owner) || returning.has(owner));
+  // An owner that is removed is an owner no more, also when it is added again one day.
+  const owners = change.owners ?? (remaining.length < before.length ? remaining : undefined);
   return [
     ...(owners === undefined ? [] : [{
       proposalType: "group_context_extensions" as const,

@@ -2,6 +2,8 @@ import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { encodeCommit } from "ts-mls/commit.js";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
+import { createCommit } from "./commit.ts";
+import { createLeaf } from "./ratchet_tree.ts";
 import { MlsFault, vector } from "./codec.ts";
 import { createSignatures, portableSignatures } from "./crypto/signatures.ts";
 import { createWebCryptoEd25519 } from "./crypto/web_crypto_ed25519.ts";
@@ -158,6 +160,7 @@ Deno.test("what a commit may do is asked of the rules, and a refused commit chan
   );
   assertEquals(await onlyOwners, { kind: "refused", reason: "only owners remove" });
   assertEquals(a.member.authenticator, before);
+  assertEquals((await a.member.receive(prepared.message, anything)).kind, "commit", "a reason may pass");
   assertEquals(world.epoch, 1);
 });
 
@@ -252,6 +255,49 @@ Deno.test("what a group writes for a message is small, whatever the group's size
   const consume = b.joined.consume(receipt);
   const written = consume.reduce((sum, change) => sum + (change.type === "put" ? change.value.length : 0), 0);
   assert(consume.length === 1 && written < 1024, `${written} bytes`);
+});
+
+Deno.test("a removed owner is no owner when it is added again", async () => {
+  const { world, agents: [a, b, c] } = await createWorld(3);
+  assert(a && b && c);
+  await world.commit(a, () => ({ owners: [a.id, b.id] }));
+  await Promise.all([b.sync(), c.sync()]);
+  await world.commit(a, () => ({ remove: [b.id] }));
+  await c.sync();
+  assertEquals((await b.sync()).map(({ kind }) => kind), ["removed"]);
+  await world.add(c, b);
+  await a.sync();
+  assertEquals(a.member.binding.owners, [a.id]);
+  assert(!b.member.self.owner);
+});
+
+Deno.test("an identity is in a channel once", async () => {
+  const { world, agents: [a] } = await createWorld(1);
+  assert(a);
+  const own = await new World(createRandom(77)).newAgent().createKeyPackage(); // named like the creator, another key
+  await assertRejects(() => a.member.prepare({ add: [own.keyPackage] }), MlsFault, "identity is in the channel twice");
+  assertEquals(world.epoch, 0);
+});
+
+Deno.test("a member can neither change its identity nor bring in extensions that others do not support", async () => {
+  const { agents: [a, b] } = await createWorld(2);
+  assert(a && b);
+  const epoch = b.member.current;
+  const leaf = epoch.tree.leaf(epoch.ownLeaf);
+  assert(leaf);
+  const input = { identity: b.identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
+  const boss = createLeaf({ ...leaf.node, credential: { credentialType: "basic", identity: utf8ToBytes("the boss") } });
+  const renamed = { ...epoch, tree: epoch.tree.replace(epoch.ownLeaf, boss) };
+  const extensions = [...epoch.context.extensions, { extensionType: 0xf123, extensionData: new Uint8Array(0) }];
+  const extended = [{ proposalType: "group_context_extensions" as const, groupContextExtensions: { extensions } }];
+  const reasons: string[] = [];
+  for (const [from, proposals] of [[renamed, []], [epoch, extended]] as const) {
+    const { message } = await createCommit(from, { ...input, proposals }, b.deps);
+    const outcome = await a.member.receive(message, anything);
+    reasons.push(outcome.kind === "refused" ? outcome.reason : outcome.kind);
+  }
+  assert(reasons[0]?.includes("identity"), reasons[0]);
+  assert(reasons[1]?.includes("extension"), reasons[1]);
 });
 
 /** What a member could send with its own keys and a modified client: any commit, signed and sealed. */

@@ -22,6 +22,7 @@ export interface CommitSummary {
   readonly removed: readonly AgentId[];
   /** When the commit changed them. */
   readonly owners: readonly AgentId[] | undefined;
+  readonly ownersBefore: readonly AgentId[];
 }
 
 type Place = Pick<Epoch, "tree" | "context">;
@@ -46,21 +47,22 @@ export function summarise(epoch: Epoch, { committer, added, removed, extensions 
     added: added.map(({ keyPackage }) => agentOf(keyPackage.leafNode)),
     removed: removed.map(({ leaf }) => agentOf(leaf)),
     owners: before.owners.join() === after.owners.join() ? undefined : after.owners,
+    ownersBefore: before.owners,
   };
 }
 
 /** What MLS itself does not ask of an epoch, and a channel does. Throws `MlsFault`. */
 export function checkChannel({ tree, context }: Place): void {
-  const { owners } = decodeBinding(context.extensions);
-  if (owners.length === 0 || new Set(owners).size !== owners.length) {
-    throw new MlsFault("A channel needs owners, each once");
-  }
+  const owners = new Set(decodeBinding(context.extensions).owners);
   const identities = new Set<string>();
   for (const [, { node }] of tree.leaves()) {
     const identity = bytesToHex(credentialOf(node).identity);
     if (identities.has(identity)) throw new MlsFault("An identity is in the channel twice");
     identities.add(identity);
+    owners.delete(agentOf(node));
   }
+  // Who was removed must not be an owner again just because somebody adds it later.
+  if (owners.size > 0) throw new MlsFault("An owner of the channel is not a member");
 }
 
 function memberOf(leafIndex: number, leaf: LeafNode, owners: readonly AgentId[]): Member {
@@ -68,7 +70,7 @@ function memberOf(leafIndex: number, leaf: LeafNode, owners: readonly AgentId[])
   return { leafIndex, agentId, identity: credentialOf(leaf).identity, owner: owners.includes(agentId) };
 }
 
-function agentOf(leaf: LeafNode): AgentId {
+export function agentOf(leaf: LeafNode): AgentId {
   const { identity, signatureKey } = credentialOf(leaf);
   return agentIdOf(signatureKey, identity);
 }

@@ -93,6 +93,7 @@ export function encodeCandidate(prepared: PreparedCommit): Uint8Array {
       [...summary.added],
       [...summary.removed],
       summary.owners === undefined ? null : [...summary.owners],
+      [...summary.ownersBefore],
     ],
     encodeEpoch(next),
     encodeFrontier(next.secretTree),
@@ -101,7 +102,7 @@ export function encodeCandidate(prepared: PreparedCommit): Uint8Array {
 
 export function decodeCandidate(record: Uint8Array): PreparedCommit {
   const [, epoch, message, hash, welcome, summary, next, frontier] = open(record, 8);
-  const [committer, added, removed, owners] = list(summary, 4);
+  const [committer, added, removed, owners, ownersBefore] = list(summary, 5);
   const decoded = decodeEpoch(bytes(next));
   return {
     epoch: number(epoch),
@@ -113,6 +114,7 @@ export function decodeCandidate(record: Uint8Array): PreparedCommit {
       added: list(added).map(agent),
       removed: list(removed).map(agent),
       owners: owners === null ? undefined : list(owners).map(agent),
+      ownersBefore: list(ownersBefore).map(agent),
     },
     next: { ...decoded, secretTree: restoreSecretTree(decoded, bytes(frontier), []) },
   };

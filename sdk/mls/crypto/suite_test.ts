@@ -8,7 +8,7 @@ import { deriveSecret, deriveTreeSecret, expandWithLabel } from "ts-mls/crypto/k
 import { signWithLabel, verifyWithLabel } from "ts-mls/crypto/signature.js";
 import { readVectors, testWhen, vectors } from "../../../tests/support/mod.ts";
 import { createNodeEd25519 } from "../../platform/node_ed25519.ts";
-import { deriveKeyPair, open, receiveExport, seal, sendExport } from "./hpke.ts";
+import { deriveKeyPair, isUsablePublicKey, open, receiveExport, seal, sendExport } from "./hpke.ts";
 import { type SignedBytes, verifyBatch } from "./batch_verify.ts";
 import { createSignatures, portableSignatures } from "./signatures.ts";
 import { createWebCryptoEd25519 } from "./web_crypto_ed25519.ts";
@@ -221,6 +221,22 @@ Deno.test("a runtime without Ed25519, or with a wrong one, is not used", async (
   const native = createNodeEd25519();
   assert(await createSignatures({ ...native, sign: () => new Uint8Array(64) }) === portableSignatures);
   assert(await createSignatures({ ...native, verify: () => false }) === portableSignatures);
+});
+
+Deno.test("isUsablePublicKey() refuses the keys that X25519 refuses, and no honest one", () => {
+  const small = ["00".repeat(32), `01${"00".repeat(31)}`, `ec${"ff".repeat(30)}7f`, `ed${"ff".repeat(30)}7f`];
+  small.push(`ee${"ff".repeat(30)}7f`, "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800");
+  small.push("5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157");
+  for (const key of small.map(hexToBytes)) {
+    const signed = key.slice();
+    signed[31] = (signed[31] ?? 0) | 0x80;
+    for (const each of [key, signed]) {
+      assert(!isUsablePublicKey(each));
+      assertThrows(() => x25519.getSharedSecret(new Uint8Array(32).fill(9), each), Error);
+    }
+  }
+  for (let i = 0; i < 20; i++) assert(isUsablePublicKey(x25519.getPublicKey(randomBytes(32))));
+  assert(!isUsablePublicKey(new Uint8Array(31).fill(5)));
 });
 
 for (const id of suiteIds) {
