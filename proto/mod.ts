@@ -49,6 +49,7 @@ export {
   type RelayEnvelope,
   type ReplyEnvelope,
 } from "./envelope.ts";
+export { equalBytes } from "./equal_bytes.ts";
 export { type ErrorClass, type ErrorCode, errorCodeOfClose, errorCodes, isErrorCode, WireError } from "./errors.ts";
 export { Relay } from "./gen/relay_pb.ts";
 export {
@@ -109,7 +110,6 @@ export type { AnyStruct, FieldType, Shape } from "./schema.ts";
 export {
   type AuthenticationStatement,
   authenticationStatement,
-  equalSecrets,
   inviteIdOf,
   joinMac,
   type JoinStatement,

@@ -78,14 +78,6 @@ export function inviteIdOf(secret: Uint8Array): InviteId {
   return binaryIdFromBytes<InviteId>(deriveFromInvite(secret, "id", binaryIdBytes));
 }
 
-/** For tags and other secrets: time depends on the lengths only. */
-export function equalSecrets(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  let difference = 0;
-  for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0);
-  return difference === 0;
-}
-
 function deriveFromInvite(secret: Uint8Array, info: string, length: number): Uint8Array {
   return hkdf(sha256, secret, utf8ToBytes("static invite v1"), utf8ToBytes(info), length);
 }

@@ -1,17 +1,11 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import { equalBytes } from "./equal_bytes.ts";
 import { WireError } from "./errors.ts";
 import { agentIdOf, binaryIdFromBytes, type ChannelId, type MessageId, parseChannelName } from "./ids.ts";
 import { formatInviteToken, parseInviteToken } from "./invite_token.ts";
 import { decodeMessageAad, encodeMessageAad } from "./message_aad.ts";
-import {
-  authenticationStatement,
-  equalSecrets,
-  inviteIdOf,
-  joinMac,
-  leaveStatement,
-  rejoinStatement,
-} from "./statements.ts";
+import { authenticationStatement, inviteIdOf, joinMac, leaveStatement, rejoinStatement } from "./statements.ts";
 
 const agentId = agentIdOf(new Uint8Array(32).fill(1), Uint8Array.of(1));
 const other = agentIdOf(new Uint8Array(32).fill(2), Uint8Array.of(1));
@@ -69,7 +63,7 @@ Deno.test("a join MAC needs the secret and covers channel, name, inviter and Key
   const statement = { channelId, name, inviter: agentId, keyPackage };
   const mac = joinMac(secret, statement);
   assertEquals(mac.length, 32);
-  assert(equalSecrets(mac, joinMac(secret, { ...statement })));
+  assert(equalBytes(mac, joinMac(secret, { ...statement })));
   const changed = [
     joinMac(new Uint8Array(32).fill(6), statement),
     joinMac(secret, { ...statement, channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16)) }),
@@ -77,13 +71,13 @@ Deno.test("a join MAC needs the secret and covers channel, name, inviter and Key
     joinMac(secret, { ...statement, inviter: other }),
     joinMac(secret, { ...statement, keyPackage: Uint8Array.of(9) }),
   ];
-  for (const forged of changed) assert(!equalSecrets(mac, forged));
+  for (const forged of changed) assert(!equalBytes(mac, forged));
 });
 
 Deno.test("an invite's id and its MAC key are different derivations of the secret", () => {
   assertEquals(inviteIdOf(secret), inviteIdOf(secret));
   assertNotEquals(inviteIdOf(secret), inviteIdOf(new Uint8Array(32)));
-  assert(!equalSecrets(secret, new Uint8Array(31)) && equalSecrets(secret, secret.slice()));
+  assert(!equalBytes(secret, new Uint8Array(31)) && equalBytes(secret, secret.slice()));
 });
 
 Deno.test("an invite token survives formatting and parsing", () => {

@@ -53,6 +53,7 @@ function encodePhc({ memoryKiB, iterations, parallelism }: Argon2Profile, salt: 
   return `$argon2id$v=19$m=${memoryKiB},t=${iterations},p=${parallelism}$${text(salt)}$${text(hash)}`;
 }
 
+/** As in proto, which a worker would have to load as a whole for these lines. */
 function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   let difference = a.length ^ b.length;
   for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0);

@@ -1,6 +1,6 @@
 /** The two credentials of the HTTP API: an account's API key, and the relay's secret for the internal paths. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { equalSecrets } from "../../proto/mod.ts";
+import { equalBytes } from "../../proto/mod.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { rateLimited, refuse, showRateLimit } from "./errors.ts";
 
@@ -32,5 +32,5 @@ export function authorizeRelay(c: ApiContext, deps: RouteDeps): Response | undef
 /** Digests have one length and look random, so neither length nor content of the secret shows in the time taken. */
 function isSecret(given: string, secret: string): boolean {
   const encoder = new TextEncoder();
-  return equalSecrets(sha256(encoder.encode(given)), sha256(encoder.encode(secret)));
+  return equalBytes(sha256(encoder.encode(given)), sha256(encoder.encode(secret)));
 }

@@ -5,6 +5,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { equalBytes } from "../equal_bytes.ts";
 import { WireError } from "../errors.ts";
 import { type AgentId, agentIdOf } from "../ids.ts";
 import { limits } from "../limits.ts";
@@ -192,10 +193,6 @@ function verifyWithLabel(publicKey: Uint8Array, label: string, content: Uint8Arr
 function labelled(label: string, value: Uint8Array): Uint8Array {
   const bytes = utf8ToBytes(label);
   return concatBytes(encodeVectorLength(bytes.length), bytes, encodeVectorLength(value.length), value);
-}
-
-function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
 function refuse(why: string): never {

@@ -4,7 +4,9 @@
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Decoder } from "ts-mls/codec/tlsDecoder.js";
-import { encodeVectorLength } from "../../proto/mod.ts";
+import { encodeVectorLength, equalBytes } from "../../proto/mod.ts";
+
+export { equalBytes };
 
 /** Why bytes or a group operation were refused. The group they were meant for is unharmed. */
 export class MlsFault extends Error {
@@ -66,13 +68,6 @@ export function decodeFirst<T>(decoder: Decoder<T>, bytes: Uint8Array, what: str
   if (decoded === undefined) throw new MlsFault(`Cannot read ${what}: it is malformed`);
   const [value, length] = decoded;
   return { value, length };
-}
-
-export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  let difference = 0;
-  for (let i = 0; i < a.length; i++) difference |= (a[i] ?? 0) ^ (b[i] ?? 0);
-  return difference === 0;
 }
 
 /** Public keys seen so far. Strings would do, but hashing them is what a large group would spend its time on. */

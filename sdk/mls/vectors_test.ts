@@ -201,9 +201,7 @@ overSuites<Record<string, string> & { cipher_suite: SuiteId; epoch: number }>(
     const of = (name: string): Uint8Array => hex(String(v[name]));
     const context = encodeGroupContext({
       version: "mls10",
-      cipherSuite: suite === 1
-        ? "MLS_128_DHKEMX25519_AES128GCM_SHA256_Ed25519"
-        : "MLS_128_DHKEMX25519_CHACHA20POLY1305_SHA256_Ed25519",
+      cipherSuite: suiteNames[suite],
       groupId: of("group_id"),
       epoch: BigInt(v.epoch),
       treeHash: of("tree_hash"),

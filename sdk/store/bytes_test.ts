@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { afterPrefix, compareBytes, concat, decodeUint, encodeUint, equalBytes, Scratch, utf8 } from "./bytes.ts";
+import { equalBytes } from "../../proto/mod.ts";
+import { afterPrefix, compareBytes, concat, decodeUint, encodeUint, Scratch, utf8 } from "./bytes.ts";
 
 Deno.test("encodeUint() is big-endian and exact up to the largest safe integer", () => {
   assertEquals(encodeUint(0x0102, 2), new Uint8Array([1, 2]));

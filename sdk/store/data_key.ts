@@ -11,7 +11,8 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { argon2id } from "hash-wasm";
 import { Aes256Gcm, AesGcmError, keyBytes, nonceBytes, tagBytes } from "../../wasm/mod.ts";
-import { concat, decodeUint, encodeUint, equalBytes, utf8 } from "./bytes.ts";
+import { equalBytes } from "../../proto/mod.ts";
+import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
 import { StoreError } from "./errors.ts";
 import type { RandomBytes } from "./ports.ts";
 

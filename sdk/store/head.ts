@@ -7,7 +7,8 @@
  *   witness  version u8 | generation u64 | HMAC of both (32)
  */
 import { type Aes256Gcm, AesGcmError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
-import { concat, decodeUint, encodeUint, equalBytes, utf8 } from "./bytes.ts";
+import { equalBytes } from "../../proto/mod.ts";
+import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
 import { keyIdBytes, type Mac } from "./derived_keys.ts";
 import { StoreError } from "./errors.ts";
 import { digestBytes } from "./record_index.ts";

@@ -4,7 +4,7 @@
  * its witness. Each fault is a typed error; what to do about it is the caller's choice (`damaged` of the options).
  */
 import { Aes256Gcm, maxSeals } from "../../wasm/mod.ts";
-import { equalBytes } from "./bytes.ts";
+import { equalBytes } from "../../proto/mod.ts";
 import { decodeKeyFile, defaultCost, encodeOwnerKey, encodeWrappedKey, type PassphraseCost } from "./data_key.ts";
 import { createMac, type DerivedKeys, deriveKeys, type Mac, wipeKeys } from "./derived_keys.ts";
 import { StoreError } from "./errors.ts";

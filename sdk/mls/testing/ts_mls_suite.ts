@@ -1,26 +1,21 @@
 /** Our cipher suites in the shape that ts-mls expects, to run its own functions against ours. Signatures are always strict. */
-import type { CiphersuiteImpl, CiphersuiteName } from "ts-mls";
-import type { PrivateKey, PublicKey } from "ts-mls";
+import type { CiphersuiteImpl, PrivateKey, PublicKey } from "ts-mls";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { deriveKeyPair, open, receiveExport, seal, sendExport } from "../crypto/hpke.ts";
 import type { Signatures } from "../crypto/signatures.ts";
 import { aeadOf, expand, extract, hashBytes, type SuiteId } from "../crypto/suite.ts";
+import { suiteNames } from "../epoch.ts";
 
 export interface SuiteDeps {
   readonly randomBytes: (length: number) => Uint8Array<ArrayBuffer>;
   readonly signatures: Signatures;
 }
 
-const names: Readonly<Record<SuiteId, CiphersuiteName>> = {
-  1: "MLS_128_DHKEMX25519_AES128GCM_SHA256_Ed25519",
-  3: "MLS_128_DHKEMX25519_CHACHA20POLY1305_SHA256_Ed25519",
-};
-
 export function createTsMlsSuite(id: SuiteId, { randomBytes, signatures }: SuiteDeps): CiphersuiteImpl {
   return {
-    name: names[id],
+    name: suiteNames[id],
     rng: { randomBytes },
     hash: hashOf(),
     kdf: {
