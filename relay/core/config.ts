@@ -1,0 +1,73 @@
+/** What an operator may set about the core, with its defaults. Wire limits above these are ceilings; see `proto/limits.ts`. */
+import { limits, type RelayLimits } from "../../proto/mod.ts";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+export interface CoreConfig {
+  /** Origins under which clients may have dialled this relay: scheme, lowercase host and port. */
+  readonly origins: readonly string[];
+  readonly cellBytes: number;
+  /** What clients are told; `idleTimeoutMs` is also what listeners enforce. */
+  readonly limits: RelayLimits;
+  /** Sessions at once, and those that have not authenticated yet. */
+  readonly maxSessions: number;
+  readonly maxUnauthenticated: number;
+  /** A connection that has not authenticated after this long is closed. */
+  readonly authenticationMs: number;
+  readonly sessionsPerAccount: number;
+  readonly channelsPerAccount: number;
+  readonly subscriptionsPerSession: number;
+  /** Requests of one session under way; above it the session is not read. */
+  readonly requestsInFlight: number;
+  /** Deliveries pause while a link has this much to write, and go on below the low mark. */
+  readonly highWaterBytes: number;
+  readonly lowWaterBytes: number;
+  /** A link above the high mark that has written nothing for this long belongs to a slow reader. */
+  readonly slowReaderMs: number;
+  /** KeyPackages of one agent that one account may claim per hour. */
+  readonly claimsPerTargetAndHour: number;
+  readonly joinRequestsPerAgent: number;
+  readonly invitesPerAgent: number;
+  /** Below this the owner of a pool is asked for more. */
+  readonly keyPackagesWanted: number;
+  /** Channels kept in memory without a session. */
+  readonly idleChannels: number;
+  /** Ends of sessions during a drain are spread over this. */
+  readonly drainMs: number;
+}
+
+export const defaultCoreConfig: CoreConfig = {
+  origins: [],
+  cellBytes: limits.cellBytes,
+  limits: {
+    payloadBytes: limits.payloadBytes,
+    keyPackageBytes: limits.keyPackageBytes,
+    commitBytes: limits.commitBytes,
+    welcomeBytes: limits.welcomeBytes,
+    membersPerChannel: limits.membersPerChannel,
+    queueBytesPerChannel: limits.queueBytesPerChannel,
+    queueAgeMs: limits.queueAgeMs,
+    keyPackagesPerAgent: 100,
+    idleTimeoutMs: minuteMs,
+    joinRequestMs: limits.joinRequestMs,
+    lapseAgeMs: 30 * dayMs,
+    lapseCommits: 10_000,
+  },
+  maxSessions: 10_000,
+  maxUnauthenticated: 1_000,
+  authenticationMs: 15_000,
+  sessionsPerAccount: 5_000,
+  channelsPerAccount: 10_000,
+  subscriptionsPerSession: 1_000,
+  requestsInFlight: 64,
+  highWaterBytes: 256 * 1024,
+  lowWaterBytes: 64 * 1024,
+  slowReaderMs: 20_000,
+  claimsPerTargetAndHour: 120,
+  joinRequestsPerAgent: 20,
+  invitesPerAgent: 1_000,
+  keyPackagesWanted: 10,
+  idleChannels: 1_000,
+  drainMs: 3_000,
+};

@@ -1,0 +1,48 @@
+/** Counters of the core. Plain numbers, so that counting costs nothing; the admin port turns them into metrics. */
+
+export interface Meter {
+  sessionsOpened: number;
+  sessionsAuthenticated: number;
+  sessionsRefused: number;
+  requests: number;
+  requestErrors: number;
+  messagesAccepted: number;
+  messagesDuplicate: number;
+  commitsAccepted: number;
+  epochConflicts: number;
+  deliveries: number;
+  deliveredBytes: number;
+  /** Sessions that were cut off because they did not read. */
+  slowReaders: number;
+  /** Application messages that gave way to gaps. */
+  messagesDropped: number;
+  membersLapsed: number;
+  keyPackagesClaimed: number;
+  joinRequests: number;
+  /** Requests and connections refused because of load. */
+  shed: number;
+  quotaRefusals: number;
+}
+
+export function createMeter(): Meter {
+  return {
+    sessionsOpened: 0,
+    sessionsAuthenticated: 0,
+    sessionsRefused: 0,
+    requests: 0,
+    requestErrors: 0,
+    messagesAccepted: 0,
+    messagesDuplicate: 0,
+    commitsAccepted: 0,
+    epochConflicts: 0,
+    deliveries: 0,
+    deliveredBytes: 0,
+    slowReaders: 0,
+    messagesDropped: 0,
+    membersLapsed: 0,
+    keyPackagesClaimed: 0,
+    joinRequests: 0,
+    shed: 0,
+    quotaRefusals: 0,
+  };
+}

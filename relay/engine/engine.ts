@@ -1,0 +1,246 @@
+/**
+ * What the relay keeps: the only holder of authoritative channel state. Small and asynchronous, so that a replicated log
+ * can take the place of the embedded database and any of several relays can serve any session. An engine knows sequences,
+ * epochs and idempotency keys; what an entry means is the core's business, and its body is opaque here.
+ */
+import type { AccountId, AgentId, ChannelId, ChannelName, GapReason } from "../../proto/mod.ts";
+
+export interface Engine {
+  /** Makes a channel at epoch 0 with an empty log, listed for its creator. The same `nonce` of a creator gets the original. */
+  createChannel(channel: NewChannel): Promise<CreateOutcome>;
+  /** A channel's head and last snapshot, or undefined when it never existed or was purged after closing. */
+  findChannel(channelId: ChannelId): Promise<ChannelRecord | undefined>;
+  /** Ids of the open channels that list this agent or were created by this account, ascending. */
+  listChannels(query: ListQuery): Promise<{ readonly channels: readonly ChannelId[]; readonly more: boolean }>;
+
+  /**
+   * Adds one entry, if the channel is at `entry.epoch` and open. Everything about the entry – its key, the lists of its
+   * agents, the charge – becomes durable with it or not at all. Resolves when it is durable, and after every watcher of
+   * this process was told. Appends of one caller to one channel take effect in the order in which they were called.
+   */
+  append(channelId: ChannelId, entry: NewEntry): Promise<AppendOutcome>;
+  /** Entries after a position, oldest first: at least one if there is one, then up to `maxBytes` of bodies. */
+  read(channelId: ChannelId, from: { readonly after: number; readonly maxBytes: number }): Promise<readonly LogItem[]>;
+  /** The original answer to an entry's key, for as long as keys are remembered. */
+  findKey(channelId: ChannelId, key: string): Promise<Appended | undefined>;
+  /** The commit that ended an epoch. Remembered after the entry itself was trimmed. */
+  findCommit(channelId: ChannelId, epoch: number): Promise<CommitTrace | undefined>;
+  /** Calls back for every entry appended from now on by whomever, in order, once it is durable. Answers how to stop. */
+  watch(channelId: ChannelId, listener: (entry: Entry) => void): () => void;
+
+  /** The fold of the log up to a sequence, so that a restart need not read what came before. */
+  saveSnapshot(channelId: ChannelId, snapshot: Snapshot): Promise<void>;
+  /** Last entry that each member is done with. */
+  cursors(channelId: ChannelId): Promise<ReadonlyMap<AgentId, number>>;
+  /** Never moves back. Durable when it resolves. */
+  moveCursor(channelId: ChannelId, agentId: AgentId, consumed: number): Promise<void>;
+  dropCursor(channelId: ChannelId, agentId: AgentId): Promise<void>;
+
+  /** What application messages of the channel take. */
+  queueSize(channelId: ChannelId): Promise<QueueSize>;
+  /** Deletes every entry up to `through`: all members are done with them. Only up to the last snapshot. */
+  trim(channelId: ChannelId, through: number): Promise<void>;
+  /** Application messages up to `through` give way to gaps; neighbouring gaps of one reason become one. */
+  dropMessages(channelId: ChannelId, through: number, reason: GapReason): Promise<void>;
+  /** Forgets keys and commit traces older than this, and channels that were closed before it. */
+  forget(before: { readonly timeMs: number }): Promise<void>;
+
+  readonly records: Records;
+  readonly leases: LeaseBook;
+  readonly keyPackages: KeyPackagePools;
+
+  /** Writes what is under way, then lets go of everything. */
+  close(): Promise<void>;
+}
+
+export interface NewChannel {
+  readonly channelId: ChannelId;
+  readonly name: ChannelName;
+  readonly account: AccountId;
+  readonly creator: AgentId;
+  readonly nonce: Uint8Array;
+  readonly timeMs: number;
+}
+
+export type CreateOutcome =
+  | { readonly kind: "created" }
+  | { readonly kind: "duplicate"; readonly original: ChannelRecord }
+  | { readonly kind: "name_taken" };
+
+export interface ChannelRecord extends Omit<NewChannel, "nonce"> {
+  readonly epoch: number;
+  /** Sequence of the last entry; 0 when there is none. */
+  readonly head: number;
+  readonly closedAtMs?: number;
+  readonly snapshot?: Snapshot;
+}
+
+export interface Snapshot {
+  /** The last entry that it includes. */
+  readonly sequence: number;
+  readonly state: Uint8Array;
+}
+
+export interface ListQuery {
+  readonly agentId: AgentId;
+  readonly account: AccountId;
+  readonly after?: ChannelId;
+  readonly limit: number;
+}
+
+export const entryKinds = ["message", "commit", "welcome", "leave", "lapse", "close"] as const;
+export type EntryKind = (typeof entryKinds)[number];
+
+export interface EntryHead {
+  readonly kind: EntryKind;
+  /** The epoch in which it was made; a commit begins the next one, `close` ends the log. */
+  readonly epoch: number;
+  readonly sender: AgentId;
+  readonly timeMs: number;
+  readonly body: Uint8Array;
+}
+
+export interface NewEntry extends EntryHead {
+  /** Unique in its channel: appending the same key again changes nothing and answers the original. */
+  readonly key: string;
+  /** Agents whose list of channels gains this one; their cursors start at this entry. */
+  readonly added: readonly AgentId[];
+  /** Agents whose list loses it; applied before `added`. Their cursors stay until dropped. */
+  readonly removed: readonly AgentId[];
+  /** What a commit is known by after it was trimmed. */
+  readonly commitHash?: Uint8Array;
+  /** Paid from this lease, in the same transaction. */
+  readonly charge?: Charge;
+}
+
+export interface Entry extends EntryHead {
+  readonly sequence: number;
+}
+
+/** Messages that are gone. */
+export interface Gap {
+  readonly kind: "gap";
+  /** Of the first message that is gone: a gap takes its place in the order. */
+  readonly sequence: number;
+  readonly lastSequence: number;
+  readonly messages: number;
+  readonly reason: GapReason;
+}
+
+export type LogItem = Entry | Gap;
+
+export interface Appended {
+  readonly sequence: number;
+  readonly epoch: number;
+  readonly timeMs: number;
+}
+
+/** Checked in this order: channel, key, epoch, charge. */
+export type AppendOutcome =
+  | ({ readonly kind: "appended" } & Appended)
+  | ({ readonly kind: "duplicate" } & Appended)
+  | { readonly kind: "no_channel" }
+  | { readonly kind: "conflict"; readonly epoch: number }
+  | { readonly kind: "lease_spent" };
+
+export interface CommitTrace {
+  readonly sequence: number;
+  readonly commitHash: Uint8Array;
+  readonly sender: AgentId;
+  readonly timeMs: number;
+}
+
+export interface QueueSize {
+  readonly messages: number;
+  readonly bytes: number;
+  /** When the oldest of them was appended. */
+  readonly oldestMs?: number;
+}
+
+/** Small durable records with revisions: whoever read an old revision cannot overwrite a newer one. */
+export interface Records {
+  get(key: string): Promise<StoredRecord | undefined>;
+  /** `revision` of what is replaced, 0 for a record that must not exist yet. */
+  put(key: string, record: { readonly value: Uint8Array; readonly expiresAtMs: number }, revision: number): Promise<
+    { readonly kind: "stored"; readonly revision: number } | { readonly kind: "conflict" }
+  >;
+  delete(key: string): Promise<void>;
+  /** Deletes what has expired. */
+  expire(nowMs: number): Promise<void>;
+}
+
+export interface StoredRecord {
+  readonly value: Uint8Array;
+  readonly revision: number;
+  readonly expiresAtMs: number;
+}
+
+export interface Charge {
+  readonly leaseId: string;
+  readonly fence: number;
+  readonly payloadBytes: number;
+}
+
+/** A part of an account's quota that this relay may consume; see `proto/lease.ts`. */
+export interface HeldLease {
+  readonly leaseId: string;
+  readonly fence: number;
+  readonly account: AccountId;
+  readonly granted: number;
+  readonly expiresAtMs: number;
+}
+
+export interface LeaseState extends HeldLease {
+  /** Charged entries that were appended under it, and their bytes. */
+  readonly consumed: number;
+  readonly payloadBytes: number;
+}
+
+/** Consumption is counted by `append`; a charge beyond `granted` or under another fence is refused there. */
+export interface LeaseBook {
+  open(lease: HeldLease): Promise<void>;
+  list(): Promise<readonly LeaseState[]>;
+  /** No charge is taken any more, and none is under way when this resolves: the numbers are final. */
+  stop(leaseId: string): Promise<LeaseState | undefined>;
+  /** After the API has taken the final report. */
+  forget(leaseId: string): Promise<void>;
+}
+
+/** KeyPackages live in memory only: after a restart their owners are asked for new ones. */
+export interface KeyPackagePools {
+  count(agentId: AgentId, nowMs: number): PoolCount;
+  /** Adds what is not known yet; a KeyPackage that was claimed is remembered until it expires and never taken again. */
+  put(agentId: AgentId, upload: PoolUpload): PoolCount;
+  /** One KeyPackage for one claimer. The same `claim` gets the same answer until it expires. */
+  claim(agentId: AgentId, claim: { readonly key: string; readonly nowMs: number }): Claimed | undefined;
+  expire(nowMs: number): void;
+}
+
+export interface PooledKeyPackage {
+  readonly bytes: Uint8Array;
+  /** KeyPackageRef, by which two uploads of one KeyPackage are known to be the same. */
+  readonly reference: Uint8Array;
+  readonly notAfterMs: number;
+}
+
+export interface PoolUpload {
+  readonly keyPackages: readonly PooledKeyPackage[];
+  readonly lastResort?: PooledKeyPackage;
+  /** Forget what is there first. */
+  readonly replace: boolean;
+  /** How many may be held; the rest of an upload is ignored. */
+  readonly capacity: number;
+  readonly nowMs: number;
+}
+
+export interface PoolCount {
+  readonly keyPackages: number;
+  readonly hasLastResort: boolean;
+}
+
+export interface Claimed {
+  readonly keyPackage: Uint8Array;
+  readonly lastResort: boolean;
+  /** Left in the pool. */
+  readonly remaining: PoolCount;
+}

@@ -1,0 +1,49 @@
+/**
+ * What channels see of the relay: one session per client that outlives its connections. Connecting, authenticating, renewing
+ * the token, heartbeats and reconnecting happen behind it; channels only hear that it is online again and catch up.
+ */
+import type { AgentId, CallName, NoticeEnvelope, RelayLimits, ReplyBody, RequestBody } from "../../proto/mod.ts";
+import type { StaticError } from "../errors.ts";
+
+export interface RelaySession {
+  readonly agentId: AgentId;
+  readonly state: SessionState;
+  /**
+   * One request and its reply, once: nothing is sent again behind the caller's back. Waits for the session to be online.
+   * Rejects with a `StaticError`: the relay's own, `transport_error` when the connection was lost before the reply (the relay
+   * may have acted on it), `connection_error` when it could not be reached within the timeout.
+   */
+  call<Name extends CallName>(
+    operation: Name,
+    body: RequestBody<Name>,
+    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
+  ): Promise<ReplyBody<Name>>;
+  /** An acknowledgement. Lost with the connection: whoever sends them repeats what still counts after `online`. */
+  acknowledge(body: RequestBody<"Acknowledge">): void;
+  /** Everything that the relay pushes, in order. */
+  onNotice(listener: (notice: NoticeEnvelope) => void): () => void;
+  /** Called at every (re)connection, after authentication and before any notice; and with undefined when it is lost. */
+  onConnection(listener: (connection: ConnectionInfo | undefined) => void): () => void;
+  /** Says goodbye and ends. Calls under way are rejected. */
+  close(): Promise<void>;
+}
+
+export interface ConnectionInfo {
+  readonly limits: RelayLimits;
+  readonly cellBytes: number;
+  /** KeyPackages that the relay holds for this agent. */
+  readonly keyPackages: number;
+  readonly hasLastResort: boolean;
+  /** Add to the local clock to have the relay's. */
+  readonly clockOffsetMs: number;
+  /** "quic", "webtransport", "grpc" or "cells". */
+  readonly transport: string;
+}
+
+export type SessionState =
+  | { readonly kind: "connecting"; readonly since: number }
+  | { readonly kind: "online"; readonly connection: ConnectionInfo }
+  /** Tries again by itself at `retryAtMs`. */
+  | { readonly kind: "offline"; readonly error: StaticError; readonly retryAtMs: number }
+  /** Nothing more will be tried: revoked key, replaced by another session of this agent, closed. */
+  | { readonly kind: "ended"; readonly error: StaticError | undefined };
