@@ -21,6 +21,8 @@ export interface CellTransport {
   readonly remoteAddress: string;
   /** Whole cells of one size; the bytes may be used again when the promise settles. */
   write(cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void>;
+  /** The peer has proved who it is: limits on strangers no longer count it. */
+  authenticated(): void;
   /** Called at most once, after the last write: tell the peer why and close. Never throws. */
   close(reason: EndReason | undefined): void;
 }
@@ -118,6 +120,7 @@ export class CellSession implements Link {
 
   authenticated(account: AccountId): void {
     this.#account = account;
+    this.#stream.authenticated();
     this.#configureReader(this.#reader.cellBytes, limits.envelopeBytes);
   }
 

@@ -64,6 +64,7 @@ class Bench {
         await this.blocked?.promise;
         this.peerReader.read(copy, (envelope, lane) => this.peer.push({ envelope: envelope.slice(), lane }));
       },
+      authenticated: () => void this.calls.push("authenticated"),
       close: (reason) => void this.closes.push(reason),
     });
   }
@@ -129,6 +130,7 @@ Deno.test("envelopes are small before authentication, and full-sized after it", 
   assertEquals(early.closes.map((reason) => reason?.code), ["payload_too_large"]);
   const late = new Bench();
   late.link.authenticated(account);
+  assertEquals(late.calls, ["authenticated"]);
   late.session.receive(late.cells(4096, large));
   assertEquals(late.received, [large]);
 });
