@@ -1,5 +1,5 @@
 /** Making, finding and listing channels, and the snapshots of their folds. */
-import type { ChannelId } from "../../proto/mod.ts";
+import type { AccountId, ChannelId } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
 import type { ChannelRecord, CreateOutcome, ListQuery, NewChannel, Snapshot } from "./engine.ts";
@@ -13,6 +13,8 @@ export class Channels {
   readonly #byNonce: Statement<{ id: ChannelId }>;
   readonly #byName: Statement<{ id: ChannelId }>;
   readonly #list: Statement<{ id: ChannelId }>;
+  readonly #count: Statement<{ channels: number }>;
+  readonly #aged: Statement<{ id: ChannelId }>;
   readonly #snapshot: Statement<{ state: Uint8Array }>;
   readonly #saveSnapshot: Statement;
 
@@ -35,6 +37,14 @@ export class Channels {
         SELECT id FROM (
           SELECT id FROM channel WHERE account = ?2 AND closed_at_ms IS NULL AND id > ?3 ORDER BY id LIMIT ?4)
       ) ORDER BY id LIMIT ?4`);
+    this.#count = database.prepare(
+      "SELECT count(*) AS channels FROM channel WHERE account = ? AND closed_at_ms IS NULL",
+    );
+    // A message is never older than one before it, so the first of a channel is enough.
+    this.#aged = database.prepare(`
+      SELECT id FROM channel WHERE messages > 0 AND closed_at_ms IS NULL AND
+        (SELECT time_ms FROM entry WHERE entry.channel = channel.number AND kind = 'message' ORDER BY sequence LIMIT 1) < ?
+      LIMIT ?`);
     this.#snapshot = database.prepare("SELECT state FROM snapshot WHERE channel = ?");
     this.#saveSnapshot = database.prepare("INSERT OR REPLACE INTO snapshot (channel, state) VALUES (?, ?)");
   }
@@ -75,6 +85,14 @@ export class Channels {
   list({ agentId, account, after, limit }: ListQuery): { channels: ChannelId[]; more: boolean } {
     const channels = this.#list.all(agentId, account, after ?? "", limit + 1).map(({ id }) => id);
     return { channels: channels.slice(0, limit), more: channels.length > limit };
+  }
+
+  count(account: AccountId): number {
+    return this.#count.get(account)?.channels ?? 0;
+  }
+
+  aged(beforeMs: number, limit: number): ChannelId[] {
+    return this.#aged.all(beforeMs, limit).map(({ id }) => id);
   }
 
   /** An older snapshot never replaces a newer one. */

@@ -116,7 +116,7 @@ export class Entries {
     for (const agent of entry.removed) this.#deleteListing.run(agent, channel.channelId);
     for (const agent of entry.added) {
       this.#insertListing.run(agent, channel.channelId);
-      this.#startCursor.run(channel.number, agent, sequence);
+      this.#startCursor.run(channel.number, agent, sequence - 1);
     }
     if (kind === "message") {
       if (channel.messages === 0) channel.oldestMs = timeMs;

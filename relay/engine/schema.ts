@@ -29,6 +29,7 @@ export const schema = `
   CREATE UNIQUE INDEX channel_nonce ON channel (creator, nonce);
   CREATE UNIQUE INDEX channel_name ON channel (account, name) WHERE closed_at_ms IS NULL;
   CREATE INDEX channel_account ON channel (account, id) WHERE closed_at_ms IS NULL;
+  CREATE INDEX channel_waiting ON channel (id) WHERE messages > 0;
   CREATE INDEX channel_closed ON channel (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
 
   CREATE TABLE snapshot (

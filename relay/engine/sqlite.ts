@@ -2,7 +2,7 @@
  * The embedded engine: SQLite in one file, one process per file. This module puts the parts together; what matters is in
  * `group_commit.ts` (when callers are answered), `database.ts` (what is on disk by then) and `entries.ts` (the log).
  */
-import type { AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
+import type { AccountId, AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
 import { ChannelHeads } from "./channel_heads.ts";
 import { Channels } from "./channels.ts";
 import { Cursors } from "./cursors.ts";
@@ -104,6 +104,16 @@ class SqliteEngine implements Engine {
     return await this.#commits.read(() => this.#channels.list(query));
   }
 
+  countChannels(account: AccountId): Promise<number> {
+    return this.#commits.read(() => this.#channels.count(account));
+  }
+
+  async agedChannels({ beforeMs, limit }: { beforeMs: number; limit: number }): Promise<readonly ChannelId[]> {
+    checkCount("time", beforeMs);
+    checkCount("limit", limit, engineLimits.channelsPerPage);
+    return await this.#commits.read(() => this.#channels.aged(beforeMs, limit));
+  }
+
   async append(channelId: ChannelId, entry: NewEntry): Promise<AppendOutcome> {
     checkEntry(entry);
     return await this.#commits.write(() => this.#entries.append(channelId, entry), {
@@ -170,9 +180,10 @@ class SqliteEngine implements Engine {
     await this.#trimming.dropMessages(channelId, through, reason);
   }
 
-  async forget({ timeMs }: { timeMs: number }): Promise<void> {
-    checkCount("time", timeMs);
-    await this.#trimming.forget(timeMs);
+  async forget(before: { keysMs: number; commitsMs: number }): Promise<void> {
+    checkCount("time", before.keysMs);
+    checkCount("time", before.commitsMs);
+    await this.#trimming.forget(before);
   }
 
   close(): Promise<void> {

@@ -103,13 +103,12 @@ export class Trimming {
     });
   }
 
-  /** Keys, commit traces and closed channels from before a time. */
-  async forget(timeMs: number): Promise<void> {
-    for (const old of [this.#oldKeys, this.#oldTraces]) {
-      await this.#inSlices(() => old.run(timeMs) > 0 ? "more" : "done");
-    }
+  /** Keys from before one time; commit traces and closed channels from before the other. */
+  async forget({ keysMs, commitsMs }: { keysMs: number; commitsMs: number }): Promise<void> {
+    await this.#inSlices(() => this.#oldKeys.run(keysMs) > 0 ? "more" : "done");
+    await this.#inSlices(() => this.#oldTraces.run(commitsMs) > 0 ? "more" : "done");
     await this.#inSlices(() => {
-      const channelId = this.#closedChannel.get(timeMs)?.id;
+      const channelId = this.#closedChannel.get(commitsMs)?.id;
       const channel = channelId === undefined ? undefined : this.#heads.find(channelId);
       if (channel === undefined) return "done";
       this.#purgeSlice(channel);
