@@ -75,6 +75,8 @@ export class TestClient implements Link {
   ended: EndReason | null | undefined;
   cover: { readonly mode: string; readonly intervalMs: number } | undefined;
   isChallenged = false;
+  /** What the last request answered: set when the relay wants no more for now. */
+  pressure: Promise<void> | undefined;
   readonly #session: RelaySession;
   readonly #calls = new Map<number, PendingCall>();
   /** Ids of notices. */
@@ -152,7 +154,7 @@ export class TestClient implements Link {
     // Who gives up on a call does not have to handle its end.
     promise.catch(() => {});
     this.#calls.set(id, { operation, resolve, reject });
-    this.#session.receive(encodeRequest(id, operation, body));
+    this.pressure = this.#session.receive(encodeRequest(id, operation, body));
     return promise as Promise<ReplyBody<Name>>;
   }
 

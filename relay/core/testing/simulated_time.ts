@@ -49,6 +49,18 @@ export class SimulatedTime {
     for (const timer of this.#timers) if (next === undefined || timer.atMs < next.atMs) next = timer;
     return next;
   }
+
+  /** As if the process had slept: the clock jumps, then everything that is overdue runs once. */
+  async leap(ms: number): Promise<void> {
+    this.#nowMs += ms;
+    const due = [...this.#timers].filter(({ atMs }) => atMs <= this.#nowMs).sort((a, b) => a.atMs - b.atMs);
+    for (const timer of due) {
+      if (!this.#timers.delete(timer)) continue;
+      timer.run();
+      await settle();
+    }
+    await this.advance(0);
+  }
 }
 
 /** Until everything that is under way has happened: an engine in memory needs a few turns of the event loop. */
