@@ -39,6 +39,7 @@ export interface Engine {
   cursors(channelId: ChannelId): Promise<ReadonlyMap<AgentId, number>>;
   /** Never moves back. Durable when it resolves. */
   moveCursor(channelId: ChannelId, agentId: AgentId, consumed: number): Promise<void>;
+  /** Of somebody who is listed no more; who was added again keeps its new one. */
   dropCursor(channelId: ChannelId, agentId: AgentId): Promise<void>;
 
   /** What application messages of the channel take. */
