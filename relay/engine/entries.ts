@@ -57,7 +57,6 @@ export class Entries {
   readonly #gapsAfter: Statement<GapRow>;
   readonly #key: Statement<KeyRow>;
   readonly #trace: Statement<TraceRow>;
-  readonly #oldestMessage: Statement<{ sequence: number; time_ms: number }>;
 
   constructor(database: Database, heads: ChannelHeads, leases: Leases) {
     this.#heads = heads;
@@ -79,9 +78,6 @@ export class Entries {
     this.#key = database.prepare("SELECT sequence, epoch, time_ms FROM entry_key WHERE channel = ? AND key = ?");
     this.#trace = database.prepare(`
       SELECT sequence, commit_hash, sender, time_ms FROM commit_trace WHERE channel = ? AND epoch = ?`);
-    this.#oldestMessage = database.prepare(`
-      SELECT sequence, time_ms FROM entry
-      WHERE channel = ? AND sequence > ? AND kind = 'message' ORDER BY sequence LIMIT 1`);
   }
 
   /** Checks in the order of `AppendOutcome`: channel, key, epoch, charge. */
@@ -119,7 +115,7 @@ export class Entries {
       this.#startCursor.run(channel.number, agent, sequence - 1);
     }
     if (kind === "message") {
-      if (channel.messages === 0) channel.oldestMs = timeMs;
+      if (channel.messages === 0) this.#heads.setOldest(channel, timeMs);
       channel.messages++;
       channel.messageBytes += body.length;
     }
@@ -163,11 +159,6 @@ export class Entries {
   queueSize(channelId: ChannelId): QueueSize {
     const channel = this.#heads.find(channelId);
     if (channel === undefined || channel.messages === 0) return { messages: 0, bytes: 0 };
-    if (channel.oldestMs === undefined) {
-      const oldest = this.#oldestMessage.get(channel.number, channel.messagesAfter);
-      channel.messagesAfter = oldest === undefined ? channel.head : oldest.sequence - 1;
-      channel.oldestMs = oldest?.time_ms;
-    }
     const { messages, messageBytes, oldestMs } = channel;
     return { messages, bytes: messageBytes, ...(oldestMs !== undefined && { oldestMs }) };
   }

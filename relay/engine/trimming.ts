@@ -23,6 +23,7 @@ export class Trimming {
   readonly #commits: GroupCommit;
   readonly #oldest: Statement<Victim>;
   readonly #oldestMessages: Statement<Victim>;
+  readonly #oldestMessage: Statement<{ time_ms: number }>;
   readonly #delete: Statement;
   readonly #lastGap: Statement<{ first: number; last: number; reason: GapReason }>;
   readonly #insertGap: Statement;
@@ -46,6 +47,8 @@ export class Trimming {
         WHERE channel = ? AND sequence > ? AND sequence <= ? ${condition} ORDER BY sequence LIMIT ${sliceRows}`);
     this.#oldest = victims("");
     this.#oldestMessages = victims("AND kind = 'message'");
+    this.#oldestMessage = database.prepare(`
+      SELECT time_ms FROM entry WHERE channel = ? AND sequence > ? AND kind = 'message' ORDER BY sequence LIMIT 1`);
     this.#delete = database.prepare("DELETE FROM entry WHERE number = ?");
     this.#lastGap = database.prepare(`
       SELECT first, last, reason FROM gap WHERE channel = ? AND first < ? ORDER BY first DESC LIMIT 1`);
@@ -127,9 +130,10 @@ export class Trimming {
       channel.messages--;
       channel.messageBytes -= bytes;
       channel.messagesAfter = Math.max(channel.messagesAfter, sequence);
-      channel.oldestMs = undefined;
     }
     this.#heads.changed(channel);
+    const oldest = channel.messages === 0 ? undefined : this.#oldestMessage.get(channel.number, channel.messagesAfter);
+    this.#heads.setOldest(channel, oldest?.time_ms);
   }
 
   /** Sequences are dense, so two gaps are neighbours exactly when no entry stands between them. */
