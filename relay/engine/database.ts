@@ -35,7 +35,7 @@ interface Handles {
   readonly file: SyncHandle;
 }
 
-/** A prepared statement with the shape of its rows. */
+/** A prepared statement with the shape of its rows. Without `iterate`: the runtime's ends quietly at a damaged page. */
 export class Statement<Row = never> {
   readonly #statement: StatementSync;
 
@@ -49,10 +49,6 @@ export class Statement<Row = never> {
 
   all(...values: Value[]): Row[] {
     return this.#statement.all(...input(values)) as Row[]; // cast: the shape of the statement's own columns
-  }
-
-  iterate(...values: Value[]): Iterable<Row> {
-    return this.#statement.iterate(...input(values)) as Iterable<Row>; // cast: the shape of the statement's own columns
   }
 
   /** How many rows it changed. */
@@ -101,9 +97,7 @@ export class Database {
       // Only now: closing a handle of a file gives up the process's lock on it, so it must be opened after and closed after.
       const handles = inMemory ? undefined : { log: await openForSync(`${path}-wal`), file: await openForSync(path) };
       const database = new Database(sqlite, handles, checkpointPages);
-      // What a killed process left in the log was perhaps never confirmed, and is about to be read.
-      await database.sync();
-      if (!inMemory) await syncFolder(path);
+      if (handles !== undefined) await confirmAll(path, handles);
       return database;
     } catch (cause) {
       sqlite?.close();
@@ -228,8 +222,13 @@ function openFile(path: string): Promise<SyncHandle> {
   return Deno.open(path, { read: true, write: true });
 }
 
-/** So that the names of new files survive too. */
-async function syncFolder(path: string): Promise<void> {
+/**
+ * What a killed process left was perhaps never confirmed, and is about to be read. And a new file's first page must be there
+ * before its log counts: SQLite ignores the log of an empty file. The folder, so that the names survive too.
+ */
+async function confirmAll(path: string, { log, file }: Handles): Promise<void> {
+  await log.syncData();
+  await file.syncData();
   const slash = path.lastIndexOf("/");
   const folder = await Deno.open(slash < 0 ? "." : path.slice(0, slash + 1));
   try {
