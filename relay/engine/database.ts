@@ -6,6 +6,7 @@
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { EngineError, faultOf } from "./errors.ts";
+import { type OpenForSync, openForSync as openReally, type SyncHandle } from "./sync_handle.ts";
 import { applicationId, pageBytes, schema, schemaVersion } from "./schema.ts";
 
 export type Value = string | number | null | Uint8Array;
@@ -15,8 +16,8 @@ export interface DatabaseOptions {
   readonly path: string;
   /** Pages of the write-ahead log above which it is copied back. 8 MiB by default: about 3 ms of copying. */
   readonly checkpointPages?: number;
-  /** How files are opened to have their content confirmed. */
-  readonly openForSync?: (path: string) => Promise<SyncHandle>;
+  /** How files are opened to have their content confirmed; tests put faults here. */
+  readonly openForSync?: OpenForSync;
 }
 
 /**
@@ -24,11 +25,6 @@ export interface DatabaseOptions {
  * slower as it grows. At most 1 GiB; what is above it is refused as by a full disk.
  */
 const memoryPath = "file:relay?vfs=memdb";
-
-export interface SyncHandle {
-  syncData(): Promise<void>;
-  close(): void;
-}
 
 interface Handles {
   readonly log: SyncHandle;
@@ -87,18 +83,19 @@ export class Database {
   }
 
   static async open(options: DatabaseOptions): Promise<Database> {
-    const { path, checkpointPages = 8 * 1024 * 1024 / pageBytes, openForSync = openFile } = options;
+    const { path, checkpointPages = 8 * 1024 * 1024 / pageBytes, openForSync = openReally } = options;
     const inMemory = path === ":memory:";
     let sqlite: DatabaseSync | undefined;
     try {
       if (!inMemory) await createPrivateFile(path);
       sqlite = new DatabaseSync(inMemory ? memoryPath : path);
       configure(sqlite, path);
-      // Only now: closing a handle of a file gives up the process's lock on it, so it must be opened after and closed after.
-      const handles = inMemory ? undefined : { log: await openForSync(`${path}-wal`), file: await openForSync(path) };
-      const database = new Database(sqlite, handles, checkpointPages);
-      if (handles !== undefined) await confirmAll(path, handles);
-      return database;
+      if (inMemory) return new Database(sqlite, undefined, checkpointPages);
+      const handles = { log: await openForSync(`${path}-wal`, "log"), file: await openForSync(path, "locked") };
+      // What a killed process left in the log was perhaps never confirmed, and is about to be read.
+      await handles.log.syncData();
+      await syncFolder(path);
+      return new Database(sqlite, handles, checkpointPages);
     } catch (cause) {
       sqlite?.close();
       throw faultOf(`open the relay's database ${path}`, cause);
@@ -218,17 +215,8 @@ async function createPrivateFile(path: string): Promise<void> {
   }
 }
 
-function openFile(path: string): Promise<SyncHandle> {
-  return Deno.open(path, { read: true, write: true });
-}
-
-/**
- * What a killed process left was perhaps never confirmed, and is about to be read. And a new file's first page must be there
- * before its log counts: SQLite ignores the log of an empty file. The folder, so that the names survive too.
- */
-async function confirmAll(path: string, { log, file }: Handles): Promise<void> {
-  await log.syncData();
-  await file.syncData();
+/** So that the names of new files survive too. */
+async function syncFolder(path: string): Promise<void> {
   const slash = path.lastIndexOf("/");
   const folder = await Deno.open(slash < 0 ? "." : path.slice(0, slash + 1));
   try {

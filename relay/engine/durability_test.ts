@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertGreater, assertLess, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
-import type { SyncHandle } from "./database.ts";
 import type { Engine } from "./engine.ts";
 import { EngineError } from "./errors.ts";
 import { openSqliteEngine } from "./sqlite.ts";
+import { type OpenForSync, openForSync as openReally } from "./sync_handle.ts";
 import {
   appendAll,
   appended,
@@ -33,12 +33,10 @@ function testWithFolder(guarantee: string, run: (folder: string) => Promise<void
 }
 
 /** Files that are really synced, around a step of the test's own. */
-function openAround(
-  step: (path: string, sync: () => Promise<void>) => Promise<void>,
-): (path: string) => Promise<SyncHandle> {
-  return async (path) => {
-    const file = await Deno.open(path, { read: true, write: true });
-    return { syncData: () => step(path, () => file.syncData()), close: () => file.close() };
+function openAround(step: (path: string, sync: () => Promise<void>) => Promise<void>): OpenForSync {
+  return async (path, kind) => {
+    const handle = await openReally(path, kind);
+    return { syncData: () => step(path, () => handle.syncData()), close: () => handle.close() };
   };
 }
 
@@ -175,11 +173,17 @@ async function copyDatabase(path: string, folder: string): Promise<string> {
 class WorstDisk {
   #files = new Map<string, Uint8Array>();
 
-  readonly openForSync = openAround(async (path, sync) => {
+  readonly openForSync: OpenForSync = async (path, kind) => {
+    // The first page of a new file was confirmed by SQLite when it made the file.
+    await this.#keep(path, () => Promise.resolve());
+    return await openAround((path, sync) => this.#keep(path, sync))(path, kind);
+  };
+
+  async #keep(path: string, sync: () => Promise<void>): Promise<void> {
     const content = await Deno.readFile(path);
     await sync();
     this.#files.set(path.endsWith("-wal") ? "engine.sqlite-wal" : "engine.sqlite", content);
-  });
+  }
 
   /** Answers the path of a database as it would be found when the power came back now. */
   losePower(folder: string): string {
