@@ -14,7 +14,7 @@ export type Value = string | number | null | Uint8Array;
 export interface DatabaseOptions {
   /** A file, or `:memory:` for a database that lives as long as the process and never waits. */
   readonly path: string;
-  /** Pages of the write-ahead log above which it is copied back. 8 MiB by default: about 3 ms of copying. */
+  /** Pages of the write-ahead log above which it is copied back. 4 MiB by default: a few milliseconds of copying. */
   readonly checkpointPages?: number;
   /** How files are opened to have their content confirmed; tests put faults here. */
   readonly openForSync?: OpenForSync;
@@ -83,7 +83,7 @@ export class Database {
   }
 
   static async open(options: DatabaseOptions): Promise<Database> {
-    const { path, checkpointPages = 8 * 1024 * 1024 / pageBytes, openForSync = openReally } = options;
+    const { path, checkpointPages = 4 * 1024 * 1024 / pageBytes, openForSync = openReally } = options;
     const inMemory = path === ":memory:";
     let sqlite: DatabaseSync | undefined;
     try {

@@ -11,15 +11,16 @@ export interface SyncHandle {
   close(): void;
 }
 
-export type OpenForSync = (path: string, kind: "log" | "locked") => Promise<SyncHandle>;
+export type OpenForSync = typeof openForSync;
 
 /** What a worker answers. */
 export interface SyncAnswer {
   readonly error?: string;
 }
 
-export const openForSync: OpenForSync = async (path, kind) =>
-  kind === "log" ? await Deno.open(path, { read: true, write: true }) : new LockedFile(path);
+export async function openForSync(path: string, kind: "log" | "locked"): Promise<SyncHandle> {
+  return kind === "log" ? await Deno.open(path, { read: true, write: true }) : new LockedFile(path);
+}
 
 /** The worker starts with the first sync: a database that never outgrows its log needs none. */
 class LockedFile implements SyncHandle {
