@@ -90,6 +90,8 @@ const clientLimits: readonly Limit<Numeric<RelayLimits>>[] = [
   { name: "STATIC_RELAY_LAPSE_COMMITS", field: "lapseCommits", min: 100, max: 1_000_000 },
 ];
 
+const { origins: _, ...coreDefaults } = defaultCoreConfig;
+
 export function readConfig(variable: ReadVariable): RelayConfig {
   const read = new VariableReader(variable);
   const config: RelayConfig = {
@@ -108,7 +110,7 @@ export function readConfig(variable: ReadVariable): RelayConfig {
     tls: readTls(read),
     engine: read.choice("STATIC_RELAY_ENGINE", ["file", "memory"]),
     core: {
-      ...defaultCoreConfig,
+      ...coreDefaults,
       ...readLimits(read, coreLimits, defaultCoreConfig),
       limits: { ...defaultCoreConfig.limits, ...readLimits(read, clientLimits, defaultCoreConfig.limits) },
     },

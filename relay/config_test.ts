@@ -12,8 +12,7 @@ function faultsOf(variables: Readonly<Record<string, string>>): readonly string[
 
 Deno.test("without any variable the relay is one for this machine", () => {
   const { core, ...config } = configOf({});
-  const { origins: _, ...defaults } = defaultCoreConfig;
-  assertEquals({ ...defaults, ...core }, { origins: [], ...defaults });
+  assertEquals({ origins: [], ...core }, defaultCoreConfig);
   assertEquals(config, {
     dataDir: ".static",
     host: "::",

@@ -17,9 +17,17 @@ export function createLog({ write, nowMs }: { write: (line: string) => void; now
   };
 }
 
-/** What a log says about an error: its words, never other fields of it, because libraries keep what they worked on there. */
+/** A fault of our own: with the place in the code. */
 export function describeError(error: unknown): LogFields {
+  return { ...describeFailure(error), ...(error instanceof Error ? { stack: error.stack } : {}) };
+}
+
+/**
+ * Something outside that did not work: its words and its causes'. Never other fields of an error, because libraries keep what
+ * they worked on there.
+ */
+export function describeFailure(error: unknown): LogFields {
   if (!(error instanceof Error)) return { name: typeof error };
-  const { name, message, stack, cause } = error;
-  return { name, message, stack, ...(cause === undefined ? {} : { cause: describeError(cause) }) };
+  const { name, message, cause } = error;
+  return { name, message, ...(cause === undefined ? {} : { cause: describeFailure(cause) }) };
 }

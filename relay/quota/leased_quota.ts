@@ -11,7 +11,7 @@ import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { Lease } from "../../proto/lease.ts";
 import type { Quota, Reservation } from "../core/ports.ts";
 import type { Charge, HeldLease, LeaseBook } from "../engine/engine.ts";
-import { describeError, type Log } from "../operations/log.ts";
+import { describeFailure, type Log } from "../operations/log.ts";
 import { AccountLeases, type ActiveLease } from "./account_leases.ts";
 import type { LeaseApi, LeaseReport, ReportOutcome } from "./lease_api.ts";
 import { reportsPerBatch, settleEarlierLife } from "./settlement.ts";
@@ -304,7 +304,7 @@ export class LeasedQuota implements Quota {
 
   #failed(action: string, error: unknown): void {
     this.#apiFailures++;
-    this.#deps.log("warn", "quota_api_failed", { action, error: describeError(error) });
+    this.#deps.log("warn", "quota_api_failed", { action, error: describeFailure(error) });
   }
 }
 
