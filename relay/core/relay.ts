@@ -279,8 +279,9 @@ class Relay implements RelayCore, Core, SessionHost {
       const { queueAgeMs, lapseAgeMs } = this.config.limits;
       engine.keyPackages.expire(nowMs());
       await engine.records.expire(nowMs());
-      await engine.forget({ keysMs: nowMs() - queueAgeMs, commitsMs: nowMs() - lapseAgeMs });
-      for (const channelId of await engine.agedChannels({ beforeMs: nowMs() - queueAgeMs, limit: agedAtOnce })) {
+      const ago = (ms: number): number => Math.max(0, nowMs() - ms);
+      await engine.forget({ keysMs: ago(queueAgeMs), commitsMs: ago(lapseAgeMs) });
+      for (const channelId of await engine.agedChannels({ beforeMs: ago(queueAgeMs), limit: agedAtOnce })) {
         const channel = await this.channels.open(channelId);
         if (channel !== undefined) this.touch(channel);
       }

@@ -46,14 +46,15 @@ const maxHeads = 10_000;
 export class ChannelHeads {
   readonly #select: Statement<Row>;
   readonly #update: Statement;
+  readonly #close: Statement;
   readonly #heads = new Map<ChannelId, ChannelHead>();
   readonly #changed = new Set<ChannelHead>();
 
   constructor(database: Database) {
     this.#select = database.prepare("SELECT * FROM channel WHERE id = ?");
     this.#update = database.prepare(`
-      UPDATE channel SET epoch = ?, head = ?, messages = ?, message_bytes = ?, snapshot_sequence = ?, closed_at_ms = ?
-      WHERE number = ?`);
+      UPDATE channel SET epoch = ?, head = ?, messages = ?, message_bytes = ?, snapshot_sequence = ? WHERE number = ?`);
+    this.#close = database.prepare("UPDATE channel SET closed_at_ms = ? WHERE number = ?");
   }
 
   find(channelId: ChannelId): ChannelHead | undefined {
@@ -77,6 +78,12 @@ export class ChannelHeads {
     this.#changed.add(head);
   }
 
+  /** At once, because it is rare and changes indexes that the other numbers are not part of. */
+  close(head: ChannelHead, timeMs: number): void {
+    head.closedAtMs = timeMs;
+    this.#close.run(timeMs, head.number);
+  }
+
   forget(channelId: ChannelId): void {
     this.#heads.delete(channelId);
   }
@@ -90,7 +97,6 @@ export class ChannelHeads {
         head.messages,
         head.messageBytes,
         head.snapshotSequence,
-        head.closedAtMs ?? null,
         head.number,
       );
     }

@@ -19,6 +19,12 @@ export interface DatabaseOptions {
   readonly openForSync?: (path: string) => Promise<SyncHandle>;
 }
 
+/**
+ * A file in memory. Not SQLite's own `:memory:`, which walks over every page it ever changed at each commit and so becomes
+ * slower as it grows. At most 1 GiB; what is above it is refused as by a full disk.
+ */
+const memoryPath = "file:relay?vfs=memdb";
+
 export interface SyncHandle {
   syncData(): Promise<void>;
   close(): void;
@@ -90,7 +96,7 @@ export class Database {
     let sqlite: DatabaseSync | undefined;
     try {
       if (!inMemory) await createPrivateFile(path);
-      sqlite = new DatabaseSync(path);
+      sqlite = new DatabaseSync(inMemory ? memoryPath : path);
       configure(sqlite, path);
       // Only now: closing a handle of a file gives up the process's lock on it, so it must be opened after and closed after.
       const handles = inMemory ? undefined : { log: await openForSync(`${path}-wal`), file: await openForSync(path) };

@@ -123,7 +123,7 @@ export class Entries {
       channel.messages++;
       channel.messageBytes += body.length;
     }
-    if (kind === "close") channel.closedAtMs = timeMs;
+    if (kind === "close") this.#heads.close(channel, timeMs);
     channel.head = sequence;
     this.#heads.changed(channel);
   }

@@ -7,8 +7,8 @@
 export const applicationId = 0x53745265;
 export const schemaVersion = 1;
 
-/** Two padded messages of one cell, or six of 1 KiB, fit a page. */
-export const pageBytes = 8192;
+/** Keys of entries are random: each new one changes a page of its own, which a commit then writes. Small pages are cheaper. */
+export const pageBytes = 4096;
 
 export const schema = `
   CREATE TABLE channel (
@@ -75,13 +75,14 @@ export const schema = `
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE entry_key (
+    number   INTEGER PRIMARY KEY,
     channel  INTEGER NOT NULL,
     key      TEXT    NOT NULL,
     sequence INTEGER NOT NULL,
     epoch    INTEGER NOT NULL,
-    time_ms  INTEGER NOT NULL,
-    PRIMARY KEY (channel, key)
-  ) STRICT, WITHOUT ROWID;
+    time_ms  INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX entry_key_key ON entry_key (channel, key);
   CREATE INDEX entry_key_age ON entry_key (time_ms);
 
   CREATE TABLE commit_trace (

@@ -54,8 +54,7 @@ export class Trimming {
     this.#deleteGaps = database.prepare("DELETE FROM gap WHERE channel = ? AND last <= ?");
     this.#shortenGap = database.prepare("UPDATE gap SET first = ?2 + 1 WHERE channel = ?1 AND first <= ?2");
     this.#oldKeys = database.prepare(`
-      DELETE FROM entry_key WHERE (channel, key) IN
-        (SELECT channel, key FROM entry_key WHERE time_ms < ? LIMIT ${sliceRows})`);
+      DELETE FROM entry_key WHERE number IN (SELECT number FROM entry_key WHERE time_ms < ? LIMIT ${sliceRows})`);
     this.#oldTraces = database.prepare(`
       DELETE FROM commit_trace WHERE (channel, epoch) IN
         (SELECT channel, epoch FROM commit_trace WHERE time_ms < ? LIMIT ${sliceRows})`);

@@ -1,5 +1,4 @@
 /** Making, listing, leaving and closing channels. */
-import { ed25519 } from "@noble/curves/ed25519.js";
 import {
   binaryIdFromBytes,
   type ChannelId,
@@ -104,7 +103,7 @@ export async function leaveChannel(
   if (channel?.state.closed === undefined && leaving?.reason === "left") return { sequence: leaving.sequence };
   const joined = await openAsMember(asker, channelId);
   if (epoch !== joined.state.epoch) throw epochConflict(joined);
-  if (!ed25519.verify(signature, leaveStatement({ channelId, agentId, epoch }), publicKey, { zip215: false })) {
+  if (!core.deps.verifySignature(publicKey, leaveStatement({ channelId, agentId, epoch }), signature)) {
     throw new Refusal("invalid_request", "The signature of the leave statement is wrong");
   }
   const joinedSequence = joined.state.members.get(agentId)?.joinedSequence ?? 0;

@@ -2,7 +2,6 @@
  * Invites and what comes of them. The relay knows an invite by an id that it cannot turn back into the secret; the inviter's
  * own record decides who joins. A use is counted when a commit answers the request, so a join that timed out costs nothing.
  */
-import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type AgentId,
@@ -135,7 +134,7 @@ export async function requestRejoin(
   if (epoch !== channel.state.epoch) throw epochConflict(channel);
   checkOwn(asker, keyPackage);
   const statement = rejoinStatement({ channelId, agentId, keyPackageHash: sha256(keyPackage), epoch });
-  if (!ed25519.verify(signature, statement, publicKey, { zip215: false })) {
+  if (!core.deps.verifySignature(publicKey, statement, signature)) {
     throw new Refusal("invalid_request", "The signature of the rejoin statement is wrong");
   }
   const open = core.joins.ofAgent(agentId, channelId);

@@ -1,6 +1,6 @@
 /** Opening, renewing and ending a session. */
-import { ed25519 } from "@noble/curves/ed25519.js";
 import {
+  type AgentId,
   agentIdOf,
   authenticationStatement,
   equalBytes,
@@ -49,7 +49,7 @@ export async function authenticate(
     throw new Refusal("auth_failed", "The signed origin is not one of this relay's; check the configured endpoint");
   }
   const agentId = agentIdOf(body.publicKey, body.identity);
-  if (!isSignatureValid(body)) {
+  if (!core.deps.verifySignature(body.publicKey, statementOf(body, agentId), body.signature)) {
     throw new Refusal("auth_failed", "The signature of the authentication statement is wrong");
   }
   const token = await verifyToken(core.deps.tokens.verify(body.token));
@@ -121,15 +121,9 @@ function spendChallenge(session: Session, relayNonce: Uint8Array, nowMs: number)
   if (nowMs > challenge.untilMs) throw new Refusal("auth_failed", "The challenge has expired; ask for a new one");
 }
 
-function isSignatureValid(body: RequestBody<"Authenticate">): boolean {
-  const { publicKey, identity, origin, relayNonce, clientNonce, token, signature } = body;
-  const agentId = agentIdOf(publicKey, identity);
-  const statement = authenticationStatement({ origin, relayNonce, clientNonce, token, agentId });
-  try {
-    return ed25519.verify(signature, statement, publicKey, { zip215: false });
-  } catch {
-    return false; // a key that is no point
-  }
+function statementOf(body: RequestBody<"Authenticate">, agentId: AgentId): Uint8Array {
+  const { origin, relayNonce, clientNonce, token } = body;
+  return authenticationStatement({ origin, relayNonce, clientNonce, token, agentId });
 }
 
 async function verifyToken(verifying: Promise<VerifiedToken | { readonly refused: string }>): Promise<VerifiedToken> {
