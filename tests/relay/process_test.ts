@@ -31,6 +31,17 @@ function certificateShown({ grpcUrl }: RelayProcess): Promise<string> {
   });
 }
 
+async function isTrustedOverQuic({ quicUrl }: RelayProcess, ca: string): Promise<boolean> {
+  const port = Number(quicUrl.slice(quicUrl.lastIndexOf(":") + 1));
+  try {
+    const options = { hostname: "localhost", port, alpnProtocols: ["static-relay/1"], caCerts: [ca] };
+    (await Deno.connectQuic(options)).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function withoutFrame(pem: string): string {
   return pem.replace(/-----[^-]+-----|\s/g, "");
 }
@@ -132,6 +143,7 @@ Deno.test("a certificate that was replaced is shown to new connections after SIG
       (shown) => shown === withoutFrame(second.cert),
     );
     assertEquals(JSON.parse(await relay.get("/health", second.cert)), { status: "ok" });
+    assertEquals(await Promise.all([first, second].map(({ cert }) => isTrustedOverQuic(relay, cert))), [false, true]);
     assert(!relay.output().includes("PRIVATE"));
   });
   await Deno.remove(folder, { recursive: true });
