@@ -185,7 +185,7 @@ function followPath(
 ): { tree: RatchetTree; opened?: ReturnType<typeof openPath> } {
   if (path === undefined) return { tree: applied.tree };
   const { leafNode } = path;
-  checkLeaf(leafNode, { extensions: applied.extensions, policy: deps.policy });
+  checkLeaf(leafNode, { suiteId: epoch.suiteId, extensions: applied.extensions, policy: deps.policy });
   const before = epoch.tree.leaf(sender);
   if (before === undefined || !sameCredential(before.node, leafNode)) {
     throw new MlsFault("A commit changes its sender's identity or signature key");

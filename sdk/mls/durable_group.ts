@@ -6,20 +6,23 @@
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { binaryIdFromBytes, binaryIdToBytes, type ChannelId } from "../../proto/mod.ts";
-import type { RecordChange, StoredRecord } from "../store/mod.ts";
+import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mod.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "./group.ts";
-import { type CommitRules, type Outcome, type PastEpoch, PastEpochs } from "./receive.ts";
+import { type PastEpoch, PastEpochs } from "./past_epochs.ts";
+import type { CommitRules, Outcome } from "./receive.ts";
 import type { LeafRatchets, SecretTree } from "./secret_tree.ts";
 import {
   decodeCandidate,
   decodeEpoch,
   decodePastEpoch,
+  decodeProposalFrom,
   encodeCandidate,
   encodeEpoch,
   encodeFrontier,
   encodePastEpoch,
+  encodeProposalFrom,
   encodeRatchets,
   restoreSecretTree,
 } from "./state_codec.ts";
@@ -28,6 +31,8 @@ import {
 export interface Records {
   batch(changes: readonly RecordChange[]): Promise<void>;
   list(kind: string): Promise<readonly StoredRecord[]>;
+  /** Bytes that one record may have; the store's own limit when it is not given. */
+  readonly maxValueBytes?: number;
 }
 
 /** Keys for sending that one write to disk makes safe. */
@@ -68,6 +73,10 @@ export class DurableGroup {
   /** Why this object must not be used any more: what it holds in memory is not what lies on disk. */
   #ended: MlsFault | undefined;
   #tail: Promise<unknown> = Promise.resolve();
+  /** References of the proposals that are on disk. */
+  readonly #proposals: Set<string>;
+  /** Of epochs whose size was looked at before they began. */
+  readonly #encoded = new WeakMap<Epoch, Uint8Array>();
 
   private constructor(group: Group, records: Records, reservedUntil: number, candidate: boolean) {
     this.#candidate = candidate;
@@ -75,6 +84,7 @@ export class DurableGroup {
     this.#records = records;
     this.#kind = kindOf(channelIdOf(group.current));
     this.#reservedUntil = reservedUntil;
+    this.#proposals = new Set(group.proposals.keys());
   }
 
   /**
@@ -103,12 +113,22 @@ export class DurableGroup {
     const epochRecord = stored.get("epoch");
     if (epochRecord === undefined) return undefined;
     const epoch = decodeEpoch(epochRecord);
-    const past = [...stored].filter(([id]) => id.startsWith("past/")).map(([, value]) => {
-      const place = decodePastEpoch(value);
-      return { ...place, secretTree: loadSecretTree(place, stored) };
+    const byEpoch = ratchetsByEpoch(stored);
+    const loadTree = (place: Parameters<typeof restoreSecretTree>[0] & EpochId): SecretTree => {
+      const frontier = stored.get(frontierId(place));
+      if (frontier === undefined) throw new MlsFault("Stored MLS state is incomplete: a secret tree is missing");
+      return restoreSecretTree(place, frontier, byEpoch.get(String(place.context.epoch)) ?? []);
+    };
+    const past = under(stored, "past/").map(([id, value]) => {
+      const load = (): PastEpoch => {
+        const place = decodePastEpoch(value);
+        return { ...place, secretTree: loadTree(place) };
+      };
+      return [BigInt(id), load] as const;
     });
-    const current = { ...epoch, secretTree: loadSecretTree(epoch, stored) };
-    const group = Group.restore(current, new PastEpochs(past), deps);
+    const proposals = under(stored, "proposal/").map(([id, value]) => [id, decodeProposalFrom(value)] as const);
+    const current = { ...epoch, secretTree: loadTree({ ...epoch, nodeCount: epoch.tree.nodeCount }) };
+    const group = Group.restore(current, new PastEpochs(past), deps, new Map(proposals));
     const own = current.secretTree.leaves.get(current.ownLeaf);
     const candidate = stored.get("candidate");
     return {
@@ -133,10 +153,11 @@ export class DurableGroup {
   receive(message: Uint8Array, rules: CommitRules): Promise<Received> {
     return this.#exclusive(async () => {
       const before = this.group.current;
-      const outcome = await this.group.receive(message, rules);
+      const outcome = await this.group.receive(message, rules, (next) => this.#tooLarge(this.#encode(next)));
       if (outcome.kind === "commit") await this.#moved(before);
-      const places = [this.group.current, ...this.group.past];
+      const places = [this.group.current, ...this.group.past.takeTouched()];
       const changes = places.flatMap((place) => this.#derivedChanges(place));
+      if (outcome.kind === "proposal") changes.push(...this.#proposalChanges());
       if (changes.length > 0) await this.#write(changes);
       if (outcome.kind !== "message") return { outcome };
       const place = places.find(({ context }) => Number(context.epoch) === outcome.epoch);
@@ -155,7 +176,7 @@ export class DurableGroup {
   consume({ order, epoch, leafIndex, ratchets }: Receipt): RecordChange[] {
     const place = { context: { epoch } };
     const id = ratchetId(place, leafIndex);
-    const known = epoch === this.group.current.context.epoch || this.group.past.get(epoch) !== undefined;
+    const known = epoch === this.group.current.context.epoch || this.group.past.has(epoch);
     if (this.#ended !== undefined || !known || order <= (this.#consumed.get(id) ?? 0)) return [];
     this.#consumed.set(id, order);
     return [this.#put(id, encodeRatchets(ratchets))];
@@ -166,8 +187,11 @@ export class DurableGroup {
     return this.#exclusive(async () => {
       if (this.#candidate) throw new MlsFault("A commit is under way already: accept or discard it first");
       const prepared = await this.group.prepare(change);
+      const candidate = encodeCandidate(prepared, this.#encode(prepared.next));
+      const tooLarge = this.#tooLarge(candidate);
+      if (tooLarge !== undefined) throw new MlsFault(tooLarge);
       this.#candidate = true;
-      await this.#write([this.#put("candidate", encodeCandidate(prepared)), ...this.#ownChanges(0)]);
+      await this.#write([this.#put("candidate", candidate), ...this.#ownChanges(0)]);
       return prepared;
     });
   }
@@ -254,27 +278,52 @@ export class DurableGroup {
     await this.#write([
       ...this.#epochChanges(current),
       this.#delete("candidate"),
+      ...Array.from(this.#proposals, (reference) => this.#delete(proposalId(reference))),
       ...(old === undefined ? [] : [
-        ...this.#derivedChanges(old),
-        this.#put(`past/${old.context.epoch}`, encodePastEpoch(old)),
+        ...this.#treeChanges(old),
+        this.#put(pastId(old), encodePastEpoch(old)),
         this.#delete(ratchetId(old, old.ownLeaf)),
       ]),
     ]);
+    this.#proposals.clear();
     await this.#deleteAll(forgotten.flatMap((each) => this.#recordsOf(each)));
   }
 
   #epochChanges(epoch: Epoch): RecordChange[] {
-    return [
-      this.#put("epoch", encodeEpoch(epoch)),
-      this.#put(frontierId(epoch), encodeFrontier(epoch.secretTree)),
-      ...this.#derivedChanges(epoch),
-    ];
+    return [this.#put("epoch", this.#encode(epoch)), ...this.#treeChanges(epoch)];
+  }
+
+  #encode(epoch: Epoch): Uint8Array {
+    const encoded = this.#encoded.get(epoch) ?? encodeEpoch(epoch);
+    this.#encoded.set(epoch, encoded);
+    return encoded;
+  }
+
+  /** Asked before a commit is sent or followed: afterwards the old epoch would be gone and the new one not on disk. */
+  #tooLarge({ length }: Uint8Array): string | undefined {
+    const most = this.#records.maxValueBytes ?? maxValueBytes;
+    if (length <= most) return undefined;
+    return `The channel's state would take ${length} bytes, and a stored record has at most ${most}: remove members`;
+  }
+
+  #proposalChanges(): RecordChange[] {
+    const fresh = [...this.group.proposals].filter(([reference]) => !this.#proposals.has(reference));
+    return fresh.map(([reference, proposal]) => {
+      this.#proposals.add(reference);
+      return this.#put(proposalId(reference), encodeProposalFrom(proposal));
+    });
   }
 
   /** Somebody spoke for the first time in this epoch: a new frontier, and the chains that left it. */
   #derivedChanges(place: Pick<Epoch, "context" | "secretTree">): RecordChange[] {
     const derived = place.secretTree.takeDerived();
-    if (derived.size === 0) return [];
+    return derived.size === 0 ? [] : this.#treeChanges(place, derived);
+  }
+
+  #treeChanges(
+    place: Pick<Epoch, "context" | "secretTree">,
+    derived: ReturnType<SecretTree["takeDerived"]> = place.secretTree.takeDerived(),
+  ): RecordChange[] {
     return [
       this.#put(frontierId(place), encodeFrontier(place.secretTree)),
       ...Array.from(derived, ([leaf, ratchets]) => this.#put(ratchetId(place, leaf), encodeRatchets(ratchets))),
@@ -283,7 +332,7 @@ export class DurableGroup {
 
   #recordsOf(past: PastEpoch): string[] {
     const leaves = [...past.secretTree.leaves.keys()].map((leaf) => ratchetId(past, leaf));
-    return [`past/${past.context.epoch}`, frontierId(past), ...leaves];
+    return [pastId(past), frontierId(past), ...leaves];
   }
 
   #put(id: string, value: Uint8Array): RecordChange {
@@ -316,6 +365,10 @@ function channelIdOf({ context }: Epoch): ChannelId {
   return binaryIdFromBytes<ChannelId>(context.groupId);
 }
 
+function pastId({ context }: EpochId): string {
+  return `past/${context.epoch}`;
+}
+
 function frontierId({ context }: EpochId): string {
   return `frontier/${context.epoch}`;
 }
@@ -324,14 +377,22 @@ function ratchetId({ context }: EpochId, leafIndex: number): string {
   return `ratchet/${context.epoch}/${leafIndex}`;
 }
 
-function loadSecretTree(
-  place: Parameters<typeof restoreSecretTree>[0] & EpochId,
-  stored: ReadonlyMap<string, Uint8Array>,
-): SecretTree {
-  const frontier = stored.get(frontierId(place));
-  if (frontier === undefined) throw new MlsFault("Stored MLS state is incomplete: a secret tree is missing");
-  const prefix = `ratchet/${place.context.epoch}/`;
-  const leaves = [...stored].filter(([id]) => id.startsWith(prefix))
-    .map(([id, value]) => [Number(id.slice(prefix.length)), value] as const);
-  return restoreSecretTree(place, frontier, leaves);
+function proposalId(reference: string): string {
+  return `proposal/${reference}`;
+}
+
+/** Records whose names begin so, by the rest of their names. */
+function under(stored: ReadonlyMap<string, Uint8Array>, prefix: string): (readonly [string, Uint8Array])[] {
+  return [...stored].filter(([id]) => id.startsWith(prefix)).map(([id, value]) => [id.slice(prefix.length), value]);
+}
+
+function ratchetsByEpoch(stored: ReadonlyMap<string, Uint8Array>): Map<string, [leafIndex: number, Uint8Array][]> {
+  const byEpoch = new Map<string, [number, Uint8Array][]>();
+  for (const [id, value] of under(stored, "ratchet/")) {
+    const [epoch = "", leaf] = id.split("/");
+    const known = byEpoch.get(epoch) ?? [];
+    known.push([Number(leaf), value]);
+    byEpoch.set(epoch, known);
+  }
+  return byEpoch;
 }

@@ -104,11 +104,16 @@ export async function createKeyPackage(input: KeyPackageInput): Promise<OwnKeyPa
   const keyPackage = { ...packageTbs, signature };
   return {
     keyPackage,
-    message: encodeMlsMessage({ version: "mls10", wireformat: "mls_key_package", keyPackage }),
+    message: encodeKeyPackageMessage(keyPackage),
     reference: keyPackageReference(keyPackage),
     initPrivateKey: init.privateKey,
     leafPrivateKey: leafKey.privateKey,
   };
+}
+
+/** As it is uploaded, and as statements about it hash it. */
+export function encodeKeyPackageMessage(keyPackage: KeyPackage): Uint8Array {
+  return encodeMlsMessage({ version: "mls10", wireformat: "mls_key_package", keyPackage });
 }
 
 export function keyPackageReference(keyPackage: KeyPackage): Uint8Array {
@@ -162,23 +167,28 @@ export function leafToVerify(leaf: LeafNode, place: { groupId: Uint8Array; leafI
 }
 
 export interface LeafRules {
+  readonly suiteId: SuiteId;
+  /** Of the group. */
   readonly extensions: readonly Extension[];
   readonly policy: CredentialPolicy;
 }
 
 /** Everything of section 7.3 but the signature. Throws `MlsFault`. */
-export function checkLeaf(leaf: LeafNode, { extensions, policy }: LeafRules): void {
+export function checkLeaf(leaf: LeafNode, { suiteId, extensions, policy }: LeafRules): void {
   const { capabilities } = leaf;
   if (encodeLeafNode(leaf).length > maxLeafBytes) throw new MlsFault(`A leaf is longer than ${maxLeafBytes} bytes`);
   if (!isUsablePublicKey(leaf.hpkePublicKey)) throw new MlsFault("A leaf's encryption key is not usable");
   if (!capabilities.versions.includes("mls10") || !capabilities.credentials.includes("basic")) {
     throw new MlsFault("A leaf does not support MLS 1.0 with basic credentials");
   }
-  for (const { extensionType } of extensions) {
+  if (!capabilities.ciphersuites.includes(suiteNames[suiteId])) {
+    throw new MlsFault("A leaf does not support the cipher suite of its group or KeyPackage");
+  }
+  for (const { extensionType } of [...extensions, ...leaf.extensions]) {
     const type = extensionTypeToNumber(extensionType);
     // Types 1 to 5 are part of every implementation.
     if (type > 5 && !capabilities.extensions.includes(type)) {
-      throw new MlsFault(`A leaf does not support extension ${type} of the group`);
+      throw new MlsFault(`A leaf does not support extension ${type}, which it or its group has`);
     }
   }
   const why = policy(credentialOf(leaf));
@@ -190,9 +200,6 @@ export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId, signat
   const { leafNode, initKey, signature } = keyPackage;
   if (keyPackage.version !== "mls10" || suiteIdOf(keyPackage.cipherSuite) !== suiteId) {
     throw new MlsFault("A KeyPackage is for another version or cipher suite");
-  }
-  if (!leafNode.capabilities.ciphersuites.includes(keyPackage.cipherSuite)) {
-    throw new MlsFault("A KeyPackage's leaf does not support its own cipher suite");
   }
   if (!isUsablePublicKey(initKey) || initKey.every((byte, i) => byte === leafNode.hpkePublicKey[i])) {
     throw new MlsFault("A KeyPackage uses one key twice");

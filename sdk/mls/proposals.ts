@@ -6,11 +6,11 @@ import type { Extension } from "ts-mls/extension.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { LeafNode, LeafNodeUpdate } from "ts-mls/leafNode.js";
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
-import { encodePskId } from "ts-mls/presharedkey.js";
 import type { Proposal } from "ts-mls/proposal.js";
 import { equalBytes, KeySet, MlsFault } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
+import { checkPskIds } from "./key_schedule.ts";
 import { checkKeyPackage, checkLeaf, type CredentialPolicy, leafToVerify, sameCredential } from "./leaf.ts";
 import { createLeaf, type RatchetTree } from "./ratchet_tree.ts";
 import type { NewLeaves } from "./update_path.ts";
@@ -68,7 +68,7 @@ export function applyProposals(
   const grouped = group(proposals);
   checkList(grouped, committer);
   const extensions = grouped.extensions[0] ?? epoch.context.extensions;
-  const leafRules = { extensions, policy: rules.policy };
+  const leafRules = { suiteId: epoch.suiteId, extensions, policy: rules.policy };
 
   let tree = epoch.tree;
   for (const { leafNode, sender } of grouped.updates) {
@@ -143,11 +143,7 @@ function checkList({ updates, removes, pskIds, extensions }: Grouped, committer:
   if (removes.includes(committer)) throw new MlsFault("A committer removes itself");
   const touched = [...updates.map(({ sender }) => sender), ...removes];
   if (new Set(touched).size !== touched.length) throw new MlsFault("A commit touches a member twice");
-  const psks = pskIds.map((id) => String.fromCharCode(...encodePskId(id)));
-  if (new Set(psks).size !== psks.length) throw new MlsFault("A commit uses a pre-shared key twice");
-  if (pskIds.some((id) => id.psktype === "resumption" && id.usage !== "application")) {
-    throw new MlsFault("A commit uses a resumption key of another kind than application");
-  }
+  checkPskIds(pskIds);
   if (extensions.length > 1) throw new MlsFault("A commit sets the group's extensions twice");
 }
 

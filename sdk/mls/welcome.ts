@@ -11,7 +11,14 @@ import { decryptWithLabel, encryptWithLabel, expandWithLabel, signContent } from
 import type { Signatures } from "./crypto/signatures.ts";
 import { type Aead, aeadOf, type SuiteId } from "./crypto/suite.ts";
 import { aeadOfEpoch, contextBytesOf, type Epoch, suiteIdOf, suiteNames } from "./epoch.ts";
-import { confirmationTag, interimTranscriptHash, pskSecretOf, startEpoch, welcomeSecret } from "./key_schedule.ts";
+import {
+  checkPskIds,
+  confirmationTag,
+  interimTranscriptHash,
+  pskSecretOf,
+  startEpoch,
+  welcomeSecret,
+} from "./key_schedule.ts";
 import { checkLeaf, keyPackageReference, leafToVerify, type MlsIdentity, type OwnKeyPackage } from "./leaf.ts";
 import type { AppliedProposals } from "./proposals.ts";
 import { commonAncestor, RatchetTree } from "./ratchet_tree.ts";
@@ -88,7 +95,7 @@ export interface Joined {
 export function joinGroup({ welcome, own, ratchetTree }: JoinInput, deps: GroupDeps): Joined {
   const opened = openWelcome(welcome, own, deps.findPsk);
   const tree = treeOf(opened.groupInfo, ratchetTree);
-  checkGroup(opened.groupInfo, tree, welcome, deps);
+  checkGroup(opened, tree, deps);
   return { epoch: enter({ ...opened, tree, own }), signer: opened.groupInfo.signer };
 }
 
@@ -107,6 +114,7 @@ export function openWelcome(welcome: Welcome, own: OwnKeyPackage, findPsk: Group
   }
   const aead = aeadOf[suiteId];
   const groupSecrets = openGroupSecrets(welcome, own, aead);
+  checkPskIds(groupSecrets.psks);
   const pskSecret = pskSecretOf(groupSecrets.psks, findPsk);
   return { suiteId, groupSecrets, pskSecret, groupInfo: openGroupInfo(welcome, groupSecrets, pskSecret, aead) };
 }
@@ -138,9 +146,9 @@ function treeOf(groupInfo: GroupInfo, given: Uint8Array | undefined): RatchetTre
 }
 
 /** The GroupInfo's signature, the tree's hash and shape, every leaf. */
-function checkGroup(groupInfo: GroupInfo, tree: RatchetTree, welcome: Welcome, deps: GroupDeps): void {
+function checkGroup({ suiteId, groupInfo }: OpenedWelcome, tree: RatchetTree, deps: GroupDeps): void {
   const { groupContext, signer } = groupInfo;
-  if (groupContext.version !== "mls10" || groupContext.cipherSuite !== welcome.cipherSuite) {
+  if (groupContext.version !== "mls10" || suiteIdOf(groupContext.cipherSuite) !== suiteId) {
     throw new MlsFault("Cannot join: the group has another version or cipher suite than the Welcome");
   }
   const signerKey = tree.leaf(signer)?.node.signaturePublicKey;
@@ -149,7 +157,7 @@ function checkGroup(groupInfo: GroupInfo, tree: RatchetTree, welcome: Welcome, d
   }
   if (!equalBytes(tree.hash(), groupContext.treeHash)) throw new MlsFault("Cannot join: the tree hash does not match");
   validateTree(tree);
-  const rules = { extensions: groupContext.extensions, policy: deps.policy };
+  const rules = { suiteId, extensions: groupContext.extensions, policy: deps.policy };
   const leaves = Array.from(tree.leaves(), ([leafIndex, { node }]) => {
     checkLeaf(node, rules);
     return {
