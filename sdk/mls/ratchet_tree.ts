@@ -5,9 +5,9 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeLeafNode, type LeafNode } from "ts-mls/leafNode.js";
-import { encodeRatchetTree, type RatchetTree as TsMlsTree } from "ts-mls/ratchetTree.js";
+import { decodeRatchetTree, encodeRatchetTree, type RatchetTree as TsMlsTree } from "ts-mls/ratchetTree.js";
 import { limits } from "../../proto/mod.ts";
-import { MlsFault, optional, uint32, uint8, vector } from "./codec.ts";
+import { decodeExactly, MlsFault, optional, uint32, uint8, vector } from "./codec.ts";
 import { directPathOf, isBelow, isLeafNode, leafOfNode, leafRangeOf, leftOf, nodeOfLeaf } from "./tree_math.ts";
 import { parentOf, rightOf, rootOf, siblingOf } from "./tree_math.ts";
 
@@ -67,6 +67,11 @@ export class RatchetTree {
       }
     });
     return new RatchetTree(nodes, new Array(nodes.length));
+  }
+
+  /** The ratchet_tree extension. Throws `MlsFault` for anything else, also for blank nodes at its end (section 12.4.3.3). */
+  static decode(bytes: Uint8Array, what: string): RatchetTree {
+    return RatchetTree.fromTsMls(decodeExactly(decodeRatchetTree, bytes, what));
   }
 
   /** What ts-mls decoded. */

@@ -5,7 +5,6 @@
  */
 import { decodeGroupContext } from "ts-mls/groupContext.js";
 import { decodeProposal, encodeProposal } from "ts-mls/proposal.js";
-import { decodeRatchetTree } from "ts-mls/ratchetTree.js";
 import { type AgentId, type CborValue, decodeCbor, encodeCbor, parseAgentId } from "../../proto/mod.ts";
 import { maxValueBytes } from "../store/mod.ts";
 import { decodeExactly, MlsFault } from "./codec.ts";
@@ -59,7 +58,7 @@ export function decodeEpoch(record: Uint8Array): EpochWithoutTree {
   return {
     suiteId: suite(fields[1]),
     ...groupContext(fields[2]),
-    tree: RatchetTree.fromTsMls(decodeExactly(decodeRatchetTree, bytes(fields[3]), "stored ratchet tree")),
+    tree: RatchetTree.decode(bytes(fields[3]), "stored ratchet tree"),
     ownLeaf: number(fields[4]),
     leafPrivateKey: bytes(fields[5]),
     pathKeys: new Map(

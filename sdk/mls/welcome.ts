@@ -3,7 +3,6 @@ import { decodeGroupInfo, encodeGroupInfo, encodeGroupInfoTBS, type GroupInfo } 
 import { decodeGroupSecrets, encodeGroupSecrets } from "ts-mls/groupSecrets.js";
 import type { GroupSecrets } from "ts-mls/groupSecrets.js";
 import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
-import { decodeRatchetTree } from "ts-mls/ratchetTree.js";
 import type { Welcome } from "ts-mls/welcome.js";
 import { decodeExactly, equalBytes, label, MlsFault } from "./codec.ts";
 import type { BegunEpoch, GroupDeps } from "./commit.ts";
@@ -142,7 +141,7 @@ function treeOf(groupInfo: GroupInfo, given: Uint8Array | undefined): RatchetTre
   const extension = groupInfo.extensions.find(({ extensionType }) => extensionType === "ratchet_tree");
   const encoded = extension?.extensionData ?? given;
   if (encoded === undefined) throw new MlsFault("Cannot join: the Welcome carries no ratchet tree");
-  return RatchetTree.fromTsMls(decodeExactly(decodeRatchetTree, encoded, "ratchet tree"));
+  return RatchetTree.decode(encoded, "ratchet tree");
 }
 
 /** The GroupInfo's signature, the tree's hash and shape, every leaf. */
