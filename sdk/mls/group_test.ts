@@ -1,3 +1,4 @@
+import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
@@ -136,7 +137,8 @@ Deno.test("remove and add of the same agent in one commit lets it back in with a
   const { world, agents: [a, b, c] } = await createWorld(3);
   assert(a && b && c);
   const own = await b.createKeyPackage();
-  await world.commit(c, () => ({ remove: [b.id], add: [own.keyPackage] }));
+  const rejoining = new Map([[b.id, sha256(own.message)]]);
+  await world.commit(c, () => ({ remove: [b.id], add: [own.keyPackage] }), { rejoining });
   assertEquals((await b.sync()).map(({ kind }) => kind), ["removed"]);
   await b.join();
   await a.sync();

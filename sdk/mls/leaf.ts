@@ -10,10 +10,11 @@ import {
   type LeafNodeTBS,
 } from "ts-mls/leafNode.js";
 import { encodeMlsMessage } from "ts-mls/message.js";
-import { limits } from "../../proto/mod.ts";
+import { type AgentId, agentIdOf, limits } from "../../proto/mod.ts";
 import { equalBytes, label, MlsFault } from "./codec.ts";
 import { deriveKeyPair, isUsablePublicKey } from "./crypto/hpke.ts";
 import { keyPackageRefLabel, refHash, signContent } from "./crypto/labelled.ts";
+import type { SignedBytes } from "./crypto/batch_verify.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { SuiteId } from "./crypto/suite.ts";
 import { suiteIdOf, suiteNames } from "./epoch.ts";
@@ -154,16 +155,39 @@ export function credentialOf(leaf: LeafNode): MemberCredential {
   return { identity: leaf.credential.identity, signatureKey: leaf.signaturePublicKey };
 }
 
+export function agentOf(leaf: LeafNode): AgentId {
+  const { identity, signatureKey } = credentialOf(leaf);
+  return agentIdOf(signatureKey, identity);
+}
+
 /** A leaf may change its keys for encryption, never who it is: an agent's id depends on both. */
 export function sameCredential(before: LeafNode, after: LeafNode): boolean {
   const [a, b] = [credentialOf(before), credentialOf(after)];
   return equalBytes(a.signatureKey, b.signatureKey) && equalBytes(a.identity, b.identity);
 }
 
+export interface LeafPlace {
+  readonly groupId: Uint8Array;
+  readonly leafIndex: number;
+}
+
 /** What a leaf's signature covers, for the place it claims. */
-export function leafToVerify(leaf: LeafNode, place: { groupId: Uint8Array; leafIndex: number }): Uint8Array {
+export function leafToVerify(leaf: LeafNode, place: LeafPlace): Uint8Array {
   const tbs = leaf.leafNodeSource === "key_package" ? leaf : { ...leaf, ...place };
   return signContent(leafLabel, encodeLeafNodeTBS(tbs));
+}
+
+/** To be verified, alone or with others. */
+export function signedLeaf(leaf: LeafNode, place: LeafPlace): SignedBytes {
+  return { publicKey: leaf.signaturePublicKey, message: leafToVerify(leaf, place), signature: leaf.signature };
+}
+
+/** Both signatures of a KeyPackage: its own and its leaf's. */
+export function signedKeyPackage(keyPackage: KeyPackage): SignedBytes[] {
+  const { leafNode, signature } = keyPackage;
+  const message = signContent(keyPackageLabel, encodeKeyPackageTBS(keyPackage));
+  const leaf = signedLeaf(leafNode, { groupId: new Uint8Array(0), leafIndex: 0 });
+  return [{ publicKey: leafNode.signaturePublicKey, message, signature }, leaf];
 }
 
 export interface LeafRules {
@@ -195,20 +219,15 @@ export function checkLeaf(leaf: LeafNode, { suiteId, extensions, policy }: LeafR
   if (why !== undefined) throw new MlsFault(`A credential was refused: ${why}`);
 }
 
-/** Section 10.1, without the credential: suite, keys, both signatures. Throws `MlsFault`. */
-export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId, signatures: Signatures): void {
-  const { leafNode, initKey, signature } = keyPackage;
+/** Section 10.1, without credential and signatures: suite and keys. Throws `MlsFault`. */
+export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId): void {
+  const { leafNode, initKey } = keyPackage;
   if (keyPackage.version !== "mls10" || suiteIdOf(keyPackage.cipherSuite) !== suiteId) {
     throw new MlsFault("A KeyPackage is for another version or cipher suite");
   }
   if (!isUsablePublicKey(initKey) || initKey.every((byte, i) => byte === leafNode.hpkePublicKey[i])) {
     throw new MlsFault("A KeyPackage uses one key twice");
   }
-  const key = leafNode.signaturePublicKey;
-  const signed = signContent(keyPackageLabel, encodeKeyPackageTBS(keyPackage));
-  if (!signatures.verifyHandshake(key, signed, signature)) throw new MlsFault("A KeyPackage's signature is wrong");
-  const leaf = leafToVerify(leafNode, { groupId: new Uint8Array(0), leafIndex: 0 });
-  if (!signatures.verifyHandshake(key, leaf, leafNode.signature)) throw new MlsFault("A leaf's signature is wrong");
 }
 
 /** Only when we add somebody ourselves: for a member that is in already, its lifetime has served its purpose. */

@@ -2,13 +2,12 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { GroupContext } from "ts-mls/groupContext.js";
-import type { LeafNode } from "ts-mls/leafNode.js";
 import { type AgentId, agentIdOf } from "../../proto/mod.ts";
 import { decodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";
-import { credentialOf, encodeKeyPackageMessage, type MemberCredential } from "./leaf.ts";
+import { agentOf, credentialOf, encodeKeyPackageMessage, type MemberCredential } from "./leaf.ts";
 
 export interface Member {
   readonly leafIndex: number;
@@ -66,11 +65,11 @@ export function summarise(epoch: Epoch, { committer, added, removed, extensions 
 export function checkChannel({ tree, context }: Place): void {
   const owners = new Set(decodeBinding(context.extensions).owners);
   const identities = new Set<string>();
-  for (const [, { node }] of tree.leaves()) {
-    const identity = bytesToHex(credentialOf(node).identity);
+  for (const [, leaf] of tree.leaves()) {
+    const identity = bytesToHex(credentialOf(leaf.node).identity);
     if (identities.has(identity)) throw new MlsFault("An identity is in the channel twice");
     identities.add(identity);
-    owners.delete(agentOf(node));
+    owners.delete(leaf.agentId);
   }
   // Who was removed must not be an owner again just because somebody adds it later.
   if (owners.size > 0) throw new MlsFault("An owner of the channel is not a member");
@@ -80,9 +79,4 @@ function describe(leafIndex: number, credential: MemberCredential, owners: reado
   const { identity, signatureKey } = credential;
   const agentId = agentIdOf(signatureKey, identity);
   return { leafIndex, agentId, identity, owner: owners.includes(agentId) };
-}
-
-export function agentOf(leaf: LeafNode): AgentId {
-  const { identity, signatureKey } = credentialOf(leaf);
-  return agentIdOf(signatureKey, identity);
 }

@@ -1,10 +1,13 @@
 /** The one way for bytes into a group: routed by group id and epoch, opened, signature verified, and only then acted on. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { type Commit, decodeCommit } from "ts-mls/commit.js";
+import type { KeyPackage } from "ts-mls/keyPackage.js";
+import type { LeafNode } from "ts-mls/leafNode.js";
 import { decodeProposal, type Proposal } from "ts-mls/proposal.js";
 import { limits, WireError } from "../../proto/mod.ts";
 import { decodeFirst, equalBytes, MlsFault, vector } from "./codec.ts";
 import { type GroupDeps, processCommit } from "./commit.ts";
+import type { SignedBytes } from "./crypto/batch_verify.ts";
 import { proposalRefLabel, refHash } from "./crypto/labelled.ts";
 import { aeadOfEpoch, type Epoch } from "./epoch.ts";
 import {
@@ -18,7 +21,7 @@ import {
   type SealedMessage,
   transcriptContent,
 } from "./framing.ts";
-import { credentialOf, type MemberCredential } from "./leaf.ts";
+import { credentialOf, type LeafPlace, type MemberCredential, signedKeyPackage, signedLeaf } from "./leaf.ts";
 import { checkChannel, type CommitSummary, type Member, memberOf, summarise } from "./members.ts";
 import type { PastEpoch, PastEpochs } from "./past_epochs.ts";
 import type { ProposalFrom } from "./proposals.ts";
@@ -54,6 +57,8 @@ export type Admission = (next: Epoch) => string | undefined;
 
 /** Channels change by commits alone; a few proposals on their own are tolerated, each with room for a KeyPackage. */
 const maxProposals = 64;
+/** Parts of a commit that are verified with it; of more, its own signature is verified first. */
+const maxParts = 8;
 const maxProposalBytes = 2 * limits.keyPackageBytes;
 
 /** Where a message may belong. */
@@ -166,8 +171,16 @@ function readHandshake(
   );
   const { content, signature, confirmationTag } = readHandshakeContent(plaintext, message.contentType, length);
   const framed: FramedContent = { ...message, sender, content };
-  const signed = contentToSign(framed, current.contextBytes);
-  if (!deps.signatures.verifyHandshake(credential.signatureKey, signed, signature)) {
+  const signed = {
+    publicKey: credential.signatureKey,
+    message: contentToSign(framed, current.contextBytes),
+    signature,
+  };
+  const parts = "proposalType" in value ? [] : signedPartsOf(value, { groupId: message.groupId, leafIndex: sender });
+  const together = parts.length > 0 && parts.length <= maxParts &&
+    deps.signatures.verifyHandshakes([signed, ...parts.flatMap(({ signatures }) => signatures)]);
+  // What a commit carries may be wrong although its own signature is not: then each is judged, and named, apart.
+  if (!together && !deps.signatures.verifyHandshakes([signed])) {
     return { outcome: { kind: "undecryptable", reason: "The sender's signature is wrong" } };
   }
   const transcript = transcriptContent(framed, signature);
@@ -187,6 +200,7 @@ function readHandshake(
     transcript,
     confirmationTag,
     findProposal: (reference) => proposals.get(bytesToHex(reference)),
+    verifiedParts: new Set(together ? parts.map(({ part }) => part) : []),
   }, deps);
   // The commit's key stays: if it is refused now it may be followed later, and once it is followed the epoch is over.
   const summary = summarise(current, processed.effects);
@@ -198,6 +212,22 @@ function readHandshake(
   const noRoom = admit(next);
   if (noRoom !== undefined) return { outcome: { kind: "refused", reason: noRoom } };
   return { outcome: { kind: "commit", epoch: Number(next.context.epoch), summary }, next };
+}
+
+interface SignedPart {
+  readonly part: KeyPackage | LeafNode;
+  readonly signatures: readonly SignedBytes[];
+}
+
+/** KeyPackages and the committer's new leaf. Verified with the commit's own signature they cost little more than that one. */
+function signedPartsOf({ proposals, path }: Commit, place: LeafPlace): SignedPart[] {
+  const added = proposals.flatMap((entry) => {
+    if (entry.proposalOrRefType !== "proposal" || entry.proposal.proposalType !== "add") return [];
+    const { keyPackage } = entry.proposal.add;
+    return [{ part: keyPackage, signatures: signedKeyPackage(keyPackage) }];
+  });
+  if (path === undefined) return added;
+  return [...added, { part: path.leafNode, signatures: [signedLeaf(path.leafNode, place)] }];
 }
 
 /** What reading takes of an epoch, be it the current one or one that is over. */

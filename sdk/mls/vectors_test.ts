@@ -396,6 +396,7 @@ async function passive(v: PassiveVector): Promise<void> {
     const { content, auth } = await openPublic(hex(step.commit), epoch);
     assert(content.contentType === "commit" && auth.contentType === "commit" && content.sender.senderType === "member");
     const processed = processCommit(epoch, {
+      verifiedParts: new Set(),
       sender: content.sender.leafIndex,
       commit: content.commit,
       transcript: concatBytes(uint16(1), encodeFramedContent(content), vector(auth.signature)),

@@ -18,7 +18,7 @@ import {
   startEpoch,
   welcomeSecret,
 } from "./key_schedule.ts";
-import { checkLeaf, keyPackageReference, leafToVerify, type MlsIdentity, type OwnKeyPackage } from "./leaf.ts";
+import { checkLeaf, keyPackageReference, type MlsIdentity, type OwnKeyPackage, signedLeaf } from "./leaf.ts";
 import type { AppliedProposals } from "./proposals.ts";
 import { commonAncestor, RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
@@ -159,11 +159,7 @@ function checkGroup({ suiteId, groupInfo }: OpenedWelcome, tree: RatchetTree, de
   const rules = { suiteId, extensions: groupContext.extensions, policy: deps.policy };
   const leaves = Array.from(tree.leaves(), ([leafIndex, { node }]) => {
     checkLeaf(node, rules);
-    return {
-      publicKey: node.signaturePublicKey,
-      message: leafToVerify(node, { groupId: groupContext.groupId, leafIndex }),
-      signature: node.signature,
-    };
+    return signedLeaf(node, { groupId: groupContext.groupId, leafIndex });
   });
   if (!deps.signatures.verifyHandshakes(leaves)) throw new MlsFault("Cannot join: a leaf's signature is wrong");
 }
