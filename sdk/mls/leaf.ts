@@ -198,9 +198,10 @@ export interface LeafRules {
 }
 
 /** Everything of section 7.3 but the signature. Throws `MlsFault`. */
-export function checkLeaf(leaf: LeafNode, { suiteId, extensions, policy }: LeafRules): void {
+export function checkLeaf(leaf: LeafNode, rules: LeafRules, encodedBytes: number = encodeLeafNode(leaf).length): void {
   const { capabilities } = leaf;
-  if (encodeLeafNode(leaf).length > maxLeafBytes) throw new MlsFault(`A leaf is longer than ${maxLeafBytes} bytes`);
+  const { suiteId, extensions, policy } = rules;
+  if (encodedBytes > maxLeafBytes) throw new MlsFault(`A leaf is longer than ${maxLeafBytes} bytes`);
   if (!isUsablePublicKey(leaf.hpkePublicKey)) throw new MlsFault("A leaf's encryption key is not usable");
   if (!capabilities.versions.includes("mls10") || !capabilities.credentials.includes("basic")) {
     throw new MlsFault("A leaf does not support MLS 1.0 with basic credentials");

@@ -6,8 +6,8 @@ import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
 import type { Welcome } from "ts-mls/welcome.js";
 import { decodeExactly, equalBytes, label, MlsFault } from "./codec.ts";
 import type { BegunEpoch, GroupDeps } from "./commit.ts";
-import { decryptWithLabel, encryptWithLabel, expandWithLabel, signContent } from "./crypto/labelled.ts";
-import type { Signatures } from "./crypto/signatures.ts";
+import { createEncryptor, decryptWithLabel, expandWithLabel, signContent } from "./crypto/labelled.ts";
+import type { SignedBytes } from "./crypto/batch_verify.ts";
 import { type Aead, aeadOf, type SuiteId } from "./crypto/suite.ts";
 import { aeadOfEpoch, contextBytesOf, type Epoch, suiteIdOf, suiteNames } from "./epoch.ts";
 import {
@@ -49,12 +49,13 @@ export async function createWelcome(
   const groupInfo = { ...tbs, signature: await deps.signatures.sign(identity.signingSeed, signed) };
   const { key, nonce } = welcomeKey(aead, welcomeSecret(joinerSecret, pskSecret));
   const encryptedGroupInfo = aead.seal(key, nonce, nothing, encodeGroupInfo(groupInfo));
+  const encrypt = createEncryptor(aead, welcomeLabel, encryptedGroupInfo);
   const secrets = applied.added.map(({ leafIndex, keyPackage }) => {
     const pathSecret = pathSecrets.get(commonAncestor(next.ownLeaf, leafIndex));
     const plaintext = encodeGroupSecrets({ joinerSecret, pathSecret, psks: [...applied.pskIds] });
     return {
       newMember: keyPackageReference(keyPackage),
-      encryptedGroupSecrets: encryptWithLabel(aead, welcomeLabel, encryptedGroupInfo, {
+      encryptedGroupSecrets: encrypt({
         publicKey: keyPackage.initKey,
         plaintext,
         randomness: deps.randomBytes(32),
@@ -118,9 +119,9 @@ export function openWelcome(welcome: Welcome, own: OwnKeyPackage, findPsk: Group
   return { suiteId, groupSecrets, pskSecret, groupInfo: openGroupInfo(welcome, groupSecrets, pskSecret, aead) };
 }
 
-export function isSignedBy(groupInfo: GroupInfo, signatureKey: Uint8Array, signatures: Signatures): boolean {
-  const signed = signContent(groupInfoLabel, encodeGroupInfoTBS(groupInfo));
-  return signatures.verifyHandshake(signatureKey, signed, groupInfo.signature);
+export function signedGroupInfo(groupInfo: GroupInfo, publicKey: Uint8Array): SignedBytes {
+  const message = signContent(groupInfoLabel, encodeGroupInfoTBS(groupInfo));
+  return { publicKey, message, signature: groupInfo.signature };
 }
 
 function openGroupSecrets(welcome: Welcome, own: OwnKeyPackage, aead: Aead): GroupSecrets {
@@ -151,17 +152,18 @@ function checkGroup({ suiteId, groupInfo }: OpenedWelcome, tree: RatchetTree, de
     throw new MlsFault("Cannot join: the group has another version or cipher suite than the Welcome");
   }
   const signerKey = tree.leaf(signer)?.node.signaturePublicKey;
-  if (signerKey === undefined || !isSignedBy(groupInfo, signerKey, deps.signatures)) {
-    throw new MlsFault("Cannot join: the GroupInfo's signature is wrong");
-  }
+  if (signerKey === undefined) throw new MlsFault("Cannot join: who made the GroupInfo is not in the group");
   if (!equalBytes(tree.hash(), groupContext.treeHash)) throw new MlsFault("Cannot join: the tree hash does not match");
   validateTree(tree);
   const rules = { suiteId, extensions: groupContext.extensions, policy: deps.policy };
-  const leaves = Array.from(tree.leaves(), ([leafIndex, { node }]) => {
-    checkLeaf(node, rules);
-    return signedLeaf(node, { groupId: groupContext.groupId, leafIndex });
-  });
-  if (!deps.signatures.verifyHandshakes(leaves)) throw new MlsFault("Cannot join: a leaf's signature is wrong");
+  const signed = [signedGroupInfo(groupInfo, signerKey)];
+  for (const [leafIndex, { node, encoded }] of tree.leaves()) {
+    checkLeaf(node, rules, encoded.length);
+    signed.push(signedLeaf(node, { groupId: groupContext.groupId, leafIndex }));
+  }
+  if (!deps.signatures.verifyHandshakes(signed)) {
+    throw new MlsFault("Cannot join: the signature of the GroupInfo or of a leaf is wrong");
+  }
 }
 
 interface EnterInput extends OpenedWelcome {

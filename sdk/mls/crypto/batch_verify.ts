@@ -34,24 +34,35 @@ export function verifyBatch(items: readonly SignedBytes[]): boolean {
 
 /** Σ z (R + k·A) - (Σ z·s)·B, which is zero (up to the cofactor) if all is well. */
 function combination(items: readonly SignedBytes[]): Point {
+  const equations = items.map(equationOf);
+  const weights = weightsOf(equations);
   const terms = new Terms();
-  const weights = weightsOf(items);
   let base = 0n;
-  for (const [i, { publicKey, message, signature }] of items.entries()) {
-    if (publicKey.length !== 32 || signature.length !== 64) {
-      throw new RangeError("a key or signature has the wrong length");
-    }
-    const commitment = signature.subarray(0, 32);
-    const response = littleEndian(signature.subarray(32));
-    if (response >= order) throw new RangeError("a signature is out of range");
-    const challenge = littleEndian(sha512(concatBytes(commitment, publicKey, message))) % order;
+  for (const [i, { publicKey, commitment, response, challenge }] of equations.entries()) {
     const weight = weights[i] ?? 0n;
     terms.addCommitment(weight, commitment);
-    terms.addKey((weight * challenge) % order, publicKey);
-    base = (base + weight * response) % order;
+    terms.addKey((weight * (littleEndian(challenge) % order)) % order, publicKey);
+    base = (base + weight * littleEndian(response)) % order;
   }
   const sum = terms.sum();
   return base === 0n ? sum : sum.subtract(Point.BASE.multiplyUnsafe(base));
+}
+
+/** R + k·A = s·B, in bytes: commitment, challenge, key, response. */
+interface Equation {
+  readonly publicKey: Uint8Array;
+  readonly commitment: Uint8Array;
+  readonly response: Uint8Array;
+  readonly challenge: Uint8Array;
+}
+
+function equationOf({ publicKey, message, signature }: SignedBytes): Equation {
+  if (publicKey.length !== 32 || signature.length !== 64) {
+    throw new RangeError("a key or signature has the wrong length");
+  }
+  const [commitment, response] = [signature.subarray(0, 32), signature.subarray(32)];
+  if (littleEndian(response) >= order) throw new RangeError("a signature is out of range");
+  return { publicKey, commitment, response, challenge: sha512(concatBytes(commitment, publicKey, message)) };
 }
 
 /** Points and their scalars. A key that signed several times is one point. */
@@ -85,14 +96,12 @@ class Terms {
 }
 
 /**
- * They depend on everything that is verified, so nobody can choose signatures to fit them. Only their ratios matter: the
- * first is 1.
+ * They depend on everything that is verified (a challenge is the hash of commitment, key and message), so nobody can choose
+ * signatures to fit them. Only their ratios matter: the first is 1.
  */
-function weightsOf(items: readonly SignedBytes[]): bigint[] {
-  const transcript = sha512(
-    concatBytes(...items.flatMap(({ publicKey, message, signature }) => [publicKey, signature, sha512(message)])),
-  );
-  return items.map((_, i) =>
+function weightsOf(equations: readonly Equation[]): bigint[] {
+  const transcript = sha512(concatBytes(...equations.flatMap(({ challenge, response }) => [challenge, response])));
+  return equations.map((_, i) =>
     i === 0 ? 1n : littleEndian(sha512(concatBytes(transcript, uint32(i))).subarray(0, 16)) | 1n
   );
 }
