@@ -135,9 +135,10 @@ class History {
 
   /** What a member must not do: another one refuses it and stays where it is. */
   async #isRefused(by: Agent, change: Change, proofs: Proofs = {}): Promise<void> {
-    if (change.remove?.length === 0) return;
+    const others = this.world.active().filter((agent) => agent !== by);
+    if (others.length === 0 || change.remove?.length === 0) return;
     const { message, summary } = await by.joined.prepare(change);
-    const { joined } = this.random.pick(this.world.active().filter((agent) => agent !== by));
+    const { joined } = this.random.pick(others);
     const { outcome } = await joined.receive(message, rulesFor(summary, proofs));
     assertEquals([outcome.kind, joined.group.epoch], ["refused", this.world.epoch]);
     await by.joined.discard();

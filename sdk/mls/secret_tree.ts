@@ -28,6 +28,8 @@ const [left, right, nothing] = [utf8ToBytes("left"), utf8ToBytes("right"), new U
  * walk a chain before its message can be refused. So the walk is remembered, one secret in this many, and not done twice.
  */
 const checkpointEvery = 32;
+/** Chains whose walks are remembered; the one that was walked longest ago goes first. */
+const maxWalkedChains = 256;
 
 export interface KeyAndNonce {
   readonly key: Uint8Array;
@@ -66,7 +68,7 @@ export class SecretTree {
   readonly #leaves: Map<number, LeafRatchets>;
   readonly #derived = new Map<number, LeafRatchets>();
   /** By chain, its secrets further on that were asked for. Never behind the chain itself, never written. */
-  readonly #checkpoints = new Map<string, Map<number, Uint8Array>>();
+  readonly #checkpoints = new Map<string, ReadonlyMap<number, Uint8Array>>();
 
   private constructor(
     aead: Aead,
@@ -156,25 +158,21 @@ export class SecretTree {
       if (key === undefined) return "used";
       return { generation, ...key, use: () => advanceTo(without(ratchet, generation)) };
     }
-    const checkpoints = this.#checkpointsOf(`${kind}/${leafIndex}`);
-    const secret = this.#secretAt(ratchet, generation, checkpoints);
+    const chain = `${kind}/${leafIndex}`;
+    const secret = this.#secretAt(chain, ratchet, generation);
     const use = (): void => {
       const advanced = this.#advance(ratchet, generation);
-      for (const each of checkpoints.keys()) if (each <= advanced.generation) checkpoints.delete(each);
+      const ahead = [...this.#checkpoints.get(chain) ?? []].filter(([each]) => each > advanced.generation);
+      this.#remember(chain, new Map(ahead));
       advanceTo(advanced);
     };
     return { generation, ...this.#messageKey(secret, generation), use };
   }
 
-  #checkpointsOf(chain: string): Map<number, Uint8Array> {
-    const known = this.#checkpoints.get(chain) ?? new Map<number, Uint8Array>();
-    this.#checkpoints.set(chain, known);
-    return known;
-  }
-
   /** The secret of a generation to come, from the nearest one that is known. */
-  #secretAt(ratchet: Ratchet, wanted: number, checkpoints: Map<number, Uint8Array>): Uint8Array {
+  #secretAt(chain: string, ratchet: Ratchet, wanted: number): Uint8Array {
     let { generation, secret } = ratchet;
+    const checkpoints = new Map(this.#checkpoints.get(chain));
     for (const [each, known] of checkpoints) {
       if (each > generation && each <= wanted) [generation, secret] = [each, known];
     }
@@ -182,7 +180,15 @@ export class SecretTree {
       secret = this.#following(secret, generation++);
       if (generation % checkpointEvery === 0) checkpoints.set(generation, secret);
     }
+    this.#remember(chain, checkpoints);
     return secret;
+  }
+
+  #remember(chain: string, checkpoints: ReadonlyMap<number, Uint8Array>): void {
+    this.#checkpoints.delete(chain);
+    if (checkpoints.size > 0) this.#checkpoints.set(chain, checkpoints);
+    const oldest = this.#checkpoints.size > maxWalkedChains ? this.#checkpoints.keys().next().value : undefined;
+    if (oldest !== undefined) this.#checkpoints.delete(oldest);
   }
 
   /** The chain after a message of this generation; the keys of those before it that are still missing are kept. */
