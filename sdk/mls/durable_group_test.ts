@@ -141,15 +141,18 @@ Deno.test("a message of an earlier epoch is read after a restart, and with it go
   }
 });
 
-Deno.test("our own chain of an epoch that is over is gone, in memory and on disk", async () => {
-  const { world, a } = await createPair();
-  await a.joined.seal(payload, payload);
-  await world.commit(a, () => ({}));
-  for (const restart of [false, true]) {
-    if (restart) await a.crash();
-    const past = a.member.past.get(1n);
-    assert(past !== undefined && !past.secretTree.leaves.has(past.ownLeaf));
-    assertThrows(() => past.secretTree.generation(past.ownLeaf, "application"), MlsFault, "deleted");
+Deno.test("our own chain of an epoch that is over is gone, in memory and on disk, whether we spoke or not", async () => {
+  const { world, a: speaker, b: silent } = await createPair();
+  await speaker.joined.seal(payload, payload);
+  await world.commit(speaker, () => ({}));
+  await silent.sync();
+  for (const agent of [speaker, silent]) {
+    for (const restart of [false, true]) {
+      if (restart) await agent.crash();
+      const past = agent.member.past.get(1n);
+      assert(past !== undefined && !past.secretTree.leaves.has(past.ownLeaf));
+      assertThrows(() => past.secretTree.generation(past.ownLeaf, "application"), MlsFault, "deleted");
+    }
   }
 });
 

@@ -1,6 +1,7 @@
 /** Members with a modified client: whatever they sign and seal, the others refuse it and go on. */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { encodeCommit } from "ts-mls/commit.js";
+import type { KeyPackage } from "ts-mls/keyPackage.js";
 import { encodeProposal, type Proposal } from "ts-mls/proposal.js";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { limits, parseChannelName } from "../../proto/mod.ts";
@@ -136,6 +137,33 @@ Deno.test("a message under another's name and key, but not its signature, is ref
   assert(outcome.kind === "undecryptable" && outcome.reason.includes("signature"), outcome.kind);
   const real = await a.member.receive((await c.member.seal(hello, hello)).message, anything);
   assert(real.kind === "message" && real.sender.agentId === c.id);
+});
+
+Deno.test("of a commit and what it carries, each signature counts, whichever is wrong", async () => {
+  const { world, a, b, c } = await createMembers();
+  const { keyPackage } = await world.newAgent().createKeyPackage();
+  const commitOf = (added: KeyPackage): Uint8Array => {
+    const proposal = { proposalType: "add" as const, add: { keyPackage: added } };
+    return encodeCommit({ proposals: [{ proposalOrRefType: "proposal", proposal }], path: undefined });
+  };
+  const leafNode = { ...keyPackage.leafNode, signature: new Uint8Array(64) };
+  const cases = [
+    { content: commitOf(keyPackage), sender: c, kind: "undecryptable", why: "The sender's signature" },
+    { content: encodeCommit({ proposals: [], path: undefined }), sender: c, kind: "undecryptable", why: "signature" },
+    {
+      content: commitOf({ ...keyPackage, signature: leafNode.signature }),
+      sender: b,
+      kind: "refused",
+      why: "KeyPackage's",
+    },
+    { content: commitOf({ ...keyPackage, leafNode }), sender: b, kind: "refused", why: "KeyPackage's" },
+    { content: commitOf(keyPackage), sender: b, kind: "refused", why: "confirmation tag" },
+  ];
+  for (const { content, sender, kind, why } of cases) {
+    const outcome = await a.member.receive(await forge(b, { contentType: "commit", content, sender }), anything);
+    const reason = "reason" in outcome ? outcome.reason : "";
+    assert(outcome.kind === kind && reason.includes(why), `${outcome.kind}: ${reason}`);
+  }
 });
 
 Deno.test("a commit that renames the channel is refused", async () => {
