@@ -143,7 +143,7 @@ Deno.test("a message of an earlier epoch is read after a restart, and with it go
 
 Deno.test("our own chain of an epoch that is over is gone, in memory and on disk, whether we spoke or not", async () => {
   const { world, a: speaker, b: silent } = await createPair();
-  await speaker.joined.seal(payload, payload);
+  assert(await world.send(speaker, payload));
   await world.commit(speaker, () => ({}));
   await silent.sync();
   for (const agent of [speaker, silent]) {
