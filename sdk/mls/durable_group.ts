@@ -4,28 +4,24 @@
  * before what makes it safe to send is on disk: keys for sending are reserved in blocks, and a block that a crash cut short
  * is skipped, never used again.
  */
-import { bytesToHex } from "@noble/hashes/utils.js";
-import { binaryIdFromBytes, binaryIdToBytes, type ChannelId } from "../../proto/mod.ts";
+import type { ChannelId } from "../../proto/mod.ts";
 import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mod.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "./group.ts";
-import { type PastEpoch, PastEpochs } from "./past_epochs.ts";
+import type { PastEpoch } from "./past_epochs.ts";
 import type { CommitRules, Outcome } from "./receive.ts";
 import type { LeafRatchets, SecretTree } from "./secret_tree.ts";
 import {
-  decodeCandidate,
   decodeEpoch,
-  decodePastEpoch,
-  decodeProposalFrom,
   encodeCandidate,
   encodeEpoch,
   encodeFrontier,
   encodePastEpoch,
   encodeProposalFrom,
   encodeRatchets,
-  restoreSecretTree,
 } from "./state_codec.ts";
+import { channelIdOf, frontierId, kindOf, pastId, proposalId, ratchetId, readGroup } from "./stored_group.ts";
 
 /** The part of the encrypted store that a group needs. */
 export interface Records {
@@ -109,32 +105,13 @@ export class DurableGroup {
     records: Records,
     deps: MemberDeps,
   ): Promise<{ readonly durable: DurableGroup; readonly candidate: PreparedCommit | undefined } | undefined> {
-    const stored = new Map((await records.list(kindOf(channelId))).map(({ id, value }) => [id, value]));
-    const epochRecord = stored.get("epoch");
-    if (epochRecord === undefined) return undefined;
-    const epoch = decodeEpoch(epochRecord);
-    const byEpoch = ratchetsByEpoch(stored);
-    const loadTree = (place: Parameters<typeof restoreSecretTree>[0] & EpochId): SecretTree => {
-      const frontier = stored.get(frontierId(place));
-      if (frontier === undefined) throw new MlsFault("Stored MLS state is incomplete: a secret tree is missing");
-      return restoreSecretTree(place, frontier, byEpoch.get(String(place.context.epoch)) ?? []);
-    };
-    const past = under(stored, "past/").map(([id, value]) => {
-      const load = (): PastEpoch => {
-        const place = decodePastEpoch(value);
-        return { ...place, secretTree: loadTree(place) };
-      };
-      return [BigInt(id), load] as const;
-    });
-    const proposals = under(stored, "proposal/").map(([id, value]) => [id, decodeProposalFrom(value)] as const);
-    const current = { ...epoch, secretTree: loadTree({ ...epoch, nodeCount: epoch.tree.nodeCount }) };
-    const group = Group.restore(current, new PastEpochs(past), deps, new Map(proposals));
+    const stored = readGroup(await records.list(kindOf(channelId)));
+    if (stored === undefined) return undefined;
+    const { current, past, proposals, candidate } = stored;
+    const group = Group.restore(current, past, deps, proposals);
     const own = current.secretTree.leaves.get(current.ownLeaf);
-    const candidate = stored.get("candidate");
-    return {
-      durable: new DurableGroup(group, records, own?.application.generation ?? 0, candidate !== undefined),
-      candidate: candidate && decodeCandidate(candidate),
-    };
+    const reservedUntil = own?.application.generation ?? 0;
+    return { durable: new DurableGroup(group, records, reservedUntil, candidate !== undefined), candidate };
   }
 
   /** Seals a message. Waits for the disk once in `reservedGenerations` messages. */
@@ -352,47 +329,4 @@ export class DurableGroup {
     this.#tail = result.catch(() => {});
     return result;
   }
-}
-
-type EpochId = { readonly context: { readonly epoch: bigint } };
-
-/** A kind of its own for each channel, so that loading one reads no other. Kinds are lowercase: the id in base 36. */
-function kindOf(channelId: ChannelId): string {
-  return `mls-${BigInt(`0x${bytesToHex(binaryIdToBytes(channelId))}`).toString(36)}`;
-}
-
-function channelIdOf({ context }: Epoch): ChannelId {
-  return binaryIdFromBytes<ChannelId>(context.groupId);
-}
-
-function pastId({ context }: EpochId): string {
-  return `past/${context.epoch}`;
-}
-
-function frontierId({ context }: EpochId): string {
-  return `frontier/${context.epoch}`;
-}
-
-function ratchetId({ context }: EpochId, leafIndex: number): string {
-  return `ratchet/${context.epoch}/${leafIndex}`;
-}
-
-function proposalId(reference: string): string {
-  return `proposal/${reference}`;
-}
-
-/** Records whose names begin so, by the rest of their names. */
-function under(stored: ReadonlyMap<string, Uint8Array>, prefix: string): (readonly [string, Uint8Array])[] {
-  return [...stored].filter(([id]) => id.startsWith(prefix)).map(([id, value]) => [id.slice(prefix.length), value]);
-}
-
-function ratchetsByEpoch(stored: ReadonlyMap<string, Uint8Array>): Map<string, [leafIndex: number, Uint8Array][]> {
-  const byEpoch = new Map<string, [number, Uint8Array][]>();
-  for (const [id, value] of under(stored, "ratchet/")) {
-    const [epoch = "", leaf] = id.split("/");
-    const known = byEpoch.get(epoch) ?? [];
-    known.push([Number(leaf), value]);
-    byEpoch.set(epoch, known);
-  }
-  return byEpoch;
 }
