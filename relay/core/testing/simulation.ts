@@ -69,7 +69,7 @@ function createSimulation(random: Random, relay: SimulatedRelay, stock: AgentSto
     agents,
     stock,
     names: channelNames(1 + random.below(4)),
-    keyPackages: random.chance(0.2) ? 5 : 0,
+    keyPackages: random.chance(0.15) ? 12 : 0,
     nextKeyPackage: 0,
     invites: [],
   };
@@ -96,8 +96,9 @@ async function warmUp(simulation: Simulation): Promise<void> {
   await relay.time.advance(2_000);
 }
 
-function pickSome({ random, agents }: Simulation, creator: SimulatedAgent): AgentId[] {
-  const share = random.pick([0.3, 0.8, 1]);
+/** Few where others are to come in with KeyPackages of their own. */
+function pickSome({ random, agents, keyPackages }: Simulation, creator: SimulatedAgent): AgentId[] {
+  const share = keyPackages > 0 ? 0.2 : random.pick([0.3, 0.8, 1]);
   return agents.filter((agent) => agent !== creator && random.chance(share)).map(({ agentId }) => agentId);
 }
 
