@@ -32,6 +32,8 @@ export class Channel implements SubscribedChannel {
   lastUsedMs: number;
   /** Everything up to here is known to be trimmed. */
   trimmed = 0;
+  /** No application message is left up to here. */
+  dropped = 0;
   snapshotSequence: number;
   /** Bytes of application messages in the log. */
   queueBytes = 0;
@@ -163,6 +165,13 @@ export class Channel implements SubscribedChannel {
     const found = this.itemAfter(sequence - 1);
     const item = found === "stored" ? (await this.#readOne(sequence - 1)) : found?.item;
     return item === undefined || item.kind === "gap" || item.sequence !== sequence ? undefined : item;
+  }
+
+  /** These are gone from the log, so from memory too. */
+  dropItems(through: number): void {
+    const kept = this.#tail.findIndex(({ item }) => item.sequence > through);
+    const dropped = this.#tail.splice(0, kept < 0 ? this.#tail.length : kept);
+    for (const { bytes } of dropped) this.#tailBytes -= bytes;
   }
 
   /** No longer follows the log. */

@@ -21,7 +21,7 @@ export async function careForQueue(channel: Channel, config: CoreConfig, deps: C
   await writeCursors(channel, deps);
   await forgetFormer(channel, config, deps);
   await trimLog(channel, deps);
-  await dropMessages(channel, config, deps);
+  while (await dropMessages(channel, config, deps));
   await lapseAbsent(channel, config, deps);
 }
 
@@ -66,31 +66,41 @@ async function trimLog(channel: Channel, deps: CareDeps): Promise<void> {
   if (channel.snapshotSequence < through) await saveSnapshot(channel, deps, 1);
   await deps.engine.trim(channel.channelId, through);
   channel.trimmed = through;
+  channel.dropItems(through);
   channel.queueBytes = (await deps.engine.queueSize(channel.channelId)).bytes;
 }
 
-async function dropMessages(channel: Channel, config: CoreConfig, deps: CareDeps): Promise<void> {
+/** Drops a part of what is too old or too much; answers whether there may be more. */
+async function dropMessages(channel: Channel, config: CoreConfig, deps: CareDeps): Promise<boolean> {
   const { engine, nowMs, meter } = deps;
   const { queueBytesPerChannel, queueAgeMs } = config.limits;
   const before = await engine.queueSize(channel.channelId);
   channel.queueBytes = before.bytes;
   const tooOld = before.oldestMs !== undefined && before.oldestMs < nowMs() - queueAgeMs;
-  if (!tooOld && before.bytes <= queueBytesPerChannel) return;
+  if (!tooOld && before.bytes <= queueBytesPerChannel) return false;
   const reason: GapReason = tooOld ? "age" : "size";
-  const items = await engine.read(channel.channelId, { after: channel.trimmed, maxBytes: dropBytes });
+  const items = await engine.read(channel.channelId, { after: channel.dropped, maxBytes: dropBytes });
   let excess = before.bytes - queueBytesPerChannel;
   let through = 0;
+  const last = items.at(-1);
   for (const item of items) {
     if (item.kind !== "message") continue;
     if (tooOld ? item.timeMs >= nowMs() - queueAgeMs : excess <= 0) break;
     excess -= item.body.length;
     through = item.sequence;
   }
-  if (through === 0) return;
+  if (through === 0) {
+    // A page without a message to drop: nothing but commits and gaps, so look behind them.
+    if (last !== undefined && !items.some(({ kind }) => kind === "message")) channel.dropped = last.sequence;
+    return channel.dropped === last?.sequence;
+  }
   await engine.dropMessages(channel.channelId, through, reason);
+  channel.dropItems(through);
+  channel.dropped = through;
   const after = await engine.queueSize(channel.channelId);
   channel.queueBytes = after.bytes;
   meter.messagesDropped += before.messages - after.messages;
+  return after.messages > 0;
 }
 
 /** Absent is who has left something unread for too long; who has read everything holds nothing up. */
