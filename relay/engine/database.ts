@@ -107,7 +107,7 @@ export class Database {
   }
 
   begin(): void {
-    this.#changesBefore = this.#totalChanges();
+    if (this.#handles !== undefined) this.#changesBefore = this.#totalChanges();
     this.#begin.run();
   }
 
