@@ -10,6 +10,7 @@ const campaigns = [
   "tests/faults/store_kill_test.ts",
   "tests/http2/hostile_test.ts",
   "tests/http2/load_test.ts",
+  "tests/relay/engine_kill_test.ts",
 ];
 
 const child = new Deno.Command(Deno.execPath(), {
