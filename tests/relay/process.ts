@@ -33,7 +33,10 @@ export async function startRelayProcess(environment: Readonly<Record<string, str
     () => Promise.resolve({ listening: listeningLine(lines.text), ...state, output: lines.text }),
     ({ listening, ended }) => listening !== undefined || ended,
   );
-  if (listening === undefined) throw new Error(`The relay did not start: ${lines.text}`);
+  if (listening === undefined) {
+    await status;
+    throw new Error(`The relay did not start: ${lines.text}`);
+  }
   const { url, quic_url: quicUrl, admin_url: adminUrl, ca_file: caFile } = listening;
   return {
     grpcUrl: url,
@@ -46,7 +49,9 @@ export async function startRelayProcess(environment: Readonly<Record<string, str
       return await (await fetch(url + path, { client })).text();
     },
     output: () => lines.text,
-    signal: (name) => child.kill(name),
+    signal: (name) => {
+      if (!state.ended) child.kill(name);
+    },
     finished: () => status,
     stop: async () => {
       if (!state.ended) child.kill("SIGKILL");
@@ -85,8 +90,8 @@ function spawn(environment: Readonly<Record<string, string>>): Spawned {
   const reading = Promise.all([collect(child.stdout, lines), collect(child.stderr, lines)]);
   const state = { ended: false };
   const status = child.status.then(async ({ code }) => {
-    await reading;
     state.ended = true;
+    await reading;
     return code;
   });
   return { child, lines, state, status };
