@@ -97,7 +97,7 @@ function spawn(environment: Readonly<Record<string, string>>): Spawned {
   return { child, lines, state, status };
 }
 
-/** Ports to listen on, the API to ask, the data directory, and the certificate's files. */
+/** Ports to listen on, the API to ask, the data directory, the certificate's files, and the engine's worker. */
 function permissions(variables: Readonly<Record<string, string>>): string[] {
   const { STATIC_RELAY_GRPC_PORT, STATIC_RELAY_QUIC_PORT, STATIC_ADMIN_PORT, STATIC_DATA_DIR = ".static" } = variables;
   const api = new URL(variables.STATIC_API_URL ?? "http://127.0.0.1:8080").host;
@@ -107,9 +107,8 @@ function permissions(variables: Readonly<Record<string, string>>): string[] {
     `127.0.0.1:${STATIC_ADMIN_PORT}`,
     api,
   ];
-  const files = [STATIC_DATA_DIR, variables.STATIC_TLS_CERT, variables.STATIC_TLS_KEY].filter((path) =>
-    path !== undefined
-  );
+  const { STATIC_TLS_CERT: cert, STATIC_TLS_KEY: key } = variables;
+  const files = [STATIC_DATA_DIR, cert, key, "relay/engine"].filter((path) => path !== undefined);
   return [
     "--no-prompt",
     `--allow-net=${net.join(",")}`,
