@@ -116,10 +116,8 @@ export class LeasedQuota implements Quota {
   async close(): Promise<void> {
     this.#closing = true;
     await this.#ticking;
-    for (const account of this.#accounts.values()) {
-      await account.refilling;
-      for (const lease of account.leases.takeAll()) await this.#end(account, lease);
-    }
+    await Promise.all([...this.#accounts.values()].map(({ refilling }) => refilling));
+    await this.#endLeases((leases) => leases.takeAll());
     await this.tick();
   }
 
@@ -223,8 +221,8 @@ export class LeasedQuota implements Quota {
   async #upkeep(): Promise<void> {
     await this.#settled();
     const nowMs = this.#deps.nowMs();
+    await this.#endLeases((leases) => leases.takeFinished(nowMs));
     for (const account of this.#accounts.values()) {
-      for (const lease of account.leases.takeFinished(nowMs)) await this.#end(account, lease);
       // The answer to this question was lost, and with it, perhaps, messages of the account's month.
       if (account.nonce !== undefined && this.#mayAsk(account, nowMs)) await this.#refill(account);
     }
@@ -232,6 +230,14 @@ export class LeasedQuota implements Quota {
     await this.#sendProgress();
     await this.#carryBytes(nowMs);
     for (const account of this.#accounts.values()) if (isForgettable(account, nowMs)) this.#accounts.delete(account.id);
+  }
+
+  /** All at once, so that the engine writes them together. */
+  async #endLeases(take: (leases: AccountLeases) => readonly ActiveLease[]): Promise<void> {
+    const ending = [...this.#accounts.values()].flatMap((account) =>
+      take(account.leases).map((lease) => this.#end(account, lease))
+    );
+    await Promise.all(ending);
   }
 
   async #end(account: Account, lease: ActiveLease): Promise<void> {
@@ -266,10 +272,10 @@ export class LeasedQuota implements Quota {
       const batch = last.slice(start, start + reportsPerBatch);
       const outcomes = await this.#report(batch.map(({ report }) => report));
       this.#lastReports = this.#lastReports.filter((one) => !batch.includes(one));
-      for (const [index, { report, booked }] of batch.entries()) {
-        this.#warnUnlessAccepted(report, outcomes[index]);
-        if (booked) await this.#deps.book.forget(report.lease_id);
-      }
+      batch.forEach(({ report }, index) => this.#warnUnlessAccepted(report, outcomes[index]));
+      await Promise.all(
+        batch.filter(({ booked }) => booked).map(({ report }) => this.#deps.book.forget(report.lease_id)),
+      );
     }
   }
 

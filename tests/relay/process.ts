@@ -33,7 +33,10 @@ export async function startRelayProcess(environment: Readonly<Record<string, str
     () => Promise.resolve({ listening: listeningLine(lines.text), ...state, output: lines.text }),
     ({ listening, ended }) => listening !== undefined || ended,
   );
-  if (listening === undefined) throw new Error(`The relay did not start: ${lines.text}`);
+  if (listening === undefined) {
+    await status;
+    throw new Error(`The relay did not start: ${lines.text}`);
+  }
   const { url, quic_url: quicUrl, admin_url: adminUrl, ca_file: caFile } = listening;
   return {
     grpcUrl: url,
@@ -46,7 +49,9 @@ export async function startRelayProcess(environment: Readonly<Record<string, str
       return await (await fetch(url + path, { client })).text();
     },
     output: () => lines.text,
-    signal: (name) => child.kill(name),
+    signal: (name) => {
+      if (!state.ended) child.kill(name);
+    },
     finished: () => status,
     stop: async () => {
       if (!state.ended) child.kill("SIGKILL");
@@ -85,14 +90,14 @@ function spawn(environment: Readonly<Record<string, string>>): Spawned {
   const reading = Promise.all([collect(child.stdout, lines), collect(child.stderr, lines)]);
   const state = { ended: false };
   const status = child.status.then(async ({ code }) => {
-    await reading;
     state.ended = true;
+    await reading;
     return code;
   });
   return { child, lines, state, status };
 }
 
-/** Ports to listen on, the API to ask, the data directory, and the certificate's files. */
+/** Ports to listen on, the API to ask, the data directory, the certificate's files, and the engine's worker. */
 function permissions(variables: Readonly<Record<string, string>>): string[] {
   const { STATIC_RELAY_GRPC_PORT, STATIC_RELAY_QUIC_PORT, STATIC_ADMIN_PORT, STATIC_DATA_DIR = ".static" } = variables;
   const api = new URL(variables.STATIC_API_URL ?? "http://127.0.0.1:8080").host;
@@ -102,9 +107,8 @@ function permissions(variables: Readonly<Record<string, string>>): string[] {
     `127.0.0.1:${STATIC_ADMIN_PORT}`,
     api,
   ];
-  const files = [STATIC_DATA_DIR, variables.STATIC_TLS_CERT, variables.STATIC_TLS_KEY].filter((path) =>
-    path !== undefined
-  );
+  const { STATIC_TLS_CERT: cert, STATIC_TLS_KEY: key } = variables;
+  const files = [STATIC_DATA_DIR, cert, key, "relay/engine"].filter((path) => path !== undefined);
   return [
     "--no-prompt",
     `--allow-net=${net.join(",")}`,
