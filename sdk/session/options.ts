@@ -1,10 +1,8 @@
 /** What a session is opened with: by the user's wishes (`SessionOptions`) and from the runtime (`SessionDeps`). */
 import type { CoverMode } from "../../proto/mod.ts";
+import type { TransportChoice } from "../transport/endpoint.ts";
 import type { Connector, Trust } from "../transport/transport.ts";
 import type { TokenSource } from "./tokens.ts";
-
-/** `grpc` is whatever this runtime can do on the relay's TCP port. */
-export type TransportChoice = "auto" | "quic" | "webtransport" | "grpc";
 
 export interface CoverOptions {
   readonly mode: CoverMode;
