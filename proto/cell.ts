@@ -25,6 +25,15 @@ export function checkCellBytes(cellBytes: number): number {
   return cellBytes;
 }
 
+export function checkEnvelopeBytes(envelopeBytes: number): void {
+  if (envelopeBytes === 0 || envelopeBytes > limits.envelopeBytes) {
+    throw new WireError(
+      "payload_too_large",
+      `Cannot send an envelope of ${envelopeBytes} bytes; 1 to ${limits.envelopeBytes} are allowed`,
+    );
+  }
+}
+
 /** The longest envelope that fits into this many cells, alone. MLS padding fills messages up to such a length. */
 export function envelopeCapacity(cells: number, cellBytes: number): number {
   return cells * (cellBytes - cellHeaderBytes) - envelopePrefixBytes;
@@ -60,12 +69,7 @@ export class CellPacker {
 
   /** The packer keeps the bytes until they are sent; do not change them. */
   push(lane: Lane, envelope: Uint8Array): void {
-    if (envelope.length === 0 || envelope.length > limits.envelopeBytes) {
-      throw new WireError(
-        "payload_too_large",
-        `Cannot send an envelope of ${envelope.length} bytes; 1 to ${limits.envelopeBytes} are allowed`,
-      );
-    }
+    checkEnvelopeBytes(envelope.length);
     (lane === "control" ? this.#control : this.#data).push(envelope);
     this.#pendingBytes += envelope.length + envelopePrefixBytes;
   }

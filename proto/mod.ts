@@ -20,6 +20,7 @@ export {
   envelopeCapacity,
   envelopePrefixBytes,
 } from "./cell.ts";
+export { type CellCounts, CellSender, type CellSenderOptions } from "./cell_sender.ts";
 export {
   errorFromDetail,
   errorToDetail,

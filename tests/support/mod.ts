@@ -14,3 +14,4 @@ export { readVectors, vectors } from "./vectors.ts";
 export { postgresInstalled, startPostgres, type TestPostgres } from "./postgres.ts";
 export { createCertificate, type TestCertificate } from "./certificate.ts";
 export { installed, runCommand } from "./command.ts";
+export { SimulatedClock } from "./simulated_clock.ts";
