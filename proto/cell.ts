@@ -124,6 +124,15 @@ export function createCoverCell(cellBytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(checkCellBytes(cellBytes));
 }
 
+/** What passed in one direction of a session. */
+export interface CellCounts {
+  readonly cells: number;
+  readonly coverCells: number;
+  readonly coverBytes: number;
+  /** Fill of cells that carry something. */
+  readonly paddingBytes: number;
+}
+
 export interface CellReaderLimits {
   readonly cellBytes: number;
   /** Largest envelope accepted; raise it once the peer is authenticated. */
@@ -142,6 +151,8 @@ export class CellReader {
   #partialBytes = 0;
   #cells = 0;
   #coverCells = 0;
+  #coverBytes = 0;
+  #paddingBytes = 0;
 
   constructor({ cellBytes, maxEnvelopeBytes }: CellReaderLimits) {
     this.#cellBytes = checkCellBytes(cellBytes);
@@ -149,9 +160,19 @@ export class CellReader {
     this.#partial = new Uint8Array(cellBytes);
   }
 
-  /** Cells read so far, and how many of them were cover. */
-  get counts(): { readonly cells: number; readonly coverCells: number } {
-    return { cells: this.#cells, coverCells: this.#coverCells };
+  /** The size of the cell that comes next. */
+  get cellBytes(): number {
+    return this.#cellBytes;
+  }
+
+  /** Cells read so far. */
+  get counts(): CellCounts {
+    return {
+      cells: this.#cells,
+      coverCells: this.#coverCells,
+      coverBytes: this.#coverBytes,
+      paddingBytes: this.#paddingBytes,
+    };
   }
 
   /** Applies from the next cell on; refused in the middle of one. */
@@ -200,8 +221,10 @@ export class CellReader {
     this.#cells++;
     if (content === 0) {
       this.#coverCells++;
+      this.#coverBytes += cell.length;
       return;
     }
+    this.#paddingBytes += cell.length - cellHeaderBytes - content;
     const name = lane === laneNumber.control ? "control" : "data";
     const full = content === cell.length - cellHeaderBytes;
     const bytes = cell.subarray(cellHeaderBytes, cellHeaderBytes + content);

@@ -4,7 +4,14 @@
  * every tick carries exactly one cell, real or cover, so that a backlog delays and never shows as a burst. There is one
  * write at a time: the promise of `write` is the back-pressure.
  */
-import { cellHeaderBytes, CellPacker, checkCellBytes, checkEnvelopeBytes, envelopePrefixBytes } from "./cell.ts";
+import {
+  type CellCounts,
+  cellHeaderBytes,
+  CellPacker,
+  checkCellBytes,
+  checkEnvelopeBytes,
+  envelopePrefixBytes,
+} from "./cell.ts";
 import type { CoverMode, Lane } from "./operations.ts";
 
 export interface CellSenderOptions {
@@ -20,14 +27,6 @@ export interface CellSenderOptions {
   readonly onWritten?: () => void;
   /** A write was rejected: the transport is gone, and so is what was pending. */
   readonly onFailed?: (error: unknown) => void;
-}
-
-export interface CellCounts {
-  readonly cells: number;
-  readonly coverCells: number;
-  readonly coverBytes: number;
-  /** Fill of cells that carry something. */
-  readonly paddingBytes: number;
 }
 
 /** Cells that share one write, so that a backlog costs few system calls and a control cell never waits long behind them. */
