@@ -5,7 +5,7 @@
  */
 import type { NativeEd25519 } from "../mls/crypto/signatures.ts";
 import type { RecordStore, StoreOptions } from "../store/mod.ts";
-import type { Connector, Trust } from "../transport/transport.ts";
+import type { Connector, HttpClient, Trust } from "../transport/transport.ts";
 
 export interface Platform {
   readonly runtime: "deno" | "node" | "browser";
@@ -13,8 +13,8 @@ export interface Platform {
   openStore(dataDir: string, options?: StoreOptions): Promise<RecordStore>;
   /** Ways to a relay, the best first. */
   readonly connectors: readonly Connector[];
-  /** HTTP for the API. Throws when this runtime cannot trust what it is asked to trust. */
-  http(trust: Trust): HttpRequest;
+  /** HTTP for the API. Of the trust only `caCerts` count: hashes are those of the relay's certificate. */
+  openHttp(trust: Trust): HttpClient;
   /** Milliseconds since 1970 by the local clock, which may be wrong. */
   nowMs(): number;
   /** Runs once after the time; answers how to cancel. */
@@ -28,9 +28,6 @@ export interface Platform {
   /** A text file that the user named, as `tls.caFile`. Rejects in browsers. */
   readTextFile(path: string): Promise<string>;
 }
-
-/** The standard `fetch`, as far as it is used. */
-export type HttpRequest = (url: string, init: RequestInit) => Promise<Response>;
 
 /** `STATIC_API_KEY`, `STATIC_API_URL`, `STATIC_RELAY_URL`, `STATIC_CA_FILE`, each before the file that the CLI wrote. */
 export interface PlatformSettings {

@@ -1,10 +1,11 @@
 /** `POST {apiUrl}/v1/tokens`: an API key for a JWT. The key goes into one header of one request and nowhere else. */
 import { parseApiKey } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../errors.ts";
+import type { HttpClient } from "../transport/transport.ts";
 
 export interface ExchangeDeps {
-  /** The runtime's HTTP. */
-  readonly request: (url: string, init: RequestInit) => Promise<Response>;
+  /** The runtime's HTTP; opened for each exchange, because there is one an hour. */
+  readonly openHttp: () => HttpClient;
   readonly nowMs: () => number;
   readonly after: (ms: number, run: () => void) => () => void;
 }
@@ -44,9 +45,10 @@ interface Answer {
 
 async function post(url: string, apiKey: string, origin: string, deps: ExchangeDeps): Promise<Answer> {
   const controller = new AbortController();
+  const http = deps.openHttp();
   const cancel = deps.after(timeoutMs, () => controller.abort(new Error(`No answer within ${timeoutMs / 1000} s`)));
   try {
-    const response = await deps.request(url, {
+    const response = await http.request(url, {
       method: "POST",
       headers: { authorization: `Bearer ${apiKey}` },
       // A redirect would take the key to an address that nobody configured.
@@ -64,6 +66,7 @@ async function post(url: string, apiKey: string, origin: string, deps: ExchangeD
     throw createError("connection_error", text, { cause });
   } finally {
     cancel();
+    http.close();
   }
 }
 

@@ -11,7 +11,8 @@ export type TransportName = "quic" | "webtransport" | "grpc" | "cells";
 export interface CellStream {
   /**
    * What has arrived, in pieces of any size; undefined at the end. Not called again before it has settled, and what is not
-   * asked for holds the relay back. Never rejects: a broken stream ends, and `closed` tells why.
+   * asked for holds the relay back. The bytes are valid until the next call. Never rejects: a broken stream ends, and
+   * `closed` tells why.
    */
   read(): Promise<Uint8Array | undefined>;
   /** Whole cells of this size. Settles when there is room for more; rejects when the stream is gone. */
@@ -53,4 +54,11 @@ export interface Connector {
   unusable(trust: Trust): string | undefined;
   /** Resolves when the relay can be written to. Rejects when it cannot be reached, is not who it should be, or on abort. */
   connect(target: Target, signal: AbortSignal): Promise<CellStream>;
+}
+
+/** The standard `fetch`, as far as it is used, on connections of its own. */
+export interface HttpClient {
+  request(url: string, init: RequestInit): Promise<Response>;
+  /** Lets go of the connections. */
+  close(): void;
 }
