@@ -13,10 +13,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Modules that are public beside their package's `mod.ts`: one runtime each, so that no other has to load them; the HTTP/2
- * server, which knows nothing of its package; and what would burden a browser that needs the rest of `proto`.
+ * server and the engine, which know nothing of their package; and what would burden a browser that needs the rest of `proto`.
  */
 const entryPoints = new Set([
   "proto/lease.ts",
+  "relay/engine/mod.ts",
   "relay/http2/mod.ts",
   "sdk/platform/browser.ts",
   "sdk/platform/browser_store.ts",

@@ -4,8 +4,13 @@
  */
 import type { CoreConfig } from "./core/config.ts";
 import type { CoreDeps, Link, RelaySession } from "./core/ports.ts";
-import { type Certificate, defaultQuicLimits, listenQuic, type QuicLimits, type QuicStats } from "./listeners/quic.ts";
+import { Admission, type ServerStats } from "./http2/mod.ts";
+import type { Certificate } from "./listeners/certificate.ts";
+import { type GrpcListener, listenGrpc } from "./listeners/grpc.ts";
+import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
 import type { SessionHost } from "./listeners/session_host.ts";
+import { createEmbeddedUpstream } from "./proxy/embedded.ts";
+import { createRelayService, type ProxyStats, type RelayService } from "./proxy/service.ts";
 
 export interface RelayServerOptions {
   /** What `createRelayCore` answers. The server drains and closes it. */
@@ -27,6 +32,7 @@ export interface RelayServerOptions {
   readonly certificate: Certificate;
   /** Whether scripts of this web origin may reach the relay (CORS, WebTransport). */
   readonly allowsOrigin: (origin: string) => boolean;
+  /** Limits on connections and sessions that have not authenticated; each port counts for itself. */
   readonly limits?: Partial<QuicLimits>;
   /** A fault of our own code, for the log; nothing that a peer does is one. */
   readonly onFault: (error: unknown) => void;
@@ -44,39 +50,69 @@ export interface RelayServer {
   close(): Promise<void>;
 }
 
-export interface RelayServerStats {
+export interface RelayServerStats extends ProxyStats {
   readonly quic: QuicStats;
+  readonly grpc: ServerStats;
 }
 
 /** What an ending session gets to write its last cells. */
 const flushMs = 2_000;
 
-// deno-lint-ignore require-await
 export async function startRelayServer(options: RelayServerOptions): Promise<RelayServer> {
+  const { core, config, deps } = options;
+  const limits: QuicLimits = { ...defaultQuicLimits, ...options.limits };
   const host = createHost(options);
-  const quic = listenQuic({
-    host,
-    hostname: options.listen.hostname,
-    port: options.listen.quicPort,
-    certificate: options.certificate,
-    limits: { ...defaultQuicLimits, ...options.limits },
-    allowsOrigin: options.allowsOrigin,
+  const service = createRelayService({
+    upstream: createEmbeddedUpstream(host),
+    strangers: new Admission({ connections: limits.strangers, connectionsPerAddress: limits.strangersPerAddress }),
+    idleTimeoutMs: config.limits.idleTimeoutMs,
+    nowMs: deps.nowMs,
+    after: deps.after,
+    randomBytes: deps.randomBytes,
     onFault: options.onFault,
   });
+  const { grpc, quic } = await openPorts(options, { host, service, limits });
   return {
     quicPort: quic.port,
-    grpcPort: 0,
-    stats: () => ({ quic: quic.stats() }),
-    setCertificate: (certificate) => quic.setCertificate(certificate),
+    grpcPort: grpc.port,
+    stats: () => ({ ...service.stats(), quic: quic.stats(), grpc: grpc.stats() }),
+    setCertificate: (renewed) => {
+      quic.setCertificate(renewed);
+      grpc.setCertificate(renewed);
+    },
     drain: async () => {
       quic.refuse();
-      await options.core.drain();
+      grpc.drain();
+      await core.drain();
     },
     close: async () => {
+      await core.close();
       quic.close();
-      await options.core.close();
+      await grpc.close();
     },
   };
+}
+
+interface Parts {
+  readonly host: SessionHost;
+  readonly service: RelayService;
+  readonly limits: QuicLimits;
+}
+
+/** Both or none: a port that is taken must not leave the other one open. */
+async function openPorts(
+  { listen, certificate, allowsOrigin, onFault }: RelayServerOptions,
+  { host, service, limits }: Parts,
+): Promise<{ grpc: GrpcListener; quic: QuicListener }> {
+  const { hostname } = listen;
+  const grpc = await listenGrpc({ service, hostname, port: listen.grpcPort, certificate, allowsOrigin, onFault });
+  try {
+    const quic = listenQuic({ host, hostname, port: listen.quicPort, certificate, limits, allowsOrigin, onFault });
+    return { grpc, quic };
+  } catch (error) {
+    await grpc.close();
+    throw error;
+  }
 }
 
 function createHost({ core, config, deps }: RelayServerOptions): SessionHost {

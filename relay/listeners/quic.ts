@@ -5,16 +5,11 @@
  */
 import { errorCodes, limits } from "../../proto/mod.ts";
 import type { EndReason } from "../core/ports.ts";
-import { addressKey, Admission } from "../http2/admission.ts";
+import { addressKey, Admission } from "../http2/mod.ts";
+import type { Certificate } from "./certificate.ts";
 import { carrySession, readWithOneBuffer, refuseStreams } from "./quic_stream.ts";
 import type { SessionHost } from "./session_host.ts";
 import { serveWebTransport } from "./webtransport.ts";
-
-export interface Certificate {
-  /** PEM. */
-  readonly cert: string;
-  readonly key: string;
-}
 
 export interface QuicLimits {
   /** TLS handshakes under way. */

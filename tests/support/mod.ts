@@ -3,6 +3,7 @@ export { type Requirement, testWhen } from "./requirement.ts";
 export {
   createKeyPackage,
   createPrivateMessage,
+  createWelcome,
   type KeyPackageOptions,
   mlsUint,
   mlsVector,
