@@ -10,6 +10,7 @@ export interface Stack extends AsyncDisposable {
   readonly caFile: string;
   /** SHA-256 of the relay's own certificate, in hexadecimal. */
   certificateHash(): Promise<string>;
+  signalRelay(signal: Deno.Signal): void;
   /** Nothing is said to anybody. */
   killRelay(): Promise<void>;
   /** On the same ports, with the same data. */
@@ -41,6 +42,7 @@ export async function startStack(): Promise<Stack> {
     grpcUrl,
     caFile,
     certificateHash: () => firstCertificateHash(`${dataDir}/relay_certificate.pem`),
+    signalRelay: (signal) => relay.signal(signal),
     killRelay: () => relay.stop(),
     startRelay: async () => void (relay = await startRelayProcess({ ...environment, ...ports })),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
