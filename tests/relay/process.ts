@@ -26,8 +26,11 @@ export interface ExitedProcess {
 const repository = new URL("../../", import.meta.url);
 const ephemeral = { STATIC_RELAY_GRPC_PORT: "0", STATIC_RELAY_QUIC_PORT: "0", STATIC_ADMIN_PORT: "0" };
 
-export async function startRelayProcess(environment: Readonly<Record<string, string>>): Promise<RelayProcess> {
-  const { child, lines, status, state } = spawn(environment);
+export async function startRelayProcess(
+  environment: Readonly<Record<string, string>>,
+  how: "permitted" | "as task" = "permitted",
+): Promise<RelayProcess> {
+  const { child, lines, status, state } = spawn(environment, how);
   const { listening } = await eventually(
     { withinMs: 20_000, what: "listening" },
     () => Promise.resolve({ listening: listeningLine(lines.text), ...state, output: lines.text }),
@@ -62,7 +65,7 @@ export async function startRelayProcess(environment: Readonly<Record<string, str
 
 /** A start that is expected to fail. */
 export async function runRelayProcess(environment: Readonly<Record<string, string>>): Promise<ExitedProcess> {
-  const { child, lines, status } = spawn(environment);
+  const { child, lines, status } = spawn(environment, "permitted");
   const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
   const code = await status;
   clearTimeout(timer);
@@ -76,10 +79,11 @@ interface Spawned {
   readonly status: Promise<number>;
 }
 
-function spawn(environment: Readonly<Record<string, string>>): Spawned {
+function spawn(environment: Readonly<Record<string, string>>, how: "permitted" | "as task"): Spawned {
   const variables: Record<string, string> = { ...ephemeral, ...environment };
+  const run = ["run", "--no-check", ...permissions(variables), "relay/main.ts"];
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-check", ...permissions(variables), "relay/main.ts"],
+    args: how === "as task" ? ["task", "--quiet", "relay"] : run,
     cwd: repository,
     env: variables,
     stdin: "null",
