@@ -120,7 +120,10 @@ class Relay implements RelayCore, Core, SessionHost {
     this.#cancelUpkeep();
     this.#cancelCare?.();
     await Promise.all(this.#background);
-    for (const channel of [...this.channels]) await this.#drop(channel);
+    for (const channel of [...this.channels]) {
+      await this.#save(channel);
+      this.#drop(channel);
+    }
   }
 
   stats(): RelayStats {
@@ -304,14 +307,21 @@ class Relay implements RelayCore, Core, SessionHost {
       }
       this.claimRate.forget(nowMs());
       this.inviteRate.forget(nowMs());
-      for (const channel of this.channels.idle(this.config.idleChannels)) await this.#drop(channel);
+      for (const channel of this.channels.idle(this.config.idleChannels)) {
+        await this.#save(channel);
+        // Not if somebody has come back to it while it was saved.
+        if (this.channels.isIdle(channel)) this.#drop(channel);
+      }
       if (!this.#closed) this.#cancelUpkeep = this.deps.after(upkeepMs, () => this.#upkeep());
     });
   }
 
-  async #drop(channel: Channel): Promise<void> {
+  async #save(channel: Channel): Promise<void> {
     await writeCursors(channel, this.deps);
     await saveSnapshot(channel, this.deps);
+  }
+
+  #drop(channel: Channel): void {
     this.#touched.delete(channel);
     this.channels.drop(channel);
   }
