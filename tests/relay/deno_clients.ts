@@ -35,6 +35,8 @@ async function quicCarrier(port: number, ca: string): Promise<CellCarrier> {
 
 export interface FetchTransport extends Disposable {
   readonly transport: Transport;
+  /** Trusts the relay under test. */
+  readonly fetch: typeof fetch;
 }
 
 export function connectTransport(port: number, ca: string): FetchTransport {
@@ -51,5 +53,5 @@ export function connectTransport(port: number, ca: string): FetchTransport {
     readMaxBytes: 2 ** 24,
     writeMaxBytes: 2 ** 24,
   });
-  return { transport, [Symbol.dispose]: () => client.close() };
+  return { transport, fetch: fetchWith, [Symbol.dispose]: () => client.close() };
 }

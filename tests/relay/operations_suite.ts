@@ -16,9 +16,11 @@ import {
 } from "../../proto/mod.ts";
 import { check, failsWith, type RuntimeTest, sameBytes } from "../runtime/suite.ts";
 import { dayMs, freshName, randomId16, type Relay, TestAgent } from "./agent.ts";
-import { CallFailed } from "./relay_client.ts";
+import { CallFailed, deferred } from "./relay_client.ts";
 
 const patienceMs = 20_000;
+/** So that a runtime that ran only some of them is found out. */
+export const operationCount = 21;
 
 export function createOperations(relay: Relay): RuntimeTest[] {
   const tests: readonly [name: string, run: (relay: Relay) => Promise<void>][] = [
@@ -49,7 +51,7 @@ export function createOperations(relay: Relay): RuntimeTest[] {
 
 /** A reply that never comes must fail its own test and not hold up the others. */
 async function withinTime(running: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<void>();
+  const late = deferred<void>();
   const timer = setTimeout(() => late.reject(new Error(`not done after ${patienceMs} ms`)), patienceMs);
   try {
     await Promise.race([running, late.promise]);

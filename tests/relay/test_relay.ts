@@ -12,7 +12,6 @@ import { createCertificate, type TestCertificate } from "../support/mod.ts";
 export interface TestRelay extends AsyncDisposable {
   readonly server: RelayServer;
   readonly certificate: TestCertificate;
-  readonly origin: string;
   readonly meter: Meter;
   /** Faults of the relay's own code; none is allowed, and closing fails if there was one. */
   readonly faults: unknown[];
@@ -25,17 +24,18 @@ export interface TestRelayOptions {
   readonly limits?: RelayServerOptions["limits"];
 }
 
+/** What clients of these tests sign as dialled, whatever the ports. */
+export const testOrigin = "quic://localhost:4433";
 /** Not the default, so that the change of size is always part of the test. */
 const cellBytes = 2048;
 
 export async function startTestRelay(options: TestRelayOptions = {}): Promise<TestRelay> {
   const certificate = await createCertificate();
-  const origin = "quic://localhost:4433";
   const engine = await openSqliteEngine({ path: ":memory:" });
   const faults: unknown[] = [];
   const counted = { padding: 0, cover: 0 };
   const meter = createMeter();
-  const config: CoreConfig = { ...defaultCoreConfig, origins: [origin], cellBytes, ...options.config };
+  const config: CoreConfig = { ...defaultCoreConfig, origins: [testOrigin], cellBytes, ...options.config };
   const timers = new Set<() => void>();
   const deps: CoreDeps = {
     engine,
@@ -69,7 +69,6 @@ export async function startTestRelay(options: TestRelayOptions = {}): Promise<Te
   return {
     server,
     certificate,
-    origin,
     meter,
     faults,
     counted,
