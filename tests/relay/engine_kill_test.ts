@@ -132,7 +132,8 @@ async function succeeds(command: string, ...args: string[]): Promise<boolean> {
 }
 
 async function unmount(folder: string): Promise<void> {
-  await succeeds("umount", folder);
+  // Lazily, because after a failed test the engine still has its files open.
+  await succeeds("umount", "-l", folder);
   await Deno.remove(folder);
 }
 
