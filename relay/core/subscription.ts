@@ -54,7 +54,7 @@ export class Subscription {
   readonly #windowBytes: number;
   /** Everything up to here was delivered or is not for this member. */
   #position: number;
-  #lastDelivered = 0;
+  #lastDelivered: number;
   #inFlightBytes = 0;
   readonly #inFlight: { readonly sequence: number; readonly bytes: number }[] = [];
   #page: readonly DeliverableItem[] = [];
@@ -69,6 +69,8 @@ export class Subscription {
     this.tag = options.tag;
     this.#windowBytes = options.windowBytes;
     this.#position = options.after;
+    // Who asks to start further on has been given what lies before, and may still be at it.
+    this.#lastDelivered = options.after;
   }
 
   get position(): number {
@@ -154,13 +156,15 @@ export class Subscription {
     if (this.#reading) return;
     this.#reading = true;
     const after = this.#position;
+    // As of now: what is appended while the page is read lies behind it and is not part of it.
+    const { head } = this.#channel;
     this.#channel.readItems(after).then((items) => {
       this.#reading = false;
       if (this.#ended) return;
       this.#page = items;
       this.#pageAt = 0;
       // An empty page below the head: everything in between was trimmed, and none of it was for this member any more.
-      if (items.length === 0) this.#position = Math.max(this.#position, this.#channel.head);
+      if (items.length === 0) this.#position = Math.max(this.#position, head);
       this.#sink.queue(this);
     }).catch((error: unknown) => {
       this.#reading = false;

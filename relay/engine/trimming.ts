@@ -5,7 +5,7 @@
 import type { ChannelId, GapReason } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
-import type { GroupCommit } from "./group_commit.ts";
+import { type GroupCommit, nextTurn } from "./group_commit.ts";
 
 interface Victim {
   number: number;
@@ -14,7 +14,15 @@ interface Victim {
   bytes: number;
 }
 
-const sliceRows = 200;
+/** `full`: there may be more, and others should run before it; `more`: there may be, but this was little. */
+type SliceResult = "full" | "more" | "done";
+
+interface Run {
+  readonly first: number;
+  last: number;
+}
+
+const sliceRows = 100;
 /** Long bodies lie in chains of pages that are freed one by one. */
 const sliceBytes = 1024 * 1024;
 
@@ -23,6 +31,7 @@ export class Trimming {
   readonly #commits: GroupCommit;
   readonly #oldest: Statement<Victim>;
   readonly #oldestMessages: Statement<Victim>;
+  readonly #oldestMessage: Statement<{ time_ms: number }>;
   readonly #delete: Statement;
   readonly #lastGap: Statement<{ first: number; last: number; reason: GapReason }>;
   readonly #insertGap: Statement;
@@ -46,6 +55,8 @@ export class Trimming {
         WHERE channel = ? AND sequence > ? AND sequence <= ? ${condition} ORDER BY sequence LIMIT ${sliceRows}`);
     this.#oldest = victims("");
     this.#oldestMessages = victims("AND kind = 'message'");
+    this.#oldestMessage = database.prepare(`
+      SELECT time_ms FROM entry WHERE channel = ? AND sequence > ? AND kind = 'message' ORDER BY sequence LIMIT 1`);
     this.#delete = database.prepare("DELETE FROM entry WHERE number = ?");
     this.#lastGap = database.prepare(`
       SELECT first, last, reason FROM gap WHERE channel = ? AND first < ? ORDER BY first DESC LIMIT 1`);
@@ -80,11 +91,9 @@ export class Trimming {
       const channel = this.#heads.find(channelId);
       if (channel === undefined) return "done";
       const last = Math.min(through, channel.snapshotSequence);
-      const slice = takeSlice(this.#oldest.all(channel.number, 0, last));
-      if (slice.length > 0) {
-        this.#deleteEntries(channel, slice);
-        return "more";
-      }
+      const { victims, full } = takeSlice(this.#oldest.all(channel.number, 0, last));
+      this.#deleteEntries(channel, victims);
+      if (full) return "full";
       this.#deleteGaps.run(channel.number, last);
       this.#shortenGap.run(channel.number, last);
       return "done";
@@ -96,63 +105,82 @@ export class Trimming {
     return this.#inSlices(() => {
       const channel = this.#heads.find(channelId);
       if (channel === undefined || channel.messages === 0) return "done";
-      const slice = takeSlice(this.#oldestMessages.all(channel.number, channel.messagesAfter, through));
-      this.#deleteEntries(channel, slice);
-      for (const { sequence } of slice) this.#addToGap(channel, sequence, reason);
-      return slice.length > 0 ? "more" : "done";
+      const { victims, full } = takeSlice(this.#oldestMessages.all(channel.number, channel.messagesAfter, through));
+      this.#deleteEntries(channel, victims);
+      for (const run of runsOf(victims)) this.#addGap(channel, run, reason);
+      return full ? "full" : "done";
     });
   }
 
   /** Keys from before one time; commit traces and closed channels from before the other. */
   async forget({ keysMs, commitsMs }: { keysMs: number; commitsMs: number }): Promise<void> {
-    await this.#inSlices(() => this.#oldKeys.run(keysMs) > 0 ? "more" : "done");
-    await this.#inSlices(() => this.#oldTraces.run(commitsMs) > 0 ? "more" : "done");
+    await this.#inSlices(() => this.#oldKeys.run(keysMs) === sliceRows ? "full" : "done");
+    await this.#inSlices(() => this.#oldTraces.run(commitsMs) === sliceRows ? "full" : "done");
     await this.#inSlices(() => {
       const channelId = this.#closedChannel.get(commitsMs)?.id;
       const channel = channelId === undefined ? undefined : this.#heads.find(channelId);
-      if (channel === undefined) return "done";
-      this.#purgeSlice(channel);
-      return "more";
+      return channel === undefined ? "done" : this.#purgeSlice(channel);
     });
   }
 
-  async #inSlices(slice: () => "more" | "done"): Promise<void> {
-    while (await this.#commits.write(slice) === "more");
+  async #inSlices(slice: () => SliceResult): Promise<void> {
+    for (;;) {
+      const result = await this.#commits.write(slice);
+      if (result === "done") return;
+      if (result === "full") await nextTurn();
+    }
   }
 
   #deleteEntries(channel: ChannelHead, victims: readonly Victim[]): void {
+    if (victims.length === 0) return;
     for (const { number, sequence, message, bytes } of victims) {
       this.#delete.run(number);
       if (message === 0) continue;
       channel.messages--;
       channel.messageBytes -= bytes;
       channel.messagesAfter = Math.max(channel.messagesAfter, sequence);
-      channel.oldestMs = undefined;
     }
     this.#heads.changed(channel);
+    const oldest = channel.messages === 0 ? undefined : this.#oldestMessage.get(channel.number, channel.messagesAfter);
+    this.#heads.setOldest(channel, oldest?.time_ms);
   }
 
   /** Sequences are dense, so two gaps are neighbours exactly when no entry stands between them. */
-  #addToGap({ number }: ChannelHead, sequence: number, reason: GapReason): void {
-    const gap = this.#lastGap.get(number, sequence);
-    if (gap?.last === sequence - 1 && gap.reason === reason) this.#extendGap.run(sequence, number, gap.first);
-    else this.#insertGap.run(number, sequence, sequence, reason);
+  #addGap({ number }: ChannelHead, { first, last }: Run, reason: GapReason): void {
+    const gap = this.#lastGap.get(number, first);
+    if (gap?.last === first - 1 && gap.reason === reason) this.#extendGap.run(last, number, gap.first);
+    else this.#insertGap.run(number, first, last, reason);
   }
 
   /** The channel's own row goes last, so that a purge that was interrupted is taken up again. */
-  #purgeSlice(channel: ChannelHead): void {
-    const slice = takeSlice(this.#oldest.all(channel.number, 0, channel.head));
-    if (slice.length > 0) return this.#deleteEntries(channel, slice);
-    if (this.#purgeListings.run(channel.channelId) > 0) return;
-    if (this.#purgeSlices.some((purge) => purge.run(channel.number) > 0)) return;
+  #purgeSlice(channel: ChannelHead): SliceResult {
+    const { victims, full } = takeSlice(this.#oldest.all(channel.number, 0, channel.head));
+    this.#deleteEntries(channel, victims);
+    if (full || this.#purgeListings.run(channel.channelId) === sliceRows) return "full";
+    if (this.#purgeSlices.some((purge) => purge.run(channel.number) === sliceRows)) return "full";
     for (const purge of this.#purgeRest) purge.run(channel.number);
     this.#heads.forget(channel.channelId);
+    return "more";
   }
 }
 
+/** Ranges without an entry between. */
+function runsOf(victims: readonly Victim[]): Run[] {
+  const runs: Run[] = [];
+  for (const { sequence } of victims) {
+    const run = runs.at(-1);
+    if (run?.last === sequence - 1) run.last = sequence;
+    else runs.push({ first: sequence, last: sequence });
+  }
+  return runs;
+}
+
 /** At least one, then up to the slice's size. */
-function takeSlice(victims: readonly Victim[]): readonly Victim[] {
+function takeSlice(candidates: readonly Victim[]): { readonly victims: readonly Victim[]; readonly full: boolean } {
   let bytes = 0;
-  const end = victims.findIndex((victim, index) => (bytes += victim.bytes) > sliceBytes && index > 0);
-  return end < 0 ? victims : victims.slice(0, end);
+  const end = candidates.findIndex((victim, index) => (bytes += victim.bytes) > sliceBytes && index > 0);
+  return {
+    victims: end < 0 ? candidates : candidates.slice(0, end),
+    full: end >= 0 || candidates.length === sliceRows,
+  };
 }

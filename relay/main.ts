@@ -1,0 +1,21 @@
+/**
+ * Runs the relay: environment → configuration → service. SIGTERM or SIGINT drains it and exits 0, a second one ends it at
+ * once; SIGHUP looks for another certificate.
+ */
+import { ConfigError, configFromEnvironment } from "./config.ts";
+import { EngineError } from "./engine/mod.ts";
+import { PortTaken } from "./operations/ports.ts";
+import { untilAskedToStop } from "./operations/stop_signals.ts";
+import { startRelay } from "./service.ts";
+
+try {
+  const relay = await startRelay(configFromEnvironment(), { writeLog: (line) => console.log(line) });
+  Deno.addSignalListener("SIGHUP", relay.reloadCertificate);
+  await untilAskedToStop(() => Deno.exit(1));
+  await relay.close();
+  Deno.exit(0);
+} catch (error) {
+  const explained = error instanceof ConfigError || error instanceof PortTaken || error instanceof EngineError;
+  console.error(explained ? error.message : error);
+  Deno.exit(1);
+}
