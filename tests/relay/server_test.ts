@@ -140,7 +140,7 @@ Deno.test("a renewed certificate serves both ports without a restart, and open s
 });
 
 Deno.test("draining tells every session why, refuses new ones, and ends", async () => {
-  await using relay = await startTestRelay({ config: { drainMs: 100 } });
+  await using relay = await startTestRelay({ drainMs: 100 });
   using http = connectTransport(relay.server.grpcPort, relay.certificate.cert);
   const cells = await TestAgent.connect(quic(relay));
   const typed = await TestAgent.connect({
@@ -171,7 +171,7 @@ Deno.test("cover comes at every tick, carries nothing, and is counted", async ()
 });
 
 Deno.test("a reader that stops is cut off with slow_reader, and others notice nothing", async () => {
-  await using relay = await startTestRelay({ config: { slowReaderMs: 300 } });
+  await using relay = await startTestRelay({ slowReaderMs: 300 });
   const alice = await TestAgent.connect(quic(relay));
   const gate = Promise.withResolvers<void>();
   let reading = true;
