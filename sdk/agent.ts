@@ -109,7 +109,7 @@ export class Agent {
   create(text: string, options: ChannelOptions = {}): Promise<ChannelEngine> {
     return this.#enter("Cannot create the channel", async () => {
       const name = parseChannelName(text);
-      await this.#checkFree(name);
+      await this.checkFree(name);
       const reply = await this.#createAtRelay(name);
       const parts = await createChannel(reply.channelId, name, this.#deps);
       await this.parts.store.delete(creating, name);
@@ -121,7 +121,7 @@ export class Agent {
   join(text: string, welcome: Uint8Array | undefined, options: ChannelOptions = {}): Promise<ChannelEngine> {
     return this.#enter("Cannot join the channel", async () => {
       const name = parseChannelName(text);
-      await this.#checkFree(name);
+      await this.checkFree(name);
       const bytes = welcome ?? this.welcomes.find(name)?.welcome;
       if (bytes === undefined) {
         throw createError(
@@ -136,7 +136,7 @@ export class Agent {
   /** By a Welcome that answers an invite. */
   joinInvited(welcome: Uint8Array, expected: Required<ExpectedChannel>): Promise<ChannelEngine> {
     return this.#enter("Cannot join the channel", async () => {
-      await this.#checkFree(expected.name);
+      await this.checkFree(expected.name);
       return await this.#joinBy(welcome, expected, {});
     });
   }
@@ -155,6 +155,13 @@ export class Agent {
       }
       return this.#start({ ...parts, receive: options.receive ?? true });
     });
+  }
+
+  /** The channel of this id, opened if need be; undefined when this agent is not in it. */
+  async find(channelId: ChannelId): Promise<ChannelEngine | undefined> {
+    const running = this.#engines.get(channelId);
+    const record = [...this.#records.values()].find((each) => each.channelId === channelId);
+    return running ?? (record && await this.open(record.name));
   }
 
   /** Ends a channel for everybody and frees its name; also when this agent's own state of it is lost. */
@@ -199,7 +206,7 @@ export class Agent {
   }
 
   /** A name that is held locally is free only when the relay knows nothing of that channel any more, or it is blocked. */
-  async #checkFree(name: ChannelName): Promise<void> {
+  async checkFree(name: ChannelName): Promise<void> {
     const record = this.#records.get(name);
     if (record === undefined) return;
     const engine = this.#engines.get(record.channelId);

@@ -94,8 +94,14 @@ export class Channel {
    */
   async addMember(keyPackage: Uint8Array | string): Promise<Uint8Array> {
     return await translating("Cannot add the member", async () => {
+      const wanted = typeof keyPackage === "string" ? parseAgentId(keyPackage) : undefined;
       const message = typeof keyPackage === "string" ? await this.#claim(parseAgentId(keyPackage)) : keyPackage;
       const applicant = readApplicant(message, this.#agent.relayNowMs);
+      if (wanted !== undefined && applicant.agentId !== wanted) {
+        const text =
+          "Cannot add the member: the relay answered the KeyPackage of another agent; ask for it by another way";
+        throw createError("key_package_invalid", text);
+      }
       const { membership, committer } = this.#engine;
       const committed = await committer.commit(() => ({ change: changeFor(membership, [applicant]) }));
       const welcome = committed?.prepared.welcome;
