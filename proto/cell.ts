@@ -25,6 +25,15 @@ export function checkCellBytes(cellBytes: number): number {
   return cellBytes;
 }
 
+export function checkEnvelopeBytes(envelopeBytes: number): void {
+  if (envelopeBytes === 0 || envelopeBytes > limits.envelopeBytes) {
+    throw new WireError(
+      "payload_too_large",
+      `Cannot send an envelope of ${envelopeBytes} bytes; 1 to ${limits.envelopeBytes} are allowed`,
+    );
+  }
+}
+
 /** The longest envelope that fits into this many cells, alone. MLS padding fills messages up to such a length. */
 export function envelopeCapacity(cells: number, cellBytes: number): number {
   return cells * (cellBytes - cellHeaderBytes) - envelopePrefixBytes;
@@ -60,12 +69,7 @@ export class CellPacker {
 
   /** The packer keeps the bytes until they are sent; do not change them. */
   push(lane: Lane, envelope: Uint8Array): void {
-    if (envelope.length === 0 || envelope.length > limits.envelopeBytes) {
-      throw new WireError(
-        "payload_too_large",
-        `Cannot send an envelope of ${envelope.length} bytes; 1 to ${limits.envelopeBytes} are allowed`,
-      );
-    }
+    checkEnvelopeBytes(envelope.length);
     (lane === "control" ? this.#control : this.#data).push(envelope);
     this.#pendingBytes += envelope.length + envelopePrefixBytes;
   }
@@ -120,6 +124,15 @@ export function createCoverCell(cellBytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(checkCellBytes(cellBytes));
 }
 
+/** What passed in one direction of a session. */
+export interface CellCounts {
+  readonly cells: number;
+  readonly coverCells: number;
+  readonly coverBytes: number;
+  /** Fill of cells that carry something. */
+  readonly paddingBytes: number;
+}
+
 export interface CellReaderLimits {
   readonly cellBytes: number;
   /** Largest envelope accepted; raise it once the peer is authenticated. */
@@ -138,6 +151,8 @@ export class CellReader {
   #partialBytes = 0;
   #cells = 0;
   #coverCells = 0;
+  #coverBytes = 0;
+  #paddingBytes = 0;
 
   constructor({ cellBytes, maxEnvelopeBytes }: CellReaderLimits) {
     this.#cellBytes = checkCellBytes(cellBytes);
@@ -145,9 +160,19 @@ export class CellReader {
     this.#partial = new Uint8Array(cellBytes);
   }
 
-  /** Cells read so far, and how many of them were cover. */
-  get counts(): { readonly cells: number; readonly coverCells: number } {
-    return { cells: this.#cells, coverCells: this.#coverCells };
+  /** The size of the cell that comes next. */
+  get cellBytes(): number {
+    return this.#cellBytes;
+  }
+
+  /** Cells read so far. */
+  get counts(): CellCounts {
+    return {
+      cells: this.#cells,
+      coverCells: this.#coverCells,
+      coverBytes: this.#coverBytes,
+      paddingBytes: this.#paddingBytes,
+    };
   }
 
   /** Applies from the next cell on; refused in the middle of one. */
@@ -196,8 +221,10 @@ export class CellReader {
     this.#cells++;
     if (content === 0) {
       this.#coverCells++;
+      this.#coverBytes += cell.length;
       return;
     }
+    this.#paddingBytes += cell.length - cellHeaderBytes - content;
     const name = lane === laneNumber.control ? "control" : "data";
     const full = content === cell.length - cellHeaderBytes;
     const bytes = cell.subarray(cellHeaderBytes, cellHeaderBytes + content);

@@ -125,7 +125,12 @@ Deno.test("cover cells have the size of all others, carry nothing and are counte
   const packer = new CellPacker(cellBytes);
   packer.push("control", Uint8Array.of(1));
   readAll(reader, packer.next() ?? fail());
-  assertEquals(reader.counts, { cells: 2, coverCells: 1 });
+  assertEquals(reader.counts, {
+    cells: 2,
+    coverCells: 1,
+    coverBytes: cellBytes,
+    paddingBytes: contentBytes - envelopePrefixBytes - 1,
+  });
 });
 
 Deno.test("cover between the cells of a long envelope changes nothing", () => {

@@ -12,6 +12,7 @@ export {
 export { decodeBase64url, encodeBase64url } from "./base64url.ts";
 export { type CborMap, type CborValue, decodeCbor, encodeCbor } from "./cbor.ts";
 export {
+  type CellCounts,
   cellHeaderBytes,
   CellPacker,
   CellReader,
@@ -20,6 +21,7 @@ export {
   envelopeCapacity,
   envelopePrefixBytes,
 } from "./cell.ts";
+export { CellSender, type CellSenderOptions } from "./cell_sender.ts";
 export {
   errorFromDetail,
   errorToDetail,
@@ -51,7 +53,7 @@ export {
 } from "./envelope.ts";
 export { equalBytes } from "./equal_bytes.ts";
 export { type ErrorClass, type ErrorCode, errorCodeOfClose, errorCodes, isErrorCode, WireError } from "./errors.ts";
-export { Relay } from "./gen/relay_pb.ts";
+export { ErrorDetailSchema, Relay } from "./gen/relay_pb.ts";
 export {
   type AccountId,
   type AgentId,

@@ -80,6 +80,8 @@ export interface CoreDeps {
   readonly quota: Quota;
   readonly nowMs: () => number;
   readonly randomBytes: (length: number) => Uint8Array;
+  /** Ed25519, of statements that are for this relay alone. */
+  readonly verifySignature: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
   /** Runs once after the time; answers how to cancel. */
   readonly after: (ms: number, run: () => void) => () => void;
   /** How late the event loop runs, for load shedding. */

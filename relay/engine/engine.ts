@@ -13,6 +13,11 @@ export interface Engine {
   /** Ids of the open channels that list this agent or were created by this account, ascending. */
   listChannels(query: ListQuery): Promise<{ readonly channels: readonly ChannelId[]; readonly more: boolean }>;
 
+  /** Open channels that an account has created. */
+  countChannels(account: AccountId): Promise<number>;
+  /** Channels that hold an application message older than this: they want care although nobody uses them. */
+  agedChannels(query: { readonly beforeMs: number; readonly limit: number }): Promise<readonly ChannelId[]>;
+
   /**
    * Adds one entry, if the channel is at `entry.epoch` and open. Everything about the entry – its key, the lists of its
    * agents, the charge – becomes durable with it or not at all. Resolves when it is durable, and after every watcher of
@@ -42,8 +47,8 @@ export interface Engine {
   trim(channelId: ChannelId, through: number): Promise<void>;
   /** Application messages up to `through` give way to gaps; neighbouring gaps of one reason become one. */
   dropMessages(channelId: ChannelId, through: number, reason: GapReason): Promise<void>;
-  /** Forgets keys and commit traces older than this, and channels that were closed before it. */
-  forget(before: { readonly timeMs: number }): Promise<void>;
+  /** Forgets keys older than the one time; commit traces, and channels that were closed, older than the other. */
+  forget(before: { readonly keysMs: number; readonly commitsMs: number }): Promise<void>;
 
   readonly records: Records;
   readonly leases: LeaseBook;
@@ -103,7 +108,7 @@ export interface EntryHead {
 export interface NewEntry extends EntryHead {
   /** Unique in its channel: appending the same key again changes nothing and answers the original. */
   readonly key: string;
-  /** Agents whose list of channels gains this one; their cursors start at this entry. */
+  /** Agents whose list of channels gains this one. Their cursors start just before this entry: it carries their Welcome. */
   readonly added: readonly AgentId[];
   /** Agents whose list loses it; applied before `added`. Their cursors stay until dropped. */
   readonly removed: readonly AgentId[];

@@ -2,7 +2,7 @@
  * Serves Connect-ES services: one router answers gRPC, gRPC-Web and Connect. This file knows only the universal handler
  * types of `@connectrpc/connect`; what the services do and how bytes travel is none of its business.
  */
-import { Code, ConnectError, cors } from "@connectrpc/connect";
+import { Code, ConnectError, cors, createContextKey, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { CorsPolicy } from "./cors.ts";
 import { ErrorCode, StreamAborted } from "./errors.ts";
@@ -34,6 +34,9 @@ export function connectCors(
   };
 }
 
+/** The client's address, for services that limit by it. */
+export const remoteAddressKey = createContextKey("", { description: "address of the client" });
+
 /** Host and port; anything else cannot become the URL that handlers are given. */
 const urlAuthority = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
@@ -49,6 +52,7 @@ function toUniversal(request: ServerRequest): UniversalServerRequest {
     header,
     body: request.body,
     signal: controller.signal,
+    contextValues: createContextValues().set(remoteAddressKey, request.remoteAddress),
   };
 }
 

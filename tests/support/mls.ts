@@ -95,3 +95,20 @@ export function createPrivateMessage(options: Partial<PrivateMessageOptions> = {
     mlsVector(options.ciphertext ?? new Uint8Array(32)),
   );
 }
+
+/** An MLSMessage with a Welcome for this many, which nobody can open. */
+export function createWelcome(recipients = 1, bytes = 64): Uint8Array {
+  const secret = (index: number): Uint8Array =>
+    concatBytes(
+      mlsVector(new Uint8Array(32).fill(index)),
+      mlsVector(new Uint8Array(32)),
+      mlsVector(new Uint8Array(bytes)),
+    );
+  return concatBytes(
+    mlsUint(1, 2),
+    mlsUint(3, 2),
+    mlsUint(3, 2),
+    mlsVector(...Array.from({ length: recipients }, (_, index) => secret(index))),
+    mlsVector(new Uint8Array(bytes)),
+  );
+}

@@ -3,6 +3,7 @@ export { type Requirement, testWhen } from "./requirement.ts";
 export {
   createKeyPackage,
   createPrivateMessage,
+  createWelcome,
   type KeyPackageOptions,
   mlsUint,
   mlsVector,
@@ -14,3 +15,4 @@ export { readVectors, vectors } from "./vectors.ts";
 export { postgresInstalled, startPostgres, type TestPostgres } from "./postgres.ts";
 export { createCertificate, type TestCertificate } from "./certificate.ts";
 export { installed, runCommand } from "./command.ts";
+export { SimulatedClock } from "./simulated_clock.ts";

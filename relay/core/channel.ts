@@ -1,0 +1,224 @@
+/**
+ * A channel in memory: the fold of its log, the last items of it, who reads them, and how far each member is. Everything here
+ * can be dropped and loaded again from the engine; what is not there yet was not accepted.
+ */
+import type { AccountId, AgentId, ChannelId, ChannelName, JoinRequestId } from "../../proto/mod.ts";
+import type { ChannelRecord, Engine, Entry } from "../engine/engine.ts";
+import { ChannelState } from "./channel_state.ts";
+import { DeliverableItem } from "./log_item.ts";
+import type { ReadingEnd, SubscribedChannel, Subscription } from "./subscription.ts";
+
+/** Items kept in memory for members that are nearly up to date. */
+const tailBytes = 1024 * 1024;
+const pageBytes = 256 * 1024;
+
+export interface ChannelHost {
+  readonly engine: Engine;
+  readonly nowMs: () => number;
+  /** An entry became part of the channel; its subscribers have been served. */
+  appended(channel: Channel, entry: Entry): void;
+}
+
+export class Channel implements SubscribedChannel {
+  readonly channelId: ChannelId;
+  readonly name: ChannelName;
+  readonly account: AccountId;
+  readonly createdAtMs: number;
+  readonly state: ChannelState;
+  /** One per agent: an agent has one session. */
+  readonly subscriptions = new Map<AgentId, Subscription>();
+  /** Agents whose Welcome answers a request of theirs, so that they can tell which. */
+  readonly answered = new Map<AgentId, JoinRequestId>();
+  lastUsedMs: number;
+  /** Everything up to here is known to be trimmed. */
+  trimmed = 0;
+  /** No application message is left up to here. */
+  dropped = 0;
+  snapshotSequence: number;
+  /** Bytes of application messages in the log. */
+  queueBytes = 0;
+  readonly #host: ChannelHost;
+  readonly #cursors = new Map<AgentId, number>();
+  /** Cursors that are not on disk yet. */
+  readonly #moved = new Set<AgentId>();
+  readonly #tail: DeliverableItem[] = [];
+  #tailBytes = 0;
+  #stopWatching: () => void = () => {};
+
+  private constructor(record: ChannelRecord, host: ChannelHost) {
+    this.channelId = record.channelId;
+    this.name = record.name;
+    this.account = record.account;
+    this.createdAtMs = record.timeMs;
+    this.#host = host;
+    this.lastUsedMs = host.nowMs();
+    this.state = record.snapshot ? ChannelState.decode(record.snapshot.state) : ChannelState.create(record.creator);
+    this.snapshotSequence = record.snapshot?.sequence ?? 0;
+  }
+
+  /** Reads the log since the last snapshot. Entries that come meanwhile are held back and applied after it. */
+  static async load(record: ChannelRecord, host: ChannelHost): Promise<Channel> {
+    const channel = new Channel(record, host);
+    const arrived: Entry[] = [];
+    let loaded = false;
+    channel.#stopWatching = host.engine.watch(channel.channelId, (entry) => {
+      if (loaded) channel.#append(entry);
+      else arrived.push(entry);
+    });
+    await channel.#replay();
+    for (const [agentId, consumed] of await host.engine.cursors(channel.channelId)) {
+      channel.#cursors.set(agentId, consumed);
+    }
+    channel.queueBytes = (await host.engine.queueSize(channel.channelId)).bytes;
+    for (const agentId of channel.state.former.keys()) {
+      if (!channel.#cursors.has(agentId)) channel.state.former.delete(agentId);
+    }
+    loaded = true;
+    for (const entry of arrived) channel.#append(entry);
+    return channel;
+  }
+
+  get head(): number {
+    return this.state.sequence;
+  }
+
+  /** Last entry that an agent has acknowledged. */
+  cursor(agentId: AgentId): number | undefined {
+    return this.#cursors.get(agentId);
+  }
+
+  /**
+   * How far an agent really is: entries that are not for it are passed over once nothing before them is open. Who has not
+   * taken its Welcome is nowhere yet.
+   */
+  progress(agentId: AgentId): number {
+    const consumed = this.#cursors.get(agentId) ?? 0;
+    const joined = this.state.members.get(agentId)?.joinedSequence ?? 0;
+    if (consumed < joined) return consumed;
+    const subscription = this.subscriptions.get(agentId);
+    if (subscription === undefined || subscription.lastDelivered > consumed) return consumed;
+    return Math.max(consumed, subscription.position);
+  }
+
+  /** A Welcome waits for this agent. */
+  hasWelcomeFor(agentId: AgentId): boolean {
+    const member = this.state.members.get(agentId);
+    return this.state.isActive(agentId) && member !== undefined && this.state.welcomes.has(agentId) &&
+      (this.#cursors.get(agentId) ?? 0) < member.joinedSequence;
+  }
+
+  /** Moves a cursor, never back. Durable with the next `takeMoved`, or when the caller awaits the engine itself. */
+  consume(agentId: AgentId, sequence: number): void {
+    if (sequence <= (this.#cursors.get(agentId) ?? -1)) return;
+    this.#cursors.set(agentId, sequence);
+    this.#moved.add(agentId);
+  }
+
+  /** Cursors that moved since this was last asked, for whoever writes them. */
+  takeMoved(): [AgentId, number][] {
+    for (const agentId of this.subscriptions.keys()) {
+      if (this.#cursors.has(agentId)) this.consume(agentId, this.progress(agentId));
+    }
+    const moved = [...this.#moved].flatMap((agentId): [AgentId, number][] => {
+      const consumed = this.#cursors.get(agentId);
+      return consumed === undefined ? [] : [[agentId, consumed]];
+    });
+    this.#moved.clear();
+    return moved;
+  }
+
+  /** Its reading is over and it was told. */
+  forgetReader(agentId: AgentId): void {
+    this.state.former.delete(agentId);
+    this.#cursors.delete(agentId);
+    this.#moved.delete(agentId);
+  }
+
+  endOf(agentId: AgentId): ReadingEnd | undefined {
+    const { members, former, closed } = this.state;
+    const member = members.get(agentId);
+    if (member?.leaving !== undefined) return { ...member.leaving, atOnce: true };
+    if (member !== undefined) {
+      return closed && { sequence: closed.sequence, timeMs: closed.timeMs, reason: "closed", atOnce: false };
+    }
+    const gone = former.get(agentId);
+    if (gone === undefined) {
+      return { sequence: this.head, timeMs: this.#host.nowMs(), reason: "removed", atOnce: true };
+    }
+    return { sequence: gone.endSequence, timeMs: gone.timeMs, reason: gone.reason, atOnce: gone.reason !== "removed" };
+  }
+
+  itemAfter(position: number): DeliverableItem | "stored" | undefined {
+    if (position >= this.head) return undefined;
+    const first = this.#tail[0];
+    if (first === undefined || position + 1 < first.item.sequence) return "stored";
+    return this.#tail[position + 1 - first.item.sequence];
+  }
+
+  async readItems(after: number): Promise<readonly DeliverableItem[]> {
+    const items = await this.#host.engine.read(this.channelId, { after, maxBytes: pageBytes });
+    return items.map((item) => new DeliverableItem(this.channelId, item));
+  }
+
+  /** One entry by its sequence, from memory or the engine. */
+  async entryAt(sequence: number): Promise<Entry | undefined> {
+    const found = this.itemAfter(sequence - 1);
+    const item = found === "stored" ? (await this.#readOne(sequence - 1)) : found?.item;
+    return item === undefined || item.kind === "gap" || item.sequence !== sequence ? undefined : item;
+  }
+
+  /** These are gone from the log, so from memory too. */
+  dropItems(through: number): void {
+    const kept = this.#tail.findIndex(({ item }) => item.sequence > through);
+    const dropped = this.#tail.splice(0, kept < 0 ? this.#tail.length : kept);
+    for (const { bytes } of dropped) this.#tailBytes -= bytes;
+  }
+
+  /** No longer follows the log. */
+  unload(): void {
+    this.#stopWatching();
+    for (const subscription of this.subscriptions.values()) subscription.end();
+    this.subscriptions.clear();
+  }
+
+  async #readOne(after: number): Promise<DeliverableItem["item"] | undefined> {
+    return (await this.#host.engine.read(this.channelId, { after, maxBytes: 1 }))[0];
+  }
+
+  async #replay(): Promise<void> {
+    for (;;) {
+      const page = await this.#host.engine.read(this.channelId, { after: this.head, maxBytes: pageBytes });
+      if (page.length === 0) return;
+      for (const item of page) {
+        if (item.kind === "gap") this.state.sequence = item.lastSequence;
+        else this.state.apply(item);
+      }
+    }
+  }
+
+  #append(entry: Entry): void {
+    if (entry.sequence <= this.head) return;
+    this.state.apply(entry);
+    if (entry.kind === "commit") this.#startCursors(entry.sequence);
+    if (entry.kind === "leave") this.#cursors.delete(entry.sender);
+    if (entry.kind === "message") this.queueBytes += entry.body.length;
+    this.#keep(new DeliverableItem(this.channelId, entry));
+    for (const subscription of this.subscriptions.values()) subscription.wake();
+    this.#host.appended(this, entry);
+  }
+
+  /** Who joins starts just before its joining commit: acknowledging that commit is taking the Welcome. */
+  #startCursors(sequence: number): void {
+    for (const [agentId, { joinedSequence }] of this.state.members) {
+      if (joinedSequence === sequence) this.#cursors.set(agentId, sequence - 1);
+    }
+  }
+
+  #keep(item: DeliverableItem): void {
+    this.#tail.push(item);
+    this.#tailBytes += item.bytes;
+    while (this.#tailBytes > tailBytes && this.#tail.length > 1) {
+      this.#tailBytes -= this.#tail.shift()?.bytes ?? 0;
+    }
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * Epoch and membership of a channel: the fold of its log and nothing else. Two relays that have read the same entries agree
+ * on every field here. Positions that move without an entry (cursors) are kept elsewhere.
+ */
+import { type AgentId, type CborValue, decodeCbor, encodeCbor, parseAgentId } from "../../proto/mod.ts";
+import type { Entry } from "../engine/engine.ts";
+import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
+
+export interface Membership {
+  /** The commit that added it; 0 for the creator. It reads what follows. */
+  readonly joinedSequence: number;
+  /** Has left or lapsed: nothing is delivered any more, a commit of another member will remove it. */
+  readonly leaving?: Leaving;
+}
+
+export interface Leaving {
+  readonly reason: "left" | "lapsed";
+  readonly sequence: number;
+  readonly timeMs: number;
+}
+
+/** Somebody that a commit removed, until it was told. */
+export interface FormerMember {
+  readonly joinedSequence: number;
+  /** The removing commit: the last entry that it reads. */
+  readonly endSequence: number;
+  readonly reason: "removed" | "left" | "lapsed";
+  readonly timeMs: number;
+}
+
+/** Former members beyond this many are forgotten, the longest gone first. */
+const maxFormerMembers = 1_000;
+const snapshotVersion = 1;
+
+export class ChannelState {
+  epoch = 0;
+  /** The last entry that is part of this. */
+  sequence = 0;
+  readonly members = new Map<AgentId, Membership>();
+  readonly former = new Map<AgentId, FormerMember>();
+  owners: ReadonlySet<AgentId> = new Set();
+  /** The entry that carries a member's latest Welcome. Whether it was taken is a matter of its cursor. */
+  readonly welcomes = new Map<AgentId, number>();
+  closed: { readonly sequence: number; readonly timeMs: number } | undefined;
+
+  /** A channel as `CreateChannel` makes it. */
+  static create(creator: AgentId): ChannelState {
+    const state = new ChannelState();
+    state.members.set(creator, { joinedSequence: 0 });
+    state.owners = new Set([creator]);
+    return state;
+  }
+
+  get leaving(): AgentId[] {
+    return [...this.members].filter(([, { leaving }]) => leaving !== undefined).map(([agentId]) => agentId);
+  }
+
+  /** Somebody who may act in the channel now. */
+  isActive(agentId: AgentId): boolean {
+    const member = this.members.get(agentId);
+    return this.closed === undefined && member !== undefined && member.leaving === undefined;
+  }
+
+  apply(entry: Entry): void {
+    this.sequence = entry.sequence;
+    switch (entry.kind) {
+      case "message":
+        return;
+      case "commit":
+        return this.#applyCommit(entry);
+      case "welcome":
+        for (const agentId of decodeWelcomeBody(entry.body).recipients) {
+          if (this.members.has(agentId)) this.welcomes.set(agentId, entry.sequence);
+        }
+        return;
+      case "leave":
+      case "lapse": {
+        const member = this.members.get(entry.sender);
+        if (member === undefined) return;
+        const { sequence, timeMs } = entry;
+        const leaving: Leaving = { reason: entry.kind === "leave" ? "left" : "lapsed", sequence, timeMs };
+        this.members.set(entry.sender, { ...member, leaving });
+        this.welcomes.delete(entry.sender);
+        return;
+      }
+      case "close":
+        this.closed = { sequence: entry.sequence, timeMs: entry.timeMs };
+    }
+  }
+
+  #applyCommit({ sequence, timeMs, body }: Entry): void {
+    const { added, removed, owners, welcomes } = decodeCommitBody(body);
+    this.epoch++;
+    for (const agentId of removed) {
+      const member = this.members.get(agentId);
+      if (member === undefined) continue;
+      this.members.delete(agentId);
+      this.welcomes.delete(agentId);
+      const { joinedSequence, leaving } = member;
+      this.#remember(agentId, { joinedSequence, endSequence: sequence, reason: leaving?.reason ?? "removed", timeMs });
+    }
+    for (const agentId of added) {
+      this.members.set(agentId, { joinedSequence: sequence });
+      this.former.delete(agentId);
+    }
+    for (const { recipients } of welcomes) {
+      for (const agentId of recipients) this.welcomes.set(agentId, sequence);
+    }
+    const wanted = owners?.agentIds ?? [...this.owners];
+    this.owners = new Set(wanted.filter((agentId) => this.members.has(agentId)));
+  }
+
+  #remember(agentId: AgentId, former: FormerMember): void {
+    this.former.set(agentId, former);
+    const [oldest] = this.former.keys();
+    if (this.former.size > maxFormerMembers && oldest !== undefined) this.former.delete(oldest);
+  }
+
+  encode(): Uint8Array {
+    const members: CborValue[] = [...this.members].map(([agentId, { joinedSequence, leaving }]) => [
+      agentId,
+      joinedSequence,
+      this.welcomes.get(agentId) ?? 0,
+      leaving === undefined ? null : [leaving.reason, leaving.sequence, leaving.timeMs],
+    ]);
+    const former: CborValue[] = [...this.former].map((
+      [agentId, { joinedSequence, endSequence, reason, timeMs }],
+    ) => [agentId, joinedSequence, endSequence, reason, timeMs]);
+    const closed = this.closed === undefined ? null : [this.closed.sequence, this.closed.timeMs];
+    return encodeCbor([snapshotVersion, this.epoch, this.sequence, members, former, [...this.owners], closed]);
+  }
+
+  /** What `encode` made; throws for anything else, because a relay must not guess who is a member. */
+  static decode(bytes: Uint8Array): ChannelState {
+    const [version, epoch, sequence, members, former, owners, closed] = list(decodeCbor(bytes));
+    if (version !== snapshotVersion) throw new TypeError(`A snapshot has version ${String(version)}`);
+    const state = new ChannelState();
+    state.epoch = int(epoch);
+    state.sequence = int(sequence);
+    for (const item of list(members)) {
+      const [id, joined, welcome, leaving] = list(item);
+      const agentId = agent(id);
+      state.members.set(agentId, { joinedSequence: int(joined), ...(leaving && { leaving: decodeLeaving(leaving) }) });
+      if (int(welcome) > 0) state.welcomes.set(agentId, int(welcome));
+    }
+    for (const item of list(former)) {
+      const [id, joined, end, reason, timeMs] = list(item);
+      const kind = reason === "left" || reason === "lapsed" ? reason : "removed";
+      const fields = { joinedSequence: int(joined), endSequence: int(end), reason: kind, timeMs: int(timeMs) } as const;
+      state.former.set(agent(id), fields);
+    }
+    state.owners = new Set(list(owners).map(agent));
+    if (closed) {
+      const [at, timeMs] = list(closed);
+      state.closed = { sequence: int(at), timeMs: int(timeMs) };
+    }
+    return state;
+  }
+}
+
+function decodeLeaving(value: CborValue): Leaving {
+  const [reason, sequence, timeMs] = list(value);
+  return { reason: reason === "left" ? "left" : "lapsed", sequence: int(sequence), timeMs: int(timeMs) };
+}
+
+function list(value: CborValue | undefined): CborValue[] {
+  if (!Array.isArray(value)) throw new TypeError("A snapshot is damaged: expected a list");
+  return value;
+}
+
+function int(value: CborValue | undefined): number {
+  if (typeof value !== "number") throw new TypeError("A snapshot is damaged: expected a number");
+  return value;
+}
+
+function agent(value: CborValue | undefined): AgentId {
+  if (typeof value !== "string") throw new TypeError("A snapshot is damaged: expected an agent id");
+  return parseAgentId(value);
+}

@@ -1,0 +1,58 @@
+/** The channels in memory: each loaded once however many ask at the same time, and dropped when nobody needs it. */
+import type { ChannelId } from "../../proto/mod.ts";
+import { Channel, type ChannelHost } from "./channel.ts";
+
+/** Not dropped before this long after its last use: whoever holds it may be waiting for the engine. */
+const restMs = 60_000;
+
+export class Channels {
+  readonly #host: ChannelHost;
+  readonly #loaded = new Map<ChannelId, Channel>();
+  readonly #loading = new Map<ChannelId, Promise<Channel | undefined>>();
+
+  constructor(host: ChannelHost) {
+    this.#host = host;
+  }
+
+  get size(): number {
+    return this.#loaded.size;
+  }
+
+  [Symbol.iterator](): IterableIterator<Channel> {
+    return this.#loaded.values();
+  }
+
+  /** Undefined when there is no such channel. */
+  open(channelId: ChannelId): Channel | Promise<Channel | undefined> {
+    const channel = this.#loaded.get(channelId);
+    if (channel === undefined) return this.#loading.get(channelId) ?? this.#load(channelId);
+    channel.lastUsedMs = this.#host.nowMs();
+    return channel;
+  }
+
+  /** Those that nobody reads and nobody used lately, the longest unused first, beyond `keep`. */
+  idle(keep: number): Channel[] {
+    const before = this.#host.nowMs() - restMs;
+    const idle = [...this].filter(({ subscriptions, lastUsedMs }) => subscriptions.size === 0 && lastUsedMs < before);
+    return idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs).slice(0, Math.max(0, idle.length - keep));
+  }
+
+  drop(channel: Channel): void {
+    channel.unload();
+    this.#loaded.delete(channel.channelId);
+  }
+
+  #load(channelId: ChannelId): Promise<Channel | undefined> {
+    const loading = this.#read(channelId).finally(() => this.#loading.delete(channelId));
+    this.#loading.set(channelId, loading);
+    return loading;
+  }
+
+  async #read(channelId: ChannelId): Promise<Channel | undefined> {
+    const record = await this.#host.engine.findChannel(channelId);
+    if (record === undefined) return undefined;
+    const channel = await Channel.load(record, this.#host);
+    this.#loaded.set(channelId, channel);
+    return channel;
+  }
+}

@@ -1,0 +1,45 @@
+/** What the handlers of requests share: the parts of the core, and who asks. */
+import type { AgentId, CallName, ReplyBody, RequestBody } from "../../proto/mod.ts";
+import type { AppendOutcome, NewEntry } from "../engine/engine.ts";
+import type { Channel } from "./channel.ts";
+import type { Channels } from "./channels.ts";
+import type { CoreConfig } from "./config.ts";
+import type { JoinRequests } from "./join_requests.ts";
+import type { CoreDeps } from "./ports.ts";
+import type { HourlyRate } from "./rates.ts";
+import type { Agent, Session } from "./session.ts";
+
+export interface Core {
+  readonly config: CoreConfig;
+  readonly deps: CoreDeps;
+  readonly channels: Channels;
+  readonly joins: JoinRequests;
+  readonly claimRate: HourlyRate;
+  readonly inviteRate: HourlyRate;
+  /** The session of an agent that is connected here. */
+  sessionOf(agentId: AgentId): Session | undefined;
+  /** Makes a session that of its agent, in place of an older one. */
+  adopt(session: Session, agent: Agent): void;
+  /** To the engine, counted as waiting. */
+  append(channel: Channel, entry: NewEntry): Promise<AppendOutcome>;
+  /** Something about this channel changed that its queue must be cared for soon. */
+  touch(channel: Channel): void;
+}
+
+export interface Asker {
+  readonly core: Core;
+  readonly session: Session;
+  /** Sent as a notice: wants no reply. */
+  readonly quiet: boolean;
+}
+
+/** Who asks after authentication. */
+export interface AgentAsker extends Asker {
+  readonly agent: Agent;
+}
+
+/** Rejects with `Refusal`, or a `WireError` of the contract, for an expected no. */
+export type Handler<Name extends CallName, By extends Asker = AgentAsker> = (
+  asker: By,
+  body: RequestBody<Name>,
+) => ReplyBody<Name> | Promise<ReplyBody<Name>>;

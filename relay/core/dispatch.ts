@@ -1,0 +1,64 @@
+/** From an envelope to its handler. */
+import type { CallName, ClientEnvelope, ReplyBody } from "../../proto/mod.ts";
+import type { AgentAsker, Asker, Core, Handler } from "./core.ts";
+import { Refusal } from "./refusal.ts";
+import * as channel from "./requests/channel_requests.ts";
+import * as commit from "./requests/commit_requests.ts";
+import * as delivery from "./requests/delivery_requests.ts";
+import * as invite from "./requests/invite_requests.ts";
+import * as keyPackage from "./requests/key_package_requests.ts";
+import * as message from "./requests/message_requests.ts";
+import * as sessions from "./requests/session_requests.ts";
+import type { Session } from "./session.ts";
+
+/** Answered before authentication too; see `open` in the table of calls. */
+type OpenCall = "GetChallenge" | "Authenticate" | "Ping" | "EndSession";
+
+const openHandlers: { readonly [Name in OpenCall]: Handler<Name, Asker> } = {
+  GetChallenge: sessions.getChallenge,
+  Authenticate: sessions.authenticate,
+  Ping: sessions.ping,
+  EndSession: sessions.endSession,
+};
+
+const handlers: { readonly [Name in Exclude<CallName, OpenCall>]: Handler<Name> } = {
+  RenewToken: sessions.renewToken,
+  ConfigureCover: sessions.configureCover,
+  CreateChannel: channel.createChannel,
+  ListChannels: channel.listChannels,
+  CloseChannel: channel.closeChannel,
+  ListMembers: channel.listMembers,
+  LeaveChannel: channel.leaveChannel,
+  UploadKeyPackage: keyPackage.uploadKeyPackage,
+  AddMember: keyPackage.addMember,
+  SendMessage: message.sendMessage,
+  SendCommit: commit.sendCommit,
+  SendWelcome: commit.sendWelcome,
+  FindCommit: commit.findCommit,
+  Subscribe: delivery.subscribe,
+  Unsubscribe: delivery.unsubscribe,
+  Acknowledge: delivery.acknowledge,
+  RegisterInvite: invite.registerInvite,
+  RevokeInvite: invite.revokeInvite,
+  RequestJoin: invite.requestJoin,
+  RejectJoin: invite.rejectJoin,
+  RequestRejoin: invite.requestRejoin,
+};
+
+/** Rejects with `Refusal` or `WireError` for an expected no, with anything else for a fault. */
+export async function dispatch(core: Core, session: Session, envelope: ClientEnvelope): Promise<ReplyBody<CallName>> {
+  const asker: Asker = { core, session, quiet: envelope.kind === "notice" };
+  if (isOpen(envelope.operation)) {
+    const handler = openHandlers[envelope.operation] as Handler<CallName, Asker>; // cast: of the body's own operation
+    return await handler(asker, envelope.body);
+  }
+  const { agent } = session;
+  if (agent === undefined) throw new Refusal("auth_failed", "Authenticate first");
+  const handler = handlers[envelope.operation] as Handler<CallName>; // cast: of the body's own operation
+  const by: AgentAsker = { ...asker, agent };
+  return await handler(by, envelope.body);
+}
+
+function isOpen(operation: CallName): operation is OpenCall {
+  return Object.hasOwn(openHandlers, operation);
+}

@@ -1,0 +1,100 @@
+/**
+ * Requests to join or rejoin that wait for a member's answer. In memory only: who asked asks again after a restart, and the
+ * same request asked again is the same request.
+ */
+import { type AgentId, type ChannelId, equalBytes, type InviteId, type JoinRequestId } from "../../proto/mod.ts";
+
+interface Pending {
+  readonly requestId: JoinRequestId;
+  readonly channelId: ChannelId;
+  /** Who wants in. */
+  readonly agentId: AgentId;
+  readonly keyPackage: Uint8Array;
+  readonly expiresAtMs: number;
+}
+
+export interface JoinRequest extends Pending {
+  readonly kind: "join";
+  readonly inviteId: InviteId;
+  readonly inviter: AgentId;
+  readonly mac: Uint8Array;
+}
+
+export interface RejoinRequest extends Pending {
+  readonly kind: "rejoin";
+  readonly signature: Uint8Array;
+  readonly epoch: number;
+}
+
+export type PendingRequest = JoinRequest | RejoinRequest;
+
+export class JoinRequests {
+  readonly #byId = new Map<JoinRequestId, { readonly request: PendingRequest; readonly cancel: () => void }>();
+  readonly #byAgent = new Map<AgentId, Set<JoinRequestId>>();
+  readonly #byInviter = new Map<AgentId, Set<JoinRequestId>>();
+  readonly #byChannel = new Map<ChannelId, Set<JoinRequestId>>();
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  /** `cancel` stops the timer that ends the request. */
+  add(request: PendingRequest, cancel: () => void): void {
+    this.#byId.set(request.requestId, { request, cancel });
+    index(this.#byAgent, request.agentId, request.requestId);
+    index(this.#byChannel, request.channelId, request.requestId);
+    if (request.kind === "join") index(this.#byInviter, request.inviter, request.requestId);
+  }
+
+  find(requestId: JoinRequestId): PendingRequest | undefined {
+    return this.#byId.get(requestId)?.request;
+  }
+
+  remove(requestId: JoinRequestId): PendingRequest | undefined {
+    const held = this.#byId.get(requestId);
+    if (held === undefined) return undefined;
+    const { request, cancel } = held;
+    cancel();
+    this.#byId.delete(requestId);
+    unindex(this.#byAgent, request.agentId, requestId);
+    unindex(this.#byChannel, request.channelId, requestId);
+    if (request.kind === "join") unindex(this.#byInviter, request.inviter, requestId);
+    return request;
+  }
+
+  /** The same agent's open request for a channel: a new one takes its place unless it is the same. */
+  ofAgent(agentId: AgentId, channelId: ChannelId): PendingRequest | undefined {
+    return this.#list(this.#byAgent.get(agentId)).find((request) => request.channelId === channelId);
+  }
+
+  countOfAgent(agentId: AgentId): number {
+    return this.#byAgent.get(agentId)?.size ?? 0;
+  }
+
+  ofInviter(inviter: AgentId): PendingRequest[] {
+    return this.#list(this.#byInviter.get(inviter));
+  }
+
+  ofChannel(channelId: ChannelId): PendingRequest[] {
+    return this.#list(this.#byChannel.get(channelId));
+  }
+
+  #list(ids: ReadonlySet<JoinRequestId> | undefined): PendingRequest[] {
+    return [...ids ?? []].flatMap((id) => this.find(id) ?? []);
+  }
+}
+
+export function isSameKeyPackage(request: PendingRequest, keyPackage: Uint8Array): boolean {
+  return equalBytes(request.keyPackage, keyPackage);
+}
+
+function index<Key>(map: Map<Key, Set<JoinRequestId>>, key: Key, id: JoinRequestId): void {
+  const ids = map.get(key) ?? new Set();
+  map.set(key, ids.add(id));
+}
+
+function unindex<Key>(map: Map<Key, Set<JoinRequestId>>, key: Key, id: JoinRequestId): void {
+  const ids = map.get(key);
+  ids?.delete(id);
+  if (ids?.size === 0) map.delete(key);
+}

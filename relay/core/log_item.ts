@@ -1,0 +1,89 @@
+/**
+ * A log item with the notice that it becomes. The notice is encoded once, when the first member needs it, and shared by all:
+ * a fan-out to a hundred members costs one encoding.
+ */
+import { type AgentId, type ChannelId, encodeNotice } from "../../proto/mod.ts";
+import type { Entry, Gap, LogItem } from "../engine/engine.ts";
+import { decodeCommitBody, decodeMessageBody } from "./entry_body.ts";
+
+export class DeliverableItem {
+  readonly item: LogItem;
+  readonly #channelId: ChannelId;
+  #notice: Uint8Array | undefined;
+
+  constructor(channelId: ChannelId, item: LogItem) {
+    this.#channelId = channelId;
+    this.item = item;
+  }
+
+  /** The last sequence that it stands for. */
+  get lastSequence(): number {
+    return this.item.kind === "gap" ? this.item.lastSequence : this.item.sequence;
+  }
+
+  /** What memory it takes, about. */
+  get bytes(): number {
+    return this.item.kind === "gap" ? 64 : this.item.body.length + 200;
+  }
+
+  /** Nobody is delivered what it sent itself, and Welcomes have their own way. */
+  isFor(agentId: AgentId): boolean {
+    switch (this.item.kind) {
+      case "gap":
+        return true;
+      case "message":
+      case "commit":
+      case "leave":
+      case "lapse":
+        return this.item.sender !== agentId;
+      case "welcome":
+      case "close":
+        return false;
+    }
+  }
+
+  get notice(): Uint8Array {
+    return this.#notice ??= this.#encode();
+  }
+
+  #encode(): Uint8Array {
+    const { item } = this;
+    const channelId = this.#channelId;
+    switch (item.kind) {
+      case "message":
+        return encodeNotice("DeliverMessage", {
+          ...placeOf(channelId, item),
+          sender: item.sender,
+          ...decodeMessageBody(item.body),
+        });
+      case "commit": {
+        const { commit, added, removed, owners, leaves, rejoins } = decodeCommitBody(item.body);
+        const declared = { commit, added, removed, ...(owners && { owners }), leaves, rejoins };
+        return encodeNotice("DeliverCommit", { ...placeOf(channelId, item), sender: item.sender, ...declared });
+      }
+      case "leave":
+        return encodeNotice("DeliverLeave", {
+          ...placeOf(channelId, item),
+          sender: item.sender,
+          signature: item.body,
+        });
+      case "lapse":
+        return encodeNotice("DeliverLapse", { ...placeOf(channelId, item), agentId: item.sender });
+      case "gap":
+        return encodeGap(channelId, item);
+      case "welcome":
+      case "close":
+        throw new TypeError(`An entry of kind ${item.kind} is not delivered as such`);
+    }
+  }
+}
+
+type Place = { channelId: ChannelId; sequence: number; epoch: number; timeMs: number };
+
+function placeOf(channelId: ChannelId, { sequence, epoch, timeMs }: Entry): Place {
+  return { channelId, sequence, epoch, timeMs };
+}
+
+function encodeGap(channelId: ChannelId, { sequence, lastSequence, messages, reason }: Gap): Uint8Array {
+  return encodeNotice("DeliverGap", { channelId, firstSequence: sequence, lastSequence, messages, reason });
+}

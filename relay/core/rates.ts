@@ -1,0 +1,35 @@
+/** How often something may happen within an hour, per key. Keys that have been quiet are forgotten. */
+
+const windowMs = 60 * 60 * 1000;
+const maxKeys = 100_000;
+
+export class HourlyRate {
+  readonly #limit: number;
+  readonly #windows = new Map<string, { startMs: number; count: number }>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Counts one; answers how long to wait when it is one too many. */
+  take(key: string, nowMs: number): number | undefined {
+    const window = this.#windows.get(key);
+    if (window === undefined || nowMs - window.startMs >= windowMs) {
+      if (this.#windows.size >= maxKeys) this.forget(nowMs);
+      this.#windows.delete(key);
+      this.#windows.set(key, { startMs: nowMs, count: 1 });
+      return undefined;
+    }
+    if (window.count >= this.#limit) return window.startMs + windowMs - nowMs;
+    window.count++;
+    return undefined;
+  }
+
+  /** Drops windows that are over; if that is not enough, the oldest half. */
+  forget(nowMs: number): void {
+    for (const [key, { startMs }] of this.#windows) if (nowMs - startMs >= windowMs) this.#windows.delete(key);
+    let excess = this.#windows.size - maxKeys / 2;
+    if (this.#windows.size < maxKeys) return;
+    for (const key of this.#windows.keys()) if (excess-- > 0) this.#windows.delete(key);
+  }
+}

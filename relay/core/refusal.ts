@@ -1,0 +1,29 @@
+/** The answer "no": an expected outcome of a request, with a code of the shared list and words for the client. */
+import type { ErrorBody, ErrorCode } from "../../proto/mod.ts";
+
+export interface RefusalDetail {
+  /** With `epoch_conflict`: the current epoch. */
+  readonly epoch?: number;
+  readonly retryAfterMs?: number;
+}
+
+export class Refusal extends Error {
+  override readonly name = "Refusal";
+  readonly code: ErrorCode;
+  readonly detail: RefusalDetail;
+
+  constructor(code: ErrorCode, message: string, detail: RefusalDetail = {}) {
+    super(message);
+    this.code = code;
+    this.detail = detail;
+  }
+
+  get body(): ErrorBody {
+    return { code: this.code, message: this.message, ...this.detail };
+  }
+}
+
+/** One text for "does not exist" and "not for you": nobody can tell the two apart. */
+export function channelNotFound(): Refusal {
+  return new Refusal("not_found", "No such channel, or this agent is not a member of it");
+}

@@ -1,0 +1,309 @@
+/**
+ * The relay without sockets: sessions come in as links, everything durable goes to the engine. One timer cares for the queues
+ * of the channels that changed, another for what grows old.
+ */
+import type { AgentId, CallName, ClientEnvelope, ReplyBody } from "../../proto/mod.ts";
+import type { AppendOutcome, Entry, NewEntry } from "../engine/engine.ts";
+import type { Channel } from "./channel.ts";
+import { Channels } from "./channels.ts";
+import type { CoreConfig } from "./config.ts";
+import type { Core } from "./core.ts";
+import { dispatch } from "./dispatch.ts";
+import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
+import { JoinRequests, type PendingRequest } from "./join_requests.ts";
+import { type SheddingLevel, sheddingLevel, shedRequest } from "./load.ts";
+import type { CoreDeps, Link, RelaySession } from "./ports.ts";
+import { careForQueue, saveSnapshot, writeCursors } from "./queue_care.ts";
+import { HourlyRate } from "./rates.ts";
+import type { Refusal } from "./refusal.ts";
+import { answerRequests, joinNotice } from "./requests/invite_requests.ts";
+import { askForMore } from "./requests/key_package_requests.ts";
+import { expireWithToken } from "./requests/session_requests.ts";
+import { type Agent, Session, type SessionHost } from "./session.ts";
+import { sendWelcomeTo } from "./welcomes.ts";
+
+const careMs = 1_000;
+const upkeepMs = 60_000;
+/** Idle channels with old messages that one round of upkeep looks at. */
+const agedAtOnce = 100;
+/** What a client waits at most before it comes back after a drain. */
+const drainRetryMs = 5_000;
+
+export interface RelayStats {
+  readonly sessions: number;
+  readonly authenticated: number;
+  readonly channels: number;
+  readonly subscriptions: number;
+  /** Bytes of application messages in the channels in memory. */
+  readonly queueBytes: number;
+  readonly appendsWaiting: number;
+  readonly joinRequests: number;
+  readonly sheddingLevel: SheddingLevel;
+}
+
+export interface RelayCore {
+  /** A connection. One that cannot be taken is ended through its link, with the reason. */
+  open(link: Link): RelaySession;
+  /** Takes no more connections, tells every client to come back elsewhere or later, and resolves when all are gone. */
+  drain(): Promise<void>;
+  /** Ends what is left and writes what is not on disk yet. The engine stays open. */
+  close(): Promise<void>;
+  stats(): RelayStats;
+}
+
+export function createRelayCore(config: CoreConfig, deps: CoreDeps): RelayCore {
+  return new Relay(config, deps);
+}
+
+class Relay implements RelayCore, Core, SessionHost {
+  readonly config: CoreConfig;
+  readonly deps: CoreDeps;
+  readonly channels: Channels;
+  readonly joins = new JoinRequests();
+  readonly claimRate: HourlyRate;
+  readonly inviteRate: HourlyRate;
+  readonly #sessions = new Set<Session>();
+  readonly #byAgent = new Map<AgentId, Session>();
+  readonly #perAccount = new Map<string, number>();
+  /** Channels whose queue wants care at the next round. */
+  readonly #touched = new Set<Channel>();
+  readonly #background = new Set<Promise<void>>();
+  #appendsWaiting = 0;
+  #draining: PromiseWithResolvers<void> | undefined;
+  #cancelCare: (() => void) | undefined;
+  #cancelUpkeep: () => void;
+  #closed = false;
+
+  constructor(config: CoreConfig, deps: CoreDeps) {
+    this.config = config;
+    this.deps = deps;
+    this.claimRate = new HourlyRate(config.claimsPerTargetAndHour);
+    this.inviteRate = new HourlyRate(config.invitesPerAgent);
+    const { engine, nowMs } = deps;
+    this.channels = new Channels({ engine, nowMs, appended: (channel, entry) => this.#appended(channel, entry) });
+    this.#cancelUpkeep = deps.after(upkeepMs, () => this.#upkeep());
+  }
+
+  open(link: Link): RelaySession {
+    const session = new Session(link, this);
+    this.#sessions.add(session);
+    this.deps.meter.sessionsOpened++;
+    const waiting = this.#sessions.size - this.#byAgent.size;
+    if (this.#draining !== undefined || this.#closed) {
+      session.end({ code: "relay_draining", message: "The relay is going away", retryAfterMs: drainRetryMs });
+    } else if (
+      this.#level() >= 1 || this.#sessions.size > this.config.maxSessions || waiting > this.config.maxUnauthenticated
+    ) {
+      this.deps.meter.shed++;
+      this.deps.meter.sessionsRefused++;
+      session.end({ code: "overloaded", message: "The relay is busy; try again later", retryAfterMs: drainRetryMs });
+    }
+    return session;
+  }
+
+  async drain(): Promise<void> {
+    this.#draining ??= Promise.withResolvers();
+    for (const session of [...this.#sessions]) {
+      session.end({ code: "relay_draining", message: "The relay is going away", retryAfterMs: drainRetryMs });
+    }
+    if (this.#sessions.size === 0) this.#draining.resolve();
+    await this.#draining.promise;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.drain();
+    this.#cancelUpkeep();
+    this.#cancelCare?.();
+    await Promise.all(this.#background);
+    for (const channel of [...this.channels]) await this.#drop(channel);
+  }
+
+  stats(): RelayStats {
+    const channels = [...this.channels];
+    return {
+      sessions: this.#sessions.size,
+      authenticated: this.#byAgent.size,
+      channels: channels.length,
+      subscriptions: channels.reduce((sum, { subscriptions }) => sum + subscriptions.size, 0),
+      queueBytes: channels.reduce((sum, { queueBytes }) => sum + queueBytes, 0),
+      appendsWaiting: this.#appendsWaiting,
+      joinRequests: this.joins.size,
+      sheddingLevel: this.#level(),
+    };
+  }
+
+  handle(session: Session, envelope: ClientEnvelope): Promise<ReplyBody<CallName>> {
+    return dispatch(this, session, envelope);
+  }
+
+  shed(operation: CallName): Refusal | undefined {
+    const refusal = shedRequest(this.#level(), operation);
+    if (refusal !== undefined) this.deps.meter.shed++;
+    return refusal;
+  }
+
+  ended(session: Session): void {
+    this.#sessions.delete(session);
+    const { agent } = session;
+    if (agent !== undefined) {
+      if (this.#byAgent.get(agent.agentId) === session) this.#byAgent.delete(agent.agentId);
+      this.#count(agent.account, -1);
+    }
+    if (this.#sessions.size === 0) this.#draining?.resolve();
+  }
+
+  sessionOf(agentId: AgentId): Session | undefined {
+    return this.#byAgent.get(agentId);
+  }
+
+  adopt(session: Session, agent: Agent): void {
+    const older = this.#byAgent.get(agent.agentId);
+    older?.end({ code: "session_replaced", message: "A newer session of this agent has taken its place" });
+    session.agent = agent;
+    this.#byAgent.set(agent.agentId, session);
+    this.#count(agent.account, 1);
+    if ((this.#perAccount.get(agent.account) ?? 0) > this.config.sessionsPerAccount) {
+      this.deps.meter.sessionsRefused++;
+      const message = `This account has ${this.config.sessionsPerAccount} sessions; end some first`;
+      return session.end({ code: "rate_limited", message });
+    }
+    session.link.authenticated(agent.account);
+    expireWithToken(session, agent, this.deps.nowMs());
+    this.deps.meter.sessionsAuthenticated++;
+    this.deps.log({ event: "session_open", agentId: agent.agentId, transport: session.link.transport });
+    // After the reply: the client learns who it is before anything is pushed.
+    this.#run("greeting", async () => {
+      await Promise.resolve();
+      await this.#greet(session, agent.agentId);
+    });
+  }
+
+  async append(channel: Channel, entry: NewEntry): Promise<AppendOutcome> {
+    this.#appendsWaiting++;
+    try {
+      return await this.deps.engine.append(channel.channelId, entry);
+    } finally {
+      this.#appendsWaiting--;
+    }
+  }
+
+  touch(channel: Channel): void {
+    this.#touched.add(channel);
+    this.#cancelCare ??= this.deps.after(careMs, () => this.#care());
+  }
+
+  /** One Welcome after the other, each when the link has room for it: they may be large. */
+  nextWelcome(session: Session): void {
+    const [channel] = session.welcomes;
+    if (channel === undefined || !session.hasRoom) return;
+    session.welcomes.delete(channel);
+    this.#run("welcome", async () => {
+      await sendWelcomeTo(session, channel);
+      this.nextWelcome(session);
+    });
+  }
+
+  #level(): SheddingLevel {
+    return sheddingLevel({ loopLagMs: this.deps.loopLagMs(), appendsWaiting: this.#appendsWaiting });
+  }
+
+  #count(account: string, change: number): void {
+    const count = (this.#perAccount.get(account) ?? 0) + change;
+    if (count === 0) this.#perAccount.delete(account);
+    else this.#perAccount.set(account, count);
+  }
+
+  /** What waited for an agent while it was away. */
+  async #greet(session: Session, agentId: AgentId): Promise<void> {
+    askForMore(this, agentId);
+    for (const request of this.joins.ofInviter(agentId)) {
+      if (request.kind === "join") session.notify("DeliverJoinRequest", joinNotice(request));
+    }
+    const account = session.agent?.account;
+    if (account === undefined) return;
+    const limit = 500;
+    for (let page = await this.deps.engine.listChannels({ agentId, account, limit });;) {
+      for (const channelId of page.channels) {
+        const channel = await this.channels.open(channelId);
+        if (session.isEnded) return;
+        if (channel?.hasWelcomeFor(agentId)) session.welcomes.add(channel);
+      }
+      this.nextWelcome(session);
+      const after = page.channels.at(-1);
+      if (!page.more || after === undefined) return;
+      page = await this.deps.engine.listChannels({ agentId, account, limit, after });
+    }
+  }
+
+  /** An entry is part of its channel; what it means for others than its readers. */
+  #appended(channel: Channel, entry: Entry): void {
+    this.touch(channel);
+    if (entry.kind === "commit") {
+      const { welcomes, answers } = decodeCommitBody(entry.body);
+      this.#answer(channel, answers.flatMap((requestId) => this.joins.find(requestId) ?? []));
+      this.#welcome(channel, welcomes.flatMap(({ recipients }) => recipients));
+    } else if (entry.kind === "welcome") {
+      this.#welcome(channel, decodeWelcomeBody(entry.body).recipients);
+    }
+  }
+
+  #answer(channel: Channel, requests: readonly PendingRequest[]): void {
+    const here = requests.filter(({ channelId }) => channelId === channel.channelId);
+    if (here.length === 0) return;
+    for (const { agentId, requestId } of here) channel.answered.set(agentId, requestId);
+    this.#run("answers", () => answerRequests(this, here));
+  }
+
+  #welcome(channel: Channel, recipients: readonly AgentId[]): void {
+    for (const agentId of recipients) {
+      const session = this.#byAgent.get(agentId);
+      if (session === undefined) continue;
+      session.welcomes.add(channel);
+      this.nextWelcome(session);
+    }
+  }
+
+  #care(): void {
+    this.#cancelCare = undefined;
+    const channels = [...this.#touched];
+    this.#touched.clear();
+    this.#run("queue care", async () => {
+      for (const channel of channels) await careForQueue(channel, this.config, this.deps);
+    });
+  }
+
+  #upkeep(): void {
+    this.#run("upkeep", async () => {
+      const { engine, nowMs } = this.deps;
+      const { queueAgeMs, lapseAgeMs } = this.config.limits;
+      engine.keyPackages.expire(nowMs());
+      await engine.records.expire(nowMs());
+      const ago = (ms: number): number => Math.max(0, nowMs() - ms);
+      await engine.forget({ keysMs: ago(queueAgeMs), commitsMs: ago(lapseAgeMs) });
+      for (const channelId of await engine.agedChannels({ beforeMs: ago(queueAgeMs), limit: agedAtOnce })) {
+        const channel = await this.channels.open(channelId);
+        if (channel !== undefined) this.touch(channel);
+      }
+      this.claimRate.forget(nowMs());
+      this.inviteRate.forget(nowMs());
+      for (const channel of this.channels.idle(this.config.idleChannels)) await this.#drop(channel);
+      if (!this.#closed) this.#cancelUpkeep = this.deps.after(upkeepMs, () => this.#upkeep());
+    });
+  }
+
+  async #drop(channel: Channel): Promise<void> {
+    await writeCursors(channel, this.deps);
+    await saveSnapshot(channel, this.deps);
+    this.#touched.delete(channel);
+    this.channels.drop(channel);
+  }
+
+  /** Work that no request waits for. A fault is logged and harms nothing else. */
+  #run(where: string, work: () => Promise<void>): void {
+    const running: Promise<void> = work()
+      .catch((error: unknown) => this.deps.log({ event: "fault", where, error }))
+      .finally(() => this.#background.delete(running));
+    this.#background.add(running);
+  }
+}

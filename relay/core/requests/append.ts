@@ -1,0 +1,33 @@
+/** Adding to a log, with the engine's verdict turned into an answer. */
+import type { Appended, NewEntry } from "../../engine/engine.ts";
+import type { Channel } from "../channel.ts";
+import type { Core } from "../core.ts";
+import { channelNotFound, Refusal } from "../refusal.ts";
+
+export interface Settled extends Appended {
+  /** It had been appended before; this is the original answer. */
+  readonly duplicate: boolean;
+}
+
+/** Throws `Refusal` when the entry lost a race or the channel is gone. */
+export async function appendSettled(core: Core, channel: Channel, entry: NewEntry): Promise<Settled> {
+  const outcome = await core.append(channel, entry);
+  switch (outcome.kind) {
+    case "appended":
+    case "duplicate": {
+      const { sequence, epoch, timeMs } = outcome;
+      return { sequence, epoch, timeMs, duplicate: outcome.kind === "duplicate" };
+    }
+    case "conflict":
+      core.deps.meter.epochConflicts++;
+      throw new Refusal(
+        "epoch_conflict",
+        `The channel is at epoch ${outcome.epoch}; apply what was missed and try again`,
+        { epoch: outcome.epoch },
+      );
+    case "no_channel":
+      throw channelNotFound();
+    case "lease_spent":
+      throw new Refusal("overloaded", "The message could not be charged; try again", { retryAfterMs: 100 });
+  }
+}

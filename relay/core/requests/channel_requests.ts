@@ -1,0 +1,166 @@
+/** Making, listing, leaving and closing channels. */
+import {
+  binaryIdFromBytes,
+  type ChannelId,
+  encodeCreatorWelcome,
+  leaveStatement,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
+import type { Channel } from "../channel.ts";
+import type { AgentAsker } from "../core.ts";
+import { openAsMember } from "../membership.ts";
+import { channelNotFound, Refusal } from "../refusal.ts";
+import { appendSettled } from "./append.ts";
+
+const channelIdBytes = 16;
+
+export async function createChannel(
+  { core, agent }: AgentAsker,
+  { name, nonce }: RequestBody<"CreateChannel">,
+): Promise<ReplyBody<"CreateChannel">> {
+  const { engine, nowMs, randomBytes, log } = core.deps;
+  if (await engine.countChannels(agent.account) >= core.config.channelsPerAccount) {
+    throw new Refusal("rate_limited", `This account has ${core.config.channelsPerAccount} channels; close some first`);
+  }
+  const timeMs = nowMs();
+  const channelId = binaryIdFromBytes<ChannelId>(randomBytes(channelIdBytes));
+  const { account, agentId: creator } = agent;
+  const outcome = await engine.createChannel({ channelId, name, account, creator, nonce, timeMs });
+  if (outcome.kind === "name_taken") {
+    throw new Refusal(
+      "name_taken",
+      `This account has a channel named "${name}"; close it first or choose another name`,
+    );
+  }
+  const created = outcome.kind === "created" ? { channelId, name } : outcome.original;
+  if (created.name !== name) throw new Refusal("invalid_request", "This nonce made a channel of another name");
+  const { cellBytes, limits } = core.config;
+  const parameters = { channelId: created.channelId, name, cellBytes, relayTimeMs: timeMs, limits };
+  if (outcome.kind === "created") log({ event: "channel_created", channelId, agentId: creator });
+  return {
+    channelId: created.channelId,
+    welcome: encodeCreatorWelcome(parameters),
+    duplicate: outcome.kind === "duplicate",
+  };
+}
+
+export async function listChannels(
+  asker: AgentAsker,
+  { after, limit }: RequestBody<"ListChannels">,
+): Promise<ReplyBody<"ListChannels">> {
+  const { core, agent: { agentId, account } } = asker;
+  const page = await core.deps.engine.listChannels({ agentId, account, limit, ...(after && { after }) });
+  const channels: ReplyBody<"ListChannels">["channels"][number][] = [];
+  for (const channelId of page.channels) {
+    const channel = await core.channels.open(channelId);
+    if (channel !== undefined && channel.state.closed === undefined) channels.push(summarise(channel, asker));
+  }
+  return { channels, more: page.more };
+}
+
+function summarise(channel: Channel, { agent }: AgentAsker): ReplyBody<"ListChannels">["channels"][number] {
+  const { state, channelId, name, createdAtMs } = channel;
+  const member = state.isActive(agent.agentId);
+  const consumed = member ? channel.cursor(agent.agentId) : undefined;
+  return {
+    channelId,
+    name,
+    epoch: state.epoch,
+    head: channel.head,
+    members: state.members.size,
+    member,
+    owned: channel.account === agent.account,
+    createdAtMs,
+    ...(consumed !== undefined && { consumed }),
+    welcomePending: channel.hasWelcomeFor(agent.agentId),
+  };
+}
+
+export async function listMembers(
+  asker: AgentAsker,
+  { channelId }: RequestBody<"ListMembers">,
+): Promise<ReplyBody<"ListMembers">> {
+  const { state } = await openAsMember(asker, channelId);
+  const members = [...state.members].map(([agentId, { joinedSequence, leaving }]) => ({
+    agentId,
+    joinedSequence,
+    online: asker.core.sessionOf(agentId) !== undefined,
+    leaving: leaving !== undefined,
+    owner: state.owners.has(agentId),
+  }));
+  return { epoch: state.epoch, members };
+}
+
+export async function leaveChannel(
+  asker: AgentAsker,
+  { channelId, epoch, signature }: RequestBody<"LeaveChannel">,
+): Promise<ReplyBody<"LeaveChannel">> {
+  const { core, agent } = asker;
+  const { agentId, publicKey } = agent;
+  const channel = await core.channels.open(channelId);
+  const leaving = channel?.state.members.get(agentId)?.leaving;
+  if (channel?.state.closed === undefined && leaving?.reason === "left") return { sequence: leaving.sequence };
+  const joined = await openAsMember(asker, channelId);
+  if (epoch !== joined.state.epoch) throw epochConflict(joined);
+  if (!core.deps.verifySignature(publicKey, leaveStatement({ channelId, agentId, epoch }), signature)) {
+    throw new Refusal("invalid_request", "The signature of the leave statement is wrong");
+  }
+  const joinedSequence = joined.state.members.get(agentId)?.joinedSequence ?? 0;
+  const { sequence } = await appendSettled(core, joined, {
+    kind: "leave",
+    epoch,
+    sender: agentId,
+    timeMs: core.deps.nowMs(),
+    body: signature,
+    key: `leave:${agentId}:${joinedSequence}`,
+    added: [],
+    removed: [agentId],
+  });
+  await core.deps.engine.dropCursor(channelId, agentId);
+  if (joined.state.leaving.length === joined.state.members.size) await close(asker, joined);
+  return { sequence };
+}
+
+export async function closeChannel(
+  asker: AgentAsker,
+  { channelId }: RequestBody<"CloseChannel">,
+): Promise<ReplyBody<"CloseChannel">> {
+  const { core, agent } = asker;
+  const channel = await core.channels.open(channelId);
+  if (channel === undefined) throw channelNotFound();
+  const { state } = channel;
+  const mayClose = channel.account === agent.account || (state.owners.has(agent.agentId));
+  if (!mayClose) {
+    await openAsMember(asker, channelId);
+    throw new Refusal("not_allowed", "Only an owner, or the account that created a channel, may close it");
+  }
+  return { closedAtMs: state.closed?.timeMs ?? await close(asker, channel) };
+}
+
+async function close({ core, agent }: AgentAsker, channel: Channel): Promise<number> {
+  const attempts = 5;
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    if (channel.state.closed !== undefined) return channel.state.closed.timeMs;
+    const outcome = await core.append(channel, {
+      kind: "close",
+      epoch: channel.state.epoch,
+      sender: agent.agentId,
+      timeMs: core.deps.nowMs(),
+      body: new Uint8Array(0),
+      key: "close",
+      added: [],
+      removed: [],
+    });
+    if (outcome.kind === "appended" || outcome.kind === "duplicate") {
+      core.deps.log({ event: "channel_closed", channelId: channel.channelId, agentId: agent.agentId });
+      return outcome.timeMs;
+    }
+    if (outcome.kind !== "conflict") throw channelNotFound();
+  }
+  throw new Refusal("overloaded", "The channel changes too fast to be closed now; try again", { retryAfterMs: 100 });
+}
+
+export function epochConflict({ state }: Channel, why = "apply what was missed and try again"): Refusal {
+  return new Refusal("epoch_conflict", `The channel is at epoch ${state.epoch}; ${why}`, { epoch: state.epoch });
+}

@@ -1,0 +1,186 @@
+/** Commits and their Welcomes: one entry carries all of a change, and one commit ends an epoch. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import {
+  type AgentId,
+  encodeBase64url,
+  readPrivateMessageHeader,
+  readWelcomeHeader,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
+import type { Channel } from "../channel.ts";
+import type { AgentAsker } from "../core.ts";
+import { encodeStored } from "../entry_body.ts";
+import { openAsMember } from "../membership.ts";
+import { Refusal } from "../refusal.ts";
+import { appendSettled, type Settled } from "./append.ts";
+import { epochConflict } from "./channel_requests.ts";
+
+type Commit = RequestBody<"SendCommit">;
+
+export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): Promise<ReplyBody<"SendCommit">> {
+  return asker.session.inOrder(async (release) => {
+    const channel = await openAsMember(asker, body.channelId);
+    checkHeader(asker, body);
+    const commitHash = sha256(body.commit);
+    const key = `commit:${encodeBase64url(commitHash)}`;
+    const original = await asker.core.deps.engine.findKey(channel.channelId, key);
+    if (original !== undefined) return answer({ ...original, duplicate: true }, commitHash);
+    if (body.epoch !== channel.state.epoch) {
+      asker.core.deps.meter.epochConflicts++;
+      throw epochConflict(channel);
+    }
+    checkChange(asker, channel, body);
+    const { core, agent } = asker;
+    const appending = appendSettled(core, channel, {
+      kind: "commit",
+      epoch: body.epoch,
+      sender: agent.agentId,
+      timeMs: core.deps.nowMs(),
+      body: encodeStored("SendCommit", body),
+      key,
+      added: body.added,
+      removed: body.removed,
+      commitHash,
+    });
+    release();
+    const settled = await appending;
+    if (!settled.duplicate) core.deps.meter.commitsAccepted++;
+    return answer(settled, commitHash);
+  });
+}
+
+function answer(
+  { sequence, epoch, timeMs, duplicate }: Settled,
+  commitHash: Uint8Array,
+): { sequence: number; epoch: number; commitHash: Uint8Array; timeMs: number; duplicate: boolean } {
+  return { sequence, epoch: epoch + 1, commitHash, timeMs, duplicate };
+}
+
+function checkHeader({ core }: AgentAsker, { channelId, epoch, commit, welcomes }: Commit): void {
+  const { commitBytes, welcomeBytes } = core.config.limits;
+  if (commit.length > commitBytes) {
+    throw new Refusal("payload_too_large", `A commit has at most ${commitBytes} bytes here`);
+  }
+  const header = readPrivateMessageHeader(commit);
+  if (header.contentType !== "commit") {
+    throw new Refusal("invalid_request", `SendCommit takes commits, this is of content type ${header.contentType}`);
+  }
+  if (header.channelId !== channelId || header.epoch !== epoch) {
+    throw new Refusal("invalid_request", "The commit is for another channel or epoch than its request says");
+  }
+  for (const { welcome } of welcomes) checkWelcome(welcome, welcomeBytes);
+}
+
+function checkWelcome(welcome: Uint8Array, maxBytes: number): void {
+  if (welcome.length > maxBytes) throw new Refusal("payload_too_large", `A Welcome has at most ${maxBytes} bytes here`);
+  readWelcomeHeader(welcome);
+}
+
+/** Against the membership of the epoch in which the commit was made, which is the current one. */
+function checkChange({ core, agent }: AgentAsker, channel: Channel, body: Commit): void {
+  const { state } = channel;
+  const { added, removed } = body;
+  checkLists(body);
+  const gone = new Set(removed);
+  if (gone.has(agent.agentId)) throw new Refusal("invalid_request", "A commit cannot remove its sender; leave instead");
+  const stranger = removed.find((agentId) => !state.members.has(agentId));
+  if (stranger !== undefined) throw new Refusal("invalid_request", `Agent ${stranger} is not in the channel`);
+  const present = added.find((agentId) => state.members.has(agentId) && !gone.has(agentId));
+  if (present !== undefined) throw new Refusal("already_member", `Agent ${present} is in the channel already`);
+  if (state.members.size - removed.length + added.length > core.config.limits.membersPerChannel) {
+    throw new Refusal(
+      "member_limit_reached",
+      `A channel has at most ${core.config.limits.membersPerChannel} members here`,
+    );
+  }
+  if (added.length > 0 && state.leaving.some((agentId) => !gone.has(agentId))) {
+    throw epochConflict(channel, "a member has left meanwhile: remove it in the same commit that adds others");
+  }
+  if (!state.owners.has(agent.agentId)) checkUnowned(channel, body);
+}
+
+/** Nobody is named twice, and Welcomes are for those who are added. */
+function checkLists({ added, removed, welcomes, owners }: Commit): void {
+  const joining = new Set(added);
+  if (joining.size < added.length || new Set(removed).size < removed.length) {
+    throw new Refusal("invalid_request", "An agent is named twice among those added or removed");
+  }
+  const recipients = welcomes.flatMap(({ recipients }) => recipients);
+  if (welcomes.some(({ recipients }) => recipients.length === 0) || new Set(recipients).size < recipients.length) {
+    throw new Refusal("invalid_request", "A Welcome is for nobody, or for the same agent as another");
+  }
+  const uninvited = recipients.find((agentId) => !joining.has(agentId));
+  if (uninvited !== undefined) {
+    throw new Refusal("invalid_request", `A Welcome is for agent ${uninvited}, which the commit does not add`);
+  }
+  if (owners !== undefined && owners.agentIds.length === 0) {
+    throw new Refusal("invalid_request", "A channel needs an owner");
+  }
+}
+
+/** Who owns nothing removes only who asked for it. Members verify the proofs; the relay only refuses what has none. */
+function checkUnowned({ state }: Channel, { added, removed, owners, rejoins }: Commit): void {
+  const back = new Set(rejoins.map(({ agentId }) => agentId).filter((agentId) => added.includes(agentId)));
+  const unasked = removed.find((agentId) => state.members.get(agentId)?.leaving === undefined && !back.has(agentId));
+  if (unasked !== undefined) throw new Refusal("not_allowed", "Only owners remove members that did not ask for it");
+  if (owners === undefined) return;
+  const remaining = [...state.owners].filter((agentId) => !removed.includes(agentId) || added.includes(agentId));
+  if (!sameAgents(owners.agentIds, remaining)) throw new Refusal("not_allowed", "Only owners change the owners");
+}
+
+function sameAgents(a: readonly AgentId[], b: readonly AgentId[]): boolean {
+  return a.length === b.length && new Set([...a, ...b]).size === a.length;
+}
+
+export async function sendWelcome(
+  asker: AgentAsker,
+  body: RequestBody<"SendWelcome">,
+): Promise<ReplyBody<"SendWelcome">> {
+  const { core, agent } = asker;
+  const channel = await openAsMember(asker, body.channelId);
+  checkWelcome(body.welcome, core.config.limits.welcomeBytes);
+  const { recipients } = body;
+  if (recipients.length === 0 || new Set(recipients).size < recipients.length) {
+    throw new Refusal("invalid_request", "A Welcome is for nobody, or names an agent twice");
+  }
+  if (body.epoch < 1 || body.epoch > channel.state.epoch) throw epochConflict(channel);
+  const hash = sha256(concatBytes(utf8ToBytes(`${body.epoch} ${[...recipients].sort().join()} `), body.welcome));
+  const key = `welcome:${bytesToHex(hash)}`;
+  const original = await core.deps.engine.findKey(channel.channelId, key);
+  if (original !== undefined) return { sequence: original.sequence, duplicate: true };
+  const done = recipients.find((agentId) => !awaitsWelcome(channel, agentId));
+  if (done !== undefined) {
+    throw new Refusal("invalid_request", `Agent ${done} does not wait for a Welcome into this channel`);
+  }
+  const { sequence, duplicate } = await appendSettled(core, channel, {
+    kind: "welcome",
+    epoch: channel.state.epoch,
+    sender: agent.agentId,
+    timeMs: core.deps.nowMs(),
+    body: encodeStored("SendWelcome", body),
+    key,
+    added: [],
+    removed: [],
+  });
+  return { sequence, duplicate };
+}
+
+/** Was added and has not taken a Welcome yet. */
+function awaitsWelcome(channel: Channel, agentId: AgentId): boolean {
+  const member = channel.state.members.get(agentId);
+  return channel.state.isActive(agentId) && member !== undefined &&
+    (channel.cursor(agentId) ?? 0) < member.joinedSequence;
+}
+
+export async function findCommit(
+  asker: AgentAsker,
+  { channelId, epoch }: RequestBody<"FindCommit">,
+): Promise<ReplyBody<"FindCommit">> {
+  const { state } = await openAsMember(asker, channelId);
+  const found = await asker.core.deps.engine.findCommit(channelId, epoch);
+  if (found === undefined) return { epoch: state.epoch };
+  const { sequence, commitHash, sender, timeMs } = found;
+  return { epoch: state.epoch, commit: { sequence, commitHash, sender, timeMs } };
+}

@@ -1,0 +1,240 @@
+/**
+ * Invites and what comes of them. The relay knows an invite by an id that it cannot turn back into the secret; the inviter's
+ * own record decides who joins. A use is counted when a commit answers the request, so a join that timed out costs nothing.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  type AgentId,
+  binaryIdFromBytes,
+  type ChannelId,
+  decodeCbor,
+  encodeCbor,
+  type InviteId,
+  type JoinRequestId,
+  type NoticeBody,
+  parseAgentId,
+  rejoinStatement,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
+import type { AgentAsker, Core } from "../core.ts";
+import { isSameKeyPackage, type JoinRequest, type PendingRequest, type RejoinRequest } from "../join_requests.ts";
+import { openAsMember } from "../membership.ts";
+import { channelNotFound, Refusal } from "../refusal.ts";
+import { epochConflict } from "./channel_requests.ts";
+import { checkOwn } from "./key_package_requests.ts";
+
+const requestIdBytes = 16;
+/** Attempts at a record that others change at the same time. */
+const maxAttempts = 5;
+
+interface InviteRecord {
+  readonly inviter: AgentId;
+  readonly uses: number;
+  readonly expiresAtMs: number;
+}
+
+export async function registerInvite(
+  asker: AgentAsker,
+  { channelId, inviteId, expiresAtMs, uses }: RequestBody<"RegisterInvite">,
+): Promise<ReplyBody<"RegisterInvite">> {
+  const { core, agent } = asker;
+  const { engine, nowMs } = core.deps;
+  await openAsMember(asker, channelId);
+  if (expiresAtMs <= nowMs()) throw new Refusal("invalid_request", "The invite has expired already; check the clock");
+  const key = inviteKey(channelId, inviteId);
+  const existing = await engine.records.get(key);
+  if (existing !== undefined) {
+    const { inviter } = decodeInvite(existing.value);
+    if (inviter !== agent.agentId) throw new Refusal("invalid_request", "This invite id is another agent's");
+    return { expiresAtMs: existing.expiresAtMs };
+  }
+  const retryAfterMs = core.inviteRate.take(agent.agentId, nowMs());
+  if (retryAfterMs !== undefined) throw new Refusal("rate_limited", "Too many invites; try later", { retryAfterMs });
+  const value = encodeInvite({ inviter: agent.agentId, uses, expiresAtMs });
+  await engine.records.put(key, { value, expiresAtMs }, 0);
+  return { expiresAtMs };
+}
+
+export async function revokeInvite(
+  asker: AgentAsker,
+  { channelId, inviteId }: RequestBody<"RevokeInvite">,
+): Promise<ReplyBody<"RevokeInvite">> {
+  const { core, agent } = asker;
+  const { state } = await openAsMember(asker, channelId);
+  const key = inviteKey(channelId, inviteId);
+  const existing = await core.deps.engine.records.get(key);
+  if (existing === undefined) return {};
+  const { inviter } = decodeInvite(existing.value);
+  if (inviter !== agent.agentId && !state.owners.has(agent.agentId)) {
+    throw new Refusal("not_allowed", "Only the inviter or an owner withdraws an invite");
+  }
+  await core.deps.engine.records.delete(key);
+  for (const request of core.joins.ofInviter(inviter)) {
+    if (request.kind === "join" && request.inviteId === inviteId) {
+      reject(core, request, "join_rejected", "The invite was withdrawn");
+    }
+  }
+  return {};
+}
+
+export async function requestJoin(
+  asker: AgentAsker,
+  body: RequestBody<"RequestJoin">,
+): Promise<ReplyBody<"RequestJoin">> {
+  const { core, agent: { agentId } } = asker;
+  const { channelId, inviteId, keyPackage, mac, ttlMs } = body;
+  const invite = await findInvite(core, channelId, inviteId);
+  const channel = await core.channels.open(channelId);
+  if (invite === undefined || channel === undefined || !channel.state.isActive(invite.inviter)) throw channelNotFound();
+  if (channel.state.isActive(agentId)) throw new Refusal("already_member", "This agent is in the channel already");
+  checkOwn(asker, keyPackage);
+  const inviterOnline = core.sessionOf(invite.inviter) !== undefined;
+  const open = core.joins.ofAgent(agentId, channelId);
+  if (open?.kind === "join" && open.inviteId === inviteId && isSameKeyPackage(open, keyPackage)) {
+    return { requestId: open.requestId, expiresAtMs: open.expiresAtMs, inviterOnline };
+  }
+  if (open !== undefined) core.joins.remove(open.requestId);
+  const request: JoinRequest = {
+    kind: "join",
+    ...newRequest(asker, channelId, ttlMs),
+    keyPackage,
+    inviteId,
+    inviter: invite.inviter,
+    mac,
+  };
+  hold(core, request);
+  core.deps.meter.joinRequests++;
+  core.sessionOf(invite.inviter)?.notify("DeliverJoinRequest", joinNotice(request));
+  return { requestId: request.requestId, expiresAtMs: request.expiresAtMs, inviterOnline };
+}
+
+export async function rejectJoin(
+  asker: AgentAsker,
+  { channelId, requestId, code, message }: RequestBody<"RejectJoin">,
+): Promise<ReplyBody<"RejectJoin">> {
+  const { core, agent } = asker;
+  await openAsMember(asker, channelId);
+  const request = core.joins.find(requestId);
+  const mine = request?.channelId === channelId && (request.kind === "rejoin" || request.inviter === agent.agentId);
+  if (request !== undefined && mine) reject(core, request, code, message);
+  return {};
+}
+
+export async function requestRejoin(
+  asker: AgentAsker,
+  { channelId, keyPackage, signature, epoch }: RequestBody<"RequestRejoin">,
+): Promise<ReplyBody<"RequestRejoin">> {
+  const { core, agent: { agentId, publicKey } } = asker;
+  const channel = await core.channels.open(channelId);
+  const member = channel?.state.members.get(agentId);
+  if (channel === undefined || channel.state.closed || member === undefined || member.leaving?.reason === "left") {
+    throw channelNotFound();
+  }
+  if (epoch !== channel.state.epoch) throw epochConflict(channel);
+  checkOwn(asker, keyPackage);
+  const statement = rejoinStatement({ channelId, agentId, keyPackageHash: sha256(keyPackage), epoch });
+  if (!core.deps.verifySignature(publicKey, statement, signature)) {
+    throw new Refusal("invalid_request", "The signature of the rejoin statement is wrong");
+  }
+  const open = core.joins.ofAgent(agentId, channelId);
+  if (open?.kind === "rejoin" && open.epoch === epoch && isSameKeyPackage(open, keyPackage)) {
+    return { requestId: open.requestId, expiresAtMs: open.expiresAtMs };
+  }
+  if (open !== undefined) core.joins.remove(open.requestId);
+  const request: RejoinRequest = {
+    kind: "rejoin",
+    ...newRequest(asker, channelId, core.config.limits.joinRequestMs),
+    keyPackage,
+    signature,
+    epoch,
+  };
+  hold(core, request);
+  core.deps.meter.joinRequests++;
+  for (const reader of channel.subscriptions.keys()) {
+    if (reader !== agentId) core.sessionOf(reader)?.notify("DeliverRejoinRequest", rejoinNotice(request));
+  }
+  return { requestId: request.requestId, expiresAtMs: request.expiresAtMs };
+}
+
+/** A commit answered these requests: they are over, and their invites are used once more. */
+export async function answerRequests(core: Core, requests: readonly PendingRequest[]): Promise<void> {
+  for (const request of requests) {
+    core.joins.remove(request.requestId);
+    if (request.kind === "join") await useInvite(core, request);
+  }
+}
+
+export function joinNotice(request: JoinRequest): NoticeBody<"DeliverJoinRequest"> {
+  const { channelId, requestId, inviteId, agentId, keyPackage, mac, expiresAtMs } = request;
+  return { channelId, requestId, inviteId, agentId, keyPackage, mac, expiresAtMs };
+}
+
+export function rejoinNotice(request: RejoinRequest): NoticeBody<"DeliverRejoinRequest"> {
+  const { channelId, requestId, agentId, keyPackage, signature, expiresAtMs, epoch } = request;
+  return { channelId, requestId, agentId, keyPackage, signature, expiresAtMs, epoch };
+}
+
+function newRequest(
+  { core, agent: { agentId } }: AgentAsker,
+  channelId: ChannelId,
+  ttlMs: number,
+): Pick<PendingRequest, "requestId" | "channelId" | "agentId" | "expiresAtMs"> {
+  if (core.joins.countOfAgent(agentId) >= core.config.joinRequestsPerAgent) {
+    throw new Refusal("rate_limited", "This agent has too many join requests open; wait for their answers");
+  }
+  const expiresAtMs = core.deps.nowMs() + Math.min(ttlMs, core.config.limits.joinRequestMs);
+  const requestId = binaryIdFromBytes<JoinRequestId>(core.deps.randomBytes(requestIdBytes));
+  return { requestId, channelId, agentId, expiresAtMs };
+}
+
+function hold(core: Core, request: PendingRequest): void {
+  const cancel = core.deps.after(request.expiresAtMs - core.deps.nowMs(), () => {
+    reject(core, request, "join_timeout", "Nobody answered in time; is the inviter running?");
+  });
+  core.joins.add(request, cancel);
+}
+
+function reject(core: Core, { requestId, channelId, agentId }: PendingRequest, code: string, message: string): void {
+  if (core.joins.remove(requestId) === undefined) return;
+  core.sessionOf(agentId)?.notify("DeliverJoinRejected", { channelId, requestId, code, message });
+}
+
+async function findInvite(core: Core, channelId: ChannelId, inviteId: InviteId): Promise<InviteRecord | undefined> {
+  const stored = await core.deps.engine.records.get(inviteKey(channelId, inviteId));
+  if (stored === undefined || stored.expiresAtMs <= core.deps.nowMs()) return undefined;
+  const invite = decodeInvite(stored.value);
+  return invite.uses > 0 ? invite : undefined;
+}
+
+async function useInvite(core: Core, { channelId, inviteId }: JoinRequest): Promise<void> {
+  const { records } = core.deps.engine;
+  const key = inviteKey(channelId, inviteId);
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const stored = await records.get(key);
+    if (stored === undefined) return;
+    const invite = decodeInvite(stored.value);
+    if (invite.uses <= 1) return await records.delete(key);
+    const { expiresAtMs } = stored;
+    const value = encodeInvite({ ...invite, uses: invite.uses - 1 });
+    const outcome = await records.put(key, { value, expiresAtMs }, stored.revision);
+    if (outcome.kind === "stored") return;
+  }
+}
+
+function inviteKey(channelId: ChannelId, inviteId: InviteId): string {
+  return `invite/${channelId}/${inviteId}`;
+}
+
+function encodeInvite({ inviter, uses, expiresAtMs }: InviteRecord): Uint8Array {
+  return encodeCbor([inviter, uses, expiresAtMs]);
+}
+
+function decodeInvite(bytes: Uint8Array): InviteRecord {
+  const value = decodeCbor(bytes);
+  const [inviter, uses, expiresAtMs] = Array.isArray(value) ? value : [];
+  if (typeof inviter !== "string" || typeof uses !== "number" || typeof expiresAtMs !== "number") {
+    throw new TypeError("A stored invite is damaged");
+  }
+  return { inviter: parseAgentId(inviter), uses, expiresAtMs };
+}

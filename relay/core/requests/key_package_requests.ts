@@ -1,0 +1,92 @@
+/** KeyPackages: uploaded by their owner, each claimed once by whoever adds it to a channel. */
+import {
+  type AgentId,
+  encodeBase64url,
+  type KeyPackage,
+  readKeyPackage,
+  type ReplyBody,
+  type RequestBody,
+  verifyKeyPackage,
+} from "../../../proto/mod.ts";
+import type { PooledKeyPackage } from "../../engine/engine.ts";
+import type { AgentAsker, Core } from "../core.ts";
+import { openAsMember } from "../membership.ts";
+import { Refusal } from "../refusal.ts";
+
+/** Signatures verified before others have their turn: each takes about a millisecond. */
+const verifiedAtOnce = 2;
+
+export async function uploadKeyPackage(
+  asker: AgentAsker,
+  { keyPackages, lastResort, replace }: RequestBody<"UploadKeyPackage">,
+): Promise<ReplyBody<"UploadKeyPackage">> {
+  const { core, agent } = asker;
+  const pooled: PooledKeyPackage[] = [];
+  for (const [index, bytes] of keyPackages.entries()) {
+    if (index % verifiedAtOnce === verifiedAtOnce - 1) await breathe(core);
+    pooled.push(pool(bytes, checkOwn(asker, bytes, false)));
+  }
+  const last = lastResort && pool(lastResort, checkOwn(asker, lastResort, true));
+  const count = core.deps.engine.keyPackages.put(agent.agentId, {
+    keyPackages: pooled,
+    ...(last && { lastResort: last }),
+    replace,
+    capacity: core.config.limits.keyPackagesPerAgent,
+    nowMs: core.deps.nowMs(),
+  });
+  return { stored: count.keyPackages, hasLastResort: count.hasLastResort };
+}
+
+export async function addMember(
+  asker: AgentAsker,
+  { channelId, agentId, nonce }: RequestBody<"AddMember">,
+): Promise<ReplyBody<"AddMember">> {
+  const { core, agent } = asker;
+  const { engine, nowMs, meter } = core.deps;
+  const { state } = await openAsMember(asker, channelId);
+  if (state.isActive(agentId)) throw new Refusal("already_member", "This agent is in the channel already");
+  const retryAfterMs = core.claimRate.take(`${agent.account} ${agentId}`, nowMs());
+  if (retryAfterMs !== undefined) {
+    throw new Refusal("rate_limited", "Too many KeyPackages of this agent were claimed; try later", { retryAfterMs });
+  }
+  const key = `${agent.agentId} ${channelId} ${encodeBase64url(nonce)}`;
+  const claimed = engine.keyPackages.claim(agentId, { key, nowMs: nowMs() });
+  if (claimed === undefined) {
+    throw new Refusal("key_package_missing", "The relay holds no KeyPackage of this agent; it must upload one");
+  }
+  meter.keyPackagesClaimed++;
+  askForMore(core, agentId);
+  return { keyPackage: claimed.keyPackage, lastResort: claimed.lastResort };
+}
+
+/** Tells an agent that is connected that its pool runs low. */
+export function askForMore(core: Core, agentId: AgentId): void {
+  const { engine, nowMs } = core.deps;
+  const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
+  if (keyPackages >= core.config.keyPackagesWanted) return;
+  const wanted = core.config.limits.keyPackagesPerAgent - keyPackages;
+  core.sessionOf(agentId)?.notify("KeyPackagesLow", { remaining: keyPackages, wanted, hasLastResort });
+}
+
+/** A KeyPackage of the asking agent; everything else is refused. */
+export function checkOwn({ core, agent }: AgentAsker, bytes: Uint8Array, lastResort?: boolean): KeyPackage {
+  if (bytes.length > core.config.limits.keyPackageBytes) {
+    throw new Refusal("payload_too_large", `A KeyPackage has at most ${core.config.limits.keyPackageBytes} bytes here`);
+  }
+  const keyPackage = verifyKeyPackage(readKeyPackage(bytes), core.deps.nowMs());
+  if (keyPackage.agentId !== agent.agentId) {
+    throw new Refusal("key_package_invalid", "The KeyPackage is of another agent than this session's");
+  }
+  if (lastResort !== undefined && keyPackage.lastResort !== lastResort) {
+    throw new Refusal("key_package_invalid", "A KeyPackage of last resort has that extension, the others do not");
+  }
+  return keyPackage;
+}
+
+function pool(bytes: Uint8Array, { reference, notAfterMs }: KeyPackage): PooledKeyPackage {
+  return { bytes, reference, notAfterMs };
+}
+
+function breathe({ deps }: Core): Promise<void> {
+  return new Promise((resolve) => deps.after(0, resolve));
+}

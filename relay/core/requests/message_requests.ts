@@ -1,0 +1,109 @@
+/** Application messages: checked in the order membership, id seen before, epoch, quota; durable before they are answered. */
+import {
+  decodeMessageAad,
+  limits,
+  readPrivateMessageHeader,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
+import type { Charge } from "../../engine/engine.ts";
+import type { Channel } from "../channel.ts";
+import type { AgentAsker } from "../core.ts";
+import { encodeMessageBody } from "../entry_body.ts";
+import { openAsMember } from "../membership.ts";
+import type { Reservation } from "../ports.ts";
+import { Refusal } from "../refusal.ts";
+import { appendSettled } from "./append.ts";
+import { epochConflict } from "./channel_requests.ts";
+
+type Message = RequestBody<"SendMessage">;
+type Reply = ReplyBody<"SendMessage">;
+
+/** What MLS adds to a payload at most: framing and padding up to the next cell. */
+const framingBytes = limits.ciphertextBytes - limits.payloadBytes;
+
+export function sendMessage(asker: AgentAsker, body: RequestBody<"SendMessage">): Promise<ReplyBody<"SendMessage">> {
+  return asker.session.inOrder(async (release) => {
+    const channel = await openAsMember(asker, body.channelId);
+    checkMessage(asker, body);
+    if (body.epoch !== channel.state.epoch) {
+      return await originalAnswer(asker, channel, body) ?? fail(asker, epochConflict(channel));
+    }
+    const reserving = asker.core.deps.quota.reserve(asker.agent.account, body.ciphertext.length);
+    const reservation = reserving instanceof Promise ? await reserving : reserving;
+    if (reservation.kind !== "reserved") {
+      return await originalAnswer(asker, channel, body) ?? fail(asker, quotaRefusal(reservation));
+    }
+    const appending = append(asker, channel, body, reservation.charge);
+    release();
+    return await appending;
+  });
+}
+
+async function append(asker: AgentAsker, channel: Channel, body: Message, charge: Charge): Promise<Reply> {
+  const { core, agent } = asker;
+  const { quota, meter, nowMs } = core.deps;
+  let appended = false;
+  try {
+    const { sequence, timeMs, duplicate } = await appendSettled(core, channel, {
+      kind: "message",
+      epoch: body.epoch,
+      sender: agent.agentId,
+      timeMs: nowMs(),
+      body: encodeMessageBody(body.messageId, body.ciphertext),
+      key: keyOf(asker, body),
+      added: [],
+      removed: [],
+      charge,
+    });
+    appended = !duplicate;
+    if (duplicate) meter.messagesDuplicate++;
+    else meter.messagesAccepted++;
+    return { sequence, timeMs, duplicate };
+  } finally {
+    quota.settle(agent.account, charge, appended);
+  }
+}
+
+function checkMessage({ core }: AgentAsker, { channelId, epoch, messageId, ciphertext }: Message): void {
+  if (ciphertext.length > core.config.limits.payloadBytes + framingBytes) {
+    throw new Refusal("payload_too_large", `A message has at most ${core.config.limits.payloadBytes} bytes here`);
+  }
+  const header = readPrivateMessageHeader(ciphertext);
+  if (header.contentType !== "application") {
+    throw new Refusal("invalid_request", `SendMessage takes application messages, this is a ${header.contentType}`);
+  }
+  if (header.channelId !== channelId || header.epoch !== epoch) {
+    throw new Refusal("invalid_request", "The message is for another channel or epoch than its request says");
+  }
+  if (decodeMessageAad(header.authenticatedData).messageId !== messageId) {
+    throw new Refusal("invalid_request", "The message's authenticated data names another message id");
+  }
+}
+
+async function originalAnswer(asker: AgentAsker, channel: Channel, body: Message): Promise<Reply | undefined> {
+  const { engine, meter } = asker.core.deps;
+  const found = await engine.findKey(channel.channelId, keyOf(asker, body));
+  if (found === undefined) return undefined;
+  meter.messagesDuplicate++;
+  return { sequence: found.sequence, timeMs: found.timeMs, duplicate: true };
+}
+
+function keyOf({ agent }: AgentAsker, { messageId }: Message): string {
+  return `message:${agent.agentId}:${messageId}`;
+}
+
+function fail({ core }: AgentAsker, refusal: Refusal): never {
+  if (refusal.code === "epoch_conflict") core.deps.meter.epochConflicts++;
+  else core.deps.meter.quotaRefusals++;
+  throw refusal;
+}
+
+function quotaRefusal(reservation: Exclude<Reservation, { kind: "reserved" }>): Refusal {
+  if (reservation.kind === "exhausted") {
+    return new Refusal("quota_exceeded", "The plan's message limit is reached; GET /v1/usage tells when it resets");
+  }
+  return new Refusal("overloaded", "The relay cannot reach the API to count this message; try again", {
+    retryAfterMs: 1_000,
+  });
+}

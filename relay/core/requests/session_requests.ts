@@ -1,0 +1,135 @@
+/** Opening, renewing and ending a session. */
+import {
+  type AgentId,
+  agentIdOf,
+  authenticationStatement,
+  equalBytes,
+  limits,
+  protocolVersion,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
+import type { AgentAsker, Asker } from "../core.ts";
+import type { VerifiedToken } from "../ports.ts";
+import { Refusal } from "../refusal.ts";
+import type { Agent, Session } from "../session.ts";
+
+const nonceBytes = 32;
+
+export function getChallenge(
+  { core, session }: Asker,
+  { versions }: RequestBody<"GetChallenge">,
+): ReplyBody<"GetChallenge"> {
+  if (!versions.includes(protocolVersion)) {
+    throw new Refusal("unsupported_version", `This relay speaks protocol version ${protocolVersion}`);
+  }
+  const nonce = core.deps.randomBytes(nonceBytes);
+  const nowMs = core.deps.nowMs();
+  session.challenge = { nonce, untilMs: nowMs + limits.challengeMs };
+  return {
+    version: protocolVersion,
+    nonce,
+    expiresInMs: limits.challengeMs,
+    relayTimeMs: nowMs,
+    cellBytes: core.config.cellBytes,
+    features: [],
+  };
+}
+
+export async function authenticate(
+  { core, session }: Asker,
+  body: RequestBody<"Authenticate">,
+): Promise<ReplyBody<"Authenticate">> {
+  if (session.agent !== undefined) {
+    throw new Refusal("invalid_request", "This session is authenticated already; RenewToken renews it");
+  }
+  const { nowMs, engine } = core.deps;
+  spendChallenge(session, body.relayNonce, nowMs());
+  if (!core.config.origins.includes(body.origin)) {
+    throw new Refusal("auth_failed", "The signed origin is not one of this relay's; check the configured endpoint");
+  }
+  const agentId = agentIdOf(body.publicKey, body.identity);
+  if (!core.deps.verifySignature(body.publicKey, statementOf(body, agentId), body.signature)) {
+    throw new Refusal("auth_failed", "The signature of the authentication statement is wrong");
+  }
+  const token = await verifyToken(core.deps.tokens.verify(body.token));
+  if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
+  const agent: Agent = { agentId, publicKey: body.publicKey, account: token.account, expiresAtMs: token.expiresAtMs };
+  core.adopt(session, agent);
+  const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
+  return {
+    agentId,
+    expiresAtMs: token.expiresAtMs,
+    relayTimeMs: nowMs(),
+    sessionToken: new Uint8Array(0),
+    keyPackages,
+    limits: core.config.limits,
+    hasLastResort,
+  };
+}
+
+export async function renewToken(
+  { core, session, agent }: AgentAsker,
+  { token }: RequestBody<"RenewToken">,
+): Promise<ReplyBody<"RenewToken">> {
+  const { account, expiresAtMs } = await verifyToken(core.deps.tokens.verify(token));
+  if (account !== agent.account) {
+    throw new Refusal("auth_failed", "The token is of another account; open a new session for it");
+  }
+  if (expiresAtMs > agent.expiresAtMs) {
+    agent.expiresAtMs = expiresAtMs;
+    expireWithToken(session, agent, core.deps.nowMs());
+  }
+  return { expiresAtMs: agent.expiresAtMs };
+}
+
+export function ping({ core }: Asker): ReplyBody<"Ping"> {
+  return { relayTimeMs: core.deps.nowMs() };
+}
+
+/** The session ends once the reply is on its way. */
+export function endSession(): ReplyBody<"EndSession"> {
+  return {};
+}
+
+export function configureCover(
+  { session }: AgentAsker,
+  { mode, intervalMs }: RequestBody<"ConfigureCover">,
+): ReplyBody<"ConfigureCover"> {
+  if (mode !== "off" && intervalMs < limits.minCoverIntervalMs) {
+    throw new Refusal("invalid_request", `Cover traffic needs an interval of at least ${limits.minCoverIntervalMs} ms`);
+  }
+  session.link.configureCover(mode, intervalMs);
+  return { mode, intervalMs };
+}
+
+/** The session lives as long as its token. */
+export function expireWithToken(session: Session, { expiresAtMs }: Agent, nowMs: number): void {
+  session.expireAfter(Math.max(0, expiresAtMs - nowMs), {
+    code: "session_expired",
+    message: "The token expired; renew it in time, or open a new session",
+  });
+}
+
+/** A nonce is good once, whatever becomes of the attempt. */
+function spendChallenge(session: Session, relayNonce: Uint8Array, nowMs: number): void {
+  const { challenge } = session;
+  session.challenge = undefined;
+  if (challenge === undefined || !equalBytes(challenge.nonce, relayNonce)) {
+    throw new Refusal("auth_failed", "The challenge is not the one of this session, or was used; ask for a new one");
+  }
+  if (nowMs > challenge.untilMs) throw new Refusal("auth_failed", "The challenge has expired; ask for a new one");
+}
+
+function statementOf(body: RequestBody<"Authenticate">, agentId: AgentId): Uint8Array {
+  const { origin, relayNonce, clientNonce, token } = body;
+  return authenticationStatement({ origin, relayNonce, clientNonce, token, agentId });
+}
+
+async function verifyToken(verifying: Promise<VerifiedToken | { readonly refused: string }>): Promise<VerifiedToken> {
+  const verified = await verifying.catch(() => {
+    throw new Refusal("overloaded", "Tokens cannot be verified at the moment; try again", { retryAfterMs: 1_000 });
+  });
+  if ("refused" in verified) throw new Refusal("auth_failed", verified.refused);
+  return verified;
+}

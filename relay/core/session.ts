@@ -1,0 +1,310 @@
+/**
+ * One connected client. Requests come in as envelopes and are answered in any order; deliveries go out in turns, channel by
+ * channel, while the link has room. A session ends with a reason that the client is told.
+ */
+import {
+  type AccountId,
+  type AgentId,
+  type CallName,
+  calls,
+  type ChannelId,
+  type ClientEnvelope,
+  decodeClientEnvelope,
+  encodeError,
+  encodeNotice,
+  encodeReply,
+  limits,
+  type NoticeBody,
+  type NoticeName,
+  notices,
+  type ReplyBody,
+  WireError,
+} from "../../proto/mod.ts";
+import type { Channel } from "./channel.ts";
+import type { CoreConfig } from "./config.ts";
+import type { CoreDeps, EndReason, Link, RelaySession } from "./ports.ts";
+import { Refusal } from "./refusal.ts";
+import type { DeliverySink, ReadingEnd, Subscription } from "./subscription.ts";
+
+/** Who a session belongs to, once it has proved it. */
+export interface Agent {
+  readonly agentId: AgentId;
+  readonly publicKey: Uint8Array;
+  account: AccountId;
+  expiresAtMs: number;
+}
+
+/** What a session needs of the rest of the core. */
+export interface SessionHost {
+  readonly config: CoreConfig;
+  readonly deps: CoreDeps;
+  /** Carries out a request; rejects with `Refusal` for an expected no. */
+  handle(session: Session, envelope: ClientEnvelope): Promise<ReplyBody<CallName>>;
+  /** Why a request is not even looked at because of load. */
+  shed(operation: CallName): Refusal | undefined;
+  ended(session: Session): void;
+  /** Sends the next Welcome that waits for this session, if there is one. */
+  nextWelcome(session: Session): void;
+}
+
+/** Beyond what deliveries may fill: replies to requests that the client sends without reading. */
+const replyReserveBytes = 2 * limits.envelopeBytes;
+
+export class Session implements RelaySession, DeliverySink {
+  readonly link: Link;
+  readonly openedAtMs: number;
+  readonly subscriptions = new Map<ChannelId, { readonly channel: Channel; readonly subscription: Subscription }>();
+  /** Channels whose Welcome for this agent is to be pushed. */
+  readonly welcomes = new Set<Channel>();
+  agent: Agent | undefined;
+  /** The nonce that may be answered, and until when. */
+  challenge: { readonly nonce: Uint8Array; readonly untilMs: number } | undefined;
+  challenged = false;
+  readonly #host: SessionHost;
+  /** Subscriptions that want a turn, in order. */
+  readonly #turns = new Set<Subscription>();
+  #running = false;
+  #blocked = false;
+  #cancelSlow: () => void = () => {};
+  #cancelDeadline: () => void = () => {};
+  #inFlight = 0;
+  #room: PromiseWithResolvers<void> | undefined;
+  #ending = false;
+  #ended = false;
+  /** The last request that adds to a log has been given to the engine when this resolves. */
+  #order: Promise<void> | undefined;
+
+  constructor(link: Link, host: SessionHost) {
+    this.link = link;
+    this.#host = host;
+    this.openedAtMs = host.deps.nowMs();
+    this.expireAfter(host.config.authenticationMs, {
+      code: "auth_failed",
+      message: "The connection did not authenticate in time",
+    });
+  }
+
+  get isEnded(): boolean {
+    return this.#ended;
+  }
+
+  receive(bytes: Uint8Array): Promise<void> | undefined {
+    if (this.#ended) return undefined;
+    const envelope = this.#decode(bytes);
+    if (envelope === undefined) return undefined;
+    this.#host.deps.meter.requests++;
+    const refusal = this.#refusalFor(envelope.operation);
+    if (refusal !== undefined) {
+      this.#sendError(envelope.id, refusal);
+      return undefined;
+    }
+    this.#inFlight++;
+    this.#host.handle(this, envelope).then(
+      (body) => this.#answer(envelope, body),
+      (error: unknown) => this.#sendError(envelope.id, error),
+    ).finally(() => this.#requestDone());
+    if (this.#inFlight < this.#host.config.requestsInFlight) return undefined;
+    this.#room ??= Promise.withResolvers();
+    return this.#room.promise;
+  }
+
+  writable(): void {
+    if (this.#ended) return;
+    this.#blocked = false;
+    this.#cancelSlow();
+    this.#host.nextWelcome(this);
+    this.#run();
+  }
+
+  closed(): void {
+    this.#finish(undefined);
+  }
+
+  /** Tells the client why and closes. */
+  end(reason: EndReason | undefined): void {
+    if (this.#ended || this.#ending) return;
+    this.#ending = true;
+    if (reason !== undefined) {
+      const { code, message, retryAfterMs } = reason;
+      this.notify("SessionEnding", { code, message, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+    }
+    this.#finish(reason);
+    this.link.end(reason);
+  }
+
+  /** Replaces the deadline by which something must have happened. */
+  expireAfter(ms: number, reason: EndReason): void {
+    this.#cancelDeadline();
+    this.#cancelDeadline = this.#host.deps.after(ms, () => this.end(reason));
+  }
+
+  notify<Name extends NoticeName>(operation: Name, body: NoticeBody<Name>): void {
+    this.#send(notices[operation].lane, encodeNotice(operation, body));
+  }
+
+  get hasRoom(): boolean {
+    return !this.#ended && !this.#blocked;
+  }
+
+  deliver(notice: Uint8Array): void {
+    const { meter } = this.#host.deps;
+    meter.deliveries++;
+    meter.deliveredBytes += notice.length;
+    this.#send("data", notice);
+  }
+
+  queue(subscription: Subscription): void {
+    this.#turns.add(subscription);
+    this.#run();
+  }
+
+  finished(subscription: Subscription, { sequence, timeMs, reason }: ReadingEnd): void {
+    for (const [channelId, held] of this.subscriptions) {
+      if (held.subscription !== subscription) continue;
+      this.unsubscribe(channelId);
+      this.notify("DeliverChannelEnd", { channelId, sequence, timeMs, reason });
+    }
+  }
+
+  failed(error: unknown): void {
+    this.#host.deps.log({ event: "fault", where: "delivery", error });
+    this.end({ code: "internal", message: "The relay could not read the channel's log; reconnect" });
+  }
+
+  unsubscribe(channelId: ChannelId): void {
+    const held = this.subscriptions.get(channelId);
+    if (held === undefined) return;
+    held.subscription.end();
+    this.#turns.delete(held.subscription);
+    this.subscriptions.delete(channelId);
+    const { agentId } = held.subscription;
+    if (held.channel.subscriptions.get(agentId) === held.subscription) held.channel.subscriptions.delete(agentId);
+  }
+
+  /**
+   * Requests that add to a log take effect in the order in which they were sent, although each may have to wait for a channel
+   * or a lease first. `release` is called once the engine has the entry.
+   */
+  async inOrder<T>(run: (release: () => void) => Promise<T>): Promise<T> {
+    const before = this.#order;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#order = promise;
+    const release = (): void => {
+      if (this.#order === promise) this.#order = undefined;
+      resolve();
+    };
+    try {
+      if (before !== undefined) await before;
+      return await run(release);
+    } finally {
+      release();
+    }
+  }
+
+  #decode(bytes: Uint8Array): ClientEnvelope | undefined {
+    try {
+      const maxBytes = this.agent === undefined ? limits.handshakeEnvelopeBytes : limits.envelopeBytes;
+      return decodeClientEnvelope(bytes, maxBytes);
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      if (error.requestId === undefined) this.end({ code: error.code, message: error.message });
+      else this.#sendError(error.requestId, new Refusal(error.code, error.message));
+      return undefined;
+    }
+  }
+
+  #refusalFor(operation: CallName): Refusal | undefined {
+    if (this.agent === undefined && !calls[operation].open) {
+      return new Refusal("auth_failed", `${operation} needs an authenticated session; authenticate first`);
+    }
+    return this.#host.shed(operation);
+  }
+
+  #answer(envelope: ClientEnvelope, body: ReplyBody<CallName>): void {
+    if (envelope.kind === "notice") return;
+    const { id, operation } = envelope;
+    this.#send(calls[operation].lane, encodeReply(id, operation, body));
+    if (operation === "GetChallenge" && !this.challenged) {
+      this.challenged = true;
+      this.link.challenged();
+    }
+    if (operation === "EndSession") this.end(undefined);
+  }
+
+  #sendError(id: number, error: unknown): void {
+    const { meter, log } = this.#host.deps;
+    meter.requestErrors++;
+    if (error instanceof Refusal) return this.#send("control", encodeError(id, error.body));
+    if (error instanceof WireError) {
+      return this.#send("control", encodeError(id, { code: error.code, message: error.message }));
+    }
+    log({ event: "fault", where: "request", error });
+    this.#send("control", encodeError(id, { code: "internal", message: "The relay failed; try again" }));
+  }
+
+  #requestDone(): void {
+    this.#inFlight--;
+    if (this.#inFlight >= this.#host.config.requestsInFlight) return;
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+
+  #send(lane: "control" | "data", envelope: Uint8Array): void {
+    if (this.#ended) return;
+    this.link.send(lane, envelope);
+    const { pendingBytes } = this.link;
+    const { highWaterBytes } = this.#host.config;
+    if (pendingBytes < highWaterBytes) return;
+    if (pendingBytes > highWaterBytes + replyReserveBytes) return this.#cutOff();
+    if (this.#blocked || this.#ending) return;
+    this.#blocked = true;
+    this.#watchSlow(pendingBytes);
+  }
+
+  /** A link that writes, however slowly, is left alone; one that writes nothing is cut off. */
+  #watchSlow(pendingBytes: number): void {
+    this.#cancelSlow();
+    this.#cancelSlow = this.#host.deps.after(this.#host.config.slowReaderMs, () => {
+      if (this.link.pendingBytes >= pendingBytes) this.#cutOff();
+      else this.#watchSlow(this.link.pendingBytes);
+    });
+  }
+
+  #cutOff(): void {
+    this.#host.deps.meter.slowReaders++;
+    this.end({ code: "slow_reader", message: "The client does not read; reconnect and resume from the last position" });
+  }
+
+  /** Gives every waiting subscription its turn while there is room. Not re-entrant: a turn may queue another. */
+  #run(): void {
+    if (this.#running) return;
+    this.#running = true;
+    try {
+      for (const subscription of this.#turns) {
+        if (!this.hasRoom) return;
+        this.#turns.delete(subscription);
+        subscription.pump();
+      }
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  #finish(reason: EndReason | undefined): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#cancelDeadline();
+    this.#cancelSlow();
+    this.#room?.resolve();
+    for (const channelId of [...this.subscriptions.keys()]) this.unsubscribe(channelId);
+    this.welcomes.clear();
+    this.#host.ended(this);
+    const { nowMs, log } = this.#host.deps;
+    log({
+      event: "session_end",
+      ...(this.agent && { agentId: this.agent.agentId }),
+      ...(reason && { code: reason.code }),
+      ms: nowMs() - this.openedAtMs,
+    });
+  }
+}

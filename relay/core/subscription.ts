@@ -1,0 +1,170 @@
+/**
+ * One member's reading of one channel's log, from a position on. It is pulled, never pushed: an item is taken only when the
+ * session's link has room and the member's window too, so a slow reader costs a position and not a buffer.
+ */
+import type { AgentId, ChannelEndReason } from "../../proto/mod.ts";
+import type { DeliverableItem } from "./log_item.ts";
+
+/** What a subscription reads from. */
+export interface SubscribedChannel {
+  readonly head: number;
+  /** The item after a position: undefined at the head, `"stored"` when it is no longer in memory. */
+  itemAfter(position: number): DeliverableItem | "stored" | undefined;
+  /** A page of items from the engine. */
+  readItems(after: number): Promise<readonly DeliverableItem[]>;
+  /** Where this agent's reading ends, if it does. */
+  endOf(agentId: AgentId): ReadingEnd | undefined;
+}
+
+export interface ReadingEnd {
+  /** The last entry that it reads; what lies before is still delivered. */
+  readonly sequence: number;
+  readonly timeMs: number;
+  readonly reason: ChannelEndReason;
+  /** Who left, or lapsed, is delivered nothing more, not even what came before. */
+  readonly atOnce: boolean;
+}
+
+/** Where it delivers to. */
+export interface DeliverySink {
+  readonly hasRoom: boolean;
+  deliver(notice: Uint8Array): void;
+  /** Let this subscription have another turn: now if there is room, else when there is. */
+  queue(subscription: Subscription): void;
+  /** Nothing more will come of it. */
+  finished(subscription: Subscription, end: ReadingEnd): void;
+  failed(error: unknown): void;
+}
+
+export interface SubscriptionOptions {
+  readonly agentId: AgentId;
+  readonly tag: number;
+  readonly windowBytes: number;
+  readonly after: number;
+}
+
+/** Delivered in one turn before the session's other channels have theirs. */
+const turnBytes = 32 * 1024;
+
+export class Subscription {
+  readonly agentId: AgentId;
+  readonly tag: number;
+  readonly #channel: SubscribedChannel;
+  readonly #sink: DeliverySink;
+  readonly #windowBytes: number;
+  /** Everything up to here was delivered or is not for this member. */
+  #position: number;
+  #lastDelivered = 0;
+  #inFlightBytes = 0;
+  readonly #inFlight: { readonly sequence: number; readonly bytes: number }[] = [];
+  #page: readonly DeliverableItem[] = [];
+  #pageAt = 0;
+  #reading = false;
+  #ended = false;
+
+  constructor(channel: SubscribedChannel, sink: DeliverySink, options: SubscriptionOptions) {
+    this.#channel = channel;
+    this.#sink = sink;
+    this.agentId = options.agentId;
+    this.tag = options.tag;
+    this.#windowBytes = options.windowBytes;
+    this.#position = options.after;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The last entry that the member was really given and has to acknowledge. */
+  get lastDelivered(): number {
+    return this.#lastDelivered;
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#page = [];
+  }
+
+  /** The member holds everything up to here: room in its window. */
+  received(sequence: number): void {
+    let done = 0;
+    for (const { sequence: sent, bytes } of this.#inFlight) {
+      if (sent > sequence) break;
+      this.#inFlightBytes -= bytes;
+      done++;
+    }
+    if (done === 0) return;
+    this.#inFlight.splice(0, done);
+    this.#sink.queue(this);
+  }
+
+  /** There is something new. */
+  wake(): void {
+    this.#sink.queue(this);
+  }
+
+  /** One turn. */
+  pump(): void {
+    let budget = turnBytes;
+    while (!this.#ended) {
+      const end = this.#channel.endOf(this.agentId);
+      if (end !== undefined && (end.atOnce || this.#position >= end.sequence)) return this.#finish(end);
+      if (!this.#sink.hasRoom || budget <= 0) return this.#sink.queue(this);
+      const next = this.#next();
+      if (next === undefined) return;
+      if (end !== undefined && next.item.sequence > end.sequence) return this.#finish(end);
+      if (next.isFor(this.agentId)) {
+        const { notice } = next;
+        if (this.#inFlight.length > 0 && this.#inFlightBytes + notice.length > this.#windowBytes) return;
+        this.#deliver(next, notice);
+        budget -= notice.length;
+      }
+      this.#position = next.lastSequence;
+    }
+  }
+
+  #deliver(next: DeliverableItem, notice: Uint8Array): void {
+    this.#lastDelivered = next.lastSequence;
+    this.#inFlight.push({ sequence: next.lastSequence, bytes: notice.length });
+    this.#inFlightBytes += notice.length;
+    this.#sink.deliver(notice);
+  }
+
+  #finish(end: ReadingEnd): void {
+    this.end();
+    this.#sink.finished(this, end);
+  }
+
+  #next(): DeliverableItem | undefined {
+    const item = this.#channel.itemAfter(this.#position);
+    if (item !== "stored") {
+      this.#page = [];
+      return item;
+    }
+    while (this.#pageAt < this.#page.length) {
+      const paged = this.#page[this.#pageAt];
+      if (paged !== undefined && paged.item.sequence > this.#position) return paged;
+      this.#pageAt++;
+    }
+    this.#readPage();
+    return undefined;
+  }
+
+  #readPage(): void {
+    if (this.#reading) return;
+    this.#reading = true;
+    const after = this.#position;
+    this.#channel.readItems(after).then((items) => {
+      this.#reading = false;
+      if (this.#ended) return;
+      this.#page = items;
+      this.#pageAt = 0;
+      // An empty page below the head: everything in between was trimmed, and none of it was for this member any more.
+      if (items.length === 0) this.#position = Math.max(this.#position, this.#channel.head);
+      this.#sink.queue(this);
+    }).catch((error: unknown) => {
+      this.#reading = false;
+      this.#sink.failed(error);
+    });
+  }
+}

@@ -1,0 +1,128 @@
+/** Agents that do the usual things: authenticate, make channels, add each other, send. Their MLS bytes are opaque. */
+import {
+  type AgentId,
+  binaryIdToBytes,
+  type ChannelId,
+  type ChannelName,
+  encodeMessageAad,
+  type MessageId,
+  parseChannelName,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
+import { createKeyPackage, createPrivateMessage, createWelcome } from "../../../tests/support/mod.ts";
+import { createAgent, type TestAgent, type TestClient } from "./client.ts";
+import { accountOf, idOf, startMs, tokenOf, type World } from "./world.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+export const channelName: ChannelName = parseChannelName("acme/ops/deploy");
+
+export class Actor {
+  readonly agent: TestAgent;
+  readonly account: number;
+  client: TestClient;
+  readonly #world: World;
+
+  constructor(world: World, number: number, account = number) {
+    this.#world = world;
+    this.agent = createAgent(number);
+    this.account = account;
+    this.client = world.connect();
+  }
+
+  static async connect(world: World, number: number, account = number): Promise<Actor> {
+    const actor = new Actor(world, number, account);
+    await actor.client.authenticate(actor.agent, tokenOf(account, startMs + 400 * dayMs));
+    return actor;
+  }
+
+  get agentId(): AgentId {
+    return this.agent.agentId;
+  }
+
+  get accountId(): string {
+    return accountOf(this.account);
+  }
+
+  async reconnect(world: World = this.#world): Promise<void> {
+    this.client.close();
+    this.client = world.connect();
+    await this.client.authenticate(this.agent, tokenOf(this.account, startMs + 400 * dayMs));
+  }
+
+  async createChannel(nonce = 1, name = channelName): Promise<ChannelId> {
+    const bytes = new Uint8Array(16).fill(nonce);
+    return (await this.client.call("CreateChannel", { name, nonce: bytes })).channelId;
+  }
+
+  keyPackage(number = 0): Uint8Array {
+    const { secretKey, identity } = this.agent;
+    const initKey = new Uint8Array(32).fill(number + 3);
+    return createKeyPackage({
+      secretKey,
+      identity,
+      initKey,
+      notBeforeMs: startMs - dayMs,
+      notAfterMs: startMs + 80 * dayMs,
+    });
+  }
+
+  /** Adds and removes in one commit, with one Welcome for all who are added. */
+  commit(
+    channelId: ChannelId,
+    epoch: number,
+    change: Partial<RequestBody<"SendCommit">> & { readonly salt?: number } = {},
+  ): Promise<ReplyBody<"SendCommit">> {
+    const { salt = 0, ...rest } = change;
+    return this.client.call("SendCommit", commitRequest(channelId, epoch, { sender: this.agentId, salt }, rest));
+  }
+
+  send(channelId: ChannelId, epoch: number, number: number, bytes = 32): Promise<ReplyBody<"SendMessage">> {
+    return this.client.call("SendMessage", messageRequest(channelId, epoch, number, bytes));
+  }
+
+  subscribe(channelId: ChannelId, after?: number, windowBytes = 1 << 20): Promise<ReplyBody<"Subscribe">> {
+    const position = after === undefined ? {} : { after };
+    return this.client.call("Subscribe", { channelId, windowBytes, tag: 1, ...position });
+  }
+
+  acknowledge(channelId: ChannelId, consumed: number): Promise<ReplyBody<"Acknowledge">> {
+    return this.client.call("Acknowledge", { channelId, consumed, received: consumed });
+  }
+}
+
+export function messageRequest(
+  channelId: ChannelId,
+  epoch: number,
+  number: number,
+  bytes = 32,
+): RequestBody<"SendMessage"> {
+  const messageId = idOf<MessageId>(number);
+  const authenticatedData = encodeMessageAad({ messageId, counter: 1 });
+  const ciphertext = createPrivateMessage({
+    groupId: binaryIdToBytes(channelId),
+    epoch,
+    contentType: 1,
+    authenticatedData,
+    ciphertext: new Uint8Array(bytes).fill(number),
+  });
+  return { channelId, epoch, messageId, ciphertext };
+}
+
+export function commitRequest(
+  channelId: ChannelId,
+  epoch: number,
+  by: { readonly sender: AgentId; readonly salt: number },
+  change: Partial<RequestBody<"SendCommit">>,
+): RequestBody<"SendCommit"> {
+  const commit = createPrivateMessage({
+    groupId: binaryIdToBytes(channelId),
+    epoch,
+    contentType: 3,
+    ciphertext: new TextEncoder().encode(`${by.sender} ${by.salt} ${change.added ?? ""}`),
+  });
+  const added = change.added ?? [];
+  const welcomes = added.length === 0 ? [] : [{ recipients: added, welcome: createWelcome(added.length) }];
+  const nothing = { removed: [], answers: [], leaves: [], rejoins: [] };
+  return { channelId, epoch, commit, welcomes, ...nothing, ...change, added };
+}

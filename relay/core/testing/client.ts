@@ -1,0 +1,176 @@
+/** A client of the core without a socket: it speaks envelopes over a link in memory, and remembers what was pushed. */
+import { createPrivateKey, sign } from "node:crypto";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import {
+  type AgentId,
+  agentIdOf,
+  authenticationStatement,
+  type CallName,
+  decodeRelayEnvelope,
+  encodeBase64url,
+  encodeClientNotice,
+  encodeRequest,
+  type ErrorBody,
+  type Lane,
+  type NoticeBody,
+  type NoticeEnvelope,
+  type NoticeName,
+  protocolVersion,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
+import type { EndReason, Link, RelaySession, Transport } from "../ports.ts";
+import type { RelayCore } from "../relay.ts";
+
+export const testOrigin = "quic://localhost:4433";
+
+/** The relay said no. */
+export class CallRefused extends Error {
+  readonly body: ErrorBody;
+
+  constructor(operation: string, body: ErrorBody) {
+    super(`${operation}: ${body.code}: ${body.message}`);
+    this.body = body;
+  }
+}
+
+export interface TestAgent {
+  readonly agentId: AgentId;
+  readonly secretKey: Uint8Array;
+  readonly publicKey: Uint8Array;
+  readonly identity: Uint8Array;
+  readonly sign: (message: Uint8Array) => Uint8Array;
+}
+
+/** The same number makes the same agent. */
+export function createAgent(number: number): TestAgent {
+  const secretKey = new Uint8Array(32);
+  new DataView(secretKey.buffer).setUint32(0, number + 1);
+  const publicKey = ed25519.getPublicKey(secretKey);
+  const identity = new TextEncoder().encode(`agent ${number}`);
+  const jwk = { kty: "OKP", crv: "Ed25519", d: encodeBase64url(secretKey), x: encodeBase64url(publicKey) };
+  const key = createPrivateKey({ key: jwk, format: "jwk" });
+  const signWith = (message: Uint8Array): Uint8Array => new Uint8Array(sign(null, message, key));
+  return { agentId: agentIdOf(publicKey, identity), secretKey, publicKey, identity, sign: signWith };
+}
+
+interface PendingCall {
+  readonly operation: CallName;
+  readonly resolve: (body: ReplyBody<CallName>) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class TestClient implements Link {
+  readonly transport: Transport = "quic";
+  readonly remoteAddress = "127.0.0.1";
+  readonly notices: NoticeEnvelope[] = [];
+  /** Hears every notice as it comes. */
+  onNotice: (notice: NoticeEnvelope) => void = () => {};
+  /** Bytes that the client pretends not to have read; see `stall`. */
+  pendingBytes = 0;
+  end: (reason: EndReason | undefined) => void;
+  /** Why the relay ended the session: undefined while it has not, null for no reason. */
+  ended: EndReason | null | undefined;
+  cover: { readonly mode: string; readonly intervalMs: number } | undefined;
+  isChallenged = false;
+  /** What the last request answered: set when the relay wants no more for now. */
+  pressure: Promise<void> | undefined;
+  readonly #session: RelaySession;
+  readonly #calls = new Map<number, PendingCall>();
+  #nextId = 1;
+  #stalled = false;
+  #closed = false;
+
+  constructor(core: RelayCore) {
+    this.end = (reason) => {
+      this.ended = reason ?? null;
+      this.close();
+    };
+    this.#session = core.open(this);
+    // A refused connection was closed before it had a session to tell.
+    if (this.#closed) this.#session.closed();
+  }
+
+  send(_lane: Lane, bytes: Uint8Array): void {
+    if (this.#closed) return;
+    if (this.#stalled) this.pendingBytes += bytes.length;
+    const envelope = decodeRelayEnvelope(bytes);
+    if (envelope.kind === "notice") {
+      this.notices.push(envelope);
+      return this.onNotice(envelope);
+    }
+    const call = this.#calls.get(envelope.id);
+    if (call === undefined) throw new Error(`An answer to request ${envelope.id}, which is not open`);
+    this.#calls.delete(envelope.id);
+    if (envelope.kind === "error") call.reject(new CallRefused(call.operation, envelope.body));
+    else call.resolve(envelope.body);
+  }
+
+  challenged(): void {
+    this.isChallenged = true;
+  }
+
+  authenticated(): void {}
+
+  configureCover(mode: string, intervalMs: number): void {
+    this.cover = { mode, intervalMs };
+  }
+
+  /** From now on nothing is read. */
+  stall(): void {
+    this.#stalled = true;
+  }
+
+  /** Reads what has piled up. */
+  resume(): void {
+    this.#stalled = false;
+    this.pendingBytes = 0;
+    this.#session.writable();
+  }
+
+  /** The connection breaks, without a goodbye. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const { operation, reject } of this.#calls.values()) reject(new Error(`${operation}: connection lost`));
+    this.#calls.clear();
+    // In the constructor of a refused connection there is no session yet.
+    (this.#session as RelaySession | undefined)?.closed();
+  }
+
+  raw(bytes: Uint8Array): Promise<void> | undefined {
+    return this.#session.receive(bytes);
+  }
+
+  call<Name extends CallName>(operation: Name, body: RequestBody<Name>): Promise<ReplyBody<Name>> {
+    if (this.#closed) return Promise.reject(new Error(`${operation}: connection lost`));
+    const id = this.#nextId++;
+    const { promise, resolve, reject } = Promise.withResolvers<ReplyBody<CallName>>();
+    // Who gives up on a call does not have to handle its end.
+    promise.catch(() => {});
+    this.#calls.set(id, { operation, resolve, reject });
+    this.pressure = this.#session.receive(encodeRequest(id, operation, body));
+    return promise as Promise<ReplyBody<Name>>;
+  }
+
+  notify<Name extends CallName>(operation: Name, body: RequestBody<Name>): void {
+    if (!this.#closed) this.#session.receive(encodeClientNotice(this.#nextId++, operation, body));
+  }
+
+  async authenticate(agent: TestAgent, token: string): Promise<ReplyBody<"Authenticate">> {
+    const { nonce } = await this.call("GetChallenge", { versions: [protocolVersion], features: [] });
+    return await this.call("Authenticate", this.answer(agent, token, nonce));
+  }
+
+  answer(agent: TestAgent, token: string, relayNonce: Uint8Array): RequestBody<"Authenticate"> {
+    const { agentId, publicKey, identity } = agent;
+    const statement = { origin: testOrigin, relayNonce, clientNonce: new Uint8Array(32).fill(7), token, agentId };
+    return { ...statement, publicKey, identity, signature: agent.sign(authenticationStatement(statement)) };
+  }
+
+  /** What was pushed under a name, in order. */
+  pushed<Name extends NoticeName>(operation: Name): NoticeBody<Name>[] {
+    const found = this.notices.filter((notice) => notice.operation === operation);
+    return found.map(({ body }) => body as NoticeBody<Name>);
+  }
+}

@@ -1,0 +1,111 @@
+/** A whole relay without sockets: the real core on an engine in memory, on simulated time. */
+import { encodeBase64url, parseAccountId } from "../../../proto/mod.ts";
+import { type Engine, openSqliteEngine } from "../../engine/mod.ts";
+import { verifyEd25519 } from "../../signatures.ts";
+import { type CoreConfig, defaultCoreConfig } from "../config.ts";
+import { createMeter, type Meter } from "../meter.ts";
+import type { CoreEvent, Quota, Reservation, TokenVerifier } from "../ports.ts";
+import { createRelayCore, type RelayCore } from "../relay.ts";
+import { TestClient, testOrigin } from "./client.ts";
+import { SimulatedTime } from "./simulated_time.ts";
+
+export interface World {
+  readonly time: SimulatedTime;
+  readonly engine: Engine;
+  readonly core: RelayCore;
+  readonly meter: Meter;
+  readonly events: CoreEvent[];
+  /** Messages that the account may still send. */
+  readonly quota: { left: number };
+  readonly load: { lagMs: number };
+  connect(): TestClient;
+  close(): Promise<void>;
+}
+
+export const accountOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
+
+/** A token of these tests names its account and its end. */
+export const tokenOf = (account: number, expiresAtMs: number): string => `${accountOf(account)} ${expiresAtMs}`;
+
+export const startMs = Date.UTC(2026, 0, 1);
+const hourMs = 60 * 60 * 1000;
+
+export interface WorldOptions {
+  readonly config?: Partial<CoreConfig>;
+  readonly random?: (length: number) => Uint8Array;
+  /** Continue on an engine that another world used, as after a restart. */
+  readonly engine?: Engine;
+}
+
+export async function createWorld({ config, random, engine: given }: WorldOptions = {}): Promise<World> {
+  const time = new SimulatedTime(startMs);
+  const engine = given ?? await openSqliteEngine({ path: ":memory:" });
+  const meter = createMeter();
+  const events: CoreEvent[] = [];
+  const quota = { left: Infinity };
+  const load = { lagMs: 0 };
+  await engine.leases.open({
+    leaseId: "test",
+    fence: 1,
+    account: parseAccountId(accountOf(0)),
+    granted: 1_000_000_000,
+    expiresAtMs: startMs + 1_000 * 24 * hourMs,
+  });
+  const core = createRelayCore({ ...defaultCoreConfig, origins: [testOrigin], ...config }, {
+    engine,
+    tokens: createTokens(time),
+    quota: createQuota(quota),
+    nowMs: time.nowMs,
+    after: time.after,
+    randomBytes: random ?? ((length) => crypto.getRandomValues(new Uint8Array(length))),
+    verifySignature: verifyEd25519,
+    loopLagMs: () => load.lagMs,
+    log: (event) => void events.push(event),
+    meter,
+  });
+  return {
+    time,
+    engine,
+    core,
+    meter,
+    events,
+    quota,
+    load,
+    connect: () => new TestClient(core),
+    close: async () => {
+      await core.close();
+      if (given === undefined) await engine.close();
+    },
+  };
+}
+
+function createTokens(time: SimulatedTime): TokenVerifier {
+  return {
+    verify: (token) => {
+      const [account, expiresAtMs] = token.split(" ");
+      const verified = { account: parseAccountId(account ?? ""), plan: "dev", expiresAtMs: Number(expiresAtMs) };
+      return Promise.resolve(verified.expiresAtMs > time.nowMs() ? verified : { refused: "The token has expired" });
+    },
+  };
+}
+
+function createQuota(quota: { left: number }): Quota {
+  return {
+    reserve: (_account, payloadBytes): Reservation => {
+      if (quota.left < 1) return { kind: "exhausted" };
+      quota.left--;
+      return { kind: "reserved", charge: { leaseId: "test", fence: 1, payloadBytes } };
+    },
+    settle: (_account, _charge, appended) => {
+      if (!appended) quota.left++;
+    },
+    countBytes: () => {},
+  };
+}
+
+/** Sixteen bytes that stand for a number. */
+export function idOf<Id extends string>(number: number): Id {
+  const bytes = new Uint8Array(16);
+  new DataView(bytes.buffer).setUint32(0, number);
+  return encodeBase64url(bytes) as Id;
+}

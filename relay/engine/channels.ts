@@ -1,0 +1,111 @@
+/** Making, finding and listing channels, and the snapshots of their folds. */
+import type { AccountId, ChannelId } from "../../proto/mod.ts";
+import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
+import type { Database, Statement } from "./database.ts";
+import type { ChannelRecord, CreateOutcome, ListQuery, NewChannel, Snapshot } from "./engine.ts";
+
+export class Channels {
+  readonly #heads: ChannelHeads;
+  readonly #insert: Statement;
+  readonly #insertListing: Statement;
+  readonly #insertCursor: Statement;
+  readonly #numberOf: Statement<{ number: number }>;
+  readonly #byNonce: Statement<{ id: ChannelId }>;
+  readonly #byName: Statement<{ id: ChannelId }>;
+  readonly #list: Statement<{ id: ChannelId }>;
+  readonly #count: Statement<{ channels: number }>;
+  readonly #aged: Statement<{ id: ChannelId }>;
+  readonly #snapshot: Statement<{ state: Uint8Array }>;
+  readonly #saveSnapshot: Statement;
+
+  constructor(database: Database, heads: ChannelHeads) {
+    this.#heads = heads;
+    this.#insert = database.prepare(`
+      INSERT INTO channel (id, name, account, creator, nonce, time_ms) VALUES (?, ?, ?, ?, ?, ?)`);
+    this.#insertListing = database.prepare("INSERT INTO listing (agent, channel_id) VALUES (?, ?)");
+    this.#insertCursor = database.prepare("INSERT INTO cursor (channel, agent, consumed) VALUES (?, ?, 0)");
+    this.#numberOf = database.prepare("SELECT number FROM channel WHERE id = ?");
+    this.#byNonce = database.prepare("SELECT id FROM channel WHERE creator = ? AND nonce = ?");
+    this.#byName = database.prepare("SELECT id FROM channel WHERE account = ? AND name = ? AND closed_at_ms IS NULL");
+    // Each half reads its own index in order and stops at the limit.
+    this.#list = database.prepare(`
+      SELECT id FROM (
+        SELECT id FROM (
+          SELECT channel_id AS id FROM listing JOIN channel ON channel.id = channel_id AND closed_at_ms IS NULL
+          WHERE agent = ?1 AND channel_id > ?3 ORDER BY channel_id LIMIT ?4)
+        UNION
+        SELECT id FROM (
+          SELECT id FROM channel WHERE account = ?2 AND closed_at_ms IS NULL AND id > ?3 ORDER BY id LIMIT ?4)
+      ) ORDER BY id LIMIT ?4`);
+    this.#count = database.prepare(
+      "SELECT count(*) AS channels FROM channel WHERE account = ? AND closed_at_ms IS NULL",
+    );
+    // A message is never older than one before it, so the first of a channel is enough.
+    this.#aged = database.prepare(`
+      SELECT id FROM channel WHERE messages > 0 AND closed_at_ms IS NULL AND
+        (SELECT time_ms FROM entry WHERE entry.channel = channel.number AND kind = 'message' ORDER BY sequence LIMIT 1) < ?
+      LIMIT ?`);
+    this.#snapshot = database.prepare("SELECT state FROM snapshot WHERE channel = ?");
+    this.#saveSnapshot = database.prepare("INSERT OR REPLACE INTO snapshot (channel, state) VALUES (?, ?)");
+  }
+
+  /** `id_taken` is no outcome but a caller's mistake: ids are random. */
+  create(channel: NewChannel): CreateOutcome | { readonly kind: "id_taken" } {
+    const { channelId, name, account, creator, nonce, timeMs } = channel;
+    const same = this.#byNonce.get(creator, nonce);
+    const original = same === undefined ? undefined : this.find(same.id);
+    if (original !== undefined) return { kind: "duplicate", original };
+    if (this.#byName.get(account, name) !== undefined) return { kind: "name_taken" };
+    if (this.#heads.find(channelId) !== undefined) return { kind: "id_taken" };
+    this.#insert.run(channelId, name, account, creator, nonce, timeMs);
+    const number = this.#numberOf.get(channelId)?.number ?? 0;
+    this.#insertListing.run(creator, channelId);
+    this.#insertCursor.run(number, creator);
+    return { kind: "created" };
+  }
+
+  find(channelId: ChannelId): ChannelRecord | undefined {
+    const head = this.#heads.find(channelId);
+    if (head === undefined) return undefined;
+    const { name, account, creator, timeMs, epoch, closedAtMs } = head;
+    const snapshot = this.#findSnapshot(head);
+    return {
+      channelId,
+      name,
+      account,
+      creator,
+      timeMs,
+      epoch,
+      head: head.head,
+      ...(closedAtMs !== undefined && { closedAtMs }),
+      ...(snapshot !== undefined && { snapshot }),
+    };
+  }
+
+  list({ agentId, account, after, limit }: ListQuery): { channels: ChannelId[]; more: boolean } {
+    const channels = this.#list.all(agentId, account, after ?? "", limit + 1).map(({ id }) => id);
+    return { channels: channels.slice(0, limit), more: channels.length > limit };
+  }
+
+  count(account: AccountId): number {
+    return this.#count.get(account)?.channels ?? 0;
+  }
+
+  aged(beforeMs: number, limit: number): ChannelId[] {
+    return this.#aged.all(beforeMs, limit).map(({ id }) => id);
+  }
+
+  /** An older snapshot never replaces a newer one. */
+  saveSnapshot(channelId: ChannelId, { sequence, state }: Snapshot): void {
+    const head = this.#heads.find(channelId);
+    if (head === undefined || sequence < head.snapshotSequence || sequence > head.head) return;
+    this.#saveSnapshot.run(head.number, state);
+    head.snapshotSequence = sequence;
+    this.#heads.changed(head);
+  }
+
+  #findSnapshot({ number, snapshotSequence }: ChannelHead): Snapshot | undefined {
+    const state = this.#snapshot.get(number)?.state;
+    return state === undefined ? undefined : { sequence: snapshotSequence, state };
+  }
+}

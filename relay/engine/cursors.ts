@@ -1,0 +1,41 @@
+/** How far each member has consumed its channel's log. */
+import type { AgentId, ChannelId } from "../../proto/mod.ts";
+import type { ChannelHeads } from "./channel_heads.ts";
+import type { Database, Statement } from "./database.ts";
+
+export class Cursors {
+  readonly #heads: ChannelHeads;
+  readonly #all: Statement<{ agent: AgentId; consumed: number }>;
+  readonly #move: Statement;
+  readonly #drop: Statement;
+
+  constructor(database: Database, heads: ChannelHeads) {
+    this.#heads = heads;
+    this.#all = database.prepare("SELECT agent, consumed FROM cursor WHERE channel = ? ORDER BY agent");
+    // Only a cursor that is there: a late acknowledgement must not bring back one that was dropped.
+    this.#move = database.prepare(
+      "UPDATE cursor SET consumed = ?1 WHERE channel = ?2 AND agent = ?3 AND consumed < ?1",
+    );
+    this.#drop = database.prepare("DELETE FROM cursor WHERE channel = ? AND agent = ?");
+  }
+
+  all(channelId: ChannelId): ReadonlyMap<AgentId, number> {
+    const channel = this.#heads.find(channelId);
+    const rows = channel === undefined ? [] : this.#all.all(channel.number);
+    return new Map(rows.map(({ agent, consumed }) => [agent, consumed]));
+  }
+
+  /** Answers false when the position is beyond the log. */
+  move(channelId: ChannelId, agentId: AgentId, consumed: number): boolean {
+    const channel = this.#heads.find(channelId);
+    if (channel === undefined) return true;
+    if (consumed > channel.head) return false;
+    this.#move.run(consumed, channel.number, agentId);
+    return true;
+  }
+
+  drop(channelId: ChannelId, agentId: AgentId): void {
+    const channel = this.#heads.find(channelId);
+    if (channel !== undefined) this.#drop.run(channel.number, agentId);
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * An SQLite database whose event loop never waits for a disk. Commits go to the write-ahead log without a sync; `sync` then
+ * has the operating system confirm the log, off the main thread, and only what was confirmed is told to anyone. The log is
+ * copied back (`checkpoint`) without a sync too, and the copy confirmed before the log is written from its start again, so
+ * that at every moment log and file together hold whatever was confirmed. `docs/relay_engine.md` has the whole argument.
+ */
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { EngineError, faultOf } from "./errors.ts";
+import { applicationId, pageBytes, schema, schemaVersion } from "./schema.ts";
+
+export type Value = string | number | null | Uint8Array;
+
+export interface DatabaseOptions {
+  /** A file, or `:memory:` for a database that lives as long as the process and never waits. */
+  readonly path: string;
+  /** Pages of the write-ahead log above which it is copied back. 8 MiB by default: about 3 ms of copying. */
+  readonly checkpointPages?: number;
+  /** How files are opened to have their content confirmed. */
+  readonly openForSync?: (path: string) => Promise<SyncHandle>;
+}
+
+/**
+ * A file in memory. Not SQLite's own `:memory:`, which walks over every page it ever changed at each commit and so becomes
+ * slower as it grows. At most 1 GiB; what is above it is refused as by a full disk.
+ */
+const memoryPath = "file:relay?vfs=memdb";
+
+export interface SyncHandle {
+  syncData(): Promise<void>;
+  close(): void;
+}
+
+interface Handles {
+  readonly log: SyncHandle;
+  readonly file: SyncHandle;
+}
+
+/** A prepared statement with the shape of its rows. */
+export class Statement<Row = never> {
+  readonly #statement: StatementSync;
+
+  constructor(statement: StatementSync) {
+    this.#statement = statement;
+  }
+
+  get(...values: Value[]): Row | undefined {
+    return this.#statement.get(...input(values)) as Row | undefined; // cast: the shape of the statement's own columns
+  }
+
+  all(...values: Value[]): Row[] {
+    return this.#statement.all(...input(values)) as Row[]; // cast: the shape of the statement's own columns
+  }
+
+  iterate(...values: Value[]): Iterable<Row> {
+    return this.#statement.iterate(...input(values)) as Iterable<Row>; // cast: the shape of the statement's own columns
+  }
+
+  /** How many rows it changed. */
+  run(...values: Value[]): number {
+    return Number(this.#statement.run(...input(values)).changes);
+  }
+}
+
+/** The runtime's type wants the buffer's kind, which does not matter to SQLite: it copies. */
+function input(values: Value[]): SQLInputValue[] {
+  return values as SQLInputValue[]; // cast: any Uint8Array is a view of bytes
+}
+
+export class Database {
+  readonly #sqlite: DatabaseSync;
+  readonly #handles: Handles | undefined;
+  readonly #checkpointPages: number;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #changes: Statement<{ changes: number }>;
+  readonly #logPages: Statement<{ log: number }>;
+  readonly #copyBack: Statement<{ busy: number; log: number; checkpointed: number }>;
+  #changesBefore = 0;
+  #checkpointAt: number;
+
+  private constructor(sqlite: DatabaseSync, handles: Handles | undefined, checkpointPages: number) {
+    this.#sqlite = sqlite;
+    this.#handles = handles;
+    this.#checkpointPages = checkpointPages;
+    this.#checkpointAt = checkpointPages;
+    this.#begin = sqlite.prepare("BEGIN IMMEDIATE");
+    this.#commit = sqlite.prepare("COMMIT");
+    this.#changes = this.prepare("SELECT total_changes() AS changes");
+    this.#logPages = this.prepare("PRAGMA wal_checkpoint(NOOP)");
+    this.#copyBack = this.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const { path, checkpointPages = 8 * 1024 * 1024 / pageBytes, openForSync = openFile } = options;
+    const inMemory = path === ":memory:";
+    let sqlite: DatabaseSync | undefined;
+    try {
+      if (!inMemory) await createPrivateFile(path);
+      sqlite = new DatabaseSync(inMemory ? memoryPath : path);
+      configure(sqlite, path);
+      // Only now: closing a handle of a file gives up the process's lock on it, so it must be opened after and closed after.
+      const handles = inMemory ? undefined : { log: await openForSync(`${path}-wal`), file: await openForSync(path) };
+      const database = new Database(sqlite, handles, checkpointPages);
+      // What a killed process left in the log was perhaps never confirmed, and is about to be read.
+      await database.sync();
+      if (!inMemory) await syncFolder(path);
+      return database;
+    } catch (cause) {
+      sqlite?.close();
+      throw faultOf(`open the relay's database ${path}`, cause);
+    }
+  }
+
+  prepare<Row = never>(sql: string): Statement<Row> {
+    return new Statement<Row>(this.#sqlite.prepare(sql));
+  }
+
+  begin(): void {
+    this.#changesBefore = this.#totalChanges();
+    this.#begin.run();
+  }
+
+  /** Answers whether anything has to be confirmed by `sync` now. */
+  commit(): boolean {
+    this.#commit.run();
+    return this.#handles !== undefined && this.#totalChanges() !== this.#changesBefore;
+  }
+
+  rollback(): void {
+    // SQLite may have rolled back by itself when the disk was full.
+    if (this.#sqlite.isTransaction) this.#sqlite.exec("ROLLBACK");
+  }
+
+  /** Everything committed so far survives a loss of power when this resolves. */
+  async sync(): Promise<void> {
+    await this.#handles?.log.syncData();
+  }
+
+  /**
+   * Copies the log back when it is long. Call it after `sync`, and commit nothing until it resolves: from then on the next
+   * commit overwrites the log.
+   */
+  async checkpoint(): Promise<void> {
+    if (this.#handles === undefined) return;
+    const pages = this.#logPages.get()?.log ?? 0;
+    if (pages < this.#checkpointAt) return;
+    if (this.#copyLogBack()) {
+      this.#checkpointAt = this.#checkpointPages;
+      await this.#handles.file.syncData();
+    } else {
+      // A full disk: the log has everything and goes on growing; space may come before the next attempt.
+      this.#checkpointAt = pages + this.#checkpointPages;
+    }
+  }
+
+  /** Without a sync of its own, because that would block; the caller has the file confirmed. */
+  #copyLogBack(): boolean {
+    this.#sqlite.exec("PRAGMA synchronous = OFF");
+    try {
+      const result = this.#copyBack.get();
+      return result !== undefined && result.busy === 0 && result.log === result.checkpointed;
+    } catch {
+      return false;
+    } finally {
+      // NORMAL: SQLite syncs the log's header, and nothing else, when it starts the log anew.
+      this.#sqlite.exec("PRAGMA synchronous = NORMAL");
+    }
+  }
+
+  #totalChanges(): number {
+    return this.#changes.get()?.changes ?? 0;
+  }
+
+  close(): void {
+    this.#sqlite.close();
+    this.release();
+  }
+
+  /**
+   * Lets go of the files without closing the database: after a failed sync nobody knows what is on disk, and closing would
+   * copy the log back and delete it. The process is expected to end.
+   */
+  release(): void {
+    this.#handles?.log.close();
+    this.#handles?.file.close();
+  }
+}
+
+function configure(sqlite: DatabaseSync, path: string): void {
+  const pragma = (text: string): unknown => Object.values(sqlite.prepare(`PRAGMA ${text}`).get() ?? {})[0];
+  sqlite.exec(`PRAGMA busy_timeout = 0; PRAGMA page_size = ${pageBytes}`);
+  // Held from the first access until the process ends, however it ends; and no shared memory file is needed.
+  pragma("locking_mode = EXCLUSIVE");
+  pragma("journal_mode = WAL");
+  sqlite.exec(`
+    PRAGMA synchronous = NORMAL;
+    PRAGMA wal_autocheckpoint = 0;
+    PRAGMA cache_size = -32768;
+    PRAGMA temp_store = MEMORY;
+  `);
+  const version = Number(pragma("user_version"));
+  if (version === 0 && Number(sqlite.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.n) === 0) {
+    sqlite.exec(`BEGIN; ${schema};
+      PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
+    return;
+  }
+  if (Number(pragma("application_id")) !== applicationId) {
+    throw new EngineError("corrupt", `Cannot open ${path}: it is not a relay's database. Choose another file`);
+  }
+  if (version !== schemaVersion) {
+    throw new EngineError(
+      "unsupported_version",
+      `Cannot open ${path}: it has version ${version}, this relay knows ${schemaVersion}. Use the relay that wrote it`,
+    );
+  }
+}
+
+/** Readable by its owner only, from the moment it exists; SQLite gives the log the same mode. */
+async function createPrivateFile(path: string): Promise<void> {
+  try {
+    (await Deno.open(path, { write: true, createNew: true, mode: 0o600 })).close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  }
+}
+
+function openFile(path: string): Promise<SyncHandle> {
+  return Deno.open(path, { read: true, write: true });
+}
+
+/** So that the names of new files survive too. */
+async function syncFolder(path: string): Promise<void> {
+  const slash = path.lastIndexOf("/");
+  const folder = await Deno.open(slash < 0 ? "." : path.slice(0, slash + 1));
+  try {
+    await folder.sync();
+  } finally {
+    folder.close();
+  }
+}

@@ -1,0 +1,184 @@
+/** The log: appending an entry with everything about it, and reading what is there. Runs inside groups of `group_commit.ts`. */
+import type { AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
+import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
+import type { Database, Statement } from "./database.ts";
+import type {
+  Appended,
+  AppendOutcome,
+  CommitTrace,
+  Entry,
+  EntryKind,
+  Gap,
+  LogItem,
+  NewEntry,
+  QueueSize,
+} from "./engine.ts";
+import { engineLimits } from "./input.ts";
+import type { Leases } from "./leases.ts";
+
+interface EntryRow {
+  sequence: number;
+  kind: EntryKind;
+  epoch: number;
+  sender: AgentId;
+  time_ms: number;
+  body: Uint8Array;
+}
+
+interface KeyRow {
+  sequence: number;
+  epoch: number;
+  time_ms: number;
+}
+
+interface GapRow {
+  first: number;
+  last: number;
+  reason: GapReason;
+}
+
+interface TraceRow {
+  sequence: number;
+  commit_hash: Uint8Array;
+  sender: AgentId;
+  time_ms: number;
+}
+
+export class Entries {
+  readonly #heads: ChannelHeads;
+  readonly #leases: Leases;
+  readonly #insert: Statement;
+  readonly #insertKey: Statement;
+  readonly #insertTrace: Statement;
+  readonly #insertListing: Statement;
+  readonly #deleteListing: Statement;
+  readonly #startCursor: Statement;
+  readonly #after: Statement<EntryRow>;
+  readonly #gapsAfter: Statement<GapRow>;
+  readonly #key: Statement<KeyRow>;
+  readonly #trace: Statement<TraceRow>;
+  readonly #oldestMessage: Statement<{ sequence: number; time_ms: number }>;
+
+  constructor(database: Database, heads: ChannelHeads, leases: Leases) {
+    this.#heads = heads;
+    this.#leases = leases;
+    this.#insert = database.prepare(`
+      INSERT INTO entry (channel, sequence, kind, epoch, sender, time_ms, body) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    this.#insertKey = database.prepare(`
+      INSERT OR IGNORE INTO entry_key (channel, key, sequence, epoch, time_ms) VALUES (?, ?, ?, ?, ?)`);
+    this.#insertTrace = database.prepare(`
+      INSERT INTO commit_trace (channel, epoch, sequence, commit_hash, sender, time_ms) VALUES (?, ?, ?, ?, ?, ?)`);
+    this.#insertListing = database.prepare("INSERT OR IGNORE INTO listing (agent, channel_id) VALUES (?, ?)");
+    this.#deleteListing = database.prepare("DELETE FROM listing WHERE agent = ? AND channel_id = ?");
+    this.#startCursor = database.prepare("INSERT OR REPLACE INTO cursor (channel, agent, consumed) VALUES (?, ?, ?)");
+    this.#after = database.prepare(`
+      SELECT sequence, kind, epoch, sender, time_ms, body FROM entry
+      WHERE channel = ? AND sequence > ? ORDER BY sequence`);
+    this.#gapsAfter = database.prepare(`
+      SELECT first, last, reason FROM gap WHERE channel = ? AND last > ? ORDER BY first LIMIT ${engineLimits.itemsPerRead}`);
+    this.#key = database.prepare("SELECT sequence, epoch, time_ms FROM entry_key WHERE channel = ? AND key = ?");
+    this.#trace = database.prepare(`
+      SELECT sequence, commit_hash, sender, time_ms FROM commit_trace WHERE channel = ? AND epoch = ?`);
+    this.#oldestMessage = database.prepare(`
+      SELECT sequence, time_ms FROM entry
+      WHERE channel = ? AND sequence > ? AND kind = 'message' ORDER BY sequence LIMIT 1`);
+  }
+
+  /** Checks in the order of `AppendOutcome`: channel, key, epoch, charge. */
+  append(channelId: ChannelId, entry: NewEntry): AppendOutcome {
+    const channel = this.#heads.findOpen(channelId);
+    if (channel === undefined) return { kind: "no_channel" };
+    const current = channel.epoch === entry.epoch;
+    const paid = entry.charge === undefined || this.#leases.canPay(entry.charge);
+    const appended = { sequence: channel.head + 1, epoch: entry.epoch, timeMs: entry.timeMs };
+    // Usually it is accepted, and then inserting the key is what finds out whether it is new.
+    if (!current || !paid || !this.#rememberKey(channel, entry.key, appended)) {
+      const original = this.#findKey(channel, entry.key);
+      if (original !== undefined) return { kind: "duplicate", ...original };
+      return current ? { kind: "lease_spent" } : { kind: "conflict", epoch: channel.epoch };
+    }
+    if (entry.charge !== undefined) this.#leases.pay(entry.charge);
+    this.#write(channel, entry, appended.sequence);
+    return { kind: "appended", ...appended };
+  }
+
+  #rememberKey({ number }: ChannelHead, key: string, { sequence, epoch, timeMs }: Appended): boolean {
+    return this.#insertKey.run(number, key, sequence, epoch, timeMs) === 1;
+  }
+
+  #write(channel: ChannelHead, entry: NewEntry, sequence: number): void {
+    const { kind, epoch, sender, timeMs, body, commitHash } = entry;
+    this.#insert.run(channel.number, sequence, kind, epoch, sender, timeMs, body);
+    if (commitHash !== undefined) {
+      this.#insertTrace.run(channel.number, epoch, sequence, commitHash, sender, timeMs);
+      channel.epoch = epoch + 1;
+    }
+    for (const agent of entry.removed) this.#deleteListing.run(agent, channel.channelId);
+    for (const agent of entry.added) {
+      this.#insertListing.run(agent, channel.channelId);
+      this.#startCursor.run(channel.number, agent, sequence - 1);
+    }
+    if (kind === "message") {
+      if (channel.messages === 0) channel.oldestMs = timeMs;
+      channel.messages++;
+      channel.messageBytes += body.length;
+    }
+    if (kind === "close") this.#heads.close(channel, timeMs);
+    channel.head = sequence;
+    this.#heads.changed(channel);
+  }
+
+  read(channelId: ChannelId, { after, maxBytes }: { after: number; maxBytes: number }): LogItem[] {
+    const channel = this.#heads.find(channelId);
+    if (channel === undefined || after >= channel.head) return [];
+    const gaps = this.#gapsAfter.all(channel.number, after).map((row) => gapOf(row, after));
+    const items: LogItem[] = [];
+    let bytes = 0;
+    for (const row of this.#after.iterate(channel.number, after)) {
+      while (gaps[0] !== undefined && gaps[0].sequence < row.sequence) items.push(...gaps.splice(0, 1));
+      bytes += row.body.length;
+      if (items.length > 0 && (bytes > maxBytes || items.length >= engineLimits.itemsPerRead)) return items;
+      items.push(entryOf(row));
+    }
+    return [...items, ...gaps];
+  }
+
+  findKey(channelId: ChannelId, key: string): Appended | undefined {
+    const channel = this.#heads.find(channelId);
+    return channel === undefined ? undefined : this.#findKey(channel, key);
+  }
+
+  #findKey({ number }: ChannelHead, key: string): Appended | undefined {
+    const row = this.#key.get(number, key);
+    return row === undefined ? undefined : { sequence: row.sequence, epoch: row.epoch, timeMs: row.time_ms };
+  }
+
+  findCommit(channelId: ChannelId, epoch: number): CommitTrace | undefined {
+    const channel = this.#heads.find(channelId);
+    const row = channel === undefined ? undefined : this.#trace.get(channel.number, epoch);
+    if (row === undefined) return undefined;
+    return { sequence: row.sequence, commitHash: row.commit_hash, sender: row.sender, timeMs: row.time_ms };
+  }
+
+  queueSize(channelId: ChannelId): QueueSize {
+    const channel = this.#heads.find(channelId);
+    if (channel === undefined || channel.messages === 0) return { messages: 0, bytes: 0 };
+    if (channel.oldestMs === undefined) {
+      const oldest = this.#oldestMessage.get(channel.number, channel.messagesAfter);
+      channel.messagesAfter = oldest === undefined ? channel.head : oldest.sequence - 1;
+      channel.oldestMs = oldest?.time_ms;
+    }
+    const { messages, messageBytes, oldestMs } = channel;
+    return { messages, bytes: messageBytes, ...(oldestMs !== undefined && { oldestMs }) };
+  }
+}
+
+function entryOf({ sequence, kind, epoch, sender, time_ms, body }: EntryRow): Entry {
+  return { sequence, kind, epoch, sender, timeMs: time_ms, body };
+}
+
+/** Who has read a part of it is told of the rest. */
+function gapOf({ first, last, reason }: GapRow, after: number): Gap {
+  const sequence = Math.max(first, after + 1);
+  return { kind: "gap", sequence, lastSequence: last, messages: last - sequence + 1, reason };
+}

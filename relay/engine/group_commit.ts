@@ -1,0 +1,182 @@
+/**
+ * Group commit: what many callers want written becomes one transaction and one sync. While a sync is under way the next
+ * group collects. Callers are answered in the order in which they asked, and only when their group is durable; readers see
+ * durable state only, so nobody is ever told of something that a loss of power could take back.
+ */
+import { setImmediate } from "node:timers";
+import { EngineError, faultOf } from "./errors.ts";
+
+/** What a group is written to. */
+export interface Storage {
+  begin(): void;
+  /** Answers whether `sync` is needed before the group counts. */
+  commit(): boolean;
+  /** Undoes everything since `begin`, in memory as well. */
+  rollback(): void;
+  sync(): Promise<void>;
+  /** Upkeep between two groups. */
+  checkpoint(): Promise<void>;
+}
+
+interface Job {
+  readonly bytes: number;
+  run(): void;
+  resolve(): void;
+  reject(fault: EngineError): void;
+}
+
+export interface WriteOptions<T> {
+  /** Size of what is written, for the limit of a group. */
+  readonly bytes?: number;
+  /** Called when the result is durable, before the caller is answered. */
+  readonly onDurable?: (result: T) => void;
+}
+
+/** A group's work blocks the event loop: about 5 ms for 1 KiB entries. */
+const maxGroupJobs = 256;
+const maxGroupBytes = 4 * 1024 * 1024;
+
+export class GroupCommit {
+  readonly #storage: Storage;
+  #queue: Job[] = [];
+  #readers: (() => void)[] = [];
+  #draining: Promise<void> | undefined;
+  /** Something was committed that is not durable yet. */
+  #unconfirmed = false;
+  #refusal: EngineError | undefined;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /** Why no more work is taken, if so. */
+  get refusal(): EngineError | undefined {
+    return this.#refusal;
+  }
+
+  /** `work` runs inside a transaction together with others; when it throws, the whole group is undone. */
+  write<T>(work: () => T, { bytes = 0, onDurable }: WriteOptions<T> = {}): Promise<T> {
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
+    return new Promise<T>((resolve, reject) => {
+      let result: T;
+      this.#queue.push({
+        bytes,
+        run: () => {
+          result = work();
+        },
+        resolve: () => {
+          onDurable?.(result);
+          resolve(result);
+        },
+        reject,
+      });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Runs at once unless something is unconfirmed, else right after the confirmation. */
+  read<T>(work: () => T): Promise<T> {
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
+    return new Promise<T>((resolve, reject) => {
+      const run = (): void => {
+        if (this.#refusal?.code === "failed") return reject(this.#refusal);
+        try {
+          resolve(work());
+        } catch (cause) {
+          reject(faultOf("read from the relay's database", cause));
+        }
+      };
+      if (this.#unconfirmed) this.#readers.push(run);
+      else run();
+    });
+  }
+
+  /** Takes no more work and resolves when what was taken is done. */
+  async close(): Promise<void> {
+    this.#refusal ??= new EngineError("closed", "The relay's engine is closed");
+    await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    // Whoever asks in the same turn of the event loop belongs to the first group.
+    await undefined;
+    while (this.#queue.length > 0) {
+      const group = this.#takeGroup();
+      const full = this.#queue.length > 0;
+      const written = this.#execute(group);
+      if (written === "undone") continue;
+      if (written === "unconfirmed" && !await this.#confirm(group)) break;
+      for (const job of group) job.resolve();
+      if (written === "unconfirmed") await this.#upkeep();
+      // A database in memory awaits nothing, and others want to run too.
+      else if (full) await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#draining = undefined;
+  }
+
+  #takeGroup(): Job[] {
+    let [jobs, bytes] = [0, 0];
+    for (const job of this.#queue) {
+      if (jobs === maxGroupJobs || (jobs > 0 && bytes + job.bytes > maxGroupBytes)) break;
+      jobs++;
+      bytes += job.bytes;
+    }
+    const group = this.#queue;
+    this.#queue = group.splice(jobs);
+    return group;
+  }
+
+  #execute(group: readonly Job[]): "durable" | "unconfirmed" | "undone" {
+    try {
+      this.#storage.begin();
+      for (const job of group) job.run();
+      return this.#storage.commit() ? "unconfirmed" : "durable";
+    } catch (cause) {
+      const fault = faultOf("write to the relay's database", cause);
+      for (const job of group) job.reject(fault);
+      try {
+        this.#storage.rollback();
+        if (fault.code === "corrupt") this.#fail(fault);
+      } catch (error) {
+        this.#fail(error);
+      }
+      return "undone";
+    }
+  }
+
+  async #confirm(group: readonly Job[]): Promise<boolean> {
+    this.#unconfirmed = true;
+    try {
+      await this.#storage.sync();
+    } catch (cause) {
+      const refusal = this.#fail(cause);
+      for (const job of group) job.reject(refusal);
+    }
+    this.#unconfirmed = false;
+    const readers = this.#readers;
+    this.#readers = [];
+    for (const run of readers) run();
+    return this.#refusal?.code !== "failed";
+  }
+
+  async #upkeep(): Promise<void> {
+    try {
+      await this.#storage.checkpoint();
+    } catch (cause) {
+      this.#fail(cause);
+    }
+  }
+
+  /** After a failed sync nobody can know what the disk has: guessing could lose what was accepted, so everything stops. */
+  #fail(cause: unknown): EngineError {
+    const refusal = new EngineError(
+      "failed",
+      "The relay's database stopped because its disk did not confirm a write. Check the disk, then restart the relay",
+      { cause },
+    );
+    this.#refusal = refusal;
+    for (const job of this.#queue) job.reject(refusal);
+    this.#queue = [];
+    return refusal;
+  }
+}

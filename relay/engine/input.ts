@@ -1,0 +1,70 @@
+/** What callers may give an engine. Checked before anything is queued, so that no group is undone for one caller's mistake. */
+import { limits } from "../../proto/mod.ts";
+import { entryKinds, type NewChannel, type NewEntry, type Snapshot } from "./engine.ts";
+import { EngineError } from "./errors.ts";
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+export const engineLimits = Object.freeze({
+  /** Idempotency keys, keys of records, lease ids. */
+  keyChars: 512,
+  nonceBytes: 64,
+  commitHashBytes: 64,
+  /** One entry: more than any envelope, because the core adds what it knows about it. */
+  bodyBytes: 2 * limits.envelopeBytes,
+  snapshotBytes: 16 * MiB,
+  recordBytes: 1 * MiB,
+  /** Agents whose lists one entry changes. */
+  agentsPerEntry: limits.membersPerChannel,
+  channelsPerPage: 10_000,
+  /** Items that one `read` answers, so that it takes a few milliseconds at most. */
+  itemsPerRead: 512,
+});
+
+function refuse(what: string, why: string): never {
+  throw new EngineError("invalid", `The relay's engine was given a wrong ${what}: ${why}`);
+}
+
+/** Positions, epochs, times and counts: what SQLite and JavaScript both hold exactly. */
+export function checkCount(what: string, value: number, max = Number.MAX_SAFE_INTEGER): void {
+  if (!Number.isSafeInteger(value) || value < 0) refuse(what, "it must be an integer of at least 0");
+  if (value > max) refuse(what, `${value} is above ${max}`);
+}
+
+export function checkText(what: string, value: string, maxChars: number = engineLimits.keyChars): void {
+  if (value.length === 0) refuse(what, "it is empty");
+  if (value.length > maxChars) refuse(what, `${value.length} characters are above ${maxChars}`);
+}
+
+export function checkBytes(what: string, value: Uint8Array, maxBytes: number): void {
+  if (value.length > maxBytes) refuse(what, `${value.length} bytes are above ${maxBytes}`);
+}
+
+export function checkChannel({ channelId, name, nonce, timeMs }: NewChannel): void {
+  checkText("channel id", channelId);
+  checkText("channel name", name);
+  if (nonce.length === 0) refuse("nonce", "it is empty");
+  checkBytes("nonce", nonce, engineLimits.nonceBytes);
+  checkCount("time", timeMs);
+}
+
+export function checkEntry(entry: NewEntry): void {
+  if (!entryKinds.includes(entry.kind)) refuse("entry", `its kind ${JSON.stringify(entry.kind)} is unknown`);
+  checkText("key", entry.key);
+  checkCount("epoch", entry.epoch, Number.MAX_SAFE_INTEGER - 1);
+  checkCount("time", entry.timeMs);
+  checkBytes("body", entry.body, engineLimits.bodyBytes);
+  checkCount("number of added agents", entry.added.length, engineLimits.agentsPerEntry);
+  checkCount("number of removed agents", entry.removed.length, engineLimits.agentsPerEntry);
+  if ((entry.kind === "commit") !== (entry.commitHash !== undefined)) {
+    refuse("entry", "a commit has a commit hash, and nothing else has");
+  }
+  if (entry.commitHash !== undefined) checkBytes("commit hash", entry.commitHash, engineLimits.commitHashBytes);
+  if (entry.charge !== undefined) checkCount("charge", entry.charge.payloadBytes);
+}
+
+export function checkSnapshot({ sequence, state }: Snapshot): void {
+  checkCount("snapshot sequence", sequence);
+  checkBytes("snapshot", state, engineLimits.snapshotBytes);
+}

@@ -1,0 +1,125 @@
+/**
+ * KeyPackages in memory. All calls are synchronous, so any number of parallel claims of one KeyPackage has one winner. What
+ * was claimed is remembered until it expires, so that an owner who uploads everything again does not bring it back.
+ */
+import { type AgentId, encodeBase64url } from "../../proto/mod.ts";
+import type { Claimed, KeyPackagePools, PoolCount, PooledKeyPackage, PoolUpload } from "./engine.ts";
+import { checkCount, checkText } from "./input.ts";
+
+/** Answers that can be repeated, per agent; the oldest are forgotten first. */
+const maxRememberedClaims = 1000;
+
+interface ClaimAnswer {
+  readonly keyPackage: PooledKeyPackage;
+  readonly lastResort: boolean;
+}
+
+interface Pool {
+  /** By reference; the first uploaded is claimed first. */
+  readonly available: Map<string, PooledKeyPackage>;
+  lastResort: PooledKeyPackage | undefined;
+  /** References that were given away, and until when they matter. */
+  readonly claimed: Map<string, number>;
+  /** By the claim's key. */
+  readonly answers: Map<string, ClaimAnswer>;
+}
+
+export function createKeyPackagePools(): KeyPackagePools {
+  const pools = new Map<AgentId, Pool>();
+  return {
+    count: (agentId, nowMs) => countOf(pools.get(agentId), nowMs),
+    put: (agentId, upload) => {
+      checkCount("capacity", upload.capacity);
+      const pool = pools.get(agentId) ?? createPool();
+      pools.set(agentId, pool);
+      addTo(pool, upload);
+      return countOf(pool, upload.nowMs);
+    },
+    claim: (agentId, { key, nowMs }) => {
+      checkText("claim key", key);
+      const pool = pools.get(agentId);
+      return pool === undefined ? undefined : claimFrom(pool, key, nowMs);
+    },
+    expire: (nowMs) => {
+      for (const [agentId, pool] of pools) {
+        expirePool(pool, nowMs);
+        if (isEmpty(pool)) pools.delete(agentId);
+      }
+    },
+  };
+}
+
+function createPool(): Pool {
+  return { available: new Map(), lastResort: undefined, claimed: new Map(), answers: new Map() };
+}
+
+function isEmpty({ available, lastResort, claimed, answers }: Pool): boolean {
+  return available.size === 0 && lastResort === undefined && claimed.size === 0 && answers.size === 0;
+}
+
+function addTo(pool: Pool, { keyPackages, lastResort, replace, capacity, nowMs }: PoolUpload): void {
+  if (replace) {
+    pool.available.clear();
+    pool.lastResort = undefined;
+  }
+  expireAvailable(pool, nowMs);
+  for (const keyPackage of keyPackages) {
+    if (pool.available.size >= capacity) break;
+    const reference = encodeBase64url(keyPackage.reference);
+    if (keyPackage.notAfterMs > nowMs && !pool.claimed.has(reference)) pool.available.set(reference, keyPackage);
+  }
+  if (lastResort === undefined || lastResort.notAfterMs <= nowMs) return;
+  // What was given away as a single-use KeyPackage may not come back under another name.
+  if (!pool.claimed.has(encodeBase64url(lastResort.reference))) pool.lastResort = lastResort;
+}
+
+function claimFrom(pool: Pool, key: string, nowMs: number): Claimed | undefined {
+  const repeated = pool.answers.get(key);
+  const answer = repeated !== undefined && repeated.keyPackage.notAfterMs > nowMs ? repeated : takeFrom(pool, nowMs);
+  if (answer === undefined) return undefined;
+  if (answer !== repeated) remember(pool, key, answer);
+  return { keyPackage: answer.keyPackage.bytes, lastResort: answer.lastResort, remaining: countOf(pool, nowMs) };
+}
+
+function takeFrom(pool: Pool, nowMs: number): ClaimAnswer | undefined {
+  expireAvailable(pool, nowMs);
+  for (const [reference, keyPackage] of pool.available) {
+    pool.available.delete(reference);
+    pool.claimed.set(reference, keyPackage.notAfterMs);
+    return { keyPackage, lastResort: false };
+  }
+  return pool.lastResort && { keyPackage: pool.lastResort, lastResort: true };
+}
+
+function remember(pool: Pool, key: string, answer: ClaimAnswer): void {
+  pool.answers.delete(key);
+  for (const oldest of pool.answers.keys()) {
+    if (pool.answers.size < maxRememberedClaims) break;
+    pool.answers.delete(oldest);
+  }
+  pool.answers.set(key, answer);
+}
+
+function expireAvailable(pool: Pool, nowMs: number): void {
+  for (const [reference, { notAfterMs }] of pool.available) {
+    if (notAfterMs <= nowMs) pool.available.delete(reference);
+  }
+  if (pool.lastResort !== undefined && pool.lastResort.notAfterMs <= nowMs) pool.lastResort = undefined;
+}
+
+function expirePool(pool: Pool, nowMs: number): void {
+  expireAvailable(pool, nowMs);
+  for (const [reference, notAfterMs] of pool.claimed) {
+    if (notAfterMs <= nowMs) pool.claimed.delete(reference);
+  }
+  for (const [key, { keyPackage }] of pool.answers) {
+    if (keyPackage.notAfterMs <= nowMs) pool.answers.delete(key);
+  }
+}
+
+function countOf(pool: Pool | undefined, nowMs: number): PoolCount {
+  if (pool === undefined) return { keyPackages: 0, hasLastResort: false };
+  let keyPackages = 0;
+  for (const { notAfterMs } of pool.available.values()) if (notAfterMs > nowMs) keyPackages++;
+  return { keyPackages, hasLastResort: pool.lastResort !== undefined && pool.lastResort.notAfterMs > nowMs };
+}

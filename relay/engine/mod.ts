@@ -1,0 +1,34 @@
+/** What the relay keeps: the interface of engines and the embedded one. */
+export {
+  type Appended,
+  type AppendOutcome,
+  type ChannelRecord,
+  type Charge,
+  type Claimed,
+  type CommitTrace,
+  type CreateOutcome,
+  type Engine,
+  type Entry,
+  type EntryHead,
+  type EntryKind,
+  entryKinds,
+  type Gap,
+  type HeldLease,
+  type KeyPackagePools,
+  type LeaseBook,
+  type LeaseState,
+  type ListQuery,
+  type LogItem,
+  type NewChannel,
+  type NewEntry,
+  type PoolCount,
+  type PooledKeyPackage,
+  type PoolUpload,
+  type QueueSize,
+  type Records,
+  type Snapshot,
+  type StoredRecord,
+} from "./engine.ts";
+export { EngineError, type EngineFault } from "./errors.ts";
+export { engineLimits } from "./input.ts";
+export { openSqliteEngine, type SqliteEngineOptions } from "./sqlite.ts";

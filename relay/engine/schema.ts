@@ -1,0 +1,118 @@
+/**
+ * Tables of the SQLite engine. A channel has a small number that stands for its id everywhere else, and ciphertext lies in
+ * `entry` once, however many members read it. Changing this means a new version and a step that brings older files to it.
+ */
+
+/** `PRAGMA application_id`: "StRe", so that the file of another program is not taken for ours. */
+export const applicationId = 0x53745265;
+export const schemaVersion = 1;
+
+/** Keys of entries are random: each new one changes a page of its own, which a commit then writes. Small pages are cheaper. */
+export const pageBytes = 4096;
+
+export const schema = `
+  CREATE TABLE channel (
+    number            INTEGER PRIMARY KEY,
+    id                TEXT    NOT NULL UNIQUE,
+    name              TEXT    NOT NULL,
+    account           TEXT    NOT NULL,
+    creator           TEXT    NOT NULL,
+    nonce             BLOB    NOT NULL,
+    time_ms           INTEGER NOT NULL,
+    epoch             INTEGER NOT NULL DEFAULT 0,
+    head              INTEGER NOT NULL DEFAULT 0,
+    messages          INTEGER NOT NULL DEFAULT 0,
+    message_bytes     INTEGER NOT NULL DEFAULT 0,
+    snapshot_sequence INTEGER NOT NULL DEFAULT 0,
+    closed_at_ms      INTEGER
+  ) STRICT;
+  CREATE UNIQUE INDEX channel_nonce ON channel (creator, nonce);
+  CREATE UNIQUE INDEX channel_name ON channel (account, name) WHERE closed_at_ms IS NULL;
+  CREATE INDEX channel_account ON channel (account, id) WHERE closed_at_ms IS NULL;
+  CREATE INDEX channel_waiting ON channel (id) WHERE messages > 0;
+  CREATE INDEX channel_closed ON channel (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
+
+  CREATE TABLE snapshot (
+    channel INTEGER PRIMARY KEY,
+    state   BLOB    NOT NULL
+  ) STRICT;
+
+  -- By id and not by number, because it is read in the order of ids.
+  CREATE TABLE listing (
+    agent      TEXT NOT NULL,
+    channel_id TEXT NOT NULL,
+    PRIMARY KEY (agent, channel_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX listing_channel ON listing (channel_id);
+
+  CREATE TABLE cursor (
+    channel  INTEGER NOT NULL,
+    agent    TEXT    NOT NULL,
+    consumed INTEGER NOT NULL,
+    PRIMARY KEY (channel, agent)
+  ) STRICT, WITHOUT ROWID;
+
+  -- A row that holds a body belongs in a rowid table: in others, long rows spill into pages of their own.
+  CREATE TABLE entry (
+    number   INTEGER PRIMARY KEY,
+    channel  INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    kind     TEXT    NOT NULL,
+    epoch    INTEGER NOT NULL,
+    sender   TEXT    NOT NULL,
+    time_ms  INTEGER NOT NULL,
+    body     BLOB    NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX entry_position ON entry (channel, sequence);
+
+  -- Sequences are dense, so a gap is a range and its length is the number of messages that are gone.
+  CREATE TABLE gap (
+    channel INTEGER NOT NULL,
+    first   INTEGER NOT NULL,
+    last    INTEGER NOT NULL,
+    reason  TEXT    NOT NULL,
+    PRIMARY KEY (channel, first)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE entry_key (
+    number   INTEGER PRIMARY KEY,
+    channel  INTEGER NOT NULL,
+    key      TEXT    NOT NULL,
+    sequence INTEGER NOT NULL,
+    epoch    INTEGER NOT NULL,
+    time_ms  INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX entry_key_key ON entry_key (channel, key);
+  CREATE INDEX entry_key_age ON entry_key (time_ms);
+
+  CREATE TABLE commit_trace (
+    channel     INTEGER NOT NULL,
+    epoch       INTEGER NOT NULL,
+    sequence    INTEGER NOT NULL,
+    commit_hash BLOB    NOT NULL,
+    sender      TEXT    NOT NULL,
+    time_ms     INTEGER NOT NULL,
+    PRIMARY KEY (channel, epoch)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX commit_trace_age ON commit_trace (time_ms);
+
+  -- AUTOINCREMENT: a revision never comes back, not even after its record was deleted.
+  CREATE TABLE record (
+    revision      INTEGER PRIMARY KEY AUTOINCREMENT,
+    key           TEXT    NOT NULL UNIQUE,
+    value         BLOB    NOT NULL,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX record_expiry ON record (expires_at_ms);
+
+  CREATE TABLE lease (
+    id            TEXT    PRIMARY KEY,
+    fence         INTEGER NOT NULL,
+    account       TEXT    NOT NULL,
+    granted       INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL,
+    consumed      INTEGER NOT NULL,
+    payload_bytes INTEGER NOT NULL,
+    stopped       INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`;

@@ -1,0 +1,199 @@
+/**
+ * The embedded engine: SQLite in one file, one process per file. This module puts the parts together; what matters is in
+ * `group_commit.ts` (when callers are answered), `database.ts` (what is on disk by then) and `entries.ts` (the log).
+ */
+import type { AccountId, AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
+import { ChannelHeads } from "./channel_heads.ts";
+import { Channels } from "./channels.ts";
+import { Cursors } from "./cursors.ts";
+import { Database, type DatabaseOptions } from "./database.ts";
+import type {
+  Appended,
+  AppendOutcome,
+  ChannelRecord,
+  CommitTrace,
+  CreateOutcome,
+  Engine,
+  KeyPackagePools,
+  LeaseBook,
+  ListQuery,
+  LogItem,
+  NewChannel,
+  NewEntry,
+  QueueSize,
+  Records,
+  Snapshot,
+} from "./engine.ts";
+import { Entries } from "./entries.ts";
+import { EngineError } from "./errors.ts";
+import { GroupCommit } from "./group_commit.ts";
+import { checkChannel, checkCount, checkEntry, checkSnapshot, engineLimits } from "./input.ts";
+import { createKeyPackagePools } from "./key_package_pools.ts";
+import { createLeaseBook, Leases } from "./leases.ts";
+import { createRecords } from "./records.ts";
+import { Trimming } from "./trimming.ts";
+import { type Listener, Watchers } from "./watchers.ts";
+
+export interface SqliteEngineOptions extends DatabaseOptions {
+  /** A watcher threw. */
+  readonly onListenerError?: (error: unknown) => void;
+}
+
+/** Throws `EngineError`: `locked`, `corrupt`, `unsupported_version` or `io`. */
+export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Engine> {
+  return new SqliteEngine(await Database.open(options), new Watchers(options.onListenerError ?? (() => {})));
+}
+
+class SqliteEngine implements Engine {
+  readonly records: Records;
+  readonly leases: LeaseBook;
+  readonly keyPackages: KeyPackagePools = createKeyPackagePools();
+
+  readonly #database: Database;
+  readonly #commits: GroupCommit;
+  readonly #watchers: Watchers;
+  readonly #channels: Channels;
+  readonly #entries: Entries;
+  readonly #cursors: Cursors;
+  readonly #trimming: Trimming;
+  #closed: Promise<void> | undefined;
+
+  constructor(database: Database, watchers: Watchers) {
+    const heads = new ChannelHeads(database);
+    const leases = new Leases(database);
+    this.#database = database;
+    this.#watchers = watchers;
+    this.#commits = new GroupCommit({
+      begin: () => database.begin(),
+      commit: () => {
+        heads.write();
+        leases.write();
+        return database.commit();
+      },
+      rollback: () => {
+        database.rollback();
+        heads.reset();
+        leases.reset();
+      },
+      sync: () => database.sync(),
+      checkpoint: () => database.checkpoint(),
+    });
+    this.#channels = new Channels(database, heads);
+    this.#entries = new Entries(database, heads, leases);
+    this.#cursors = new Cursors(database, heads);
+    this.#trimming = new Trimming(database, heads, this.#commits);
+    this.records = createRecords(database, this.#commits);
+    this.leases = createLeaseBook(leases, this.#commits);
+  }
+
+  async createChannel(channel: NewChannel): Promise<CreateOutcome> {
+    checkChannel(channel);
+    const outcome = await this.#commits.write(() => this.#channels.create(channel));
+    if (outcome.kind === "id_taken") {
+      throw new EngineError("invalid", "Cannot create a channel: its id is taken. Draw another one");
+    }
+    return outcome;
+  }
+
+  findChannel(channelId: ChannelId): Promise<ChannelRecord | undefined> {
+    return this.#commits.read(() => this.#channels.find(channelId));
+  }
+
+  async listChannels(query: ListQuery): Promise<{ channels: readonly ChannelId[]; more: boolean }> {
+    checkCount("limit", query.limit, engineLimits.channelsPerPage);
+    return await this.#commits.read(() => this.#channels.list(query));
+  }
+
+  countChannels(account: AccountId): Promise<number> {
+    return this.#commits.read(() => this.#channels.count(account));
+  }
+
+  async agedChannels({ beforeMs, limit }: { beforeMs: number; limit: number }): Promise<readonly ChannelId[]> {
+    checkCount("time", beforeMs);
+    checkCount("limit", limit, engineLimits.channelsPerPage);
+    return await this.#commits.read(() => this.#channels.aged(beforeMs, limit));
+  }
+
+  async append(channelId: ChannelId, entry: NewEntry): Promise<AppendOutcome> {
+    checkEntry(entry);
+    return await this.#commits.write(() => this.#entries.append(channelId, entry), {
+      bytes: entry.body.length,
+      onDurable: (outcome) => {
+        if (outcome.kind !== "appended") return;
+        const { kind, epoch, sender, timeMs, body } = entry;
+        this.#watchers.tell(channelId, { sequence: outcome.sequence, kind, epoch, sender, timeMs, body });
+      },
+    });
+  }
+
+  async read(channelId: ChannelId, from: { after: number; maxBytes: number }): Promise<readonly LogItem[]> {
+    checkCount("position", from.after);
+    checkCount("size", from.maxBytes);
+    return await this.#commits.read(() => this.#entries.read(channelId, from));
+  }
+
+  findKey(channelId: ChannelId, key: string): Promise<Appended | undefined> {
+    return this.#commits.read(() => this.#entries.findKey(channelId, key));
+  }
+
+  async findCommit(channelId: ChannelId, epoch: number): Promise<CommitTrace | undefined> {
+    checkCount("epoch", epoch);
+    return await this.#commits.read(() => this.#entries.findCommit(channelId, epoch));
+  }
+
+  watch(channelId: ChannelId, listener: Listener): () => void {
+    return this.#watchers.add(channelId, listener);
+  }
+
+  async saveSnapshot(channelId: ChannelId, snapshot: Snapshot): Promise<void> {
+    checkSnapshot(snapshot);
+    const bytes = snapshot.state.length;
+    await this.#commits.write(() => this.#channels.saveSnapshot(channelId, snapshot), { bytes });
+  }
+
+  cursors(channelId: ChannelId): Promise<ReadonlyMap<AgentId, number>> {
+    return this.#commits.read(() => this.#cursors.all(channelId));
+  }
+
+  async moveCursor(channelId: ChannelId, agentId: AgentId, consumed: number): Promise<void> {
+    checkCount("position", consumed);
+    if (!await this.#commits.write(() => this.#cursors.move(channelId, agentId, consumed))) {
+      throw new EngineError("invalid", `Cannot move a cursor to ${consumed}: the log does not reach so far`);
+    }
+  }
+
+  dropCursor(channelId: ChannelId, agentId: AgentId): Promise<void> {
+    return this.#commits.write(() => this.#cursors.drop(channelId, agentId));
+  }
+
+  queueSize(channelId: ChannelId): Promise<QueueSize> {
+    return this.#commits.read(() => this.#entries.queueSize(channelId));
+  }
+
+  async trim(channelId: ChannelId, through: number): Promise<void> {
+    checkCount("position", through);
+    await this.#trimming.trim(channelId, through);
+  }
+
+  async dropMessages(channelId: ChannelId, through: number, reason: GapReason): Promise<void> {
+    checkCount("position", through);
+    await this.#trimming.dropMessages(channelId, through, reason);
+  }
+
+  async forget(before: { keysMs: number; commitsMs: number }): Promise<void> {
+    checkCount("time", before.keysMs);
+    checkCount("time", before.commitsMs);
+    await this.#trimming.forget(before);
+  }
+
+  close(): Promise<void> {
+    return this.#closed ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    await this.#commits.close();
+    this.#watchers.clear();
+    if (this.#commits.refusal?.code === "failed") this.#database.release();
+    else this.#database.close();
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Taking things out of the log: what everybody has consumed, messages that must give way, and what is too old to be asked
+ * for. All in slices of a few milliseconds, each a job among those of other callers, so that nobody waits for a long queue.
+ */
+import type { ChannelId, GapReason } from "../../proto/mod.ts";
+import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
+import type { Database, Statement } from "./database.ts";
+import type { GroupCommit } from "./group_commit.ts";
+
+interface Victim {
+  number: number;
+  sequence: number;
+  message: number;
+  bytes: number;
+}
+
+const sliceRows = 200;
+/** Long bodies lie in chains of pages that are freed one by one. */
+const sliceBytes = 1024 * 1024;
+
+export class Trimming {
+  readonly #heads: ChannelHeads;
+  readonly #commits: GroupCommit;
+  readonly #oldest: Statement<Victim>;
+  readonly #oldestMessages: Statement<Victim>;
+  readonly #delete: Statement;
+  readonly #lastGap: Statement<{ first: number; last: number; reason: GapReason }>;
+  readonly #insertGap: Statement;
+  readonly #extendGap: Statement;
+  readonly #deleteGaps: Statement;
+  readonly #shortenGap: Statement;
+  readonly #oldKeys: Statement;
+  readonly #oldTraces: Statement;
+  readonly #closedChannel: Statement<{ id: ChannelId }>;
+  readonly #purgeSlices: readonly Statement[];
+  readonly #purgeRest: readonly Statement[];
+  readonly #purgeListings: Statement;
+
+  constructor(database: Database, heads: ChannelHeads, commits: GroupCommit) {
+    this.#heads = heads;
+    this.#commits = commits;
+    // length() of a BLOB does not read it.
+    const victims = (condition: string): Statement<Victim> =>
+      database.prepare(`
+        SELECT number, sequence, kind = 'message' AS message, length(body) AS bytes FROM entry
+        WHERE channel = ? AND sequence > ? AND sequence <= ? ${condition} ORDER BY sequence LIMIT ${sliceRows}`);
+    this.#oldest = victims("");
+    this.#oldestMessages = victims("AND kind = 'message'");
+    this.#delete = database.prepare("DELETE FROM entry WHERE number = ?");
+    this.#lastGap = database.prepare(`
+      SELECT first, last, reason FROM gap WHERE channel = ? AND first < ? ORDER BY first DESC LIMIT 1`);
+    this.#insertGap = database.prepare("INSERT INTO gap (channel, first, last, reason) VALUES (?, ?, ?, ?)");
+    this.#extendGap = database.prepare("UPDATE gap SET last = ? WHERE channel = ? AND first = ?");
+    this.#deleteGaps = database.prepare("DELETE FROM gap WHERE channel = ? AND last <= ?");
+    this.#shortenGap = database.prepare("UPDATE gap SET first = ?2 + 1 WHERE channel = ?1 AND first <= ?2");
+    this.#oldKeys = database.prepare(`
+      DELETE FROM entry_key WHERE number IN (SELECT number FROM entry_key WHERE time_ms < ? LIMIT ${sliceRows})`);
+    this.#oldTraces = database.prepare(`
+      DELETE FROM commit_trace WHERE (channel, epoch) IN
+        (SELECT channel, epoch FROM commit_trace WHERE time_ms < ? LIMIT ${sliceRows})`);
+    this.#closedChannel = database.prepare("SELECT id FROM channel WHERE closed_at_ms < ? LIMIT 1");
+    this.#purgeSlices = [["entry_key", "key"], ["commit_trace", "epoch"], ["gap", "first"], ["cursor", "agent"]].map(
+      ([table, key]) =>
+        database.prepare(`
+          DELETE FROM ${table} WHERE channel = ?1 AND ${key} IN
+            (SELECT ${key} FROM ${table} WHERE channel = ?1 LIMIT ${sliceRows})`),
+    );
+    this.#purgeListings = database.prepare(`
+      DELETE FROM listing WHERE channel_id = ?1 AND agent IN
+        (SELECT agent FROM listing WHERE channel_id = ?1 LIMIT ${sliceRows})`);
+    this.#purgeRest = [
+      database.prepare("DELETE FROM snapshot WHERE channel = ?"),
+      database.prepare("DELETE FROM channel WHERE number = ?"),
+    ];
+  }
+
+  /** Deletes entries up to a position that everybody has passed, but none that the last snapshot does not include. */
+  trim(channelId: ChannelId, through: number): Promise<void> {
+    return this.#inSlices(() => {
+      const channel = this.#heads.find(channelId);
+      if (channel === undefined) return "done";
+      const last = Math.min(through, channel.snapshotSequence);
+      const slice = takeSlice(this.#oldest.all(channel.number, 0, last));
+      if (slice.length > 0) {
+        this.#deleteEntries(channel, slice);
+        return "more";
+      }
+      this.#deleteGaps.run(channel.number, last);
+      this.#shortenGap.run(channel.number, last);
+      return "done";
+    });
+  }
+
+  /** Messages up to a position give way to gaps. */
+  dropMessages(channelId: ChannelId, through: number, reason: GapReason): Promise<void> {
+    return this.#inSlices(() => {
+      const channel = this.#heads.find(channelId);
+      if (channel === undefined || channel.messages === 0) return "done";
+      const slice = takeSlice(this.#oldestMessages.all(channel.number, channel.messagesAfter, through));
+      this.#deleteEntries(channel, slice);
+      for (const { sequence } of slice) this.#addToGap(channel, sequence, reason);
+      return slice.length > 0 ? "more" : "done";
+    });
+  }
+
+  /** Keys from before one time; commit traces and closed channels from before the other. */
+  async forget({ keysMs, commitsMs }: { keysMs: number; commitsMs: number }): Promise<void> {
+    await this.#inSlices(() => this.#oldKeys.run(keysMs) > 0 ? "more" : "done");
+    await this.#inSlices(() => this.#oldTraces.run(commitsMs) > 0 ? "more" : "done");
+    await this.#inSlices(() => {
+      const channelId = this.#closedChannel.get(commitsMs)?.id;
+      const channel = channelId === undefined ? undefined : this.#heads.find(channelId);
+      if (channel === undefined) return "done";
+      this.#purgeSlice(channel);
+      return "more";
+    });
+  }
+
+  async #inSlices(slice: () => "more" | "done"): Promise<void> {
+    while (await this.#commits.write(slice) === "more");
+  }
+
+  #deleteEntries(channel: ChannelHead, victims: readonly Victim[]): void {
+    for (const { number, sequence, message, bytes } of victims) {
+      this.#delete.run(number);
+      if (message === 0) continue;
+      channel.messages--;
+      channel.messageBytes -= bytes;
+      channel.messagesAfter = Math.max(channel.messagesAfter, sequence);
+      channel.oldestMs = undefined;
+    }
+    this.#heads.changed(channel);
+  }
+
+  /** Sequences are dense, so two gaps are neighbours exactly when no entry stands between them. */
+  #addToGap({ number }: ChannelHead, sequence: number, reason: GapReason): void {
+    const gap = this.#lastGap.get(number, sequence);
+    if (gap?.last === sequence - 1 && gap.reason === reason) this.#extendGap.run(sequence, number, gap.first);
+    else this.#insertGap.run(number, sequence, sequence, reason);
+  }
+
+  /** The channel's own row goes last, so that a purge that was interrupted is taken up again. */
+  #purgeSlice(channel: ChannelHead): void {
+    const slice = takeSlice(this.#oldest.all(channel.number, 0, channel.head));
+    if (slice.length > 0) return this.#deleteEntries(channel, slice);
+    if (this.#purgeListings.run(channel.channelId) > 0) return;
+    if (this.#purgeSlices.some((purge) => purge.run(channel.number) > 0)) return;
+    for (const purge of this.#purgeRest) purge.run(channel.number);
+    this.#heads.forget(channel.channelId);
+  }
+}
+
+/** At least one, then up to the slice's size. */
+function takeSlice(victims: readonly Victim[]): readonly Victim[] {
+  let bytes = 0;
+  const end = victims.findIndex((victim, index) => (bytes += victim.bytes) > sliceBytes && index > 0);
+  return end < 0 ? victims : victims.slice(0, end);
+}

@@ -1,0 +1,44 @@
+/** Who wants to hear of new entries. A listener that throws is reported and harms nobody else. */
+import type { ChannelId } from "../../proto/mod.ts";
+import type { Entry } from "./engine.ts";
+
+export type Listener = (entry: Entry) => void;
+
+export class Watchers {
+  readonly #listeners = new Map<ChannelId, Set<{ readonly listener: Listener }>>();
+  readonly #onError: (error: unknown) => void;
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  add(channelId: ChannelId, listener: Listener): () => void {
+    const listeners = this.#listeners.get(channelId) ?? new Set();
+    this.#listeners.set(channelId, listeners);
+    // An object of its own, so that the same function may watch twice.
+    const watcher = { listener };
+    listeners.add(watcher);
+    return () => {
+      listeners.delete(watcher);
+      if (listeners.size === 0 && this.#listeners.get(channelId) === listeners) this.#listeners.delete(channelId);
+    };
+  }
+
+  tell(channelId: ChannelId, entry: Entry): void {
+    const listeners = this.#listeners.get(channelId);
+    if (listeners === undefined) return;
+    // A copy: who starts to watch because of this entry hears of the next; who stopped hears nothing more.
+    for (const watcher of [...listeners]) {
+      if (!listeners.has(watcher)) continue;
+      try {
+        watcher.listener(entry);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+  }
+
+  clear(): void {
+    this.#listeners.clear();
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * The QUIC port, IPv4 and IPv6: native agents (ALPN `static-relay/1`) and browsers (`h3`, WebTransport). It accepts, limits
+ * strangers, and hands each connection to what carries its one stream. A renewed certificate is a second `listen` on the same
+ * endpoint: handshakes from then on use it, open connections and the accept loop go on.
+ */
+import { errorCodes, limits } from "../../proto/mod.ts";
+import type { EndReason } from "../core/ports.ts";
+import { addressKey, Admission } from "../http2/mod.ts";
+import type { Certificate } from "./certificate.ts";
+import { carrySession, readWithOneBuffer, refuseStreams } from "./quic_stream.ts";
+import type { SessionHost } from "./session_host.ts";
+import { serveWebTransport } from "./webtransport.ts";
+
+export interface QuicLimits {
+  /** TLS handshakes under way. */
+  readonly handshakes: number;
+  /** Connections that have not authenticated: of all addresses, and of one (a /64 network in IPv6). */
+  readonly strangers: number;
+  readonly strangersPerAddress: number;
+  /** A connection whose session has not begun after this long is closed. */
+  readonly openingMs: number;
+}
+
+export interface QuicListenerOptions {
+  readonly host: SessionHost;
+  readonly hostname: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  readonly certificate: Certificate;
+  readonly limits: QuicLimits;
+  /** Whether scripts of this web origin may open sessions; clients that are no browsers have none. */
+  readonly allowsOrigin: (origin: string) => boolean;
+  /** A fault of this code; nothing that a peer does is one. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface QuicListener {
+  readonly port: number;
+  stats(): QuicStats;
+  setCertificate(certificate: Certificate): void;
+  /** New connections are refused from now on. */
+  refuse(): void;
+  /** Ends everything that is still open. */
+  close(): void;
+}
+
+export interface QuicStats {
+  readonly connections: number;
+  readonly strangers: number;
+  /** Connections that were refused because of a limit. */
+  readonly refused: number;
+}
+
+/** A peer that vanished is noticed after the idle time; keep-alives hold a quiet but living one. */
+const transportOptions = {
+  alpnProtocols: ["static-relay/1", "h3"],
+  maxIdleTimeout: 10_000,
+  keepAliveInterval: 4_000,
+  // WebTransport: its CONNECT stream, the session's, one to spare and one to refuse.
+  maxConcurrentBidirectionalStreams: 4,
+  // HTTP/3: control, QPACK both ways, and those of unknown types that browsers open to keep servers honest.
+  maxConcurrentUnidirectionalStreams: 8,
+};
+
+export function listenQuic(options: QuicListenerOptions): QuicListener {
+  const endpoint = new Deno.QuicEndpoint({ hostname: options.hostname, port: options.port });
+  const listeners = [endpoint.listen({ ...transportOptions, ...options.certificate })];
+  const door = new Door(options);
+  void door.acceptFrom(listeners[0]);
+  return {
+    port: endpoint.addr.port,
+    stats: () => door.stats(),
+    setCertificate: (certificate) => {
+      // Kept, because a listener that is collected might stop the endpoint.
+      listeners.push(endpoint.listen({ ...transportOptions, ...certificate }));
+      listeners.splice(1, listeners.length - 2);
+    },
+    refuse: () => door.shut(),
+    close: () => {
+      door.shut();
+      endpoint.close({ closeCode: errorCodes.relay_draining.close, reason: "relay_draining" });
+    },
+  };
+}
+
+class Door {
+  readonly #options: QuicListenerOptions;
+  readonly #strangers: Admission;
+  #open = true;
+  #handshakes = 0;
+  #connections = 0;
+  #refused = 0;
+
+  constructor(options: QuicListenerOptions) {
+    this.#options = options;
+    const { strangers, strangersPerAddress } = options.limits;
+    this.#strangers = new Admission({ connections: strangers, connectionsPerAddress: strangersPerAddress });
+  }
+
+  shut(): void {
+    this.#open = false;
+  }
+
+  stats(): QuicStats {
+    return { connections: this.#connections, strangers: this.#strangers.total, refused: this.#refused };
+  }
+
+  /** Never waits for a handshake: one slow peer would hold up all others. */
+  async acceptFrom(listener: Deno.QuicListener | undefined): Promise<void> {
+    try {
+      while (listener !== undefined) void this.#admit(await listener.incoming());
+    } catch (error) {
+      // The end of the endpoint is told as an error too.
+      if (this.#open) this.#options.onFault(error);
+    }
+  }
+
+  async #admit(incoming: Deno.QuicIncoming): Promise<void> {
+    try {
+      // The peer's address is judged after the handshake: asking `incoming` for it makes it unusable (Deno 2.9.5).
+      if (!this.#open || this.#handshakes >= this.#options.limits.handshakes) {
+        this.#refused++;
+        return incoming.refuse();
+      }
+      const conn = await this.#handshake(incoming);
+      conn.closed.catch(() => {});
+      await this.#serve(conn);
+    } catch {
+      // A failed handshake or a lost connection is the peer's; there is nobody to tell.
+    }
+  }
+
+  async #handshake(incoming: Deno.QuicIncoming): Promise<Deno.QuicConn> {
+    this.#handshakes++;
+    try {
+      return await incoming.accept();
+    } finally {
+      this.#handshakes--;
+    }
+  }
+
+  async #serve(conn: Deno.QuicConn): Promise<void> {
+    const address = addressKey(conn.remoteAddr.hostname);
+    const leave = this.#strangers.admit(address);
+    if (leave === undefined) {
+      this.#refused++;
+      return closeConnection(conn, { code: "overloaded", message: "Too many connections have not authenticated yet" });
+    }
+    this.#connections++;
+    const known = once(leave);
+    try {
+      if (conn.protocol === "h3") await serveWebTransport(conn, { ...this.#options, address, authenticated: known });
+      else await this.#serveNative(conn, address, known);
+      await conn.closed;
+    } finally {
+      known();
+      this.#connections--;
+    }
+  }
+
+  async #serveNative(conn: Deno.QuicConn, address: string, authenticated: () => void): Promise<void> {
+    const { host } = this.#options;
+    const late: EndReason = { code: "auth_failed", message: "No session was opened in time" };
+    const cancel = host.after(this.#options.limits.openingMs, () => closeConnection(conn, late));
+    void refuseStreams(conn.incomingUnidirectionalStreams.getReader());
+    const streams = conn.incomingBidirectionalStreams.getReader();
+    const first = await streams.read().finally(cancel);
+    if (first.value === undefined) return;
+    void refuseStreams(streams);
+    await carrySession(host, {
+      transport: "quic",
+      remoteAddress: address,
+      next: readWithOneBuffer(first.value.readable),
+      writable: first.value.writable,
+      authenticated,
+      close: (reason) => closeConnection(conn, reason),
+    });
+  }
+}
+
+function closeConnection(conn: Deno.QuicConn, reason: EndReason | undefined): void {
+  conn.close({ closeCode: reason === undefined ? 0 : errorCodes[reason.code].close, reason: reason?.code ?? "" });
+}
+
+function once(run: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) run();
+    done = true;
+  };
+}
+
+export const defaultQuicLimits: QuicLimits = {
+  handshakes: 512,
+  strangers: 1_000,
+  strangersPerAddress: 64,
+  openingMs: limits.challengeMs / 2,
+};

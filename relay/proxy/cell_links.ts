@@ -1,0 +1,151 @@
+/**
+ * Cell sessions for browsers that can neither speak WebTransport nor stream a request: cells come one by one (`CellUp`) and
+ * leave as a stream (`CellDown`). The client's 32 random bytes tie them together. A broken `CellDown` ends the link.
+ */
+import type { EndReason } from "../core/ports.ts";
+import { CellQueue } from "./cell_queue.ts";
+import { endedError, toConnectError } from "./errors.ts";
+import { secretBytes, SecretMap } from "./secret_map.ts";
+import { admitStranger } from "./strangers.ts";
+import type { ProxyDeps } from "./typed_sessions.ts";
+import type { CellPipe } from "./upstream.ts";
+
+/** Cells that may have overtaken the one that is due: parallel requests arrive in any order. */
+const maxAhead = 64;
+/** Whoever sends cells must also take them. */
+const downWithinMs = 10_000;
+
+export interface CellUp {
+  readonly link: Uint8Array;
+  readonly index: bigint;
+  readonly cell: Uint8Array;
+}
+
+export class CellLinks {
+  readonly #deps: ProxyDeps;
+  readonly #links = new SecretMap<CellLink>();
+
+  constructor(deps: ProxyDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#links.size;
+  }
+
+  /** Resolves when the cell, and those it was waiting for, are passed on or kept. Rejects with a ConnectError. */
+  async up({ link, index, cell }: CellUp, remoteAddress: string): Promise<void> {
+    await this.#find(link, remoteAddress).up(index, cell);
+  }
+
+  async *down(secret: Uint8Array, remoteAddress: string, signal: AbortSignal): AsyncGenerator<{ cell: Uint8Array }> {
+    const link = this.#find(secret, remoteAddress);
+    yield* link.down(signal);
+  }
+
+  #find(secret: Uint8Array, remoteAddress: string): CellLink {
+    if (secret.length !== secretBytes) throw invalid(`A link has ${secretBytes} bytes, not ${secret.length}`);
+    const found = this.#links.find(secret);
+    if (found !== undefined) return found;
+    const end = this.#links.findEnd(secret);
+    if (end !== undefined) throw endedError(end.reason ?? { code: "transport_error", message: "The link has ended" });
+    const link = new CellLink(this.#deps, remoteAddress, (reason) => this.#links.end(secret, reason));
+    this.#links.add(secret, link);
+    return link;
+  }
+}
+
+class CellLink {
+  readonly #queue = new CellQueue();
+  readonly #pipe: CellPipe;
+  readonly #onEnded: (reason: EndReason | undefined) => void;
+  readonly #cancelTimer: () => void;
+  /** Cells that came before their turn. */
+  readonly #ahead = new Map<bigint, Uint8Array>();
+  #nextIndex = 1n;
+  #passing: Promise<void> | undefined;
+  #ended = false;
+  #downOpen = false;
+
+  constructor(deps: ProxyDeps, remoteAddress: string, onEnded: (reason: EndReason | undefined) => void) {
+    const known = admitStranger(deps.strangers, remoteAddress);
+    this.#onEnded = (reason) => {
+      known();
+      onEnded(reason);
+    };
+    this.#pipe = deps.upstream.openCells({
+      transport: "cells",
+      remoteAddress,
+      write: (cells, cellBytes) => this.#queue.write(cells, cellBytes),
+      authenticated: known,
+      close: (reason) => this.#end(reason),
+    });
+    this.#cancelTimer = deps.after(downWithinMs, () => {
+      if (!this.#downOpen) this.#lose({ code: "transport_error", message: "No CellDown was opened for this link" });
+    });
+  }
+
+  async up(index: bigint, cell: Uint8Array): Promise<void> {
+    if (index < 1n) throw invalid("The index of cells begins with 1");
+    if (index < this.#nextIndex || this.#ahead.has(index)) return;
+    if (index >= this.#nextIndex + BigInt(maxAhead)) {
+      throw invalid(`Cell ${index} is too far ahead: ${this.#nextIndex} has not arrived`);
+    }
+    this.#ahead.set(index, cell);
+    this.#passing ??= this.#pass();
+    await this.#passing;
+  }
+
+  async *down(signal: AbortSignal): AsyncGenerator<{ cell: Uint8Array }> {
+    if (this.#downOpen) throw invalid("This link has a CellDown already");
+    this.#downOpen = true;
+    const abort = (): void => this.#lose(undefined);
+    signal.addEventListener("abort", abort);
+    try {
+      yield* this.#queue.cells();
+    } finally {
+      signal.removeEventListener("abort", abort);
+      abort();
+    }
+  }
+
+  /** Cells in their order, for as long as the next one is there. */
+  async #pass(): Promise<void> {
+    for (;;) {
+      const cell = this.#ahead.get(this.#nextIndex);
+      if (cell === undefined || this.#ended) break;
+      this.#ahead.delete(this.#nextIndex);
+      this.#nextIndex++;
+      if (cell.length !== this.#pipe.cellBytes) {
+        const message = `A cell has ${cell.length} bytes, this session's have ${this.#pipe.cellBytes}`;
+        this.#lose({ code: "protocol_error", message });
+        break;
+      }
+      const busy = this.#pipe.receive(cell);
+      if (busy !== undefined) await busy;
+    }
+    this.#passing = undefined;
+  }
+
+  /** The upstream said all it had to say. */
+  #end(reason: EndReason | undefined): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#cancelTimer();
+    this.#ahead.clear();
+    this.#queue.end(reason);
+    this.#onEnded(reason);
+  }
+
+  /** The client is gone or broke the rules. */
+  #lose(reason: EndReason | undefined): void {
+    if (this.#ended) return;
+    this.#end(reason);
+    this.#pipe.lost();
+    if (reason === undefined) this.#queue.abort();
+  }
+}
+
+function invalid(message: string): Error {
+  return toConnectError({ code: "invalid_request", message });
+}

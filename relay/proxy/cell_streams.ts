@@ -1,0 +1,71 @@
+/** The `Session` call: a whole session as one stream of cells each way, one cell per message. */
+import { CellQueue } from "./cell_queue.ts";
+import { admitStranger } from "./strangers.ts";
+import type { ProxyDeps } from "./typed_sessions.ts";
+import type { CellPipe } from "./upstream.ts";
+
+interface CellMessage {
+  readonly cell: Uint8Array;
+}
+
+export class CellStreams {
+  readonly #deps: ProxyDeps;
+  #size = 0;
+
+  constructor(deps: ProxyDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  async *run(
+    requests: AsyncIterable<CellMessage>,
+    remoteAddress: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ cell: Uint8Array }> {
+    const known = admitStranger(this.#deps.strangers, remoteAddress);
+    this.#size++;
+    const queue = new CellQueue();
+    const pipe = this.#deps.upstream.openCells({
+      transport: "grpc",
+      remoteAddress,
+      write: (cells, cellBytes) => queue.write(cells, cellBytes),
+      authenticated: known,
+      close: (reason) => queue.end(reason),
+    });
+    const abort = (): void => {
+      pipe.lost();
+      queue.abort();
+    };
+    signal.addEventListener("abort", abort);
+    void passOn(requests, pipe, queue);
+    try {
+      yield* queue.cells();
+    } finally {
+      signal.removeEventListener("abort", abort);
+      abort();
+      known();
+      this.#size--;
+    }
+  }
+}
+
+async function passOn(requests: AsyncIterable<CellMessage>, pipe: CellPipe, queue: CellQueue): Promise<void> {
+  try {
+    for await (const { cell } of requests) {
+      if (cell.length !== pipe.cellBytes) {
+        const message = `A cell has ${cell.length} bytes, this session's have ${pipe.cellBytes}`;
+        return queue.end({ code: "protocol_error", message });
+      }
+      const busy = pipe.receive(cell);
+      if (busy !== undefined) await busy;
+    }
+    pipe.ended();
+  } catch {
+    // The request was reset; the abort signal says the same.
+    pipe.lost();
+    queue.abort();
+  }
+}

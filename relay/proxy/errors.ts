@@ -1,0 +1,28 @@
+/** Errors of the wire contract as gRPC and Connect carry them: status code, public text, and an ErrorDetail. */
+import { type Code, ConnectError } from "@connectrpc/connect";
+import {
+  type ErrorBody,
+  errorCodes,
+  ErrorDetailSchema,
+  errorToDetail,
+  isErrorCode,
+  WireError,
+} from "../../proto/mod.ts";
+import type { EndReason } from "../core/ports.ts";
+
+export function toConnectError(body: ErrorBody): ConnectError {
+  const code: Code = errorCodes[isErrorCode(body.code) ? body.code : "internal"].grpc;
+  return new ConnectError(body.message, code, undefined, [{ desc: ErrorDetailSchema, value: errorToDetail(body) }]);
+}
+
+/** Why a session ended, for whoever still calls it. */
+export function endedError(reason: EndReason | undefined): ConnectError {
+  return toConnectError(reason ?? { code: "auth_failed", message: "The session has ended: authenticate again" });
+}
+
+/** What breaks the contract is the caller's mistake and is told; everything else stays inside. */
+export function toPublicError(error: unknown): ConnectError {
+  if (error instanceof ConnectError) return error;
+  if (error instanceof WireError) return toConnectError({ code: error.code, message: error.message });
+  return toConnectError({ code: "internal", message: "The relay failed to answer: try again later" });
+}

@@ -1,0 +1,141 @@
+/** The gRPC service: every typed call as an envelope and back, `Deliver`, and the three calls that carry cells. */
+import type { DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
+import {
+  ConnectError,
+  type ConnectRouter,
+  createConnectRouter,
+  type HandlerContext,
+  type MethodImpl,
+} from "@connectrpc/connect";
+import {
+  type CallName,
+  calls,
+  limits,
+  noticeToDelivery,
+  Relay,
+  type ReplyBody,
+  replyToMessage,
+  type RequestBody,
+  requestFromMessage,
+  type RequestMessage,
+  WireError,
+} from "../../proto/mod.ts";
+import { remoteAddressKey } from "../http2/mod.ts";
+import { CellLinks } from "./cell_links.ts";
+import { CellStreams } from "./cell_streams.ts";
+import { toPublicError } from "./errors.ts";
+import { padMessage } from "./padding.ts";
+import { type ProxyDeps, sessionHeader, TypedSessions } from "./typed_sessions.ts";
+
+export interface RelayServiceOptions extends ProxyDeps {
+  /** A fault of our own code; its text does not reach the client. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface RelayService {
+  readonly router: ConnectRouter;
+  stats(): ProxyStats;
+  /** Whether this value of `static-session` names a live session. */
+  knows(sessionToken: string | undefined): boolean;
+}
+
+export interface ProxyStats {
+  readonly typedSessions: number;
+  readonly cellStreams: number;
+  readonly cellLinks: number;
+}
+
+/** Room for padding around the largest envelope, and around one before authentication. */
+const readMaxBytes = limits.envelopeBytes + limits.maxCellBytes;
+const openReadMaxBytes = limits.handshakeEnvelopeBytes + limits.maxCellBytes;
+/** A cell with its field, link and index. */
+const cellReadMaxBytes = limits.maxCellBytes + 128;
+
+export function createRelayService(options: RelayServiceOptions): RelayService {
+  const sessions = new TypedSessions(options);
+  const links = new CellLinks(options);
+  const streams = new CellStreams(options);
+  const router = createConnectRouter();
+  for (const name of Object.keys(calls) as CallName[]) { // cast: keys of the table
+    addCall(router, name, { sessions, options });
+  }
+  router.rpc(Relay.method.deliver, async function* (_request, context) {
+    const session = sessions.find(context.requestHeader.get(sessionHeader));
+    for await (const notice of session.deliver(context.signal)) {
+      yield padMessage(Relay.method.deliver.output, noticeToDelivery(notice), options.upstream.cellBytes);
+    }
+  }, { readMaxBytes: openReadMaxBytes });
+  router.rpc(
+    Relay.method.session,
+    (cells, context) => streams.run(cells, addressOf(context), context.signal),
+    { readMaxBytes: cellReadMaxBytes },
+  );
+  router.rpc(Relay.method.cellUp, async (request, context) => {
+    await links.up(request, addressOf(context));
+    return {};
+  }, { readMaxBytes: cellReadMaxBytes });
+  router.rpc(
+    Relay.method.cellDown,
+    ({ link }, context) => links.down(link, addressOf(context), context.signal),
+    { readMaxBytes: openReadMaxBytes },
+  );
+  return {
+    router,
+    stats: () => ({ typedSessions: sessions.size, cellStreams: streams.size, cellLinks: links.size }),
+    knows: (sessionToken) => sessions.knows(sessionToken),
+  };
+}
+
+interface Parts {
+  readonly sessions: TypedSessions;
+  readonly options: RelayServiceOptions;
+}
+
+/** No code per operation: descriptors drive the conversion, and the session the rest. */
+function addCall<Name extends CallName>(router: ConnectRouter, name: Name, { sessions, options }: Parts): void {
+  const method: DescMethodUnary = Relay.method[uncapitalize(name)];
+  const { cellBytes } = options.upstream;
+  const handler: MethodImpl<DescMethodUnary> = async (message, context) => {
+    try {
+      // cast: Connect decoded it by this operation's own descriptor
+      const body = requestFromMessage(name, message as RequestMessage<Name>);
+      const reply = await callSession(sessions, name, body, context);
+      const padded = padMessage(method.output, replyToMessage(name, reply), cellBytes);
+      return padded as MessageInitShape<typeof method.output>; // cast: a message is an initialiser of its own type
+    } catch (error) {
+      if (!(error instanceof ConnectError || error instanceof WireError)) options.onFault(error);
+      throw toPublicError(error);
+    }
+  };
+  router.rpc(method, handler, { readMaxBytes: calls[name].open ? openReadMaxBytes : readMaxBytes });
+}
+
+async function callSession<Name extends CallName>(
+  sessions: TypedSessions,
+  name: Name,
+  body: RequestBody<Name>,
+  context: HandlerContext,
+): Promise<ReplyBody<Name>> {
+  const header = context.requestHeader.get(sessionHeader);
+  const address = addressOf(context);
+  // cast: in the next two lines and the fourth, the name says which body it is and which reply it gets
+  if (name === "Authenticate") {
+    return await sessions.authenticate(body as RequestBody<"Authenticate">) as ReplyBody<Name>;
+  }
+  if (name === "GetChallenge" && header === null) {
+    // cast: as above
+    return await sessions.challenge(body as RequestBody<"GetChallenge">, address) as ReplyBody<Name>;
+  }
+  if (name === "Ping" && header === null) {
+    return await sessions.once(address, (session) => session.call(name, body, context.signal));
+  }
+  return await sessions.find(header).call(name, body, context.signal);
+}
+
+function addressOf(context: HandlerContext): string {
+  return context.values.get(remoteAddressKey);
+}
+
+function uncapitalize<Name extends string>(name: Name): Uncapitalize<Name> {
+  return name.charAt(0).toLowerCase() + name.slice(1) as Uncapitalize<Name>; // cast: what the type says
+}

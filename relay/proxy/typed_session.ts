@@ -1,0 +1,214 @@
+/**
+ * One session of typed calls: matches replies to requests, and holds what the relay pushes until the client's `Deliver`
+ * stream takes it. Without a stream, or with a slow one, the buffer is bounded by the core's own back-pressure, and by the
+ * end of the session if that does not help.
+ */
+import {
+  type CallName,
+  calls,
+  type ChannelId,
+  encodeRequest,
+  limits,
+  type NoticeEnvelope,
+  type RelayEnvelope,
+  type ReplyBody,
+  type RequestBody,
+} from "../../proto/mod.ts";
+import type { EndReason } from "../core/ports.ts";
+import { endedError, toConnectError } from "./errors.ts";
+import type { TypedClient, TypedLink, Upstream } from "./upstream.ts";
+
+export interface TypedSessionOptions {
+  readonly remoteAddress: string;
+  readonly onAuthenticated: () => void;
+  /** Called once, when no call can succeed any more. */
+  readonly onEnded: (reason: EndReason | undefined) => void;
+}
+
+interface PendingCall {
+  readonly operation: CallName;
+  readonly resolve: (body: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Calls of one session that may wait for their reply. */
+const maxPendingCalls = 64;
+/** More than the core sends above its high-water mark: the mark itself and one envelope of the largest size. */
+const maxBufferedBytes = 2 * limits.envelopeBytes;
+
+export class TypedSession implements TypedClient {
+  readonly remoteAddress: string;
+  readonly #options: TypedSessionOptions;
+  readonly #link: TypedLink;
+  readonly #pending = new Map<number, PendingCall>();
+  readonly #subscribed = new Set<ChannelId>();
+  readonly #notices: { readonly notice: NoticeEnvelope; readonly bytes: number }[] = [];
+  #nextId = 1;
+  #pendingBytes = 0;
+  #maxEnvelopeBytes: number = limits.handshakeEnvelopeBytes;
+  /** The core has enough to do, or subscriptions of an earlier stream are being ended. */
+  #busy: Promise<unknown> | undefined;
+  #end: { readonly reason: EndReason | undefined } | undefined;
+  /** The stream that takes notices; a newer one makes it end. */
+  #stream: { wake: () => void } | undefined;
+
+  constructor(upstream: Upstream, options: TypedSessionOptions) {
+    this.#options = options;
+    this.remoteAddress = options.remoteAddress;
+    this.#link = upstream.openTyped(this);
+  }
+
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** A call waits for its reply, or a stream for notices: the client is there. */
+  get inUse(): boolean {
+    return this.#pending.size > 0 || this.#stream !== undefined;
+  }
+
+  /** Rejects with a ConnectError. */
+  async call<Name extends CallName>(
+    operation: Name,
+    body: RequestBody<Name>,
+    signal?: AbortSignal,
+  ): Promise<ReplyBody<Name>> {
+    if (this.#pending.size >= maxPendingCalls) {
+      throw toConnectError({ code: "overloaded", message: `More than ${maxPendingCalls} calls of this session wait` });
+    }
+    while (this.#busy !== undefined) await this.#busy;
+    return await this.#send(operation, body, signal);
+  }
+
+  /** Everything that the relay pushes. Ends with the session; subscriptions of an earlier stream end before it begins. */
+  async *deliver(signal: AbortSignal): AsyncGenerator<NoticeEnvelope> {
+    const stream = { wake: (): void => {} };
+    this.#stream?.wake();
+    this.#stream = stream;
+    const abort = (): void => stream.wake();
+    signal.addEventListener("abort", abort);
+    try {
+      await this.#endSubscriptions();
+      while (this.#stream === stream && !signal.aborted) {
+        const next = this.#notices.shift();
+        if (next !== undefined) {
+          this.#pendingBytes -= next.bytes;
+          this.#link.taken();
+          yield next.notice;
+        } else if (this.#end === undefined) {
+          await new Promise<void>((resolve) => stream.wake = resolve);
+        } else if (this.#end.reason === undefined) {
+          return;
+        } else {
+          throw endedError(this.#end.reason);
+        }
+      }
+      if (!signal.aborted) {
+        throw toConnectError({ code: "session_replaced", message: "A newer Deliver stream was opened" });
+      }
+    } finally {
+      signal.removeEventListener("abort", abort);
+      if (this.#stream === stream) this.#stream = undefined;
+    }
+  }
+
+  /** The client is gone or gets no more. */
+  close(reason: EndReason | undefined): void {
+    if (this.#end !== undefined) return;
+    this.#link.close();
+    this.ended(reason);
+  }
+
+  // ------------------------------------------------------------------------------------------------- from the upstream
+
+  receive(envelope: RelayEnvelope, bytes: number): void {
+    if (envelope.kind === "notice") return this.#hold(envelope, bytes);
+    const call = this.#pending.get(envelope.id);
+    if (call === undefined) return;
+    this.#pending.delete(envelope.id);
+    if (envelope.kind === "error") call.reject(toConnectError(envelope.body));
+    else if (envelope.operation === call.operation) call.resolve(envelope.body);
+    else call.reject(toConnectError({ code: "internal", message: "The relay answered another operation" }));
+  }
+
+  authenticated(): void {
+    this.#maxEnvelopeBytes = limits.envelopeBytes;
+    this.#options.onAuthenticated();
+  }
+
+  ended(reason: EndReason | undefined): void {
+    if (this.#end !== undefined) return;
+    this.#end = { reason };
+    for (const { reject } of this.#pending.values()) reject(endedError(reason));
+    this.#pending.clear();
+    this.#stream?.wake();
+    this.#options.onEnded(reason);
+  }
+
+  // ------------------------------------------------------------------------------------------------------------ inside
+
+  async #send<Name extends CallName>(
+    operation: Name,
+    body: RequestBody<Name>,
+    signal?: AbortSignal,
+  ): Promise<ReplyBody<Name>> {
+    if (this.#end !== undefined) throw endedError(this.#end.reason);
+    const id = this.#nextId++;
+    const envelope = encodeRequest(id, operation, body);
+    if (envelope.length > this.#maxEnvelopeBytes) {
+      const message =
+        `Cannot send ${operation}: ${envelope.length} bytes, at most ${this.#maxEnvelopeBytes} are allowed`;
+      throw toConnectError({ code: "payload_too_large", message });
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#pending.set(id, { operation, resolve, reject });
+    const abort = (): void => reject(signal?.reason);
+    signal?.addEventListener("abort", abort);
+    try {
+      this.#hurry(this.#link.send(calls[operation].lane, envelope));
+      const reply = await promise as ReplyBody<Name>; // cast: `receive` compares the operations
+      this.#note(operation, body);
+      return reply;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      this.#pending.delete(id);
+    }
+  }
+
+  #hurry(busy: Promise<void> | undefined): void {
+    if (busy === undefined) return;
+    const turn: Promise<void> = busy.then(() => {
+      if (this.#busy === turn) this.#busy = undefined;
+    });
+    this.#busy = turn;
+  }
+
+  #note<Name extends CallName>(operation: Name, body: RequestBody<Name>): void {
+    if (!("channelId" in body)) return;
+    if (operation === "Subscribe") this.#subscribed.add(body.channelId);
+    if (operation === "Unsubscribe") this.#subscribed.delete(body.channelId);
+  }
+
+  #hold(notice: NoticeEnvelope, bytes: number): void {
+    if (this.#pendingBytes + bytes > maxBufferedBytes) {
+      const message = "Notices were not taken: open a Deliver stream, read it, and resume from your last position";
+      return this.close({ code: "slow_reader", message });
+    }
+    this.#notices.push({ notice, bytes });
+    this.#pendingBytes += bytes;
+    this.#stream?.wake();
+  }
+
+  /** The client cannot know what of them an earlier stream lost. New calls wait until this is done. */
+  async #endSubscriptions(): Promise<void> {
+    const channels = [...this.#subscribed];
+    if (channels.length === 0) return;
+    const done = Promise.all(channels.map((channelId) => this.#send("Unsubscribe", { channelId }).catch(() => {})));
+    const turn = done.then(() => {
+      if (this.#busy === turn) this.#busy = undefined;
+    });
+    this.#busy = turn;
+    this.#subscribed.clear();
+    await turn;
+  }
+}

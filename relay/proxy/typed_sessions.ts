@@ -1,0 +1,152 @@
+/**
+ * How typed calls come to a session: GetChallenge opens one upstream, Authenticate finds it by the relay's nonce and answers
+ * an opaque token, later calls carry that token. Sessions that have not authenticated are few and short-lived.
+ */
+import { decodeBase64url, encodeBase64url, limits, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
+import type { Admission } from "../http2/mod.ts";
+import { endedError, toConnectError } from "./errors.ts";
+import { secretBytes, SecretMap } from "./secret_map.ts";
+import { admitStranger } from "./strangers.ts";
+import { TypedSession } from "./typed_session.ts";
+import type { Upstream } from "./upstream.ts";
+
+export interface ProxyDeps {
+  readonly upstream: Upstream;
+  /** Counts sessions that have not authenticated, by address. */
+  readonly strangers: Admission;
+  /** A session without a call or a stream for this long is ended. */
+  readonly idleTimeoutMs: number;
+  readonly nowMs: () => number;
+  /** Runs once after the time; answers how to cancel. */
+  readonly after: (ms: number, run: () => void) => () => void;
+  readonly randomBytes: (length: number) => Uint8Array;
+}
+
+/** The metadata entry that carries the session token. */
+export const sessionHeader = "static-session";
+
+interface Held {
+  readonly session: TypedSession;
+  /** The nonce of its challenge, until that is answered. */
+  nonce?: string;
+  /** The secret that names it, from its authentication on. */
+  token?: Uint8Array;
+  lastUseMs: number;
+  cancelTimer: () => void;
+}
+
+export class TypedSessions {
+  readonly #deps: ProxyDeps;
+  readonly #challenged = new Map<string, Held>();
+  readonly #sessions = new SecretMap<Held>();
+
+  constructor(deps: ProxyDeps) {
+    this.#deps = deps;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  async challenge(body: RequestBody<"GetChallenge">, remoteAddress: string): Promise<ReplyBody<"GetChallenge">> {
+    const held = this.#open(remoteAddress);
+    const reply = await closingOnError(held.session, () => held.session.call("GetChallenge", body));
+    held.nonce = encodeBase64url(reply.nonce);
+    this.#challenged.set(held.nonce, held);
+    return reply;
+  }
+
+  async authenticate(body: RequestBody<"Authenticate">): Promise<ReplyBody<"Authenticate">> {
+    const nonce = encodeBase64url(body.relayNonce);
+    const held = this.#challenged.get(nonce);
+    if (held === undefined) {
+      const message = "The challenge is unknown, used or expired: call GetChallenge again";
+      throw toConnectError({ code: "auth_failed", message });
+    }
+    this.#challenged.delete(nonce);
+    // Known before the reply, so that an end that comes right behind it is remembered.
+    const sessionToken = this.#deps.randomBytes(secretBytes);
+    held.token = sessionToken;
+    this.#sessions.add(sessionToken, held);
+    const reply = await closingOnError(held.session, () => held.session.call("Authenticate", body));
+    held.lastUseMs = this.#deps.nowMs();
+    if (this.#sessions.find(sessionToken) === held) this.#watch(held, this.#deps.idleTimeoutMs);
+    return { ...reply, sessionToken };
+  }
+
+  /** The session that a call's metadata names. Throws a ConnectError. */
+  find(header: string | null): TypedSession {
+    const token = parseToken(header);
+    const held = token && this.#sessions.find(token);
+    if (held) {
+      held.lastUseMs = this.#deps.nowMs();
+      return held.session;
+    }
+    const end = token && this.#sessions.findEnd(token);
+    if (end) throw endedError(end.reason);
+    const message =
+      `This call needs the metadata entry ${sessionHeader} with the session token that Authenticate answered`;
+    throw toConnectError({ code: "auth_failed", message });
+  }
+
+  /** Whether a request's metadata names a live session: only then may it be large. */
+  knows(header: string | undefined): boolean {
+    const token = parseToken(header ?? null);
+    return token !== undefined && this.#sessions.find(token) !== undefined;
+  }
+
+  /** A session for one call that needs none of its own. */
+  async once<Result>(remoteAddress: string, run: (session: TypedSession) => Promise<Result>): Promise<Result> {
+    const { session } = this.#open(remoteAddress);
+    try {
+      return await run(session);
+    } finally {
+      session.close(undefined);
+    }
+  }
+
+  #open(remoteAddress: string): Held {
+    const known = admitStranger(this.#deps.strangers, remoteAddress);
+    const settle = (): void => {
+      held.cancelTimer();
+      known();
+    };
+    const session = new TypedSession(this.#deps.upstream, {
+      remoteAddress,
+      onAuthenticated: settle,
+      onEnded: (reason) => {
+        settle();
+        if (held.nonce !== undefined) this.#challenged.delete(held.nonce);
+        if (held.token !== undefined) this.#sessions.end(held.token, reason);
+      },
+    });
+    const cancelTimer = this.#deps.after(limits.challengeMs, () => session.close(undefined));
+    const held: Held = { session, lastUseMs: this.#deps.nowMs(), cancelTimer };
+    return held;
+  }
+
+  #watch(held: Held, ms: number): void {
+    held.cancelTimer = this.#deps.after(ms, () => {
+      if (held.session.inUse) held.lastUseMs = this.#deps.nowMs();
+      const leftMs = held.lastUseMs + this.#deps.idleTimeoutMs - this.#deps.nowMs();
+      if (leftMs > 0) return this.#watch(held, leftMs);
+      const message =
+        "The session was not used for too long: authenticate again, and Ping or hold a Deliver stream open";
+      held.session.close({ code: "transport_error", message });
+    });
+  }
+}
+
+async function closingOnError<Result>(session: TypedSession, run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    session.close(undefined);
+    throw error;
+  }
+}
+
+function parseToken(header: string | null): Uint8Array | undefined {
+  const token = header === null ? undefined : decodeBase64url(header);
+  return token?.length === secretBytes ? token : undefined;
+}

@@ -1,0 +1,135 @@
+/**
+ * The relay's edge in one piece: the QUIC port and the gRPC port around one core. Whoever starts it makes the core and says
+ * where to listen; nothing here reads the environment or ends the process.
+ */
+import type { CoreConfig } from "./core/config.ts";
+import type { CoreDeps, Link, RelaySession } from "./core/ports.ts";
+import { Admission, type ServerStats } from "./http2/mod.ts";
+import type { Certificate } from "./listeners/certificate.ts";
+import { type GrpcListener, listenGrpc } from "./listeners/grpc.ts";
+import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
+import type { SessionHost } from "./listeners/session_host.ts";
+import { createEmbeddedUpstream } from "./proxy/embedded.ts";
+import { createRelayService, type ProxyStats, type RelayService } from "./proxy/service.ts";
+
+export interface RelayServerOptions {
+  /** What `createRelayCore` answers. The server drains and closes it. */
+  readonly core: {
+    open(link: Link): RelaySession;
+    drain(): Promise<void>;
+    close(): Promise<void>;
+  };
+  /** The core's own configuration and ports: the edge uses some of them. */
+  readonly config: CoreConfig;
+  readonly deps: Pick<CoreDeps, "quota" | "nowMs" | "after" | "randomBytes">;
+  readonly listen: {
+    /** `::` for IPv4 and IPv6. */
+    readonly hostname: string;
+    /** 0 lets the system choose. */
+    readonly quicPort: number;
+    readonly grpcPort: number;
+  };
+  readonly certificate: Certificate;
+  /** Whether scripts of this web origin may reach the relay (CORS, WebTransport). */
+  readonly allowsOrigin: (origin: string) => boolean;
+  /** Limits on connections and sessions that have not authenticated; each port counts for itself. */
+  readonly limits?: Partial<QuicLimits>;
+  /** A fault of our own code, for the log; nothing that a peer does is one. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface RelayServer {
+  readonly quicPort: number;
+  readonly grpcPort: number;
+  stats(): RelayServerStats;
+  /** For handshakes from now on, on both ports; open connections stay. */
+  setCertificate(certificate: Certificate): void;
+  /** Refuses new connections and lets the core tell its sessions to go, spread over its drain time. */
+  drain(): Promise<void>;
+  /** Ends what is left, and the core. */
+  close(): Promise<void>;
+}
+
+export interface RelayServerStats extends ProxyStats {
+  readonly quic: QuicStats;
+  readonly grpc: ServerStats;
+}
+
+/** What an ending session gets to write its last cells. */
+const flushMs = 2_000;
+
+export async function startRelayServer(options: RelayServerOptions): Promise<RelayServer> {
+  const { core, config, deps } = options;
+  const limits: QuicLimits = { ...defaultQuicLimits, ...options.limits };
+  const host = createHost(options);
+  const service = createRelayService({
+    upstream: createEmbeddedUpstream(host),
+    strangers: new Admission({ connections: limits.strangers, connectionsPerAddress: limits.strangersPerAddress }),
+    idleTimeoutMs: config.limits.idleTimeoutMs,
+    nowMs: deps.nowMs,
+    after: deps.after,
+    randomBytes: deps.randomBytes,
+    onFault: options.onFault,
+  });
+  const { grpc, quic } = await openPorts(options, { host, service, limits });
+  return {
+    quicPort: quic.port,
+    grpcPort: grpc.port,
+    stats: () => ({ ...service.stats(), quic: quic.stats(), grpc: grpc.stats() }),
+    setCertificate: (renewed) => {
+      quic.setCertificate(renewed);
+      grpc.setCertificate(renewed);
+    },
+    drain: async () => {
+      quic.refuse();
+      grpc.drain();
+      await core.drain();
+    },
+    close: async () => {
+      await core.close();
+      quic.close();
+      await grpc.close();
+    },
+  };
+}
+
+interface Parts {
+  readonly host: SessionHost;
+  readonly service: RelayService;
+  readonly limits: QuicLimits;
+}
+
+/** Both or none: a port that is taken must not leave the other one open. */
+async function openPorts(
+  { listen, certificate, allowsOrigin, onFault }: RelayServerOptions,
+  { host, service, limits }: Parts,
+): Promise<{ grpc: GrpcListener; quic: QuicListener }> {
+  const { hostname } = listen;
+  const grpc = await listenGrpc({ service, hostname, port: listen.grpcPort, certificate, allowsOrigin, onFault });
+  try {
+    const quic = listenQuic({ host, hostname, port: listen.quicPort, certificate, limits, allowsOrigin, onFault });
+    return { grpc, quic };
+  } catch (error) {
+    await grpc.close();
+    throw error;
+  }
+}
+
+function createHost({ core, config, deps }: RelayServerOptions): SessionHost {
+  return {
+    open: (link) => core.open(link),
+    cellBytes: config.cellBytes,
+    idleTimeoutMs: config.limits.idleTimeoutMs,
+    lowWaterBytes: config.lowWaterBytes,
+    flushMs,
+    nowMs: deps.nowMs,
+    after: deps.after,
+    random: () => unitInterval(deps.randomBytes(6)),
+    countBytes: (account, bytes) => deps.quota.countBytes(account, bytes),
+  };
+}
+
+/** 48 random bits as a fraction. */
+function unitInterval(bytes: Uint8Array): number {
+  return bytes.reduce((sum, byte) => (sum + byte) / 256, 0);
+}
