@@ -213,7 +213,8 @@ export class Agent {
     if (engine?.state.blocked === undefined && await this.#isMember(record)) {
       throw createError("name_taken", `This agent is in channel "${name}" already; open it with channel("${name}")`);
     }
-    await this.#eraseStored(name);
+    if (engine !== undefined) await engine.leave();
+    else await this.#eraseStored(name);
   }
 
   async #isMember(record: ChannelRecord): Promise<boolean> {

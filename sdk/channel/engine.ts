@@ -193,7 +193,8 @@ export class ChannelEngine {
       } catch (error) {
         if (isCode(error, "not_found")) return this.#endedBy("removed");
         if (isCode(error, "membership_lapsed")) return this.#comeBack(error.message);
-        if (isCode(error, "cursor_invalid")) this.#reader.restart(this.#progress.durable);
+        // The relay's log is not where we left it: from where it thinks that we are.
+        if (isCode(error, "cursor_invalid")) this.#reader.restart(undefined);
         if (!(error instanceof TransportError) && !isCode(error, "cursor_invalid")) throw error;
         await pause(
           this.#deps.runtime,
@@ -293,7 +294,7 @@ export class ChannelEngine {
 
   /** If the relay's log has another commit than the one that it gave us, say so: that is a fork and no accident. */
   async #explainFork(): Promise<void> {
-    const { lastCommit } = this.#reader;
+    const { lastCommit } = this.membership;
     if (lastCommit === undefined) return;
     try {
       const { commit } = await this.#deps.session.call("FindCommit", {

@@ -3,7 +3,6 @@
  * not shown, what was shown is not shown again, what is missing is fetched once more and then reported. When the log cannot
  * be followed any further, the verdict says so and the channel sees how it comes back into step.
  */
-import { sha256 } from "@noble/hashes/sha2.js";
 import {
   decodeMessageAad,
   type MessageAad,
@@ -60,8 +59,6 @@ export class LogReader {
   /** The entry for which the log was last fetched again: once is enough. */
   #fetchedAgainFor: number | undefined;
   #undecryptable = 0;
-  /** The last commit that was followed, by which a fork can be told. */
-  lastCommit: { readonly epoch: number; readonly hash: Uint8Array } | undefined;
 
   constructor(received: number | undefined, parts: LogReaderParts) {
     this.#received = received;
@@ -87,7 +84,7 @@ export class LogReader {
     return this.#parts.inbox.oldest?.epoch ?? this.#passedOver?.epoch ?? this.#parts.membership.epoch;
   }
 
-  restart(received: number): void {
+  restart(received: number | undefined): void {
     this.#received = received;
     this.#passedOver = undefined;
     this.#fetchedAgainFor = undefined;
@@ -146,7 +143,6 @@ export class LogReader {
       const outcome = await this.#parts.membership.follow(entry);
       switch (outcome.kind) {
         case "commit":
-          this.lastCommit = { epoch: entry.epoch, hash: sha256(entry.commit) };
           return this.#done(entry);
         case "stale":
         case "duplicate":

@@ -29,6 +29,11 @@ export interface MembershipParts {
 /** What a commit changed, for whoever keeps something per member. */
 export type MovedListener = (change: Pick<CommitSummary, "added" | "removed">) => void;
 
+export interface FollowedCommit {
+  readonly epoch: number;
+  readonly hash: Uint8Array;
+}
+
 interface Waiter {
   readonly epoch: number;
   readonly resolve: () => void;
@@ -41,6 +46,7 @@ export class Membership {
   readonly #health: HealthLog;
   #durable: DurableGroup;
   #record: ChannelRecord;
+  #lastCommit: FollowedCommit | undefined;
   readonly #waiters = new Set<Waiter>();
   readonly #listeners = new Set<MovedListener>();
 
@@ -70,6 +76,11 @@ export class Membership {
 
   get name(): ChannelName {
     return this.#record.name;
+  }
+
+  /** The last commit that was followed, by which a fork can be told. */
+  get lastCommit(): FollowedCommit | undefined {
+    return this.#lastCommit;
   }
 
   onMoved(listener: MovedListener): void {
@@ -123,13 +134,17 @@ export class Membership {
       commit.commit,
       (summary, committer) => rules(summary, committer) ?? this.trust.judge(summary.added, committer),
     );
-    if (outcome.kind === "commit") await this.#moved(outcome.summary);
+    if (outcome.kind === "commit") {
+      this.#lastCommit = { epoch: commit.epoch, hash: sha256(commit.commit) };
+      await this.#moved(outcome.summary);
+    }
     return outcome;
   }
 
   /** The relay took our commit. */
   async accept(prepared: PreparedCommit): Promise<void> {
     await this.#durable.accept(prepared);
+    this.#lastCommit = { epoch: prepared.epoch, hash: prepared.hash };
     await this.#moved(prepared.summary);
   }
 

@@ -2,8 +2,7 @@
  * The joiner's side: the request with its KeyPackage and proof of the invite's secret, and the wait for the Welcome. The
  * KeyPackage is remembered with the invite, so that a second attempt after a timeout is the same request and no second use.
  */
-import { hexToBytes } from "@noble/hashes/utils.js";
-import { bytesToHex } from "@noble/hashes/utils.js";
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import {
   equalBytes,
   type Invite,
@@ -18,7 +17,7 @@ import {
 import type { Agent } from "../agent.ts";
 import type { ChannelEngine } from "../channel/engine.ts";
 import type { Welcome } from "../channel/welcomes.ts";
-import { createError, StaticError, TransportError } from "../errors.ts";
+import { createError, type StaticError, TransportError } from "../errors.ts";
 import { isCode, toStaticError, translating } from "../faults.ts";
 import type { OwnKeyPackage } from "../mls/leaf.ts";
 import { decodeFields, encodeFields } from "../stored_fields.ts";
@@ -86,9 +85,8 @@ class JoinAttempt {
     const forgetListener = this.#agent.listen({
       onOnline: () => void this.#request(),
       onJoinRejected: ({ requestId, code, message }) => {
-        if (requestId === this.#requestId) {
-          this.#answer.reject(createError("join_rejected", `The inviter refused (${code}): ${message}`));
-        }
+        if (requestId !== this.#requestId || code === "join_timeout") return;
+        this.#answer.reject(createError("join_rejected", `The inviter refused (${code}): ${message}`));
       },
     });
     try {
@@ -130,7 +128,9 @@ class JoinAttempt {
       this.#requestId = requestId;
     } catch (fault) {
       const error = toStaticError(fault, "Cannot request to join");
-      if (!(error instanceof TransportError)) return this.#answer.reject(explain(error));
+      // Added by an answer to an earlier attempt: its Welcome is on its way.
+      const wait = error instanceof TransportError || isCode(error, "already_member");
+      if (!wait) return this.#answer.reject(explain(error));
     }
     this.#cancelRepeat();
     this.#cancelRepeat = runtime.after(repeatMs, () => void this.#request());
