@@ -36,6 +36,7 @@ export class MemorySession implements RelaySession {
   readonly #connectionListeners = new Set<(connection: ConnectionInfo | undefined) => void>();
   #state: SessionState = { kind: "connecting", since: 0 };
   #client: TestClient | undefined;
+  #connecting: Promise<void> | undefined;
   #online = Promise.withResolvers<void>();
   /** Rejects when the connection is lost. */
   #lost = Promise.withResolvers<never>();
@@ -52,7 +53,23 @@ export class MemorySession implements RelaySession {
   }
 
   /** Connects (again). Notices that come before the listeners know of the connection wait. */
-  async connect(): Promise<void> {
+  connect(): Promise<void> {
+    this.#connecting ??= this.#connect().finally(() => this.#connecting = undefined);
+    return this.#connecting;
+  }
+
+  async #connect(): Promise<void> {
+    while (this.#state.kind !== "online" && this.#state.kind !== "ended") {
+      try {
+        await this.#open();
+      } catch {
+        // wait: the relay has gone away meanwhile; the next one takes its place in a moment
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+  }
+
+  async #open(): Promise<void> {
     const world = this.#world();
     const client = world.connect();
     this.#client = client;
