@@ -1,0 +1,200 @@
+/**
+ * Deliveries per second and CPU of the relay for each, with the clients on the same machine, beside NATS in the same run:
+ * `deno run -A bench/relay.ts`. One sender, 1, 10 and 100 receivers, messages of 1 KiB that MLS padding makes one cell of
+ * 4 KiB; over QUIC and gRPC, with the engine in memory and on disk. Then what an idle session costs beside a bare connection.
+ */
+import { grantedToken } from "../relay/testing/open_relay.ts";
+import { installed } from "../tests/support/mod.ts";
+import { createProject } from "../tests/runtime/bundle.ts";
+import { linesOf } from "./relay/lines.ts";
+
+const fanOuts = [{ receivers: 1, messages: 3_000 }, { receivers: 10, messages: 2_000 }, {
+  receivers: 100,
+  messages: 400,
+}];
+const rounds = 3;
+const idleSessions = 300;
+const targets = { deliveries: 5_000, durableRatio: 0.5, idleRatio: 1.3 };
+const token = grantedToken("00000000-0000-4000-8000-000000000001");
+const deno = ["run", "-A", "--no-check", "--quiet", "--unstable-net"];
+
+/** A child that answers lines with lines. */
+class Child {
+  readonly #child: Deno.ChildProcess;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #lines: AsyncGenerator<string>;
+
+  constructor(command: string, args: readonly string[]) {
+    this.#child = new Deno.Command(command, { args: [...args], stdin: "piped", stdout: "piped" }).spawn();
+    this.#input = this.#child.stdin.getWriter();
+    this.#lines = linesOf(this.#child.stdout);
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  async line(): Promise<string> {
+    const { done, value } = await this.#lines.next();
+    if (done) throw new Error("A process of the benchmark has ended");
+    return value;
+  }
+
+  async ask(line: string): Promise<string> {
+    await this.#input.write(new TextEncoder().encode(`${line}\n`));
+    return await this.line();
+  }
+
+  async end(): Promise<void> {
+    await this.#input.write(new TextEncoder().encode("end\n")).catch(() => {});
+    await this.#input.close().catch(() => {});
+    await this.#child.status;
+  }
+}
+
+const script = (name: string): string => new URL(`relay/${name}.ts`, import.meta.url).pathname;
+const folder = await Deno.makeTempDir();
+
+interface Measured {
+  readonly perSecond: number;
+  /** CPU of the server for each delivery, microseconds. */
+  readonly cpuUs: number;
+}
+
+async function measure(load: Child, cpuUs: () => Promise<number>): Promise<Measured[]> {
+  const results: Measured[] = [];
+  for (const { receivers, messages } of fanOuts) {
+    const found: Measured[] = [];
+    for (let round = 0; round < rounds; round++) {
+      await load.ask(`${receivers} ${messages}`); // warm
+      const before = await cpuUs();
+      const { deliveries, seconds } = JSON.parse(await load.line());
+      found.push({ perSecond: deliveries / seconds, cpuUs: (await cpuUs() - before) / deliveries });
+    }
+    results.push(found.toSorted((a, b) => a.perSecond - b.perSecond)[rounds >> 1] ?? { perSecond: 0, cpuUs: 0 });
+  }
+  return results;
+}
+
+/** User and system time of another process. */
+async function cpuOf(pid: number): Promise<number> {
+  const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+}
+
+function show(what: string, results: readonly Measured[]): void {
+  const cells = results.map(({ perSecond, cpuUs }) =>
+    `${perSecond.toFixed(0).padStart(8)}${`${cpuUs.toFixed(0)} µs`.padStart(9)}`
+  );
+  console.log(`${what.padEnd(26)}${cells.join("  ")}`);
+}
+
+async function measureRelay(
+  engine: "memory" | "disk",
+  transport: "quic" | "grpc",
+  bundle: string,
+): Promise<Measured[]> {
+  const path = engine === "memory" ? ":memory:" : `${folder}/${transport}.db`;
+  const server = new Child(Deno.execPath(), [...deno, script("server"), path]);
+  const { quicPort, grpcPort, cert } = JSON.parse(await server.line());
+  const certFile = `${folder}/cert.pem`;
+  await Deno.writeTextFile(certFile, cert);
+  const load = transport === "quic"
+    ? new Child(Deno.execPath(), [...deno, script("quic_load"), String(quicPort), certFile, token])
+    : new Child("node", [bundle, String(grpcPort), certFile, token]);
+  await load.line();
+  const results = await measure(load, async () => JSON.parse(await server.ask("stats")).cpuUs);
+  await load.end();
+  await server.end();
+  show(`${transport}, ${engine}`, results);
+  return results;
+}
+
+async function measureNats(): Promise<Measured[] | undefined> {
+  if (!await installed("nats-server")) {
+    console.log("NATS is not installed: no floor to compare with");
+    return undefined;
+  }
+  const port = 20_000 + Math.floor(Math.random() * 20_000);
+  const server = new Child("nats-server", ["-a", "127.0.0.1", "-p", String(port), "-l", `${folder}/nats.log`]);
+  await untilListening(port);
+  const load = new Child(Deno.execPath(), [...deno, script("nats_load"), String(port)]);
+  await load.line();
+  const results = await measure(load, () => cpuOf(server.pid));
+  await load.end();
+  Deno.kill(server.pid, "SIGTERM");
+  await server.end();
+  show("NATS (floor)", results);
+  return results;
+}
+
+async function untilListening(port: number): Promise<void> {
+  for (;;) {
+    try {
+      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 50)); // wait: until the port answers
+    }
+  }
+}
+
+/** Memory of the server for each connection, in bytes. */
+async function measureIdle(server: Child, withToken: boolean): Promise<number> {
+  const { quicPort, cert } = JSON.parse(await server.line());
+  const certFile = `${folder}/idle.pem`;
+  await Deno.writeTextFile(certFile, cert);
+  const connect = async (number: number): Promise<Child> => {
+    const args = [...deno, script("idle"), String(quicPort), certFile, String(number), ...(withToken ? [token] : [])];
+    const child = new Child(Deno.execPath(), args);
+    await child.line();
+    return child;
+  };
+  const first = await connect(20); // what the first connections cost once
+  const before = JSON.parse(await server.ask("stats")).rssBytes;
+  const second = await connect(idleSessions);
+  const after = JSON.parse(await server.ask("stats")).rssBytes;
+  for (const child of [first, second]) await child.end();
+  await server.end();
+  return (after - before) / idleSessions;
+}
+
+async function syncLatencyMs(): Promise<number> {
+  const file = await Deno.open(`${folder}/sync`, { create: true, write: true });
+  const times: number[] = [];
+  for (let round = 0; round < 50; round++) {
+    await file.write(new Uint8Array(4_096));
+    const start = performance.now();
+    await file.syncData();
+    times.push(performance.now() - start);
+  }
+  file.close();
+  return times.toSorted((a, b) => a - b)[25] ?? 0;
+}
+
+console.log(`${Deno.build.arch} ${Deno.build.os}, ${navigator.hardwareConcurrency} cores, Deno ${Deno.version.deno}`);
+console.log(`fdatasync of this disk: ${(await syncLatencyMs()).toFixed(2)} ms\n`);
+console.log("deliveries/s, server CPU each         1 → 1            1 → 10           1 → 100");
+const project = await createProject();
+const bundle = await project.bundle(new URL("relay/grpc_load.ts", import.meta.url), "node");
+const quicMemory = await measureRelay("memory", "quic", bundle);
+const quicDisk = await measureRelay("disk", "quic", bundle);
+await measureRelay("memory", "grpc", bundle);
+await measureRelay("disk", "grpc", bundle);
+await measureNats();
+await project[Symbol.asyncDispose]();
+
+const bare = await measureIdle(new Child(Deno.execPath(), [...deno, script("bare_server")]), false);
+const session = await measureIdle(new Child(Deno.execPath(), [...deno, script("server"), ":memory:"]), true);
+const best = quicMemory[2]?.perSecond ?? 0;
+const durable = quicDisk.map(({ perSecond }, index) => perSecond / (quicMemory[index]?.perSecond ?? 1));
+console.log(`
+QUIC, memory, 1 → 100: ${best.toFixed(0)} deliveries/s, ${
+  (best / targets.deliveries).toFixed(2)
+} of the target ${targets.deliveries}
+disk / memory: ${durable.map((ratio) => ratio.toFixed(2)).join(", ")} (target at least ${targets.durableRatio})
+idle session ${(session / 1024).toFixed(0)} KiB, bare connection ${(bare / 1024).toFixed(0)} KiB: ${
+  (session / bare).toFixed(2)
+} (target at most ${targets.idleRatio})`);
+await Deno.remove(folder, { recursive: true });

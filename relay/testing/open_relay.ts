@@ -1,0 +1,122 @@
+/**
+ * A whole relay on real sockets for tests and benchmarks that need no API: tokens name their account and are believed, and
+ * quota is a lease that lasts. Everything else is the real thing.
+ */
+import { type AccountId, parseAccountId } from "../../proto/mod.ts";
+import { type CoreConfig, defaultCoreConfig } from "../core/config.ts";
+import { createMeter, type Meter } from "../core/meter.ts";
+import type { CoreEvent, Quota } from "../core/ports.ts";
+import { createRelayCore, type RelayStats } from "../core/relay.ts";
+import { openSqliteEngine } from "../engine/mod.ts";
+import { type RelayServer, startRelayServer } from "../server.ts";
+import { verifyEd25519 } from "../signatures.ts";
+
+export interface TestRelayOptions {
+  /** A file, or nothing for an engine in memory. */
+  readonly path?: string;
+  readonly certificate: { readonly cert: string; readonly key: string };
+  readonly config?: Partial<CoreConfig>;
+  readonly ports?: { readonly quicPort: number; readonly grpcPort: number };
+  /** Messages that all accounts may send together. */
+  readonly granted?: number;
+  readonly onEvent?: (event: CoreEvent) => void;
+}
+
+export interface TestRelay {
+  readonly quicPort: number;
+  readonly grpcPort: number;
+  readonly server: RelayServer;
+  readonly meter: Meter;
+  stats(): RelayStats & Meter;
+  close(): Promise<void>;
+}
+
+const hourMs = 60 * 60 * 1000;
+const leaseId = "granted";
+
+/** The token of an account, as these relays take it. */
+export function grantedToken(account: string, expiresAtMs = Date.now() + hourMs): string {
+  return `granted ${account} ${expiresAtMs}`;
+}
+
+export async function openTestRelay(options: TestRelayOptions): Promise<TestRelay> {
+  const { path = ":memory:", certificate, config, ports = { quicPort: 0, grpcPort: 0 }, onEvent = logFault } = options;
+  const engine = await openSqliteEngine({ path });
+  const [held] = await engine.leases.list();
+  const granted = held?.granted ?? options.granted ?? 1_000_000_000;
+  const account = parseAccountId("00000000-0000-4000-8000-000000000000");
+  const expiresAtMs = Date.now() + 1_000 * hourMs;
+  if (held === undefined) await engine.leases.open({ leaseId, fence: 1, account, granted, expiresAtMs });
+  const meter = createMeter();
+  const origins: string[] = [];
+  const deps = {
+    engine,
+    tokens: { verify: (token: string) => Promise.resolve(readToken(token)) },
+    quota: createQuota(granted - (held?.consumed ?? 0)),
+    nowMs: Date.now,
+    after: (ms: number, run: () => void): () => void => {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
+    randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
+    verifySignature: verifyEd25519,
+    loopLagMs: () => 0,
+    log: onEvent,
+    meter,
+  };
+  const coreConfig: CoreConfig = { ...defaultCoreConfig, origins, ...config };
+  const core = createRelayCore(coreConfig, deps);
+  const server = await startRelayServer({
+    core,
+    config: coreConfig,
+    deps,
+    listen: { hostname: "::", ...ports },
+    certificate,
+    allowsOrigin: () => true,
+    limits: { strangers: 2_000, strangersPerAddress: 2_000, handshakes: 500 },
+    onFault: (error) => logFault({ event: "fault", where: "edge", error }),
+  });
+  const { quicPort, grpcPort } = server;
+  for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
+    origins.push(`quic://${host}:${quicPort}`, `https://${host}:${quicPort}`);
+    origins.push(`grpc://${host}:${grpcPort}`, `https://${host}:${grpcPort}`);
+  }
+  return {
+    quicPort,
+    grpcPort,
+    server,
+    meter,
+    stats: () => ({ ...core.stats(), ...meter }),
+    close: async () => {
+      await server.drain();
+      await server.close();
+      await engine.close();
+    },
+  };
+}
+
+function readToken(token: string): { account: AccountId; plan: string; expiresAtMs: number } | { refused: string } {
+  const [word, account = "", expiresAtMs = "0"] = token.split(" ");
+  if (word !== "granted") return { refused: "This relay takes granted tokens only" };
+  if (Number(expiresAtMs) <= Date.now()) return { refused: "The token has expired" };
+  return { account: parseAccountId(account), plan: "dev", expiresAtMs: Number(expiresAtMs) };
+}
+
+function createQuota(messages: number): Quota {
+  let left = messages;
+  return {
+    reserve: (_account, payloadBytes) => {
+      if (left < 1) return { kind: "exhausted" };
+      left--;
+      return { kind: "reserved", charge: { leaseId, fence: 1, payloadBytes } };
+    },
+    settle: (_account, _charge, appended) => {
+      if (!appended) left++;
+    },
+    countBytes: () => {},
+  };
+}
+
+function logFault(event: CoreEvent): void {
+  if (event.event === "fault") console.error(event.where, event.error);
+}
