@@ -19,8 +19,11 @@ const entryPoints = new Set([
   "proto/lease.ts",
   "relay/engine/mod.ts",
   "relay/http2/mod.ts",
+  "sdk/platform/browser.ts",
   "sdk/platform/browser_store.ts",
+  "sdk/platform/deno.ts",
   "sdk/platform/directory_store.ts",
+  "sdk/platform/node.ts",
   "sdk/platform/node_ed25519.ts",
 ]);
 
@@ -34,6 +37,7 @@ const mayNotImport: readonly { readonly from: string; readonly to: readonly stri
   { from: "relay/http2/", to: ["relay/core/", "relay/engine/", "relay/listeners/", "relay/proxy/", "relay/main.ts"] },
   { from: "sdk/mls/", to: ["sdk/transport/", "sdk/platform/", "sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"] },
   { from: "sdk/store/", to: ["sdk/transport/", "sdk/platform/", "sdk/mls/", "sdk/client.ts", "sdk/manager.ts"] },
+  { from: "sdk/session/", to: ["sdk/mls/", "sdk/store/", "sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"] },
   { from: "sdk/transport/", to: ["sdk/platform/", "sdk/mls/", "sdk/store/", "sdk/client.ts", "sdk/manager.ts"] },
 ];
 

@@ -26,8 +26,12 @@ const careMs = 1_000;
 const upkeepMs = 60_000;
 /** Idle channels with old messages that one round of upkeep looks at. */
 const agedAtOnce = 100;
-/** What a client waits at most before it comes back after a drain. */
+/** What a client waits before it comes back, at most, and at least after a drain. */
 const drainRetryMs = 5_000;
+const minDrainRetryMs = 500;
+/** A drain sends a few sessions away at a time. */
+const drainTurnMs = 20;
+const drainAtOnce = 10;
 
 export interface RelayStats {
   readonly sessions: number;
@@ -72,6 +76,7 @@ class Relay implements RelayCore, Core, SessionHost {
   #draining: PromiseWithResolvers<void> | undefined;
   #cancelCare: (() => void) | undefined;
   #cancelUpkeep: () => void;
+  #cancelDrain: (() => void) | undefined;
   #closed = false;
 
   constructor(config: CoreConfig, deps: CoreDeps) {
@@ -103,9 +108,8 @@ class Relay implements RelayCore, Core, SessionHost {
 
   async drain(): Promise<void> {
     this.#draining ??= Promise.withResolvers();
-    for (const session of [...this.#sessions]) {
-      session.end({ code: "relay_draining", message: "The relay is going away", retryAfterMs: drainRetryMs });
-    }
+    this.#cancelDrain?.();
+    this.#sendAway([...this.#sessions], 0);
     if (this.#sessions.size === 0) this.#draining.resolve();
     await this.#draining.promise;
   }
@@ -205,6 +209,19 @@ class Relay implements RelayCore, Core, SessionHost {
       await sendWelcomeTo(session, channel);
       this.nextWelcome(session);
     });
+  }
+
+  /** Not all at once, and not all back at once: whoever takes them over has to greet each of them. */
+  #sendAway(sessions: readonly Session[], from: number): void {
+    const share = Math.ceil(sessions.length * drainTurnMs / this.config.drainMs);
+    const until = this.#closed ? sessions.length : from + Math.max(drainAtOnce, share);
+    sessions.slice(from, until).forEach((session, index) => {
+      const late = (from + index) / sessions.length;
+      const retryAfterMs = Math.round(minDrainRetryMs + late * (drainRetryMs - minDrainRetryMs));
+      session.end({ code: "relay_draining", message: "The relay is going away", retryAfterMs });
+    });
+    if (until >= sessions.length) return;
+    this.#cancelDrain = this.deps.after(drainTurnMs, () => this.#sendAway(sessions, until));
   }
 
   #level(): SheddingLevel {

@@ -1,0 +1,56 @@
+/** A real API in this process and a real relay in one of its own, which can be killed and started again on the same ports. */
+import { anyBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "../api/harness.ts";
+import { type RelayProcess, startRelayProcess } from "../relay/process.ts";
+
+export interface Stack extends AsyncDisposable {
+  readonly api: TestApi;
+  readonly account: SignedUp;
+  readonly quicUrl: string;
+  readonly grpcUrl: string;
+  readonly caFile: string;
+  /** SHA-256 of the relay's own certificate, in hexadecimal. */
+  certificateHash(): Promise<string>;
+  signalRelay(signal: Deno.Signal): void;
+  /** Nothing is said to anybody. */
+  killRelay(): Promise<void>;
+  /** On the same ports, with the same data. */
+  startRelay(): Promise<void>;
+}
+
+export async function startStack(): Promise<Stack> {
+  await using opened = new AsyncDisposableStack();
+  const backend = await anyBackend.open();
+  opened.defer(() => backend.close());
+  const api = await startTestApi(backend.environment);
+  opened.defer(() => api.close());
+  const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
+  opened.defer(() => Deno.remove(dataDir, { recursive: true }));
+  const environment = { STATIC_DATA_DIR: dataDir, STATIC_API_URL: api.url, STATIC_RELAY_SECRET: relaySecret };
+  let relay: RelayProcess = await startRelayProcess(environment);
+  opened.defer(() => relay.stop());
+  const { quicUrl, grpcUrl, caFile } = relay;
+  const ports = {
+    STATIC_RELAY_QUIC_PORT: new URL(quicUrl).port,
+    STATIC_RELAY_GRPC_PORT: new URL(grpcUrl).port,
+  };
+  const account = await api.signUp();
+  const running = opened.move();
+  return {
+    api,
+    account,
+    quicUrl,
+    grpcUrl,
+    caFile,
+    certificateHash: () => firstCertificateHash(`${dataDir}/relay_certificate.pem`),
+    signalRelay: (signal) => relay.signal(signal),
+    killRelay: () => relay.stop(),
+    startRelay: async () => void (relay = await startRelayProcess({ ...environment, ...ports })),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function firstCertificateHash(path: string): Promise<string> {
+  const [, base64 = ""] = /-----BEGIN CERTIFICATE-----([^-]+)/.exec(await Deno.readTextFile(path)) ?? [];
+  const der = Uint8Array.from(atob(base64.replace(/\s/g, "")), (letter) => letter.charCodeAt(0));
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", der)).toHex();
+}
