@@ -62,7 +62,9 @@ function openRelay(random: Random): Promise<SimulatedRelay> {
 function createSimulation(random: Random, relay: SimulatedRelay, stock: AgentStock): Simulation {
   // Few agents meet each other more often: most schedules are small.
   const count = 2 + random.below(random.pick([3, 3, 8, 29]));
-  const agents = Array.from({ length: count }, (_, number) => new SimulatedAgent(stock.agent(number), 0, relay));
+  const accounts = random.pick([1, 1, 2]);
+  const numbers = Array.from({ length: count }, (_, number) => number);
+  const agents = numbers.map((number) => new SimulatedAgent(stock.agent(number), number % accounts, relay));
   const simulation: Simulation = {
     random,
     relay,
