@@ -207,10 +207,18 @@ export class Auditor {
         );
       case "AddMember":
         return this.#checkClaim(agentId, body as RequestBody<"AddMember">, reply as ReplyBody<"AddMember">);
+      case "CreateChannel":
+        return this.#checkCreated(agentId, body as RequestBody<"CreateChannel">, reply as ReplyBody<"CreateChannel">);
       case "ListMembers":
         return this.check(before.stay !== undefined, `${agentId} was told the members of a channel of others`);
       default:
     }
+  }
+
+  #checkCreated(creator: AgentId, body: RequestBody<"CreateChannel">, reply: ReplyBody<"CreateChannel">): void {
+    const created = this.channels.get(reply.channelId)?.channel;
+    const own = created?.creator === creator && created.name === body.name && equalBytes(created.nonce, body.nonce);
+    this.check(own, `${creator} was answered with a channel that it did not create`);
   }
 
   #checkMessage(sender: AgentId, body: RequestBody<"SendMessage">, reply: ReplyBody<"SendMessage">): void {
