@@ -132,10 +132,10 @@ async function unsubscribe({ random }: Simulation, actor: SimulatedAgent): Promi
 function acknowledge({ random }: Simulation, actor: SimulatedAgent): void {
   if (actor.readings.length === 0) return;
   const { channelId, position, stay } = random.pick(actor.readings);
+  // Who was added again takes the Welcome first, which is an action of its own.
+  if (stay.next !== undefined) return;
   const received = random.chance(0.8) ? position : random.below(position + 1);
   const consumed = random.chance(0.6) ? received : random.below(received + 1);
-  // Taking a Welcome is an action of its own.
-  if (stay.next !== undefined) return;
   void actor.acknowledge(channelId, consumed, received, random.chance(0.6));
 }
 
