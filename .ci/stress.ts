@@ -11,6 +11,7 @@ const campaigns = [
   "tests/http2/hostile_test.ts",
   "tests/http2/load_test.ts",
   "tests/relay/engine_kill_test.ts",
+  "tests/relay/garbage_test.ts",
 ];
 
 const child = new Deno.Command(Deno.execPath(), {
