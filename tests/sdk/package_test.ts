@@ -42,7 +42,7 @@ testWhen(needs, "the npm package works as its README says", async (t) => {
     assertEquals([manifest.type, manifest.sideEffects, manifest.scripts], ["module", false, undefined]);
     assertEquals(Object.keys(manifest.imports["#platform"]), ["deno", "browser", "default"]);
     const native = Object.keys(manifest.dependencies).filter((name) => name.includes("level"));
-    assertEquals(native, ["browser-level", "classic-level"]);
+    assertEquals(native, ["classic-level"]);
   });
 
   await t.step("what a browser loads is small and knows neither Node nor Deno", async () => {
