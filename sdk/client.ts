@@ -156,22 +156,31 @@ export class StaticClient {
 export async function connectAgent(options: ConnectOptions, runtime: Platform): Promise<Agent> {
   return await translating("Cannot connect", async () => {
     options.signal?.throwIfAborted();
-    const signatures = await createSignatures(runtime.ed25519);
-    await using opened = new AsyncDisposableStack();
     const store = await openStore(options, runtime);
-    opened.defer(() => store.close());
-    const identity = await openIdentity(store, bytesOf(options.identity), runtime);
-    const session = await openRelaySession(options, {
-      identity: identity.identity,
-      publicKey: identity.signatureKey,
-      sign: (message) => signatures.sign(identity.signingSeed, message),
-    }, runtime);
-    opened.defer(() => session.close());
-    if (await hasCredential(options, runtime)) await online(session, runtime, options.signal);
-    const agent = await Agent.open({ store, session, runtime, signatures, identity });
-    opened.move();
-    return agent;
+    try {
+      return await connectWith(store, options, runtime);
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
   });
+}
+
+async function connectWith(store: RecordStore, options: ConnectOptions, runtime: Platform): Promise<Agent> {
+  const signatures = await createSignatures(runtime.ed25519);
+  const identity = await openIdentity(store, bytesOf(options.identity), runtime);
+  const session = await openRelaySession(options, {
+    identity: identity.identity,
+    publicKey: identity.signatureKey,
+    sign: (message) => signatures.sign(identity.signingSeed, message),
+  }, runtime);
+  try {
+    if (await hasCredential(options, runtime)) await online(session, runtime, options.signal);
+    return await Agent.open({ store, session, runtime, signatures, identity });
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
 }
 
 async function openStore({ dataDir, passphrase }: ConnectOptions, runtime: Platform): Promise<RecordStore> {
