@@ -13,6 +13,8 @@ export async function subscribe(
 ): Promise<ReplyBody<"Subscribe">> {
   const { core, session, agent: { agentId } } = asker;
   const channel = await openAsReader(asker, channelId);
+  // Else it would take the place of a subscription of the session that has replaced this one.
+  if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
   const consumed = channel.cursor(agentId) ?? 0;
   const { joinedSequence } = channel.state.members.get(agentId) ?? channel.state.former.get(agentId) ??
     { joinedSequence: 0 };
@@ -30,6 +32,8 @@ export async function subscribe(
   const subscription = new Subscription(channel, session, { agentId, tag, windowBytes, after: start });
   session.subscriptions.set(channelId, { channel, subscription });
   channel.subscriptions.set(agentId, subscription);
+  const end = channel.endOf(agentId);
+  if (end !== undefined) subscription.stopAt(end);
   session.notify("DeliverStart", { channelId, tag, after: start });
   subscription.wake();
   tellRejoins(asker, channel);
