@@ -13,7 +13,7 @@ export interface CoreConfig {
   /** Sessions at once, and those that have not authenticated yet. */
   readonly maxSessions: number;
   readonly maxUnauthenticated: number;
-  /** A connection that has not authenticated after this long is closed. */
+  /** A connection that has not asked for a challenge after this long is closed; then it has the challenge's own time. */
   readonly authenticationMs: number;
   readonly sessionsPerAccount: number;
   readonly channelsPerAccount: number;

@@ -45,11 +45,17 @@ worldTest("a challenge expires, and one of another session is worth nothing", as
   const { nonce } = await first.call("GetChallenge", { versions: [1], features: [] });
   await second.call("GetChallenge", { versions: [1], features: [] });
   await refused("auth_failed", second.call("Authenticate", second.answer(agent, token, nonce)));
-  const late = await second.call("GetChallenge", { versions: [1], features: [] });
-  await world.time.advance(10_000);
-  await second.call("Ping", {});
   await refused("unsupported_version", second.call("GetChallenge", { versions: [99], features: [] }));
+  const late = await second.call("GetChallenge", { versions: [1], features: [] });
   assertEquals(late.expiresInMs, 30_000);
+  await world.time.advance(29_999);
+  const third = world.connect();
+  const inTime = await third.call("GetChallenge", { versions: [1], features: [] });
+  await second.call("Authenticate", second.answer(agent, token, late.nonce));
+  await world.time.advance(15_000);
+  await third.call("GetChallenge", { versions: [1], features: [] });
+  await world.time.advance(15_001);
+  assertEquals([inTime.expiresInMs, third.ended?.code], [30_000, "auth_failed"]);
 });
 
 worldTest("a connection that does not authenticate is closed", async (world) => {

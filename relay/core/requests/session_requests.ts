@@ -10,11 +10,16 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { AgentAsker, Asker } from "../core.ts";
-import type { VerifiedToken } from "../ports.ts";
+import type { EndReason, VerifiedToken } from "../ports.ts";
 import { Refusal } from "../refusal.ts";
 import type { Agent, Session } from "../session.ts";
 
 const nonceBytes = 32;
+
+const notAuthenticated: EndReason = {
+  code: "auth_failed",
+  message: "The connection did not authenticate in time",
+};
 
 export function getChallenge(
   { core, session }: Asker,
@@ -25,6 +30,8 @@ export function getChallenge(
   }
   const nonce = core.deps.randomBytes(nonceBytes);
   const nowMs = core.deps.nowMs();
+  // Once: who only asks for challenges does not stay.
+  if (!session.challenged) session.expireAfter(limits.challengeMs, notAuthenticated);
   session.challenge = { nonce, untilMs: nowMs + limits.challengeMs };
   return {
     version: protocolVersion,
