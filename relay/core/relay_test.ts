@@ -453,14 +453,20 @@ worldTest(
   },
 );
 
-worldTest("removing the inviter voids its invites", async (world) => {
+worldTest("removing the inviter voids its invites, for good; rejoining does not", async (world) => {
   const { alice, bob, channelId } = await createReadingPair(world);
   const carol = await Actor.connect(world, 3);
   const inviteId = idOf<InviteId>(5);
   await bob.client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + dayMs, uses: 1 });
-  await alice.commit(channelId, 1, { removed: [bob.agentId] });
+  await alice.commit(channelId, 1, { removed: [bob.agentId], added: [bob.agentId] });
   const ask = { channelId, inviteId, keyPackage: carol.keyPackage(), mac: new Uint8Array(32), ttlMs: 60_000 };
+  await carol.client.call("RequestJoin", ask);
+  await alice.commit(channelId, 2, { removed: [bob.agentId] });
   await refused("not_found", carol.client.call("RequestJoin", ask));
+  await alice.commit(channelId, 3, { added: [bob.agentId] });
+  await refused("not_found", carol.client.call("RequestJoin", ask));
+  await bob.client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + dayMs, uses: 1 });
+  await carol.client.call("RequestJoin", ask);
 });
 
 worldTest("a member asks to rejoin with its own signature, and any member may answer", async (world) => {
