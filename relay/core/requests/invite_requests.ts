@@ -103,6 +103,7 @@ export async function requestJoin(
   if (open?.kind === "join" && open.inviteId === inviteId && isSameKeyPackage(open, keyPackage)) {
     return { requestId: open.requestId, expiresAtMs: open.expiresAtMs, inviterOnline };
   }
+  refuseCrowd(core, core.joins.ofInviter(invite.inviter), open);
   if (open !== undefined) core.joins.remove(open.requestId);
   const request: JoinRequest = {
     kind: "join",
@@ -150,6 +151,7 @@ export async function requestRejoin(
   if (open?.kind === "rejoin" && open.epoch === epoch && isSameKeyPackage(open, keyPackage)) {
     return { requestId: open.requestId, expiresAtMs: open.expiresAtMs };
   }
+  refuseCrowd(core, core.joins.ofChannel(channelId).filter(({ kind }) => kind === "rejoin"), open);
   if (open !== undefined) core.joins.remove(open.requestId);
   const request: RejoinRequest = {
     kind: "rejoin",
@@ -195,6 +197,13 @@ function newRequest(
   const expiresAtMs = core.deps.nowMs() + Math.min(ttlMs, core.config.limits.joinRequestMs);
   const requestId = binaryIdFromBytes<JoinRequestId>(core.deps.randomBytes(requestIdBytes));
   return { requestId, channelId, agentId, expiresAtMs };
+}
+
+/** Unless the new request takes the place of one that waits with them. */
+function refuseCrowd({ config }: Core, waiting: readonly PendingRequest[], open: PendingRequest | undefined): void {
+  if (waiting.length < config.joinRequestsPerInviter || waiting.some((request) => request === open)) return;
+  const retryAfterMs = 10_000;
+  throw new Refusal("rate_limited", "Too many others wait for the same answer; try again later", { retryAfterMs });
 }
 
 function hold(core: Core, request: PendingRequest): void {
