@@ -242,6 +242,10 @@ export interface PoolUpload {
   readonly replace: boolean;
   /** How many may be held; the rest of an upload is ignored. */
   readonly capacity: number;
+  /** Who uploads. Beyond these bytes the account's longest untouched pools are emptied, beyond the others anybody's. */
+  readonly account: AccountId;
+  readonly bytesPerAccount: number;
+  readonly bytesInAll: number;
   readonly nowMs: number;
 }
 
