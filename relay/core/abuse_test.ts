@@ -1,11 +1,11 @@
 /** What clients try that are not honest, or not careful: nothing of it may cost others anything. */
 import { assertEquals } from "@std/assert";
-import type { ChannelId, InviteId, RequestBody } from "../../proto/mod.ts";
+import { type ChannelId, type InviteId, parseChannelName, type RequestBody } from "../../proto/mod.ts";
 import { Actor } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { createPair, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
-import { idOf, startMs, tokenOf } from "./testing/world.ts";
+import { createWorld, idOf, startMs, tokenOf } from "./testing/world.ts";
 
 const hourMs = 60 * 60 * 1000;
 
@@ -61,6 +61,31 @@ worldTest("who holds an invite cannot flood its inviter", async (world) => {
   await world.time.advance(60_000);
   await ask(askers[2]);
 }, { config: { joinRequestsPerInviter: 2 } });
+
+worldTest("who connects costs what waits for it, not what its account has", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
+  for (let number = 2; number < 10; number++) await alice.createChannel(number, parseChannelName(`a/b/${number}`));
+  const welcoming = await alice.createChannel(10, parseChannelName("a/b/10"));
+  await alice.commit(welcoming, 0, { added: [bob.agentId] });
+  await world.core.close();
+  const restarted = await createWorld({ engine: world.engine });
+  await alice.reconnect(restarted);
+  await bob.reconnect(restarted);
+  await settle();
+  assertEquals(bob.client.pushed("DeliverWelcome").map((welcome) => welcome.channelId), [welcoming]);
+  assertEquals(restarted.core.stats().channels, 1);
+  assertEquals((await bob.client.call("ListChannels", { limit: 5 })).channels.length, 2);
+  assertEquals((await bob.subscribe(channelId)).after, 1);
+  await restarted.close();
+});
+
+worldTest("CreateChannel sent again is answered at the account's limit too", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const [first, second] = ["a/b/1", "a/b/2"].map(parseChannelName);
+  const made = await alice.createChannel(1, first);
+  await refused("rate_limited", alice.createChannel(2, second));
+  assertEquals(await alice.createChannel(1, first), made);
+}, { config: { channelsPerAccount: 1 } });
 
 async function registerInvite({ client }: Actor, channelId: ChannelId, uses = 1): Promise<InviteId> {
   const inviteId = idOf<InviteId>(5);

@@ -240,10 +240,8 @@ class Relay implements RelayCore, Core, SessionHost {
     for (const request of this.joins.ofInviter(agentId)) {
       if (request.kind === "join") session.notify("DeliverJoinRequest", joinNotice(request));
     }
-    const account = session.agent?.account;
-    if (account === undefined) return;
     const limit = 500;
-    for (let page = await this.deps.engine.listChannels({ agentId, account, limit });;) {
+    for (let page = await this.deps.engine.listJoining({ agentId, limit });;) {
       for (const channelId of page.channels) {
         const channel = await this.channels.open(channelId);
         if (session.isEnded) return;
@@ -252,7 +250,7 @@ class Relay implements RelayCore, Core, SessionHost {
       this.nextWelcome(session);
       const after = page.channels.at(-1);
       if (!page.more || after === undefined) return;
-      page = await this.deps.engine.listChannels({ agentId, account, limit, after });
+      page = await this.deps.engine.listJoining({ agentId, limit, after });
     }
   }
 
