@@ -131,7 +131,8 @@ export async function closeChannel(
   const channel = await core.channels.open(channelId);
   if (channel === undefined) throw channelNotFound();
   const { state } = channel;
-  const mayClose = channel.account === agent.account || (state.owners.has(agent.agentId));
+  const owns = state.owners.has(agent.agentId) && state.members.get(agent.agentId)?.leaving?.reason !== "left";
+  const mayClose = channel.account === agent.account || owns;
   if (!mayClose) {
     await openAsMember(asker, channelId);
     throw new Refusal("not_allowed", "Only an owner, or the account that created a channel, may close it");
