@@ -161,11 +161,11 @@ export class Channel implements SubscribedChannel {
     return items.map((item) => new DeliverableItem(this.channelId, item));
   }
 
-  /** One entry by its sequence, from memory or the engine. */
-  async entryAt(sequence: number): Promise<Entry | undefined> {
+  /** One item by its sequence, from memory or the engine. */
+  async itemAt(sequence: number): Promise<DeliverableItem | undefined> {
     const found = this.itemAfter(sequence - 1);
-    const item = found === "stored" ? (await this.#readOne(sequence - 1)) : found?.item;
-    return item === undefined || item.kind === "gap" || item.sequence !== sequence ? undefined : item;
+    const item = found === "stored" ? await this.#readOne(sequence - 1) : found;
+    return item?.item.sequence === sequence ? item : undefined;
   }
 
   /** These are gone from the log, so from memory too. */
@@ -182,8 +182,9 @@ export class Channel implements SubscribedChannel {
     this.subscriptions.clear();
   }
 
-  async #readOne(after: number): Promise<DeliverableItem["item"] | undefined> {
-    return (await this.#host.engine.read(this.channelId, { after, maxBytes: 1 }))[0];
+  async #readOne(after: number): Promise<DeliverableItem | undefined> {
+    const [item] = await this.#host.engine.read(this.channelId, { after, maxBytes: 1 });
+    return item && new DeliverableItem(this.channelId, item);
   }
 
   async #replay(): Promise<void> {
