@@ -65,13 +65,11 @@ export class Channel implements SubscribedChannel {
       if (loaded) channel.#append(entry);
       else arrived.push(entry);
     });
-    await channel.#replay();
-    for (const [agentId, consumed] of await host.engine.cursors(channel.channelId)) {
-      channel.#cursors.set(agentId, consumed);
-    }
-    channel.queueBytes = (await host.engine.queueSize(channel.channelId)).bytes;
-    for (const agentId of channel.state.former.keys()) {
-      if (!channel.#cursors.has(agentId)) channel.state.former.delete(agentId);
+    try {
+      await channel.#read();
+    } catch (error) {
+      channel.#stopWatching();
+      throw error;
     }
     loaded = true;
     for (const entry of arrived) channel.#append(entry);
@@ -185,6 +183,17 @@ export class Channel implements SubscribedChannel {
   async #readOne(after: number): Promise<DeliverableItem | undefined> {
     const [item] = await this.#host.engine.read(this.channelId, { after, maxBytes: 1 });
     return item && new DeliverableItem(this.channelId, item);
+  }
+
+  /** What the engine has of it. */
+  async #read(): Promise<void> {
+    await this.#replay();
+    const { engine } = this.#host;
+    for (const [agentId, consumed] of await engine.cursors(this.channelId)) this.#cursors.set(agentId, consumed);
+    this.queueBytes = (await engine.queueSize(this.channelId)).bytes;
+    for (const agentId of this.state.former.keys()) {
+      if (!this.#cursors.has(agentId)) this.state.former.delete(agentId);
+    }
   }
 
   async #replay(): Promise<void> {
