@@ -132,6 +132,14 @@ worldTest("a long gap before a large message that is too old is passed in one st
   await restarted.close();
 });
 
+worldTest("an invite does not stay on disk for ever", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  const invite = { channelId, inviteId: idOf<InviteId>(5), uses: 1 };
+  const { expiresAtMs } = await alice.client.call("RegisterInvite", { ...invite, expiresAtMs: startMs * 2 });
+  assertEquals(expiresAtMs, startMs + 400 * 24 * hourMs);
+  assertEquals(await alice.client.call("RegisterInvite", { ...invite, expiresAtMs: startMs * 2 }), { expiresAtMs });
+});
+
 async function registerInvite({ client }: Actor, channelId: ChannelId, uses = 1): Promise<InviteId> {
   const inviteId = idOf<InviteId>(5);
   await client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + 24 * hourMs, uses });
