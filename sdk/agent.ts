@@ -36,6 +36,7 @@ export interface AgentParts {
   readonly identity: MlsIdentity;
 }
 
+/** How a channel is opened. */
 export interface ChannelOptions {
   /** False for an agent that only sends: messages are acknowledged as they arrive and never shown. */
   readonly receive?: boolean;

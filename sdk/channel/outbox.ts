@@ -12,6 +12,7 @@ import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 import { putCounter } from "./records.ts";
 
+/** How a message is sent. */
 export interface SendOptions {
   /** While the relay cannot be reached, keep the message in memory and send it later, instead of failing after a while. */
   readonly queue?: boolean;
@@ -19,6 +20,7 @@ export interface SendOptions {
   readonly timeoutMs?: number;
 }
 
+/** What became of a message. */
 export interface Sent {
   /** The message's id, which receivers see too. */
   readonly id: MessageId;
