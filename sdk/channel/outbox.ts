@@ -169,10 +169,13 @@ export class Outbox {
 
   #expire(sending: Sending, timeoutMs: number): void {
     this.#waiting = this.#waiting.filter((each) => each !== sending);
+    const reachable = this.#deps.session.state.kind === "online";
     const why = sending.tried
       ? "the relay did not answer, so it may have been delivered or not"
+      : reachable
+      ? "the channel could not send yet, so it was not sent; see health()"
       : "the relay could not be reached, so it was not sent; use { queue: true } to send it later";
-    const code = sending.tried || this.#online ? "transport_error" : "connection_error";
+    const code = sending.tried || reachable ? "transport_error" : "connection_error";
     if (!sending.tried && sending.counter !== undefined) this.#unusedCounters.push(sending.counter);
     sending.settle(createError(code, `Cannot send within ${timeoutMs} ms: ${why}`));
   }
