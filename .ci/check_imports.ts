@@ -19,8 +19,11 @@ const entryPoints = new Set([
   "proto/lease.ts",
   "relay/engine/mod.ts",
   "relay/http2/mod.ts",
+  "sdk/platform/browser.ts",
   "sdk/platform/browser_store.ts",
+  "sdk/platform/deno.ts",
   "sdk/platform/directory_store.ts",
+  "sdk/platform/node.ts",
   "sdk/platform/node_ed25519.ts",
 ]);
 
@@ -34,13 +37,15 @@ const mayNotImport: readonly { readonly from: string; readonly to: readonly stri
   { from: "relay/http2/", to: ["relay/core/", "relay/engine/", "relay/listeners/", "relay/proxy/", "relay/main.ts"] },
   { from: "sdk/mls/", to: ["sdk/transport/", "sdk/platform/", "sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"] },
   { from: "sdk/store/", to: ["sdk/transport/", "sdk/platform/", "sdk/mls/", "sdk/client.ts", "sdk/manager.ts"] },
+  { from: "sdk/session/", to: ["sdk/mls/", "sdk/store/", "sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"] },
   { from: "sdk/transport/", to: ["sdk/platform/", "sdk/mls/", "sdk/store/", "sdk/client.ts", "sdk/manager.ts"] },
 ];
 
 /** Only these may know ts-mls and HTTP/2's neighbours: everything else goes through their own modules. */
 const onlyIn: readonly { readonly dependency: RegExp; readonly folder: string }[] = [
   { dependency: /^(npm:)?ts-mls\b/, folder: "sdk/mls/" },
-  { dependency: /^node:http2$/, folder: "(nowhere: it can abort the process)/" },
+  // In Deno it can abort the process; this file is loaded in Node only.
+  { dependency: /^node:http2$/, folder: "sdk/platform/node_grpc.ts" },
 ];
 
 const pureZone = /^(proto|api\/domain|relay\/core|sdk)\//;

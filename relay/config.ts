@@ -1,0 +1,179 @@
+/**
+ * Configuration from environment variables: every one is checked here, once, and all faults are reported together, so that
+ * nobody fixes them one restart at a time. `docs/relay.md` has the table; a test compares it with the names that are read.
+ */
+import { limits, type RelayLimits } from "../proto/mod.ts";
+import { type CoreConfig, defaultCoreConfig } from "./core/config.ts";
+import type { Secret } from "./operations/secret.ts";
+import { type ReadVariable, VariableReader } from "./variables.ts";
+
+export interface RelayConfig {
+  readonly dataDir: string;
+  readonly host: string;
+  readonly grpcPort: number;
+  readonly quicPort: number;
+  /** Undefined: no metrics. */
+  readonly admin: { readonly host: string; readonly port: number } | undefined;
+  readonly apiUrl: string;
+  /** Undefined: from the data directory, which the API of the same machine shares. */
+  readonly relaySecret: Secret | undefined;
+  /** What clients dial; undefined: the loopback names with this relay's ports. */
+  readonly origins: readonly string[] | undefined;
+  /** Origins of pages that may connect; undefined: a development machine, loopback origins. */
+  readonly corsOrigins: readonly string[] | undefined;
+  /** PEM files; undefined: a development certificate in the data directory. */
+  readonly tls: CertificateFiles | undefined;
+  readonly engine: "file" | "memory";
+  /** Without origins, which are known when the ports are. */
+  readonly core: Omit<CoreConfig, "origins">;
+}
+
+export interface CertificateFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  constructor(readonly faults: readonly string[]) {
+    super(
+      `Cannot start the relay: ${faults.length} fault(s) in the configuration\n` +
+        faults.map((fault) => `  - ${fault}`).join("\n"),
+    );
+  }
+}
+
+interface Limit<Field> {
+  readonly name: string;
+  readonly field: Field;
+  readonly min: number;
+  readonly max: number;
+  /** Seconds in the variable, milliseconds in the program. */
+  readonly seconds?: true;
+}
+
+type Numeric<Config> = { [Key in keyof Config]: Config[Key] extends number ? Key : never }[keyof Config];
+
+const coreLimits: readonly Limit<Numeric<CoreConfig>>[] = [
+  { name: "STATIC_RELAY_CELL_BYTES", field: "cellBytes", min: limits.minCellBytes, max: limits.maxCellBytes },
+  { name: "STATIC_RELAY_SESSIONS", field: "maxSessions", min: 1, max: 1_000_000 },
+  { name: "STATIC_RELAY_UNAUTHENTICATED", field: "maxUnauthenticated", min: 1, max: 100_000 },
+  { name: "STATIC_RELAY_SESSIONS_PER_ACCOUNT", field: "sessionsPerAccount", min: 1, max: 1_000_000 },
+  { name: "STATIC_RELAY_CHANNELS_PER_ACCOUNT", field: "channelsPerAccount", min: 1, max: 1_000_000 },
+  { name: "STATIC_RELAY_DRAIN_SECONDS", field: "drainMs", min: 0, max: 600, seconds: true },
+];
+
+const day = 86_400;
+const clientLimits: readonly Limit<Numeric<RelayLimits>>[] = [
+  { name: "STATIC_RELAY_PAYLOAD_BYTES", field: "payloadBytes", min: 1024, max: limits.payloadBytes },
+  { name: "STATIC_RELAY_KEY_PACKAGE_BYTES", field: "keyPackageBytes", min: 512, max: limits.keyPackageBytes },
+  { name: "STATIC_RELAY_COMMIT_BYTES", field: "commitBytes", min: 4096, max: limits.commitBytes },
+  { name: "STATIC_RELAY_WELCOME_BYTES", field: "welcomeBytes", min: 4096, max: limits.welcomeBytes },
+  { name: "STATIC_RELAY_MEMBERS", field: "membersPerChannel", min: 1, max: limits.membersPerChannel },
+  {
+    name: "STATIC_RELAY_QUEUE_BYTES",
+    field: "queueBytesPerChannel",
+    min: limits.ciphertextBytes,
+    max: Number.MAX_SAFE_INTEGER,
+  },
+  { name: "STATIC_RELAY_QUEUE_SECONDS", field: "queueAgeMs", min: 60, max: 365 * day, seconds: true },
+  { name: "STATIC_RELAY_KEY_PACKAGES", field: "keyPackagesPerAgent", min: 1, max: 10_000 },
+  { name: "STATIC_RELAY_IDLE_SECONDS", field: "idleTimeoutMs", min: 5, max: 3600, seconds: true },
+  {
+    name: "STATIC_RELAY_JOIN_SECONDS",
+    field: "joinRequestMs",
+    min: 10,
+    max: limits.joinRequestMs / 1000,
+    seconds: true,
+  },
+  { name: "STATIC_RELAY_LAPSE_SECONDS", field: "lapseAgeMs", min: day, max: 365 * day, seconds: true },
+  { name: "STATIC_RELAY_LAPSE_COMMITS", field: "lapseCommits", min: 100, max: 1_000_000 },
+];
+
+const { origins: _, ...coreDefaults } = defaultCoreConfig;
+
+export function readConfig(variable: ReadVariable): RelayConfig {
+  const read = new VariableReader(variable);
+  const config: RelayConfig = {
+    dataDir: read.text("STATIC_DATA_DIR", ".static"),
+    // Both families on one socket: browsers take localhost to be ::1.
+    host: read.text("STATIC_RELAY_HOST", "::"),
+    grpcPort: read.port("STATIC_RELAY_GRPC_PORT", 5000),
+    quicPort: read.port("STATIC_RELAY_QUIC_PORT", 4433),
+    admin: read.given("STATIC_ADMIN_PORT") === "off" ? undefined : {
+      host: read.text("STATIC_ADMIN_HOST", "127.0.0.1"),
+      port: read.port("STATIC_ADMIN_PORT", 9465),
+    },
+    ...readApi(read),
+    origins: read.list("STATIC_RELAY_ORIGINS", parseRelayOrigin, "like quic://relay.example.com:4433, with its port"),
+    corsOrigins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com"),
+    tls: readTls(read),
+    engine: read.choice("STATIC_RELAY_ENGINE", ["file", "memory"]),
+    core: {
+      ...coreDefaults,
+      ...readLimits(read, coreLimits, defaultCoreConfig),
+      limits: { ...defaultCoreConfig.limits, ...readLimits(read, clientLimits, defaultCoreConfig.limits) },
+    },
+  };
+  if (config.tls !== undefined && config.origins === undefined) {
+    read.fault("STATIC_RELAY_ORIGINS", "given with STATIC_TLS_CERT: the addresses that clients dial, which they sign");
+  }
+  if (read.faults.length > 0) throw new ConfigError(read.faults);
+  return config;
+}
+
+/** The process's own environment. */
+export function configFromEnvironment(): RelayConfig {
+  return readConfig((name) => Deno.env.get(name));
+}
+
+function readApi(read: VariableReader): Pick<RelayConfig, "apiUrl" | "relaySecret"> {
+  const text = read.text("STATIC_API_URL", `http://127.0.0.1:${read.port("STATIC_API_PORT", 8080)}`);
+  const relaySecret = read.secret("STATIC_RELAY_SECRET", 32);
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || ![url.origin, `${url.origin}/`].includes(text)) {
+    read.fault("STATIC_API_URL", "an address such as https://api.example.com, without a path");
+    return { apiUrl: text, relaySecret };
+  }
+  if (!isLoopback(url.hostname)) {
+    const trusted = read.choice("STATIC_TLS_TERMINATED", ["false", "true"]) === "true";
+    if (url.protocol === "http:" && !trusted) {
+      read.fault("STATIC_API_URL", "https, or on a network that only you can read, STATIC_TLS_TERMINATED true");
+    }
+    if (relaySecret === undefined) read.fault("STATIC_RELAY_SECRET", "the API's, which is on another machine");
+  }
+  return { apiUrl: url.origin, relaySecret };
+}
+
+function readTls(read: VariableReader): CertificateFiles | undefined {
+  const [certFile, keyFile] = [read.given("STATIC_TLS_CERT"), read.given("STATIC_TLS_KEY")];
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    read.fault("STATIC_TLS_CERT and STATIC_TLS_KEY", "set together or not at all");
+  }
+  return certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
+}
+
+function readLimits<Field extends string>(
+  read: VariableReader,
+  table: readonly Limit<Field>[],
+  defaults: Readonly<Record<Field, number>>,
+): Partial<Record<Field, number>> {
+  const values: Partial<Record<Field, number>> = {};
+  for (const { name, field, min, max, seconds } of table) {
+    const unit = seconds === true ? 1000 : 1;
+    values[field] = unit * read.integer(name, defaults[field] / unit, { min, max });
+  }
+  return values;
+}
+
+function parseRelayOrigin(text: string): string | undefined {
+  return /^(quic|https|grpc):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\]):\d{1,5}$/.test(text) ? text : undefined;
+}
+
+function parseWebOrigin(text: string): string | undefined {
+  return URL.parse(text)?.origin === text ? text : undefined;
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}

@@ -1,0 +1,107 @@
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { defaultCoreConfig } from "./core/config.ts";
+import { ConfigError, readConfig, type RelayConfig } from "./config.ts";
+
+function configOf(variables: Readonly<Record<string, string>>): RelayConfig {
+  return readConfig((name) => variables[name]);
+}
+
+function faultsOf(variables: Readonly<Record<string, string>>): readonly string[] {
+  return assertThrows(() => configOf(variables), ConfigError).faults;
+}
+
+Deno.test("without any variable the relay is one for this machine", () => {
+  const { core, ...config } = configOf({});
+  assertEquals({ origins: [], ...core }, defaultCoreConfig);
+  assertEquals(config, {
+    dataDir: ".static",
+    host: "::",
+    grpcPort: 5000,
+    quicPort: 4433,
+    admin: { host: "127.0.0.1", port: 9465 },
+    apiUrl: "http://127.0.0.1:8080",
+    relaySecret: undefined,
+    origins: undefined,
+    corsOrigins: undefined,
+    tls: undefined,
+    engine: "file",
+  });
+});
+
+Deno.test("every variable arrives", () => {
+  const config = configOf({
+    STATIC_DATA_DIR: "/var/lib/static",
+    STATIC_RELAY_HOST: "0.0.0.0",
+    STATIC_RELAY_GRPC_PORT: "443",
+    STATIC_RELAY_QUIC_PORT: "443",
+    STATIC_ADMIN_PORT: "off",
+    STATIC_API_URL: "https://api.example.com/",
+    STATIC_RELAY_SECRET: "s".repeat(32),
+    STATIC_RELAY_ORIGINS: "quic://relay.example.com:443, https://relay.example.com:443",
+    STATIC_CORS_ORIGINS: "https://app.example.com",
+    STATIC_TLS_CERT: "/etc/relay.pem",
+    STATIC_TLS_KEY: "/etc/relay.key",
+    STATIC_RELAY_ENGINE: "memory",
+    STATIC_RELAY_CELL_BYTES: "8192",
+    STATIC_RELAY_DRAIN_SECONDS: "20",
+    STATIC_RELAY_QUEUE_SECONDS: "3600",
+    STATIC_RELAY_MEMBERS: "50",
+  });
+  assertEquals(config.apiUrl, "https://api.example.com");
+  assertEquals(config.relaySecret?.reveal(), "s".repeat(32));
+  assertEquals(config.origins, ["quic://relay.example.com:443", "https://relay.example.com:443"]);
+  assertEquals([config.admin, config.engine, config.host], [undefined, "memory", "0.0.0.0"]);
+  assertEquals(config.tls, { certFile: "/etc/relay.pem", keyFile: "/etc/relay.key" });
+  const { cellBytes, drainMs, limits: { queueAgeMs, membersPerChannel } } = config.core;
+  assertEquals([cellBytes, drainMs, queueAgeMs, membersPerChannel], [8192, 20_000, 3_600_000, 50]);
+});
+
+Deno.test("all faults are reported together, each with what is expected, none with a value", () => {
+  const faults = faultsOf({
+    STATIC_RELAY_GRPC_PORT: "65536",
+    STATIC_RELAY_QUIC_PORT: "-1",
+    STATIC_ADMIN_PORT: "none",
+    STATIC_API_URL: "http://api.example.com",
+    STATIC_RELAY_SECRET: "short-canary",
+    STATIC_RELAY_ORIGINS: "relay.example.com",
+    STATIC_CORS_ORIGINS: "https://app.example.com/path",
+    STATIC_TLS_CERT: "/etc/relay.pem",
+    STATIC_RELAY_ENGINE: "postgres",
+    STATIC_RELAY_MEMBERS: "1001",
+    STATIC_RELAY_IDLE_SECONDS: "1e3",
+  });
+  const named = [
+    "STATIC_RELAY_GRPC_PORT",
+    "STATIC_RELAY_QUIC_PORT",
+    "STATIC_ADMIN_PORT",
+    "STATIC_RELAY_SECRET",
+    "STATIC_API_URL",
+    "STATIC_RELAY_ORIGINS",
+    "STATIC_CORS_ORIGINS",
+    "STATIC_TLS_CERT and STATIC_TLS_KEY",
+    "STATIC_RELAY_ENGINE",
+    "STATIC_RELAY_IDLE_SECONDS",
+    "STATIC_RELAY_MEMBERS",
+  ];
+  assertEquals(faults.map((fault) => fault.slice(0, fault.indexOf(" must be "))).sort(), named.sort());
+  assert(faults.every((fault) => !fault.includes("canary")));
+});
+
+Deno.test("what could go wrong in production is refused at the start", () => {
+  const refused: [Record<string, string>, string][] = [
+    [{ STATIC_API_URL: "https://api.example.com" }, "STATIC_RELAY_SECRET must be the API's"],
+    [{ STATIC_API_URL: "ftp://localhost" }, "STATIC_API_URL must be an address"],
+    [{ STATIC_API_URL: "https://user:password@localhost" }, "STATIC_API_URL must be an address"],
+    [{ STATIC_TLS_CERT: "a", STATIC_TLS_KEY: "b" }, "STATIC_RELAY_ORIGINS must be given"],
+    [{ STATIC_RELAY_ORIGINS: "quic://Relay.example.com:4433" }, "STATIC_RELAY_ORIGINS must be a list"],
+    [{ STATIC_RELAY_ORIGINS: "quic://relay.example.com" }, "with its port"],
+  ];
+  for (const [variables, text] of refused) assertStringIncludes(faultsOf(variables).join("\n"), text);
+});
+
+Deno.test("printing the configuration shows no secret", () => {
+  const config = configOf({ STATIC_RELAY_SECRET: "canary".padEnd(40, "x") });
+  for (const text of [JSON.stringify(config), Deno.inspect(config), `${config.relaySecret}`]) {
+    assert(!text.includes("canary"), text);
+  }
+});

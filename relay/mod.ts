@@ -1,0 +1,4 @@
+/** The relay. `startRelay` runs it in this process. */
+export { ConfigError, configFromEnvironment, readConfig, type RelayConfig } from "./config.ts";
+export { PortTaken } from "./operations/ports.ts";
+export { type RelayOptions, type RunningRelay, startRelay } from "./service.ts";

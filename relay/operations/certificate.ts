@@ -1,0 +1,109 @@
+/**
+ * Where the relay's certificate comes from, and when it changes. Configured files are read again and used when they have
+ * become another valid pair; without them a development certificate is kept in the data directory and renewed before it ends.
+ * `ca.pem` there is what clients trust. What cannot be used leaves the present certificate in force.
+ */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readIfPresent, writeOwned } from "./owned_file.ts";
+import { createAuthority, createServerCertificate, type KeyedCertificate } from "./x509.ts";
+
+export interface CertificateSource {
+  /** The last one that `check` answered. */
+  readonly current: KeyedCertificate;
+  readonly expiresAtMs: number;
+  /** Development only: the authority that clients trust. */
+  readonly caFile: string | undefined;
+  /** Another certificate than the current one, if there is. Rejects when the files do not hold a usable one. */
+  check(): Promise<KeyedCertificate | undefined>;
+}
+
+export interface CertificateOptions {
+  readonly files: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly dataDir: string;
+  readonly nowMs: () => number;
+}
+
+const dayMs = 86_400_000;
+/** Clients that pin the certificate's hash have this long to hear of the next one. */
+const renewBeforeMs = 3 * dayMs;
+/** An authority ends later than anything that it signs. */
+const replaceAuthorityBeforeMs = 30 * dayMs;
+
+export async function openCertificate({ files, dataDir, nowMs }: CertificateOptions): Promise<CertificateSource> {
+  const load = (): Promise<KeyedCertificate> =>
+    files === undefined ? keepDevelopmentCertificate(dataDir, nowMs()) : readFiles(files);
+  let current = await load();
+  return {
+    get current() {
+      return current;
+    },
+    get expiresAtMs() {
+      return endOf(current);
+    },
+    caFile: files === undefined ? `${dataDir}/ca.pem` : undefined,
+    check: async () => {
+      const found = await load();
+      if (found.cert === current.cert && found.key === current.key) return undefined;
+      current = found;
+      return found;
+    },
+  };
+}
+
+async function readFiles({ certFile, keyFile }: { certFile: string; keyFile: string }): Promise<KeyedCertificate> {
+  const [cert, key] = await Promise.all([certFile, keyFile].map((path) => Deno.readTextFile(path)));
+  const pair = { cert: cert ?? "", key: key ?? "" };
+  if (!isPair(pair)) {
+    throw new Error(`Cannot use the certificate: ${certFile} and ${keyFile} are not a certificate and its private key`);
+  }
+  return pair;
+}
+
+/** Each pair is one file, so that no crash can leave a certificate with another's key. */
+async function keepDevelopmentCertificate(dataDir: string, nowMs: number): Promise<KeyedCertificate> {
+  const authority = await keep(`${dataDir}/ca_key.pem`, nowMs + replaceAuthorityBeforeMs, () => createAuthority(nowMs));
+  if (await readIfPresent(`${dataDir}/ca.pem`) !== authority.cert) {
+    await writeOwned(`${dataDir}/ca.pem`, authority.cert, 0o644);
+  }
+  return await keep(
+    `${dataDir}/relay_certificate.pem`,
+    nowMs + renewBeforeMs,
+    () => createServerCertificate(authority, nowMs),
+    authority,
+  );
+}
+
+/** What the file holds, if it is good until then (and of this issuer); otherwise a new one. */
+async function keep(
+  path: string,
+  untilMs: number,
+  create: () => Promise<KeyedCertificate>,
+  issuer?: KeyedCertificate,
+): Promise<KeyedCertificate> {
+  const kept = splitPair(await readIfPresent(path) ?? "");
+  if (isPair(kept) && endOf(kept) > untilMs && (issuer === undefined || isSignedBy(kept, issuer))) return kept;
+  const created = await create();
+  await writeOwned(path, created.cert + created.key);
+  return created;
+}
+
+function splitPair(text: string): KeyedCertificate {
+  const keyStart = text.indexOf("-----BEGIN PRIVATE KEY-----");
+  return keyStart < 0 ? { cert: text, key: "" } : { cert: text.slice(0, keyStart), key: text.slice(keyStart) };
+}
+
+function isPair({ cert, key }: KeyedCertificate): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}
+
+function isSignedBy({ cert }: KeyedCertificate, issuer: KeyedCertificate): boolean {
+  return new X509Certificate(cert).verify(new X509Certificate(issuer.cert).publicKey);
+}
+
+function endOf({ cert }: KeyedCertificate): number {
+  return Date.parse(new X509Certificate(cert).validTo);
+}

@@ -1,0 +1,33 @@
+/**
+ * Structured logs: one JSON object per line. Callers pass ids and codes, never payloads or secrets; as a last line of defence
+ * anything that looks like an API key, a token or an invite is struck out before it is written.
+ */
+import { apiKeyPattern } from "../../proto/mod.ts";
+
+export type LogLevel = "info" | "warn" | "error";
+export type LogFields = Readonly<Record<string, unknown>>;
+export type Log = (level: LogLevel, event: string, fields?: LogFields) => void;
+
+const secretText = new RegExp(`${apiKeyPattern}|eyJ[\\w-]+\\.[\\w-]+\\.[\\w-]*|inv_[\\w-]{20,}`, "g");
+
+export function createLog({ write, nowMs }: { write: (line: string) => void; nowMs: () => number }): Log {
+  return (level, event, fields = {}) => {
+    const line = JSON.stringify({ time: new Date(nowMs()).toISOString(), level, event, ...fields });
+    write(line.replace(secretText, "[secret]"));
+  };
+}
+
+/** A fault of our own: with the place in the code. */
+export function describeError(error: unknown): LogFields {
+  return { ...describeFailure(error), ...(error instanceof Error ? { stack: error.stack } : {}) };
+}
+
+/**
+ * Something outside that did not work: its words and its causes'. Never other fields of an error, because libraries keep what
+ * they worked on there.
+ */
+export function describeFailure(error: unknown): LogFields {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const { name, message, cause } = error;
+  return { name, message, ...(cause === undefined ? {} : { cause: describeFailure(cause) }) };
+}

@@ -1,0 +1,107 @@
+/** What the relay tells Prometheus. Everything is read at the time of the scrape; `docs/relay.md` lists the same names. */
+import type { Meter } from "../core/meter.ts";
+import type { RelayStats } from "../core/relay.ts";
+import type { QuotaStats } from "../quota/leased_quota.ts";
+import type { RelayServerStats } from "../server.ts";
+
+export interface Metric {
+  readonly name: string;
+  readonly type: "counter" | "gauge";
+  readonly help: string;
+  /** Undefined: this machine does not tell, and the metric is left out. */
+  readonly value: number | undefined;
+}
+
+export interface MetricSources {
+  readonly meter: Meter;
+  readonly core: RelayStats;
+  readonly server: RelayServerStats;
+  readonly quota: QuotaStats;
+  readonly loopLagMs: number;
+  readonly udpDrops: number | undefined;
+  readonly certificateExpiresAtMs: number;
+  readonly memoryBytes: number;
+}
+
+export function collectMetrics(sources: MetricSources): readonly Metric[] {
+  return [...sessionMetrics(sources), ...channelMetrics(sources), ...quotaMetrics(sources), ...processMetrics(sources)];
+}
+
+/** The text format, version 0.0.4. */
+export function renderMetrics(metrics: readonly Metric[]): string {
+  return metrics.filter(({ value }) => value !== undefined).map(({ name, type, help, value }) =>
+    `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}\n`
+  ).join("");
+}
+
+function sessionMetrics({ meter, core, server }: MetricSources): Metric[] {
+  return [
+    gauge("sessions", "Sessions, authenticated or not.", core.sessions),
+    gauge("sessions_authenticated", "Sessions of agents.", core.authenticated),
+    gauge("quic_connections", "QUIC connections, WebTransport included.", server.quic.connections),
+    gauge("quic_connections_unauthenticated", "QUIC connections without a session of an agent.", server.quic.strangers),
+    counter("quic_refused_total", "QUIC connections that were refused because of a limit.", server.quic.refused),
+    counter("sessions_opened_total", "Sessions that were opened.", meter.sessionsOpened),
+    counter("sessions_authenticated_total", "Sessions that authenticated.", meter.sessionsAuthenticated),
+    counter("sessions_refused_total", "Sessions that were refused because of a limit or load.", meter.sessionsRefused),
+    counter("slow_readers_total", "Sessions that were cut off because they did not read.", meter.slowReaders),
+    counter("requests_total", "Requests.", meter.requests),
+    counter("request_errors_total", "Requests that were answered with an error.", meter.requestErrors),
+    counter("shed_total", "Requests and connections that were refused because of load.", meter.shed),
+    gauge("shedding_level", "0 none, 1 connections, 2 joins too, 3 messages too.", core.sheddingLevel),
+  ];
+}
+
+function channelMetrics({ meter, core }: MetricSources): Metric[] {
+  return [
+    gauge("channels", "Channels in memory.", core.channels),
+    gauge("subscriptions", "Subscriptions of sessions to channels.", core.subscriptions),
+    gauge("queue_bytes", "Application messages that wait in the channels in memory.", core.queueBytes),
+    gauge("appends_waiting", "Entries that wait to be durable.", core.appendsWaiting),
+    gauge("join_requests", "Join and rejoin requests that wait for an answer.", core.joinRequests),
+    counter("messages_accepted_total", "Application messages that were accepted.", meter.messagesAccepted),
+    counter("messages_duplicate_total", "Application messages that were sent again.", meter.messagesDuplicate),
+    counter("messages_dropped_total", "Application messages that gave way to gaps.", meter.messagesDropped),
+    counter("commits_accepted_total", "Commits that were accepted.", meter.commitsAccepted),
+    counter("epoch_conflicts_total", "Commits and messages that came too late for their epoch.", meter.epochConflicts),
+    counter("deliveries_total", "Entries that were delivered to sessions.", meter.deliveries),
+    counter("delivered_bytes_total", "Bytes of these.", meter.deliveredBytes),
+    counter("members_lapsed_total", "Members that were absent too long.", meter.membersLapsed),
+    counter("key_packages_claimed_total", "KeyPackages that were claimed.", meter.keyPackagesClaimed),
+    counter("join_requests_total", "Join and rejoin requests.", meter.joinRequests),
+  ];
+}
+
+function quotaMetrics({ meter, quota }: MetricSources): Metric[] {
+  return [
+    gauge("quota_accounts", "Accounts that hold leases or have bytes to report.", quota.accounts),
+    gauge("quota_leases", "Leases in use.", quota.leases),
+    gauge("quota_messages_left", "Messages that the leases still pay for.", quota.messagesLeft),
+    gauge("quota_reservations", "Messages that are being appended.", quota.reservationsUnderWay),
+    gauge(
+      "quota_leases_unreported",
+      "Leases that ended and that the API has not heard of yet.",
+      quota.leasesUnreported,
+    ),
+    counter("quota_leases_total", "Leases that were taken.", quota.leasesTaken),
+    counter("quota_api_failures_total", "Questions about quota that the API did not answer.", quota.apiFailures),
+    counter("quota_refusals_total", "Messages that were refused for want of quota.", meter.quotaRefusals),
+  ];
+}
+
+function processMetrics({ loopLagMs, udpDrops, certificateExpiresAtMs, memoryBytes }: MetricSources): Metric[] {
+  return [
+    gauge("event_loop_lag_seconds", "How late timers run, smoothed.", loopLagMs / 1000),
+    counter("udp_drops_total", "Datagrams that the kernel dropped; see the page on UDP buffers.", udpDrops),
+    gauge("certificate_expires_timestamp_seconds", "When the certificate ends.", certificateExpiresAtMs / 1000),
+    gauge("memory_bytes", "Resident memory of the process.", memoryBytes),
+  ];
+}
+
+function gauge(name: string, help: string, value: number | undefined): Metric {
+  return { name: `static_relay_${name}`, type: "gauge", help, value };
+}
+
+function counter(name: string, help: string, value: number | undefined): Metric {
+  return { name: `static_relay_${name}`, type: "counter", help, value };
+}

@@ -1,0 +1,28 @@
+/** A secret on its way through the program: printing it or encoding it as JSON shows a placeholder. */
+
+const placeholder = "[secret]";
+
+export class Secret {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The one way to the text; a reader of the code can search for it. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  toJSON(): string {
+    return placeholder;
+  }
+
+  toString(): string {
+    return placeholder;
+  }
+
+  [Symbol.for("Deno.customInspect")](): string {
+    return placeholder;
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * The leases of one account: which one pays for the next message, when more is needed, and how much. Counts and times only;
+ * asking the API is `leased_quota.ts`. A new lease is wanted while half of the last one is left, and sized for a minute at the
+ * present rate, so a busy account asks once in a while and a quiet one holds little that another relay could use.
+ */
+import { leaseStopMarginMs } from "../../proto/lease.ts";
+import type { Charge, HeldLease } from "../engine/engine.ts";
+
+const sizedForMs = 60_000;
+/** Shorter observations say nothing about a rate. */
+const shortestObservationMs = 1_000;
+const smallestLease = 100;
+const largestLease = 100_000;
+/** An account that sent nothing for this long gives back what it holds. */
+const idleMs = 60_000;
+/** Before a lease expires its last count must have reached the API, even if an append is stuck. */
+const forcedMarginMs = 10_000;
+
+export interface ActiveLease extends HeldLease {
+  /** Not used from here on. */
+  readonly stopAtMs: number;
+  /** From here on it no longer counts as room. */
+  readonly renewAtMs: number;
+  /** Reservations, appended or under way. */
+  taken: number;
+  underWay: number;
+  appended: number;
+  payloadBytes: number;
+  /** What the API was told of `appended`. */
+  reported: number;
+}
+
+export class AccountLeases {
+  #leases: ActiveLease[] = [];
+  #lastGrant = 0;
+  #takenSinceRefill = 0;
+  #refilledAtMs = -Infinity;
+  #usedAtMs = -Infinity;
+
+  get active(): readonly ActiveLease[] {
+    return this.#leases;
+  }
+
+  add(lease: HeldLease, nowMs: number): void {
+    const stopAtMs = lease.expiresAtMs - leaseStopMarginMs;
+    const renewAtMs = stopAtMs - (stopAtMs - nowMs) / 4;
+    this.#leases.push({
+      ...lease,
+      stopAtMs,
+      renewAtMs,
+      taken: 0,
+      underWay: 0,
+      appended: 0,
+      payloadBytes: 0,
+      reported: 0,
+    });
+    this.#lastGrant = lease.granted;
+    this.#takenSinceRefill = 0;
+    this.#refilledAtMs = nowMs;
+    this.#usedAtMs = nowMs;
+  }
+
+  take(payloadBytes: number, nowMs: number): Charge | undefined {
+    const lease = this.#leases.find(({ taken, granted, stopAtMs }) => taken < granted && nowMs < stopAtMs);
+    if (lease === undefined) return undefined;
+    lease.taken++;
+    lease.underWay++;
+    this.#takenSinceRefill++;
+    this.#usedAtMs = nowMs;
+    return { leaseId: lease.leaseId, fence: lease.fence, payloadBytes };
+  }
+
+  settle({ leaseId, payloadBytes }: Charge, appended: boolean): void {
+    const lease = this.#leases.find((candidate) => candidate.leaseId === leaseId);
+    // One that was closed meanwhile has its final numbers from the engine.
+    if (lease === undefined) return;
+    lease.underWay--;
+    if (appended) {
+      lease.appended++;
+      lease.payloadBytes += payloadBytes;
+    } else {
+      lease.taken--;
+    }
+  }
+
+  needsMore(nowMs: number): boolean {
+    let room = 0;
+    for (const { granted, taken, renewAtMs } of this.#leases) if (nowMs < renewAtMs) room += granted - taken;
+    return room < this.#lastGrant / 2;
+  }
+
+  /** How many messages to ask for. */
+  wanted(nowMs: number): number {
+    const observedMs = Math.max(shortestObservationMs, nowMs - this.#refilledAtMs);
+    const forAMinute = Math.round(this.#takenSinceRefill * sizedForMs / observedMs);
+    return Math.min(largestLease, Math.max(smallestLease, forAMinute));
+  }
+
+  /** Takes out the leases that are of no more use: spent, at their end, or of an account that went quiet. */
+  takeFinished(nowMs: number): ActiveLease[] {
+    const idle = nowMs - this.#usedAtMs >= idleMs;
+    return this.#takeOut(({ underWay, taken, granted, stopAtMs, expiresAtMs }) =>
+      (underWay === 0 && (idle || taken === granted || nowMs >= stopAtMs)) || nowMs >= expiresAtMs - forcedMarginMs
+    );
+  }
+
+  takeAll(): ActiveLease[] {
+    return this.#takeOut(() => true);
+  }
+
+  takeOne(leaseId: string): ActiveLease[] {
+    return this.#takeOut((lease) => lease.leaseId === leaseId);
+  }
+
+  #takeOut(finished: (lease: ActiveLease) => boolean): ActiveLease[] {
+    const out = this.#leases.filter(finished);
+    if (out.length > 0) this.#leases = this.#leases.filter((lease) => !out.includes(lease));
+    return out;
+  }
+}

@@ -1,0 +1,20 @@
+/** The API as quota sees it; see `proto/lease.ts` for what each question means. Every call rejects when it has no answer. */
+import type { Lease, LeaseReportBatch, LeaseReportResults, LeaseRequest } from "../../proto/lease.ts";
+
+export interface LeaseApi {
+  take(request: LeaseRequest): Promise<TakeAnswer>;
+  /** One outcome per report, in order. */
+  report(batch: LeaseReportBatch): Promise<readonly ReportOutcome[]>;
+  /** Leases of this relay that were never closed. */
+  listOpen(relayId: string): Promise<readonly Lease[]>;
+}
+
+export type TakeAnswer =
+  | { readonly outcome: "granted"; readonly lease: Lease }
+  /** Until the period ends, unless the plan changes or somebody gives back. */
+  | { readonly outcome: "exhausted"; readonly retryAfterMs: number }
+  /** Something is set up wrongly; nothing was granted. */
+  | { readonly outcome: "refused"; readonly fault: Error };
+
+export type ReportOutcome = LeaseReportResults["results"][number]["outcome"];
+export type LeaseReport = LeaseReportBatch["reports"][number];

@@ -1,0 +1,340 @@
+/**
+ * Quota without a round trip per message: leases are taken from the API ahead of need, one question per account at a time,
+ * and every lease ends with a report of what the engine durably counted under it. A message is never accepted without a lease
+ * that pays for it, so the limit holds whatever fails; when the API is away, what was leased is used up first.
+ *
+ * While a lease runs, the API is told only messages whose append is durable, so a later report never says less. Fill and
+ * cover bytes travel with the last report of a lease: they are counted in memory, and a crash must not shrink a number that
+ * was reported before.
+ */
+import { type AccountId, parseAccountId } from "../../proto/mod.ts";
+import type { Lease } from "../../proto/lease.ts";
+import type { Quota, Reservation } from "../core/ports.ts";
+import type { Charge, HeldLease, LeaseBook } from "../engine/engine.ts";
+import { describeFailure, type Log } from "../operations/log.ts";
+import { AccountLeases, type ActiveLease } from "./account_leases.ts";
+import type { LeaseApi, LeaseReport, ReportOutcome } from "./lease_api.ts";
+import { reportsPerBatch, settleEarlierLife } from "./settlement.ts";
+
+export interface LeasedQuotaDeps {
+  readonly api: LeaseApi;
+  readonly book: LeaseBook;
+  /** The same in every life of this relay. */
+  readonly relayId: string;
+  readonly nowMs: () => number;
+  readonly newNonce: () => string;
+  readonly log: Log;
+}
+
+export interface QuotaStats {
+  readonly accounts: number;
+  readonly leases: number;
+  /** Messages that may be accepted without asking the API. */
+  readonly messagesLeft: number;
+  readonly reservationsUnderWay: number;
+  /** Leases that ended and whose last report the API has not taken yet. */
+  readonly leasesUnreported: number;
+  readonly leasesTaken: number;
+  readonly apiFailures: number;
+}
+
+/** "Exhausted" may change with the plan or when another relay gives back; "unavailable" as soon as the API is back. */
+const exhaustedMemoryMs = 5_000;
+const unavailableMemoryMs = 1_000;
+/** An account that only reads still has bytes to report, but not more often than this. */
+const bytesIntervalMs = 60_000;
+const byteReportsPerTick = 100;
+
+type Refusal = Exclude<Reservation, { kind: "reserved" }>;
+
+interface Account {
+  readonly id: AccountId;
+  readonly leases: AccountLeases;
+  /** The question under way, shared by everybody who waits for it. */
+  refilling: Promise<void> | undefined;
+  /** Of a question that had no answer: repeated with the same nonce, so that it cannot be granted twice. */
+  nonce: string | undefined;
+  bytesNonce: string | undefined;
+  refusal: { readonly answer: Refusal; readonly untilMs: number } | undefined;
+  padding: number;
+  cover: number;
+  bytesReportedAtMs: number;
+}
+
+/** A lease's last report; the same numbers until the API has taken it. */
+interface LastReport {
+  readonly report: LeaseReport;
+  /** The engine has counted under it. */
+  readonly booked: boolean;
+}
+
+export class LeasedQuota implements Quota {
+  readonly #deps: LeasedQuotaDeps;
+  readonly #accounts = new Map<AccountId, Account>();
+  #lastReports: LastReport[] = [];
+  #settling: Promise<void> | undefined;
+  #ticking: Promise<void> | undefined;
+  #closing = false;
+  #leasesTaken = 0;
+  #apiFailures = 0;
+
+  constructor(deps: LeasedQuotaDeps) {
+    this.#deps = deps;
+  }
+
+  reserve(accountId: AccountId, payloadBytes: number): Reservation | Promise<Reservation> {
+    const account = this.#account(accountId);
+    const nowMs = this.#deps.nowMs();
+    const charge = account.leases.take(payloadBytes, nowMs);
+    if (charge === undefined) return this.#reserveLater(account, payloadBytes);
+    if (account.leases.needsMore(nowMs) && this.#mayAsk(account, nowMs)) void this.#refill(account);
+    return { kind: "reserved", charge };
+  }
+
+  settle(accountId: AccountId, charge: Charge, appended: boolean): void {
+    this.#accounts.get(accountId)?.leases.settle(charge, appended);
+  }
+
+  countBytes(accountId: AccountId, { padding, cover }: { readonly padding: number; readonly cover: number }): void {
+    const account = this.#account(accountId);
+    account.padding += padding;
+    account.cover += cover;
+  }
+
+  /** What happens by time: leases end, are reported and given back. Never rejects; what failed is tried again next time. */
+  tick(): Promise<void> {
+    this.#ticking ??= this.#upkeep().catch((error) => this.#failed("upkeep", error)).finally(() => {
+      this.#ticking = undefined;
+    });
+    return this.#ticking;
+  }
+
+  /**
+   * Gives everything back. Call when no more messages come. What the API does not take now is settled by the next life from
+   * the engine's counts.
+   */
+  async close(): Promise<void> {
+    this.#closing = true;
+    await this.#ticking;
+    for (const account of this.#accounts.values()) {
+      await account.refilling;
+      for (const lease of account.leases.takeAll()) await this.#end(account, lease);
+    }
+    await this.tick();
+  }
+
+  stats(): QuotaStats {
+    const nowMs = this.#deps.nowMs();
+    const leases = [...this.#accounts.values()].flatMap(({ leases }) => leases.active);
+    const usable = leases.filter(({ stopAtMs }) => nowMs < stopAtMs);
+    return {
+      accounts: this.#accounts.size,
+      leases: leases.length,
+      messagesLeft: usable.reduce((sum, { granted, taken }) => sum + granted - taken, 0),
+      reservationsUnderWay: leases.reduce((sum, { underWay }) => sum + underWay, 0),
+      leasesUnreported: this.#lastReports.length,
+      leasesTaken: this.#leasesTaken,
+      apiFailures: this.#apiFailures,
+    };
+  }
+
+  #account(id: AccountId): Account {
+    let account = this.#accounts.get(id);
+    if (account === undefined) {
+      account = {
+        id,
+        leases: new AccountLeases(),
+        refilling: undefined,
+        nonce: undefined,
+        bytesNonce: undefined,
+        refusal: undefined,
+        padding: 0,
+        cover: 0,
+        bytesReportedAtMs: this.#deps.nowMs(),
+      };
+      this.#accounts.set(id, account);
+    }
+    return account;
+  }
+
+  /** Ends because every refill either brings messages or leaves a refusal. */
+  async #reserveLater(account: Account, payloadBytes: number): Promise<Reservation> {
+    while (true) {
+      const nowMs = this.#deps.nowMs();
+      const charge = account.leases.take(payloadBytes, nowMs);
+      if (charge !== undefined) return { kind: "reserved", charge };
+      if (this.#closing) return { kind: "unavailable" };
+      if (account.refusal !== undefined && nowMs < account.refusal.untilMs) return account.refusal.answer;
+      await this.#refill(account);
+    }
+  }
+
+  #mayAsk({ refilling, refusal }: Account, nowMs: number): boolean {
+    return !this.#closing && refilling === undefined && (refusal === undefined || nowMs >= refusal.untilMs);
+  }
+
+  #refill(account: Account): Promise<void> {
+    account.refilling ??= this.#takeLease(account).catch((error) => {
+      this.#failed("take_lease", error);
+      account.refusal = {
+        answer: { kind: "unavailable" },
+        untilMs: this.#deps.nowMs() + unavailableMemoryMs,
+      };
+    }).finally(() => {
+      account.refilling = undefined;
+    });
+    return account.refilling;
+  }
+
+  async #takeLease(account: Account): Promise<void> {
+    const { api, book, relayId, nowMs, newNonce } = this.#deps;
+    await this.#settled();
+    const messages = account.leases.wanted(nowMs());
+    const nonce = account.nonce ??= newNonce();
+    const answer = await api.take({ nonce, relay_id: relayId, account_id: account.id, messages });
+    account.nonce = undefined;
+    if (answer.outcome === "refused") throw answer.fault;
+    if (answer.outcome === "exhausted") {
+      const untilMs = nowMs() + answer.retryAfterMs;
+      account.refusal = { answer: { kind: "exhausted", untilMs }, untilMs: nowMs() + exhaustedMemoryMs };
+      return;
+    }
+    const lease = heldLease(answer.lease);
+    try {
+      await book.open(lease);
+    } catch (error) {
+      this.#lastReports.push({ report: lastReport(lease, {}), booked: false });
+      throw error;
+    }
+    this.#leasesTaken++;
+    account.refusal = undefined;
+    account.leases.add(lease, nowMs());
+  }
+
+  /** Before the first lease of this life; a failure is tried again by whoever needs it next. */
+  #settled(): Promise<void> {
+    this.#settling ??= settleEarlierLife(this.#deps).catch((error) => {
+      this.#settling = undefined;
+      throw error;
+    });
+    return this.#settling;
+  }
+
+  async #upkeep(): Promise<void> {
+    await this.#settled();
+    const nowMs = this.#deps.nowMs();
+    for (const account of this.#accounts.values()) {
+      for (const lease of account.leases.takeFinished(nowMs)) await this.#end(account, lease);
+      // The answer to this question was lost, and with it, perhaps, messages of the account's month.
+      if (account.nonce !== undefined && this.#mayAsk(account, nowMs)) await this.#refill(account);
+    }
+    await this.#sendLastReports();
+    await this.#sendProgress();
+    await this.#carryBytes(nowMs);
+    for (const account of this.#accounts.values()) if (isForgettable(account, nowMs)) this.#accounts.delete(account.id);
+  }
+
+  async #end(account: Account, lease: ActiveLease): Promise<void> {
+    const final = await this.#deps.book.stop(lease.leaseId);
+    const { padding, cover } = takeBytes(account, this.#deps.nowMs());
+    const consumed = final?.consumed ?? lease.appended;
+    const payload = final?.payloadBytes ?? lease.payloadBytes;
+    this.#lastReports.push({ report: lastReport(lease, { consumed, payload, padding, cover }), booked: true });
+  }
+
+  /** Accounts that sent nothing have no lease to report bytes with: they get one for no messages. */
+  async #carryBytes(nowMs: number): Promise<void> {
+    const { api, relayId, newNonce } = this.#deps;
+    const waiting = this.#accounts.values().filter(({ padding, cover, leases, bytesReportedAtMs }) =>
+      padding + cover > 0 && leases.active.length === 0 &&
+      (this.#closing || nowMs - bytesReportedAtMs >= bytesIntervalMs)
+    );
+    for (const account of waiting.take(byteReportsPerTick).toArray()) {
+      const nonce = account.bytesNonce ??= newNonce();
+      const answer = await api.take({ nonce, relay_id: relayId, account_id: account.id, messages: 0 });
+      account.bytesNonce = undefined;
+      const { padding, cover } = takeBytes(account, nowMs);
+      if (answer.outcome !== "granted") continue;
+      this.#lastReports.push({ report: lastReport(heldLease(answer.lease), { padding, cover }), booked: false });
+    }
+    await this.#sendLastReports();
+  }
+
+  async #sendLastReports(): Promise<void> {
+    const last = this.#lastReports;
+    for (let start = 0; start < last.length; start += reportsPerBatch) {
+      const batch = last.slice(start, start + reportsPerBatch);
+      const outcomes = await this.#report(batch.map(({ report }) => report));
+      this.#lastReports = this.#lastReports.filter((one) => !batch.includes(one));
+      for (const [index, { report, booked }] of batch.entries()) {
+        this.#warnUnlessAccepted(report, outcomes[index]);
+        if (booked) await this.#deps.book.forget(report.lease_id);
+      }
+    }
+  }
+
+  async #sendProgress(): Promise<void> {
+    const progress = [...this.#accounts.values()].flatMap((account) =>
+      account.leases.active.filter(({ appended, reported }) => appended > reported).map((lease) => ({ account, lease }))
+    );
+    for (let start = 0; start < progress.length; start += reportsPerBatch) {
+      await this.#reportProgress(progress.slice(start, start + reportsPerBatch));
+    }
+  }
+
+  async #reportProgress(batch: readonly { account: Account; lease: ActiveLease }[]): Promise<void> {
+    const reports = batch.map(({ lease }) => progressReport(lease));
+    const outcomes = await this.#report(reports);
+    for (const [index, { account, lease }] of batch.entries()) {
+      lease.reported = reports[index]?.consumed ?? lease.reported;
+      if (outcomes[index] === "accepted") continue;
+      // The API lost it or disagrees about it: what is left of it is worth nothing.
+      this.#warnUnlessAccepted(progressReport(lease), outcomes[index]);
+      for (const taken of account.leases.takeOne(lease.leaseId)) await this.#end(account, taken);
+    }
+  }
+
+  #report(reports: LeaseReport[]): Promise<readonly ReportOutcome[]> {
+    return this.#deps.api.report({ relay_id: this.#deps.relayId, reports });
+  }
+
+  #warnUnlessAccepted({ lease_id: leaseId, consumed }: LeaseReport, outcome: ReportOutcome | undefined): void {
+    if (outcome !== "accepted") this.#deps.log("error", "lease_report_refused", { leaseId, consumed, outcome });
+  }
+
+  #failed(action: string, error: unknown): void {
+    this.#apiFailures++;
+    this.#deps.log("warn", "quota_api_failed", { action, error: describeFailure(error) });
+  }
+}
+
+function heldLease({ id, fence, account_id, granted, expires_at }: Lease): HeldLease {
+  const account = parseAccountId(account_id.toLowerCase());
+  return { leaseId: id, fence, account, granted, expiresAtMs: Date.parse(expires_at) };
+}
+
+function lastReport(
+  { leaseId, fence }: HeldLease,
+  counts: { consumed?: number; payload?: number; padding?: number; cover?: number },
+): LeaseReport {
+  const { consumed = 0, payload = 0, padding = 0, cover = 0 } = counts;
+  return { lease_id: leaseId, fence, consumed, bytes: { payload, padding, cover }, close: true };
+}
+
+function progressReport({ leaseId, fence, appended, payloadBytes }: ActiveLease): LeaseReport {
+  const bytes = { payload: payloadBytes, padding: 0, cover: 0 };
+  return { lease_id: leaseId, fence, consumed: appended, bytes, close: false };
+}
+
+function takeBytes(account: Account, nowMs: number): { padding: number; cover: number } {
+  const { padding, cover } = account;
+  account.padding = 0;
+  account.cover = 0;
+  account.bytesReportedAtMs = nowMs;
+  return { padding, cover };
+}
+
+function isForgettable({ leases, refilling, nonce, refusal, padding, cover }: Account, nowMs: number): boolean {
+  return leases.active.length === 0 && refilling === undefined && nonce === undefined && padding + cover === 0 &&
+    (refusal === undefined || nowMs >= refusal.untilMs);
+}

@@ -1,0 +1,49 @@
+/**
+ * What an earlier life of this relay left behind. Its leases are closed with the counts that the engine kept, so that what it
+ * accepted is paid for, exactly, and the rest goes back to the accounts. No lease is taken before this is done: until then
+ * everything that the API lists as open is the earlier life's.
+ */
+import type { LeaseBook } from "../engine/engine.ts";
+import type { Log } from "../operations/log.ts";
+import type { LeaseApi, LeaseReport } from "./lease_api.ts";
+
+/** As many as the API takes in one batch. */
+export const reportsPerBatch = 100;
+
+export interface SettlementDeps {
+  readonly api: LeaseApi;
+  readonly book: LeaseBook;
+  readonly relayId: string;
+  readonly log: Log;
+}
+
+/** Rejects when the API does not answer; repeating it is safe. */
+export async function settleEarlierLife({ api, book, relayId, log }: SettlementDeps): Promise<void> {
+  const earlier = await book.list();
+  const known = new Map(earlier.map((lease) => [lease.leaseId, lease]));
+  const beyondRepair = new Set<string>();
+  while (true) {
+    const open = (await api.listOpen(relayId)).filter(({ id }) => !beyondRepair.has(id)).slice(0, reportsPerBatch);
+    if (open.length === 0) break;
+    const reports: LeaseReport[] = [];
+    for (const { id, fence, consumed } of open) {
+      // One that the engine does not know was granted but never used, or the engine's file was lost with its count.
+      const final = known.has(id) ? await book.stop(id) : undefined;
+      reports.push({
+        lease_id: id,
+        fence,
+        consumed: final?.consumed ?? consumed,
+        bytes: { payload: final?.payloadBytes ?? 0, padding: 0, cover: 0 },
+        close: true,
+      });
+    }
+    const outcomes = await api.report({ relay_id: relayId, reports });
+    reports.forEach(({ lease_id: leaseId, consumed }, index) => {
+      const outcome = outcomes[index];
+      if (outcome === "accepted") return log("info", "earlier_lease_settled", { leaseId, consumed });
+      beyondRepair.add(leaseId);
+      log("error", "earlier_lease_not_settled", { leaseId, consumed, outcome, effect: "the API counts it as used up" });
+    });
+  }
+  for (const { leaseId } of earlier) await book.forget(leaseId);
+}

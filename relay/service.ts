@@ -1,0 +1,259 @@
+/**
+ * The wiring: configuration → engine, certificate, tokens, quota, core, sockets. What is opened is closed in the opposite
+ * order, whether the relay stops or fails to start.
+ */
+import type { RelayConfig } from "./config.ts";
+import { createMeter } from "./core/meter.ts";
+import type { CoreDeps, CoreEvent } from "./core/ports.ts";
+import { createRelayCore, type RelayCore } from "./core/relay.ts";
+import { openSqliteEngine } from "./engine/mod.ts";
+import { type AdminServer, serveAdmin } from "./operations/admin.ts";
+import { createApiClient } from "./operations/api_client.ts";
+import { type CertificateSource, openCertificate } from "./operations/certificate.ts";
+import { createLog, describeError, describeFailure, type Log } from "./operations/log.ts";
+import { watchLoopLag } from "./operations/loop_lag.ts";
+import { collectMetrics, renderMetrics } from "./operations/metrics.ts";
+import { loadRelayId, loadRelaySecret } from "./operations/identity.ts";
+import { naming } from "./operations/ports.ts";
+import { readUdpDrops } from "./operations/udp_drops.ts";
+import { LeasedQuota } from "./quota/leased_quota.ts";
+import { type RelayServer, startRelayServer } from "./server.ts";
+import { createTokenKeys } from "./tokens/token_keys.ts";
+import { createTokenVerifier } from "./tokens/token_verifier.ts";
+
+export interface RelayOptions {
+  /** Receives each line of the log. */
+  readonly writeLog: (line: string) => void;
+}
+
+export interface RunningRelay {
+  readonly grpcUrl: string;
+  readonly quicUrl: string;
+  readonly adminUrl: string | undefined;
+  /** What clients must trust; undefined when the certificate was configured. */
+  readonly caFile: string | undefined;
+  /** Looks for another certificate now; it is looked for every few seconds anyway. */
+  reloadCertificate(): Promise<void>;
+  /** Stops accepting, sends clients away, returns leases, writes what is pending, lets go of everything. */
+  close(): Promise<void>;
+}
+
+const apiTimeoutMs = 3_000;
+const quotaTickMs = 5_000;
+const certificateCheckMs = 10_000;
+/** Beyond the time over which the ends of sessions are spread. */
+const drainMarginMs = 3_000;
+
+export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions): Promise<RunningRelay> {
+  const log = createLog({ write: writeLog, nowMs: Date.now });
+  log("info", "configuration", { ...config });
+  await using opened = new AsyncDisposableStack();
+  const parts = await openParts(config, log, opened);
+  const { certificate, quota, deps } = parts;
+  const { core, server, grpcUrl, quicUrl } = await serve(config, parts, log);
+  opened.defer(() => stopServing(server, quota, { log, drainMs: config.core.drainMs + drainMarginMs }));
+  const reloadCertificate = (): Promise<void> => reload(certificate, server, log);
+  opened.defer(every(certificateCheckMs, reloadCertificate));
+
+  const render = (): string =>
+    renderMetrics(collectMetrics({
+      meter: deps.meter,
+      core: core.stats(),
+      server: server.stats(),
+      quota: quota.stats(),
+      loopLagMs: deps.loopLagMs(),
+      udpDrops: readUdpDrops(server.quicPort),
+      certificateExpiresAtMs: certificate.expiresAtMs,
+      memoryBytes: Deno.memoryUsage().rss,
+    }));
+  const admin = await startAdmin(config, render);
+  if (admin !== undefined) opened.defer(admin.close);
+  const urls = { grpcUrl, quicUrl, adminUrl: admin?.url, caFile: certificate.caFile };
+  log("info", "listening", {
+    url: urls.grpcUrl,
+    quic_url: urls.quicUrl,
+    admin_url: urls.adminUrl,
+    ca_file: urls.caFile,
+  });
+  void quota.tick();
+  const running = opened.move();
+  return { ...urls, reloadCertificate, close: () => running.disposeAsync() };
+}
+
+interface Parts {
+  readonly certificate: CertificateSource;
+  readonly quota: LeasedQuota;
+  readonly deps: CoreDeps;
+}
+
+/** Everything behind the sockets. */
+async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: AsyncDisposableStack): Promise<Parts> {
+  await Deno.mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const engine = await openSqliteEngine({
+    path: config.engine === "memory" ? ":memory:" : `${dataDir}/relay.sqlite`,
+    onListenerError: (error) => log("error", "fault", { where: "watcher", error: describeError(error) }),
+  });
+  opened.defer(() => engine.close());
+  const certificate = await openCertificate({ files: config.tls, dataDir, nowMs: Date.now });
+  const api = createApiClient({
+    url: config.apiUrl,
+    relaySecret: config.relaySecret ?? await loadRelaySecret(dataDir),
+    timeoutMs: apiTimeoutMs,
+  });
+  const quota = new LeasedQuota({
+    api,
+    book: engine.leases,
+    relayId: await loadRelayId(dataDir),
+    nowMs: Date.now,
+    newNonce: () => crypto.randomUUID(),
+    log,
+  });
+  opened.defer(every(quotaTickMs, () => quota.tick()));
+  const keys = createTokenKeys({
+    fetchKeySet: api.fetchKeySet,
+    nowMs: Date.now,
+    onFailedRefresh: (error) => log("warn", "token_keys_not_refreshed", { error: describeFailure(error) }),
+  });
+  const loopLag = watchLoopLag();
+  opened.defer(loopLag.stop);
+  const deps: CoreDeps = {
+    engine,
+    quota,
+    tokens: createTokenVerifier({ keys, nowMs: Date.now }),
+    nowMs: Date.now,
+    randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    after: (ms, run) => {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
+    loopLagMs: loopLag.currentMs,
+    log: (event) => logCoreEvent(log, event),
+    meter: createMeter(),
+  };
+  return { certificate, quota, deps };
+}
+
+interface Serving {
+  readonly core: RelayCore;
+  readonly server: RelayServer;
+  readonly grpcUrl: string;
+  readonly quicUrl: string;
+}
+
+async function serve(config: RelayConfig, { certificate, deps }: Parts, log: Log): Promise<Serving> {
+  // Filled in when the ports are known, which is before anybody can have dialled them.
+  const origins: string[] = [...config.origins ?? []];
+  const coreConfig = { ...config.core, origins };
+  const core = createRelayCore(coreConfig, deps);
+  const { host: hostname, grpcPort, quicPort } = config;
+  const server = await naming((error) => takenPort(config, error), () =>
+    startRelayServer({
+      core,
+      config: coreConfig,
+      deps,
+      listen: { hostname, grpcPort, quicPort },
+      certificate: certificate.current,
+      allowsOrigin: webOrigins(config.corsOrigins),
+      onFault: (error) => log("error", "fault", { where: "listener", error: describeError(error) }),
+    })).catch(async (error) => {
+      await core.close();
+      throw error;
+    });
+  if (config.origins === undefined) origins.push(...loopbackOrigins(server));
+  const name = ["::", "0.0.0.0"].includes(hostname) ? "localhost" : hostname.includes(":") ? `[${hostname}]` : hostname;
+  return {
+    core,
+    server,
+    grpcUrl: `https://${name}:${server.grpcPort}`,
+    quicUrl: `quic://${name}:${server.quicPort}`,
+  };
+}
+
+/** Node's error names the port; that of a QUIC endpoint does not. */
+function takenPort({ grpcPort, quicPort }: RelayConfig, error: Error): { port: number; variable: string } {
+  return Reflect.get(error, "port") === grpcPort
+    ? { port: grpcPort, variable: "STATIC_RELAY_GRPC_PORT" }
+    : { port: quicPort, variable: "STATIC_RELAY_QUIC_PORT" };
+}
+
+function loopbackOrigins({ grpcPort, quicPort }: RelayServer): string[] {
+  return ["localhost", "127.0.0.1", "[::1]"].flatMap((name) => [
+    `quic://${name}:${quicPort}`,
+    `https://${name}:${quicPort}`,
+    `https://${name}:${grpcPort}`,
+    `grpc://${name}:${grpcPort}`,
+  ]);
+}
+
+/** Without configured origins this is a development machine: pages served from it may connect. */
+function webOrigins(configured: readonly string[] | undefined): (origin: string) => boolean {
+  const loopback = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/;
+  return configured === undefined ? (origin) => loopback.test(origin) : (origin) => configured.includes(origin);
+}
+
+async function startAdmin({ admin }: RelayConfig, render: () => string): Promise<AdminServer | undefined> {
+  if (admin === undefined) return undefined;
+  const taken = { port: admin.port, variable: "STATIC_ADMIN_PORT" };
+  return await naming(() => taken, () => serveAdmin({ ...admin, renderMetrics: render }));
+}
+
+async function reload(certificate: CertificateSource, server: RelayServer, log: Log): Promise<void> {
+  try {
+    const changed = await certificate.check();
+    if (changed === undefined) return;
+    server.setCertificate(changed);
+    log("info", "certificate_changed", { expires_at: new Date(certificate.expiresAtMs).toISOString() });
+  } catch (error) {
+    log("error", "certificate_not_changed", { error: describeFailure(error) });
+  }
+}
+
+/** Clients are sent away first, because they may still send; then what was leased goes back. */
+async function stopServing(
+  server: RelayServer,
+  quota: LeasedQuota,
+  { log, drainMs }: { log: Log; drainMs: number },
+): Promise<void> {
+  log("info", "draining");
+  if (!await within(drainMs, server.drain())) log("warn", "drain_incomplete", { ms: drainMs });
+  await server.close();
+  if (!await within(apiTimeoutMs, quota.close())) {
+    log("warn", "leases_not_returned", { effect: "the next start settles them" });
+  }
+  log("info", "stopped", { ...quota.stats() });
+}
+
+function logCoreEvent(log: Log, event: CoreEvent): void {
+  if (event.event !== "fault") {
+    const { event: name, ...fields } = event;
+    return log("info", name, fields);
+  }
+  log("error", "fault", { where: event.where, error: describeError(event.error) });
+}
+
+/** Now and then, one run at a time; answers how to stop. */
+function every(ms: number, run: () => Promise<void>): () => void {
+  let busy = false;
+  const turn = async (): Promise<void> => {
+    if (busy) return;
+    busy = true;
+    try {
+      await run();
+    } finally {
+      busy = false;
+    }
+  };
+  const timer = setInterval(turn, ms);
+  return () => clearInterval(timer);
+}
+
+/** Whether it was done in time. */
+async function within(ms: number, work: Promise<void>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), ms);
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

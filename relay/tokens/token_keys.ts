@@ -1,0 +1,94 @@
+/**
+ * The API's public keys, by `kid`. Known keys keep working while the API is away; a successful fetch replaces the whole set,
+ * so a key that was withdrawn stops verifying. An unknown `kid` asks the API once for everybody who waits, and at most once
+ * per interval, so that a flood of invented ids costs next to nothing.
+ */
+import { importJWK } from "jose";
+import { z } from "zod";
+
+export interface TokenKeys {
+  /** The key, or undefined when the API has none of this id. Throws `KeysUnavailable` when that cannot be known. */
+  find(kid: string): Promise<CryptoKey | undefined>;
+}
+
+/** The API was needed to judge a token and did not answer. */
+export class KeysUnavailable extends Error {
+  override readonly name = "KeysUnavailable";
+}
+
+export interface TokenKeysDeps {
+  /** The text of the API's JWK set; rejects when it cannot be had. */
+  readonly fetchKeySet: () => Promise<string>;
+  readonly nowMs: () => number;
+  /** A refresh that nobody waited for has failed. */
+  readonly onFailedRefresh: (error: unknown) => void;
+}
+
+/** As long as the API allows its answer to be kept. */
+const freshMs = 300_000;
+/** Between two questions to the API, whatever clients send. */
+const minIntervalMs = 5_000;
+const maxKeys = 64;
+
+const keySet = z.object({ keys: z.array(z.looseObject({ kid: z.string().min(1).max(128).optional() })).max(maxKeys) });
+const ed25519Key = z.object({
+  kty: z.literal("OKP"),
+  crv: z.literal("Ed25519"),
+  kid: z.string(),
+  x: z.string().regex(/^[\w-]{43}$/),
+});
+
+export function createTokenKeys({ fetchKeySet, nowMs, onFailedRefresh }: TokenKeysDeps): TokenKeys {
+  let keys: ReadonlyMap<string, CryptoKey> = new Map();
+  let fetchedAtMs = -Infinity;
+  let triedAtMs = -Infinity;
+  let lastFailure: unknown;
+  let underWay: Promise<void> | undefined;
+
+  const refresh = (): Promise<void> => {
+    underWay ??= (async () => {
+      triedAtMs = nowMs();
+      try {
+        keys = await parseKeySet(await fetchKeySet());
+        fetchedAtMs = nowMs();
+        lastFailure = undefined;
+      } catch (error) {
+        lastFailure = error;
+        throw new KeysUnavailable("Cannot fetch the keys that verify tokens from the API", { cause: error });
+      } finally {
+        underWay = undefined;
+      }
+    })();
+    return underWay;
+  };
+  const mayAsk = (): boolean => underWay !== undefined || nowMs() - triedAtMs >= minIntervalMs;
+
+  return {
+    find: async (kid) => {
+      const known = keys.get(kid);
+      if (known !== undefined) {
+        // Nobody waits for this one: the key at hand is good until the API says otherwise.
+        if (nowMs() - fetchedAtMs >= freshMs && underWay === undefined && mayAsk()) refresh().catch(onFailedRefresh);
+        return known;
+      }
+      if (mayAsk()) {
+        await refresh();
+      } else if (lastFailure !== undefined) {
+        throw new KeysUnavailable("Cannot fetch the keys that verify tokens from the API", { cause: lastFailure });
+      }
+      return keys.get(kid);
+    },
+  };
+}
+
+/** Keys of other kinds are none of ours; a set that is not a set is a fault of the API. */
+async function parseKeySet(text: string): Promise<ReadonlyMap<string, CryptoKey>> {
+  const keys = new Map<string, CryptoKey>();
+  for (const candidate of keySet.parse(JSON.parse(text)).keys) {
+    const { data: jwk } = ed25519Key.safeParse(candidate);
+    if (jwk === undefined) continue;
+    const key = await importJWK({ kty: jwk.kty, crv: jwk.crv, x: jwk.x }, "EdDSA");
+    if (key instanceof CryptoKey) keys.set(jwk.kid, key);
+  }
+  return keys;
+}

@@ -1,0 +1,81 @@
+/**
+ * Decides whether a token is the API's. The algorithm and the issuer are ours to say, never the token's: a key that a token
+ * brings or points to (`jwk`, `jku`, `x5c`, `x5u`) is grounds for refusal, not a help.
+ */
+import { decodeProtectedHeader, errors, jwtVerify } from "jose";
+import { limits, parseAccountId } from "../../proto/mod.ts";
+import type { TokenVerifier, VerifiedToken } from "../core/ports.ts";
+import type { TokenKeys } from "./token_keys.ts";
+
+const algorithm = "EdDSA";
+const issuer = "static-api";
+/** How far the API's clock may be from ours. */
+const toleranceSeconds = 5;
+const maxPlanLength = 64;
+const foreignKeyHeaders = ["jwk", "jku", "x5c", "x5u"];
+
+type Refused = { readonly refused: string };
+
+export function createTokenVerifier({ keys, nowMs }: { keys: TokenKeys; nowMs: () => number }): TokenVerifier {
+  return {
+    verify: async (token) => {
+      const kid = readKeyId(token);
+      if (typeof kid !== "string") return kid;
+      const key = await keys.find(kid);
+      if (key === undefined) return refused("it is signed with a key that the API does not publish");
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: [algorithm],
+          issuer,
+          requiredClaims: ["sub", "plan", "iat", "exp"],
+          clockTolerance: toleranceSeconds,
+          currentDate: new Date(nowMs()),
+        });
+        return readClaims(payload, nowMs());
+      } catch (error) {
+        if (error instanceof errors.JOSEError) return refused(explain(error));
+        throw error;
+      }
+    },
+  };
+}
+
+function readKeyId(token: string): string | Refused {
+  if (token.length > limits.tokenBytes) return refused(`it is longer than ${limits.tokenBytes} bytes`);
+  let header: ReturnType<typeof decodeProtectedHeader>;
+  try {
+    header = decodeProtectedHeader(token);
+  } catch {
+    return refused("it is not a JWT");
+  }
+  if (header.alg !== algorithm) return refused(`it is not signed with ${algorithm}`);
+  if (foreignKeyHeaders.some((name) => name in header)) return refused("it brings a key of its own");
+  if (typeof header.kid !== "string" || header.kid === "") return refused("it does not say which key signed it");
+  return header.kid;
+}
+
+function readClaims(
+  { sub, plan, iat, exp }: { sub?: unknown; plan?: unknown; iat?: number; exp?: number },
+  nowMs: number,
+): VerifiedToken | Refused {
+  if (iat === undefined || exp === undefined) return refused("a claim is missing");
+  if (iat * 1000 > nowMs + toleranceSeconds * 1000) return refused("it was issued in the future; check the clocks");
+  if (typeof plan !== "string" || plan.length > maxPlanLength) return refused("its plan is no text");
+  try {
+    // Whoever is tolerated a little after the end is not ended before it.
+    return { account: parseAccountId(String(sub)), plan, expiresAtMs: (exp + toleranceSeconds) * 1000 };
+  } catch {
+    return refused("its subject is no account");
+  }
+}
+
+function explain(error: errors.JOSEError): string {
+  if (error instanceof errors.JWTExpired) return "it has expired; exchange the API key for a new one";
+  if (error instanceof errors.JWTClaimValidationFailed) return `its claim "${error.claim}" is missing or wrong`;
+  if (error instanceof errors.JWSSignatureVerificationFailed) return "its signature is wrong";
+  return "it is not a valid JWT";
+}
+
+function refused(reason: string): Refused {
+  return { refused: `Cannot accept the token: ${reason}` };
+}

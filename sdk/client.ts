@@ -1,0 +1,272 @@
+/** What a user begins with: one agent, connected. */
+import { platform } from "#platform";
+import type { AgentId } from "../proto/mod.ts";
+import { Agent, type ChannelOptions } from "./agent.ts";
+import { Channel } from "./channel.ts";
+import { createError } from "./errors.ts";
+import { toStaticError, translating } from "./faults.ts";
+import { openIdentity } from "./keys/identity.ts";
+import { createSignatures, type Signatures } from "./mls/crypto/signatures.ts";
+import type { MlsIdentity } from "./mls/leaf.ts";
+import type { Platform, PlatformSettings } from "./platform/platform.ts";
+import { pause } from "./runtime.ts";
+import type { CoverOptions } from "./session/options.ts";
+import type { RelaySession } from "./session/ports.ts";
+import { createRelaySession } from "./session/session.ts";
+import { createTokenSource, type TokenSource } from "./session/tokens.ts";
+import type { RecordStore } from "./store/mod.ts";
+import type { TransportChoice } from "./transport/endpoint.ts";
+import type { Trust } from "./transport/transport.ts";
+
+/** What to believe beyond what the runtime trusts by itself. */
+export interface TlsOptions {
+  /** A file with certificates in PEM form, as the relay of a development stack writes it. Not in browsers. */
+  readonly caFile?: string;
+  /** Certificates in PEM form. */
+  readonly caCerts?: readonly string[];
+  /** SHA-256 of the relay's own certificate; where given, nothing else is believed. */
+  readonly certificateHashes?: readonly Uint8Array<ArrayBuffer>[];
+}
+
+export interface ConnectOptions {
+  /** `quic://`, `grpc://` or `https://` with host and port; several, separated by commas, are tried in this order. */
+  readonly endpoint: string;
+  /** Where this agent's keys and channels are kept, encrypted: a folder, or in a browser a name. One agent each. */
+  readonly dataDir: string;
+  /** Unique for each agent. Text is taken as UTF-8. */
+  readonly identity: Uint8Array | string;
+  /** Exchanged for a token at `apiUrl`. Without it (and without `token`), `STATIC_API_KEY` or the CLI's file are used. */
+  readonly apiKey?: string;
+  readonly apiUrl?: string;
+  /** Instead of a key: a token, or a function that fetches one. */
+  readonly token?: string | (() => string | Promise<string>);
+  /** Protects the keys in `dataDir`; without it they are protected by the file's permissions alone. */
+  readonly passphrase?: string;
+  readonly tls?: TlsOptions;
+  /** `auto` (default) takes the best that works here. */
+  readonly transport?: TransportChoice;
+  /** Cover traffic, both ways; `poisson` with a mean of 10 s by default. */
+  readonly cover?: CoverOptions;
+  /** Gives up connecting when it is aborted. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * An agent: its keys, its channels, and its connection to the relay, which comes back by itself when it is lost.
+ *
+ * @example Two agents exchange an encrypted message
+ * ```ts
+ * import { StaticClient } from "static-sdk";
+ *
+ * async function hello(endpoint: string, apiUrl: string, apiKey: string): Promise<string> {
+ *   await using alice = await StaticClient.connect({ endpoint, apiUrl, apiKey, dataDir: "alice", identity: "alice" });
+ *   await using bob = await StaticClient.connect({ endpoint, apiUrl, apiKey, dataDir: "bob", identity: "bob" });
+ *   const channel = await alice.createChannel("acme/ops/deploy");
+ *   const welcome = await channel.addMember(await bob.generateKeyPackage());
+ *   const joined = await bob.joinChannel("acme/ops/deploy", welcome);
+ *   await channel.send("hello, bob");
+ *   for await (const payload of joined.messages()) return new TextDecoder().decode(payload);
+ *   return "";
+ * }
+ * ```
+ */
+export class StaticClient {
+  readonly #agent: Agent;
+
+  private constructor(agent: Agent) {
+    this.#agent = agent;
+  }
+
+  /**
+   * Opens the data directory, exchanges the API key, connects and authenticates. Rejects with `auth_failed` or
+   * `auth_key_invalid` when the credential is not accepted, `connection_error` when the relay or the API cannot be reached,
+   * `store_locked` when another process uses the directory, `passphrase_wrong`. Without any credential it resolves, and
+   * what needs the relay fails with `auth_failed`.
+   */
+  static async connect(options: ConnectOptions): Promise<StaticClient> {
+    return new StaticClient(await connectAgent(options, platform));
+  }
+
+  /** @internal For the manager, and for tests that bring their own relay. */
+  static over(agent: Agent): StaticClient {
+    return new StaticClient(agent);
+  }
+
+  /** How the relay and other agents name this agent. */
+  get agentId(): AgentId {
+    return this.#agent.agentId;
+  }
+
+  /** How the connection is made: `quic`, `webtransport`, `grpc` or `cells`; undefined while there is none. */
+  get transport(): string | undefined {
+    const { state } = this.#agent.parts.session;
+    return state.kind === "online" ? state.connection.transport : undefined;
+  }
+
+  /** Names of the channels that this agent is in. */
+  get channels(): string[] {
+    return this.#agent.names;
+  }
+
+  /** Names of channels to which a Welcome has arrived: `joinChannel(name)` takes it. */
+  get welcomes(): string[] {
+    return this.#agent.welcomes.names;
+  }
+
+  /**
+   * Makes a channel with this agent as its owner and only member.
+   *
+   * @example
+   * ```ts
+   * import type { StaticClient } from "static-sdk";
+   *
+   * async function open(client: StaticClient): Promise<void> {
+   *   const channel = await client.createChannel("acme/ops/deploy");
+   *   console.log(channel.fingerprint());
+   * }
+   * ```
+   */
+  async createChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
+    return new Channel(await this.#agent.create(name, options), this.#agent);
+  }
+
+  /** A KeyPackage to be handed to a member of a channel, who adds this agent with it. For one channel only. */
+  async generateKeyPackage(): Promise<Uint8Array> {
+    return await translating(
+      "Cannot make a KeyPackage",
+      async () => (await this.#agent.keyPackages.create()).message,
+    );
+  }
+
+  /**
+   * Joins a channel by the Welcome that `addMember` answered; without one, by the Welcome that the relay has delivered.
+   *
+   * @example
+   * ```ts
+   * import type { StaticClient } from "static-sdk";
+   *
+   * async function enter(client: StaticClient, welcome: Uint8Array): Promise<void> {
+   *   const channel = await client.joinChannel("acme/ops/deploy", welcome);
+   *   await channel.send("here I am");
+   * }
+   * ```
+   */
+  async joinChannel(name: string, welcome?: Uint8Array, options: ChannelOptions = {}): Promise<Channel> {
+    return new Channel(await this.#agent.join(name, welcome, options), this.#agent);
+  }
+
+  /** A channel that this agent is in, also after a restart. */
+  async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
+    return new Channel(await this.#agent.open(name, options), this.#agent);
+  }
+
+  /** Ends a channel of this account for all its members and frees its name, also when this agent's state of it is lost. */
+  async closeChannel(name: string): Promise<void> {
+    await this.#agent.closeChannel(name);
+  }
+
+  /** Writes what is under way and ends the connection. Loops end. */
+  async close(): Promise<void> {
+    await this.#agent.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** Everything from options to a connected agent. What was opened is closed again when it does not come about. */
+export async function connectAgent(options: ConnectOptions, runtime: Platform): Promise<Agent> {
+  return await translating("Cannot connect", async () => {
+    options.signal?.throwIfAborted();
+    const settings = await runtime.readSettings();
+    const trust = await trustOf(options, settings, runtime);
+    const credentials = credentialsOf(options, settings);
+    const tokens = createTokenSource(credentials, { ...runtime, openHttp: () => runtime.openHttp(trust) });
+    const signatures = await createSignatures(runtime.ed25519);
+    await using opened = new AsyncDisposableStack();
+    const store = await openStore(options, runtime);
+    opened.defer(() => store.close());
+    const identity = await openIdentity(store, bytesOf(options.identity), runtime);
+    const session = openSession(options, { identity, signatures, trust, tokens, runtime });
+    opened.defer(() => session.close());
+    if (credentials.apiKey !== undefined || credentials.token !== undefined) {
+      await online(session, runtime, options.signal);
+    }
+    const agent = await Agent.open({ store, session, runtime, signatures, identity });
+    opened.move();
+    return agent;
+  });
+}
+
+async function openStore(options: ConnectOptions, runtime: Platform): Promise<RecordStore> {
+  const { dataDir, passphrase } = options;
+  if (dataDir === "") throw createError("invalid_request", "Cannot connect: dataDir is empty; name a directory");
+  return await runtime.openStore(dataDir, passphrase === undefined ? {} : { passphrase });
+}
+
+interface SessionParts {
+  readonly identity: MlsIdentity;
+  readonly signatures: Signatures;
+  readonly trust: Trust;
+  readonly tokens: TokenSource;
+  readonly runtime: Platform;
+}
+
+function openSession(
+  { endpoint, transport, cover }: ConnectOptions,
+  { identity, signatures, trust, tokens, runtime }: SessionParts,
+): RelaySession {
+  return createRelaySession({
+    endpoint,
+    ...(transport !== undefined && { transport }),
+    ...(cover !== undefined && { cover }),
+    trust,
+    identity: identity.identity,
+    publicKey: identity.signatureKey,
+    sign: (message) => signatures.sign(identity.signingSeed, message),
+  }, { ...runtime, tokens });
+}
+
+/** What the user gave counts; the environment only where nothing was given. */
+function credentialsOf(
+  { apiKey, apiUrl, token }: ConnectOptions,
+  settings: PlatformSettings,
+): Pick<ConnectOptions, "apiKey" | "apiUrl" | "token"> {
+  if (token !== undefined) return { token };
+  const key = apiKey ?? settings.apiKey;
+  const url = apiUrl ?? (apiKey === undefined ? settings.apiUrl : undefined);
+  return { ...(key !== undefined && { apiKey: key }), ...(url !== undefined && { apiUrl: url }) };
+}
+
+async function trustOf({ tls }: ConnectOptions, settings: PlatformSettings, runtime: Platform): Promise<Trust> {
+  const caFile = tls === undefined ? settings.caFile : tls.caFile;
+  const caCerts = [...tls?.caCerts ?? []];
+  if (caFile !== undefined) {
+    try {
+      caCerts.push(await runtime.readTextFile(caFile));
+    } catch (cause) {
+      throw createError("invalid_request", `Cannot read the certificates in tls.caFile "${caFile}"`, { cause });
+    }
+  }
+  return { caCerts, certificateHashes: tls?.certificateHashes ?? [] };
+}
+
+/** Resolves with the first connection; rejects with why there is none when every way has been tried once. */
+async function online(session: RelaySession, runtime: Platform, signal: AbortSignal | undefined): Promise<void> {
+  for (;;) {
+    const { state } = session;
+    if (state.kind === "online") return;
+    if (state.kind === "offline") throw state.error;
+    if (state.kind === "ended") throw state.error ?? createError("connection_error", "The session was closed");
+    await pause(runtime, watchMs, signal);
+    if (signal?.aborted === true) throw toStaticError(signal.reason, "Connecting was given up");
+  }
+}
+
+/** How often to look whether the session has connected or failed. */
+const watchMs = 10;
+
+function bytesOf(identity: Uint8Array | string): Uint8Array {
+  return typeof identity === "string" ? new TextEncoder().encode(identity) : identity;
+}

@@ -1,0 +1,83 @@
+/**
+ * QUIC in Deno, which has it behind `--unstable-net` (or `"unstable": ["net"]` in deno.json). The part of the API that is
+ * used is described here, because it is in no stable type library.
+ */
+import { createByteStream } from "../transport/byte_stream.ts";
+import type { Connector } from "../transport/transport.ts";
+import { after } from "./timers.ts";
+
+interface DenoQuic {
+  readonly QuicEndpoint: new () => QuicEndpoint;
+  connectQuic(options: {
+    readonly hostname: string;
+    readonly port: number;
+    readonly alpnProtocols: readonly string[];
+    readonly caCerts: readonly string[];
+    readonly serverCertificateHashes?: readonly { readonly algorithm: "sha-256"; readonly value: Uint8Array }[];
+    readonly endpoint: QuicEndpoint;
+    readonly maxIdleTimeout: number;
+    readonly keepAliveInterval: number;
+  }): Promise<QuicConnection>;
+}
+
+interface QuicEndpoint {
+  close(info: QuicCloseInfo): void;
+}
+
+interface QuicConnection {
+  createBidirectionalStream(): Promise<{
+    readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
+    readonly writable: WritableStream<Uint8Array<ArrayBuffer>>;
+  }>;
+  readonly closed: Promise<QuicCloseInfo>;
+}
+
+interface QuicCloseInfo {
+  readonly closeCode: number;
+  readonly reason: string;
+}
+
+const protocol = "static-relay/1";
+/** A relay that vanished is noticed after the idle time; keep-alives hold a quiet but living one. */
+const liveness = { maxIdleTimeout: 10_000, keepAliveInterval: 4_000 };
+
+export const quic: Connector = {
+  transport: "quic",
+  carrier: "udp",
+  unusable: () => denoQuic() === undefined ? "Deno offers QUIC only with --unstable-net" : undefined,
+  connect: async ({ host, port, trust }, signal) => {
+    const deno = denoQuic();
+    if (deno === undefined) throw new Error("Deno offers QUIC only with --unstable-net");
+    signal.throwIfAborted();
+    const hashes = trust.certificateHashes.map((value) => ({ algorithm: "sha-256", value }) as const);
+    // One endpoint a connection: closing it is the only way to give up a handshake.
+    const endpoint = new deno.QuicEndpoint();
+    const close = (closeCode: number): void => endpoint.close({ closeCode, reason: "" });
+    const abort = (): void => close(0);
+    signal.addEventListener("abort", abort);
+    try {
+      const connection = await deno.connectQuic({
+        hostname: host,
+        port,
+        alpnProtocols: [protocol],
+        caCerts: trust.caCerts,
+        ...(hashes.length > 0 && { serverCertificateHashes: hashes }),
+        endpoint,
+        ...liveness,
+      });
+      const { readable, writable } = await connection.createBidirectionalStream();
+      const closed = connection.closed.finally(() => close(0));
+      return createByteStream({ readable, writable, closed, close, after });
+    } catch (cause) {
+      close(0);
+      throw signal.aborted ? signal.reason : cause;
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  },
+};
+
+function denoQuic(): DenoQuic | undefined {
+  const { Deno } = globalThis as { readonly Deno?: Partial<DenoQuic> }; // cast: only what is described above is used
+  return Deno?.connectQuic === undefined ? undefined : Deno as DenoQuic; // cast: the two come together
+}

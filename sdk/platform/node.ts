@@ -1,0 +1,22 @@
+/** Node: the gRPC stream `Session`. Node 20 has no QUIC. */
+import { readFile } from "node:fs/promises";
+import { openDirectoryStore } from "./directory_store.ts";
+import { createNodeEd25519 } from "./node_ed25519.ts";
+import { grpc } from "./node_grpc.ts";
+import { openHttp } from "./node_http.ts";
+import type { Platform } from "./platform.ts";
+import { readSettings } from "./settings.ts";
+import { after, nowMs, randomBytes } from "./timers.ts";
+
+export const platform: Platform = {
+  runtime: "node",
+  openStore: openDirectoryStore,
+  connectors: [grpc],
+  openHttp,
+  nowMs,
+  after,
+  randomBytes,
+  ed25519: createNodeEd25519(),
+  readSettings,
+  readTextFile: (path) => readFile(path, "utf8"),
+};

@@ -1,0 +1,38 @@
+/**
+ * Everything that the SDK needs from a runtime. Each runtime has one constant of it, exported as `platform` by `deno.ts`,
+ * `node.ts` and `browser.ts`; the specifier `#platform` stands for the one that fits (import map here, package conditions in
+ * the npm package). The rest of the SDK touches no socket, file, clock, timer, randomness or environment but through it.
+ */
+import type { NativeEd25519 } from "../mls/crypto/signatures.ts";
+import type { RecordStore, StoreOptions } from "../store/mod.ts";
+import type { Connector, HttpClient, Trust } from "../transport/transport.ts";
+
+export interface Platform {
+  readonly runtime: "deno" | "node" | "browser";
+  /** Opens the encrypted store: in a folder, or, in a browser, under a name of this origin. Throws `StoreError`. */
+  openStore(dataDir: string, options?: StoreOptions): Promise<RecordStore>;
+  /** Ways to a relay, the best first. */
+  readonly connectors: readonly Connector[];
+  /** HTTP for the API. Of the trust only `caCerts` count: hashes are those of the relay's certificate. */
+  openHttp(trust: Trust): HttpClient;
+  /** Milliseconds since 1970 by the local clock, which may be wrong. */
+  nowMs(): number;
+  /** Runs once after the time; answers how to cancel. */
+  after(ms: number, run: () => void): () => void;
+  /** Fit for keys. */
+  randomBytes(length: number): Uint8Array<ArrayBuffer>;
+  /** The runtime's own Ed25519; `createSignatures` checks it before use. */
+  readonly ed25519: NativeEd25519 | undefined;
+  /** What environment and credentials file say, where the runtime has them; options of the user come before all of it. */
+  readSettings(): Promise<PlatformSettings>;
+  /** A text file that the user named, as `tls.caFile`. Rejects in browsers. */
+  readTextFile(path: string): Promise<string>;
+}
+
+/** `STATIC_API_KEY`, `STATIC_API_URL`, `STATIC_RELAY_URL`, `STATIC_CA_FILE`, each before the file that the CLI wrote. */
+export interface PlatformSettings {
+  readonly apiKey?: string;
+  readonly apiUrl?: string;
+  readonly relayUrl?: string;
+  readonly caFile?: string;
+}

@@ -1,0 +1,294 @@
+/**
+ * One connection to the relay, from the first cell to the last: cells and envelopes, requests matched with their replies,
+ * notices in order. It trusts nothing that arrives: whatever breaks the contract ends it, and the session opens another.
+ */
+import {
+  type CallName,
+  calls,
+  CellReader,
+  CellSender,
+  type CoverMode,
+  decodeRelayEnvelope,
+  encodeClientNotice,
+  encodeRequest,
+  type ErrorCode,
+  errorCodes,
+  limits,
+  type NoticeEnvelope,
+  type RelayEnvelope,
+  type ReplyBody,
+  type ReplyEnvelope,
+  type RequestBody,
+  WireError,
+} from "../../proto/mod.ts";
+import { createError, errorFromRelay, StaticError } from "../errors.ts";
+import type { CellStream } from "../transport/transport.ts";
+
+export interface ConnectionDeps {
+  readonly nowMs: () => number;
+  readonly after: (ms: number, run: () => void) => () => void;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** In order. What it throws ends the connection with `listener_died`. */
+  readonly onNotice: (notice: NoticeEnvelope) => void;
+  /** There may be room for more requests. */
+  readonly onRoom: () => void;
+}
+
+export interface RequestOptions<Name extends CallName> {
+  /** The caller has lost interest: its promise rejects with the signal's reason, a late reply is ignored. */
+  readonly signal?: AbortSignal;
+  /** Before anything that arrived behind the reply is looked at. */
+  readonly onReply?: (body: ReplyBody<Name>) => void;
+}
+
+interface Pending {
+  readonly operation: CallName;
+  readonly resolve: (envelope: ReplyEnvelope) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The relay said that it ends the session; what it still has to say, it says within this time. */
+const goodbyeMs = 2_000;
+const flushMs = 1_000;
+
+export class Connection {
+  readonly #stream: CellStream;
+  readonly #deps: ConnectionDeps;
+  readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.handshakeEnvelopeBytes });
+  readonly #sender: CellSender;
+  readonly #pending = new Map<number, Pending>();
+  /** The last of each channel that has not left yet: only the last one counts. */
+  readonly #acknowledgements = new Map<string, RequestBody<"Acknowledge">>();
+  #nextId = 1;
+  #cellBytes: number | undefined;
+  #authenticated = false;
+  #ending: StaticError | undefined;
+  #cancelGoodbye: (() => void) | undefined;
+  #lastReceivedMs: number;
+  #end: StaticError | undefined;
+  #settleEnded: (error: StaticError) => void = () => {};
+  /** Why it ended. Never rejects. */
+  readonly ended: Promise<StaticError>;
+
+  constructor(stream: CellStream, deps: ConnectionDeps) {
+    this.#stream = stream;
+    this.#deps = deps;
+    this.#lastReceivedMs = deps.nowMs();
+    this.ended = new Promise((resolve) => this.#settleEnded = resolve);
+    this.#sender = new CellSender({
+      cellBytes: limits.cellBytes,
+      write: (cells, cellBytes) => stream.write(cells, cellBytes),
+      after: deps.after,
+      nowMs: deps.nowMs,
+      random: deps.random,
+      onWritten: deps.onRoom,
+      onFailed: () => void this.#streamEnded(),
+    });
+    void this.#readAll();
+  }
+
+  /** Bytes that wait for the network. */
+  get pendingBytes(): number {
+    return this.#sender.pendingBytes;
+  }
+
+  get lastReceivedMs(): number {
+    return this.#lastReceivedMs;
+  }
+
+  /** Rejects with the relay's error, `transport_error` when the connection is lost first, or the signal's reason. */
+  request<Name extends CallName>(
+    operation: Name,
+    body: RequestBody<Name>,
+    { signal, onReply }: RequestOptions<Name> = {},
+  ): Promise<ReplyBody<Name>> {
+    return new Promise((resolve, reject) => {
+      if (this.#end !== undefined) return reject(lost(operation, this.#end));
+      if (signal?.aborted) return reject(signal.reason);
+      this.#sendAcknowledgements();
+      const id = this.#nextId++;
+      const abort = (): void => settle(() => reject(signal?.reason));
+      const settle = (finish: () => void): void => {
+        this.#pending.delete(id);
+        signal?.removeEventListener("abort", abort);
+        finish();
+      };
+      this.#push(operation, encodeRequest(id, operation, body));
+      signal?.addEventListener("abort", abort);
+      this.#pending.set(id, {
+        operation,
+        resolve: (envelope) => {
+          const reply = envelope.body as ReplyBody<Name>; // cast: the reply's operation was compared with the request's
+          settle(() => {
+            onReply?.(reply);
+            resolve(reply);
+          });
+        },
+        reject: (error) => settle(() => reject(error)),
+      });
+    });
+  }
+
+  /** Leaves with whatever else leaves in this turn. */
+  acknowledge(body: RequestBody<"Acknowledge">): void {
+    if (this.#end !== undefined) return;
+    if (this.#acknowledgements.size === 0) queueMicrotask(() => this.#sendAcknowledgements());
+    // Deleted first, so that the order is that of the last change.
+    this.#acknowledgements.delete(body.channelId);
+    this.#acknowledgements.set(body.channelId, body);
+  }
+
+  /** Cover traffic towards the relay. */
+  cover(mode: CoverMode, intervalMs: number): void {
+    this.#sender.configure(mode, intervalMs);
+  }
+
+  /** An ordinary end, of our own will. */
+  async close(reason: StaticError): Promise<void> {
+    if (this.#end !== undefined) return;
+    this.#sender.configure("off", 0);
+    this.#sender.push("control", encodeClientNotice(this.#nextId++, "EndSession", {}));
+    await this.#sender.flush(flushMs);
+    this.abandon(reason, 0);
+  }
+
+  /** Ends it at once. */
+  abandon(reason: StaticError, closeCode: number = errorCodes[reason.code].close): void {
+    if (this.#end !== undefined) return;
+    this.#end = reason;
+    this.#sender.stop();
+    this.#cancelGoodbye?.();
+    this.#acknowledgements.clear();
+    this.#stream.close(closeCode);
+    for (const { operation, reject } of [...this.#pending.values()]) reject(lost(operation, reason));
+    this.#settleEnded(reason);
+  }
+
+  #push(operation: CallName, envelope: Uint8Array): void {
+    try {
+      this.#sender.push(calls[operation].lane, envelope);
+    } catch (cause) {
+      if (!(cause instanceof WireError)) throw cause;
+      throw createError(cause.code, `Cannot send ${operation}: ${cause.message}`, { cause });
+    }
+  }
+
+  #sendAcknowledgements(): void {
+    for (const body of this.#acknowledgements.values()) {
+      this.#sender.push("control", encodeClientNotice(this.#nextId++, "Acknowledge", body));
+    }
+    this.#acknowledgements.clear();
+  }
+
+  async #readAll(): Promise<void> {
+    try {
+      for (;;) {
+        const chunk = await this.#stream.read();
+        if (chunk === undefined || this.#end !== undefined) break;
+        this.#lastReceivedMs = this.#deps.nowMs();
+        this.#reader.read(chunk, (envelope) => this.#receive(envelope));
+      }
+    } catch (error) {
+      return this.abandon(error instanceof StaticError ? error : explain(error));
+    }
+    await this.#streamEnded();
+  }
+
+  async #streamEnded(): Promise<void> {
+    const { code, message } = await this.#stream.closed;
+    this.abandon(
+      this.#ending ?? createError(code ?? "transport_error", `The connection to the relay ended: ${message}`),
+      0,
+    );
+  }
+
+  #receive(bytes: Uint8Array): void {
+    if (this.#end !== undefined) return;
+    const maxBytes = this.#authenticated ? limits.envelopeBytes : limits.handshakeEnvelopeBytes;
+    const envelope = decodeRelayEnvelope(bytes, maxBytes);
+    switch (envelope.kind) {
+      case "reply":
+        return this.#receiveReply(envelope);
+      case "error":
+        return this.#receiveError(envelope);
+      case "notice":
+        return this.#receiveNotice(envelope);
+    }
+  }
+
+  #receiveReply(envelope: ReplyEnvelope): void {
+    const pending = this.#pendingOf(envelope.id);
+    if (pending === undefined) return;
+    if (pending.operation !== envelope.operation) {
+      throw broken(`answered ${pending.operation} with ${envelope.operation}`);
+    }
+    if (envelope.operation === "GetChallenge") this.#useCellBytes(envelope.body.cellBytes);
+    if (envelope.operation === "Authenticate") this.#acceptAll();
+    pending.resolve(envelope);
+  }
+
+  #receiveError({ id, body }: Extract<RelayEnvelope, { kind: "error" }>): void {
+    const error = errorFromRelay(body);
+    if (id === 0) throw error;
+    this.#pendingOf(id)?.reject(error);
+  }
+
+  #receiveNotice(notice: NoticeEnvelope): void {
+    if (notice.operation === "SessionEnding") {
+      this.#ending = errorFromRelay(notice.body);
+      this.#cancelGoodbye ??= this.#deps.after(goodbyeMs, () => this.abandon(this.#ending ?? broken("never ended")));
+    } else if (!this.#authenticated) {
+      throw broken(`sent ${notice.operation} before authentication`);
+    }
+    if (!this.#authenticated) return;
+    try {
+      this.#deps.onNotice(notice);
+    } catch (cause) {
+      throw createError("listener_died", `Handling ${notice.operation} failed; close the client and open it again`, {
+        cause,
+      });
+    }
+  }
+
+  /** Undefined for a call that nobody waits for any more, and for notices of ours that failed. */
+  #pendingOf(id: number): Pending | undefined {
+    if (id >= this.#nextId) throw broken("answered a request that was never made");
+    return this.#pending.get(id);
+  }
+
+  /** What follows, both ways, has this size. */
+  #useCellBytes(cellBytes: number): void {
+    if (this.#cellBytes !== undefined && this.#cellBytes !== cellBytes) throw broken("changed the cell size");
+    if (this.#cellBytes === cellBytes) return;
+    this.#cellBytes = cellBytes;
+    this.#reader.configure({ cellBytes, maxEnvelopeBytes: limits.handshakeEnvelopeBytes });
+    this.#sender.setCellBytes(cellBytes);
+  }
+
+  #acceptAll(): void {
+    this.#authenticated = true;
+    this.#reader.configure({
+      cellBytes: this.#cellBytes ?? limits.cellBytes,
+      maxEnvelopeBytes: limits.envelopeBytes,
+    });
+  }
+}
+
+/** For calls under way. */
+function lost(operation: CallName, cause: StaticError): StaticError {
+  const text = `The connection to the relay was lost before ${operation} was answered; it may or may not have happened`;
+  return createError("transport_error", text, { cause });
+}
+
+function broken(what: string): StaticError {
+  return createError("protocol_error", `The relay ${what}; it is not a relay of this protocol, or it is broken`);
+}
+
+function explain(cause: unknown): StaticError {
+  const code: ErrorCode = cause instanceof WireError ? "protocol_error" : "internal";
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return createError(code, `The relay sent what cannot be read (${text}); it is not a relay of this protocol`, {
+    cause,
+  });
+}

@@ -1,0 +1,59 @@
+/** From a fresh connection to an authenticated one: GetChallenge, then Authenticate with the signed statement. */
+import { agentIdOf, authenticationStatement, protocolVersion, type ReplyBody } from "../../proto/mod.ts";
+import { createError } from "../errors.ts";
+import type { Connection } from "./connection.ts";
+import type { SessionOptions } from "./options.ts";
+
+export interface Credentials extends Pick<SessionOptions, "identity" | "publicKey" | "sign"> {
+  readonly token: string;
+  /** As the user configured the relay. */
+  readonly origin: string;
+  readonly clientNonce: Uint8Array;
+}
+
+export interface Authenticated {
+  readonly cellBytes: number;
+  readonly reply: ReplyBody<"Authenticate">;
+  /** The local clock when the relay read its own, as good as the round trip tells. */
+  readonly localTimeMs: number;
+}
+
+/** `onAuthenticated` runs before anything that the relay sent behind its answer is looked at. */
+export async function authenticate(
+  connection: Connection,
+  { token, origin, identity, publicKey, sign, clientNonce }: Credentials,
+  nowMs: () => number,
+  onAuthenticated: (authenticated: Authenticated) => void,
+): Promise<void> {
+  const { version, nonce: relayNonce, cellBytes } = await connection.request("GetChallenge", {
+    versions: [protocolVersion],
+    features: [],
+  });
+  if (version !== protocolVersion) {
+    const text = `The relay speaks protocol version ${version}, this SDK ${protocolVersion}: update the older one`;
+    throw createError("unsupported_version", text);
+  }
+  const agentId = agentIdOf(publicKey, identity);
+  const statement = authenticationStatement({ origin, relayNonce, clientNonce, token, agentId });
+  const signature = await sign(statement);
+  const sentMs = nowMs();
+  await connection.request("Authenticate", {
+    token,
+    publicKey,
+    identity,
+    clientNonce,
+    relayNonce,
+    origin,
+    signature,
+  }, {
+    onReply: (reply) => {
+      if (reply.agentId !== agentId) {
+        throw createError(
+          "protocol_error",
+          "The relay took this agent for another; it is broken or not what it claims",
+        );
+      }
+      onAuthenticated({ cellBytes, reply, localTimeMs: (sentMs + nowMs()) / 2 });
+    },
+  });
+}

@@ -1,0 +1,55 @@
+/** From what a user writes to a session: fills in what was not given from the platform's settings, and puts the parts together. */
+import { createError } from "../errors.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { TransportChoice } from "../transport/endpoint.ts";
+import type { CoverOptions, SessionOptions } from "./options.ts";
+import type { RelaySession } from "./ports.ts";
+import { createRelaySession } from "./session.ts";
+import { createTokenSource, type TokenOptions } from "./tokens.ts";
+import { readTrust, type TlsOptions } from "./trust.ts";
+
+export interface RelayOptions extends TokenOptions {
+  /** Where the relay is; `STATIC_RELAY_URL` or the credentials file when not given. */
+  readonly endpoint?: string;
+  readonly transport?: TransportChoice;
+  readonly tls?: TlsOptions;
+  readonly cover?: CoverOptions;
+}
+
+/**
+ * Exchanges the key for a token, so that a wrong one is told at once, and starts to connect. An API that cannot be reached is
+ * an error here; a relay that cannot be is not: the session goes on trying. Throws `StaticError`.
+ */
+export async function openRelaySession(
+  options: RelayOptions,
+  agent: Pick<SessionOptions, "identity" | "publicKey" | "sign" | "timing">,
+  platform: Platform,
+): Promise<RelaySession> {
+  const settings = await platform.readSettings();
+  const endpoint = options.endpoint ?? settings.relayUrl;
+  if (endpoint === undefined) throw createError("invalid_request", "Cannot find the relay: give endpoint");
+  const { nowMs, after, randomBytes, connectors, openHttp } = platform;
+  const { caFile } = settings;
+  const trust = await readTrust(options.tls ?? (caFile === undefined ? {} : { caFile }), platform.readTextFile);
+  const tokens = createTokenSource(credentialsOf(options, settings), { openHttp: () => openHttp(trust), nowMs, after });
+  if (tokens.renewable) await tokens.get();
+  const { transport, cover } = options;
+  return createRelaySession({
+    ...agent,
+    endpoint,
+    trust,
+    ...(transport !== undefined && { transport }),
+    ...(cover !== undefined && { cover }),
+  }, { connectors, tokens, nowMs, after, randomBytes });
+}
+
+/** What the user gave stands alone: a stored key belongs to the stored address, not to another. */
+function credentialsOf(
+  { apiKey, apiUrl, token }: TokenOptions,
+  stored: { readonly apiKey?: string; readonly apiUrl?: string },
+): TokenOptions {
+  if (token !== undefined) return { token };
+  const url = apiUrl ?? stored.apiUrl;
+  const key = apiKey ?? (apiUrl === undefined || apiUrl === stored.apiUrl ? stored.apiKey : undefined);
+  return { ...(key !== undefined && { apiKey: key }), ...(url !== undefined && { apiUrl: url }) };
+}

@@ -1,0 +1,163 @@
+/**
+ * Opens one authenticated connection: takes the ways to the relay in turn until one works, with a token that the relay takes.
+ * Remembers which way failed and which token was refused, for the next time.
+ */
+import type { NoticeEnvelope } from "../../proto/mod.ts";
+import { createError, StaticError } from "../errors.ts";
+import { parseEndpoints, type Way, waysTo } from "../transport/endpoint.ts";
+import { Connection } from "./connection.ts";
+import { authenticate, type Authenticated } from "./handshake.ts";
+import type { SessionDeps, SessionOptions } from "./options.ts";
+
+export interface OpeningDeps extends SessionDeps {
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** For one way, authentication included. */
+  readonly connectMs: number;
+  readonly onNotice: (notice: NoticeEnvelope) => void;
+  readonly onRoom: () => void;
+  /** Before anything that the relay sent behind its answer is looked at. */
+  readonly onOnline: (online: Online) => void;
+}
+
+export interface Online extends Authenticated {
+  readonly connection: Connection;
+  readonly transport: string;
+  readonly token: string;
+}
+
+interface Failure {
+  readonly error: StaticError;
+  readonly tryOtherWays: boolean;
+}
+
+/** A way that failed while another worked is tried last for this long. */
+const demotionMs = 10 * 60 * 1000;
+/** Codes that may be the way's fault. What the relay itself answered holds whichever way it is asked. */
+const waysFault: ReadonlySet<string> = new Set(["transport_error", "connection_error", "protocol_error", "internal"]);
+
+export class Opening {
+  readonly #options: SessionOptions;
+  readonly #deps: OpeningDeps;
+  readonly #ways: readonly Way[];
+  readonly #demotedUntilMs = new Map<Way, number>();
+  #refused: string | undefined;
+
+  /** Throws `StaticError` when nothing leads to the endpoint. */
+  constructor(options: SessionOptions, deps: OpeningDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#ways = waysTo(parseEndpoints(options.endpoint), deps.connectors, {
+      choice: options.transport ?? "auto",
+      trust: options.trust ?? { caCerts: [], certificateHashes: [] },
+    });
+  }
+
+  /** The relay takes this token no more: another one next time. */
+  refuse(token: string): void {
+    this.#refused = token;
+  }
+
+  /** `onOnline` was called when it answers a connection; else why there is none. */
+  async open(signal: AbortSignal): Promise<Connection | StaticError> {
+    const failed = new Map<Way, StaticError>();
+    for (const way of this.#bestFirst()) {
+      const outcome = await this.#try(way, signal);
+      if (outcome instanceof Connection) {
+        for (const other of failed.keys()) this.#demotedUntilMs.set(other, this.#deps.nowMs() + demotionMs);
+        this.#refused = undefined;
+        return outcome;
+      }
+      if (signal.aborted || !outcome.tryOtherWays) return outcome.error;
+      failed.set(way, outcome.error);
+    }
+    return unreachable(failed);
+  }
+
+  #bestFirst(): readonly Way[] {
+    const isDemoted = (way: Way): boolean => (this.#demotedUntilMs.get(way) ?? 0) > this.#deps.nowMs();
+    return [...this.#ways].sort((a, b) => Number(isDemoted(a)) - Number(isDemoted(b)));
+  }
+
+  /** With a second token if the first is not taken. */
+  async #try(way: Way, signal: AbortSignal): Promise<Connection | Failure> {
+    for (;;) {
+      const token = await this.#nextToken();
+      if (token instanceof StaticError) return { error: token, tryOtherWays: false };
+      const outcome = await this.#connect(way, token, signal);
+      if (outcome instanceof Connection || !isTokenRefusal(outcome.error)) return outcome;
+      if (this.#refused !== undefined || !this.#deps.tokens.renewable) return outcome;
+      this.#refused = token;
+    }
+  }
+
+  async #nextToken(): Promise<string | StaticError> {
+    try {
+      return await this.#deps.tokens.get(this.#refused === undefined ? {} : { instead: this.#refused });
+    } catch (error) {
+      return toError(error);
+    }
+  }
+
+  async #connect(
+    { connector, target, origin }: Way,
+    token: string,
+    signal: AbortSignal,
+  ): Promise<Connection | Failure> {
+    const { nowMs, after, random, randomBytes, connectMs, onNotice, onRoom, onOnline } = this.#deps;
+    const attempt = new AbortController();
+    const abort = (): void => attempt.abort(createError("transport_error", "The session was closed by its client"));
+    const cancel = after(connectMs, () => {
+      attempt.abort(createError("connection_error", `no answer within ${connectMs} ms`));
+    });
+    signal.addEventListener("abort", abort);
+    let connection: Connection | undefined;
+    try {
+      if (signal.aborted) abort();
+      const stream = await connector.connect(target, attempt.signal);
+      const opened = connection = new Connection(stream, { nowMs, after, random, onNotice, onRoom });
+      const abandon = (): void => opened.abandon(toError(attempt.signal.reason));
+      if (attempt.signal.aborted) abandon();
+      attempt.signal.addEventListener("abort", abandon);
+      const { identity, publicKey, sign } = this.#options;
+      const credentials = { token, origin, identity, publicKey, sign, clientNonce: randomBytes(32) };
+      await authenticate(opened, credentials, nowMs, (authenticated) => {
+        cancel();
+        onOnline({ ...authenticated, connection: opened, transport: connector.transport, token });
+      });
+      return opened;
+    } catch (cause) {
+      return await failure(toError(cause), connection);
+    } finally {
+      cancel();
+      signal.removeEventListener("abort", abort);
+    }
+  }
+}
+
+async function failure(error: StaticError, connection: Connection | undefined): Promise<Failure> {
+  if (connection === undefined) return { error, tryOtherWays: true };
+  connection.abandon(error, 0);
+  const reason = await connection.ended;
+  return { error: reason, tryOtherWays: waysFault.has(reason.code) };
+}
+
+function isTokenRefusal({ code }: StaticError): boolean {
+  return code === "auth_failed" || code === "session_expired";
+}
+
+function unreachable(failed: ReadonlyMap<Way, StaticError>): StaticError {
+  const reasons = Array.from(
+    failed,
+    ([{ connector, origin }, { message }]) => `${origin} by ${connector.transport}: ${message}`,
+  );
+  const [cause] = failed.values();
+  return createError("connection_error", `Cannot reach the relay: ${reasons.join("; ")}`, { cause });
+}
+
+/** Whatever a runtime throws when a connection fails. */
+export function toError(error: unknown): StaticError {
+  if (error instanceof StaticError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  return createError("connection_error", text, { cause: error });
+}

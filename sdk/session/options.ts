@@ -1,0 +1,46 @@
+/** What a session is opened with: by the user's wishes (`SessionOptions`) and from the runtime (`SessionDeps`). */
+import type { CoverMode } from "../../proto/mod.ts";
+import type { TransportChoice } from "../transport/endpoint.ts";
+import type { Connector, Trust } from "../transport/transport.ts";
+import type { TokenSource } from "./tokens.ts";
+
+export interface CoverOptions {
+  readonly mode: CoverMode;
+  /** Mean (`poisson`) or tick (`constant`). */
+  readonly intervalMs?: number;
+}
+
+export interface SessionOptions {
+  /** `quic://`, `grpc://` or `https://` with host and port; several, separated by commas, are tried in this order. */
+  readonly endpoint: string;
+  readonly transport?: TransportChoice;
+  readonly trust?: Trust;
+  readonly identity: Uint8Array;
+  /** Ed25519, 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /** With the private half of it. */
+  readonly sign: (message: Uint8Array) => Promise<Uint8Array>;
+  /** Cover traffic, both ways; `poisson` with a mean of 10 s when not given. */
+  readonly cover?: CoverOptions;
+  readonly timing?: Partial<SessionTiming>;
+}
+
+/** Times that a test may want shorter. */
+export interface SessionTiming {
+  /** For one way to one endpoint, authentication included. */
+  readonly connectMs: number;
+  /** For a call that names no timeout of its own. */
+  readonly callMs: number;
+  /** The first wait before reconnecting; doubles up to `maxRetryMs`, with jitter. */
+  readonly minRetryMs: number;
+  readonly maxRetryMs: number;
+}
+
+/** A `Platform` has all of it but the tokens. */
+export interface SessionDeps {
+  readonly connectors: readonly Connector[];
+  readonly tokens: TokenSource;
+  readonly nowMs: () => number;
+  readonly after: (ms: number, run: () => void) => () => void;
+  readonly randomBytes: (length: number) => Uint8Array<ArrayBuffer>;
+}

@@ -1,0 +1,63 @@
+/**
+ * A fresh token for the open session, well before the old one expires: without it the relay ends the session at that moment.
+ * Times are the relay's own (`expiresAtMs` against `relayTimeMs`), so the local clock plays no part.
+ */
+import type { StaticError } from "../errors.ts";
+import { Backoff } from "./backoff.ts";
+import type { TokenSource } from "./tokens.ts";
+
+export interface RenewalOptions {
+  readonly tokens: TokenSource;
+  /** The token that the session was opened with. */
+  readonly token: string;
+  readonly leftMs: number;
+  /** RenewToken; answers how long the new token lasts by the relay's clock. */
+  readonly renew: (token: string) => Promise<number>;
+  readonly toError: (error: unknown) => StaticError;
+  readonly after: (ms: number, run: () => void) => () => void;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/** The last part of a token's life in which it is renewed, and a limit for it. */
+const lastPart = 0.2;
+const maxMarginMs = 10 * 60 * 1000;
+/** A relay that names a short life cannot make us ask without pause. */
+const minWaitMs = 1_000;
+/** No timer may run longer. */
+const maxWaitMs = 2 ** 31 - 1;
+const retry = { minMs: 1_000, maxMs: 60_000 };
+
+/** Answers how to stop it. A token that cannot be renewed is used to its end. */
+export function startRenewal(options: RenewalOptions): () => void {
+  const { tokens, renew, toError, after, random } = options;
+  if (!tokens.renewable) return () => {};
+  let token = options.token;
+  let stopped = false;
+  let cancel = (): void => {};
+
+  const schedule = (leftMs: number): void => {
+    const marginMs = Math.min(maxMarginMs, leftMs * lastPart);
+    const backoff = new Backoff({ ...retry, random });
+    // Not all agents that started together should ask together.
+    const waitMs = Math.min(maxWaitMs, Math.max(minWaitMs, leftMs - marginMs * (0.75 + random() / 4)));
+    cancel = after(waitMs, () => void attempt(backoff));
+  };
+  const attempt = async (backoff: Backoff): Promise<void> => {
+    try {
+      const fresh = await tokens.get({ instead: token });
+      if (stopped) return;
+      const leftMs = await renew(fresh);
+      token = fresh;
+      if (!stopped) schedule(leftMs);
+    } catch (error) {
+      // The session goes on with the old token; when that expires, opening the next session tells what is wrong.
+      if (!stopped) cancel = after(backoff.nextMs(toError(error)), () => void attempt(backoff));
+    }
+  };
+  schedule(options.leftMs);
+  return () => {
+    stopped = true;
+    cancel();
+  };
+}

@@ -1,0 +1,235 @@
+/**
+ * The session that channels hold: it outlives its connections. One loop connects, serves until the connection is lost, waits
+ * and connects again; it stops only when trying again is useless: the credential is not accepted, another session of this
+ * agent has taken its place, or the client is closed.
+ */
+import {
+  type AgentId,
+  agentIdOf,
+  type CallName,
+  type NoticeEnvelope,
+  type ReplyBody,
+  type RequestBody,
+} from "../../proto/mod.ts";
+import { createError, StaticError } from "../errors.ts";
+import { Backoff } from "./backoff.ts";
+import { CallGate } from "./call_gate.ts";
+import type { Connection } from "./connection.ts";
+import { type Cover, parseCover } from "./cover.ts";
+import { type Online, Opening } from "./opening.ts";
+import type { SessionDeps, SessionOptions, SessionTiming } from "./options.ts";
+import type { ConnectionInfo, RelaySession, SessionState } from "./ports.ts";
+import { startUpkeep } from "./upkeep.ts";
+
+const defaultTiming: SessionTiming = { connectMs: 8_000, callMs: 30_000, minRetryMs: 250, maxRetryMs: 15_000 };
+const maxCallsUnderWay = 64;
+const maxCallsWaiting = 1_024;
+/** Above this, requests wait for the network instead of in its queue. */
+const maxPendingBytes = 4 * 1024 * 1024;
+/** A connection that lasted this long was a good one: waiting times start anew. */
+const stableMs = 10_000;
+const final: ReadonlySet<string> = new Set(["auth_failed", "auth_key_invalid", "session_replaced", "listener_died"]);
+
+/** Starts to connect at once. Throws `StaticError` for options that can never work. */
+export function createRelaySession(options: SessionOptions, deps: SessionDeps): RelaySession {
+  return new ReconnectingSession(options, deps);
+}
+
+class ReconnectingSession implements RelaySession {
+  readonly agentId: AgentId;
+  readonly #deps: SessionDeps;
+  readonly #timing: SessionTiming;
+  readonly #cover: Cover;
+  readonly #opening: Opening;
+  readonly #backoff: Backoff;
+  readonly #gate: CallGate;
+  readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
+  readonly #connectionListeners = new Set<(connection: ConnectionInfo | undefined) => void>();
+  /** Ends whatever the loop is doing. */
+  readonly #closing = new AbortController();
+  #state: SessionState;
+  #connection: Connection | undefined;
+  #token = "";
+  #lastError: StaticError | undefined;
+  #stopUpkeep: () => void = () => {};
+
+  constructor(options: SessionOptions, deps: SessionDeps) {
+    this.agentId = agentIdOf(options.publicKey, options.identity);
+    this.#deps = deps;
+    this.#timing = { ...defaultTiming, ...options.timing };
+    this.#cover = parseCover(options.cover);
+    this.#gate = new CallGate({
+      underWay: maxCallsUnderWay,
+      waiting: maxCallsWaiting,
+      hasRoom: () => (this.#connection?.pendingBytes ?? 0) < maxPendingBytes,
+    });
+    this.#backoff = new Backoff({
+      minMs: this.#timing.minRetryMs,
+      maxMs: this.#timing.maxRetryMs,
+      random: this.#random,
+    });
+    this.#opening = new Opening(options, {
+      ...deps,
+      random: this.#random,
+      connectMs: this.#timing.connectMs,
+      onNotice: (notice) => this.#noticeListeners.forEach((listener) => listener(notice)),
+      onRoom: () => this.#gate.admit(),
+      onOnline: (online) => this.#goOnline(online),
+    });
+    this.#state = { kind: "connecting", since: deps.nowMs() };
+    void this.#run();
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  async call<Name extends CallName>(
+    operation: Name,
+    body: RequestBody<Name>,
+    { timeoutMs = this.#timing.callMs, signal }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
+  ): Promise<ReplyBody<Name>> {
+    signal?.throwIfAborted();
+    const controller = new AbortController();
+    let sent = false;
+    const cancel = this.#deps.after(timeoutMs, () => {
+      controller.abort(sent ? noAnswer(operation, timeoutMs) : this.#unreachable(operation, timeoutMs));
+    });
+    const abort = (): void => controller.abort(signal?.reason);
+    signal?.addEventListener("abort", abort);
+    try {
+      return await this.#gate.pass(() => {
+        sent = true;
+        return this.#online().request(operation, body, { signal: controller.signal });
+      }, controller.signal);
+    } finally {
+      cancel();
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  /** The gate is open only while there is one. */
+  #online(): Connection {
+    if (this.#connection === undefined) throw new Error("The gate is open without a connection");
+    return this.#connection;
+  }
+
+  acknowledge(body: RequestBody<"Acknowledge">): void {
+    this.#connection?.acknowledge(body);
+  }
+
+  onNotice(listener: (notice: NoticeEnvelope) => void): () => void {
+    this.#noticeListeners.add(listener);
+    return () => void this.#noticeListeners.delete(listener);
+  }
+
+  onConnection(listener: (connection: ConnectionInfo | undefined) => void): () => void {
+    this.#connectionListeners.add(listener);
+    return () => void this.#connectionListeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.#state.kind === "ended") return;
+    const connection = this.#connection;
+    this.#finish(undefined);
+    await connection?.close(createError("transport_error", "The session was closed by its client"));
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      this.#state = { kind: "connecting", since: this.#deps.nowMs() };
+      const error = await this.#connectAndServe();
+      if (this.#closing.signal.aborted) return;
+      this.#lastError = error;
+      if (final.has(error.code)) return this.#finish(error);
+      const waitMs = this.#backoff.nextMs(error);
+      this.#state = { kind: "offline", error, retryAtMs: this.#deps.nowMs() + waitMs };
+      await this.#pause(waitMs);
+    }
+  }
+
+  /** Answers why it is not, or no longer, connected. */
+  async #connectAndServe(): Promise<StaticError> {
+    const connection = await this.#opening.open(this.#closing.signal);
+    if (connection instanceof StaticError) return connection;
+    const sinceMs = this.#deps.nowMs();
+    const error = await connection.ended;
+    if (this.#deps.nowMs() - sinceMs >= stableMs) this.#backoff.reset();
+    if (error.code === "session_expired") this.#opening.refuse(this.#token);
+    return this.#goOffline() ?? error;
+  }
+
+  #goOnline(online: Online): void {
+    const { limits, keyPackages, hasLastResort, relayTimeMs } = online.reply;
+    const clockOffsetMs = Math.round(relayTimeMs - online.localTimeMs);
+    const { cellBytes, transport } = online;
+    this.#connection = online.connection;
+    this.#token = online.token;
+    this.#stopUpkeep = startUpkeep({
+      online,
+      limits,
+      clockOffsetMs,
+      cover: this.#cover,
+      deps: this.#deps,
+      random: this.#random,
+      onRenewed: (token) => this.#token = token,
+    });
+    const connection = { limits, cellBytes, keyPackages, hasLastResort, clockOffsetMs, transport };
+    this.#state = { kind: "online", connection };
+    const fault = this.#tell(connection);
+    if (fault !== undefined) throw fault;
+    this.#gate.open();
+  }
+
+  /** Answers the error of a listener that failed. */
+  #goOffline(): StaticError | undefined {
+    if (this.#connection === undefined) return undefined;
+    this.#connection = undefined;
+    this.#stopUpkeep();
+    this.#gate.close();
+    return this.#tell(undefined);
+  }
+
+  #tell(connection: ConnectionInfo | undefined): StaticError | undefined {
+    try {
+      for (const listener of this.#connectionListeners) listener(connection);
+      return undefined;
+    } catch (cause) {
+      const text = "Handling a change of the connection failed; close the client and open it again";
+      return createError("listener_died", text, { cause });
+    }
+  }
+
+  #finish(error: StaticError | undefined): void {
+    this.#state = { kind: "ended", error };
+    this.#gate.end(error ?? createError("transport_error", "The session is closed; open a new client"));
+    this.#goOffline();
+    this.#closing.abort();
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        cancel();
+        this.#closing.signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const cancel = this.#deps.after(ms, done);
+      this.#closing.signal.addEventListener("abort", done);
+    });
+  }
+
+  #unreachable(operation: CallName, timeoutMs: number): StaticError {
+    const why = this.#lastError === undefined ? "it has not answered yet" : this.#lastError.message;
+    const text = `Cannot send ${operation}: no session with the relay within ${timeoutMs} ms: ${why}`;
+    return createError("connection_error", text, this.#lastError && { cause: this.#lastError });
+  }
+
+  /** Uniform in [0, 1). */
+  readonly #random = (): number => new DataView(this.#deps.randomBytes(4).buffer).getUint32(0) / 2 ** 32;
+}
+
+function noAnswer(operation: CallName, timeoutMs: number): StaticError {
+  const text = `The relay has not answered ${operation} within ${timeoutMs} ms; it may or may not have happened`;
+  return createError("transport_error", text);
+}

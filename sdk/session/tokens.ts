@@ -1,0 +1,108 @@
+/**
+ * Where the session's JWT comes from: an API key exchanged at the API, a function of the user, or one fixed token. How long
+ * a token lasts is taken from the token itself (exp - iat) and counted from the moment it was received, so a wrong local
+ * clock does not matter; and an API that is down does not matter while a token is still good.
+ */
+import { limits } from "../../proto/mod.ts";
+import { createError, StaticError } from "../errors.ts";
+import { lifetimeMsOf } from "./jwt.ts";
+import { type ExchangeDeps, exchangeKey, parseApiUrl } from "./token_exchange.ts";
+
+export interface TokenSource {
+  /**
+   * A token that should still be good. `instead` names one that was refused or is about to expire: then another is had, or
+   * the reason why not is thrown. Throws `AuthError` when asking again is useless, `TransportError` when it is not.
+   */
+  get(options?: { readonly instead?: string }): Promise<string>;
+  /** Whether there can ever be another one. */
+  readonly renewable: boolean;
+}
+
+export interface TokenOptions {
+  readonly apiKey?: string;
+  /** Needed with `apiKey`. */
+  readonly apiUrl?: string;
+  /** Instead of a key: a token, or a function that fetches one. */
+  readonly token?: string | (() => string | Promise<string>);
+}
+
+/** With less than this left, a new token is had if possible. */
+const comfortMs = 60_000;
+
+/** Throws `StaticError` for options that cannot work. */
+export function createTokenSource(options: TokenOptions, deps: ExchangeDeps): TokenSource {
+  const { apiKey, apiUrl, token } = options;
+  if (token !== undefined) {
+    return typeof token === "string" ? fixedToken(token) : cached(() => askUser(token), deps.nowMs);
+  }
+  if (apiKey === undefined) return noToken();
+  if (apiUrl === undefined) {
+    throw createError("invalid_request", "Cannot use apiKey without apiUrl: give the address of the API");
+  }
+  const url = parseApiUrl(apiUrl);
+  return cached(() => exchangeKey(apiKey, url, deps), deps.nowMs);
+}
+
+/** Local operations work without a token; whatever needs the relay does not. */
+function noToken(): TokenSource {
+  const text = "Cannot reach the relay without a credential: give apiKey and apiUrl, or token";
+  return { renewable: false, get: () => Promise.reject(createError("auth_failed", text)) };
+}
+
+function fixedToken(token: string): TokenSource {
+  return {
+    renewable: false,
+    get: ({ instead } = {}) => {
+      if (instead !== token) return Promise.resolve(checkToken(token));
+      const text = "The relay did not accept the token: it is expired or not for this relay; give a fresh one, a " +
+        "function that fetches one, or apiKey";
+      return Promise.reject(createError("auth_failed", text));
+    },
+  };
+}
+
+/** Remembers the last token, and lets everybody who needs a new one wait for the same exchange. */
+function cached(fetchToken: () => Promise<string>, nowMs: () => number): TokenSource {
+  let held: { readonly token: string; readonly untilMs: number } | undefined;
+  let underWay: Promise<string> | undefined;
+
+  const refresh = async (): Promise<string> => {
+    const token = checkToken(await fetchToken());
+    held = { token, untilMs: nowMs() + lifetimeMsOf(token, nowMs()) };
+    return token;
+  };
+  const share = (): Promise<string> => {
+    underWay ??= refresh().finally(() => underWay = undefined);
+    return underWay;
+  };
+  return {
+    renewable: true,
+    get: async ({ instead } = {}) => {
+      const known = held?.token === instead ? undefined : held;
+      const leftMs = known === undefined ? 0 : known.untilMs - nowMs();
+      if (known !== undefined && leftMs > comfortMs) return known.token;
+      try {
+        return await share();
+      } catch (error) {
+        // What was issued stays valid until it expires, whatever became of the API or the key.
+        if (known !== undefined && leftMs > 0) return known.token;
+        throw error;
+      }
+    },
+  };
+}
+
+async function askUser(token: () => string | Promise<string>): Promise<string> {
+  try {
+    return await token();
+  } catch (cause) {
+    if (cause instanceof StaticError) throw cause;
+    throw createError("connection_error", "The function given as `token` failed; see the cause", { cause });
+  }
+}
+
+/** What goes into the handshake must fit into it. */
+function checkToken(token: unknown): string {
+  if (typeof token === "string" && token.length > 0 && token.length <= limits.tokenBytes) return token;
+  throw createError("auth_failed", `A token is text of 1 to ${limits.tokenBytes} characters; look at what fetches it`);
+}

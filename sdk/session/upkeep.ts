@@ -1,0 +1,54 @@
+/** What an open session does by itself: cover traffic, heartbeats and renewal of its token. */
+import type { RelayLimits } from "../../proto/mod.ts";
+import { createError } from "../errors.ts";
+import type { Cover } from "./cover.ts";
+import { startHeartbeat } from "./heartbeat.ts";
+import { type Online, toError } from "./opening.ts";
+import type { SessionDeps } from "./options.ts";
+import { startRenewal } from "./renewal.ts";
+
+export interface UpkeepOptions {
+  readonly online: Online;
+  readonly limits: RelayLimits;
+  readonly clockOffsetMs: number;
+  readonly cover: Cover;
+  readonly deps: Pick<SessionDeps, "tokens" | "nowMs" | "after">;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly onRenewed: (token: string) => void;
+}
+
+/** Answers how to stop it. */
+export function startUpkeep(options: UpkeepOptions): () => void {
+  const { online: { connection, token, reply }, limits, clockOffsetMs, cover, random, onRenewed } = options;
+  const { tokens, nowMs, after } = options.deps;
+  connection.cover(cover.mode, cover.intervalMs);
+  // A relay that refuses is left without cover of its own; a lost connection is noticed elsewhere.
+  connection.request("ConfigureCover", cover).catch(() => {});
+  const stopHeartbeat = startHeartbeat({
+    idleTimeoutMs: limits.idleTimeoutMs,
+    lastReceivedMs: () => connection.lastReceivedMs,
+    ping: () => void connection.request("Ping", {}).catch(() => {}),
+    onDead: () => connection.abandon(createError("transport_error", "The relay has stopped answering")),
+    nowMs,
+    after,
+    random,
+  });
+  const stopRenewal = startRenewal({
+    tokens,
+    token,
+    leftMs: reply.expiresAtMs - reply.relayTimeMs,
+    renew: async (fresh) => {
+      const { expiresAtMs } = await connection.request("RenewToken", { token: fresh });
+      onRenewed(fresh);
+      return expiresAtMs - (nowMs() + clockOffsetMs);
+    },
+    toError,
+    after,
+    random,
+  });
+  return () => {
+    stopHeartbeat();
+    stopRenewal();
+  };
+}

@@ -1,0 +1,143 @@
+/**
+ * Cells over `CellUp` and `CellDown`, for runtimes whose only network is `fetch`: each cell up is a call of its own, and one
+ * call streams the cells down. A secret link id, made here, ties them together. Connect protocol, binary: sizes stay fixed.
+ */
+import { createError } from "../errors.ts";
+import { readErrorText, streamEndOf } from "./connect_error.ts";
+import {
+  concat,
+  decodeCell,
+  encodeCellDown,
+  encodeCellUp,
+  encodeFrame,
+  endOfStreamFlag,
+  FrameReader,
+} from "./frames.ts";
+import type { CellStream, Connector, HttpClient, StreamEnd, Target, Trust } from "./transport.ts";
+
+export interface CellsDeps {
+  readonly openHttp: (trust: Trust) => HttpClient;
+  readonly unusable: (trust: Trust) => string | undefined;
+  readonly randomBytes: (length: number) => Uint8Array<ArrayBuffer>;
+}
+
+const linkBytes = 32;
+const headers = { "connect-protocol-version": "1" };
+
+export function createCellsConnector({ openHttp, unusable, randomBytes }: CellsDeps): Connector {
+  return {
+    transport: "cells",
+    carrier: "tcp",
+    unusable,
+    connect: async (target, signal) => {
+      signal.throwIfAborted();
+      const http = openHttp(target.trust);
+      const ending = new AbortController();
+      ending.signal.addEventListener("abort", () => http.close());
+      const abort = (): void => ending.abort(signal.reason);
+      signal.addEventListener("abort", abort);
+      try {
+        const call = createCall(http, target, ending.signal);
+        const link = randomBytes(linkBytes);
+        const down = await call("CellDown", "application/connect+proto", encodeFrame(encodeCellDown(link)));
+        const up: Up = (index, cell) => call("CellUp", "application/proto", encodeCellUp(link, index, cell));
+        return new FetchedStream(down, up, ending);
+      } catch (error) {
+        ending.abort(error);
+        throw error;
+      } finally {
+        signal.removeEventListener("abort", abort);
+      }
+    },
+  };
+}
+
+type Up = (index: number, cell: Uint8Array) => Promise<Response>;
+type Call = (method: string, contentType: string, body: Uint8Array<ArrayBuffer>) => Promise<Response>;
+
+/** Throws `StaticError` for every answer but 200. */
+function createCall(http: HttpClient, { host, port }: Target, signal: AbortSignal): Call {
+  const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return async (method, contentType, body) => {
+    const response = await http.request(`https://${authority}/static.relay.v1.Relay/${method}`, {
+      method: "POST",
+      headers: { ...headers, "content-type": contentType },
+      body,
+      signal,
+      redirect: "error",
+      credentials: "omit",
+      cache: "no-store",
+    });
+    if (response.status === 200) return response;
+    const { code, message } = streamEndOf(await readErrorText(response), `${method} was answered ${response.status}`);
+    throw createError(code ?? "transport_error", message);
+  };
+}
+
+class FetchedStream implements CellStream {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #up: Up;
+  readonly #ending: AbortController;
+  readonly #frames = new FrameReader();
+  #index = 0;
+  #settle: (end: StreamEnd) => void = () => {};
+  readonly closed: Promise<StreamEnd>;
+
+  constructor(down: Response, up: Up, ending: AbortController) {
+    this.#reader = down.body?.getReader();
+    this.#up = up;
+    this.#ending = ending;
+    this.closed = new Promise((resolve) => this.#settle = resolve);
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    try {
+      for (;;) {
+        const next = await this.#reader?.read();
+        if (next?.value === undefined) return this.#end({ message: "the connection was cut off" });
+        const { cells, end } = this.#cellsOf(next.value);
+        if (end !== undefined) this.#end(end);
+        if (cells.length > 0) return concat(cells);
+        if (end !== undefined) return undefined;
+      }
+    } catch (error) {
+      return this.#end({ message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  async write(cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void> {
+    for (let at = 0; at < cells.length; at += cellBytes) {
+      const reply = await this.#up(++this.#index, cells.subarray(at, at + cellBytes)).catch((error: unknown) => {
+        this.#end({ message: error instanceof Error ? error.message : String(error) });
+        throw error;
+      });
+      // Read to its end, so that the connection can be used again.
+      await reply.arrayBuffer();
+    }
+  }
+
+  /** A broken `CellDown` ends the link at the relay, whatever the reason: there is no code to give it. */
+  close(): void {
+    this.#end({ message: "it was closed by this side" });
+  }
+
+  #cellsOf(chunk: Uint8Array): { cells: Uint8Array[]; end: StreamEnd | undefined } {
+    const cells: Uint8Array[] = [];
+    let end: StreamEnd | undefined;
+    this.#frames.read(chunk, (flags, message) => {
+      if (flags === 0) cells.push(decodeCell(message).slice());
+      else end = flags === endOfStreamFlag ? endOf(message) : { message: "compressed cells were not asked for" };
+    });
+    return { cells, end };
+  }
+
+  #end(end: StreamEnd): undefined {
+    this.#settle(end);
+    this.#ending.abort(createError("transport_error", end.message));
+    return undefined;
+  }
+}
+
+function endOf(message: Uint8Array): StreamEnd {
+  return streamEndOf(new TextDecoder().decode(message), "the relay ended the stream");
+}

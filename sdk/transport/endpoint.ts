@@ -1,0 +1,85 @@
+/**
+ * Where a relay is and which ways lead there. `quic://` means the UDP port first and TCP when that fails; `grpc://` and
+ * `https://` mean TCP. A relay's two default ports belong together; any other number is taken to be the same for both.
+ */
+import { createError } from "../errors.ts";
+import type { Connector, Target, TransportName, Trust } from "./transport.ts";
+
+/** `grpc` is whatever this runtime can do on the relay's TCP port. */
+export type TransportChoice = "auto" | "quic" | "webtransport" | "grpc";
+
+export interface Endpoint {
+  readonly scheme: "quic" | "grpc" | "https";
+  readonly host: string;
+  readonly port: number;
+  /** What the agent signs when it authenticates: scheme, lowercase host and port, whichever way it then takes. */
+  readonly origin: string;
+}
+
+/** One way to one endpoint. */
+export interface Way {
+  readonly connector: Connector;
+  readonly target: Target;
+  readonly origin: string;
+}
+
+const defaultPorts = { quic: 4433, grpc: 5000, https: 443 } as const;
+const form = /^(quic|grpc|https):\/\/(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::(\d{1,5}))?\/?$/;
+/** A list longer than this is a mistake. */
+const maxEndpoints = 8;
+
+/** One endpoint, or several separated by commas. Throws `invalid_request`. */
+export function parseEndpoints(text: string): readonly Endpoint[] {
+  const parts = text.split(",").map((part) => part.trim());
+  if (parts.length > maxEndpoints) throw refused(`at most ${maxEndpoints} can be given`);
+  return parts.map(parseEndpoint);
+}
+
+function parseEndpoint(text: string): Endpoint {
+  const [, scheme, digits] = form.exec(text) ?? [];
+  if (scheme !== "quic" && scheme !== "grpc" && scheme !== "https") {
+    throw refused("write quic://host:4433, grpc://host:5000 or https://host:5000, without a path");
+  }
+  // The URL parser knows the rules for hosts, but only for schemes that it knows.
+  const asHttps = text.replace(/^\w+/, "https");
+  if (!URL.canParse(asHttps)) throw refused("host or port is not valid");
+  const { hostname } = new URL(asHttps);
+  const port = digits === undefined ? defaultPorts[scheme] : Number(digits);
+  if (port === 0) throw refused("a port is 1 to 65535");
+  return { scheme, host: hostname.replace(/^\[|\]$/g, ""), port, origin: `${scheme}://${hostname}:${port}` };
+}
+
+/** Every way that this runtime has, the best first. Throws `connection_error` when there is none, and says why. */
+export function waysTo(
+  endpoints: readonly Endpoint[],
+  connectors: readonly Connector[],
+  { choice, trust }: { readonly choice: TransportChoice; readonly trust: Trust },
+): readonly Way[] {
+  const missing: string[] = [];
+  const ways = endpoints.flatMap((endpoint) =>
+    connectors.filter((connector) => isWanted(connector, choice, endpoint)).flatMap((connector) => {
+      const why = connector.unusable(trust);
+      if (why !== undefined) missing.push(`${connector.transport}: ${why}`);
+      const target = { host: endpoint.host, port: portFor(connector, endpoint), trust };
+      return why === undefined ? [{ connector, target, origin: endpoint.origin }] : [];
+    })
+  );
+  if (ways.length > 0) return ways;
+  const [origins, asked] = [endpoints.map(({ origin }) => origin).join(", "), choice === "auto" ? "" : ` by ${choice}`];
+  const reasons = missing.length > 0 ? missing.join("; ") : "this runtime has no such transport; leave it to auto";
+  throw createError("connection_error", `No way leads to ${origins}${asked}: ${reasons}`);
+}
+
+function isWanted({ transport, carrier }: Connector, choice: TransportChoice, { scheme }: Endpoint): boolean {
+  if (choice === "auto") return scheme === "quic" || carrier === "tcp";
+  return choice === "grpc" ? carrier === "tcp" : transport === choice satisfies TransportName;
+}
+
+function portFor({ carrier }: Connector, { port }: Endpoint): number {
+  if (carrier === "udp") return port === defaultPorts.grpc ? defaultPorts.quic : port;
+  return port === defaultPorts.quic ? defaultPorts.grpc : port;
+}
+
+function refused(why: string): Error {
+  return createError("invalid_request", `Cannot use the endpoint: ${why}`);
+}
