@@ -5,19 +5,13 @@
 import { ConfigError, configFromEnvironment } from "./config.ts";
 import { EngineError } from "./engine/mod.ts";
 import { PortTaken } from "./operations/ports.ts";
+import { untilAskedToStop } from "./operations/stop_signals.ts";
 import { startRelay } from "./service.ts";
 
 try {
   const relay = await startRelay(configFromEnvironment(), { writeLog: (line) => console.log(line) });
   Deno.addSignalListener("SIGHUP", relay.reloadCertificate);
-  const { promise: asked, resolve } = Promise.withResolvers<void>();
-  let signals = 0;
-  const stop = (): void => {
-    if (++signals > 1) Deno.exit(1);
-    resolve();
-  };
-  for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, stop);
-  await asked;
+  await untilAskedToStop(() => Deno.exit(1));
   await relay.close();
   Deno.exit(0);
 } catch (error) {

@@ -10,6 +10,7 @@ import { openSqliteEngine } from "./engine/mod.ts";
 import { type AdminServer, serveAdmin } from "./operations/admin.ts";
 import { createApiClient } from "./operations/api_client.ts";
 import { type CertificateSource, openCertificate } from "./operations/certificate.ts";
+import { verifyEd25519 } from "./signatures.ts";
 import { createLog, describeError, describeFailure, type Log } from "./operations/log.ts";
 import { watchLoopLag } from "./operations/loop_lag.ts";
 import { collectMetrics, renderMetrics } from "./operations/metrics.ts";
@@ -122,6 +123,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
     tokens: createTokenVerifier({ keys, nowMs: Date.now }),
     nowMs: Date.now,
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    verifySignature: verifyEd25519,
     after: (ms, run) => {
       const timer = setTimeout(run, ms);
       return () => clearTimeout(timer);

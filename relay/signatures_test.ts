@@ -1,0 +1,22 @@
+import { assertEquals } from "@std/assert";
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { verifyEd25519 } from "./signatures.ts";
+
+Deno.test("verifyEd25519() accepts what an independent implementation signed, and nothing that was changed", () => {
+  const secretKey = ed25519.utils.randomSecretKey();
+  const [publicKey, message] = [ed25519.getPublicKey(secretKey), crypto.getRandomValues(new Uint8Array(200))];
+  const signature = ed25519.sign(message, secretKey);
+  assertEquals(verifyEd25519(publicKey, message, signature), true);
+  const flipped = (bytes: Uint8Array, at: number): Uint8Array => bytes.with(at, (bytes[at] ?? 0) ^ 1);
+  for (const at of [0, 31]) assertEquals(verifyEd25519(flipped(publicKey, at), message, signature), false);
+  for (const at of [0, 31, 32, 63]) assertEquals(verifyEd25519(publicKey, message, flipped(signature, at)), false);
+  assertEquals(verifyEd25519(publicKey, flipped(message, 199), signature), false);
+});
+
+Deno.test("verifyEd25519() answers no to what is neither key nor signature", () => {
+  const [key, message, signature] = [new Uint8Array(32), new Uint8Array(8), new Uint8Array(64)];
+  for (const bad of [new Uint8Array(0), new Uint8Array(31), new Uint8Array(33).fill(255)]) {
+    assertEquals(verifyEd25519(bad, message, signature), false);
+    assertEquals(verifyEd25519(key, message, bad), false);
+  }
+});
