@@ -5,6 +5,7 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2, constants } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { concat, decodeCell, encodeCellFrames, FrameReader } from "../transport/frames.ts";
+import { reasonOf } from "../transport/reason.ts";
 import type { CellStream, Connector, StreamEnd, Target } from "../transport/transport.ts";
 import { connectTls } from "./node_tls.ts";
 import { after } from "./timers.ts";
@@ -38,7 +39,7 @@ class SessionStream implements CellStream {
       settings: { initialWindowSize: windowBytes, enablePush: false },
     });
     this.#session.once("connect", () => this.#session.setLocalWindowSize(windowBytes));
-    this.#session.on("error", (error) => this.#gone({ message: error.message }));
+    this.#session.on("error", (error) => this.#gone({ message: reasonOf(error) }));
     this.#session.on("goaway", () => this.#session.close());
     this.#stream = this.#session.request({
       [constants.HTTP2_HEADER_METHOD]: "POST",
@@ -46,7 +47,7 @@ class SessionStream implements CellStream {
       [constants.HTTP2_HEADER_CONTENT_TYPE]: "application/grpc",
       [constants.HTTP2_HEADER_TE]: "trailers",
     });
-    this.#stream.on("error", (error) => this.#gone({ message: error.message }));
+    this.#stream.on("error", (error) => this.#gone({ message: reasonOf(error) }));
     this.#stream.on("response", (headers) => this.#answered(headers));
     this.#stream.on("trailers", (trailers) => this.#ended(trailers));
     this.#stream.on("close", () => {
@@ -69,7 +70,7 @@ class SessionStream implements CellStream {
         if (cells.length > 0) return concat(cells);
       }
     } catch (error) {
-      this.#gone({ message: error instanceof Error ? error.message : String(error) });
+      this.#gone({ message: reasonOf(error) });
     }
     this.#finish();
     return undefined;

@@ -51,6 +51,7 @@ interface Pending {
 /** The relay said that it ends the session; what it still has to say, it says within this time. */
 const goodbyeMs = 2_000;
 const flushMs = 1_000;
+const maxEarlyNotices = 64;
 
 export class Connection {
   readonly #stream: CellStream;
@@ -62,7 +63,9 @@ export class Connection {
   readonly #acknowledgements = new Map<string, RequestBody<"Acknowledge">>();
   #nextId = 1;
   #cellBytes: number | undefined;
-  #authenticated = false;
+  /** Notices that came while Authenticate was under way; undefined once it is answered. */
+  #early: NoticeEnvelope[] | undefined = [];
+  #authenticating = false;
   #ending: StaticError | undefined;
   #cancelGoodbye: (() => void) | undefined;
   #lastReceivedMs: number;
@@ -114,6 +117,7 @@ export class Connection {
         signal?.removeEventListener("abort", abort);
         finish();
       };
+      if (operation === "Authenticate") this.#acceptAll();
       this.#push(operation, encodeRequest(id, operation, body));
       signal?.addEventListener("abort", abort);
       this.#pending.set(id, {
@@ -205,8 +209,7 @@ export class Connection {
 
   #receive(bytes: Uint8Array): void {
     if (this.#end !== undefined) return;
-    const maxBytes = this.#authenticated ? limits.envelopeBytes : limits.handshakeEnvelopeBytes;
-    const envelope = decodeRelayEnvelope(bytes, maxBytes);
+    const envelope = decodeRelayEnvelope(bytes);
     switch (envelope.kind) {
       case "reply":
         return this.#receiveReply(envelope);
@@ -224,8 +227,8 @@ export class Connection {
       throw broken(`answered ${pending.operation} with ${envelope.operation}`);
     }
     if (envelope.operation === "GetChallenge") this.#useCellBytes(envelope.body.cellBytes);
-    if (envelope.operation === "Authenticate") this.#acceptAll();
     pending.resolve(envelope);
+    if (envelope.operation === "Authenticate") this.#deliverEarly();
   }
 
   #receiveError({ id, body }: Extract<RelayEnvelope, { kind: "error" }>): void {
@@ -238,16 +241,25 @@ export class Connection {
     if (notice.operation === "SessionEnding") {
       this.#ending = errorFromRelay(notice.body);
       this.#cancelGoodbye ??= this.#deps.after(goodbyeMs, () => this.abandon(this.#ending ?? broken("never ended")));
-    } else if (!this.#authenticated) {
+    } else if (!this.#authenticating) {
       throw broken(`sent ${notice.operation} before authentication`);
     }
-    if (!this.#authenticated) return;
+    if (this.#early === undefined) return this.#deliver(notice);
+    if (this.#early.push(notice) > maxEarlyNotices) throw broken("has much to say and no answer to Authenticate");
+  }
+
+  #deliverEarly(): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const notice of early) this.#deliver(notice);
+  }
+
+  #deliver(notice: NoticeEnvelope): void {
     try {
       this.#deps.onNotice(notice);
     } catch (cause) {
-      throw createError("listener_died", `Handling ${notice.operation} failed; close the client and open it again`, {
-        cause,
-      });
+      const text = `Handling ${notice.operation} failed; close the client and open it again`;
+      throw createError("listener_died", text, { cause });
     }
   }
 
@@ -266,12 +278,11 @@ export class Connection {
     this.#sender.setCellBytes(cellBytes);
   }
 
+  /** Notices of the session may overtake the answer to Authenticate, and may be as long as any. */
   #acceptAll(): void {
-    this.#authenticated = true;
-    this.#reader.configure({
-      cellBytes: this.#cellBytes ?? limits.cellBytes,
-      maxEnvelopeBytes: limits.envelopeBytes,
-    });
+    this.#authenticating = true;
+    const cellBytes = this.#cellBytes ?? limits.cellBytes;
+    this.#reader.configure({ cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
   }
 }
 

@@ -5,6 +5,7 @@
 import type { NoticeEnvelope } from "../../proto/mod.ts";
 import { createError, StaticError } from "../errors.ts";
 import { parseEndpoints, type Way, waysTo } from "../transport/endpoint.ts";
+import { reasonOf } from "../transport/reason.ts";
 import { Connection } from "./connection.ts";
 import { authenticate, type Authenticated } from "./handshake.ts";
 import type { SessionDeps, SessionOptions } from "./options.ts";
@@ -158,6 +159,5 @@ function unreachable(failed: ReadonlyMap<Way, StaticError>): StaticError {
 /** Whatever a runtime throws when a connection fails. */
 export function toError(error: unknown): StaticError {
   if (error instanceof StaticError) return error;
-  const text = error instanceof Error ? error.message : String(error);
-  return createError("connection_error", text, { cause: error });
+  return createError("connection_error", reasonOf(error), { cause: error });
 }

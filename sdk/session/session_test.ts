@@ -135,7 +135,7 @@ Deno.test("calls in flight reject with transport_error when the connection is lo
   await bench.close();
 });
 
-Deno.test("listeners hear of the connection before any notice of it, even when one came in the same piece", async () => {
+Deno.test("listeners hear of the connection before any notice of it, whether they came before its answer or in one piece with it", async () => {
   const bench = new Bench({
     relay: {
       script: (link, request) => {
@@ -143,8 +143,8 @@ Deno.test("listeners hear of the connection before any notice of it, even when o
         const held: Uint8Array[] = [];
         const send = link.sendBytes.bind(link);
         link.sendBytes = (...parts) => void held.push(...parts);
-        link.answer(request);
         link.notice("KeyPackagesLow", { remaining: 0, wanted: 1, hasLastResort: false });
+        link.answer(request);
         link.notice("CoverStopped", { message: "" });
         link.sendBytes = send;
         link.sendBytes(...held);
@@ -242,10 +242,10 @@ Deno.test("an idle session pings within the idle timeout, and a relay that falls
   await bench.online();
   const link = bench.relay.last;
   await bench.clock.advance(60_000);
-  assert(link.requestsFor("Ping").length >= 60_000 / 6_000);
+  assert(link.requestsFor("Ping").length >= 9);
   assertEquals(bench.relay.links.length, 1);
   silent = true;
-  await bench.clock.advance(6_001);
+  await bench.clock.advance(9_001);
   assert(!link.isOpen);
   silent = false;
   await bench.online();

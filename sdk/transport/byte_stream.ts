@@ -3,6 +3,7 @@
  * that is closed are thrown away, so each side ends its direction first and closes when the other has done so too.
  */
 import { errorCodeOfClose } from "../../proto/mod.ts";
+import { reasonOf } from "./reason.ts";
 import type { CellStream, StreamEnd } from "./transport.ts";
 
 /** The one stream, and the connection that carries nothing else. */
@@ -36,7 +37,7 @@ export function createByteStream(carrier: ByteCarrier): CellStream {
   };
   carrier.closed.then(
     ({ closeCode = 0 }) => gone(endOf(closeCode)),
-    (error) => gone({ message: error instanceof Error ? error.message : String(error) }),
+    (error) => gone({ message: reasonOf(error) }),
   );
   /** Says that nothing more will be written, and closes when the other side has, or had its time. */
   const finish = (): void => {

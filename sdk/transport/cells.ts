@@ -13,6 +13,7 @@ import {
   endOfStreamFlag,
   FrameReader,
 } from "./frames.ts";
+import { reasonOf } from "./reason.ts";
 import type { CellStream, Connector, HttpClient, StreamEnd, Target, Trust } from "./transport.ts";
 
 export interface CellsDeps {
@@ -22,6 +23,8 @@ export interface CellsDeps {
 }
 
 const linkBytes = 32;
+/** Calls at once: the relay puts their cells in order, and a round trip carries more than one. */
+const cellsUnderWay = 16;
 const headers = { "connect-protocol-version": "1" };
 
 export function createCellsConnector({ openHttp, unusable, randomBytes }: CellsDeps): Connector {
@@ -29,25 +32,18 @@ export function createCellsConnector({ openHttp, unusable, randomBytes }: CellsD
     transport: "cells",
     carrier: "tcp",
     unusable,
-    connect: async (target, signal) => {
-      signal.throwIfAborted();
+    connect: (target, signal) => {
       const http = openHttp(target.trust);
       const ending = new AbortController();
       ending.signal.addEventListener("abort", () => http.close());
-      const abort = (): void => ending.abort(signal.reason);
-      signal.addEventListener("abort", abort);
-      try {
-        const call = createCall(http, target, ending.signal);
-        const link = randomBytes(linkBytes);
-        const down = await call("CellDown", "application/connect+proto", encodeFrame(encodeCellDown(link)));
-        const up: Up = (index, cell) => call("CellUp", "application/proto", encodeCellUp(link, index, cell));
-        return new FetchedStream(down, up, ending);
-      } catch (error) {
-        ending.abort(error);
-        throw error;
-      } finally {
-        signal.removeEventListener("abort", abort);
-      }
+      const call = createCall(http, target, ending.signal);
+      const link = randomBytes(linkBytes);
+      // Answered with the first cell down, which comes after the first cell up: nothing to wait for here.
+      const down = call("CellDown", "application/connect+proto", encodeFrame(encodeCellDown(link)));
+      const up: Up = (index, cell) => call("CellUp", "application/proto", encodeCellUp(link, index, cell));
+      const stream = new FetchedStream(down, up, ending);
+      if (signal.aborted) stream.close();
+      return Promise.resolve(stream);
     },
   };
 }
@@ -75,7 +71,7 @@ function createCall(http: HttpClient, { host, port }: Target, signal: AbortSigna
 }
 
 class FetchedStream implements CellStream {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #down: Promise<ReadableStreamDefaultReader<Uint8Array> | undefined>;
   readonly #up: Up;
   readonly #ending: AbortController;
   readonly #frames = new FrameReader();
@@ -83,8 +79,9 @@ class FetchedStream implements CellStream {
   #settle: (end: StreamEnd) => void = () => {};
   readonly closed: Promise<StreamEnd>;
 
-  constructor(down: Response, up: Up, ending: AbortController) {
-    this.#reader = down.body?.getReader();
+  constructor(down: Promise<Response>, up: Up, ending: AbortController) {
+    this.#down = down.then((response) => response.body?.getReader());
+    this.#down.catch(() => {});
     this.#up = up;
     this.#ending = ending;
     this.closed = new Promise((resolve) => this.#settle = resolve);
@@ -93,7 +90,7 @@ class FetchedStream implements CellStream {
   async read(): Promise<Uint8Array | undefined> {
     try {
       for (;;) {
-        const next = await this.#reader?.read();
+        const next = await (await this.#down)?.read();
         if (next?.value === undefined) return this.#end({ message: "the connection was cut off" });
         const { cells, end } = this.#cellsOf(next.value);
         if (end !== undefined) this.#end(end);
@@ -101,19 +98,26 @@ class FetchedStream implements CellStream {
         if (end !== undefined) return undefined;
       }
     } catch (error) {
-      return this.#end({ message: error instanceof Error ? error.message : String(error) });
+      return this.#end({ message: reasonOf(error) });
     }
   }
 
   async write(cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void> {
-    for (let at = 0; at < cells.length; at += cellBytes) {
-      const reply = await this.#up(++this.#index, cells.subarray(at, at + cellBytes)).catch((error: unknown) => {
-        this.#end({ message: error instanceof Error ? error.message : String(error) });
-        throw error;
-      });
-      // Read to its end, so that the connection can be used again.
-      await reply.arrayBuffer();
+    const starts = Array.from({ length: cells.length / cellBytes }, (_, i) => i * cellBytes);
+    try {
+      while (starts.length > 0) {
+        await Promise.all(starts.splice(0, cellsUnderWay).map((at) => this.#send(cells.subarray(at, at + cellBytes))));
+      }
+    } catch (error) {
+      this.#end({ message: reasonOf(error) });
+      throw error;
     }
+  }
+
+  async #send(cell: Uint8Array): Promise<void> {
+    const reply = await this.#up(++this.#index, cell);
+    // Read to its end, so that the connection can be used again.
+    await reply.arrayBuffer();
   }
 
   /** A broken `CellDown` ends the link at the relay, whatever the reason: there is no code to give it. */
