@@ -2,6 +2,7 @@
 
 const campaigns = [
   "proto/fuzz_test.ts",
+  "relay/quota/leased_quota_test.ts",
   "sdk/mls/fuzz_test.ts",
   "sdk/platform/directory_store_test.ts",
   "tests/api/durability_test.ts",
@@ -9,6 +10,7 @@ const campaigns = [
   "tests/faults/store_kill_test.ts",
   "tests/http2/hostile_test.ts",
   "tests/http2/load_test.ts",
+  "tests/relay/engine_kill_test.ts",
 ];
 
 const child = new Deno.Command(Deno.execPath(), {

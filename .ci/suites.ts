@@ -30,7 +30,8 @@ export const suites: readonly Suite[] = [
   tests("sdk", ["sdk/"]),
   tests("api", ["api/", "tests/api/"]),
   tests("http2", ["relay/http2/", "tests/http2/"]),
-  tests("project", ["--ignore=tests/api,tests/http2", "tests/"]),
+  tests("relay", ["--ignore=relay/http2", "relay/", "tests/relay/"]),
+  tests("project", ["--ignore=tests/api,tests/http2,tests/relay", "tests/"]),
 ];
 
 /** One command that either passes or fails, counted as one test. */

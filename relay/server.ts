@@ -86,9 +86,14 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
       await core.drain();
     },
     close: async () => {
+      quic.refuse();
       await core.close();
+      // Their sessions are over; connections get the time that their last cells may take.
+      const late = Promise.withResolvers<void>();
+      const cancel = deps.after(flushMs, late.resolve);
+      await Promise.all([Promise.race([quic.idle(), late.promise]), grpc.close()]);
+      cancel();
       quic.close();
-      await grpc.close();
     },
   };
 }

@@ -218,7 +218,7 @@ async function stopServing(
 ): Promise<void> {
   log("info", "draining");
   if (!await within(drainMs, server.drain())) log("warn", "drain_incomplete", { ms: drainMs });
-  await server.close();
+  if (!await within(drainMarginMs, server.close())) log("warn", "close_incomplete", { ms: drainMarginMs });
   if (!await within(apiTimeoutMs, quota.close())) {
     log("warn", "leases_not_returned", { effect: "the next start settles them" });
   }

@@ -22,7 +22,7 @@ import { isCode, translating } from "./faults.ts";
 import { KeyPackages } from "./keys/key_packages.ts";
 import type { Signatures } from "./mls/crypto/signatures.ts";
 import type { MlsIdentity } from "./mls/leaf.ts";
-import type { Runtime } from "./runtime.ts";
+import { type Runtime, withOwnTimers } from "./runtime.ts";
 import { Serial } from "./serial.ts";
 import type { ConnectionInfo, RelaySession } from "./session/ports.ts";
 import type { RecordStore } from "./store/mod.ts";
@@ -62,17 +62,20 @@ export class Agent {
   /** Entering, opening and closing channels happen one after the other: two calls for one name must not both begin. */
   readonly #entering = new Serial();
   readonly #detach: (() => void)[] = [];
+  readonly #cancelTimers: () => void;
   #clockOffsetMs = 0;
   #closed = false;
 
-  private constructor(parts: AgentParts) {
-    this.parts = parts;
-    const { store, session, runtime, signatures, identity } = parts;
+  private constructor(given: AgentParts) {
+    const { runtime, cancelAll } = withOwnTimers(given.runtime);
+    this.parts = { ...given, runtime };
+    this.#cancelTimers = cancelAll;
+    const { store, session, signatures, identity } = given;
     this.agentId = session.agentId;
     const relayNowMs = (): number => runtime.nowMs() + this.#clockOffsetMs;
     this.keyPackages = new KeyPackages({ store, session, identity, signatures, runtime, relayNowMs });
     this.#deps = {
-      ...parts,
+      ...this.parts,
       agentId: this.agentId,
       keyPackages: this.keyPackages,
       welcomes: this.welcomes,
@@ -177,11 +180,18 @@ export class Agent {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#entering.idle();
     for (const detach of this.#detach) detach();
-    await Promise.all(Array.from(this.#engines.values(), (engine) => engine.close()));
+    await this.#closeEngines();
+    // Ends the calls that entering a channel may be waiting for.
     await this.parts.session.close();
+    await this.#entering.idle();
+    await this.#closeEngines();
+    this.#cancelTimers();
     await this.parts.store.close();
+  }
+
+  async #closeEngines(): Promise<void> {
+    await Promise.all(Array.from(this.#engines.values(), (engine) => engine.close()));
   }
 
   #enter(action: string, act: () => Promise<ChannelEngine>): Promise<ChannelEngine> {

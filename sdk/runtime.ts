@@ -28,3 +28,29 @@ export function jitter(runtime: Runtime, ms: number): number {
   const [byte = 0] = runtime.randomBytes(1);
   return Math.round(ms * (0.5 + byte / 255));
 }
+
+/** The same runtime with timers that end together: a client that was closed leaves none behind. */
+export function withOwnTimers(runtime: Runtime): { readonly runtime: Runtime; readonly cancelAll: () => void } {
+  const pending = new Set<() => void>();
+  return {
+    runtime: {
+      nowMs: () => runtime.nowMs(),
+      randomBytes: (length) => runtime.randomBytes(length),
+      after: (ms, run) => {
+        const cancel = runtime.after(ms, () => {
+          pending.delete(cancel);
+          run();
+        });
+        pending.add(cancel);
+        return () => {
+          pending.delete(cancel);
+          cancel();
+        };
+      },
+    },
+    cancelAll: () => {
+      for (const cancel of pending) cancel();
+      pending.clear();
+    },
+  };
+}

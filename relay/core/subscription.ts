@@ -54,7 +54,7 @@ export class Subscription {
   readonly #windowBytes: number;
   /** Everything up to here was delivered or is not for this member. */
   #position: number;
-  #lastDelivered = 0;
+  #lastDelivered: number;
   #inFlightBytes = 0;
   readonly #inFlight: { readonly sequence: number; readonly bytes: number }[] = [];
   #page: readonly DeliverableItem[] = [];
@@ -69,6 +69,8 @@ export class Subscription {
     this.tag = options.tag;
     this.#windowBytes = options.windowBytes;
     this.#position = options.after;
+    // Who asks to start further on has been given what lies before, and may still be at it.
+    this.#lastDelivered = options.after;
   }
 
   get position(): number {

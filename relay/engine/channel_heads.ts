@@ -21,7 +21,7 @@ export interface ChannelHead {
   closedAtMs: number | undefined;
   /** The oldest message is not at or before this position. */
   messagesAfter: number;
-  /** When the oldest message was appended, if that is known. */
+  /** When the oldest message was appended; undefined without messages. */
   oldestMs: number | undefined;
 }
 
@@ -37,6 +37,7 @@ interface Row {
   messages: number;
   message_bytes: number;
   snapshot_sequence: number;
+  oldest_ms: number | null;
   closed_at_ms: number | null;
 }
 
@@ -47,6 +48,7 @@ export class ChannelHeads {
   readonly #select: Statement<Row>;
   readonly #update: Statement;
   readonly #close: Statement;
+  readonly #setOldest: Statement;
   readonly #heads = new Map<ChannelId, ChannelHead>();
   readonly #changed = new Set<ChannelHead>();
 
@@ -54,7 +56,9 @@ export class ChannelHeads {
     this.#select = database.prepare("SELECT * FROM channel WHERE id = ?");
     this.#update = database.prepare(`
       UPDATE channel SET epoch = ?, head = ?, messages = ?, message_bytes = ?, snapshot_sequence = ? WHERE number = ?`);
+    // Apart, because these change indexes that the other numbers are not part of.
     this.#close = database.prepare("UPDATE channel SET closed_at_ms = ? WHERE number = ?");
+    this.#setOldest = database.prepare("UPDATE channel SET oldest_ms = ? WHERE number = ?");
   }
 
   find(channelId: ChannelId): ChannelHead | undefined {
@@ -78,10 +82,15 @@ export class ChannelHeads {
     this.#changed.add(head);
   }
 
-  /** At once, because it is rare and changes indexes that the other numbers are not part of. */
   close(head: ChannelHead, timeMs: number): void {
     head.closedAtMs = timeMs;
     this.#close.run(timeMs, head.number);
+  }
+
+  setOldest(head: ChannelHead, oldestMs: number | undefined): void {
+    if (head.oldestMs === oldestMs) return;
+    head.oldestMs = oldestMs;
+    this.#setOldest.run(oldestMs ?? null, head.number);
   }
 
   forget(channelId: ChannelId): void {
@@ -130,6 +139,6 @@ function headOf(row: Row): ChannelHead {
     snapshotSequence: row.snapshot_sequence,
     closedAtMs: row.closed_at_ms ?? undefined,
     messagesAfter: 0,
-    oldestMs: undefined,
+    oldestMs: row.oldest_ms ?? undefined,
   };
 }

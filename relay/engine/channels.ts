@@ -40,11 +40,9 @@ export class Channels {
     this.#count = database.prepare(
       "SELECT count(*) AS channels FROM channel WHERE account = ? AND closed_at_ms IS NULL",
     );
-    // A message is never older than one before it, so the first of a channel is enough.
     this.#aged = database.prepare(`
-      SELECT id FROM channel WHERE messages > 0 AND closed_at_ms IS NULL AND
-        (SELECT time_ms FROM entry WHERE entry.channel = channel.number AND kind = 'message' ORDER BY sequence LIMIT 1) < ?
-      LIMIT ?`);
+      SELECT id FROM channel WHERE closed_at_ms IS NULL AND oldest_ms IS NOT NULL AND oldest_ms < ?
+      ORDER BY oldest_ms LIMIT ?`);
     this.#snapshot = database.prepare("SELECT state FROM snapshot WHERE channel = ?");
     this.#saveSnapshot = database.prepare("INSERT OR REPLACE INTO snapshot (channel, state) VALUES (?, ?)");
   }

@@ -6,6 +6,7 @@
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { EngineError, faultOf } from "./errors.ts";
+import { type OpenForSync, openForSync as openReally, type SyncHandle } from "./sync_handle.ts";
 import { applicationId, pageBytes, schema, schemaVersion } from "./schema.ts";
 
 export type Value = string | number | null | Uint8Array;
@@ -13,10 +14,10 @@ export type Value = string | number | null | Uint8Array;
 export interface DatabaseOptions {
   /** A file, or `:memory:` for a database that lives as long as the process and never waits. */
   readonly path: string;
-  /** Pages of the write-ahead log above which it is copied back. 8 MiB by default: about 3 ms of copying. */
+  /** Pages of the write-ahead log above which it is copied back. 4 MiB by default: a few milliseconds of copying. */
   readonly checkpointPages?: number;
-  /** How files are opened to have their content confirmed. */
-  readonly openForSync?: (path: string) => Promise<SyncHandle>;
+  /** How files are opened to have their content confirmed; tests put faults here. */
+  readonly openForSync?: OpenForSync;
 }
 
 /**
@@ -25,17 +26,12 @@ export interface DatabaseOptions {
  */
 const memoryPath = "file:relay?vfs=memdb";
 
-export interface SyncHandle {
-  syncData(): Promise<void>;
-  close(): void;
-}
-
 interface Handles {
   readonly log: SyncHandle;
   readonly file: SyncHandle;
 }
 
-/** A prepared statement with the shape of its rows. */
+/** A prepared statement with the shape of its rows. Without `iterate`: the runtime's ends quietly at a damaged page. */
 export class Statement<Row = never> {
   readonly #statement: StatementSync;
 
@@ -49,10 +45,6 @@ export class Statement<Row = never> {
 
   all(...values: Value[]): Row[] {
     return this.#statement.all(...input(values)) as Row[]; // cast: the shape of the statement's own columns
-  }
-
-  iterate(...values: Value[]): Iterable<Row> {
-    return this.#statement.iterate(...input(values)) as Iterable<Row>; // cast: the shape of the statement's own columns
   }
 
   /** How many rows it changed. */
@@ -91,20 +83,19 @@ export class Database {
   }
 
   static async open(options: DatabaseOptions): Promise<Database> {
-    const { path, checkpointPages = 8 * 1024 * 1024 / pageBytes, openForSync = openFile } = options;
+    const { path, checkpointPages = 4 * 1024 * 1024 / pageBytes, openForSync = openReally } = options;
     const inMemory = path === ":memory:";
     let sqlite: DatabaseSync | undefined;
     try {
       if (!inMemory) await createPrivateFile(path);
       sqlite = new DatabaseSync(inMemory ? memoryPath : path);
       configure(sqlite, path);
-      // Only now: closing a handle of a file gives up the process's lock on it, so it must be opened after and closed after.
-      const handles = inMemory ? undefined : { log: await openForSync(`${path}-wal`), file: await openForSync(path) };
-      const database = new Database(sqlite, handles, checkpointPages);
+      if (inMemory) return new Database(sqlite, undefined, checkpointPages);
+      const handles = { log: await openForSync(`${path}-wal`, "log"), file: await openForSync(path, "locked") };
       // What a killed process left in the log was perhaps never confirmed, and is about to be read.
-      await database.sync();
-      if (!inMemory) await syncFolder(path);
-      return database;
+      await handles.log.syncData();
+      await syncFolder(path);
+      return new Database(sqlite, handles, checkpointPages);
     } catch (cause) {
       sqlite?.close();
       throw faultOf(`open the relay's database ${path}`, cause);
@@ -222,10 +213,6 @@ async function createPrivateFile(path: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
   }
-}
-
-function openFile(path: string): Promise<SyncHandle> {
-  return Deno.open(path, { read: true, write: true });
 }
 
 /** So that the names of new files survive too. */

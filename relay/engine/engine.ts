@@ -24,7 +24,11 @@ export interface Engine {
    * this process was told. Appends of one caller to one channel take effect in the order in which they were called.
    */
   append(channelId: ChannelId, entry: NewEntry): Promise<AppendOutcome>;
-  /** Entries after a position, oldest first: at least one if there is one, then up to `maxBytes` of bodies. */
+  /**
+   * Entries after a position, oldest first: at least one if there is one, then up to `maxBytes` of bodies, and never so many
+   * that it takes long: the answer is the end of the log only when it reaches the head. A gap that began earlier is told from
+   * the position on.
+   */
   read(channelId: ChannelId, from: { readonly after: number; readonly maxBytes: number }): Promise<readonly LogItem[]>;
   /** The original answer to an entry's key, for as long as keys are remembered. */
   findKey(channelId: ChannelId, key: string): Promise<Appended | undefined>;
@@ -37,7 +41,7 @@ export interface Engine {
   saveSnapshot(channelId: ChannelId, snapshot: Snapshot): Promise<void>;
   /** Last entry that each member is done with. */
   cursors(channelId: ChannelId): Promise<ReadonlyMap<AgentId, number>>;
-  /** Never moves back. Durable when it resolves. */
+  /** Never moves back, and does nothing for an agent without a cursor (it was dropped). Durable when it resolves. */
   moveCursor(channelId: ChannelId, agentId: AgentId, consumed: number): Promise<void>;
   dropCursor(channelId: ChannelId, agentId: AgentId): Promise<void>;
 
@@ -102,6 +106,7 @@ export interface EntryHead {
   readonly epoch: number;
   readonly sender: AgentId;
   readonly timeMs: number;
+  /** Not copied and shared by everybody who is told of it: nobody changes it any more. */
   readonly body: Uint8Array;
 }
 
@@ -136,6 +141,7 @@ export type LogItem = Entry | Gap;
 
 export interface Appended {
   readonly sequence: number;
+  /** The entry's own. */
   readonly epoch: number;
   readonly timeMs: number;
 }

@@ -53,11 +53,10 @@ export class Entries {
   readonly #insertListing: Statement;
   readonly #deleteListing: Statement;
   readonly #startCursor: Statement;
-  readonly #after: Statement<EntryRow>;
+  readonly #next: Statement<EntryRow>;
   readonly #gapsAfter: Statement<GapRow>;
   readonly #key: Statement<KeyRow>;
   readonly #trace: Statement<TraceRow>;
-  readonly #oldestMessage: Statement<{ sequence: number; time_ms: number }>;
 
   constructor(database: Database, heads: ChannelHeads, leases: Leases) {
     this.#heads = heads;
@@ -71,17 +70,14 @@ export class Entries {
     this.#insertListing = database.prepare("INSERT OR IGNORE INTO listing (agent, channel_id) VALUES (?, ?)");
     this.#deleteListing = database.prepare("DELETE FROM listing WHERE agent = ? AND channel_id = ?");
     this.#startCursor = database.prepare("INSERT OR REPLACE INTO cursor (channel, agent, consumed) VALUES (?, ?, ?)");
-    this.#after = database.prepare(`
+    this.#next = database.prepare(`
       SELECT sequence, kind, epoch, sender, time_ms, body FROM entry
-      WHERE channel = ? AND sequence > ? ORDER BY sequence`);
+      WHERE channel = ? AND sequence > ? ORDER BY sequence LIMIT 1`);
     this.#gapsAfter = database.prepare(`
       SELECT first, last, reason FROM gap WHERE channel = ? AND last > ? ORDER BY first LIMIT ${engineLimits.itemsPerRead}`);
     this.#key = database.prepare("SELECT sequence, epoch, time_ms FROM entry_key WHERE channel = ? AND key = ?");
     this.#trace = database.prepare(`
       SELECT sequence, commit_hash, sender, time_ms FROM commit_trace WHERE channel = ? AND epoch = ?`);
-    this.#oldestMessage = database.prepare(`
-      SELECT sequence, time_ms FROM entry
-      WHERE channel = ? AND sequence > ? AND kind = 'message' ORDER BY sequence LIMIT 1`);
   }
 
   /** Checks in the order of `AppendOutcome`: channel, key, epoch, charge. */
@@ -119,7 +115,7 @@ export class Entries {
       this.#startCursor.run(channel.number, agent, sequence - 1);
     }
     if (kind === "message") {
-      if (channel.messages === 0) channel.oldestMs = timeMs;
+      if (channel.messages === 0) this.#heads.setOldest(channel, timeMs);
       channel.messages++;
       channel.messageBytes += body.length;
     }
@@ -133,12 +129,13 @@ export class Entries {
     if (channel === undefined || after >= channel.head) return [];
     const gaps = this.#gapsAfter.all(channel.number, after).map((row) => gapOf(row, after));
     const items: LogItem[] = [];
-    let bytes = 0;
-    for (const row of this.#after.iterate(channel.number, after)) {
+    let [bytes, row] = [0, this.#next.get(channel.number, after)];
+    while (row !== undefined) {
       while (gaps[0] !== undefined && gaps[0].sequence < row.sequence) items.push(...gaps.splice(0, 1));
       bytes += row.body.length;
       if (items.length > 0 && (bytes > maxBytes || items.length >= engineLimits.itemsPerRead)) return items;
       items.push(entryOf(row));
+      row = this.#next.get(channel.number, row.sequence);
     }
     return [...items, ...gaps];
   }
@@ -163,11 +160,6 @@ export class Entries {
   queueSize(channelId: ChannelId): QueueSize {
     const channel = this.#heads.find(channelId);
     if (channel === undefined || channel.messages === 0) return { messages: 0, bytes: 0 };
-    if (channel.oldestMs === undefined) {
-      const oldest = this.#oldestMessage.get(channel.number, channel.messagesAfter);
-      channel.messagesAfter = oldest === undefined ? channel.head : oldest.sequence - 1;
-      channel.oldestMs = oldest?.time_ms;
-    }
     const { messages, messageBytes, oldestMs } = channel;
     return { messages, bytes: messageBytes, ...(oldestMs !== undefined && { oldestMs }) };
   }

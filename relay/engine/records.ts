@@ -1,7 +1,7 @@
 /** Small durable records with revisions that never come back. */
 import type { Database } from "./database.ts";
 import type { Records } from "./engine.ts";
-import type { GroupCommit } from "./group_commit.ts";
+import { type GroupCommit, nextTurn } from "./group_commit.ts";
 import { checkBytes, checkCount, checkText, engineLimits } from "./input.ts";
 
 interface Row {
@@ -10,7 +10,8 @@ interface Row {
   expires_at_ms: number;
 }
 
-const sliceRows = 200;
+/** Deleted at once, so that nobody waits long. */
+const sliceRows = 100;
 
 export function createRecords(database: Database, commits: GroupCommit): Records {
   const select = database.prepare<Row>("SELECT value, revision, expires_at_ms FROM record WHERE key = ?");
@@ -45,7 +46,7 @@ export function createRecords(database: Database, commits: GroupCommit): Records
       }),
     expire: async (nowMs) => {
       checkCount("time", nowMs);
-      while (await commits.write(() => removeExpired.run(nowMs)) > 0);
+      while (await commits.write(() => removeExpired.run(nowMs)) > 0) await nextTurn();
     },
   };
 }

@@ -24,12 +24,13 @@ export const schema = `
     messages          INTEGER NOT NULL DEFAULT 0,
     message_bytes     INTEGER NOT NULL DEFAULT 0,
     snapshot_sequence INTEGER NOT NULL DEFAULT 0,
+    oldest_ms         INTEGER,
     closed_at_ms      INTEGER
   ) STRICT;
   CREATE UNIQUE INDEX channel_nonce ON channel (creator, nonce);
   CREATE UNIQUE INDEX channel_name ON channel (account, name) WHERE closed_at_ms IS NULL;
   CREATE INDEX channel_account ON channel (account, id) WHERE closed_at_ms IS NULL;
-  CREATE INDEX channel_waiting ON channel (id) WHERE messages > 0;
+  CREATE INDEX channel_oldest ON channel (oldest_ms) WHERE closed_at_ms IS NULL AND oldest_ms IS NOT NULL;
   CREATE INDEX channel_closed ON channel (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
 
   CREATE TABLE snapshot (

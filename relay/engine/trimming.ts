@@ -5,7 +5,7 @@
 import type { ChannelId, GapReason } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
-import type { GroupCommit } from "./group_commit.ts";
+import { type GroupCommit, nextTurn } from "./group_commit.ts";
 
 interface Victim {
   number: number;
@@ -14,7 +14,12 @@ interface Victim {
   bytes: number;
 }
 
-const sliceRows = 200;
+interface Run {
+  readonly first: number;
+  last: number;
+}
+
+const sliceRows = 100;
 /** Long bodies lie in chains of pages that are freed one by one. */
 const sliceBytes = 1024 * 1024;
 
@@ -23,6 +28,7 @@ export class Trimming {
   readonly #commits: GroupCommit;
   readonly #oldest: Statement<Victim>;
   readonly #oldestMessages: Statement<Victim>;
+  readonly #oldestMessage: Statement<{ time_ms: number }>;
   readonly #delete: Statement;
   readonly #lastGap: Statement<{ first: number; last: number; reason: GapReason }>;
   readonly #insertGap: Statement;
@@ -46,6 +52,8 @@ export class Trimming {
         WHERE channel = ? AND sequence > ? AND sequence <= ? ${condition} ORDER BY sequence LIMIT ${sliceRows}`);
     this.#oldest = victims("");
     this.#oldestMessages = victims("AND kind = 'message'");
+    this.#oldestMessage = database.prepare(`
+      SELECT time_ms FROM entry WHERE channel = ? AND sequence > ? AND kind = 'message' ORDER BY sequence LIMIT 1`);
     this.#delete = database.prepare("DELETE FROM entry WHERE number = ?");
     this.#lastGap = database.prepare(`
       SELECT first, last, reason FROM gap WHERE channel = ? AND first < ? ORDER BY first DESC LIMIT 1`);
@@ -98,7 +106,7 @@ export class Trimming {
       if (channel === undefined || channel.messages === 0) return "done";
       const slice = takeSlice(this.#oldestMessages.all(channel.number, channel.messagesAfter, through));
       this.#deleteEntries(channel, slice);
-      for (const { sequence } of slice) this.#addToGap(channel, sequence, reason);
+      for (const run of runsOf(slice)) this.#addGap(channel, run, reason);
       return slice.length > 0 ? "more" : "done";
     });
   }
@@ -117,7 +125,7 @@ export class Trimming {
   }
 
   async #inSlices(slice: () => "more" | "done"): Promise<void> {
-    while (await this.#commits.write(slice) === "more");
+    while (await this.#commits.write(slice) === "more") await nextTurn();
   }
 
   #deleteEntries(channel: ChannelHead, victims: readonly Victim[]): void {
@@ -127,16 +135,17 @@ export class Trimming {
       channel.messages--;
       channel.messageBytes -= bytes;
       channel.messagesAfter = Math.max(channel.messagesAfter, sequence);
-      channel.oldestMs = undefined;
     }
     this.#heads.changed(channel);
+    const oldest = channel.messages === 0 ? undefined : this.#oldestMessage.get(channel.number, channel.messagesAfter);
+    this.#heads.setOldest(channel, oldest?.time_ms);
   }
 
   /** Sequences are dense, so two gaps are neighbours exactly when no entry stands between them. */
-  #addToGap({ number }: ChannelHead, sequence: number, reason: GapReason): void {
-    const gap = this.#lastGap.get(number, sequence);
-    if (gap?.last === sequence - 1 && gap.reason === reason) this.#extendGap.run(sequence, number, gap.first);
-    else this.#insertGap.run(number, sequence, sequence, reason);
+  #addGap({ number }: ChannelHead, { first, last }: Run, reason: GapReason): void {
+    const gap = this.#lastGap.get(number, first);
+    if (gap?.last === first - 1 && gap.reason === reason) this.#extendGap.run(last, number, gap.first);
+    else this.#insertGap.run(number, first, last, reason);
   }
 
   /** The channel's own row goes last, so that a purge that was interrupted is taken up again. */
@@ -148,6 +157,17 @@ export class Trimming {
     for (const purge of this.#purgeRest) purge.run(channel.number);
     this.#heads.forget(channel.channelId);
   }
+}
+
+/** Ranges without an entry between. */
+function runsOf(victims: readonly Victim[]): Run[] {
+  const runs: Run[] = [];
+  for (const { sequence } of victims) {
+    const run = runs.at(-1);
+    if (run?.last === sequence - 1) run.last = sequence;
+    else runs.push({ first: sequence, last: sequence });
+  }
+  return runs;
 }
 
 /** At least one, then up to the slice's size. */

@@ -40,6 +40,8 @@ export interface QuicListener {
   setCertificate(certificate: Certificate): void;
   /** New connections are refused from now on. */
   refuse(): void;
+  /** Resolves when the last connection is gone. */
+  idle(): Promise<void>;
   /** Ends everything that is still open. */
   close(): void;
 }
@@ -76,6 +78,7 @@ export function listenQuic(options: QuicListenerOptions): QuicListener {
       listeners.splice(1, listeners.length - 2);
     },
     refuse: () => door.shut(),
+    idle: () => door.idle(),
     close: () => {
       door.shut();
       endpoint.close({ closeCode: errorCodes.relay_draining.close, reason: "relay_draining" });
@@ -90,6 +93,7 @@ class Door {
   #handshakes = 0;
   #connections = 0;
   #refused = 0;
+  #idle: PromiseWithResolvers<void> | undefined;
 
   constructor(options: QuicListenerOptions) {
     this.#options = options;
@@ -99,6 +103,12 @@ class Door {
 
   shut(): void {
     this.#open = false;
+  }
+
+  idle(): Promise<void> {
+    if (this.#connections === 0) return Promise.resolve();
+    this.#idle ??= Promise.withResolvers();
+    return this.#idle.promise;
   }
 
   stats(): QuicStats {
@@ -155,6 +165,7 @@ class Door {
     } finally {
       known();
       this.#connections--;
+      if (this.#connections === 0) this.#idle?.resolve();
     }
   }
 

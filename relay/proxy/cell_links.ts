@@ -111,6 +111,8 @@ class CellLink {
 
   /** Cells in their order, for as long as the next one is there. */
   async #pass(): Promise<void> {
+    // So that the promise is known to `up` before it is forgotten below.
+    await undefined;
     for (;;) {
       const cell = this.#ahead.get(this.#nextIndex);
       if (cell === undefined || this.#ended) break;

@@ -31,8 +31,8 @@ interface PendingCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** Calls of one session that may wait for their reply. */
-const maxPendingCalls = 64;
+/** Calls of one session that may wait for their reply: as many as the HTTP/2 server has streams for one connection. */
+const maxPendingCalls = 512;
 /** More than the core sends above its high-water mark: the mark itself and one envelope of the largest size. */
 const maxBufferedBytes = 2 * limits.envelopeBytes;
 

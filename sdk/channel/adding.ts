@@ -37,7 +37,7 @@ export function judgeApplicant(
 ): { readonly replaces: readonly AgentId[] } | StaticError {
   const name = bytesToHex(identity);
   const { group } = membership;
-  const departing = membership.departing().agents;
+  const departing = [...membership.leavers.map((leaver) => leaver.agentId), ...membership.lapsed];
   const same = group.members().filter((member) =>
     bytesToHex(member.identity) === name && !departing.includes(member.agentId)
   );

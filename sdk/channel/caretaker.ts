@@ -1,6 +1,6 @@
 /**
- * What members do for each other without being asked by their applications: removing those that left or lapsed, and letting
- * in again those that lost their state. The online member with the lowest leaf does it at once; the others wait their turn,
+ * What members do for each other without being asked by their applications: removing those that left, and letting in
+ * again those that lost their state. The online member with the lowest leaf does it at once; the others wait their turn,
  * and do it when it was not done.
  */
 import {
@@ -54,7 +54,7 @@ export class Caretaker {
     parts.membership.onMoved(({ removed }) => removed.forEach((agentId) => this.#rejoins.delete(agentId)));
   }
 
-  /** Somebody left or lapsed, or the channel was opened and may have work left. */
+  /** Somebody left, or the channel was opened and may have work left. */
   look(): void {
     if (this.#stopped || this.#busy || !this.#hasWork()) return;
     this.#busy = true;
@@ -116,7 +116,7 @@ export class Caretaker {
   }
 
   #hasWork(): boolean {
-    return this.#current().length > 0 || this.#parts.membership.departing().agents.length > 0;
+    return this.#current().length > 0 || this.#parts.membership.leavers.length > 0;
   }
 
   /** Requests that still mean something: not expired, and of somebody that is still in the group. */

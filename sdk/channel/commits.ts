@@ -98,9 +98,10 @@ export class Committer {
   }
 
   async #attempt(planned: Plan): Promise<Committed | Conflict> {
-    const { durable } = this.#membership;
-    const { agents, proofs } = this.#membership.departing();
-    const remove = [...new Set([...planned.change.remove ?? [], ...agents])];
+    const { durable, leavers, lapsed } = this.#membership;
+    // The relay takes no new members while some that are gone are still in the group.
+    const gone = (planned.change.add?.length ?? 0) > 0 ? lapsed : [];
+    const remove = [...new Set([...planned.change.remove ?? [], ...leavers.map(({ agentId }) => agentId), ...gone])];
     const prepared = await durable.prepare({ ...planned.change, remove });
     const { summary } = prepared;
     const why = this.#membership.trust.judge(summary.added, this.#membership.group.self);
@@ -117,7 +118,7 @@ export class Committer {
       welcomes: prepared.welcome === undefined ? [] : [{ recipients: [...summary.added], welcome: prepared.welcome }],
       ...(summary.owners !== undefined && { owners: { agentIds: [...summary.owners] } }),
       answers: [...planned.answers ?? []],
-      leaves: proofs,
+      leaves: leavers,
       rejoins: [...planned.rejoins ?? []],
     });
   }

@@ -241,7 +241,6 @@ export class ChannelEngine {
       }
       case "DeliverLapse":
         await this.membership.noteLapse(notice.body.agentId);
-        this.#caretaker.look();
         return this.#passed(notice.body.sequence);
       case "DeliverGap": {
         const { messages, reason, lastSequence } = notice.body;

@@ -88,7 +88,11 @@ export class Inbox {
     signal?.addEventListener("abort", close, { once: true });
     if (signal?.aborted === true) close();
     return {
-      next: () => calls.run(() => this.#next(reader)),
+      next: () => {
+        // At once, and not in turn: who asks and then gives up has asked.
+        const written = this.#followUp(reader);
+        return calls.run(() => this.#next(reader, written));
+      },
       finish: async () => {
         await this.#followUp(reader);
         close();
@@ -104,8 +108,8 @@ export class Inbox {
     };
   }
 
-  async #next(reader: Reader): Promise<IteratorResult<Envelope, undefined>> {
-    await this.#followUp(reader);
+  async #next(reader: Reader, written: Promise<void> | undefined): Promise<IteratorResult<Envelope, undefined>> {
+    await (written ?? this.#followUp(reader));
     for (;;) {
       if (reader.closed) return { done: true, value: undefined };
       const item = this.#items[reader.next - this.#first];
@@ -119,11 +123,11 @@ export class Inbox {
   }
 
   /** The reader is done with what it was given. */
-  async #followUp(reader: Reader): Promise<void> {
-    if (!reader.given || reader.closed) return;
+  #followUp(reader: Reader): Promise<void> | undefined {
+    if (!reader.given || reader.closed) return undefined;
     reader.given = false;
     reader.next++;
-    await this.#release();
+    return this.#release();
   }
 
   #finish(reader: Reader, { error }: { readonly error: StaticError | undefined }): IteratorResult<Envelope, undefined> {

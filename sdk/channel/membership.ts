@@ -91,14 +91,14 @@ export class Membership {
     return this.group.members().find((member) => member.agentId === agentId);
   }
 
-  /** Members that have asked to go, or were given up by the relay, and are still in the group. */
-  departing(): { readonly agents: AgentId[]; readonly proofs: LeaveProof[] } {
-    const present = new Set(this.group.members().map(({ agentId }) => agentId));
-    const { leavers, lapsed } = this.#record;
-    const agents = [...new Set([...leavers.keys(), ...lapsed])].filter((agentId) =>
-      present.has(agentId) && agentId !== this.#deps.agentId
-    );
-    return { agents, proofs: agents.flatMap((agentId) => leavers.get(agentId) ?? []) };
+  /** Members that have asked to go and are still in the group. */
+  get leavers(): LeaveProof[] {
+    return [...this.#record.leavers.values()].filter(({ agentId }) => this.#isOther(agentId));
+  }
+
+  /** Members that the relay has given up. They may come back by themselves, so they stay until somebody is added. */
+  get lapsed(): AgentId[] {
+    return [...this.#record.lapsed].filter((agentId) => this.#isOther(agentId));
   }
 
   /** A member's statement that it leaves. Answers whether it was true; then it is remembered. */
@@ -219,6 +219,10 @@ export class Membership {
       this.#waiters.delete(waiter);
       waiter.resolve();
     }
+  }
+
+  #isOther(agentId: AgentId): boolean {
+    return agentId !== this.#deps.agentId && this.memberOf(agentId) !== undefined;
   }
 
   #isLeaving(proof: LeaveProof): boolean {

@@ -46,7 +46,10 @@ export class Rejoiner {
   start(reason: string): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
-    this.#run().catch((fault) => this.#events.onRefused(toStaticError(fault, "Cannot rejoin")));
+    this.#run().catch((fault) => {
+      this.#reason = undefined;
+      this.#events.onRefused(toStaticError(fault, "Cannot rejoin"));
+    });
   }
 
   stop(): void {

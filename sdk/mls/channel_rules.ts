@@ -6,6 +6,7 @@
 import {
   type AgentId,
   type ChannelId,
+  equalBytes,
   leaveStatement,
   type RejoinStatement,
   rejoinStatement,
@@ -21,12 +22,15 @@ export interface RuleInput {
   readonly declared: Declared;
   /** Agents whose leave statement was verified. */
   readonly leaving: ReadonlySet<AgentId>;
-  /** Agents whose request to rejoin was verified: they may be removed and added in one commit. */
-  readonly rejoining: ReadonlySet<AgentId>;
+  /**
+   * Agents whose request to rejoin was verified, with the hash of the KeyPackage that it names: they may be removed and, with
+   * that KeyPackage and no other, added in one commit.
+   */
+  readonly rejoining: ReadonlyMap<AgentId, Uint8Array>;
 }
 
 export function createRules({ declared, leaving, rejoining }: RuleInput): CommitRules {
-  return ({ added, removed, owners, ownersBefore }, committer) => {
+  return ({ added, keyPackageHashes, removed, owners, ownersBefore }, committer) => {
     if (!sameAgents(added, declared.added) || !sameAgents(removed, declared.removed)) {
       return "The commit adds or removes others than its sender declared to the relay";
     }
@@ -36,8 +40,12 @@ export function createRules({ declared, leaving, rejoining }: RuleInput): Commit
     if (committer.owner) return undefined;
     const remaining = ownersBefore.filter((owner) => !removed.includes(owner) || added.includes(owner));
     if (owners !== undefined && !sameAgents(owners, remaining)) return "Only owners change the owners";
-    const unasked = removed.filter((agent) => !leaving.has(agent) && !(rejoining.has(agent) && added.includes(agent)));
-    return unasked.length > 0 ? "Only owners remove members that did not ask for it" : undefined;
+    const comesBack = (agent: AgentId): boolean => {
+      const [asked, used] = [rejoining.get(agent), keyPackageHashes.get(agent)];
+      return asked !== undefined && used !== undefined && equalBytes(asked, used);
+    };
+    const asked = removed.every((agent) => leaving.has(agent) || comesBack(agent));
+    return asked ? undefined : "Only owners remove members that did not ask for it";
   };
 }
 

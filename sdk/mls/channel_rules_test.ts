@@ -1,4 +1,5 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals } from "@std/assert";
 import {
@@ -33,19 +34,25 @@ interface Case {
   readonly ownersBefore?: AgentId[];
   readonly leaving?: AgentId[];
   readonly rejoining?: AgentId[];
+  /** Under which KeyPackage they asked to come back; those that are added come in under 1. */
+  readonly keyPackage?: number;
 }
 
+const hashOf = (keyPackage: number): Uint8Array => new Uint8Array(32).fill(keyPackage);
+
 function verdict(
-  { does, declared = does, owner = false, leaving = [], rejoining = [], ownersBefore = [alice] }: Case,
+  { does, declared = does, owner = false, leaving = [], rejoining = [], keyPackage = 1, ownersBefore = [alice] }: Case,
 ): string | undefined {
   const complete = ({ added = [], removed = [], owners }: Case["does"]): RuleInput["declared"] => ({
     added,
     removed,
     owners,
   });
-  const input = { declared: complete(declared), leaving: new Set(leaving), rejoining: new Set(rejoining) };
+  const rejoins = new Map(rejoining.map((agentId) => [agentId, hashOf(keyPackage)]));
+  const input = { declared: complete(declared), leaving: new Set(leaving), rejoining: rejoins };
+  const keyPackageHashes = new Map(does.added?.map((agentId) => [agentId, hashOf(1)]));
   const committer = { leafIndex: 0, agentId: alice, identity: new Uint8Array(0), owner };
-  return createRules(input)({ committer: alice, ...complete(does), ownersBefore }, committer);
+  return createRules(input)({ committer: alice, ...complete(does), keyPackageHashes, ownersBefore }, committer);
 }
 
 Deno.test("any member adds, updates, and removes who has left", () => {
@@ -103,13 +110,33 @@ Deno.test("a member that signed its leave is removed by anybody; one that did no
   const { signatureKey } = leaver.identity;
   assert(isLeaveValid({ ...claim, signature }, { signatureKey, memberSince: 1 }, portableSignatures));
   const prepared = await other.member.prepare({ remove: [leaver.id] });
-  const input = { declared: prepared.summary, rejoining: new Set<AgentId>() };
+  const input = { declared: prepared.summary, rejoining: new Map<AgentId, Uint8Array>() };
   const before = await owner.member.receive(prepared.message, createRules({ ...input, leaving: new Set() }));
   assertEquals(before.kind, "refused");
   const again = await other.member.prepare({ remove: [leaver.id] });
   const after = await owner.member.receive(again.message, createRules({ ...input, leaving: new Set([leaver.id]) }));
   assertEquals(after.kind, "commit");
   assertEquals(owner.member.members().map(({ agentId }) => agentId), [owner.id, other.id]);
+});
+
+Deno.test("a request to rejoin lets in the KeyPackage that it names and no other, and removes nobody without it", async () => {
+  const does = { removed: [bob], added: [bob] };
+  assertEquals(verdict({ does, rejoining: [bob], keyPackage: 1 }), undefined);
+  assert(verdict({ does, rejoining: [bob], keyPackage: 2 })?.includes("did not ask"));
+  assert(verdict({ does: { removed: [bob], added: [carol] }, rejoining: [bob] })?.includes("did not ask"));
+  assertEquals(verdict({ does, leaving: [bob] }), undefined, "it left, and somebody invited it again");
+
+  const world = new World(createRandom(2));
+  const owner = await world.create();
+  const [lost, helper] = [world.newAgent(), world.newAgent()];
+  await world.add(owner, lost, helper);
+  const [asked, other] = [await lost.createKeyPackage(), await lost.createKeyPackage()];
+  const rejoining = new Map([[lost.id, sha256(asked.message)]]);
+  for (const [{ keyPackage }, kind] of [[other, "refused"], [asked, "commit"]] as const) {
+    const { message, summary } = await helper.member.prepare({ remove: [lost.id], add: [keyPackage] });
+    const rules = createRules({ declared: summary, leaving: new Set(), rejoining });
+    assertEquals((await owner.member.receive(message, rules)).kind, kind);
+  }
 });
 
 Deno.test("a rejoin request is bound to its KeyPackage and its membership", () => {

@@ -25,11 +25,11 @@ import {
   checkLeaf,
   createCommitLeaf,
   type CredentialPolicy,
-  leafToVerify,
   type MlsIdentity,
   sameCredential,
+  signedLeaf,
 } from "./leaf.ts";
-import { type AppliedProposals, applyProposals, type ProposalFrom } from "./proposals.ts";
+import { type AppliedProposals, applyProposals, type ProposalFrom, type VerifiedParts } from "./proposals.ts";
 import type { RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
 import { applyPath, type CreatedPath, createPath, openPath } from "./update_path.ts";
@@ -142,6 +142,8 @@ export interface VerifiedCommit {
   readonly confirmationTag: Uint8Array;
   /** Proposals that were sent before, by their reference. */
   readonly findProposal: (reference: Uint8Array) => ProposalFrom | undefined;
+  /** What it carries that was verified together with it. */
+  readonly verifiedParts: VerifiedParts;
 }
 
 export type ProcessedCommit =
@@ -157,7 +159,7 @@ export function processCommit(epoch: Epoch, verified: VerifiedCommit, deps: Grou
     if (known === undefined) throw new MlsFault("A commit refers to a proposal that never arrived");
     return known;
   });
-  const applied = applyProposals(epoch, sender, proposals, deps);
+  const applied = applyProposals(epoch, sender, proposals, deps, verified.verifiedParts);
   if (applied.needsPath && commit.path === undefined) throw new MlsFault("A commit has no path but needs one");
   const effects = effectsOf(sender, applied);
   if (applied.removed.some(({ leafIndex }) => leafIndex === epoch.ownLeaf)) return { kind: "removed", effects };
@@ -179,19 +181,19 @@ export function processCommit(epoch: Epoch, verified: VerifiedCommit, deps: Grou
 
 function followPath(
   epoch: Epoch,
-  { sender, commit: { path } }: VerifiedCommit,
+  { sender, commit: { path }, verifiedParts }: VerifiedCommit,
   applied: AppliedProposals,
   deps: GroupDeps,
 ): { tree: RatchetTree; opened?: ReturnType<typeof openPath> } {
   if (path === undefined) return { tree: applied.tree };
   const { leafNode } = path;
-  checkLeaf(leafNode, { extensions: applied.extensions, policy: deps.policy });
+  checkLeaf(leafNode, { suiteId: epoch.suiteId, extensions: applied.extensions, policy: deps.policy });
   const before = epoch.tree.leaf(sender);
   if (before === undefined || !sameCredential(before.node, leafNode)) {
     throw new MlsFault("A commit changes its sender's identity or signature key");
   }
-  const signed = leafToVerify(leafNode, { groupId: epoch.context.groupId, leafIndex: sender });
-  if (!deps.signatures.verifyHandshake(leafNode.signaturePublicKey, signed, leafNode.signature)) {
+  const signed = signedLeaf(leafNode, { groupId: epoch.context.groupId, leafIndex: sender });
+  if (!verifiedParts.has(leafNode) && !deps.signatures.verifyHandshakes([signed])) {
     throw new MlsFault("A commit's new leaf has a wrong signature");
   }
   const tree = applyPath(applied.tree, sender, path);

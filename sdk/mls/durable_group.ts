@@ -4,30 +4,31 @@
  * before what makes it safe to send is on disk: keys for sending are reserved in blocks, and a block that a crash cut short
  * is skipped, never used again.
  */
-import { bytesToHex } from "@noble/hashes/utils.js";
-import { binaryIdFromBytes, binaryIdToBytes, type ChannelId } from "../../proto/mod.ts";
-import type { RecordChange, StoredRecord } from "../store/mod.ts";
+import type { ChannelId } from "../../proto/mod.ts";
+import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mod.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "./group.ts";
-import { type CommitRules, type Outcome, type PastEpoch, PastEpochs } from "./receive.ts";
+import type { PastEpoch } from "./past_epochs.ts";
+import type { CommitRules, Outcome } from "./receive.ts";
 import type { LeafRatchets, SecretTree } from "./secret_tree.ts";
 import {
-  decodeCandidate,
   decodeEpoch,
-  decodePastEpoch,
   encodeCandidate,
   encodeEpoch,
   encodeFrontier,
   encodePastEpoch,
+  encodeProposalFrom,
   encodeRatchets,
-  restoreSecretTree,
 } from "./state_codec.ts";
+import { channelIdOf, frontierId, kindOf, pastId, proposalId, ratchetId, readGroup } from "./stored_group.ts";
 
 /** The part of the encrypted store that a group needs. */
 export interface Records {
   batch(changes: readonly RecordChange[]): Promise<void>;
   list(kind: string): Promise<readonly StoredRecord[]>;
+  /** Bytes that one record may have; the store's own limit when it is not given. */
+  readonly maxValueBytes?: number;
 }
 
 /** Keys for sending that one write to disk makes safe. */
@@ -68,6 +69,10 @@ export class DurableGroup {
   /** Why this object must not be used any more: what it holds in memory is not what lies on disk. */
   #ended: MlsFault | undefined;
   #tail: Promise<unknown> = Promise.resolve();
+  /** References of the proposals that are on disk. */
+  readonly #proposals: Set<string>;
+  /** Of epochs whose size was looked at before they began. */
+  readonly #encoded = new WeakMap<Epoch, Uint8Array>();
 
   private constructor(group: Group, records: Records, reservedUntil: number, candidate: boolean) {
     this.#candidate = candidate;
@@ -75,6 +80,7 @@ export class DurableGroup {
     this.#records = records;
     this.#kind = kindOf(channelIdOf(group.current));
     this.#reservedUntil = reservedUntil;
+    this.#proposals = new Set(group.proposals.keys());
   }
 
   /**
@@ -99,22 +105,13 @@ export class DurableGroup {
     records: Records,
     deps: MemberDeps,
   ): Promise<{ readonly durable: DurableGroup; readonly candidate: PreparedCommit | undefined } | undefined> {
-    const stored = new Map((await records.list(kindOf(channelId))).map(({ id, value }) => [id, value]));
-    const epochRecord = stored.get("epoch");
-    if (epochRecord === undefined) return undefined;
-    const epoch = decodeEpoch(epochRecord);
-    const past = [...stored].filter(([id]) => id.startsWith("past/")).map(([, value]) => {
-      const place = decodePastEpoch(value);
-      return { ...place, secretTree: loadSecretTree(place, stored) };
-    });
-    const current = { ...epoch, secretTree: loadSecretTree(epoch, stored) };
-    const group = Group.restore(current, new PastEpochs(past), deps);
+    const stored = readGroup(await records.list(kindOf(channelId)));
+    if (stored === undefined) return undefined;
+    const { current, past, proposals, candidate } = stored;
+    const group = Group.restore(current, past, deps, proposals);
     const own = current.secretTree.leaves.get(current.ownLeaf);
-    const candidate = stored.get("candidate");
-    return {
-      durable: new DurableGroup(group, records, own?.application.generation ?? 0, candidate !== undefined),
-      candidate: candidate && decodeCandidate(candidate),
-    };
+    const reservedUntil = own?.application.generation ?? 0;
+    return { durable: new DurableGroup(group, records, reservedUntil, candidate !== undefined), candidate };
   }
 
   /** Seals a message. Waits for the disk once in `reservedGenerations` messages. */
@@ -133,10 +130,11 @@ export class DurableGroup {
   receive(message: Uint8Array, rules: CommitRules): Promise<Received> {
     return this.#exclusive(async () => {
       const before = this.group.current;
-      const outcome = await this.group.receive(message, rules);
+      const outcome = await this.group.receive(message, rules, (next) => this.#tooLarge(this.#encode(next)));
       if (outcome.kind === "commit") await this.#moved(before);
-      const places = [this.group.current, ...this.group.past];
+      const places = [this.group.current, ...this.group.past.takeTouched()];
       const changes = places.flatMap((place) => this.#derivedChanges(place));
+      if (outcome.kind === "proposal") changes.push(...this.#proposalChanges());
       if (changes.length > 0) await this.#write(changes);
       if (outcome.kind !== "message") return { outcome };
       const place = places.find(({ context }) => Number(context.epoch) === outcome.epoch);
@@ -155,7 +153,7 @@ export class DurableGroup {
   consume({ order, epoch, leafIndex, ratchets }: Receipt): RecordChange[] {
     const place = { context: { epoch } };
     const id = ratchetId(place, leafIndex);
-    const known = epoch === this.group.current.context.epoch || this.group.past.get(epoch) !== undefined;
+    const known = epoch === this.group.current.context.epoch || this.group.past.has(epoch);
     if (this.#ended !== undefined || !known || order <= (this.#consumed.get(id) ?? 0)) return [];
     this.#consumed.set(id, order);
     return [this.#put(id, encodeRatchets(ratchets))];
@@ -166,8 +164,11 @@ export class DurableGroup {
     return this.#exclusive(async () => {
       if (this.#candidate) throw new MlsFault("A commit is under way already: accept or discard it first");
       const prepared = await this.group.prepare(change);
+      const candidate = encodeCandidate(prepared, this.#encode(prepared.next));
+      const tooLarge = this.#tooLarge(candidate);
+      if (tooLarge !== undefined) throw new MlsFault(tooLarge);
       this.#candidate = true;
-      await this.#write([this.#put("candidate", encodeCandidate(prepared)), ...this.#ownChanges(0)]);
+      await this.#write([this.#put("candidate", candidate), ...this.#ownChanges(0)]);
       return prepared;
     });
   }
@@ -254,27 +255,52 @@ export class DurableGroup {
     await this.#write([
       ...this.#epochChanges(current),
       this.#delete("candidate"),
+      ...Array.from(this.#proposals, (reference) => this.#delete(proposalId(reference))),
       ...(old === undefined ? [] : [
-        ...this.#derivedChanges(old),
-        this.#put(`past/${old.context.epoch}`, encodePastEpoch(old)),
+        ...this.#treeChanges(old),
+        this.#put(pastId(old), encodePastEpoch(old)),
         this.#delete(ratchetId(old, old.ownLeaf)),
       ]),
     ]);
+    this.#proposals.clear();
     await this.#deleteAll(forgotten.flatMap((each) => this.#recordsOf(each)));
   }
 
   #epochChanges(epoch: Epoch): RecordChange[] {
-    return [
-      this.#put("epoch", encodeEpoch(epoch)),
-      this.#put(frontierId(epoch), encodeFrontier(epoch.secretTree)),
-      ...this.#derivedChanges(epoch),
-    ];
+    return [this.#put("epoch", this.#encode(epoch)), ...this.#treeChanges(epoch)];
+  }
+
+  #encode(epoch: Epoch): Uint8Array {
+    const encoded = this.#encoded.get(epoch) ?? encodeEpoch(epoch);
+    this.#encoded.set(epoch, encoded);
+    return encoded;
+  }
+
+  /** Asked before a commit is sent or followed: afterwards the old epoch would be gone and the new one not on disk. */
+  #tooLarge({ length }: Uint8Array): string | undefined {
+    const most = this.#records.maxValueBytes ?? maxValueBytes;
+    if (length <= most) return undefined;
+    return `The channel's state would take ${length} bytes, and a stored record has at most ${most}: remove members`;
+  }
+
+  #proposalChanges(): RecordChange[] {
+    const fresh = [...this.group.proposals].filter(([reference]) => !this.#proposals.has(reference));
+    return fresh.map(([reference, proposal]) => {
+      this.#proposals.add(reference);
+      return this.#put(proposalId(reference), encodeProposalFrom(proposal));
+    });
   }
 
   /** Somebody spoke for the first time in this epoch: a new frontier, and the chains that left it. */
   #derivedChanges(place: Pick<Epoch, "context" | "secretTree">): RecordChange[] {
     const derived = place.secretTree.takeDerived();
-    if (derived.size === 0) return [];
+    return derived.size === 0 ? [] : this.#treeChanges(place, derived);
+  }
+
+  #treeChanges(
+    place: Pick<Epoch, "context" | "secretTree">,
+    derived: ReturnType<SecretTree["takeDerived"]> = place.secretTree.takeDerived(),
+  ): RecordChange[] {
     return [
       this.#put(frontierId(place), encodeFrontier(place.secretTree)),
       ...Array.from(derived, ([leaf, ratchets]) => this.#put(ratchetId(place, leaf), encodeRatchets(ratchets))),
@@ -283,7 +309,7 @@ export class DurableGroup {
 
   #recordsOf(past: PastEpoch): string[] {
     const leaves = [...past.secretTree.leaves.keys()].map((leaf) => ratchetId(past, leaf));
-    return [`past/${past.context.epoch}`, frontierId(past), ...leaves];
+    return [pastId(past), frontierId(past), ...leaves];
   }
 
   #put(id: string, value: Uint8Array): RecordChange {
@@ -303,35 +329,4 @@ export class DurableGroup {
     this.#tail = result.catch(() => {});
     return result;
   }
-}
-
-type EpochId = { readonly context: { readonly epoch: bigint } };
-
-/** A kind of its own for each channel, so that loading one reads no other. Kinds are lowercase: the id in base 36. */
-function kindOf(channelId: ChannelId): string {
-  return `mls-${BigInt(`0x${bytesToHex(binaryIdToBytes(channelId))}`).toString(36)}`;
-}
-
-function channelIdOf({ context }: Epoch): ChannelId {
-  return binaryIdFromBytes<ChannelId>(context.groupId);
-}
-
-function frontierId({ context }: EpochId): string {
-  return `frontier/${context.epoch}`;
-}
-
-function ratchetId({ context }: EpochId, leafIndex: number): string {
-  return `ratchet/${context.epoch}/${leafIndex}`;
-}
-
-function loadSecretTree(
-  place: Parameters<typeof restoreSecretTree>[0] & EpochId,
-  stored: ReadonlyMap<string, Uint8Array>,
-): SecretTree {
-  const frontier = stored.get(frontierId(place));
-  if (frontier === undefined) throw new MlsFault("Stored MLS state is incomplete: a secret tree is missing");
-  const prefix = `ratchet/${place.context.epoch}/`;
-  const leaves = [...stored].filter(([id]) => id.startsWith(prefix))
-    .map(([id, value]) => [Number(id.slice(prefix.length)), value] as const);
-  return restoreSecretTree(place, frontier, leaves);
 }

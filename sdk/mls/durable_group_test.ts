@@ -1,9 +1,11 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { limits } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
 import { MlsFault } from "./codec.ts";
 import { DurableGroup, type Records, reservedGenerations } from "./durable_group.ts";
 import { decodeSealedMessage, openSenderData } from "./framing.ts";
+import { Group } from "./group.ts";
 import { aeadOf } from "./crypto/suite.ts";
 import { type Agent, World } from "./testing/world.ts";
 
@@ -18,10 +20,14 @@ async function createPair(): Promise<{ world: World; a: Agent; b: Agent }> {
   return { world, a, b };
 }
 
+async function createStore(): Promise<RecordStore> {
+  const random = createRandom(9);
+  return await RecordStore.open(openMemory(createMemoryDisk(), (length) => random.bytes(length)));
+}
+
 /** A store whose next write fails when asked to. */
 async function createFailingStore(): Promise<{ records: Records; store: RecordStore; fail: () => void }> {
-  const random = createRandom(9);
-  const store = await RecordStore.open(openMemory(createMemoryDisk(), (length) => random.bytes(length)));
+  const store = await createStore();
   let failing = false;
   const records: Records = {
     list: (kind) => store.list(kind),
@@ -116,4 +122,94 @@ Deno.test("keys of a forgotten epoch are gone from disk and do not come back", a
   await b.acknowledge();
   await b.crash();
   assertEquals((await b.member.receive(message, anything)).kind, "stale");
+});
+
+Deno.test("a message of an earlier epoch is read after a restart, and with it goes its key, not the others'", async () => {
+  const { world, a, b } = await createPair();
+  const c = world.newAgent();
+  await world.add(a, c);
+  await b.sync();
+  const late = [await a.joined.seal(payload, payload), await c.joined.seal(payload, payload)];
+  await world.commit(a, () => ({ remove: [c.id] }));
+  await b.sync();
+  await b.acknowledge();
+  await b.crash();
+  for (const [i, { message }] of late.entries()) {
+    const { outcome, receipt } = await b.joined.receive(message, anything);
+    assert(outcome.kind === "message" && receipt !== undefined, outcome.kind);
+    assertEquals([outcome.sender.agentId, outcome.sender.owner], i === 0 ? [a.id, true] : [c.id, false]);
+  }
+});
+
+Deno.test("our own chain of an epoch that is over is gone, in memory and on disk, whether we spoke or not", async () => {
+  const { world, a: speaker, b: silent } = await createPair();
+  assert(await world.send(speaker, payload));
+  await world.commit(speaker, () => ({}));
+  await silent.sync();
+  for (const agent of [speaker, silent]) {
+    for (const restart of [false, true]) {
+      if (restart) await agent.crash();
+      const past = agent.member.past.get(1n);
+      assert(past !== undefined && !past.secretTree.leaves.has(past.ownLeaf));
+      assertThrows(() => past.secretTree.generation(past.ownLeaf, "application"), MlsFault, "deleted");
+    }
+  }
+});
+
+Deno.test("a commit whose state would not fit into a record is neither made nor followed, and nothing is lost", async () => {
+  const { world, a, b } = await createPair();
+  const store = await createStore();
+  let maxValueBytes = 100_000;
+  const records: Records = {
+    list: (kind) => store.list(kind),
+    batch: (changes) => store.batch(changes),
+    get maxValueBytes(): number {
+      return maxValueBytes;
+    },
+  };
+  const durable = await DurableGroup.save(b.member, records);
+  await world.commit(a, () => ({}));
+  const commit = world.log.at(-1);
+  assert(commit);
+  maxValueBytes = 500;
+  const { outcome } = await durable.receive(commit.bytes, anything);
+  assert(outcome.kind === "refused" && outcome.reason.includes("at most 500"), outcome.kind);
+  await assertRejects(() => durable.prepare({}), MlsFault, "at most 500");
+  maxValueBytes = 100_000;
+  assertEquals((await durable.receive(commit.bytes, anything)).outcome.kind, "commit");
+  await durable.prepare({});
+  assertEquals(durable.group.authenticator, a.member.authenticator);
+});
+
+Deno.test("a commit that the relay would find too long is not made", async () => {
+  const { world, a } = await createPair();
+  const padded = Group.restore(a.member.current, a.member.past, { ...a.deps, padding: () => limits.commitBytes });
+  await assertRejects(() => padded.prepare({}), MlsFault, "change fewer members");
+  assertEquals(await world.commit(a, () => ({})), 1);
+});
+
+Deno.test("what is deleted goes in parts that a store takes, the epoch first", async () => {
+  const { world, b } = await createPair();
+  const store = await createStore();
+  const kinds = new Set<string>();
+  const deletions: string[][] = [];
+  const records: Records = {
+    list: (kind) => store.list(kind),
+    batch: async (changes) => {
+      for (const { kind } of changes) kinds.add(kind);
+      const deleted = changes.filter(({ type }) => type === "delete").map(({ id }) => id);
+      if (deleted.length > 0) deletions.push(deleted);
+      await store.batch(changes);
+    },
+  };
+  const durable = await DurableGroup.save(b.member, records);
+  const [kind] = kinds;
+  assert(kind !== undefined && kinds.size === 1);
+  await store.batch(
+    Array.from({ length: 2500 }, (_, i) => ({ type: "put" as const, kind, id: `ratchet/0/${i}`, value: payload })),
+  );
+  await durable.erase();
+  assertEquals(deletions.map(({ length }) => length), [1, 1000, 1000, 501]);
+  assertEquals(deletions[0], ["epoch"]);
+  assertEquals([(await store.list(kind)).length, world.epoch], [0, 1]);
 });

@@ -1,7 +1,8 @@
 /**
- * Random histories of a channel, checked against a model that knows who was a member when: adds, removes, updates, batches,
- * lost races, lost replies to own commits, crashes and reloads, reordered and duplicated messages. As many as fit into the
- * time; `STATIC_STRESS=1` runs 5,000 of up to 30 members.
+ * Random histories of a channel, checked against a model that knows who was a member when: adds, removes, leaves, rejoins,
+ * updates, batches, changes of owners, pre-shared keys, lost races, lost replies to own commits, crashes and reloads,
+ * reordered and duplicated messages. The rules of a channel are in force. As many histories as fit into the time;
+ * `STATIC_STRESS=1` runs 5,000 of up to 30 members.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
@@ -10,7 +11,7 @@ import { createRandom, type Random, seedFromEnvironment } from "../../tests/supp
 import { createSignatures, type Signatures } from "./crypto/signatures.ts";
 import { createWebCryptoEd25519 } from "./crypto/web_crypto_ed25519.ts";
 import type { Change, Group, PreparedCommit } from "./group.ts";
-import { type Agent, type Entry, World } from "./testing/world.ts";
+import { type Agent, type Entry, type Proofs, rulesFor, World } from "./testing/world.ts";
 
 const stress = Deno.env.get("STATIC_STRESS") === "1";
 const maxMembers = stress ? 30 : 10;
@@ -19,6 +20,8 @@ const timeMs = stress ? Infinity : 45_000;
 const steps = 25;
 
 const anything = (): undefined => undefined;
+
+type Psk = NonNullable<Change["psks"]>[number];
 
 /** One channel's history, with the groups of removed agents kept to see that they can read nothing. */
 class History {
@@ -44,7 +47,7 @@ class History {
   async #step(): Promise<void> {
     const { random, world } = this;
     const agent = random.pick(world.active());
-    switch (random.below(9)) {
+    switch (random.below(12)) {
       case 0:
       case 1:
         return await this.#add(agent);
@@ -52,6 +55,12 @@ class History {
         return await this.#remove(agent);
       case 3:
         return await this.#commit(agent, () => ({}));
+      case 9:
+        return await this.#rejoin(agent);
+      case 10:
+        return await this.#changeOwners(agent);
+      case 11:
+        return await this.#commit(agent, () => ({ psks: [this.#psk()] }));
       case 4:
         return await this.#race();
       case 5:
@@ -75,18 +84,70 @@ class History {
     const agents = Array.from({ length: Math.min(room, 1 + this.random.below(3)) }, () => this.world.newAgent());
     await this.#sync(by);
     if (by.group === undefined || agents.length === 0) return;
-    await this.world.add(by, ...agents);
+    const packages = await Promise.all(agents.map((agent) => agent.createKeyPackage()));
+    const add = packages.map(({ keyPackage }) => keyPackage);
+    const psks = this.random.chance(0.2) ? [this.#psk()] : [];
+    await this.world.commit(by, () => ({ add, psks }));
+    for (const agent of agents) await agent.join();
     for (const agent of agents) this.joinedAt.set(agent, this.world.log.length);
     await this.#someSync();
   }
 
+  /** Owners remove whom they like; the others only who has said that it leaves, and nobody follows them otherwise. */
   async #remove(by: Agent): Promise<void> {
-    await this.#sync(by);
-    const others = this.world.active().filter((agent) => agent !== by && this.world.members.has(agent.id));
-    if (by.group === undefined || others.length === 0) return;
-    const gone = others.filter(() => this.random.chance(0.3)).slice(0, 2);
-    await this.world.commit(by, () => ({ remove: gone.map(({ id }) => id) }));
     await this.#everybodySyncs();
+    const others = this.world.active().filter((agent) => agent !== by);
+    if (by.group === undefined || others.length === 0) return;
+    const gone = others.filter(() => this.random.chance(0.3)).slice(0, 2).map(({ id }) => id);
+    if (!by.member.self.owner) await this.#isRefused(by, { remove: gone });
+    await this.world.commit(by, () => ({ remove: gone }), { leaving: new Set(gone) });
+    await this.#everybodySyncs();
+  }
+
+  /** An agent that lost its way is removed and added in one commit, under the KeyPackage that it asked for. */
+  async #rejoin(by: Agent): Promise<void> {
+    await this.#everybodySyncs();
+    const lost = this.random.pick(this.world.active());
+    if (by.group === undefined || lost === by) return;
+    const [other, own] = [await lost.createKeyPackage(), await lost.createKeyPackage()];
+    const proofs = { rejoining: new Map([[lost.id, sha256(own.message)]]) };
+    if (!by.member.self.owner) await this.#isRefused(by, { remove: [lost.id], add: [other.keyPackage] }, proofs);
+    const owner = lost.member.self.owner;
+    await this.world.commit(by, () => ({ remove: [lost.id], add: [own.keyPackage] }), proofs);
+    await this.#sync(lost);
+    assert(lost.group === undefined);
+    await lost.join();
+    assertEquals(lost.member.self.owner, owner);
+    this.joinedAt.set(lost, this.world.log.length);
+    await this.#everybodySyncs();
+  }
+
+  async #changeOwners(by: Agent): Promise<void> {
+    await this.#everybodySyncs();
+    if (by.group === undefined) return;
+    const owners = this.world.active().filter(() => this.random.chance(0.4)).map(({ id }) => id);
+    const unchanged = owners.join() === by.member.binding.owners.join();
+    if (!by.member.self.owner) return unchanged ? undefined : await this.#isRefused(by, { owners });
+    await this.world.commit(by, () => ({ owners }));
+    await this.#everybodySyncs();
+    for (const { member } of this.world.active()) assertEquals(member.binding.owners, owners);
+  }
+
+  /** What a member must not do: another one refuses it and stays where it is. */
+  async #isRefused(by: Agent, change: Change, proofs: Proofs = {}): Promise<void> {
+    const others = this.world.active().filter((agent) => agent !== by);
+    if (others.length === 0 || change.remove?.length === 0) return;
+    const { message, summary } = await by.joined.prepare(change);
+    const { joined } = this.random.pick(others);
+    const { outcome } = await joined.receive(message, rulesFor(summary, proofs));
+    assertEquals([outcome.kind, joined.group.epoch], ["refused", this.world.epoch]);
+    await by.joined.discard();
+  }
+
+  #psk(): Psk {
+    const [pskId, key, pskNonce] = [this.random.bytes(8), this.random.bytes(32), this.random.bytes(32)];
+    this.world.psks.set(bytesToHex(pskId), key);
+    return { proposalType: "psk", psk: { preSharedKeyId: { psktype: "external", pskId, pskNonce } } };
   }
 
   /** Several prepare in the same epoch; one wins, the others follow it and carry on. */

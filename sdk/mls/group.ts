@@ -6,18 +6,19 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { Proposal } from "ts-mls/proposal.js";
-import { type AgentId, binaryIdToBytes, type ChannelId, WireError } from "../../proto/mod.ts";
+import { type AgentId, binaryIdToBytes, type ChannelId, limits, WireError } from "../../proto/mod.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { equalBytes, MlsFault, vector } from "./codec.ts";
-import { createCommit, type GroupDeps } from "./commit.ts";
+import { createCommit, type CreatedCommit, type GroupDeps } from "./commit.ts";
 import { hashBytes } from "./crypto/suite.ts";
 import { aeadOfEpoch, contextBytesOf, type Epoch, suiteIdOf } from "./epoch.ts";
 import { contentToSign, decodeSealedMessage, encodeSealedMessage, type FramedContent, sealMessage } from "./framing.ts";
 import { confirmationTag, exportSecret, interimTranscriptHash, startFromEpochSecret } from "./key_schedule.ts";
-import { checkLifetime, type MlsIdentity, type OwnKeyPackage } from "./leaf.ts";
-import { agentOf, checkChannel, type CommitSummary, type Member, memberAt, membersOf, summarise } from "./members.ts";
+import { agentOf, checkLifetime, type MlsIdentity, type OwnKeyPackage } from "./leaf.ts";
+import { checkChannel, type CommitSummary, type Member, memberAt, membersOf, summarise } from "./members.ts";
 import type { ProposalFrom } from "./proposals.ts";
-import { type CommitRules, type Outcome, PastEpochs, receiveMessage } from "./receive.ts";
+import { PastEpochs } from "./past_epochs.ts";
+import { type Admission, type CommitRules, type Outcome, receiveMessage } from "./receive.ts";
 import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
 import { decodeWelcomeMessage, joinGroup } from "./welcome.ts";
@@ -47,21 +48,25 @@ export interface PreparedCommit {
   readonly next: Epoch;
 }
 
+/** Proposals that were sent on their own, by reference: what a commit of their epoch may name. */
+export type Proposals = ReadonlyMap<string, ProposalFrom>;
+
 const noBytes = new Uint8Array(0);
+const always: Admission = () => undefined;
 
 export class Group {
   readonly #deps: MemberDeps;
   #epoch: Epoch;
   readonly #past: PastEpochs;
-  /** Proposals of this epoch that were sent on their own, by reference. */
-  readonly #proposals = new Map<string, ProposalFrom>();
+  readonly #proposals: Map<string, ProposalFrom>;
   /** Operations run one after the other: each sees the group as the one before left it. */
   #tail: Promise<unknown> = Promise.resolve();
 
-  private constructor(epoch: Epoch, deps: MemberDeps, past: PastEpochs = new PastEpochs()) {
+  private constructor(epoch: Epoch, deps: MemberDeps, past = new PastEpochs(), proposals: Proposals = new Map()) {
     this.#epoch = epoch;
     this.#deps = deps;
     this.#past = past;
+    this.#proposals = new Map(proposals);
   }
 
   /** A group of one: `own` becomes its first leaf. */
@@ -120,8 +125,8 @@ export class Group {
   }
 
   /** From stored state. */
-  static restore(epoch: Epoch, past: PastEpochs, deps: MemberDeps): Group {
-    return new Group(epoch, deps, past);
+  static restore(epoch: Epoch, past: PastEpochs, deps: MemberDeps, proposals?: Proposals): Group {
+    return new Group(epoch, deps, past, proposals);
   }
 
   get epoch(): number {
@@ -134,6 +139,10 @@ export class Group {
 
   get past(): PastEpochs {
     return this.#past;
+  }
+
+  get proposals(): Proposals {
+    return this.#proposals;
   }
 
   get binding(): ChannelBinding {
@@ -187,13 +196,16 @@ export class Group {
     });
   }
 
-  /** Whatever arrives; never throws for what a peer or the relay sent. `rules` says what a commit may do. */
-  receive(message: Uint8Array, rules: CommitRules): Promise<Outcome> {
+  /**
+   * Whatever arrives; never throws for what a peer or the relay sent. `rules` says what a commit may do, `admit` whether the
+   * epoch after it can be kept.
+   */
+  receive(message: Uint8Array, rules: CommitRules, admit: Admission = always): Promise<Outcome> {
     return this.#exclusive(async () => {
       const sealed = decodeOrExplain(message);
       if ("kind" in sealed) return sealed;
       const places = { current: this.#epoch, past: this.#past, proposals: this.#proposals };
-      const { outcome, next } = await receiveMessage(places, sealed, rules, this.#deps);
+      const { outcome, next } = await receiveMessage(places, sealed, { rules, admit }, this.#deps);
       if (next !== undefined) this.#moveTo(next);
       return outcome;
     });
@@ -210,6 +222,7 @@ export class Group {
         padding: this.#deps.padding,
       }, this.#deps);
       checkChannel(created.next);
+      checkSizes(created);
       return {
         epoch: this.epoch,
         message: created.message,
@@ -265,6 +278,17 @@ function proposalsOf(epoch: Epoch, { add = [], remove = [], psks = [], ...change
     ...add.map((keyPackage) => ({ proposalType: "add" as const, add: { keyPackage } })),
     ...psks,
   ];
+}
+
+/** What the relay would refuse is not made in the first place. */
+function checkSizes({ message, welcome }: CreatedCommit): void {
+  if (message.length <= limits.commitBytes && (welcome?.length ?? 0) <= limits.welcomeBytes) return;
+  throw new MlsFault(
+    `A commit of ${message.length} bytes with a Welcome of ${
+      welcome?.length ?? 0
+    }; at most ${limits.commitBytes} and ` +
+      `${limits.welcomeBytes} are allowed: change fewer members at once`,
+  );
 }
 
 function decodeOrExplain(message: Uint8Array): ReturnType<typeof decodeSealedMessage> | Outcome {

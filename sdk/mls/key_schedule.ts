@@ -1,8 +1,8 @@
 /** The key schedule of RFC 9420 section 8, one epoch at a time. */
-import { concatBytes } from "@noble/hashes/utils.js";
+import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hmac } from "@noble/hashes/hmac.js";
-import { encodePskLabel, type PreSharedKeyID } from "ts-mls/presharedkey.js";
+import { encodePskId, encodePskLabel, type PreSharedKeyID } from "ts-mls/presharedkey.js";
 import { label, MlsFault, vector } from "./codec.ts";
 import { deriveSecret, expandWithLabel } from "./crypto/labelled.ts";
 import { extract, hashBytes } from "./crypto/suite.ts";
@@ -77,6 +77,19 @@ export function startFromEpochSecret(epochSecret: Uint8Array): EpochStart {
 export function exportSecret(exporter: Uint8Array, name: string, context: Uint8Array, length: number): Uint8Array {
   const secret = deriveSecret(exporter, label(name));
   return expandWithLabel(secret, names.exported, sha256(context), length);
+}
+
+/** Section 12.1.4, for the pre-shared keys of one commit or Welcome. Throws `MlsFault`. */
+export function checkPskIds(ids: readonly PreSharedKeyID[]): void {
+  if (ids.some(({ pskNonce }) => pskNonce.length !== hashBytes)) {
+    throw new MlsFault(`The nonce of a pre-shared key does not have ${hashBytes} bytes`);
+  }
+  if (ids.some((id) => id.psktype === "resumption" && id.usage !== "application")) {
+    throw new MlsFault("A resumption key is of another kind than application");
+  }
+  if (new Set(ids.map((id) => bytesToHex(encodePskId(id)))).size !== ids.length) {
+    throw new MlsFault("A pre-shared key is used twice");
+  }
 }
 
 /** Section 8.4. */

@@ -10,10 +10,11 @@ import {
   type LeafNodeTBS,
 } from "ts-mls/leafNode.js";
 import { encodeMlsMessage } from "ts-mls/message.js";
-import { limits } from "../../proto/mod.ts";
+import { type AgentId, agentIdOf, limits } from "../../proto/mod.ts";
 import { equalBytes, label, MlsFault } from "./codec.ts";
 import { deriveKeyPair, isUsablePublicKey } from "./crypto/hpke.ts";
 import { keyPackageRefLabel, refHash, signContent } from "./crypto/labelled.ts";
+import type { SignedBytes } from "./crypto/batch_verify.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { SuiteId } from "./crypto/suite.ts";
 import { suiteIdOf, suiteNames } from "./epoch.ts";
@@ -104,11 +105,16 @@ export async function createKeyPackage(input: KeyPackageInput): Promise<OwnKeyPa
   const keyPackage = { ...packageTbs, signature };
   return {
     keyPackage,
-    message: encodeMlsMessage({ version: "mls10", wireformat: "mls_key_package", keyPackage }),
+    message: encodeKeyPackageMessage(keyPackage),
     reference: keyPackageReference(keyPackage),
     initPrivateKey: init.privateKey,
     leafPrivateKey: leafKey.privateKey,
   };
+}
+
+/** As it is uploaded, and as statements about it hash it. */
+export function encodeKeyPackageMessage(keyPackage: KeyPackage): Uint8Array {
+  return encodeMlsMessage({ version: "mls10", wireformat: "mls_key_package", keyPackage });
 }
 
 export function keyPackageReference(keyPackage: KeyPackage): Uint8Array {
@@ -149,59 +155,80 @@ export function credentialOf(leaf: LeafNode): MemberCredential {
   return { identity: leaf.credential.identity, signatureKey: leaf.signaturePublicKey };
 }
 
+export function agentOf(leaf: LeafNode): AgentId {
+  const { identity, signatureKey } = credentialOf(leaf);
+  return agentIdOf(signatureKey, identity);
+}
+
 /** A leaf may change its keys for encryption, never who it is: an agent's id depends on both. */
 export function sameCredential(before: LeafNode, after: LeafNode): boolean {
   const [a, b] = [credentialOf(before), credentialOf(after)];
   return equalBytes(a.signatureKey, b.signatureKey) && equalBytes(a.identity, b.identity);
 }
 
+export interface LeafPlace {
+  readonly groupId: Uint8Array;
+  readonly leafIndex: number;
+}
+
 /** What a leaf's signature covers, for the place it claims. */
-export function leafToVerify(leaf: LeafNode, place: { groupId: Uint8Array; leafIndex: number }): Uint8Array {
+export function leafToVerify(leaf: LeafNode, place: LeafPlace): Uint8Array {
   const tbs = leaf.leafNodeSource === "key_package" ? leaf : { ...leaf, ...place };
   return signContent(leafLabel, encodeLeafNodeTBS(tbs));
 }
 
+/** To be verified, alone or with others. */
+export function signedLeaf(leaf: LeafNode, place: LeafPlace): SignedBytes {
+  return { publicKey: leaf.signaturePublicKey, message: leafToVerify(leaf, place), signature: leaf.signature };
+}
+
+/** Both signatures of a KeyPackage: its own and its leaf's. */
+export function signedKeyPackage(keyPackage: KeyPackage): SignedBytes[] {
+  const { leafNode, signature } = keyPackage;
+  const message = signContent(keyPackageLabel, encodeKeyPackageTBS(keyPackage));
+  const leaf = signedLeaf(leafNode, { groupId: new Uint8Array(0), leafIndex: 0 });
+  return [{ publicKey: leafNode.signaturePublicKey, message, signature }, leaf];
+}
+
 export interface LeafRules {
+  readonly suiteId: SuiteId;
+  /** Of the group. */
   readonly extensions: readonly Extension[];
   readonly policy: CredentialPolicy;
 }
 
 /** Everything of section 7.3 but the signature. Throws `MlsFault`. */
-export function checkLeaf(leaf: LeafNode, { extensions, policy }: LeafRules): void {
+export function checkLeaf(leaf: LeafNode, rules: LeafRules, encodedBytes: number = encodeLeafNode(leaf).length): void {
   const { capabilities } = leaf;
-  if (encodeLeafNode(leaf).length > maxLeafBytes) throw new MlsFault(`A leaf is longer than ${maxLeafBytes} bytes`);
+  const { suiteId, extensions, policy } = rules;
+  if (encodedBytes > maxLeafBytes) throw new MlsFault(`A leaf is longer than ${maxLeafBytes} bytes`);
   if (!isUsablePublicKey(leaf.hpkePublicKey)) throw new MlsFault("A leaf's encryption key is not usable");
   if (!capabilities.versions.includes("mls10") || !capabilities.credentials.includes("basic")) {
     throw new MlsFault("A leaf does not support MLS 1.0 with basic credentials");
   }
-  for (const { extensionType } of extensions) {
+  if (!capabilities.ciphersuites.includes(suiteNames[suiteId])) {
+    throw new MlsFault("A leaf does not support the cipher suite of its group or KeyPackage");
+  }
+  for (const { extensionType } of [...extensions, ...leaf.extensions]) {
     const type = extensionTypeToNumber(extensionType);
     // Types 1 to 5 are part of every implementation.
     if (type > 5 && !capabilities.extensions.includes(type)) {
-      throw new MlsFault(`A leaf does not support extension ${type} of the group`);
+      throw new MlsFault(`A leaf does not support extension ${type}, which it or its group has`);
     }
   }
   const why = policy(credentialOf(leaf));
   if (why !== undefined) throw new MlsFault(`A credential was refused: ${why}`);
 }
 
-/** Section 10.1, without the credential: suite, keys, both signatures. Throws `MlsFault`. */
-export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId, signatures: Signatures): void {
-  const { leafNode, initKey, signature } = keyPackage;
+/** Section 10.1, without credential and signatures: suite and keys. Throws `MlsFault`. */
+export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId): void {
+  const { leafNode, initKey } = keyPackage;
   if (keyPackage.version !== "mls10" || suiteIdOf(keyPackage.cipherSuite) !== suiteId) {
     throw new MlsFault("A KeyPackage is for another version or cipher suite");
-  }
-  if (!leafNode.capabilities.ciphersuites.includes(keyPackage.cipherSuite)) {
-    throw new MlsFault("A KeyPackage's leaf does not support its own cipher suite");
   }
   if (!isUsablePublicKey(initKey) || initKey.every((byte, i) => byte === leafNode.hpkePublicKey[i])) {
     throw new MlsFault("A KeyPackage uses one key twice");
   }
-  const key = leafNode.signaturePublicKey;
-  const signed = signContent(keyPackageLabel, encodeKeyPackageTBS(keyPackage));
-  if (!signatures.verifyHandshake(key, signed, signature)) throw new MlsFault("A KeyPackage's signature is wrong");
-  const leaf = leafToVerify(leafNode, { groupId: new Uint8Array(0), leafIndex: 0 });
-  if (!signatures.verifyHandshake(key, leaf, leafNode.signature)) throw new MlsFault("A leaf's signature is wrong");
 }
 
 /** Only when we add somebody ourselves: for a member that is in already, its lifetime has served its purpose. */

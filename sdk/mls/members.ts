@@ -1,12 +1,13 @@
 /** Members and commits in the terms of a channel: agents instead of leaves. */
+import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { LeafNode } from "ts-mls/leafNode.js";
+import type { GroupContext } from "ts-mls/groupContext.js";
 import { type AgentId, agentIdOf } from "../../proto/mod.ts";
 import { decodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";
-import { credentialOf } from "./leaf.ts";
+import { agentOf, credentialOf, encodeKeyPackageMessage, type MemberCredential } from "./leaf.ts";
 
 export interface Member {
   readonly leafIndex: number;
@@ -19,6 +20,8 @@ export interface Member {
 export interface CommitSummary {
   readonly committer: AgentId;
   readonly added: readonly AgentId[];
+  /** SHA-256 of the KeyPackage, as it was uploaded, under which each came in. */
+  readonly keyPackageHashes: ReadonlyMap<AgentId, Uint8Array>;
   readonly removed: readonly AgentId[];
   /** When the commit changed them. */
   readonly owners: readonly AgentId[] | undefined;
@@ -30,12 +33,16 @@ type Place = Pick<Epoch, "tree" | "context">;
 export function memberAt({ tree, context }: Place, leafIndex: number): Member {
   const leaf = tree.leaf(leafIndex);
   if (leaf === undefined) throw new MlsFault("Nobody is at this place of the group");
-  return memberOf(leafIndex, leaf.node, decodeBinding(context.extensions).owners);
+  return memberOf(leafIndex, credentialOf(leaf.node), context);
+}
+
+export function memberOf(leafIndex: number, credential: MemberCredential, context: GroupContext): Member {
+  return describe(leafIndex, credential, decodeBinding(context.extensions).owners);
 }
 
 export function membersOf({ tree, context }: Place): Member[] {
   const { owners } = decodeBinding(context.extensions);
-  return Array.from(tree.leaves(), ([leafIndex, { node }]) => memberOf(leafIndex, node, owners));
+  return Array.from(tree.leaves(), ([leafIndex, { node }]) => describe(leafIndex, credentialOf(node), owners));
 }
 
 /** The effects of a commit that was made in `epoch`. Throws `MlsFault` when it renames the channel. */
@@ -45,6 +52,9 @@ export function summarise(epoch: Epoch, { committer, added, removed, extensions 
   return {
     committer: memberAt(epoch, committer).agentId,
     added: added.map(({ keyPackage }) => agentOf(keyPackage.leafNode)),
+    keyPackageHashes: new Map(
+      added.map(({ keyPackage }) => [agentOf(keyPackage.leafNode), sha256(encodeKeyPackageMessage(keyPackage))]),
+    ),
     removed: removed.map(({ leaf }) => agentOf(leaf)),
     owners: before.owners.join() === after.owners.join() ? undefined : after.owners,
     ownersBefore: before.owners,
@@ -55,22 +65,18 @@ export function summarise(epoch: Epoch, { committer, added, removed, extensions 
 export function checkChannel({ tree, context }: Place): void {
   const owners = new Set(decodeBinding(context.extensions).owners);
   const identities = new Set<string>();
-  for (const [, { node }] of tree.leaves()) {
-    const identity = bytesToHex(credentialOf(node).identity);
+  for (const [, leaf] of tree.leaves()) {
+    const identity = bytesToHex(credentialOf(leaf.node).identity);
     if (identities.has(identity)) throw new MlsFault("An identity is in the channel twice");
     identities.add(identity);
-    owners.delete(agentOf(node));
+    owners.delete(leaf.agentId);
   }
   // Who was removed must not be an owner again just because somebody adds it later.
   if (owners.size > 0) throw new MlsFault("An owner of the channel is not a member");
 }
 
-function memberOf(leafIndex: number, leaf: LeafNode, owners: readonly AgentId[]): Member {
-  const agentId = agentOf(leaf);
-  return { leafIndex, agentId, identity: credentialOf(leaf).identity, owner: owners.includes(agentId) };
-}
-
-export function agentOf(leaf: LeafNode): AgentId {
-  const { identity, signatureKey } = credentialOf(leaf);
-  return agentIdOf(signatureKey, identity);
+function describe(leafIndex: number, credential: MemberCredential, owners: readonly AgentId[]): Member {
+  const { identity, signatureKey } = credential;
+  const agentId = agentIdOf(signatureKey, identity);
+  return { leafIndex, agentId, identity, owner: owners.includes(agentId) };
 }

@@ -6,12 +6,20 @@ import type { Extension } from "ts-mls/extension.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { LeafNode, LeafNodeUpdate } from "ts-mls/leafNode.js";
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
-import { encodePskId } from "ts-mls/presharedkey.js";
 import type { Proposal } from "ts-mls/proposal.js";
 import { equalBytes, KeySet, MlsFault } from "./codec.ts";
+import type { SignedBytes } from "./crypto/batch_verify.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
-import { checkKeyPackage, checkLeaf, type CredentialPolicy, leafToVerify, sameCredential } from "./leaf.ts";
+import { checkPskIds } from "./key_schedule.ts";
+import {
+  checkKeyPackage,
+  checkLeaf,
+  type CredentialPolicy,
+  sameCredential,
+  signedKeyPackage,
+  signedLeaf,
+} from "./leaf.ts";
 import { createLeaf, type RatchetTree } from "./ratchet_tree.ts";
 import type { NewLeaves } from "./update_path.ts";
 import { nodeOfLeaf } from "./tree_math.ts";
@@ -50,6 +58,9 @@ export interface ProposalRules {
   readonly policy: CredentialPolicy;
 }
 
+/** KeyPackages and leaves whose signatures were verified already, with that of the commit that carries them. */
+export type VerifiedParts = ReadonlySet<KeyPackage | LeafNode>;
+
 interface Grouped {
   readonly adds: KeyPackage[];
   readonly updates: { leafNode: LeafNodeUpdate; sender: number }[];
@@ -64,11 +75,14 @@ export function applyProposals(
   committer: number,
   proposals: readonly ProposalFrom[],
   rules: ProposalRules,
+  verified: VerifiedParts = new Set(),
 ): AppliedProposals {
   const grouped = group(proposals);
   checkList(grouped, committer);
   const extensions = grouped.extensions[0] ?? epoch.context.extensions;
-  const leafRules = { extensions, policy: rules.policy };
+  const leafRules = { suiteId: epoch.suiteId, extensions, policy: rules.policy };
+
+  const signed: SignedBytes[] = [];
 
   let tree = epoch.tree;
   for (const { leafNode, sender } of grouped.updates) {
@@ -78,10 +92,7 @@ export function applyProposals(
       throw new MlsFault("An update changes its sender's identity or signature key");
     }
     if (equalBytes(before.node.hpkePublicKey, leafNode.hpkePublicKey)) throw new MlsFault("An update changes no key");
-    const signed = leafToVerify(leafNode, { groupId: epoch.context.groupId, leafIndex: sender });
-    if (!rules.signatures.verifyHandshake(leafNode.signaturePublicKey, signed, leafNode.signature)) {
-      throw new MlsFault("An update's signature is wrong");
-    }
+    signed.push(signedLeaf(leafNode, { groupId: epoch.context.groupId, leafIndex: sender }));
     tree = tree.replace(sender, createLeaf(leafNode));
   }
   const removed = grouped.removes.map((leafIndex) => {
@@ -91,13 +102,17 @@ export function applyProposals(
     return { leafIndex, leaf: leaf.node };
   });
   const added = grouped.adds.map((keyPackage) => {
-    checkKeyPackage(keyPackage, epoch.suiteId, rules.signatures);
+    checkKeyPackage(keyPackage, epoch.suiteId);
+    if (!verified.has(keyPackage)) signed.push(...signedKeyPackage(keyPackage));
     checkLeaf(keyPackage.leafNode, leafRules);
     const result = tree.add(createLeaf(keyPackage.leafNode));
     tree = result.tree;
     return { leafIndex: result.leafIndex, keyPackage };
   });
   if (added.length > 0 || grouped.updates.length > 0) checkLeafKeys(tree);
+  if (!rules.signatures.verifyHandshakes(signed)) {
+    throw new MlsFault("A KeyPackage's or an update's signature is wrong");
+  }
   return {
     tree,
     added,
@@ -143,11 +158,7 @@ function checkList({ updates, removes, pskIds, extensions }: Grouped, committer:
   if (removes.includes(committer)) throw new MlsFault("A committer removes itself");
   const touched = [...updates.map(({ sender }) => sender), ...removes];
   if (new Set(touched).size !== touched.length) throw new MlsFault("A commit touches a member twice");
-  const psks = pskIds.map((id) => String.fromCharCode(...encodePskId(id)));
-  if (new Set(psks).size !== psks.length) throw new MlsFault("A commit uses a pre-shared key twice");
-  if (pskIds.some((id) => id.psktype === "resumption" && id.usage !== "application")) {
-    throw new MlsFault("A commit uses a resumption key of another kind than application");
-  }
+  checkPskIds(pskIds);
   if (extensions.length > 1) throw new MlsFault("A commit sets the group's extensions twice");
 }
 

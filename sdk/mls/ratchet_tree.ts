@@ -5,9 +5,10 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeLeafNode, type LeafNode } from "ts-mls/leafNode.js";
-import { encodeRatchetTree, type RatchetTree as TsMlsTree } from "ts-mls/ratchetTree.js";
-import { limits } from "../../proto/mod.ts";
-import { MlsFault, optional, uint32, uint8, vector } from "./codec.ts";
+import { decodeRatchetTree, type RatchetTree as TsMlsTree } from "ts-mls/ratchetTree.js";
+import { type AgentId, limits } from "../../proto/mod.ts";
+import { decodeExactly, MlsFault, optional, uint32, uint8, vector } from "./codec.ts";
+import { agentOf } from "./leaf.ts";
 import { directPathOf, isBelow, isLeafNode, leafOfNode, leafRangeOf, leftOf, nodeOfLeaf } from "./tree_math.ts";
 import { parentOf, rightOf, rootOf, siblingOf } from "./tree_math.ts";
 
@@ -15,6 +16,8 @@ export interface Leaf {
   readonly kind: "leaf";
   readonly node: LeafNode;
   readonly encoded: Uint8Array;
+  /** Hashed when it is first asked for: every commit asks it of every leaf. */
+  readonly agentId: AgentId;
 }
 
 export interface Parent {
@@ -39,9 +42,20 @@ export const maxLeaves: number = 2 ** Math.ceil(Math.log2(limits.membersPerChann
 
 const leafHashInput = 1;
 const parentHashInput = 2;
+/** `optional<Node>`: whether there is one, and its type. */
+const [blank, presentLeaf, presentParent] = [Uint8Array.of(0), Uint8Array.of(1, 1), Uint8Array.of(1, 2)];
 
 export function createLeaf(node: LeafNode): Leaf {
-  return { kind: "leaf", node, encoded: encodeLeafNode(node) };
+  let agentId: AgentId | undefined;
+  return {
+    kind: "leaf",
+    node,
+    encoded: encodeLeafNode(node),
+    get agentId(): AgentId {
+      agentId ??= agentOf(node);
+      return agentId;
+    },
+  };
 }
 
 export class RatchetTree {
@@ -67,6 +81,11 @@ export class RatchetTree {
       }
     });
     return new RatchetTree(nodes, new Array(nodes.length));
+  }
+
+  /** The ratchet_tree extension. Throws `MlsFault` for anything else, also for blank nodes at its end (section 12.4.3.3). */
+  static decode(bytes: Uint8Array, what: string): RatchetTree {
+    return RatchetTree.fromTsMls(decodeExactly(decodeRatchetTree, bytes, what));
   }
 
   /** What ts-mls decoded. */
@@ -119,13 +138,15 @@ export class RatchetTree {
 
   /** The ratchet_tree extension: every node up to the last one that is not blank (section 12.4.3.3). */
   encode(): Uint8Array {
-    const nodes: TsMlsTree = this.#nodes.map((node) => {
-      if (node === undefined) return undefined;
-      if (node.kind === "leaf") return { nodeType: "leaf", leaf: node.node };
-      const { publicKey, parentHash, unmerged } = node;
-      return { nodeType: "parent", parent: { hpkePublicKey: publicKey, parentHash, unmergedLeaves: [...unmerged] } };
-    });
-    return encodeRatchetTree(nodes);
+    const last = this.#nodes.findLastIndex((node) => node !== undefined);
+    const parts: Uint8Array[] = [];
+    for (let i = 0; i <= last; i++) {
+      const node = this.#nodes[i];
+      if (node === undefined) parts.push(blank);
+      else if (node.kind === "leaf") parts.push(presentLeaf, node.encoded);
+      else parts.push(presentParent, encodeParent(node));
+    }
+    return vector(concatBytes(...parts));
   }
 
   /** Section 7.7: into the leftmost blank leaf, or a tree of twice the width. */
@@ -225,12 +246,12 @@ function hashLeaf(leafIndex: number, leaf: Leaf | undefined): Uint8Array {
 }
 
 function hashParent(parent: Parent | undefined, left: Uint8Array, right: Uint8Array): Uint8Array {
-  const encoded = parent && concatBytes(
-    vector(parent.publicKey),
-    vector(parent.parentHash),
-    vector(concatBytes(...parent.unmerged.map(uint32))),
-  );
+  const encoded = parent && encodeParent(parent);
   return sha256(concatBytes(uint8(parentHashInput), optional(encoded), vector(left), vector(right)));
+}
+
+function encodeParent({ publicKey, parentHash, unmerged }: Parent): Uint8Array {
+  return concatBytes(vector(publicKey), vector(parentHash), vector(concatBytes(...unmerged.map(uint32))));
 }
 
 function forgetPath(hashes: (Uint8Array | undefined)[], leafIndex: number): void {

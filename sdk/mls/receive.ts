@@ -1,13 +1,13 @@
-/**
- * The one way for bytes into a group: routed by group id and epoch, opened, signature verified, and only then acted on. Keys
- * of earlier epochs are kept apart for messages that were on their way when a commit overtook them.
- */
+/** The one way for bytes into a group: routed by group id and epoch, opened, signature verified, and only then acted on. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { type Commit, decodeCommit } from "ts-mls/commit.js";
+import type { KeyPackage } from "ts-mls/keyPackage.js";
+import type { LeafNode } from "ts-mls/leafNode.js";
 import { decodeProposal, type Proposal } from "ts-mls/proposal.js";
-import { WireError } from "../../proto/mod.ts";
+import { limits, WireError } from "../../proto/mod.ts";
 import { decodeFirst, equalBytes, MlsFault, vector } from "./codec.ts";
 import { type GroupDeps, processCommit } from "./commit.ts";
+import type { SignedBytes } from "./crypto/batch_verify.ts";
 import { proposalRefLabel, refHash } from "./crypto/labelled.ts";
 import { aeadOfEpoch, type Epoch } from "./epoch.ts";
 import {
@@ -21,9 +21,11 @@ import {
   type SealedMessage,
   transcriptContent,
 } from "./framing.ts";
-import { checkChannel, type CommitSummary, type Member, memberAt, summarise } from "./members.ts";
+import { credentialOf, type LeafPlace, type MemberCredential, signedKeyPackage, signedLeaf } from "./leaf.ts";
+import { checkChannel, type CommitSummary, type Member, memberOf, summarise } from "./members.ts";
+import type { PastEpoch, PastEpochs } from "./past_epochs.ts";
 import type { ProposalFrom } from "./proposals.ts";
-import { maxSkippedGenerations, type SecretTree } from "./secret_tree.ts";
+import { maxSkippedGenerations } from "./secret_tree.ts";
 
 export type Outcome =
   | {
@@ -50,48 +52,14 @@ export type Outcome =
 /** What a commit may do, besides what MLS itself demands. Answers why not, or undefined. */
 export type CommitRules = (summary: CommitSummary, committer: Member) => string | undefined;
 
-/** Channels change by commits alone; a few proposals on their own are tolerated. */
+/** Whether there is room for the epoch after a commit. Answers why not, or undefined. */
+export type Admission = (next: Epoch) => string | undefined;
+
+/** Channels change by commits alone; a few proposals on their own are tolerated, each with room for a KeyPackage. */
 const maxProposals = 64;
-
-/** What is left of an epoch that is over: enough to read its messages, not to speak in it. */
-export interface PastEpoch {
-  readonly suiteId: Epoch["suiteId"];
-  readonly context: Epoch["context"];
-  readonly contextBytes: Uint8Array;
-  readonly tree: Epoch["tree"];
-  readonly ownLeaf: number;
-  readonly senderData: Uint8Array;
-  readonly secretTree: SecretTree;
-}
-
-export class PastEpochs {
-  readonly #epochs: Map<bigint, PastEpoch>;
-
-  constructor(epochs: Iterable<PastEpoch> = []) {
-    this.#epochs = new Map(Array.from(epochs, (epoch) => [epoch.context.epoch, epoch]));
-  }
-
-  add({ suiteId, context, contextBytes, tree, ownLeaf, secrets, secretTree }: Epoch): void {
-    // Field by field: private keys and the other secrets of an epoch must not outlive it.
-    const past = { suiteId, context, contextBytes, tree, ownLeaf, senderData: secrets.senderData, secretTree };
-    this.#epochs.set(context.epoch, past);
-  }
-
-  get(epoch: bigint): PastEpoch | undefined {
-    return this.#epochs.get(epoch);
-  }
-
-  /** All messages before this epoch were read or have expired: their keys go. Answers what was forgotten. */
-  forgetBefore(epoch: bigint): PastEpoch[] {
-    const forgotten = [...this.#epochs.values()].filter(({ context }) => context.epoch < epoch);
-    for (const { context } of forgotten) this.#epochs.delete(context.epoch);
-    return forgotten;
-  }
-
-  [Symbol.iterator](): Iterator<PastEpoch> {
-    return this.#epochs.values();
-  }
-}
+/** Parts of a commit that are verified with it; of more, its own signature is verified first. */
+const maxParts = 8;
+const maxProposalBytes = 2 * limits.keyPackageBytes;
 
 /** Where a message may belong. */
 export interface Places {
@@ -99,6 +67,12 @@ export interface Places {
   readonly past: PastEpochs;
   /** Filled by proposals that arrive, used by commits that refer to them. */
   readonly proposals: Map<string, ProposalFrom>;
+}
+
+/** What is asked before a commit is followed. */
+export interface CommitChecks {
+  readonly rules: CommitRules;
+  readonly admit: Admission;
 }
 
 interface Received {
@@ -110,14 +84,14 @@ interface Received {
 export async function receiveMessage(
   places: Places,
   message: SealedMessage,
-  rules: CommitRules,
+  checks: CommitChecks,
   deps: GroupDeps,
 ): Promise<Received> {
   const { epoch: now, groupId } = places.current.context;
   const epoch = Number(message.epoch);
   if (!equalBytes(message.groupId, groupId)) return { outcome: { kind: "wrong_group" } };
   if (message.epoch > now) return { outcome: { kind: "future", epoch } };
-  const place = message.epoch === now ? asPast(places.current) : places.past.get(message.epoch);
+  const place = message.epoch === now ? readable(places.current) : readablePast(places.past.get(message.epoch));
   // A handshake of an epoch that is over lost its race, or is one that we have already followed.
   if (place === undefined || (message.epoch < now && message.contentType !== "application")) {
     return { outcome: { kind: "stale", epoch } };
@@ -126,7 +100,7 @@ export async function receiveMessage(
     const opened = open(place, message);
     if ("kind" in opened) return { outcome: opened };
     if (message.contentType === "application") return { outcome: await readApplication(place, message, opened, deps) };
-    return readHandshake(places, message, opened, rules, deps);
+    return readHandshake(places, message, opened, checks, deps);
   } catch (cause) {
     // Whatever a member wrote into its message, and however the cryptography below balked at it: the group goes on.
     const known = cause instanceof MlsFault || cause instanceof WireError;
@@ -137,18 +111,20 @@ export async function receiveMessage(
 
 interface Opened {
   readonly sender: number;
+  readonly credential: MemberCredential;
   readonly plaintext: Uint8Array;
   readonly use: () => void;
 }
 
 /** The content of a message and the key that it takes, or the outcome when there is none for us. */
-function open(place: PastEpoch, message: SealedMessage): Opened | Outcome {
+function open(place: Readable, message: SealedMessage): Opened | Outcome {
   const aead = aeadOfEpoch(place);
   const undecryptable = (reason: string): Outcome => ({ kind: "undecryptable", reason });
   const from = attempt(() => openSenderData(message, aead, place.senderData));
   if (from === undefined) return undecryptable("The message was not sealed in this epoch, or was changed on its way");
   if (from.sender === place.ownLeaf) return { kind: "own" };
-  if (place.tree.leaf(from.sender) === undefined) return undecryptable("The sender was not a member");
+  const credential = place.credentialAt(from.sender);
+  if (credential === undefined) return undecryptable("The sender was not a member");
   const key = place.secretTree.find(from.sender, kindOf(message.contentType), from.generation);
   if (key === "used") return { kind: "duplicate" };
   if (key === "too_far_ahead") {
@@ -156,25 +132,25 @@ function open(place: PastEpoch, message: SealedMessage): Opened | Outcome {
   }
   const plaintext = attempt(() => openContent(message, aead, key, from.reuseGuard));
   if (plaintext === undefined) return undecryptable("The message was changed on its way");
-  return { sender: from.sender, plaintext, use: key.use };
+  return { sender: from.sender, credential, plaintext, use: key.use };
 }
 
 async function readApplication(
-  place: PastEpoch,
+  place: Readable,
   message: SealedMessage,
-  { sender, plaintext, use }: Opened,
+  { sender, credential, plaintext, use }: Opened,
   deps: GroupDeps,
 ): Promise<Outcome> {
   const { data, signature } = readApplicationContent(plaintext);
   const signed = contentToSign({ ...message, sender, content: vector(data) }, place.contextBytes);
-  if (!await deps.signatures.verifyApplication(signatureKeyOf(place, sender), signed, signature)) {
+  if (!await deps.signatures.verifyApplication(credential.signatureKey, signed, signature)) {
     return { kind: "undecryptable", reason: "The sender's signature is wrong" };
   }
   use();
   return {
     kind: "message",
     epoch: Number(message.epoch),
-    sender: memberAt(place, sender),
+    sender: memberOf(sender, credential, place.context),
     payload: data,
     authenticatedData: message.authenticatedData,
   };
@@ -183,8 +159,8 @@ async function readApplication(
 function readHandshake(
   { current, proposals }: Places,
   message: SealedMessage,
-  { sender, plaintext, use }: Opened,
-  rules: CommitRules,
+  { sender, credential, plaintext, use }: Opened,
+  { rules, admit }: CommitChecks,
   deps: GroupDeps,
 ): Received {
   const isCommit = message.contentType === "commit";
@@ -195,19 +171,28 @@ function readHandshake(
   );
   const { content, signature, confirmationTag } = readHandshakeContent(plaintext, message.contentType, length);
   const framed: FramedContent = { ...message, sender, content };
-  const signed = contentToSign(framed, current.contextBytes);
-  if (!deps.signatures.verifyHandshake(signatureKeyOf(current, sender), signed, signature)) {
+  const signed = {
+    publicKey: credential.signatureKey,
+    message: contentToSign(framed, current.contextBytes),
+    signature,
+  };
+  const parts = "proposalType" in value ? [] : signedPartsOf(value, { groupId: message.groupId, leafIndex: sender });
+  const together = parts.length > 0 && parts.length <= maxParts &&
+    deps.signatures.verifyHandshakes([signed, ...parts.flatMap(({ signatures }) => signatures)]);
+  // What a commit carries may be wrong although its own signature is not: then each is judged, and named, apart.
+  if (!together && !deps.signatures.verifyHandshakes([signed])) {
     return { outcome: { kind: "undecryptable", reason: "The sender's signature is wrong" } };
   }
   const transcript = transcriptContent(framed, signature);
+  const from = memberOf(sender, credential, current.context);
   if ("proposalType" in value) {
-    if (proposals.size >= maxProposals) {
-      return { outcome: { kind: "refused", reason: "Too many proposals are waiting" } };
+    if (proposals.size >= maxProposals || content.length > maxProposalBytes) {
+      return { outcome: { kind: "refused", reason: "Too many proposals are waiting, or this one is too long" } };
     }
     use();
     // For a proposal, what the transcript takes in of a commit is what its reference is the hash of.
     proposals.set(bytesToHex(refHash(proposalRefLabel, transcript)), { proposal: value, sender });
-    return { outcome: { kind: "proposal", sender: memberAt(current, sender) } };
+    return { outcome: { kind: "proposal", sender: from } };
   }
   const processed = processCommit(current, {
     sender,
@@ -215,26 +200,52 @@ function readHandshake(
     transcript,
     confirmationTag,
     findProposal: (reference) => proposals.get(bytesToHex(reference)),
+    verifiedParts: new Set(together ? parts.map(({ part }) => part) : []),
   }, deps);
   // The commit's key stays: if it is refused now it may be followed later, and once it is followed the epoch is over.
   const summary = summarise(current, processed.effects);
-  const committer = memberAt(current, sender);
-  const why = rules(summary, committer);
-  if (why !== undefined) return { outcome: { kind: "refused", reason: why } };
+  const forbidden = rules(summary, from);
+  if (forbidden !== undefined) return { outcome: { kind: "refused", reason: forbidden } };
   if (processed.kind === "removed") return { outcome: { kind: "removed", summary } };
   const { next } = processed;
   checkChannel(next);
+  const noRoom = admit(next);
+  if (noRoom !== undefined) return { outcome: { kind: "refused", reason: noRoom } };
   return { outcome: { kind: "commit", epoch: Number(next.context.epoch), summary }, next };
 }
 
-function signatureKeyOf({ tree }: Pick<Epoch, "tree">, sender: number): Uint8Array {
-  const leaf = tree.leaf(sender);
-  if (leaf === undefined) throw new MlsFault("The sender is not a member");
-  return leaf.node.signaturePublicKey;
+interface SignedPart {
+  readonly part: KeyPackage | LeafNode;
+  readonly signatures: readonly SignedBytes[];
 }
 
-function asPast({ secrets, ...epoch }: Epoch): PastEpoch {
-  return { ...epoch, senderData: secrets.senderData };
+/** KeyPackages and the committer's new leaf. Verified with the commit's own signature they cost little more than that one. */
+function signedPartsOf({ proposals, path }: Commit, place: LeafPlace): SignedPart[] {
+  const added = proposals.flatMap((entry) => {
+    if (entry.proposalOrRefType !== "proposal" || entry.proposal.proposalType !== "add") return [];
+    const { keyPackage } = entry.proposal.add;
+    return [{ part: keyPackage, signatures: signedKeyPackage(keyPackage) }];
+  });
+  if (path === undefined) return added;
+  return [...added, { part: path.leafNode, signatures: [signedLeaf(path.leafNode, place)] }];
+}
+
+/** What reading takes of an epoch, be it the current one or one that is over. */
+interface Readable extends Pick<PastEpoch, "suiteId" | "context" | "contextBytes" | "ownLeaf" | "secretTree"> {
+  readonly senderData: Uint8Array;
+  readonly credentialAt: (leafIndex: number) => MemberCredential | undefined;
+}
+
+function readable({ tree, secrets, ...epoch }: Epoch): Readable {
+  const credentialAt = (leafIndex: number): MemberCredential | undefined => {
+    const leaf = tree.leaf(leafIndex);
+    return leaf && credentialOf(leaf.node);
+  };
+  return { ...epoch, senderData: secrets.senderData, credentialAt };
+}
+
+function readablePast(past: PastEpoch | undefined): Readable | undefined {
+  return past && { ...past, credentialAt: (leafIndex) => past.roster.at(leafIndex) };
 }
 
 /** An AEAD that refuses throws; here that is an answer. */

@@ -23,11 +23,27 @@ const nonceLabel = label("nonce");
 const secretLabel = label("secret");
 const [left, right, nothing] = [utf8ToBytes("left"), utf8ToBytes("right"), new Uint8Array(0)];
 
-/** One sender's chain: `secret` makes `generation`; earlier ones that were skipped are kept apart. */
+/**
+ * Sender data is readable to every member but says nothing about who wrote it: whoever claims a generation far ahead makes us
+ * walk a chain before its message can be refused. So the walk is remembered, one secret in this many, and not done twice.
+ */
+const checkpointEvery = 32;
+/** Chains whose walks are remembered; the one that was walked longest ago goes first. */
+const maxWalkedChains = 256;
+
+export interface KeyAndNonce {
+  readonly key: Uint8Array;
+  readonly nonce: Uint8Array;
+}
+
+/**
+ * One sender's chain: `secret` makes `generation`. Of earlier ones that were skipped only the keys are kept: their secrets
+ * would open everything after them, also what was read and forgotten.
+ */
 export interface Ratchet {
   readonly secret: Uint8Array;
   readonly generation: number;
-  readonly skipped: ReadonlyMap<number, Uint8Array>;
+  readonly skipped: ReadonlyMap<number, KeyAndNonce>;
 }
 
 export interface LeafRatchets {
@@ -35,10 +51,8 @@ export interface LeafRatchets {
   readonly application: Ratchet;
 }
 
-export interface MessageKey {
+export interface MessageKey extends KeyAndNonce {
   readonly generation: number;
-  readonly key: Uint8Array;
-  readonly nonce: Uint8Array;
 }
 
 export interface ReceivedKey extends MessageKey {
@@ -53,6 +67,8 @@ export class SecretTree {
   readonly #subtrees: Map<number, Uint8Array>;
   readonly #leaves: Map<number, LeafRatchets>;
   readonly #derived = new Map<number, LeafRatchets>();
+  /** By chain, its secrets further on that were asked for. Never behind the chain itself, never written. */
+  readonly #checkpoints = new Map<string, ReadonlyMap<number, Uint8Array>>();
 
   private constructor(
     aead: Aead,
@@ -117,7 +133,14 @@ export class SecretTree {
     const { secret, generation, skipped } = ratchets[kind];
     const moved = { secret: this.#following(secret, generation), generation: generation + 1, skipped };
     this.#leaves.set(leafIndex, { ...ratchets, [kind]: moved });
-    return this.#messageKey(secret, generation);
+    return { generation, ...this.#messageKey(secret, generation) };
+  }
+
+  /** A leaf that will not be heard in this epoch any more, such as our own once it is over: nothing of it stays. */
+  forget(leafIndex: number): void {
+    this.#ratchetsOf(leafIndex);
+    this.#leaves.delete(leafIndex);
+    this.#derived.delete(leafIndex);
   }
 
   /**
@@ -126,42 +149,65 @@ export class SecretTree {
    */
   find(leafIndex: number, kind: RatchetKind, generation: number): ReceivedKey | "used" | "too_far_ahead" {
     const ratchets = this.#ratchetsOf(leafIndex);
-    const located = this.#locate(ratchets[kind], generation);
-    if (typeof located === "string") return located;
-    return {
-      ...this.#messageKey(located.secret, generation),
-      use: () => void this.#leaves.set(leafIndex, { ...this.#ratchetsOf(leafIndex), [kind]: located.advanced }),
+    const ratchet = ratchets[kind];
+    if (generation - ratchet.generation > maxSkippedGenerations) return "too_far_ahead";
+    const advanceTo = (advanced: Ratchet): void =>
+      void this.#leaves.set(leafIndex, { ...this.#ratchetsOf(leafIndex), [kind]: advanced });
+    if (generation < ratchet.generation) {
+      const key = ratchet.skipped.get(generation);
+      if (key === undefined) return "used";
+      return { generation, ...key, use: () => advanceTo(without(ratchet, generation)) };
+    }
+    const chain = `${kind}/${leafIndex}`;
+    const secret = this.#secretAt(chain, ratchet, generation);
+    const use = (): void => {
+      const advanced = this.#advance(ratchet, generation);
+      const ahead = [...this.#checkpoints.get(chain) ?? []].filter(([each]) => each > advanced.generation);
+      this.#remember(chain, new Map(ahead));
+      advanceTo(advanced);
     };
+    return { generation, ...this.#messageKey(secret, generation), use };
   }
 
-  #locate(ratchet: Ratchet, generation: number): { secret: Uint8Array; advanced: Ratchet } | "used" | "too_far_ahead" {
-    if (generation < ratchet.generation) {
-      const secret = ratchet.skipped.get(generation);
-      if (secret === undefined) return "used";
-      const skipped = new Map(ratchet.skipped);
-      skipped.delete(generation);
-      return { secret, advanced: { ...ratchet, skipped } };
+  /** The secret of a generation to come, from the nearest one that is known. */
+  #secretAt(chain: string, ratchet: Ratchet, wanted: number): Uint8Array {
+    let { generation, secret } = ratchet;
+    const checkpoints = new Map(this.#checkpoints.get(chain));
+    for (const [each, known] of checkpoints) {
+      if (each > generation && each <= wanted) [generation, secret] = [each, known];
     }
-    if (generation - ratchet.generation > maxSkippedGenerations) return "too_far_ahead";
+    while (generation < wanted) {
+      secret = this.#following(secret, generation++);
+      if (generation % checkpointEvery === 0) checkpoints.set(generation, secret);
+    }
+    this.#remember(chain, checkpoints);
+    return secret;
+  }
+
+  #remember(chain: string, checkpoints: ReadonlyMap<number, Uint8Array>): void {
+    this.#checkpoints.delete(chain);
+    if (checkpoints.size > 0) this.#checkpoints.set(chain, checkpoints);
+    const oldest = this.#checkpoints.size > maxWalkedChains ? this.#checkpoints.keys().next().value : undefined;
+    if (oldest !== undefined) this.#checkpoints.delete(oldest);
+  }
+
+  /** The chain after a message of this generation; the keys of those before it that are still missing are kept. */
+  #advance(ratchet: Ratchet, generation: number): Ratchet {
     const skipped = new Map(ratchet.skipped);
-    let secret = ratchet.secret;
-    for (let g = ratchet.generation; g < generation; g++) {
-      skipped.set(g, secret);
-      secret = this.#following(secret, g);
+    let { secret } = ratchet;
+    for (let each = ratchet.generation; each < generation; each++) {
+      skipped.set(each, this.#messageKey(secret, each));
+      secret = this.#following(secret, each);
     }
     for (const oldest of skipped.keys()) {
       if (skipped.size <= maxSkippedGenerations) break;
       skipped.delete(oldest);
     }
-    return {
-      secret,
-      advanced: { secret: this.#following(secret, generation), generation: generation + 1, skipped },
-    };
+    return { secret: this.#following(secret, generation), generation: generation + 1, skipped };
   }
 
-  #messageKey(secret: Uint8Array, generation: number): MessageKey {
+  #messageKey(secret: Uint8Array, generation: number): KeyAndNonce {
     return {
-      generation,
       key: deriveTreeSecret(secret, keyLabel, generation, this.#aead.keyBytes),
       nonce: deriveTreeSecret(secret, nonceLabel, generation, this.#aead.nonceBytes),
     };
@@ -202,4 +248,10 @@ export class SecretTree {
     }
     return secret;
   }
+}
+
+function without(ratchet: Ratchet, generation: number): Ratchet {
+  const skipped = new Map(ratchet.skipped);
+  skipped.delete(generation);
+  return { ...ratchet, skipped };
 }

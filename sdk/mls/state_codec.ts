@@ -4,19 +4,21 @@
  * begins with a version; the store encrypts it and binds its name.
  */
 import { decodeGroupContext } from "ts-mls/groupContext.js";
-import { decodeRatchetTree } from "ts-mls/ratchetTree.js";
+import { decodeProposal, encodeProposal } from "ts-mls/proposal.js";
 import { type AgentId, type CborValue, decodeCbor, encodeCbor, parseAgentId } from "../../proto/mod.ts";
+import { maxValueBytes } from "../store/mod.ts";
 import { decodeExactly, MlsFault } from "./codec.ts";
 import { aeadOf, type SuiteId } from "./crypto/suite.ts";
-import { contextBytesOf, type Epoch } from "./epoch.ts";
+import type { Epoch } from "./epoch.ts";
 import type { PreparedCommit } from "./group.ts";
 import { RatchetTree } from "./ratchet_tree.ts";
-import type { PastEpoch } from "./receive.ts";
+import type { PastEpoch } from "./past_epochs.ts";
+import { Roster } from "./roster.ts";
+import type { ProposalFrom } from "./proposals.ts";
 import { type LeafRatchets, type Ratchet, SecretTree } from "./secret_tree.ts";
 
-const version = 1;
-/** A thousand members with long identities and full paths stay far below. */
-const maxStateBytes = 16 * 1024 * 1024;
+/** 2: past epochs without their tree, keys instead of secrets for skipped messages. No release has written 1. */
+const version = 2;
 
 /** Everything of an epoch but its secret tree. */
 export type EpochWithoutTree = Omit<Epoch, "secretTree">;
@@ -48,14 +50,16 @@ export function encodeEpoch(epoch: EpochWithoutTree): Uint8Array {
 
 export function decodeEpoch(record: Uint8Array): EpochWithoutTree {
   const fields = open(record, 10);
-  const place = placeOf(fields);
   const [senderData, exporter, external, confirmation, membership, resumption, authenticator, init] = list(fields[7], 8)
     .map(bytes);
   if (!senderData || !exporter || !external || !confirmation || !membership || !resumption || !authenticator || !init) {
     throw malformed();
   }
   return {
-    ...place,
+    suiteId: suite(fields[1]),
+    ...groupContext(fields[2]),
+    tree: RatchetTree.decode(bytes(fields[3]), "stored ratchet tree"),
+    ownLeaf: number(fields[4]),
     leafPrivateKey: bytes(fields[5]),
     pathKeys: new Map(
       list(fields[6]).map((entry) => {
@@ -70,17 +74,37 @@ export function decodeEpoch(record: Uint8Array): EpochWithoutTree {
 }
 
 export function encodePastEpoch(epoch: Omit<PastEpoch, "secretTree">): Uint8Array {
-  const { suiteId, contextBytes, tree, ownLeaf, senderData } = epoch;
-  return encodeCbor([version, suiteId, contextBytes, tree.encode(), ownLeaf, senderData]);
+  const { suiteId, contextBytes, ownLeaf, nodeCount, roster, senderData } = epoch;
+  return encodeCbor([version, suiteId, contextBytes, ownLeaf, nodeCount, roster.bytes, senderData]);
 }
 
 export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree"> {
-  const fields = open(record, 6);
-  return { ...placeOf(fields), senderData: bytes(fields[5]) };
+  const [, suiteId, context, ownLeaf, nodeCount, roster, senderData] = open(record, 7);
+  return {
+    suiteId: suite(suiteId),
+    ...groupContext(context),
+    ownLeaf: number(ownLeaf),
+    nodeCount: number(nodeCount),
+    roster: new Roster(bytes(roster)),
+    senderData: bytes(senderData),
+  };
+}
+
+/** A proposal that was sent on its own and that a commit of its epoch may refer to. */
+export function encodeProposalFrom({ proposal, sender }: ProposalFrom): Uint8Array {
+  return encodeCbor([version, sender, encodeProposal(proposal)]);
+}
+
+export function decodeProposalFrom(record: Uint8Array): ProposalFrom {
+  const [, sender, proposal] = open(record, 3);
+  return { sender: number(sender), proposal: decodeExactly(decodeProposal, bytes(proposal), "stored proposal") };
 }
 
 /** A commit of ours that waits for the relay's verdict. Its epoch is new, so its secret tree is one secret. */
-export function encodeCandidate(prepared: PreparedCommit): Uint8Array {
+export function encodeCandidate(
+  prepared: PreparedCommit,
+  nextEpoch: Uint8Array = encodeEpoch(prepared.next),
+): Uint8Array {
   const { epoch, message, hash, welcome, summary, next } = prepared;
   return encodeCbor([
     version,
@@ -91,18 +115,19 @@ export function encodeCandidate(prepared: PreparedCommit): Uint8Array {
     [
       summary.committer,
       [...summary.added],
+      Array.from(summary.keyPackageHashes, ([agentId, hash]) => [agentId, hash]),
       [...summary.removed],
       summary.owners === undefined ? null : [...summary.owners],
       [...summary.ownersBefore],
     ],
-    encodeEpoch(next),
+    nextEpoch,
     encodeFrontier(next.secretTree),
   ]);
 }
 
 export function decodeCandidate(record: Uint8Array): PreparedCommit {
   const [, epoch, message, hash, welcome, summary, next, frontier] = open(record, 8);
-  const [committer, added, removed, owners, ownersBefore] = list(summary, 5);
+  const [committer, added, keyPackageHashes, removed, owners, ownersBefore] = list(summary, 6);
   const decoded = decodeEpoch(bytes(next));
   return {
     epoch: number(epoch),
@@ -112,11 +137,20 @@ export function decodeCandidate(record: Uint8Array): PreparedCommit {
     summary: {
       committer: agent(committer),
       added: list(added).map(agent),
+      keyPackageHashes: new Map(
+        list(keyPackageHashes).map((entry) => {
+          const [agentId, hash] = list(entry, 2);
+          return [agent(agentId), bytes(hash)];
+        }),
+      ),
       removed: list(removed).map(agent),
       owners: owners === null ? undefined : list(owners).map(agent),
       ownersBefore: list(ownersBefore).map(agent),
     },
-    next: { ...decoded, secretTree: restoreSecretTree(decoded, bytes(frontier), []) },
+    next: {
+      ...decoded,
+      secretTree: restoreSecretTree({ ...decoded, nodeCount: decoded.tree.nodeCount }, bytes(frontier), []),
+    },
   };
 }
 
@@ -136,7 +170,7 @@ export function decodeRatchets(record: Uint8Array): LeafRatchets {
 
 /** The secret tree from its frontier and the ratchets of every leaf that has spoken. */
 export function restoreSecretTree(
-  epoch: { readonly suiteId: SuiteId; readonly tree: RatchetTree },
+  epoch: Pick<PastEpoch, "suiteId" | "nodeCount">,
   frontier: Uint8Array,
   leaves: Iterable<readonly [leafIndex: number, ratchets: Uint8Array]>,
 ): SecretTree {
@@ -146,11 +180,11 @@ export function restoreSecretTree(
     return [number(node), bytes(secret)] as const;
   });
   const ratchets = Array.from(leaves, ([leaf, record]) => [leaf, decodeRatchets(record)] as const);
-  return SecretTree.restore(aeadOf[epoch.suiteId], epoch.tree.nodeCount, subtrees, ratchets);
+  return SecretTree.restore(aeadOf[epoch.suiteId], epoch.nodeCount, subtrees, ratchets);
 }
 
 function encodeRatchet({ secret, generation, skipped }: Ratchet): CborValue {
-  return [secret, generation, Array.from(skipped, ([each, key]) => [each, key])];
+  return [secret, generation, Array.from(skipped, ([each, { key, nonce }]) => [each, key, nonce])];
 }
 
 function decodeRatchet(value: CborValue | undefined): Ratchet {
@@ -160,26 +194,26 @@ function decodeRatchet(value: CborValue | undefined): Ratchet {
     generation: number(generation),
     skipped: new Map(
       list(skipped).map((entry) => {
-        const [each, key] = list(entry, 2);
-        return [number(each), bytes(key)];
+        const [each, key, nonce] = list(entry, 3);
+        return [number(each), { key: bytes(key), nonce: bytes(nonce) }];
       }),
     ),
   };
 }
 
-function placeOf(
-  fields: readonly CborValue[],
-): Pick<Epoch, "suiteId" | "context" | "contextBytes" | "tree" | "ownLeaf"> {
-  const suiteId = number(fields[1]);
-  if (suiteId !== 1 && suiteId !== 3) throw malformed();
-  const context = decodeExactly(decodeGroupContext, bytes(fields[2]), "stored GroupContext");
-  const tree = RatchetTree.fromTsMls(decodeExactly(decodeRatchetTree, bytes(fields[3]), "stored ratchet tree"));
-  return { suiteId, context, contextBytes: contextBytesOf(context), tree, ownLeaf: number(fields[4]) };
+function suite(value: CborValue | undefined): SuiteId {
+  if (value !== 1 && value !== 3) throw malformed();
+  return value;
+}
+
+function groupContext(value: CborValue | undefined): Pick<Epoch, "context" | "contextBytes"> {
+  const contextBytes = bytes(value);
+  return { context: decodeExactly(decodeGroupContext, contextBytes, "stored GroupContext"), contextBytes };
 }
 
 /** A record of this version with that many fields. */
 function open(record: Uint8Array, length: number): readonly CborValue[] {
-  const fields = list(decodeCbor(record, maxStateBytes), length);
+  const fields = list(decodeCbor(record, maxValueBytes), length);
   if (fields[0] !== version) throw new MlsFault("Stored MLS state is of another version; update this client");
   return fields;
 }

@@ -77,6 +77,26 @@ Deno.test("validateTree() refuses keys that occur twice", async () => {
   assertThrows(() => validateTree(RatchetTree.fromNodes(nodes.map((n, i) => i === 2 ? twice : n))), MlsFault, "twice");
 });
 
+Deno.test("validateTree() refuses a leaf that carries a parent's key", async () => {
+  const nodes = await nodesWithHistory();
+  const [leaf, parent] = [nodes[0], nodes.find((node) => node?.kind === "parent")];
+  assert(leaf?.kind === "leaf" && parent?.kind === "parent");
+  const shared = { ...leaf, node: { ...leaf.node, hpkePublicKey: parent.publicKey } };
+  const tree = RatchetTree.fromNodes([shared, ...nodes.slice(1)]);
+  assertThrows(() => validateTree(tree), MlsFault, "twice");
+});
+
+Deno.test("a ratchet tree that ends with blank nodes is refused, and so is one of nothing", async () => {
+  const encoded = RatchetTree.fromNodes((await nodesWithHistory()).slice(0, 1)).encode();
+  assertEquals(RatchetTree.decode(encoded, "tree").leafCount, 1);
+  const length = encoded.length - 2;
+  const blankAtEnd = Uint8Array.of(0x40 | ((length + 2) >> 8), length + 2, ...encoded.subarray(2), 0, 0);
+  assertEquals(encoded.subarray(0, 2), Uint8Array.of(0x40 | (length >> 8), length));
+  for (const bytes of [blankAtEnd, Uint8Array.of(0), Uint8Array.of(1, 0)]) {
+    assertThrows(() => RatchetTree.decode(bytes, "tree"), MlsFault, "malformed");
+  }
+});
+
 Deno.test("a node in a place of the other kind is refused", async () => {
   const [leaf] = await nodesWithHistory();
   assertThrows(() => RatchetTree.fromNodes([leaf, leaf]), MlsFault, "wrong kind");

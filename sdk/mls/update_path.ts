@@ -3,7 +3,7 @@ import type { LeafNodeCommit } from "ts-mls/leafNode.js";
 import type { UpdatePath } from "ts-mls/updatePath.js";
 import { equalBytes, KeySet, label, MlsFault } from "./codec.ts";
 import { deriveKeyPair, isUsablePublicKey, type KeyPair } from "./crypto/hpke.ts";
-import { decryptWithLabel, deriveSecret, encryptWithLabel } from "./crypto/labelled.ts";
+import { createEncryptor, decryptWithLabel, deriveSecret } from "./crypto/labelled.ts";
 import type { Aead } from "./crypto/suite.ts";
 import { createLeaf, type Parent, type PathStep, type RatchetTree } from "./ratchet_tree.ts";
 import { isBelow, nodeOfLeaf } from "./tree_math.ts";
@@ -47,15 +47,11 @@ export async function createPath(input: CreatePathInput): Promise<CreatedPath> {
   const leafKey = deriveKeyPair(randomBytes(32));
   const leafNode = await input.createLeafNode(leafKey.publicKey, leafParentHash);
   const updated = tree.withPath(sender, createLeaf(leafNode), parents);
-  const context = input.contextFor(updated.hash());
+  const encrypt = createEncryptor(aead, updatePathLabel, input.contextFor(updated.hash()));
   const nodes = steps.map(({ resolution }, i) => ({
     hpkePublicKey: keys[i]?.publicKey ?? noBytes,
     encryptedPathSecret: receivers(resolution, input.newLeaves).map((node) =>
-      encryptWithLabel(aead, updatePathLabel, context, {
-        publicKey: publicKeyOf(tree, node),
-        plaintext: secrets[i] ?? noBytes,
-        randomness: randomBytes(32),
-      })
+      encrypt({ publicKey: publicKeyOf(tree, node), plaintext: secrets[i] ?? noBytes, randomness: randomBytes(32) })
     ),
   }));
   return {

@@ -56,7 +56,7 @@ import { type Epoch, suiteNames } from "./epoch.ts";
 import { keyPackageReference, type OwnKeyPackage } from "./leaf.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { applyPath, openPath } from "./update_path.ts";
-import { decodeWelcomeMessage, isSignedBy, joinGroup, openWelcome } from "./welcome.ts";
+import { decodeWelcomeMessage, joinGroup, openWelcome, signedGroupInfo } from "./welcome.ts";
 
 const hex = hexToBytes;
 
@@ -396,6 +396,7 @@ async function passive(v: PassiveVector): Promise<void> {
     const { content, auth } = await openPublic(hex(step.commit), epoch);
     assert(content.contentType === "commit" && auth.contentType === "commit" && content.sender.senderType === "member");
     const processed = processCommit(epoch, {
+      verifiedParts: new Set(),
       sender: content.sender.leafIndex,
       commit: content.commit,
       transcript: concatBytes(uint16(1), encodeFramedContent(content), vector(auth.signature)),
@@ -423,7 +424,7 @@ overSuites<WelcomeVector>("welcome", "the Welcome opens, its signer and its conf
     own,
     () => undefined,
   );
-  assert(isSignedBy(groupInfo, hex(v.signer_pub), portableSignatures));
+  assert(portableSignatures.verifyHandshakes([signedGroupInfo(groupInfo, hex(v.signer_pub))]));
   const { groupContext } = groupInfo;
   const { secrets } = startEpoch(groupSecrets.joinerSecret, pskSecret, encodeGroupContext(groupContext));
   assertEquals(confirmationTag(secrets.confirmation, groupContext.confirmedTranscriptHash), groupInfo.confirmationTag);

@@ -3,16 +3,22 @@ import { decodeGroupInfo, encodeGroupInfo, encodeGroupInfoTBS, type GroupInfo } 
 import { decodeGroupSecrets, encodeGroupSecrets } from "ts-mls/groupSecrets.js";
 import type { GroupSecrets } from "ts-mls/groupSecrets.js";
 import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
-import { decodeRatchetTree } from "ts-mls/ratchetTree.js";
 import type { Welcome } from "ts-mls/welcome.js";
 import { decodeExactly, equalBytes, label, MlsFault } from "./codec.ts";
 import type { BegunEpoch, GroupDeps } from "./commit.ts";
-import { decryptWithLabel, encryptWithLabel, expandWithLabel, signContent } from "./crypto/labelled.ts";
-import type { Signatures } from "./crypto/signatures.ts";
+import { createEncryptor, decryptWithLabel, expandWithLabel, signContent } from "./crypto/labelled.ts";
+import type { SignedBytes } from "./crypto/batch_verify.ts";
 import { type Aead, aeadOf, type SuiteId } from "./crypto/suite.ts";
 import { aeadOfEpoch, contextBytesOf, type Epoch, suiteIdOf, suiteNames } from "./epoch.ts";
-import { confirmationTag, interimTranscriptHash, pskSecretOf, startEpoch, welcomeSecret } from "./key_schedule.ts";
-import { checkLeaf, keyPackageReference, leafToVerify, type MlsIdentity, type OwnKeyPackage } from "./leaf.ts";
+import {
+  checkPskIds,
+  confirmationTag,
+  interimTranscriptHash,
+  pskSecretOf,
+  startEpoch,
+  welcomeSecret,
+} from "./key_schedule.ts";
+import { checkLeaf, keyPackageReference, type MlsIdentity, type OwnKeyPackage, signedLeaf } from "./leaf.ts";
 import type { AppliedProposals } from "./proposals.ts";
 import { commonAncestor, RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
@@ -43,12 +49,13 @@ export async function createWelcome(
   const groupInfo = { ...tbs, signature: await deps.signatures.sign(identity.signingSeed, signed) };
   const { key, nonce } = welcomeKey(aead, welcomeSecret(joinerSecret, pskSecret));
   const encryptedGroupInfo = aead.seal(key, nonce, nothing, encodeGroupInfo(groupInfo));
+  const encrypt = createEncryptor(aead, welcomeLabel, encryptedGroupInfo);
   const secrets = applied.added.map(({ leafIndex, keyPackage }) => {
     const pathSecret = pathSecrets.get(commonAncestor(next.ownLeaf, leafIndex));
     const plaintext = encodeGroupSecrets({ joinerSecret, pathSecret, psks: [...applied.pskIds] });
     return {
       newMember: keyPackageReference(keyPackage),
-      encryptedGroupSecrets: encryptWithLabel(aead, welcomeLabel, encryptedGroupInfo, {
+      encryptedGroupSecrets: encrypt({
         publicKey: keyPackage.initKey,
         plaintext,
         randomness: deps.randomBytes(32),
@@ -88,7 +95,7 @@ export interface Joined {
 export function joinGroup({ welcome, own, ratchetTree }: JoinInput, deps: GroupDeps): Joined {
   const opened = openWelcome(welcome, own, deps.findPsk);
   const tree = treeOf(opened.groupInfo, ratchetTree);
-  checkGroup(opened.groupInfo, tree, welcome, deps);
+  checkGroup(opened, tree, deps);
   return { epoch: enter({ ...opened, tree, own }), signer: opened.groupInfo.signer };
 }
 
@@ -107,13 +114,14 @@ export function openWelcome(welcome: Welcome, own: OwnKeyPackage, findPsk: Group
   }
   const aead = aeadOf[suiteId];
   const groupSecrets = openGroupSecrets(welcome, own, aead);
+  checkPskIds(groupSecrets.psks);
   const pskSecret = pskSecretOf(groupSecrets.psks, findPsk);
   return { suiteId, groupSecrets, pskSecret, groupInfo: openGroupInfo(welcome, groupSecrets, pskSecret, aead) };
 }
 
-export function isSignedBy(groupInfo: GroupInfo, signatureKey: Uint8Array, signatures: Signatures): boolean {
-  const signed = signContent(groupInfoLabel, encodeGroupInfoTBS(groupInfo));
-  return signatures.verifyHandshake(signatureKey, signed, groupInfo.signature);
+export function signedGroupInfo(groupInfo: GroupInfo, publicKey: Uint8Array): SignedBytes {
+  const message = signContent(groupInfoLabel, encodeGroupInfoTBS(groupInfo));
+  return { publicKey, message, signature: groupInfo.signature };
 }
 
 function openGroupSecrets(welcome: Welcome, own: OwnKeyPackage, aead: Aead): GroupSecrets {
@@ -134,31 +142,28 @@ function treeOf(groupInfo: GroupInfo, given: Uint8Array | undefined): RatchetTre
   const extension = groupInfo.extensions.find(({ extensionType }) => extensionType === "ratchet_tree");
   const encoded = extension?.extensionData ?? given;
   if (encoded === undefined) throw new MlsFault("Cannot join: the Welcome carries no ratchet tree");
-  return RatchetTree.fromTsMls(decodeExactly(decodeRatchetTree, encoded, "ratchet tree"));
+  return RatchetTree.decode(encoded, "ratchet tree");
 }
 
 /** The GroupInfo's signature, the tree's hash and shape, every leaf. */
-function checkGroup(groupInfo: GroupInfo, tree: RatchetTree, welcome: Welcome, deps: GroupDeps): void {
+function checkGroup({ suiteId, groupInfo }: OpenedWelcome, tree: RatchetTree, deps: GroupDeps): void {
   const { groupContext, signer } = groupInfo;
-  if (groupContext.version !== "mls10" || groupContext.cipherSuite !== welcome.cipherSuite) {
+  if (groupContext.version !== "mls10" || suiteIdOf(groupContext.cipherSuite) !== suiteId) {
     throw new MlsFault("Cannot join: the group has another version or cipher suite than the Welcome");
   }
   const signerKey = tree.leaf(signer)?.node.signaturePublicKey;
-  if (signerKey === undefined || !isSignedBy(groupInfo, signerKey, deps.signatures)) {
-    throw new MlsFault("Cannot join: the GroupInfo's signature is wrong");
-  }
+  if (signerKey === undefined) throw new MlsFault("Cannot join: who made the GroupInfo is not in the group");
   if (!equalBytes(tree.hash(), groupContext.treeHash)) throw new MlsFault("Cannot join: the tree hash does not match");
   validateTree(tree);
-  const rules = { extensions: groupContext.extensions, policy: deps.policy };
-  const leaves = Array.from(tree.leaves(), ([leafIndex, { node }]) => {
-    checkLeaf(node, rules);
-    return {
-      publicKey: node.signaturePublicKey,
-      message: leafToVerify(node, { groupId: groupContext.groupId, leafIndex }),
-      signature: node.signature,
-    };
-  });
-  if (!deps.signatures.verifyHandshakes(leaves)) throw new MlsFault("Cannot join: a leaf's signature is wrong");
+  const rules = { suiteId, extensions: groupContext.extensions, policy: deps.policy };
+  const signed = [signedGroupInfo(groupInfo, signerKey)];
+  for (const [leafIndex, { node, encoded }] of tree.leaves()) {
+    checkLeaf(node, rules, encoded.length);
+    signed.push(signedLeaf(node, { groupId: groupContext.groupId, leafIndex }));
+  }
+  if (!deps.signatures.verifyHandshakes(signed)) {
+    throw new MlsFault("Cannot join: the signature of the GroupInfo or of a leaf is wrong");
+  }
 }
 
 interface EnterInput extends OpenedWelcome {

@@ -4,6 +4,7 @@ export { defaultCost, type PassphraseCost } from "./data_key.ts";
 export { StoreError, type StoreErrorCode } from "./errors.ts";
 export { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
 export type { Blob, BlobChange, BlobStore, KeyStorage, RandomBytes, StoreParts, Witness } from "./ports.ts";
+export { maxValueBytes } from "./record.ts";
 export {
   type RecordChange,
   RecordStore,

@@ -6,7 +6,8 @@ import { build, stop } from "esbuild";
 
 export interface Project {
   readonly folder: string;
-  bundle(entry: URL, platform: "node" | "browser"): Promise<string>;
+  /** Answers the path of the bundle. `external` names packages that stay outside it. */
+  bundle(entry: URL, platform: "node" | "browser", external?: readonly string[]): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -25,7 +26,7 @@ export async function createProject(): Promise<Project> {
   if (!success) throw new Error(`Cannot prepare node_modules: ${new TextDecoder().decode(stderr)}`);
   return {
     folder,
-    bundle: (entry, platform) => bundle(folder, entry, platform),
+    bundle: (entry, platform, more = []) => bundle(folder, entry, platform, [...external, ...more]),
     [Symbol.asyncDispose]: async () => {
       await stop();
       await Deno.remove(folder, { recursive: true });
@@ -33,7 +34,12 @@ export async function createProject(): Promise<Project> {
   };
 }
 
-async function bundle(folder: string, entry: URL, platform: "node" | "browser"): Promise<string> {
+async function bundle(
+  folder: string,
+  entry: URL,
+  platform: "node" | "browser",
+  outside: readonly string[],
+): Promise<string> {
   const outfile = `${folder}/${platform}.mjs`;
   await build({
     entryPoints: [entry.pathname],
@@ -42,7 +48,7 @@ async function bundle(folder: string, entry: URL, platform: "node" | "browser"):
     platform,
     format: "esm",
     target: platform === "node" ? "node20" : "chrome115",
-    external: platform === "node" ? external : [],
+    external: platform === "node" ? [...outside] : [],
     nodePaths: [`${folder}/node_modules`],
     // CommonJS dependencies ask for Node's built-in modules by `require`, which ES modules do not have.
     ...(platform === "node"

@@ -20,7 +20,7 @@ export const chromium: Requirement = {
 };
 
 /** The page must POST its results to `/results`; a script that fails to load reports its error there too. */
-export async function runInChromium(bundle: string): Promise<string> {
+export async function runInChromium(bundle: string, ...moreFlags: readonly string[]): Promise<string> {
   const code = await Deno.readFile(bundle);
   const reported = Promise.withResolvers<string>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
@@ -31,7 +31,7 @@ export async function runInChromium(bundle: string): Promise<string> {
   });
   const profile = await Deno.makeTempDir({ prefix: "static-chromium-" });
   const browser = new Deno.Command(executable, {
-    args: [...flags, `--user-data-dir=${profile}`, `http://127.0.0.1:${server.addr.port}/`],
+    args: [...flags, ...moreFlags, `--user-data-dir=${profile}`, `http://127.0.0.1:${server.addr.port}/`],
     stdout: "null",
     stderr: "null",
   }).spawn();

@@ -1,18 +1,20 @@
 /** A real API in this process and a real relay in one of its own, which can be killed and started again on the same ports. */
-import { anyBackend, type SignedUp, startTestApi, type TestApi } from "../api/harness.ts";
-import { relaySecret } from "../api/harness.ts";
+import { anyBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "../api/harness.ts";
+import { type RelayProcess, startRelayProcess } from "../relay/process.ts";
 
-export interface Stack {
+export interface Stack extends AsyncDisposable {
   readonly api: TestApi;
   readonly account: SignedUp;
   readonly quicUrl: string;
   readonly grpcUrl: string;
   readonly caFile: string;
-  /** As a crash of the machine would end it: nothing is said to anybody. */
+  /** SHA-256 of the relay's own certificate, in hexadecimal. */
+  certificateHash(): Promise<string>;
+  signalRelay(signal: Deno.Signal): void;
+  /** Nothing is said to anybody. */
   killRelay(): Promise<void>;
   /** On the same ports, with the same data. */
   startRelay(): Promise<void>;
-  close(): Promise<void>;
 }
 
 export async function startStack(): Promise<Stack> {
@@ -23,11 +25,15 @@ export async function startStack(): Promise<Stack> {
   opened.defer(() => api.close());
   const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
   opened.defer(() => Deno.remove(dataDir, { recursive: true }));
-  const account = await api.signUp();
-  let relay = await startRelayProcess(dataDir, api.url, { quic: 0, grpc: 0 });
-  opened.defer(() => relay.kill());
+  const environment = { STATIC_DATA_DIR: dataDir, STATIC_API_URL: api.url, STATIC_RELAY_SECRET: relaySecret };
+  let relay: RelayProcess = await startRelayProcess(environment);
+  opened.defer(() => relay.stop());
   const { quicUrl, grpcUrl, caFile } = relay;
-  const ports = { quic: Number(new URL(quicUrl).port), grpc: Number(new URL(grpcUrl).port) };
+  const ports = {
+    STATIC_RELAY_QUIC_PORT: new URL(quicUrl).port,
+    STATIC_RELAY_GRPC_PORT: new URL(grpcUrl).port,
+  };
+  const account = await api.signUp();
   const running = opened.move();
   return {
     api,
@@ -35,76 +41,16 @@ export async function startStack(): Promise<Stack> {
     quicUrl,
     grpcUrl,
     caFile,
-    killRelay: () => relay.kill(),
-    startRelay: async () => void (relay = await startRelayProcess(dataDir, api.url, ports)),
-    close: () => running.disposeAsync(),
+    certificateHash: () => firstCertificateHash(`${dataDir}/relay_certificate.pem`),
+    signalRelay: (signal) => relay.signal(signal),
+    killRelay: () => relay.stop(),
+    startRelay: async () => void (relay = await startRelayProcess({ ...environment, ...ports })),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
-interface RelayProcess {
-  readonly quicUrl: string;
-  readonly grpcUrl: string;
-  readonly caFile: string;
-  kill(): Promise<void>;
-}
-
-async function startRelayProcess(
-  dataDir: string,
-  apiUrl: string,
-  ports: { readonly quic: number; readonly grpc: number },
-): Promise<RelayProcess> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--unstable-net", new URL("../../relay/main.ts", import.meta.url).pathname],
-    env: {
-      STATIC_DATA_DIR: dataDir,
-      STATIC_API_URL: apiUrl,
-      STATIC_RELAY_SECRET: relaySecret,
-      STATIC_RELAY_QUIC_PORT: String(ports.quic),
-      STATIC_RELAY_GRPC_PORT: String(ports.grpc),
-      STATIC_ADMIN_PORT: "0",
-    },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const kill = async (): Promise<void> => {
-    try {
-      child.kill("SIGKILL");
-    } catch {
-      return; // it has ended already
-    }
-    await child.status;
-    await drained;
-  };
-  const { found, drained } = readUntilListening(child.stdout);
-  const line = await found;
-  return { quicUrl: line.quic_url, grpcUrl: line.url, caFile: line.ca_file, kill };
-}
-
-interface Listening {
-  readonly url: string;
-  readonly quic_url: string;
-  readonly ca_file: string;
-}
-
-/** The log line that says where it listens; the rest of the log is read and dropped. */
-function readUntilListening(
-  output: ReadableStream<Uint8Array>,
-): { readonly found: Promise<Listening>; readonly drained: Promise<void> } {
-  const { promise: found, resolve, reject } = Promise.withResolvers<Listening>();
-  const drain = async (): Promise<void> => {
-    let text = "";
-    let listening = false;
-    for await (const chunk of output.pipeThrough(new TextDecoderStream())) {
-      if (Deno.env.get("RELAY_LOG")) console.error(chunk);
-      if (listening) continue;
-      text += chunk;
-      const line = text.split("\n").slice(0, -1).find((line) => line.includes('"listening"'));
-      if (line === undefined) continue;
-      listening = true;
-      resolve(JSON.parse(line));
-    }
-    reject(new Error(`The relay ended before it listened: ${text}`));
-  };
-  return { found, drained: drain() };
+async function firstCertificateHash(path: string): Promise<string> {
+  const [, base64 = ""] = /-----BEGIN CERTIFICATE-----([^-]+)/.exec(await Deno.readTextFile(path)) ?? [];
+  const der = Uint8Array.from(atob(base64.replace(/\s/g, "")), (letter) => letter.charCodeAt(0));
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", der)).toHex();
 }

@@ -64,6 +64,8 @@ export class TestClient implements Link {
   readonly transport: Transport = "quic";
   readonly remoteAddress = "127.0.0.1";
   readonly notices: NoticeEnvelope[] = [];
+  /** What became of this client's own notices that failed; the others are not answered. */
+  readonly failures: ErrorBody[] = [];
   /** Hears every notice as it comes. */
   onNotice: (notice: NoticeEnvelope) => void = () => {};
   /** Bytes that the client pretends not to have read; see `stall`. */
@@ -77,6 +79,8 @@ export class TestClient implements Link {
   pressure: Promise<void> | undefined;
   readonly #session: RelaySession;
   readonly #calls = new Map<number, PendingCall>();
+  /** Ids of notices. */
+  readonly #quiet = new Set<number>();
   #nextId = 1;
   #stalled = false;
   #closed = false;
@@ -99,6 +103,7 @@ export class TestClient implements Link {
       this.notices.push(envelope);
       return this.onNotice(envelope);
     }
+    if (envelope.kind === "error" && this.#quiet.delete(envelope.id)) return void this.failures.push(envelope.body);
     const call = this.#calls.get(envelope.id);
     if (call === undefined) throw new Error(`An answer to request ${envelope.id}, which is not open`);
     this.#calls.delete(envelope.id);
@@ -154,7 +159,10 @@ export class TestClient implements Link {
   }
 
   notify<Name extends CallName>(operation: Name, body: RequestBody<Name>): void {
-    if (!this.#closed) this.#session.receive(encodeClientNotice(this.#nextId++, operation, body));
+    if (this.#closed) return;
+    const id = this.#nextId++;
+    this.#quiet.add(id);
+    this.#session.receive(encodeClientNotice(id, operation, body));
   }
 
   async authenticate(agent: TestAgent, token: string): Promise<ReplyBody<"Authenticate">> {

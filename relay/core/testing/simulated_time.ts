@@ -1,17 +1,25 @@
 /** A clock that moves only when it is told to, and the timers that hang on it. */
 
+interface Timer {
+  readonly atMs: number;
+  readonly run: () => void;
+}
+
 export class SimulatedTime {
   #nowMs: number;
-  readonly #timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
+  readonly #turns: number;
+  readonly #timers = new Set<Timer>();
 
-  constructor(startMs: number) {
+  /** `turns` of the event loop are left to what follows from each timer. */
+  constructor(startMs: number, turns = 4) {
     this.#nowMs = startMs;
+    this.#turns = turns;
   }
 
   readonly nowMs = (): number => this.#nowMs;
 
   readonly after = (ms: number, run: () => void): () => void => {
-    const timer = { atMs: this.#nowMs + ms, run };
+    const timer: Timer = { atMs: this.#nowMs + ms, run };
     this.#timers.add(timer);
     return () => void this.#timers.delete(timer);
   };
@@ -24,15 +32,22 @@ export class SimulatedTime {
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
     for (;;) {
-      const due = [...this.#timers].filter(({ atMs }) => atMs <= untilMs).sort((a, b) => a.atMs - b.atMs)[0];
-      if (due === undefined) break;
+      const due = this.#next();
+      if (due === undefined || due.atMs > untilMs) break;
       this.#timers.delete(due);
       this.#nowMs = Math.max(this.#nowMs, due.atMs);
       due.run();
-      await settle();
+      await settle(this.#turns);
     }
     this.#nowMs = untilMs;
-    await settle();
+    await settle(this.#turns);
+  }
+
+  /** The earliest; among several of one moment the one that was set first. */
+  #next(): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) if (next === undefined || timer.atMs < next.atMs) next = timer;
+    return next;
   }
 
   /** As if the process had slept: the clock jumps, then everything that is overdue runs once. */

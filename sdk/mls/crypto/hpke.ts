@@ -57,10 +57,18 @@ export interface SealInput {
   readonly randomness: Uint8Array;
 }
 
-export function seal(aead: Aead, { publicKey, info, aad, plaintext, randomness }: SealInput): Sealed {
-  const { kemOutput, sharedSecret } = encapsulate(publicKey, randomness);
-  const { key, nonce } = schedule(aead, sharedSecret, info);
-  return { kemOutput, ciphertext: aead.seal(key, nonce, aad, plaintext) };
+export function seal(aead: Aead, { info, ...input }: SealInput): Sealed {
+  return createSealer(aead, info)(input);
+}
+
+/** Seals for several receivers under one `info`, which may be long and is hashed once. */
+export function createSealer(aead: Aead, info: Uint8Array): (input: Omit<SealInput, "info">) => Sealed {
+  const context = scheduleContext(aead, info);
+  return ({ publicKey, aad, plaintext, randomness }) => {
+    const { kemOutput, sharedSecret } = encapsulate(publicKey, randomness);
+    const { key, nonce } = schedule(aead, sharedSecret, context);
+    return { kemOutput, ciphertext: aead.seal(key, nonce, aad, plaintext) };
+  };
 }
 
 export interface OpenInput {
@@ -73,7 +81,7 @@ export interface OpenInput {
 
 /** Throws when the ciphertext was not made for this key, info and aad. */
 export function open(aead: Aead, { privateKey, kemOutput, info, aad, ciphertext }: OpenInput): Uint8Array {
-  const { key, nonce } = schedule(aead, decapsulate(kemOutput, privateKey), info);
+  const { key, nonce } = schedule(aead, decapsulate(kemOutput, privateKey), scheduleContext(aead, info));
   return aead.open(key, nonce, aad, ciphertext);
 }
 
@@ -103,7 +111,7 @@ export function receiveExport(
 }
 
 function exportFrom(aead: Aead, sharedSecret: Uint8Array, { info, exporterContext, length }: ExportInput): Uint8Array {
-  const { exporterSecret } = schedule(aead, sharedSecret, info);
+  const { exporterSecret } = schedule(aead, sharedSecret, scheduleContext(aead, info));
   return labelledExpand(hpkeSuite(aead), exporterSecret, "sec", exporterContext, length);
 }
 
@@ -128,18 +136,22 @@ function kemSecret(shared: Uint8Array, context: Uint8Array): Uint8Array {
   return labelledExpand(kemSuite, pseudorandomKey, "shared_secret", context, hashBytes);
 }
 
-/** Section 5.1. */
-function schedule(
-  aead: Aead,
-  sharedSecret: Uint8Array,
-  info: Uint8Array,
-): { key: Uint8Array; nonce: Uint8Array; exporterSecret: Uint8Array } {
+function scheduleContext(aead: Aead, info: Uint8Array): Uint8Array {
   const suite = hpkeSuite(aead);
-  const context = concatBytes(
+  return concatBytes(
     baseMode,
     labelledExtract(suite, empty, "psk_id_hash", empty),
     labelledExtract(suite, empty, "info_hash", info),
   );
+}
+
+/** Section 5.1. */
+function schedule(
+  aead: Aead,
+  sharedSecret: Uint8Array,
+  context: Uint8Array,
+): { key: Uint8Array; nonce: Uint8Array; exporterSecret: Uint8Array } {
+  const suite = hpkeSuite(aead);
   const secret = labelledExtract(suite, sharedSecret, "secret", empty);
   return {
     key: labelledExpand(suite, secret, "key", context, aead.keyBytes),

@@ -2,7 +2,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { label, MlsFault, uint16, uint32, vector } from "../codec.ts";
-import { open, type OpenInput, seal, type Sealed, type SealInput } from "./hpke.ts";
+import { createSealer, open, type OpenInput, type Sealed, type SealInput } from "./hpke.ts";
 import { type Aead, expand, hashBytes } from "./suite.ts";
 
 const noContext = vector(new Uint8Array(0));
@@ -41,17 +41,20 @@ export const proposalRefLabel = label("Proposal Reference");
 
 const noAad = new Uint8Array(0);
 
-export function encryptWithLabel(
+/** EncryptWithLabel for any number of receivers. */
+export function createEncryptor(
   aead: Aead,
   name: Uint8Array,
   context: Uint8Array,
-  input: Pick<SealInput, "publicKey" | "plaintext" | "randomness">,
-): Sealed {
-  try {
-    return seal(aead, { ...input, info: concatBytes(name, vector(context)), aad: noAad });
-  } catch (cause) {
-    throw new MlsFault("Cannot encrypt to a key that is not a valid X25519 public key", { cause });
-  }
+): (input: Pick<SealInput, "publicKey" | "plaintext" | "randomness">) => Sealed {
+  const sealTo = createSealer(aead, concatBytes(name, vector(context)));
+  return (input) => {
+    try {
+      return sealTo({ ...input, aad: noAad });
+    } catch (cause) {
+      throw new MlsFault("Cannot encrypt to a key that is not a valid X25519 public key", { cause });
+    }
+  };
 }
 
 /** Throws when it was not encrypted for this key, label and context. */

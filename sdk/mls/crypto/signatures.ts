@@ -21,9 +21,6 @@ export interface NativeEd25519 {
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
 }
 
-/** Below this, one by one is faster. */
-const minBatch = 16;
-
 /** Noble only. The same verdict in every runtime. */
 export const portableSignatures: Signatures = {
   sign: (seed, message) => Promise.resolve(ed25519.sign(message, seed)),
@@ -54,7 +51,7 @@ function verifyStrictly(publicKey: Uint8Array, message: Uint8Array, signature: U
 }
 
 function verifyAllStrictly(items: readonly SignedBytes[]): boolean {
-  if (items.length >= minBatch) return verifyBatch(items);
+  if (items.length > 1) return verifyBatch(items);
   return items.every(({ publicKey, message, signature }) => verifyStrictly(publicKey, message, signature));
 }
 

@@ -9,10 +9,12 @@ import type { Random } from "../../../tests/support/mod.ts";
 import { portableSignatures, type Signatures } from "../crypto/signatures.ts";
 import { defaultSuiteId, type SuiteId } from "../crypto/suite.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
+import { createRules } from "../channel_rules.ts";
 import { DurableGroup, type Receipt } from "../durable_group.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "../group.ts";
 import { createKeyPackage, type MlsIdentity, type OwnKeyPackage } from "../leaf.ts";
-import type { Outcome } from "../receive.ts";
+import type { CommitSummary } from "../members.ts";
+import type { CommitRules, Outcome } from "../receive.ts";
 
 /** For benchmarks: what they measure beside the world itself. */
 export { createSignatures } from "../crypto/signatures.ts";
@@ -23,6 +25,17 @@ export { encodeRatchets } from "../state_codec.ts";
 const nowMs = 1_790_000_000_000;
 export const name = parseChannelName("acme/ops/deploy");
 
+/** Why a member that is no owner may remove others: who signed that it leaves, or comes back under which KeyPackage. */
+export interface Proofs {
+  readonly leaving?: ReadonlySet<AgentId>;
+  readonly rejoining?: ReadonlyMap<AgentId, Uint8Array>;
+}
+
+/** The rules that hold in every channel, for a commit that was declared so. */
+export function rulesFor(declared: CommitSummary, { leaving = new Set(), rejoining = new Map() }: Proofs): CommitRules {
+  return createRules({ declared, leaving, rejoining });
+}
+
 export interface Entry {
   readonly kind: "message" | "commit";
   readonly bytes: Uint8Array;
@@ -30,6 +43,8 @@ export interface Entry {
   readonly sender: AgentId;
   /** Who may read it: the members of its epoch. */
   readonly members: ReadonlySet<AgentId>;
+  /** Of a commit. */
+  readonly rules?: CommitRules;
   readonly welcome?: { readonly bytes: Uint8Array; readonly recipients: readonly AgentId[] };
 }
 
@@ -67,7 +82,7 @@ export class Agent {
       signatures: this.world.signatures,
       policy: () => undefined,
       randomBytes: (length) => this.world.random.bytes(length),
-      findPsk: () => undefined,
+      findPsk: (id) => id.psktype === "external" ? this.world.psks.get(bytesToHex(id.pskId)) : undefined,
       identity: this.identity,
       nowMs: () => nowMs,
       padding: (contentBytes) => -contentBytes & 255,
@@ -122,7 +137,7 @@ export class Agent {
   }
 
   async receive(entry: Entry): Promise<Outcome> {
-    const { outcome, receipt } = await this.joined.receive(entry.bytes, () => undefined);
+    const { outcome, receipt } = await this.joined.receive(entry.bytes, entry.rules ?? (() => undefined));
     if (receipt !== undefined) this.#unconsumed.push(receipt);
     if (outcome.kind === "removed") {
       await this.joined.erase();
@@ -171,6 +186,8 @@ export class World {
   /** The delivery service's fold of the log. */
   epoch = 0;
   members = new Set<AgentId>();
+  /** Pre-shared keys that every agent has, by their ids in hexadecimal. */
+  readonly psks = new Map<string, Uint8Array>();
 
   constructor(random: Random, options: WorldOptions = {}) {
     this.random = random;
@@ -194,7 +211,7 @@ export class World {
   }
 
   /** The delivery service takes a commit of the current epoch, or refuses it. */
-  submitCommit(sender: AgentId, prepared: PreparedCommit): boolean {
+  submitCommit(sender: AgentId, prepared: PreparedCommit, proofs: Proofs = {}): boolean {
     if (prepared.epoch !== this.epoch) return false;
     const { added, removed } = prepared.summary;
     const welcome = prepared.welcome && { bytes: prepared.welcome, recipients: added };
@@ -204,6 +221,7 @@ export class World {
       epoch: this.epoch,
       sender,
       members: new Set(this.members),
+      rules: rulesFor(prepared.summary, proofs),
       ...(welcome === undefined ? {} : { welcome }),
     });
     this.epoch++;
@@ -212,10 +230,10 @@ export class World {
   }
 
   /** Prepare, submit, accept; on a lost race catch up and try again. Answers the number of tries. */
-  async commit(agent: Agent, change: () => Promise<Change> | Change): Promise<number> {
+  async commit(agent: Agent, change: () => Promise<Change> | Change, proofs: Proofs = {}): Promise<number> {
     for (let tries = 1;; tries++) {
       const prepared = await agent.joined.prepare(await change());
-      if (this.submitCommit(agent.id, prepared)) {
+      if (this.submitCommit(agent.id, prepared, proofs)) {
         await agent.joined.accept(prepared);
         agent.cursor = this.log.length;
         return tries;

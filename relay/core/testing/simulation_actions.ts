@@ -1,0 +1,267 @@
+/**
+ * What agents do in a schedule. Every action is started and not waited for, so that requests of many agents, and several of
+ * one, are under way at the same time. Most are what a client would send now; some are late, early, repeated or wrong.
+ */
+import { type ChannelId, type ChannelName, type InviteId, leaveStatement, type MessageId } from "../../../proto/mod.ts";
+import { binaryIdFromBytes, parseChannelName } from "../../../proto/mod.ts";
+import type { Random } from "../../../tests/support/mod.ts";
+import type { SimulatedAgent } from "./simulation_agent.ts";
+import { type AgentStock, createCommit, createMessage, createWelcome } from "./simulation_bytes.ts";
+import { sendCommit } from "./simulation_commits.ts";
+import type { ModelChannel } from "./simulation_model.ts";
+import type { SimulatedRelay } from "./simulation_relay.ts";
+
+export interface Simulation {
+  readonly random: Random;
+  readonly relay: SimulatedRelay;
+  readonly agents: readonly SimulatedAgent[];
+  readonly stock: AgentStock;
+  readonly names: readonly ChannelName[];
+  /** KeyPackages that may still be used: verifying one takes longer than a hundred other requests. */
+  keyPackages: number;
+  /** The next KeyPackage of the stock. */
+  nextKeyPackage: number;
+  readonly invites: { readonly channelId: ChannelId; readonly inviteId: InviteId; readonly inviter: SimulatedAgent }[];
+}
+
+type Action = (simulation: Simulation, actor: SimulatedAgent) => unknown;
+
+const actions: readonly (readonly [weight: number, action: Action])[] = [
+  [18, sendMessage],
+  [6, resendMessage],
+  [14, sendCommit],
+  [3, resendCommit],
+  [12, subscribe],
+  [16, acknowledge],
+  [5, takeWelcome],
+  [2, sendWelcomeAgain],
+  [3, findCommit],
+  [2, listMembers],
+  [1, unsubscribe],
+  [2, leave],
+  [0.3, closeChannel],
+  [4, (_simulation, actor): void => actor.disconnect()],
+  [1, (_simulation, actor): void => actor.connect()],
+  [2, stallOrResume],
+  [1, (simulation, actor): void => createChannel(simulation, actor, simulation.random.pick(simulation.names))],
+  [3, useKeyPackages],
+  [2, misbehave],
+];
+const totalWeight = actions.reduce((sum, [weight]) => sum + weight, 0);
+
+export function act(simulation: Simulation, actor: SimulatedAgent): void {
+  const { random } = simulation;
+  if (actor.client === undefined || actor.client.ended !== undefined) {
+    if (random.chance(0.7)) actor.connect();
+    return;
+  }
+  if (!actor.ready) return;
+  let at = random.uint32() / 2 ** 32 * totalWeight;
+  const [, action] = actions.find(([weight]) => (at -= weight) < 0) ?? [0, sendMessage];
+  action(simulation, actor);
+}
+
+export function createChannel({ random }: Simulation, actor: SimulatedAgent, name: ChannelName): void {
+  const nonce = random.bytes(16);
+  for (let times = random.chance(0.2) ? 2 : 1; times > 0; times--) void actor.ask("CreateChannel", { name, nonce });
+}
+
+/** Mostly a channel of which the actor is a member. */
+export function pickChannel({ random, relay }: Simulation, actor: SimulatedAgent): ModelChannel | undefined {
+  const all = [...relay.auditor.channels.values()];
+  const own = all.filter((channel) => channel.isActive(actor.agentId));
+  const some = own.length > 0 && random.chance(0.95) ? own : all;
+  return some.length === 0 ? undefined : random.pick(some);
+}
+
+/** Mostly the current one. */
+export function pickEpoch({ random }: Simulation, { epoch }: ModelChannel): number {
+  return random.chance(0.92) ? epoch : Math.max(0, epoch - 1 + random.below(3));
+}
+
+/** What may be repeated: the relay remembers it for longer than this. */
+export function recent<T extends { readonly atMs: number }>({ relay }: Simulation, sent: readonly T[]): readonly T[] {
+  const sinceMs = relay.time.nowMs() - relay.config.limits.queueAgeMs / 2;
+  return sent.filter(({ atMs }) => atMs > sinceMs);
+}
+
+function sendMessage(simulation: Simulation, actor: SimulatedAgent): void {
+  const { random, relay } = simulation;
+  const channel = pickChannel(simulation, actor);
+  if (channel === undefined) return;
+  const { channelId } = channel.channel;
+  for (let burst = random.chance(0.2) ? 1 + random.below(6) : 1; burst > 0; burst--) {
+    const epoch = pickEpoch(simulation, channel);
+    const messageId = binaryIdFromBytes<MessageId>(random.bytes(16));
+    const counter = actor.messages.length + 1;
+    const body = {
+      channelId,
+      epoch,
+      messageId,
+      ciphertext: createMessage(random, { channelId, epoch, messageId, counter }),
+    };
+    actor.messages.push({ atMs: relay.time.nowMs(), body });
+    void actor.ask("SendMessage", body);
+    if (random.chance(0.05)) void actor.ask("SendMessage", body);
+  }
+}
+
+/** The same bytes, or, as after a conflict, the same id encrypted again in the current epoch. */
+function resendMessage(simulation: Simulation, actor: SimulatedAgent): void {
+  const { random, relay } = simulation;
+  const sent = recent(simulation, actor.messages);
+  if (sent.length === 0) return;
+  const { body } = random.pick(sent);
+  const channel = relay.auditor.channel(body.channelId);
+  if (channel === undefined || random.chance(0.5)) return void actor.ask("SendMessage", body);
+  const { channelId, messageId } = body;
+  const { epoch } = channel;
+  const ciphertext = createMessage(random, { channelId, epoch, messageId, counter: 1 });
+  void actor.ask("SendMessage", { channelId, epoch, messageId, ciphertext });
+}
+
+function resendCommit(simulation: Simulation, actor: SimulatedAgent): void {
+  const sent = recent(simulation, actor.commits);
+  if (sent.length > 0) void actor.ask("SendCommit", simulation.random.pick(sent).body);
+}
+
+function subscribe(simulation: Simulation, actor: SimulatedAgent): void {
+  const { random } = simulation;
+  const channel = pickChannel(simulation, actor);
+  if (channel === undefined) return;
+  const { channelId } = channel.channel;
+  const windowBytes = random.pick([1, 400, 4_000, 100_000, 100_000]);
+  const position = actor.reader.readings.get(channelId)?.position;
+  const joined = channel.lastStay(actor.agentId)?.joined ?? 0;
+  if (random.chance(0.6)) return void actor.subscribe(channelId, windowBytes);
+  const after = position !== undefined && random.chance(0.5)
+    ? position
+    : joined + random.below(channel.head - joined + 1);
+  void actor.subscribe(channelId, windowBytes, after);
+}
+
+async function unsubscribe({ random }: Simulation, actor: SimulatedAgent): Promise<void> {
+  if (actor.readings.length > 0) await actor.unsubscribe(random.pick(actor.readings).channelId);
+}
+
+function acknowledge({ random }: Simulation, actor: SimulatedAgent): void {
+  if (actor.readings.length === 0) return;
+  const { channelId, position, stay } = random.pick(actor.readings);
+  const received = random.chance(0.8) ? position : random.below(position + 1);
+  const consumed = random.chance(0.6) ? received : random.below(received + 1);
+  // Taking a Welcome is an action of its own.
+  if (stay.next !== undefined) return;
+  void actor.acknowledge(channelId, consumed, received, random.chance(0.6));
+}
+
+/** Acknowledging the joining commit is taking the Welcome. */
+function takeWelcome({ random }: Simulation, actor: SimulatedAgent): void {
+  const welcomes = [...actor.reader.welcomes];
+  if (welcomes.length === 0) return;
+  const [channelId, joined] = random.pick(welcomes);
+  void actor.acknowledge(channelId, joined, joined, random.chance(0.3));
+  if (random.chance(0.7)) void actor.subscribe(channelId, 100_000);
+}
+
+function sendWelcomeAgain(simulation: Simulation, actor: SimulatedAgent): void {
+  const { random } = simulation;
+  const channel = pickChannel(simulation, actor);
+  const waiting = [...channel?.members ?? []].filter(([, stay]) => stay.acknowledged.asked < stay.joined);
+  if (channel === undefined || waiting.length === 0) return;
+  const [agentId, { joined }] = random.pick(waiting);
+  const epoch = (channel.log[joined - 1]?.epoch ?? 0) + 1;
+  const { channelId } = channel.channel;
+  void actor.ask("SendWelcome", { channelId, epoch, recipients: [agentId], welcome: createWelcome(random) });
+}
+
+function findCommit(simulation: Simulation, actor: SimulatedAgent): void {
+  const channel = pickChannel(simulation, actor);
+  if (channel === undefined) return;
+  const epoch = simulation.random.below(channel.epoch + 2);
+  void actor.ask("FindCommit", { channelId: channel.channel.channelId, epoch });
+}
+
+function listMembers(simulation: Simulation, actor: SimulatedAgent): void {
+  const channel = pickChannel(simulation, actor);
+  if (channel !== undefined) void actor.ask("ListMembers", { channelId: channel.channel.channelId });
+}
+
+function leave(simulation: Simulation, actor: SimulatedAgent): void {
+  const channel = pickChannel(simulation, actor);
+  if (channel === undefined) return;
+  const { channelId } = channel.channel;
+  const epoch = pickEpoch(simulation, channel);
+  const signature = actor.agent.sign(leaveStatement({ channelId, agentId: actor.agentId, epoch }));
+  void actor.ask("LeaveChannel", { channelId, epoch, signature });
+}
+
+function closeChannel(simulation: Simulation, actor: SimulatedAgent): void {
+  const channel = pickChannel(simulation, actor);
+  if (channel !== undefined) void actor.ask("CloseChannel", { channelId: channel.channel.channelId });
+}
+
+function stallOrResume(_simulation: Simulation, actor: SimulatedAgent): void {
+  if (actor.stalled) actor.client?.resume();
+  else actor.client?.stall();
+  actor.stalled = !actor.stalled;
+}
+
+/** The ways into a channel that need a KeyPackage. */
+function useKeyPackages(simulation: Simulation, actor: SimulatedAgent): void {
+  const { random, stock, invites } = simulation;
+  const channel = pickChannel(simulation, actor);
+  if (simulation.keyPackages <= 0 || channel === undefined) return;
+  const { channelId } = channel.channel;
+  const nextKeyPackage = (): Uint8Array => {
+    simulation.keyPackages--;
+    return stock.keyPackage(actor.agent, simulation.nextKeyPackage++);
+  };
+  switch (random.below(4)) {
+    case 0:
+      return void actor.ask("UploadKeyPackage", { keyPackages: [nextKeyPackage()], replace: random.chance(0.2) });
+    case 1: {
+      const { agentId } = random.pick(simulation.agents);
+      return void actor.ask("AddMember", { channelId, agentId, nonce: random.bytes(16) });
+    }
+    case 2: {
+      const inviteId = binaryIdFromBytes<InviteId>(random.bytes(16));
+      const expiresAtMs = simulation.relay.time.nowMs() + 5 * 60_000;
+      invites.push({ channelId, inviteId, inviter: actor });
+      return void actor.ask("RegisterInvite", { channelId, inviteId, expiresAtMs, uses: 1 + random.below(2) });
+    }
+    default: {
+      if (invites.length === 0) return;
+      const invite = random.pick(invites);
+      const body = { channelId: invite.channelId, inviteId: invite.inviteId, mac: random.bytes(32), ttlMs: 60_000 };
+      return void actor.ask("RequestJoin", { ...body, keyPackage: nextKeyPackage() });
+    }
+  }
+}
+
+/** Requests that break the contract: each has its refusal, and the session goes on. */
+async function misbehave(simulation: Simulation, actor: SimulatedAgent): Promise<void> {
+  const { random, relay } = simulation;
+  const channel = pickChannel(simulation, actor);
+  if (channel === undefined) return;
+  const { channelId } = channel.channel;
+  const { epoch } = channel;
+  const messageId = binaryIdFromBytes<MessageId>(random.bytes(16));
+  const commit = createCommit(random, channelId, epoch);
+  const change = { added: [], removed: [], welcomes: [], answers: [], leaves: [], rejoins: [] };
+  const beyond = channel.head + 1_000;
+  const outcome = await random.pick([
+    () => actor.ask("SendMessage", { channelId, epoch, messageId, ciphertext: commit }),
+    () => {
+      const message = createMessage(random, { channelId, epoch, messageId, counter: 1 });
+      return actor.ask("SendCommit", { channelId, epoch, commit: message, ...change });
+    },
+    () => actor.ask("SendWelcome", { channelId, epoch, recipients: [], welcome: createWelcome(random) }),
+    () => actor.ask("Acknowledge", { channelId, consumed: beyond, received: beyond }),
+    () => actor.subscribe(channelId, 1_000, beyond),
+  ])();
+  relay.auditor.check(outcome.kind !== "reply", "a request that breaks the contract was accepted");
+}
+
+export function channelNames(count: number): ChannelName[] {
+  return Array.from({ length: count }, (_, number) => parseChannelName(`acme/simulation/channel-${number}`));
+}

@@ -1,0 +1,137 @@
+/** The commits of a schedule: each a change that its sender believes possible in the epoch that it believes current. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { type AgentId, rejoinStatement, type RequestBody } from "../../../proto/mod.ts";
+import { pickChannel, pickEpoch, type Simulation } from "./simulation_actions.ts";
+import type { SimulatedAgent } from "./simulation_agent.ts";
+import { createCommit, createWelcome } from "./simulation_bytes.ts";
+import type { ModelChannel } from "./simulation_model.ts";
+
+type Commit = RequestBody<"SendCommit">;
+type Change = Partial<Pick<Commit, "added" | "removed" | "owners" | "answers" | "rejoins">>;
+type MakeChange = (simulation: Simulation, actor: SimulatedAgent, channel: ModelChannel) => Change | undefined;
+
+const changes: readonly MakeChange[] = [
+  update,
+  add,
+  add,
+  add,
+  remove,
+  swap,
+  changeOwners,
+  removeLeavers,
+  answerJoin,
+  answerRejoin,
+  askToRejoin,
+];
+
+export function sendCommit(simulation: Simulation, actor: SimulatedAgent): void {
+  const channel = pickChannel(simulation, actor);
+  const change = channel && simulation.random.pick(changes)(simulation, actor, channel);
+  if (channel !== undefined && change !== undefined) commitChange(simulation, actor, channel, change);
+}
+
+export function commitChange(
+  simulation: Simulation,
+  actor: SimulatedAgent,
+  channel: ModelChannel,
+  change: Change,
+): void {
+  const { random, relay } = simulation;
+  const { channelId } = channel.channel;
+  const epoch = pickEpoch(simulation, channel);
+  const body: Commit = {
+    channelId,
+    epoch,
+    commit: createCommit(random, channelId, epoch),
+    added: [],
+    removed: [],
+    answers: [],
+    leaves: [],
+    rejoins: [],
+    ...change,
+    welcomes: createWelcomes(simulation, change.added ?? []),
+  };
+  actor.commits.push({ atMs: relay.time.nowMs(), body });
+  void actor.ask("SendCommit", body);
+}
+
+/** One for all, or one each; sometimes one is left out, for SendWelcome to bring. */
+function createWelcomes({ random }: Simulation, added: readonly AgentId[]): Commit["welcomes"] {
+  const welcomed = random.chance(0.1) ? added.slice(1) : added;
+  if (welcomed.length === 0) return [];
+  if (random.chance(0.5)) return [{ recipients: welcomed, welcome: createWelcome(random) }];
+  return welcomed.map((agentId) => ({ recipients: [agentId], welcome: createWelcome(random) }));
+}
+
+function update(): Change {
+  return {};
+}
+
+function add({ random, agents }: Simulation, _actor: SimulatedAgent, channel: ModelChannel): Change | undefined {
+  const removed = random.chance(0.9) ? channel.leaving : [];
+  const free = agents.map(({ agentId }) => agentId).filter((agentId) =>
+    !channel.members.has(agentId) || removed.includes(agentId)
+  );
+  if (free.length === 0) return undefined;
+  const added = [...new Set(Array.from({ length: 1 + random.below(3) }, () => random.pick(free)))];
+  return { added, removed };
+}
+
+function others(channel: ModelChannel, actor: SimulatedAgent): AgentId[] {
+  return [...channel.members.keys()].filter((agentId) => agentId !== actor.agentId);
+}
+
+/** Allowed to owners only; others are refused. */
+function remove({ random }: Simulation, actor: SimulatedAgent, channel: ModelChannel): Change | undefined {
+  const candidates = others(channel, actor);
+  return candidates.length === 0 ? undefined : { removed: [random.pick(candidates)] };
+}
+
+/** Out and in again by one commit. */
+function swap({ random }: Simulation, actor: SimulatedAgent, channel: ModelChannel): Change | undefined {
+  const candidates = others(channel, actor);
+  if (candidates.length === 0) return undefined;
+  const agentId = random.pick(candidates);
+  return { removed: [...new Set([agentId, ...channel.leaving])], added: [agentId] };
+}
+
+function changeOwners({ random }: Simulation, actor: SimulatedAgent, channel: ModelChannel): Change {
+  const some = [...channel.members.keys()].filter(() => random.chance(0.4));
+  return { owners: { agentIds: [...new Set([actor.agentId, ...some])] } };
+}
+
+function removeLeavers(_simulation: Simulation, _actor: SimulatedAgent, channel: ModelChannel): Change | undefined {
+  return channel.leaving.length === 0 ? undefined : { removed: channel.leaving };
+}
+
+function answerJoin(_simulation: Simulation, actor: SimulatedAgent, channel: ModelChannel): Change | undefined {
+  const requests = actor.joinRequests.filter(({ channelId }) => channelId === channel.channel.channelId);
+  const request = requests.at(-1);
+  if (request === undefined || channel.members.has(request.agentId)) return undefined;
+  return { added: [request.agentId], removed: channel.leaving, answers: [request.requestId] };
+}
+
+function answerRejoin(_simulation: Simulation, actor: SimulatedAgent, channel: ModelChannel): Change | undefined {
+  const requests = actor.rejoinRequests.filter(({ channelId }) => channelId === channel.channel.channelId);
+  const request = requests.at(-1);
+  if (request === undefined || !channel.members.has(request.agentId)) return undefined;
+  const { agentId, epoch, keyPackage, signature, requestId } = request;
+  return {
+    added: [agentId],
+    removed: [...new Set([agentId, ...channel.leaving])],
+    answers: [requestId],
+    rejoins: [{ agentId, epoch, keyPackageHash: sha256(keyPackage), signature }],
+  };
+}
+
+/** Not a commit, but what one will answer. */
+function askToRejoin(simulation: Simulation, actor: SimulatedAgent, { channel, epoch }: ModelChannel): undefined {
+  if (simulation.keyPackages <= 0) return undefined;
+  simulation.keyPackages--;
+  const keyPackage = simulation.stock.keyPackage(actor.agent, simulation.nextKeyPackage++);
+  const { channelId } = channel;
+  const statement = { channelId, agentId: actor.agentId, keyPackageHash: sha256(keyPackage), epoch };
+  const signature = actor.agent.sign(rejoinStatement(statement));
+  void actor.ask("RequestRejoin", { channelId, keyPackage, signature, epoch });
+  return undefined;
+}

@@ -1,0 +1,102 @@
+/** KeyPackage pools: single use under any number of claims, repeatable claims, last resort, expiry. */
+import { assertEquals, assertExists, assertThrows } from "@std/assert";
+import type { KeyPackagePools, PoolUpload } from "../engine.ts";
+import { EngineError } from "../errors.ts";
+import type { ContractTest } from "./contract.ts";
+import { sampleAgent, samplePackage } from "./sample.ts";
+
+const agentId = sampleAgent(1);
+const nowMs = 1000;
+
+function upload(numbers: readonly number[], changes: Partial<PoolUpload> = {}): PoolUpload {
+  return { keyPackages: numbers.map((n) => samplePackage(n)), replace: false, capacity: 100, nowMs, ...changes };
+}
+
+function claim(pools: KeyPackagePools, key: string, atMs = nowMs): number | undefined {
+  return pools.claim(agentId, { key, nowMs: atMs })?.keyPackage.at(-1);
+}
+
+export function keyPackageContract(test: ContractTest): void {
+  test("keyPackages: 100 parallel claims of the last one have one winner", async ({ keyPackages }) => {
+    keyPackages.put(agentId, upload([1]));
+    const claims = await Promise.all(Array.from({ length: 100 }, async (_, i) => {
+      await undefined;
+      return keyPackages.claim(agentId, { key: `claim ${i}`, nowMs });
+    }));
+    assertEquals(claims.filter((claimed) => claimed !== undefined).length, 1);
+    assertEquals(keyPackages.count(agentId, nowMs), { keyPackages: 0, hasLastResort: false });
+  });
+
+  test("keyPackages: the first uploaded is claimed first, and the same claim gets the same answer", async ({ keyPackages }) => {
+    await undefined;
+    keyPackages.put(agentId, upload([1, 2, 3]));
+    assertEquals(claim(keyPackages, "a"), 1);
+    assertEquals(claim(keyPackages, "b"), 2);
+    assertEquals(claim(keyPackages, "a"), 1);
+    const again = keyPackages.claim(agentId, { key: "b", nowMs });
+    assertEquals(again?.remaining, { keyPackages: 1, hasLastResort: false });
+  });
+
+  test("keyPackages: what was claimed is not taken again, until it expires anyway", async ({ keyPackages }) => {
+    await undefined;
+    keyPackages.put(agentId, upload([1, 2]));
+    assertEquals(claim(keyPackages, "a"), 1);
+    assertEquals(keyPackages.put(agentId, upload([1, 2, 3])).keyPackages, 2);
+    assertEquals(keyPackages.put(agentId, upload([1], { replace: true })).keyPackages, 0);
+    assertEquals(keyPackages.put(agentId, upload([], { lastResort: samplePackage(1) })).hasLastResort, false);
+    keyPackages.expire(10_000);
+    assertEquals(keyPackages.put(agentId, upload([1], { nowMs: 10_000 })).keyPackages, 0);
+  });
+
+  test("keyPackages: an empty pool serves the last resort, marked as such, as often as asked", async ({ keyPackages }) => {
+    await undefined;
+    assertEquals(keyPackages.claim(agentId, { key: "a", nowMs }), undefined);
+    const count = keyPackages.put(agentId, upload([1], { lastResort: samplePackage(9) }));
+    assertEquals(count, { keyPackages: 1, hasLastResort: true });
+    assertEquals(keyPackages.claim(agentId, { key: "a", nowMs })?.lastResort, false);
+    for (const key of ["b", "c"]) {
+      const claimed = keyPackages.claim(agentId, { key, nowMs });
+      assertEquals([claimed?.lastResort, claimed?.keyPackage.at(-1)], [true, 9]);
+    }
+    assertEquals(keyPackages.put(agentId, upload([2])).hasLastResort, true);
+    assertEquals(claim(keyPackages, "b"), 9);
+    assertEquals(claim(keyPackages, "d"), 2);
+  });
+
+  test("keyPackages: a pool holds its capacity; replacing empties it first", async ({ keyPackages }) => {
+    await undefined;
+    const full = keyPackages.put(agentId, upload([1, 2, 3], { capacity: 2, lastResort: samplePackage(9) }));
+    assertEquals(full, { keyPackages: 2, hasLastResort: true });
+    assertEquals(keyPackages.put(agentId, upload([4], { capacity: 2 })).keyPackages, 2);
+    assertEquals(keyPackages.put(agentId, upload([1, 1], { capacity: 3 })).keyPackages, 2);
+    assertEquals(keyPackages.put(agentId, upload([5], { capacity: 2, replace: true })), {
+      keyPackages: 1,
+      hasLastResort: false,
+    });
+    assertEquals(claim(keyPackages, "a"), 5);
+  });
+
+  test("keyPackages: nothing expired is counted, stored or given away", async ({ keyPackages }) => {
+    await undefined;
+    keyPackages.put(agentId, upload([], { keyPackages: [samplePackage(1, 2000), samplePackage(2, 3000)] }));
+    assertEquals(keyPackages.count(agentId, 1999).keyPackages, 2);
+    assertEquals(keyPackages.count(agentId, 2000).keyPackages, 1);
+    assertEquals(claim(keyPackages, "a", 2000), 2);
+    assertEquals(keyPackages.put(agentId, upload([3], { nowMs: 10_000 })).keyPackages, 0);
+    assertEquals(claim(keyPackages, "a", 3000), undefined);
+    keyPackages.put(agentId, upload([4], { lastResort: samplePackage(5, 4000) }));
+    keyPackages.expire(4000);
+    assertEquals(keyPackages.count(agentId, 0), { keyPackages: 1, hasLastResort: false });
+  });
+
+  test("keyPackages: pools of agents are apart, and remembered claims are bounded", async ({ keyPackages }) => {
+    await undefined;
+    keyPackages.put(agentId, upload([1], { lastResort: samplePackage(9) }));
+    assertEquals(keyPackages.claim(sampleAgent(2), { key: "a", nowMs }), undefined);
+    assertEquals(claim(keyPackages, "first"), 1);
+    for (let i = 0; i < 2000; i++) assertExists(claim(keyPackages, `claim ${i}`));
+    assertEquals(claim(keyPackages, "first"), 9);
+    assertThrows(() => keyPackages.claim(agentId, { key: "", nowMs }), EngineError);
+    assertThrows(() => keyPackages.put(agentId, upload([1], { capacity: -1 })), EngineError);
+  });
+}

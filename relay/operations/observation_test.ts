@@ -1,0 +1,83 @@
+import { assert, assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
+import { testWhen } from "../../tests/support/mod.ts";
+import { createLog, describeError, describeFailure } from "./log.ts";
+import { smoothLag } from "./loop_lag.ts";
+import { renderMetrics } from "./metrics.ts";
+import { countUdpDrops, readUdpDrops } from "./udp_drops.ts";
+
+Deno.test("a log line is one JSON object, and what looks like a secret is struck out", () => {
+  const lines: string[] = [];
+  const log = createLog({ write: (line) => lines.push(line), nowMs: () => 0 });
+  const token = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl";
+  const key = `sk_live_${"A".repeat(46)}`;
+  const invite = `inv_${"B".repeat(40)}`;
+  log("warn", "odd\nevent", { text: `with ${token}, ${key} and ${invite}` });
+  assertEquals(JSON.parse(lines[0] ?? ""), {
+    time: "1970-01-01T00:00:00.000Z",
+    level: "warn",
+    event: "odd\nevent",
+    text: "with [secret], [secret] and [secret]",
+  });
+  assert(lines.length === 1 && !lines[0]?.includes("\n"));
+});
+
+Deno.test("an error is logged by its words and its causes', never by its other fields", () => {
+  const cause = Object.assign(new TypeError("inner"), { request: "canary" });
+  const error = Object.assign(new Error("outer", { cause }), { payload: "canary" });
+  assertEquals(describeFailure(error), {
+    name: "Error",
+    message: "outer",
+    cause: { name: "TypeError", message: "inner" },
+  });
+  assertStringIncludes(String(describeError(error).stack), "observation_test.ts");
+  assert(!JSON.stringify(describeError(error)).includes("canary"));
+  assertEquals(describeFailure("canary"), { name: "string" });
+});
+
+Deno.test("one stall is forgiven, lasting lateness shows within a second and goes again", () => {
+  assertLess(smoothLag(0, 900), 250);
+  let lagMs = 0;
+  for (let tenth = 0; tenth < 10; tenth++) lagMs = smoothLag(lagMs, 500);
+  assertGreater(lagMs, 450);
+  for (let tenth = 0; tenth < 10; tenth++) lagMs = smoothLag(lagMs, 0);
+  assertLess(lagMs, 50);
+});
+
+Deno.test("dropped datagrams are counted for the relay's port and no other", () => {
+  const table =
+    `   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
+  100: 00000000:1151 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 1 2 0000000000000000 17
+  101: 0100007F:1151 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 1 2 0000000000000000 5
+  102: 00000000:1152 00000000:1151 07 00000000:00000000 00:00000000 00000000     0        0 1 2 0000000000000000 900
+`;
+  assertEquals(countUdpDrops(table, 4433), 22);
+  assertEquals(countUdpDrops(table, 53), 0);
+});
+
+testWhen(
+  { met: Deno.build.os === "linux", reason: "the kernel's table is Linux's" },
+  "datagrams that nobody reads in time show as drops",
+  async () => {
+    const bind = (): Deno.DatagramConn => Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
+    const [deaf, sender] = [bind(), bind()];
+    const { addr } = deaf;
+    assert(addr.transport === "udp");
+    assertEquals(readUdpDrops(addr.port), 0);
+    // Far more than any default buffer holds.
+    for (let i = 0; i < 2_000; i++) await sender.send(new Uint8Array(8_000), addr);
+    assertGreater(readUdpDrops(addr.port) ?? 0, 0);
+    deaf.close();
+    sender.close();
+  },
+);
+
+Deno.test("metrics are the text format, and what is not known is left out", () => {
+  assertEquals(
+    renderMetrics([
+      { name: "a_total", type: "counter", help: "As.", value: 3 },
+      { name: "b", type: "gauge", help: "Bs.", value: undefined },
+      { name: "c", type: "gauge", help: "Cs.", value: 0.5 },
+    ]),
+    "# HELP a_total As.\n# TYPE a_total counter\na_total 3\n# HELP c Cs.\n# TYPE c gauge\nc 0.5\n",
+  );
+});

@@ -1,0 +1,40 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { loadRelayId, loadRelaySecret } from "./identity.ts";
+import { readIfPresent, readOrCreateOwned, writeOwned } from "./owned_file.ts";
+
+async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "static-owned-" });
+  try {
+    await run(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("processes that start together agree on a file, and leave nothing else behind", () =>
+  inFolder(async (folder) => {
+    const path = `${folder}/new/secret`;
+    const texts = await Promise.all(Array.from({ length: 20 }, (_, i) => readOrCreateOwned(path, () => `text ${i}`)));
+    assertEquals(new Set(texts).size, 1);
+    assertEquals(Array.from(Deno.readDirSync(`${folder}/new`), ({ name }) => name), ["secret"]);
+    assertEquals(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
+  }));
+
+Deno.test("a file is replaced at once, and an absent one is no fault", () =>
+  inFolder(async (folder) => {
+    const path = `${folder}/certificate`;
+    assertEquals(await readIfPresent(path), undefined);
+    await writeOwned(path, "first");
+    await writeOwned(path, "second", 0o644);
+    assertEquals([await readIfPresent(path), ((await Deno.stat(path)).mode ?? 0) & 0o777], ["second", 0o644]);
+  }));
+
+Deno.test("the relay's id and secret are made once; the API's secret is taken where it was first", () =>
+  inFolder(async (folder) => {
+    assertMatch(await loadRelayId(folder), /^[A-Za-z0-9._-]{1,64}$/);
+    assertEquals(await loadRelayId(folder), await loadRelayId(folder));
+    await Deno.writeTextFile(`${folder}/relay_secret`, "made by the API\n");
+    assertEquals((await loadRelaySecret(folder)).reveal(), "made by the API");
+    await Deno.remove(`${folder}/relay_secret`);
+    assertMatch((await loadRelaySecret(folder)).reveal(), /^[\w-]{43}$/);
+  }));

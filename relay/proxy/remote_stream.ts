@@ -1,0 +1,94 @@
+/** One QUIC connection to a remote relay with its one stream: bytes both ways, and why it ended. */
+import { errorCodeOfClose } from "../../proto/mod.ts";
+import type { EndReason } from "../core/ports.ts";
+
+export interface RemoteRelay {
+  readonly hostname: string;
+  readonly port: number;
+  /** PEM, trusted beside the system's own. */
+  readonly caCerts: readonly string[];
+}
+
+export interface RemoteEvents {
+  /** Bytes of the relay. When it answers a promise, nothing more is read until it resolves. */
+  receive(chunk: Uint8Array): Promise<void> | undefined;
+  /** Called once, unless `close` was called first. */
+  ended(reason: EndReason | undefined): void;
+}
+
+const transportOptions = { alpnProtocols: ["static-relay/1"], maxIdleTimeout: 10_000, keepAliveInterval: 4_000 };
+
+export class RemoteStream {
+  readonly #events: RemoteEvents;
+  readonly #opened: Promise<WritableStreamDefaultWriter<Uint8Array>>;
+  #conn: Deno.QuicConn | undefined;
+  #open = true;
+
+  constructor(relay: RemoteRelay, events: RemoteEvents) {
+    this.#events = events;
+    const opened = Promise.withResolvers<WritableStreamDefaultWriter<Uint8Array>>();
+    this.#opened = opened.promise;
+    opened.promise.catch(() => {});
+    void this.#run(relay, opened);
+  }
+
+  /** Resolves when the transport has taken the bytes; rejects when it cannot. */
+  async write(bytes: Uint8Array): Promise<void> {
+    await (await this.#opened).write(bytes);
+  }
+
+  /** We send nothing more; what the relay still sends is passed on. */
+  finish(): void {
+    this.#opened.then((writer) => writer.close()).catch(() => {});
+  }
+
+  close(): void {
+    this.#open = false;
+    this.#conn?.close({ closeCode: 0, reason: "" });
+  }
+
+  async #run(
+    { hostname, port, caCerts }: RemoteRelay,
+    opened: PromiseWithResolvers<WritableStreamDefaultWriter<Uint8Array>>,
+  ): Promise<void> {
+    try {
+      const conn = await Deno.connectQuic<false>({ hostname, port, caCerts: [...caCerts], ...transportOptions });
+      this.#conn = conn;
+      conn.closed.catch(() => {});
+      if (!this.#open) return conn.close({ closeCode: 0, reason: "" });
+      const stream = await conn.createBidirectionalStream();
+      const writer = stream.writable.getWriter();
+      writer.closed.catch(() => {});
+      opened.resolve(writer);
+      await this.#read(stream.readable);
+      // The relay waits for this before it says why.
+      await writer.close().catch(() => {});
+    } catch (error) {
+      opened.reject(error);
+    }
+    this.#end(await this.#reason());
+  }
+
+  async #read(readable: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const chunk of readable) {
+      const busy = this.#open ? this.#events.receive(chunk) : undefined;
+      if (busy !== undefined) await busy;
+    }
+  }
+
+  async #reason(): Promise<EndReason | undefined> {
+    if (this.#conn === undefined) return { code: "connection_error", message: "The proxy cannot reach the relay" };
+    const lost: EndReason = { code: "transport_error", message: "The proxy lost its connection to the relay" };
+    const info = await this.#conn.closed.catch(() => undefined);
+    if (info === undefined) return lost;
+    if (info.closeCode === 0) return undefined;
+    const code = errorCodeOfClose(info.closeCode);
+    return code === undefined ? lost : { code, message: `The relay ended the session: ${code}` };
+  }
+
+  #end(reason: EndReason | undefined): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#events.ended(reason);
+  }
+}

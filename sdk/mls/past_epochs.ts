@@ -1,0 +1,80 @@
+/**
+ * Epochs that are over, for messages that were on their way when a commit overtook them. Of each is left what reading takes,
+ * nothing to speak with: our own chain goes with the epoch.
+ */
+import type { Epoch } from "./epoch.ts";
+import { Roster } from "./roster.ts";
+import type { SecretTree } from "./secret_tree.ts";
+
+export interface PastEpoch {
+  readonly suiteId: Epoch["suiteId"];
+  readonly context: Epoch["context"];
+  readonly contextBytes: Uint8Array;
+  readonly ownLeaf: number;
+  readonly nodeCount: number;
+  readonly roster: Roster;
+  readonly senderData: Uint8Array;
+  readonly secretTree: SecretTree;
+}
+
+/** A stored epoch is read when its first message is late enough to need it. */
+export type LoadPastEpoch = () => PastEpoch;
+
+export class PastEpochs {
+  readonly #epochs: Map<bigint, PastEpoch | LoadPastEpoch>;
+  /** Asked for since `takeTouched`. */
+  #touched = new Set<PastEpoch>();
+  #newest: PastEpoch | undefined;
+
+  constructor(epochs: Iterable<readonly [bigint, LoadPastEpoch]> = []) {
+    this.#epochs = new Map(epochs);
+  }
+
+  add({ suiteId, context, contextBytes, tree, ownLeaf, secrets, secretTree }: Epoch): PastEpoch {
+    secretTree.forget(ownLeaf);
+    // Field by field: private keys and the other secrets of an epoch must not outlive it.
+    const past = {
+      suiteId,
+      context,
+      contextBytes,
+      ownLeaf,
+      nodeCount: tree.nodeCount,
+      roster: Roster.of(tree, this.#newest?.roster),
+      senderData: secrets.senderData,
+      secretTree,
+    };
+    this.#epochs.set(context.epoch, past);
+    this.#newest = past;
+    return past;
+  }
+
+  has(epoch: bigint): boolean {
+    return this.#epochs.has(epoch);
+  }
+
+  get(epoch: bigint): PastEpoch | undefined {
+    const known = this.#epochs.get(epoch);
+    if (known === undefined) return undefined;
+    const past = typeof known === "function" ? known() : known;
+    this.#epochs.set(epoch, past);
+    this.#touched.add(past);
+    return past;
+  }
+
+  /** Epochs that were read in since this was last asked: the only ones whose secret trees can have changed. */
+  takeTouched(): PastEpoch[] {
+    const touched = [...this.#touched];
+    this.#touched = new Set();
+    return touched;
+  }
+
+  /** All messages before this epoch were read or have expired: their keys go. Answers what was forgotten. */
+  forgetBefore(epoch: bigint): PastEpoch[] {
+    const forgotten = [...this.#epochs.keys()].filter((each) => each < epoch).flatMap((each) => this.get(each) ?? []);
+    for (const past of forgotten) {
+      this.#epochs.delete(past.context.epoch);
+      this.#touched.delete(past);
+    }
+    return forgotten;
+  }
+}

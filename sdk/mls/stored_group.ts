@@ -1,0 +1,108 @@
+/**
+ * A group's records on disk: their names, and how they become a group again. Earlier epochs are read when they are needed;
+ * each waits with its own records alone, so that what was read and used elsewhere is not kept in memory by another.
+ */
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { binaryIdFromBytes, binaryIdToBytes, type ChannelId } from "../../proto/mod.ts";
+import type { StoredRecord } from "../store/mod.ts";
+import { MlsFault } from "./codec.ts";
+import type { Epoch } from "./epoch.ts";
+import type { PreparedCommit, Proposals } from "./group.ts";
+import { type LoadPastEpoch, PastEpochs } from "./past_epochs.ts";
+import { decodeCandidate, decodeEpoch, decodePastEpoch, decodeProposalFrom, restoreSecretTree } from "./state_codec.ts";
+
+type EpochId = { readonly context: { readonly epoch: bigint } };
+type StoredRatchet = readonly [leafIndex: number, ratchets: Uint8Array];
+
+/** A kind of its own for each channel, so that loading one reads no other. Kinds are lowercase: the id in base 36. */
+export function kindOf(channelId: ChannelId): string {
+  return `mls-${BigInt(`0x${bytesToHex(binaryIdToBytes(channelId))}`).toString(36)}`;
+}
+
+export function channelIdOf({ context }: Epoch): ChannelId {
+  return binaryIdFromBytes<ChannelId>(context.groupId);
+}
+
+export function pastId({ context }: EpochId): string {
+  return `past/${context.epoch}`;
+}
+
+export function frontierId({ context }: EpochId): string {
+  return `frontier/${context.epoch}`;
+}
+
+export function ratchetId({ context }: EpochId, leafIndex: number): string {
+  return `ratchet/${context.epoch}/${leafIndex}`;
+}
+
+export function proposalId(reference: string): string {
+  return `proposal/${reference}`;
+}
+
+export interface StoredGroup {
+  readonly current: Epoch;
+  readonly past: PastEpochs;
+  readonly proposals: Proposals;
+  /** A commit of ours whose fate is unknown. */
+  readonly candidate: PreparedCommit | undefined;
+}
+
+/** Undefined when there is no epoch among the records. Throws `MlsFault` or `WireError` when they are damaged. */
+export function readGroup(records: readonly StoredRecord[]): StoredGroup | undefined {
+  const stored = new Map(records.map(({ id, value }) => [id, value]));
+  const epochRecord = stored.get("epoch");
+  if (epochRecord === undefined) return undefined;
+  const epoch = decodeEpoch(epochRecord);
+  const ratchets = ratchetsByEpoch(stored);
+  const treeOf = (number: string): StoredTree => ({
+    frontier: stored.get(`frontier/${number}`),
+    ratchets: ratchets.get(number) ?? [],
+  });
+  const place = { ...epoch, nodeCount: epoch.tree.nodeCount };
+  const candidate = stored.get("candidate");
+  return {
+    current: { ...epoch, secretTree: restoreTree(place, treeOf(String(epoch.context.epoch))) },
+    past: new PastEpochs(
+      under(stored, "past/").map(([number, value]) => [BigInt(number), whenNeeded(value, treeOf(number))]),
+    ),
+    proposals: new Map(under(stored, "proposal/").map(([reference, value]) => [reference, decodeProposalFrom(value)])),
+    candidate: candidate && decodeCandidate(candidate),
+  };
+}
+
+interface StoredTree {
+  readonly frontier: Uint8Array | undefined;
+  readonly ratchets: readonly StoredRatchet[];
+}
+
+/** A function of its own: what it answers holds on to its arguments and to nothing else. */
+function whenNeeded(record: Uint8Array, tree: StoredTree): LoadPastEpoch {
+  return () => {
+    const place = decodePastEpoch(record);
+    return { ...place, secretTree: restoreTree(place, tree) };
+  };
+}
+
+function restoreTree(
+  place: Parameters<typeof restoreSecretTree>[0],
+  { frontier, ratchets }: StoredTree,
+): Epoch["secretTree"] {
+  if (frontier === undefined) throw new MlsFault("Stored MLS state is incomplete: a secret tree is missing");
+  return restoreSecretTree(place, frontier, ratchets);
+}
+
+/** Records whose names begin so, by the rest of their names. */
+function under(stored: ReadonlyMap<string, Uint8Array>, prefix: string): (readonly [string, Uint8Array])[] {
+  return [...stored].filter(([id]) => id.startsWith(prefix)).map(([id, value]) => [id.slice(prefix.length), value]);
+}
+
+function ratchetsByEpoch(stored: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, readonly StoredRatchet[]> {
+  const byEpoch = new Map<string, StoredRatchet[]>();
+  for (const [id, value] of under(stored, "ratchet/")) {
+    const [epoch = "", leaf] = id.split("/");
+    const known = byEpoch.get(epoch) ?? [];
+    known.push([Number(leaf), value]);
+    byEpoch.set(epoch, known);
+  }
+  return byEpoch;
+}

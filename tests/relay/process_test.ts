@@ -1,0 +1,163 @@
+import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { connect, type TLSSocket } from "node:tls";
+import { eventually } from "../api/harness.ts";
+import { createCertificate, type TestCertificate } from "../support/mod.ts";
+import { type RelayProcess, runRelayProcess, startRelayProcess } from "./process.ts";
+
+/** A relay without an API: it serves, and says in its log what it misses. */
+async function withRelay(
+  variables: Readonly<Record<string, string>>,
+  run: (relay: RelayProcess, dataDir: string) => Promise<void>,
+): Promise<void> {
+  const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
+  const relay = await startRelayProcess({ STATIC_DATA_DIR: dataDir, ...variables });
+  try {
+    await run(relay, dataDir);
+  } finally {
+    await relay.stop();
+    await Deno.remove(dataDir, { recursive: true });
+  }
+}
+
+/** What a new TLS connection is shown. */
+function certificateShown({ grpcUrl }: RelayProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const port = Number(new URL(grpcUrl).port);
+    const socket: TLSSocket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false }, () => {
+      resolve(new Uint8Array(socket.getPeerCertificate().raw).toBase64());
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
+}
+
+async function isTrustedOverQuic({ quicUrl }: RelayProcess, ca: string): Promise<boolean> {
+  const port = Number(quicUrl.slice(quicUrl.lastIndexOf(":") + 1));
+  try {
+    const options = { hostname: "localhost", port, alpnProtocols: ["static-relay/1"], caCerts: [ca] };
+    (await Deno.connectQuic(options)).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function withoutFrame(pem: string): string {
+  return pem.replace(/-----[^-]+-----|\s/g, "");
+}
+
+Deno.test("health answers over TLS 1.3 that trusts the development authority, metrics over the admin port", () =>
+  withRelay({}, async (relay) => {
+    assertEquals(JSON.parse(await relay.get("/health")), { status: "ok" });
+    await assertRejects(async () => await relay.get("/health", (await createCertificate()).cert), TypeError);
+    const metrics = await relay.metrics();
+    assertMatch(metrics, /^# TYPE static_relay_sessions gauge\nstatic_relay_sessions 0$/m);
+    assertStringIncludes(relay.output(), '"event":"quota_api_failed"');
+    relay.signal("SIGTERM");
+    assertEquals(await relay.finished(), 0, relay.output());
+    assertStringIncludes(relay.output(), '"event":"stopped"');
+  }));
+
+Deno.test("docs/relay.md lists exactly the metrics that are served and the variables that are read", () =>
+  withRelay({}, async (relay) => {
+    const page = await Deno.readTextFile(new URL("../../docs/relay.md", import.meta.url));
+    const listed = (
+      pattern: RegExp,
+    ): string[] => [...new Set(Array.from(page.matchAll(pattern), ([, name]) => name ?? ""))];
+    const served = Array.from((await relay.metrics()).matchAll(/^# TYPE (\S+)/gm), ([, name]) => name ?? "");
+    // The one that this process has no permission to read.
+    assertEquals(listed(/^\| `(static_relay_\w+)`/gm).sort(), [...served, "static_relay_udp_drops_total"].sort());
+
+    const sources = await Promise.all(
+      ["config.ts", "service.ts"].map((file) => Deno.readTextFile(new URL(`../../relay/${file}`, import.meta.url))),
+    );
+    const read = sources.flatMap((text) => Array.from(text.matchAll(/"(STATIC_\w+)"/g), ([, name]) => name ?? ""));
+    const table = page.slice(page.indexOf("## Configuration"), page.indexOf("## Permissions"));
+    const rows = table.split("\n").filter((line) => line.startsWith("| `")).map((line) => line.split("|")[1] ?? "");
+    const documented = rows.flatMap((cell) => Array.from(cell.matchAll(/`(STATIC_\w+)`/g), ([, name]) => name ?? ""));
+    assertEquals([...new Set(documented)].sort(), [...new Set(read)].sort());
+  }));
+
+Deno.test("every fault of the configuration is told at once, without the values", async () => {
+  const { code, output } = await runRelayProcess({
+    STATIC_RELAY_MEMBERS: "70000",
+    STATIC_RELAY_SECRET: "canary",
+    STATIC_TLS_KEY: "canary.key",
+    STATIC_RELAY_ENGINE: "canary",
+  });
+  assertEquals(code, 1);
+  const named = [
+    "STATIC_RELAY_MEMBERS",
+    "STATIC_RELAY_SECRET",
+    "STATIC_TLS_CERT and STATIC_TLS_KEY",
+    "STATIC_RELAY_ENGINE",
+  ];
+  for (const name of named) assertStringIncludes(output, `  - ${name} must be `);
+  assert(!output.includes("canary") && !output.includes("    at "), output);
+});
+
+Deno.test("a port that is taken is named with its variable, and a data directory in use with its reason", () =>
+  withRelay({}, async (relay, dataDir) => {
+    const other = await Deno.makeTempDir({ prefix: "static-relay-" });
+    const port = new URL(relay.grpcUrl).port;
+    const quic = relay.quicUrl.slice(relay.quicUrl.lastIndexOf(":") + 1);
+    const admin = /"admin_url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(relay.output())?.[1] ?? "";
+    const taken = { STATIC_RELAY_GRPC_PORT: port, STATIC_RELAY_QUIC_PORT: quic, STATIC_ADMIN_PORT: admin };
+    for (const [variable, number] of Object.entries(taken)) {
+      const { code, output } = await runRelayProcess({ STATIC_DATA_DIR: other, [variable]: number });
+      assertEquals(code, 1);
+      assertStringIncludes(output, `port ${number} is taken. Stop what uses it, or set ${variable} to another port`);
+      assert(!output.includes("    at "), output);
+    }
+    const { code, output } = await runRelayProcess({ STATIC_DATA_DIR: dataDir });
+    assertEquals(code, 1);
+    assertMatch(output, /another process/);
+    assertEquals(JSON.parse(await relay.get("/health")), { status: "ok" });
+    await Deno.remove(other, { recursive: true });
+  }));
+
+Deno.test("a certificate that was replaced is shown to new connections after SIGHUP; a bad one changes nothing", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static-relay-tls-" });
+  const files = { STATIC_TLS_CERT: `${folder}/cert.pem`, STATIC_TLS_KEY: `${folder}/key.pem` };
+  const write = async ({ cert, key }: TestCertificate): Promise<void> => {
+    await Deno.writeTextFile(files.STATIC_TLS_CERT, cert);
+    await Deno.writeTextFile(files.STATIC_TLS_KEY, key);
+  };
+  const [first, second] = [await createCertificate(), await createCertificate()];
+  await write(first);
+  await withRelay({ ...files, STATIC_RELAY_ORIGINS: "quic://localhost:4433" }, async (relay) => {
+    assertEquals(await certificateShown(relay), withoutFrame(first.cert));
+    await Deno.writeTextFile(files.STATIC_TLS_CERT, second.cert);
+    relay.signal("SIGHUP");
+    await eventually(
+      { withinMs: 5_000, what: "the refusal" },
+      () => Promise.resolve(relay.output()),
+      (output) => output.includes('"event":"certificate_not_changed"'),
+    );
+    assertEquals(await certificateShown(relay), withoutFrame(first.cert));
+    await write(second);
+    relay.signal("SIGHUP");
+    await eventually(
+      { withinMs: 5_000, what: "the new certificate" },
+      () => certificateShown(relay),
+      (shown) => shown === withoutFrame(second.cert),
+    );
+    assertEquals(JSON.parse(await relay.get("/health", second.cert)), { status: "ok" });
+    assertEquals(await Promise.all([first, second].map(({ cert }) => isTrustedOverQuic(relay, cert))), [false, true]);
+    assert(!relay.output().includes("PRIVATE"));
+  });
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("a restart keeps the authority that clients trust and the relay's id", async () => {
+  const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
+  const kept: string[] = [];
+  for (let life = 0; life < 2; life++) {
+    const relay = await startRelayProcess({ STATIC_DATA_DIR: dataDir });
+    kept.push(await Deno.readTextFile(relay.caFile) + await Deno.readTextFile(`${dataDir}/relay_id`));
+    relay.signal("SIGKILL");
+    assertNotEquals(await relay.finished(), 0);
+  }
+  assertEquals(kept[0], kept[1]);
+  await Deno.remove(dataDir, { recursive: true });
+});

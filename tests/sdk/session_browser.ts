@@ -1,0 +1,9 @@
+/** The session suite in a page. The server of the page puts the targets before this bundle. */
+import { platform } from "../../sdk/platform/browser.ts";
+import { runTests, type RuntimeResult } from "../runtime/suite.ts";
+import { createSessionTests, type SessionTarget } from "./session_suite.ts";
+
+const { sessionTargets } = globalThis as unknown as { readonly sessionTargets: readonly SessionTarget[] };
+const results: RuntimeResult[] = [];
+for (const target of sessionTargets) results.push(...await runTests(createSessionTests(platform, target)));
+await fetch("/results", { method: "POST", body: JSON.stringify(results) });

@@ -1,0 +1,120 @@
+/** What a session does with a real relay, in any runtime and over any transport. */
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { parseBinaryId } from "../../proto/mod.ts";
+import type { Platform } from "../../sdk/platform/platform.ts";
+import { openRelaySession, type RelayOptions } from "../../sdk/session/open_session.ts";
+import type { RelaySession } from "../../sdk/session/ports.ts";
+import { check, failsWith, type RuntimeTest } from "../runtime/suite.ts";
+
+/** Where the relay is and how it is to be reached; plain values, so that a page or a process can be given them. */
+export interface SessionTarget extends Required<Pick<RelayOptions, "endpoint" | "transport" | "tls">> {
+  readonly apiKey: string;
+  readonly apiUrl: string;
+  /** What `transport` should come out as. */
+  readonly expected: string;
+  /** A port of this machine on which nobody listens. */
+  readonly deadEndpoint: string;
+}
+
+const offKey = `sk_live_${"0".repeat(46)}`;
+
+export function createSessionTests(platform: Platform, target: SessionTarget): readonly RuntimeTest[] {
+  const { endpoint, transport, tls, apiKey, apiUrl } = target;
+  const usual: RelayOptions = { endpoint, transport, tls, apiKey, apiUrl, cover: { mode: "off" } };
+  const open = async (
+    options: Partial<RelayOptions> = {},
+    { agent = 1, on = platform }: { agent?: number; on?: Platform } = {},
+  ): Promise<RelaySession> => {
+    const seed = new Uint8Array(32).fill(agent);
+    return await openRelaySession({ ...usual, ...options }, {
+      identity: Uint8Array.of(agent),
+      publicKey: ed25519.getPublicKey(seed),
+      sign: (message) => Promise.resolve(ed25519.sign(message, seed)),
+    }, on);
+  };
+  return [
+    {
+      name: "it opens, says which transport it chose, and answers calls one by one and many at once",
+      run: async () => {
+        const session = await open();
+        await session.call("Ping", {}, { timeoutMs: 15_000 });
+        const { state } = session;
+        check(state.kind === "online", `the session is ${state.kind}`);
+        check(state.connection.transport === target.expected, `it chose ${state.connection.transport}`);
+        for (let i = 0; i < 50; i++) await session.call("Ping", {});
+        await Promise.all(Array.from({ length: 500 }, () => session.call("Ping", {})));
+        await session.close();
+      },
+    },
+    {
+      name: "an envelope of a mebibyte goes up beside small ones, and the relay's errors come back typed",
+      run: async () => {
+        const session = await open();
+        const channelId = parseBinaryId<never>("AAAAAAAAAAAAAAAAAAAAAA");
+        const body = { channelId, epoch: 0, messageId: channelId, ciphertext: new Uint8Array(1_000_000) };
+        const large = failsWith("not_found", () => session.call("SendMessage", body));
+        await failsWith("not_found", () => session.call("ListMembers", { channelId }));
+        await large;
+        await session.close();
+      },
+    },
+    {
+      name: "a local clock that is ten minutes off does not matter",
+      run: async () => {
+        for (const aheadMs of [600_000, -600_000]) {
+          const off: Platform = { ...platform, nowMs: () => platform.nowMs() + aheadMs };
+          const session = await open({}, { on: off });
+          await session.call("Ping", {});
+          const { state } = session;
+          check(state.kind === "online", `the session is ${state.kind}`);
+          check(Math.abs(state.connection.clockOffsetMs + aheadMs) < 5_000, "the relay's clock is known");
+          await session.close();
+        }
+      },
+    },
+    {
+      name: "a newer session of the same agent takes the place of the older, which ends for good",
+      run: async () => {
+        const older = await open({}, { agent: 2 });
+        await older.call("Ping", {});
+        const newer = await open({}, { agent: 2 });
+        await newer.call("Ping", {});
+        await until("the older one to end", () => older.state.kind === "ended");
+        await failsWith("session_replaced", () => older.call("Ping", {}));
+        await newer.call("Ping", {});
+        await newer.close();
+      },
+    },
+    {
+      name: "a wrong key, a mistyped one and a wrong token give auth errors",
+      run: async () => {
+        await failsWith("auth_key_invalid", () => open({ apiKey: `${apiKey.slice(0, -1)}?` }));
+        await failsWith("auth_key_invalid", () => open({ apiKey: offKey }));
+        const session = await openRelaySession({ endpoint, transport, tls, token: "not.a.token" }, {
+          identity: Uint8Array.of(3),
+          publicKey: ed25519.getPublicKey(new Uint8Array(32)),
+          sign: (message) => Promise.resolve(ed25519.sign(message, new Uint8Array(32))),
+        }, platform);
+        await failsWith("auth_failed", () => session.call("Ping", {}));
+      },
+    },
+    {
+      name: "an API or a relay that is not there gives connection_error within the timeout",
+      run: async () => {
+        await failsWith("connection_error", () => open({ apiUrl: target.deadEndpoint.replace(/^\w+/, "http") }));
+        const session = await open({ endpoint: target.deadEndpoint });
+        await failsWith("connection_error", () => session.call("Ping", {}, { timeoutMs: 1_500 }));
+        await session.close();
+      },
+    },
+  ];
+}
+
+async function until(what: string, isTrue: () => boolean, withinMs = 10_000): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!isTrue()) {
+    check(performance.now() < deadline, `waited too long for ${what}`);
+    // wait: for something that the relay does by itself
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

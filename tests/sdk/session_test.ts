@@ -1,0 +1,72 @@
+// One suite of sessions with a real relay and a real API, in every runtime and over every transport.
+import { assertEquals, assertGreater } from "@std/assert";
+import { platform } from "../../sdk/platform/deno.ts";
+import { createProject } from "../runtime/bundle.ts";
+import { chromium, runInChromium } from "../runtime/chromium.ts";
+import { node, runInNode } from "../runtime/node.ts";
+import { runTests, type RuntimeResult } from "../runtime/suite.ts";
+import { testWhen } from "../support/mod.ts";
+import { createSessionTests, type SessionTarget } from "./session_suite.ts";
+import { type Stack, startStack } from "./stack.ts";
+
+function assertPassed(results: readonly RuntimeResult[]): void {
+  assertEquals(results.filter(({ outcome }) => outcome === "failed").map(({ name, text }) => `${name}: ${text}`), []);
+  assertGreater(results.length, 0);
+}
+
+function targetOf(
+  stack: Stack,
+  more: Pick<SessionTarget, "endpoint" | "transport" | "tls" | "expected">,
+): SessionTarget {
+  const { apiKey } = stack.account;
+  const scheme = more.endpoint.split(":")[0];
+  return { ...more, apiKey, apiUrl: stack.api.url, deadEndpoint: `${scheme}://127.0.0.1:9` };
+}
+
+Deno.test("sessions with a real relay and a real API, in Deno", async (t) => {
+  await using stack = await startStack();
+  const { quicUrl, grpcUrl, caFile } = stack;
+  const pinned = { certificateHashes: [await stack.certificateHash()] };
+  await t.step("over QUIC", async () => {
+    const target = targetOf(stack, { endpoint: quicUrl, transport: "auto", tls: { caFile }, expected: "quic" });
+    assertPassed(await runTests(createSessionTests(platform, target)));
+  });
+  await t.step("over QUIC, to a relay known by its certificate's hash", async () => {
+    const target = targetOf(stack, { endpoint: quicUrl, transport: "quic", tls: pinned, expected: "quic" });
+    assertPassed(await runTests(createSessionTests(platform, target).slice(0, 1)));
+  });
+  await t.step("over CellUp and CellDown", async () => {
+    const target = targetOf(stack, { endpoint: grpcUrl, transport: "auto", tls: { caFile }, expected: "cells" });
+    assertPassed(await runTests(createSessionTests(platform, target)));
+  });
+});
+
+testWhen(node, "sessions with a real relay and a real API, in Node over the gRPC stream Session", async (t) => {
+  await using stack = await startStack();
+  await using project = await createProject();
+  const bundle = await project.bundle(new URL("session_node.ts", import.meta.url), "node");
+  const tls = { caFile: stack.caFile };
+  const target = targetOf(stack, { endpoint: stack.grpcUrl, transport: "auto", tls, expected: "grpc" });
+  await t.step("by the relay's authority", async () => {
+    assertPassed(JSON.parse(await runInNode(bundle, JSON.stringify(target))));
+  });
+  await t.step("by its certificate's hash", async () => {
+    const pinned = { ...target, tls: { certificateHashes: [await stack.certificateHash()] } };
+    assertPassed(JSON.parse(await runInNode(bundle, JSON.stringify(pinned))));
+  });
+});
+
+testWhen(chromium, "sessions with a real relay and a real API, in Chromium", async () => {
+  await using stack = await startStack();
+  await using project = await createProject();
+  const bundle = await project.bundle(new URL("session_browser.ts", import.meta.url), "browser");
+  const { quicUrl, grpcUrl } = stack;
+  const pinned = { certificateHashes: [await stack.certificateHash()] };
+  const targets = [
+    targetOf(stack, { endpoint: quicUrl, transport: "auto", tls: pinned, expected: "webtransport" }),
+    targetOf(stack, { endpoint: grpcUrl, transport: "grpc", tls: {}, expected: "cells" }),
+  ];
+  const code = `globalThis.sessionTargets = ${JSON.stringify(targets)};\n${await Deno.readTextFile(bundle)}`;
+  await Deno.writeTextFile(bundle, code);
+  assertPassed(JSON.parse(await runInChromium(bundle, "--ignore-certificate-errors")));
+});
