@@ -13,6 +13,8 @@ import {
 import { inviteToChannel, joinChannel } from "./commands/channel_entry.ts";
 import { listen, sendMessage } from "./commands/channel_messages.ts";
 import { completionCommand } from "./commands/completion.ts";
+import { demo } from "./commands/demo.ts";
+import { doctor } from "./commands/doctor.ts";
 import { createKey, listKeys, revokeKey, rotateKey } from "./commands/keys.ts";
 import { token, usage } from "./commands/tokens_and_usage.ts";
 
@@ -38,5 +40,7 @@ export const commands: readonly Command[] = [
   listChannels,
   leaveChannel,
   closeChannel,
+  doctor,
+  demo,
   completionCommand(() => commands),
 ];
