@@ -6,47 +6,24 @@ import { Channel } from "./channel.ts";
 import { createError } from "./errors.ts";
 import { toStaticError, translating } from "./faults.ts";
 import { openIdentity } from "./keys/identity.ts";
-import { createSignatures, type Signatures } from "./mls/crypto/signatures.ts";
-import type { MlsIdentity } from "./mls/leaf.ts";
-import type { Platform, PlatformSettings } from "./platform/platform.ts";
+import { createSignatures } from "./mls/crypto/signatures.ts";
+import type { Platform } from "./platform/platform.ts";
 import { pause } from "./runtime.ts";
-import type { CoverOptions } from "./session/options.ts";
+import { openRelaySession, type RelayOptions } from "./session/open_session.ts";
 import type { RelaySession } from "./session/ports.ts";
-import { createRelaySession } from "./session/session.ts";
-import { createTokenSource, type TokenSource } from "./session/tokens.ts";
 import type { RecordStore } from "./store/mod.ts";
-import type { TransportChoice } from "./transport/endpoint.ts";
-import type { Trust } from "./transport/transport.ts";
 
-/** What to believe beyond what the runtime trusts by itself. */
-export interface TlsOptions {
-  /** A file with certificates in PEM form, as the relay of a development stack writes it. Not in browsers. */
-  readonly caFile?: string;
-  /** Certificates in PEM form. */
-  readonly caCerts?: readonly string[];
-  /** SHA-256 of the relay's own certificate; where given, nothing else is believed. */
-  readonly certificateHashes?: readonly Uint8Array<ArrayBuffer>[];
-}
-
-export interface ConnectOptions {
-  /** `quic://`, `grpc://` or `https://` with host and port; several, separated by commas, are tried in this order. */
-  readonly endpoint: string;
+/**
+ * How to reach the relay and the API (`endpoint`, `apiKey` and `apiUrl` or `token`, `tls`, `transport`, `cover`; what is not
+ * given comes from the environment or the CLI's file where the platform has them), and who this agent is.
+ */
+export interface ConnectOptions extends RelayOptions {
   /** Where this agent's keys and channels are kept, encrypted: a folder, or in a browser a name. One agent each. */
   readonly dataDir: string;
   /** Unique for each agent. Text is taken as UTF-8. */
   readonly identity: Uint8Array | string;
-  /** Exchanged for a token at `apiUrl`. Without it (and without `token`), `STATIC_API_KEY` or the CLI's file are used. */
-  readonly apiKey?: string;
-  readonly apiUrl?: string;
-  /** Instead of a key: a token, or a function that fetches one. */
-  readonly token?: string | (() => string | Promise<string>);
   /** Protects the keys in `dataDir`; without it they are protected by the file's permissions alone. */
   readonly passphrase?: string;
-  readonly tls?: TlsOptions;
-  /** `auto` (default) takes the best that works here. */
-  readonly transport?: TransportChoice;
-  /** Cover traffic, both ways; `poisson` with a mean of 10 s by default. */
-  readonly cover?: CoverOptions;
   /** Gives up connecting when it is aborted. */
   readonly signal?: AbortSignal;
 }
@@ -179,77 +156,32 @@ export class StaticClient {
 export async function connectAgent(options: ConnectOptions, runtime: Platform): Promise<Agent> {
   return await translating("Cannot connect", async () => {
     options.signal?.throwIfAborted();
-    const settings = await runtime.readSettings();
-    const trust = await trustOf(options, settings, runtime);
-    const credentials = credentialsOf(options, settings);
-    const tokens = createTokenSource(credentials, { ...runtime, openHttp: () => runtime.openHttp(trust) });
     const signatures = await createSignatures(runtime.ed25519);
     await using opened = new AsyncDisposableStack();
     const store = await openStore(options, runtime);
     opened.defer(() => store.close());
     const identity = await openIdentity(store, bytesOf(options.identity), runtime);
-    const session = openSession(options, { identity, signatures, trust, tokens, runtime });
+    const session = await openRelaySession(options, {
+      identity: identity.identity,
+      publicKey: identity.signatureKey,
+      sign: (message) => signatures.sign(identity.signingSeed, message),
+    }, runtime);
     opened.defer(() => session.close());
-    if (credentials.apiKey !== undefined || credentials.token !== undefined) {
-      await online(session, runtime, options.signal);
-    }
+    if (await hasCredential(options, runtime)) await online(session, runtime, options.signal);
     const agent = await Agent.open({ store, session, runtime, signatures, identity });
     opened.move();
     return agent;
   });
 }
 
-async function openStore(options: ConnectOptions, runtime: Platform): Promise<RecordStore> {
-  const { dataDir, passphrase } = options;
+async function openStore({ dataDir, passphrase }: ConnectOptions, runtime: Platform): Promise<RecordStore> {
   if (dataDir === "") throw createError("invalid_request", "Cannot connect: dataDir is empty; name a directory");
   return await runtime.openStore(dataDir, passphrase === undefined ? {} : { passphrase });
 }
 
-interface SessionParts {
-  readonly identity: MlsIdentity;
-  readonly signatures: Signatures;
-  readonly trust: Trust;
-  readonly tokens: TokenSource;
-  readonly runtime: Platform;
-}
-
-function openSession(
-  { endpoint, transport, cover }: ConnectOptions,
-  { identity, signatures, trust, tokens, runtime }: SessionParts,
-): RelaySession {
-  return createRelaySession({
-    endpoint,
-    ...(transport !== undefined && { transport }),
-    ...(cover !== undefined && { cover }),
-    trust,
-    identity: identity.identity,
-    publicKey: identity.signatureKey,
-    sign: (message) => signatures.sign(identity.signingSeed, message),
-  }, { ...runtime, tokens });
-}
-
-/** What the user gave counts; the environment only where nothing was given. */
-function credentialsOf(
-  { apiKey, apiUrl, token }: ConnectOptions,
-  settings: PlatformSettings,
-): Pick<ConnectOptions, "apiKey" | "apiUrl" | "token"> {
-  if (token !== undefined) return { token };
-  const key = apiKey ?? settings.apiKey;
-  const url = apiUrl ?? (apiKey === undefined ? settings.apiUrl : undefined);
-  return { ...(key !== undefined && { apiKey: key }), ...(url !== undefined && { apiUrl: url }) };
-}
-
-async function trustOf({ tls }: ConnectOptions, settings: PlatformSettings, runtime: Platform): Promise<Trust> {
-  const caFile = tls === undefined ? settings.caFile : tls.caFile;
-  const caCerts = [...tls?.caCerts ?? []];
-  if (caFile !== undefined) {
-    try {
-      caCerts.push(await runtime.readTextFile(caFile));
-    } catch (cause) {
-      throw createError("invalid_request", `Cannot read the certificates in tls.caFile "${caFile}"`, { cause });
-    }
-  }
-  return { caCerts, certificateHashes: tls?.certificateHashes ?? [] };
+/** Without one, what is local works and the rest fails with `auth_failed`. */
+async function hasCredential({ apiKey, token }: ConnectOptions, runtime: Platform): Promise<boolean> {
+  return apiKey !== undefined || token !== undefined || (await runtime.readSettings()).apiKey !== undefined;
 }
 
 /** Resolves with the first connection; rejects with why there is none when every way has been tried once. */

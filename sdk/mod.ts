@@ -7,7 +7,7 @@ export type { ChannelOptions } from "./agent.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";
 export type { Envelope, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
 export type { SendOptions, Sent } from "./channel/outbox.ts";
-export { type ConnectOptions, StaticClient, type TlsOptions } from "./client.ts";
+export { type ConnectOptions, StaticClient } from "./client.ts";
 export {
   AuthError,
   ChannelError,
@@ -19,6 +19,9 @@ export {
 } from "./errors.ts";
 export type { InviteOptions } from "./invites/invite_book.ts";
 export { ChannelManager } from "./manager.ts";
+export type { RelayOptions } from "./session/open_session.ts";
 export type { CoverOptions } from "./session/options.ts";
+export type { TokenOptions } from "./session/tokens.ts";
+export type { TlsOptions } from "./session/trust.ts";
 export type { TransportChoice } from "./transport/endpoint.ts";
 export type { AgentId, ChannelId, ChannelName, CoverMode, ErrorCode, MessageId } from "../proto/mod.ts";

@@ -60,6 +60,8 @@ export class ChannelEngine {
   readonly #stop = new AbortController();
   #connections = 0;
   #relayEpoch = 0;
+  /** Keys of epochs before this one are gone. */
+  #forgottenBefore = 0;
   #caughtUp = false;
   #blocked: string | undefined;
   #erased = false;
@@ -381,11 +383,10 @@ export class ChannelEngine {
 
   async #durable(position: number): Promise<void> {
     this.#subscription.consumed(position);
-    const { durable } = this.membership;
-    const oldest = this.#reader.oldestEpoch;
-    if ([...durable.group.past].some(({ context }) => Number(context.epoch) < oldest)) {
-      await durable.forgetBefore(oldest);
-    }
+    const { oldestEpoch } = this.#reader;
+    if (oldestEpoch <= this.#forgottenBefore) return;
+    this.#forgottenBefore = oldestEpoch;
+    await this.membership.durable.forgetBefore(oldestEpoch);
   }
 }
 

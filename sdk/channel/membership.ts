@@ -9,7 +9,7 @@ import { createRules, isLeaveValid, isRejoinValid } from "../mls/channel_rules.t
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Group, PreparedCommit } from "../mls/group.ts";
 import { credentialOf, type MemberCredential } from "../mls/leaf.ts";
-import { agentOf, type CommitSummary, type Member } from "../mls/members.ts";
+import type { CommitSummary, Member } from "../mls/members.ts";
 import type { Outcome } from "../mls/receive.ts";
 import { pause } from "../runtime.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -128,7 +128,9 @@ export class Membership {
     const rules = createRules({
       declared: { added, removed, owners: owners?.agentIds },
       leaving: new Set([...leaving, ...this.#record.lapsed]),
-      rejoining: new Set(rejoins.filter((proof) => this.isRejoinValid(proof)).map(({ agentId }) => agentId)),
+      rejoining: new Map(
+        rejoins.filter((proof) => this.isRejoinValid(proof)).map((proof) => [proof.agentId, proof.keyPackageHash]),
+      ),
     });
     const { outcome } = await this.#durable.receive(
       commit.commit,
@@ -190,8 +192,8 @@ export class Membership {
   async learn(agents: readonly AgentId[]): Promise<void> {
     if (agents.length === 0) return;
     const wanted = new Set(agents);
-    const leaves = Array.from(this.group.current.tree.leaves(), ([, { node }]) => node);
-    const credentials = leaves.filter((node) => wanted.has(agentOf(node))).map(credentialOf);
+    const leaves = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf);
+    const credentials = leaves.filter(({ agentId }) => wanted.has(agentId)).map(({ node }) => credentialOf(node));
     for (const identity of this.trust.learn(credentials)) {
       const who = new TextDecoder().decode(identity);
       this.#health.report("key_changed", `"${who}" is in the channel with a new key, brought in by an owner`);
@@ -238,8 +240,8 @@ export class Membership {
   }
 
   #credentialOf(agentId: AgentId): MemberCredential | undefined {
-    for (const [, { node }] of this.group.current.tree.leaves()) {
-      if (agentOf(node) === agentId) return credentialOf(node);
+    for (const [, leaf] of this.group.current.tree.leaves()) {
+      if (leaf.agentId === agentId) return credentialOf(leaf.node);
     }
     return undefined;
   }
