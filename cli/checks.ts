@@ -122,6 +122,8 @@ async function checkRelay({ platform }: Context, settings: Settings): Promise<Fi
     return fault(`${url} answered ${status}: it is not a relay, or not well`, "Check --relay-url or STATIC_RELAY_URL");
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
+    const code = error instanceof Error ? String(Reflect.get(error, "code")) : "";
+    if (/CERT|SIGNATURE/.test(code)) return fault(`${url} shows a certificate that is not believed`, "See below");
     return fault(`${url} does not answer: ${why}`, "Is it running (deno task start)? Is --relay-url right?");
   }
 }

@@ -50,8 +50,8 @@ async function signUp(api: TestApi): Promise<void> {
   assert(parseApiKey(saved.api_key ?? "") !== undefined);
   assertEquals([saved.api_url, saved.email], [api.url, email]);
   assert(!stdout.includes(saved.api_key ?? ""));
-  assertEquals(((await Deno.stat(user.credentialsFile))).mode ?? 0) & 0o777, 0o600);
-  assertEquals(((await Deno.stat(`${user.folder}/config/static`))).mode ?? 0) & 0o777, 0o700);
+  assertEquals(((await Deno.stat(user.credentialsFile)).mode ?? 0) & 0o777, 0o600);
+  assertEquals(((await Deno.stat(`${user.folder}/config/static`)).mode ?? 0) & 0o777, 0o700);
 
   const again = await user.json(["signup"], { input: `${address()}\n${password}\n`, code: 2 });
   assertStringIncludes(again.error.message, "signed in already");
