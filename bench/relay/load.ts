@@ -7,6 +7,7 @@ import {
   type AgentId,
   agentIdOf,
   authenticationStatement,
+  binaryIdFromBytes,
   binaryIdToBytes,
   type CallName,
   calls,
@@ -14,7 +15,6 @@ import {
   CellReader,
   type ChannelId,
   decodeRelayEnvelope,
-  encodeBase64url,
   encodeClientNotice,
   encodeMessageAad,
   encodeRequest,
@@ -89,7 +89,7 @@ export class LoadClient {
   call<Name extends CallName>(operation: Name, body: RequestBody<Name>): Promise<ReplyBody<Name>> {
     const id = this.#nextId++;
     return new Promise<ReplyBody<Name>>((resolve, reject) => {
-      this.#calls.set(id, { resolve: resolve as (body: never) => void, reject });
+      this.#calls.set(id, { resolve: resolve as (body: never) => void, reject }); // cast: of this operation's own reply
       this.#send(calls[operation].lane, encodeRequest(id, operation, body));
     });
   }
@@ -108,7 +108,7 @@ export class LoadClient {
     const call = this.#calls.get(envelope.id);
     this.#calls.delete(envelope.id);
     if (envelope.kind === "error") call?.reject(new Error(`${envelope.body.code}: ${envelope.body.message}`));
-    else call?.resolve(envelope.body as never);
+    else call?.resolve(envelope.body as never); // cast: the reply to the call of this id
   }
 
   #send(lane: "control" | "data", envelope: Uint8Array): void {
@@ -213,7 +213,7 @@ export class Load {
   #sendOne(): Promise<unknown> {
     const bytes = new Uint8Array(16);
     new DataView(bytes.buffer).setUint32(0, ++this.#sent);
-    const messageId = encodeBase64url(bytes) as MessageId;
+    const messageId = binaryIdFromBytes<MessageId>(bytes);
     const ciphertext = createPrivateMessage({
       groupId: binaryIdToBytes(this.#channelId),
       epoch: 1,

@@ -32,9 +32,12 @@ export class Channels {
 
   /** Those that nobody reads and nobody used lately, the longest unused first, beyond `keep`. */
   idle(keep: number): Channel[] {
-    const before = this.#host.nowMs() - restMs;
-    const idle = [...this].filter(({ subscriptions, lastUsedMs }) => subscriptions.size === 0 && lastUsedMs < before);
+    const idle = [...this].filter((channel) => this.isIdle(channel));
     return idle.sort((a, b) => a.lastUsedMs - b.lastUsedMs).slice(0, Math.max(0, idle.length - keep));
+  }
+
+  isIdle({ subscriptions, lastUsedMs }: Channel): boolean {
+    return subscriptions.size === 0 && lastUsedMs < this.#host.nowMs() - restMs;
   }
 
   drop(channel: Channel): void {

@@ -1,6 +1,12 @@
 /** What schedules of the simulation have found, each in its shortest form. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { type ChannelId, leaveStatement, type ReplyBody } from "../../proto/mod.ts";
+import { type Engine, openSqliteEngine } from "../engine/mod.ts";
+import type { DeliverableItem } from "./log_item.ts";
+import { Subscription } from "./subscription.ts";
 import { Actor } from "./testing/actors.ts";
+import { CallRefused, createAgent } from "./testing/client.ts";
+import { settle } from "./testing/simulated_time.ts";
 import { createWorld, type World } from "./testing/world.ts";
 
 function test(name: string, run: (world: World) => Promise<void>): void {
@@ -15,15 +21,130 @@ function test(name: string, run: (world: World) => Promise<void>): void {
   });
 }
 
-test("subscribing from a later position acknowledges nothing that lies before it", async (world) => {
+/** An engine that can be told to keep its next call of one method waiting; all others are as fast as ever. */
+function holdable(engine: Engine, method: "findKey" | "saveSnapshot"): { held: Engine; hold: () => () => void } {
+  let waiting: Promise<void> | undefined;
+  const held = new Proxy(engine, {
+    get: (target, property): unknown => {
+      const value: unknown = Reflect.get(target, property);
+      if (typeof value !== "function") return value;
+      const call = value.bind(target) as (...args: unknown[]) => unknown;
+      if (property !== method) return call;
+      return async (...args: unknown[]): Promise<unknown> => {
+        const before = waiting;
+        waiting = undefined;
+        await before;
+        return await call(...args);
+      };
+    },
+  });
+  const hold = (): () => void => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting = promise;
+    return resolve;
+  };
+  return { held, hold };
+}
+
+/** Alice has made a channel and added Bob, who has taken his Welcome. */
+async function pair(world: World): Promise<{ alice: Actor; bob: Actor; channelId: ChannelId }> {
   const alice = await Actor.connect(world, 1);
   const bob = await Actor.connect(world, 2);
   const channelId = await alice.createChannel();
   await alice.commit(channelId, 0, { added: [bob.agentId] });
   await bob.acknowledge(channelId, 1);
+  return { alice, bob, channelId };
+}
+
+function leave({ agent, client }: Actor, channelId: ChannelId, epoch: number): Promise<ReplyBody<"LeaveChannel">> {
+  const signature = agent.sign(leaveStatement({ channelId, agentId: agent.agentId, epoch }));
+  return client.call("LeaveChannel", { channelId, epoch, signature });
+}
+
+test("subscribing from a later position acknowledges nothing that lies before it", async (world) => {
+  const { alice, bob, channelId } = await pair(world);
   await alice.send(channelId, 1, 1);
   await bob.subscribe(channelId, 2);
   await world.time.advance(5_000);
   await bob.reconnect();
   assertEquals((await bob.subscribe(channelId)).after, 1);
+});
+
+test("a Subscribe whose connection is gone leaves no subscription behind", async (world) => {
+  const { bob, channelId } = await pair(world);
+  void bob.subscribe(channelId);
+  bob.client.close();
+  await settle();
+  assertEquals(world.core.stats().subscriptions, 0);
+});
+
+Deno.test("what is appended while a subscription reads an empty page is delivered", async () => {
+  const { agentId } = createAgent(1);
+  const reading = Promise.withResolvers<readonly DeliverableItem[]>();
+  const channel = {
+    head: 2,
+    // Entries 1 and 2 were trimmed.
+    itemAfter: (position: number): "stored" | undefined => position < 2 ? "stored" : undefined,
+    readItems: () => reading.promise,
+    endOf: () => undefined,
+  };
+  const sink = { hasRoom: true, deliver: () => {}, queue: () => {}, finished: () => {}, failed: () => {} };
+  const subscription = new Subscription(channel, sink, { agentId, tag: 1, windowBytes: 1_000, after: 0 });
+  subscription.pump();
+  channel.head = 3;
+  reading.resolve([]);
+  await settle();
+  assertEquals(subscription.position, 2);
+});
+
+Deno.test("a channel that somebody comes back to while it is saved stays in memory", async () => {
+  const engine = await openSqliteEngine({ path: ":memory:" });
+  const { held, hold } = holdable(engine, "saveSnapshot");
+  const world = await createWorld({ engine: held, config: { idleChannels: 0 } });
+  const { alice, bob, channelId } = await pair(world);
+  // So many that the snapshot is renewed before the channel is let go of.
+  for (let number = 1; number <= 70; number++) await alice.send(channelId, 1, number);
+  const release = hold();
+  await world.time.advance(150_000);
+  await bob.subscribe(channelId);
+  release();
+  await settle();
+  await alice.send(channelId, 1, 71);
+  await settle();
+  assertEquals(bob.client.pushed("DeliverMessage").at(-1)?.sequence, 72);
+  await world.close();
+  await engine.close();
+});
+
+test("everybody who leaves at the same time is told that it has left", async (world) => {
+  const { alice, bob, channelId } = await pair(world);
+  const left = await Promise.all([leave(alice, channelId, 1), leave(bob, channelId, 1)]);
+  assertEquals(left.map(({ sequence }) => sequence), [2, 3]);
+});
+
+test("who leaves and is added again at the same time keeps the cursor of its new membership", async (world) => {
+  const { alice, bob, channelId } = await pair(world);
+  const leaving = leave(bob, channelId, 1);
+  await alice.commit(channelId, 1, { removed: [bob.agentId], added: [bob.agentId] });
+  await leaving;
+  await bob.acknowledge(channelId, 3);
+  const restarted = await createWorld({ engine: world.engine });
+  await bob.reconnect(restarted);
+  assertEquals((await bob.subscribe(channelId)).consumed, 3);
+  await restarted.close();
+});
+
+Deno.test("a commit of a future epoch is not taken from whom the commit before it removes", async () => {
+  const engine = await openSqliteEngine({ path: ":memory:" });
+  const { held, hold } = holdable(engine, "findKey");
+  const world = await createWorld({ engine: held });
+  const { alice, bob, channelId } = await pair(world);
+  const release = hold();
+  const early = bob.commit(channelId, 2);
+  await alice.commit(channelId, 1, { removed: [bob.agentId] });
+  release();
+  const refusal = await assertRejects(() => early, CallRefused);
+  assertEquals(refusal.body.code, "not_found");
+  await world.close();
+  await engine.close();
 });

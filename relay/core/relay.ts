@@ -26,8 +26,12 @@ const careMs = 1_000;
 const upkeepMs = 60_000;
 /** Idle channels with old messages that one round of upkeep looks at. */
 const agedAtOnce = 100;
-/** What a client waits at most before it comes back after a drain. */
+/** What a client waits before it comes back, at most, and at least after a drain. */
 const drainRetryMs = 5_000;
+const minDrainRetryMs = 500;
+/** A drain sends a few sessions away at a time. */
+const drainTurnMs = 20;
+const drainAtOnce = 10;
 
 export interface RelayStats {
   readonly sessions: number;
@@ -72,6 +76,7 @@ class Relay implements RelayCore, Core, SessionHost {
   #draining: PromiseWithResolvers<void> | undefined;
   #cancelCare: (() => void) | undefined;
   #cancelUpkeep: () => void;
+  #cancelDrain: (() => void) | undefined;
   #closed = false;
 
   constructor(config: CoreConfig, deps: CoreDeps) {
@@ -103,9 +108,8 @@ class Relay implements RelayCore, Core, SessionHost {
 
   async drain(): Promise<void> {
     this.#draining ??= Promise.withResolvers();
-    for (const session of [...this.#sessions]) {
-      session.end({ code: "relay_draining", message: "The relay is going away", retryAfterMs: drainRetryMs });
-    }
+    this.#cancelDrain?.();
+    this.#sendAway([...this.#sessions], 0);
     if (this.#sessions.size === 0) this.#draining.resolve();
     await this.#draining.promise;
   }
@@ -116,7 +120,10 @@ class Relay implements RelayCore, Core, SessionHost {
     this.#cancelUpkeep();
     this.#cancelCare?.();
     await Promise.all(this.#background);
-    for (const channel of [...this.channels]) await this.#drop(channel);
+    for (const channel of [...this.channels]) {
+      await this.#save(channel);
+      this.#drop(channel);
+    }
   }
 
   stats(): RelayStats {
@@ -204,6 +211,19 @@ class Relay implements RelayCore, Core, SessionHost {
     });
   }
 
+  /** Not all at once, and not all back at once: whoever takes them over has to greet each of them. */
+  #sendAway(sessions: readonly Session[], from: number): void {
+    const share = Math.ceil(sessions.length * drainTurnMs / this.config.drainMs);
+    const until = this.#closed ? sessions.length : from + Math.max(drainAtOnce, share);
+    sessions.slice(from, until).forEach((session, index) => {
+      const late = (from + index) / sessions.length;
+      const retryAfterMs = Math.round(minDrainRetryMs + late * (drainRetryMs - minDrainRetryMs));
+      session.end({ code: "relay_draining", message: "The relay is going away", retryAfterMs });
+    });
+    if (until >= sessions.length) return;
+    this.#cancelDrain = this.deps.after(drainTurnMs, () => this.#sendAway(sessions, until));
+  }
+
   #level(): SheddingLevel {
     return sheddingLevel({ loopLagMs: this.deps.loopLagMs(), appendsWaiting: this.#appendsWaiting });
   }
@@ -287,14 +307,21 @@ class Relay implements RelayCore, Core, SessionHost {
       }
       this.claimRate.forget(nowMs());
       this.inviteRate.forget(nowMs());
-      for (const channel of this.channels.idle(this.config.idleChannels)) await this.#drop(channel);
+      for (const channel of this.channels.idle(this.config.idleChannels)) {
+        await this.#save(channel);
+        // Not if somebody has come back to it while it was saved.
+        if (this.channels.isIdle(channel)) this.#drop(channel);
+      }
       if (!this.#closed) this.#cancelUpkeep = this.deps.after(upkeepMs, () => this.#upkeep());
     });
   }
 
-  async #drop(channel: Channel): Promise<void> {
+  async #save(channel: Channel): Promise<void> {
     await writeCursors(channel, this.deps);
     await saveSnapshot(channel, this.deps);
+  }
+
+  #drop(channel: Channel): void {
     this.#touched.delete(channel);
     this.channels.drop(channel);
   }

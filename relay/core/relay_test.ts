@@ -560,6 +560,21 @@ test("a drain takes no more connections and tells every client when to come back
   assertEquals(world.connect().ended?.code, "relay_draining");
 });
 
+test("a drain of many spreads their ends over its time, and when they come back", async (world) => {
+  const clients = Array.from({ length: 600 }, () => world.connect());
+  const gone = (): number => clients.filter(({ ended }) => ended !== undefined).length;
+  const drained = world.core.drain();
+  assertEquals(gone(), 10);
+  await world.time.advance(1_000);
+  assert(gone() > 100 && gone() < 600, `${gone()} are gone`);
+  await world.time.advance(2_000);
+  await drained;
+  assertEquals(gone(), 600);
+  const waits = clients.map((client) => client.pushed("SessionEnding")[0]?.retryAfterMs ?? 0);
+  assertEquals([Math.min(...waits), new Set(waits).size], [500, 600]);
+  assert(Math.max(...waits) > 4_900);
+});
+
 Deno.test("after a restart every accepted entry, membership and Welcome is there, and epochs go on", async () => {
   const before = await createWorld();
   const { alice, bob, channelId } = await pair(before);

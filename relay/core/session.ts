@@ -49,6 +49,8 @@ export interface SessionHost {
 
 /** Beyond what deliveries may fill: replies to requests that the client sends without reading. */
 const replyReserveBytes = 2 * limits.envelopeBytes;
+/** Timers of runtimes take no more than 2^31 - 1 ms; a longer one would fire at once. */
+const longestTimerMs = 20 * 24 * 60 * 60 * 1000;
 
 export class Session implements RelaySession, DeliverySink {
   readonly link: Link;
@@ -135,7 +137,11 @@ export class Session implements RelaySession, DeliverySink {
   /** Replaces the deadline by which something must have happened. */
   expireAfter(ms: number, reason: EndReason): void {
     this.#cancelDeadline();
-    this.#cancelDeadline = this.#host.deps.after(ms, () => this.end(reason));
+    const stepMs = Math.min(ms, longestTimerMs);
+    this.#cancelDeadline = this.#host.deps.after(stepMs, () => {
+      if (stepMs < ms) this.expireAfter(ms - stepMs, reason);
+      else this.end(reason);
+    });
   }
 
   notify<Name extends NoticeName>(operation: Name, body: NoticeBody<Name>): void {

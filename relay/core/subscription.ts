@@ -156,13 +156,15 @@ export class Subscription {
     if (this.#reading) return;
     this.#reading = true;
     const after = this.#position;
+    // As of now: what is appended while the page is read lies behind it and is not part of it.
+    const { head } = this.#channel;
     this.#channel.readItems(after).then((items) => {
       this.#reading = false;
       if (this.#ended) return;
       this.#page = items;
       this.#pageAt = 0;
       // An empty page below the head: everything in between was trimmed, and none of it was for this member any more.
-      if (items.length === 0) this.#position = Math.max(this.#position, this.#channel.head);
+      if (items.length === 0) this.#position = Math.max(this.#position, head);
       this.#sink.queue(this);
     }).catch((error: unknown) => {
       this.#reading = false;

@@ -8,9 +8,12 @@ import type { Session } from "./session.ts";
 export async function sendWelcomeTo(session: Session, channel: Channel): Promise<void> {
   const agentId = session.agent?.agentId;
   if (agentId === undefined || !channel.hasWelcomeFor(agentId)) return;
-  const entry = await channel.entryAt(channel.state.welcomes.get(agentId) ?? 0);
+  const sequence = channel.state.welcomes.get(agentId) ?? 0;
+  const entry = await channel.entryAt(sequence);
   const member = channel.state.members.get(agentId);
   if (entry === undefined || member === undefined || !channel.hasWelcomeFor(agentId)) return;
+  // A newer one came meanwhile, perhaps into another membership: it is sent on its own.
+  if (channel.state.welcomes.get(agentId) !== sequence) return;
   const found = welcomeIn(entry, agentId);
   if (found === undefined) return;
   const requestId = channel.answered.get(agentId);

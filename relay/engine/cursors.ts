@@ -16,7 +16,10 @@ export class Cursors {
     this.#move = database.prepare(
       "UPDATE cursor SET consumed = ?1 WHERE channel = ?2 AND agent = ?3 AND consumed < ?1",
     );
-    this.#drop = database.prepare("DELETE FROM cursor WHERE channel = ? AND agent = ?");
+    // Not of somebody who was added again while the call was under way: its cursor is of its new membership.
+    this.#drop = database.prepare(`
+      DELETE FROM cursor WHERE channel = ?1 AND agent = ?2 AND
+        NOT EXISTS (SELECT 1 FROM listing WHERE agent = ?2 AND channel_id = ?3)`);
   }
 
   all(channelId: ChannelId): ReadonlyMap<AgentId, number> {
@@ -36,6 +39,6 @@ export class Cursors {
 
   drop(channelId: ChannelId, agentId: AgentId): void {
     const channel = this.#heads.find(channelId);
-    if (channel !== undefined) this.#drop.run(channel.number, agentId);
+    if (channel !== undefined) this.#drop.run(channel.number, agentId, channelId);
   }
 }

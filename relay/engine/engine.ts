@@ -43,6 +43,7 @@ export interface Engine {
   cursors(channelId: ChannelId): Promise<ReadonlyMap<AgentId, number>>;
   /** Never moves back, and does nothing for an agent without a cursor (it was dropped). Durable when it resolves. */
   moveCursor(channelId: ChannelId, agentId: AgentId, consumed: number): Promise<void>;
+  /** Of somebody who is listed no more; who was added again keeps its new one. */
   dropCursor(channelId: ChannelId, agentId: AgentId): Promise<void>;
 
   /** What application messages of the channel take. */

@@ -44,6 +44,7 @@ export class GroupCommit {
   /** Something was committed that is not durable yet. */
   #unconfirmed = false;
   #refusal: EngineError | undefined;
+  #jobsThisTurn = 0;
 
   constructor(storage: Storage) {
     this.#storage = storage;
@@ -102,16 +103,23 @@ export class GroupCommit {
     await undefined;
     while (this.#queue.length > 0) {
       const group = this.#takeGroup();
-      const full = group.length === maxGroupJobs || this.#queue.length > 0;
       const written = this.#execute(group);
       if (written === "undone") continue;
       if (written === "unconfirmed" && !await this.#confirm(group)) break;
       for (const job of group) job.resolve();
+      this.#runReaders();
       if (written === "unconfirmed") await this.#upkeep();
-      // A database in memory awaits nothing, and others want to run too.
-      else if (full) await nextTurn();
+      else await this.#letOthersRun(group.length);
     }
     this.#draining = undefined;
+  }
+
+  /** A database in memory awaits nothing: without this, callers that do nothing else would keep everybody else from running. */
+  async #letOthersRun(jobs: number): Promise<void> {
+    this.#jobsThisTurn += jobs;
+    if (this.#jobsThisTurn < maxGroupJobs) return;
+    this.#jobsThisTurn = 0;
+    await nextTurn();
   }
 
   #takeGroup(): Job[] {
@@ -148,15 +156,21 @@ export class GroupCommit {
     this.#unconfirmed = true;
     try {
       await this.#storage.sync();
+      return true;
     } catch (cause) {
       const refusal = this.#fail(cause);
       for (const job of group) job.reject(refusal);
+      this.#runReaders();
+      return false;
     }
+  }
+
+  /** After the callers, so that a watcher is not told of something that it has already read. */
+  #runReaders(): void {
     this.#unconfirmed = false;
     const readers = this.#readers;
     this.#readers = [];
     for (const run of readers) run();
-    return this.#refusal?.code !== "failed";
   }
 
   async #upkeep(): Promise<void> {

@@ -46,7 +46,7 @@ export function createRecords(database: Database, commits: GroupCommit): Records
       }),
     expire: async (nowMs) => {
       checkCount("time", nowMs);
-      while (await commits.write(() => removeExpired.run(nowMs)) > 0) await nextTurn();
+      while (await commits.write(() => removeExpired.run(nowMs)) === sliceRows) await nextTurn();
     },
   };
 }

@@ -14,6 +14,9 @@ interface Victim {
   bytes: number;
 }
 
+/** `full`: there may be more, and others should run before it; `more`: there may be, but this was little. */
+type SliceResult = "full" | "more" | "done";
+
 interface Run {
   readonly first: number;
   last: number;
@@ -88,11 +91,9 @@ export class Trimming {
       const channel = this.#heads.find(channelId);
       if (channel === undefined) return "done";
       const last = Math.min(through, channel.snapshotSequence);
-      const slice = takeSlice(this.#oldest.all(channel.number, 0, last));
-      if (slice.length > 0) {
-        this.#deleteEntries(channel, slice);
-        return "more";
-      }
+      const { victims, full } = takeSlice(this.#oldest.all(channel.number, 0, last));
+      this.#deleteEntries(channel, victims);
+      if (full) return "full";
       this.#deleteGaps.run(channel.number, last);
       this.#shortenGap.run(channel.number, last);
       return "done";
@@ -104,31 +105,34 @@ export class Trimming {
     return this.#inSlices(() => {
       const channel = this.#heads.find(channelId);
       if (channel === undefined || channel.messages === 0) return "done";
-      const slice = takeSlice(this.#oldestMessages.all(channel.number, channel.messagesAfter, through));
-      this.#deleteEntries(channel, slice);
-      for (const run of runsOf(slice)) this.#addGap(channel, run, reason);
-      return slice.length > 0 ? "more" : "done";
+      const { victims, full } = takeSlice(this.#oldestMessages.all(channel.number, channel.messagesAfter, through));
+      this.#deleteEntries(channel, victims);
+      for (const run of runsOf(victims)) this.#addGap(channel, run, reason);
+      return full ? "full" : "done";
     });
   }
 
   /** Keys from before one time; commit traces and closed channels from before the other. */
   async forget({ keysMs, commitsMs }: { keysMs: number; commitsMs: number }): Promise<void> {
-    await this.#inSlices(() => this.#oldKeys.run(keysMs) > 0 ? "more" : "done");
-    await this.#inSlices(() => this.#oldTraces.run(commitsMs) > 0 ? "more" : "done");
+    await this.#inSlices(() => this.#oldKeys.run(keysMs) === sliceRows ? "full" : "done");
+    await this.#inSlices(() => this.#oldTraces.run(commitsMs) === sliceRows ? "full" : "done");
     await this.#inSlices(() => {
       const channelId = this.#closedChannel.get(commitsMs)?.id;
       const channel = channelId === undefined ? undefined : this.#heads.find(channelId);
-      if (channel === undefined) return "done";
-      this.#purgeSlice(channel);
-      return "more";
+      return channel === undefined ? "done" : this.#purgeSlice(channel);
     });
   }
 
-  async #inSlices(slice: () => "more" | "done"): Promise<void> {
-    while (await this.#commits.write(slice) === "more") await nextTurn();
+  async #inSlices(slice: () => SliceResult): Promise<void> {
+    for (;;) {
+      const result = await this.#commits.write(slice);
+      if (result === "done") return;
+      if (result === "full") await nextTurn();
+    }
   }
 
   #deleteEntries(channel: ChannelHead, victims: readonly Victim[]): void {
+    if (victims.length === 0) return;
     for (const { number, sequence, message, bytes } of victims) {
       this.#delete.run(number);
       if (message === 0) continue;
@@ -149,13 +153,14 @@ export class Trimming {
   }
 
   /** The channel's own row goes last, so that a purge that was interrupted is taken up again. */
-  #purgeSlice(channel: ChannelHead): void {
-    const slice = takeSlice(this.#oldest.all(channel.number, 0, channel.head));
-    if (slice.length > 0) return this.#deleteEntries(channel, slice);
-    if (this.#purgeListings.run(channel.channelId) > 0) return;
-    if (this.#purgeSlices.some((purge) => purge.run(channel.number) > 0)) return;
+  #purgeSlice(channel: ChannelHead): SliceResult {
+    const { victims, full } = takeSlice(this.#oldest.all(channel.number, 0, channel.head));
+    this.#deleteEntries(channel, victims);
+    if (full || this.#purgeListings.run(channel.channelId) === sliceRows) return "full";
+    if (this.#purgeSlices.some((purge) => purge.run(channel.number) === sliceRows)) return "full";
     for (const purge of this.#purgeRest) purge.run(channel.number);
     this.#heads.forget(channel.channelId);
+    return "more";
   }
 }
 
@@ -171,8 +176,11 @@ function runsOf(victims: readonly Victim[]): Run[] {
 }
 
 /** At least one, then up to the slice's size. */
-function takeSlice(victims: readonly Victim[]): readonly Victim[] {
+function takeSlice(candidates: readonly Victim[]): { readonly victims: readonly Victim[]; readonly full: boolean } {
   let bytes = 0;
-  const end = victims.findIndex((victim, index) => (bytes += victim.bytes) > sliceBytes && index > 0);
-  return end < 0 ? victims : victims.slice(0, end);
+  const end = candidates.findIndex((victim, index) => (bytes += victim.bytes) > sliceBytes && index > 0);
+  return {
+    victims: end < 0 ? candidates : candidates.slice(0, end),
+    full: end >= 0 || candidates.length === sliceRows,
+  };
 }

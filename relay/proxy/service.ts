@@ -1,5 +1,5 @@
 /** The gRPC service: every typed call as an envelope and back, `Deliver`, and the three calls that carry cells. */
-import type { DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
+import type { DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import {
   ConnectError,
   type ConnectRouter,
@@ -59,12 +59,9 @@ export function createRelayService(options: RelayServiceOptions): RelayService {
   for (const name of Object.keys(calls) as CallName[]) { // cast: keys of the table
     addCall(router, name, { sessions, options });
   }
-  router.rpc(Relay.method.deliver, async function* (_request, context) {
-    const session = sessions.find(context.requestHeader.get(sessionHeader));
-    for await (const notice of session.deliver(context.signal)) {
-      yield padMessage(Relay.method.deliver.output, noticeToDelivery(notice), options.upstream.cellBytes);
-    }
-  }, { readMaxBytes: openReadMaxBytes });
+  router.rpc(Relay.method.deliver, (_request, context) => deliver(context, { sessions, options }), {
+    readMaxBytes: openReadMaxBytes,
+  });
   router.rpc(
     Relay.method.session,
     (cells, context) => streams.run(cells, addressOf(context), context.signal),
@@ -97,9 +94,10 @@ function addCall<Name extends CallName>(router: ConnectRouter, name: Name, { ses
   const { cellBytes } = options.upstream;
   const handler: MethodImpl<DescMethodUnary> = async (message, context) => {
     try {
+      // Who calls is judged before what it says.
+      const call = route(sessions, name, context);
       // cast: Connect decoded it by this operation's own descriptor
-      const body = requestFromMessage(name, message as RequestMessage<Name>);
-      const reply = await callSession(sessions, name, body, context);
+      const reply = await call(requestFromMessage(name, message as RequestMessage<Name>));
       const padded = padMessage(method.output, replyToMessage(name, reply), cellBytes);
       return padded as MessageInitShape<typeof method.output>; // cast: a message is an initialiser of its own type
     } catch (error) {
@@ -110,26 +108,35 @@ function addCall<Name extends CallName>(router: ConnectRouter, name: Name, { ses
   router.rpc(method, handler, { readMaxBytes: calls[name].open ? openReadMaxBytes : readMaxBytes });
 }
 
-async function callSession<Name extends CallName>(
-  sessions: TypedSessions,
-  name: Name,
-  body: RequestBody<Name>,
+async function* deliver(
   context: HandlerContext,
-): Promise<ReplyBody<Name>> {
+  { sessions, options }: Parts,
+): AsyncGenerator<MessageShape<typeof Relay.method.deliver.output>> {
+  const session = sessions.find(context.requestHeader.get(sessionHeader));
+  for await (const notice of session.deliver(context.signal)) {
+    yield padMessage(Relay.method.deliver.output, noticeToDelivery(notice), options.upstream.cellBytes);
+  }
+}
+
+type Call<Name extends CallName> = (body: RequestBody<Name>) => Promise<ReplyBody<Name>>;
+
+/** Where a call goes: a session of its own, a new one, or one for this call only. Throws a ConnectError. */
+function route<Name extends CallName>(sessions: TypedSessions, name: Name, context: HandlerContext): Call<Name> {
   const header = context.requestHeader.get(sessionHeader);
   const address = addressOf(context);
-  // cast: in the next two lines and the fourth, the name says which body it is and which reply it gets
   if (name === "Authenticate") {
-    return await sessions.authenticate(body as RequestBody<"Authenticate">) as ReplyBody<Name>;
+    const call: Call<"Authenticate"> = (body) => sessions.authenticate(body);
+    return call as Call<Name>; // cast: the name was compared
   }
   if (name === "GetChallenge" && header === null) {
-    // cast: as above
-    return await sessions.challenge(body as RequestBody<"GetChallenge">, address) as ReplyBody<Name>;
+    const call: Call<"GetChallenge"> = (body) => sessions.challenge(body, address);
+    return call as Call<Name>; // cast: the name was compared
   }
   if (name === "Ping" && header === null) {
-    return await sessions.once(address, (session) => session.call(name, body, context.signal));
+    return (body) => sessions.once(address, (session) => session.call(name, body, context.signal));
   }
-  return await sessions.find(header).call(name, body, context.signal);
+  const session = sessions.find(header);
+  return (body) => session.call(name, body, context.signal);
 }
 
 function addressOf(context: HandlerContext): string {

@@ -2,10 +2,6 @@
  * Quota without a round trip per message: leases are taken from the API ahead of need, one question per account at a time,
  * and every lease ends with a report of what the engine durably counted under it. A message is never accepted without a lease
  * that pays for it, so the limit holds whatever fails; when the API is away, what was leased is used up first.
- *
- * While a lease runs, the API is told only messages whose append is durable, so a later report never says less. Fill and
- * cover bytes travel with the last report of a lease: they are counted in memory, and a crash must not shrink a number that
- * was reported before.
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { Lease } from "../../proto/lease.ts";
@@ -13,8 +9,9 @@ import type { Quota, Reservation } from "../core/ports.ts";
 import type { Charge, HeldLease, LeaseBook } from "../engine/engine.ts";
 import { describeFailure, type Log } from "../operations/log.ts";
 import { AccountLeases, type ActiveLease } from "./account_leases.ts";
-import type { LeaseApi, LeaseReport, ReportOutcome } from "./lease_api.ts";
-import { reportsPerBatch, settleEarlierLife } from "./settlement.ts";
+import type { LeaseApi } from "./lease_api.ts";
+import { LeaseReports } from "./lease_reports.ts";
+import { settleEarlierLife } from "./settlement.ts";
 
 export interface LeasedQuotaDeps {
   readonly api: LeaseApi;
@@ -61,17 +58,10 @@ interface Account {
   bytesReportedAtMs: number;
 }
 
-/** A lease's last report; the same numbers until the API has taken it. */
-interface LastReport {
-  readonly report: LeaseReport;
-  /** The engine has counted under it. */
-  readonly booked: boolean;
-}
-
 export class LeasedQuota implements Quota {
   readonly #deps: LeasedQuotaDeps;
   readonly #accounts = new Map<AccountId, Account>();
-  #lastReports: LastReport[] = [];
+  readonly #reports: LeaseReports;
   #settling: Promise<void> | undefined;
   #ticking: Promise<void> | undefined;
   #closing = false;
@@ -80,6 +70,7 @@ export class LeasedQuota implements Quota {
 
   constructor(deps: LeasedQuotaDeps) {
     this.#deps = deps;
+    this.#reports = new LeaseReports(deps);
   }
 
   reserve(accountId: AccountId, payloadBytes: number): Reservation | Promise<Reservation> {
@@ -116,10 +107,8 @@ export class LeasedQuota implements Quota {
   async close(): Promise<void> {
     this.#closing = true;
     await this.#ticking;
-    for (const account of this.#accounts.values()) {
-      await account.refilling;
-      for (const lease of account.leases.takeAll()) await this.#end(account, lease);
-    }
+    await Promise.all([...this.#accounts.values()].map(({ refilling }) => refilling));
+    await this.#endLeases((leases) => leases.takeAll());
     await this.tick();
   }
 
@@ -132,7 +121,7 @@ export class LeasedQuota implements Quota {
       leases: leases.length,
       messagesLeft: usable.reduce((sum, { granted, taken }) => sum + granted - taken, 0),
       reservationsUnderWay: leases.reduce((sum, { underWay }) => sum + underWay, 0),
-      leasesUnreported: this.#lastReports.length,
+      leasesUnreported: this.#reports.waiting,
       leasesTaken: this.#leasesTaken,
       apiFailures: this.#apiFailures,
     };
@@ -203,7 +192,7 @@ export class LeasedQuota implements Quota {
     try {
       await book.open(lease);
     } catch (error) {
-      this.#lastReports.push({ report: lastReport(lease, {}), booked: false });
+      this.#reports.addUnused(lease);
       throw error;
     }
     this.#leasesTaken++;
@@ -223,15 +212,26 @@ export class LeasedQuota implements Quota {
   async #upkeep(): Promise<void> {
     await this.#settled();
     const nowMs = this.#deps.nowMs();
+    await this.#endLeases((leases) => leases.takeFinished(nowMs));
     for (const account of this.#accounts.values()) {
-      for (const lease of account.leases.takeFinished(nowMs)) await this.#end(account, lease);
       // The answer to this question was lost, and with it, perhaps, messages of the account's month.
       if (account.nonce !== undefined && this.#mayAsk(account, nowMs)) await this.#refill(account);
     }
-    await this.#sendLastReports();
-    await this.#sendProgress();
+    await this.#reports.sendLast();
+    const running = [...this.#accounts.values()].flatMap(({ leases }) => leases.active);
+    // What the API lost or disagrees about is worth nothing any more.
+    const disowned = await this.#reports.sendProgress(running);
+    await this.#endLeases((leases) => disowned.flatMap(({ leaseId }) => leases.takeOne(leaseId)));
     await this.#carryBytes(nowMs);
     for (const account of this.#accounts.values()) if (isForgettable(account, nowMs)) this.#accounts.delete(account.id);
+  }
+
+  /** All at once, so that the engine writes them together. */
+  async #endLeases(take: (leases: AccountLeases) => readonly ActiveLease[]): Promise<void> {
+    const ending = [...this.#accounts.values()].flatMap((account) =>
+      take(account.leases).map((lease) => this.#end(account, lease))
+    );
+    await Promise.all(ending);
   }
 
   async #end(account: Account, lease: ActiveLease): Promise<void> {
@@ -239,7 +239,7 @@ export class LeasedQuota implements Quota {
     const { padding, cover } = takeBytes(account, this.#deps.nowMs());
     const consumed = final?.consumed ?? lease.appended;
     const payload = final?.payloadBytes ?? lease.payloadBytes;
-    this.#lastReports.push({ report: lastReport(lease, { consumed, payload, padding, cover }), booked: true });
+    this.#reports.addEnded(lease, { consumed, payload, padding, cover });
   }
 
   /** Accounts that sent nothing have no lease to report bytes with: they get one for no messages. */
@@ -255,51 +255,9 @@ export class LeasedQuota implements Quota {
       account.bytesNonce = undefined;
       const { padding, cover } = takeBytes(account, nowMs);
       if (answer.outcome !== "granted") continue;
-      this.#lastReports.push({ report: lastReport(heldLease(answer.lease), { padding, cover }), booked: false });
+      this.#reports.addUnused(heldLease(answer.lease), { padding, cover });
     }
-    await this.#sendLastReports();
-  }
-
-  async #sendLastReports(): Promise<void> {
-    const last = this.#lastReports;
-    for (let start = 0; start < last.length; start += reportsPerBatch) {
-      const batch = last.slice(start, start + reportsPerBatch);
-      const outcomes = await this.#report(batch.map(({ report }) => report));
-      this.#lastReports = this.#lastReports.filter((one) => !batch.includes(one));
-      for (const [index, { report, booked }] of batch.entries()) {
-        this.#warnUnlessAccepted(report, outcomes[index]);
-        if (booked) await this.#deps.book.forget(report.lease_id);
-      }
-    }
-  }
-
-  async #sendProgress(): Promise<void> {
-    const progress = [...this.#accounts.values()].flatMap((account) =>
-      account.leases.active.filter(({ appended, reported }) => appended > reported).map((lease) => ({ account, lease }))
-    );
-    for (let start = 0; start < progress.length; start += reportsPerBatch) {
-      await this.#reportProgress(progress.slice(start, start + reportsPerBatch));
-    }
-  }
-
-  async #reportProgress(batch: readonly { account: Account; lease: ActiveLease }[]): Promise<void> {
-    const reports = batch.map(({ lease }) => progressReport(lease));
-    const outcomes = await this.#report(reports);
-    for (const [index, { account, lease }] of batch.entries()) {
-      lease.reported = reports[index]?.consumed ?? lease.reported;
-      if (outcomes[index] === "accepted") continue;
-      // The API lost it or disagrees about it: what is left of it is worth nothing.
-      this.#warnUnlessAccepted(progressReport(lease), outcomes[index]);
-      for (const taken of account.leases.takeOne(lease.leaseId)) await this.#end(account, taken);
-    }
-  }
-
-  #report(reports: LeaseReport[]): Promise<readonly ReportOutcome[]> {
-    return this.#deps.api.report({ relay_id: this.#deps.relayId, reports });
-  }
-
-  #warnUnlessAccepted({ lease_id: leaseId, consumed }: LeaseReport, outcome: ReportOutcome | undefined): void {
-    if (outcome !== "accepted") this.#deps.log("error", "lease_report_refused", { leaseId, consumed, outcome });
+    await this.#reports.sendLast();
   }
 
   #failed(action: string, error: unknown): void {
@@ -311,19 +269,6 @@ export class LeasedQuota implements Quota {
 function heldLease({ id, fence, account_id, granted, expires_at }: Lease): HeldLease {
   const account = parseAccountId(account_id.toLowerCase());
   return { leaseId: id, fence, account, granted, expiresAtMs: Date.parse(expires_at) };
-}
-
-function lastReport(
-  { leaseId, fence }: HeldLease,
-  counts: { consumed?: number; payload?: number; padding?: number; cover?: number },
-): LeaseReport {
-  const { consumed = 0, payload = 0, padding = 0, cover = 0 } = counts;
-  return { lease_id: leaseId, fence, consumed, bytes: { payload, padding, cover }, close: true };
-}
-
-function progressReport({ leaseId, fence, appended, payloadBytes }: ActiveLease): LeaseReport {
-  const bytes = { payload: payloadBytes, padding: 0, cover: 0 };
-  return { lease_id: leaseId, fence, consumed: appended, bytes, close: false };
 }
 
 function takeBytes(account: Account, nowMs: number): { padding: number; cover: number } {

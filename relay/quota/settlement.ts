@@ -25,18 +25,17 @@ export async function settleEarlierLife({ api, book, relayId, log }: SettlementD
   while (true) {
     const open = (await api.listOpen(relayId)).filter(({ id }) => !beyondRepair.has(id)).slice(0, reportsPerBatch);
     if (open.length === 0) break;
-    const reports: LeaseReport[] = [];
-    for (const { id, fence, consumed } of open) {
+    const reports = await Promise.all(open.map(async ({ id, fence, consumed }): Promise<LeaseReport> => {
       // One that the engine does not know was granted but never used, or the engine's file was lost with its count.
       const final = known.has(id) ? await book.stop(id) : undefined;
-      reports.push({
+      return {
         lease_id: id,
         fence,
         consumed: final?.consumed ?? consumed,
         bytes: { payload: final?.payloadBytes ?? 0, padding: 0, cover: 0 },
         close: true,
-      });
-    }
+      };
+    }));
     const outcomes = await api.report({ relay_id: relayId, reports });
     reports.forEach(({ lease_id: leaseId, consumed }, index) => {
       const outcome = outcomes[index];
@@ -45,5 +44,5 @@ export async function settleEarlierLife({ api, book, relayId, log }: SettlementD
       log("error", "earlier_lease_not_settled", { leaseId, consumed, outcome, effect: "the API counts it as used up" });
     });
   }
-  for (const { leaseId } of earlier) await book.forget(leaseId);
+  await Promise.all(earlier.map(({ leaseId }) => book.forget(leaseId)));
 }

@@ -4,6 +4,7 @@
  * commit it was. One commit of ours is under way at a time.
  */
 import { equalBytes, type JoinRequestId, type RequestBody } from "../../proto/mod.ts";
+import { createDeferred } from "../deferred.ts";
 import { createError } from "../errors.ts";
 import { isCode, translating } from "../faults.ts";
 import type { Change, PreparedCommit } from "../mls/group.ts";
@@ -126,7 +127,7 @@ export class Committer {
   /** The candidate is durable; from here on a crash is settled by `recover`. */
   async #submit(prepared: PreparedCommit, body: RequestBody<"SendCommit">): Promise<Committed | Conflict> {
     this.#candidate = prepared;
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = createDeferred<void>();
     this.#underWay = promise;
     try {
       for (let sends = 1;; sends++) {

@@ -2,6 +2,7 @@
  * The way back for a member that cannot follow the log any more: it asks, with the key of its old leaf, to be removed and
  * added again. Until a member answers it asks again from time to time. What was said in between is lost to it, and reported.
  */
+import { createDeferred } from "../deferred.ts";
 import { createError, type StaticError } from "../errors.ts";
 import { isCode, toStaticError } from "../faults.ts";
 import { DurableGroup } from "../mls/durable_group.ts";
@@ -73,7 +74,7 @@ export class Rejoiner {
   /** One request and its answer, or undefined when there was none. */
   async #ask(own: OwnKeyPackage): Promise<Welcome | undefined> {
     const { channelId } = this.#membership;
-    const { promise, resolve } = Promise.withResolvers<Welcome>();
+    const { promise, resolve } = createDeferred<Welcome>();
     const forget = this.#deps.welcomes.expect(channelId, (welcome) => {
       if (welcome.epoch <= this.#membership.epoch) return false;
       resolve(welcome);

@@ -17,6 +17,7 @@ import {
 import type { Agent } from "../agent.ts";
 import type { ChannelEngine } from "../channel/engine.ts";
 import type { Welcome } from "../channel/welcomes.ts";
+import { createDeferred } from "../deferred.ts";
 import { createError, type StaticError, TransportError } from "../errors.ts";
 import { isCode, toStaticError, translating } from "../faults.ts";
 import type { OwnKeyPackage } from "../mls/leaf.ts";
@@ -66,7 +67,7 @@ class JoinAttempt {
   readonly #agent: Agent;
   readonly #invite: Invite;
   readonly #own: OwnKeyPackage;
-  readonly #answer = Promise.withResolvers<Welcome>();
+  readonly #answer = createDeferred<Welcome>();
   #requestId: JoinRequestId | undefined;
   #deadlineMs = 0;
   #cancelRepeat: () => void = () => {};

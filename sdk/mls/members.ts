@@ -9,6 +9,8 @@ import type { CommitEffects } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";
 import { agentOf, credentialOf, encodeKeyPackageMessage, type MemberCredential } from "./leaf.ts";
 
+export { agentOf };
+
 export interface Member {
   readonly leafIndex: number;
   readonly agentId: AgentId;

@@ -2,6 +2,7 @@
 import {
   type CallName,
   calls,
+  type CellCounts,
   CellReader,
   CellSender,
   decodeRelayEnvelope,
@@ -11,7 +12,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../proto/mod.ts";
-import { CallFailed, NoticeLog, type RelayClient } from "./relay_client.ts";
+import { CallFailed, deferred, NoticeLog, type RelayClient } from "./relay_client.ts";
 
 export interface CellCarrier {
   /** Whole cells of one size. */
@@ -58,15 +59,15 @@ export class CellClient implements RelayClient {
   call<Name extends CallName>(operation: Name, body: RequestBody<Name>): Promise<ReplyBody<Name>> {
     if (this.#lost !== undefined) return Promise.reject(this.#lost);
     const id = this.#nextId++;
-    const { promise, resolve, reject } = Promise.withResolvers<ReplyBody<CallName>>();
+    const { promise, resolve, reject } = deferred<ReplyBody<CallName>>();
     this.#calls.set(id, { resolve, reject });
     this.#sender.push(calls[operation].lane, encodeRequest(id, operation, body));
     return promise as Promise<ReplyBody<Name>>;
   }
 
-  /** Whatever bytes a test wants to send as an envelope. */
-  push(envelope: Uint8Array): void {
-    this.#sender.push("control", envelope);
+  /** What the relay has sent. */
+  get counts(): CellCounts {
+    return this.#reader.counts;
   }
 
   close(): void {

@@ -62,6 +62,19 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
     const agent = await connect(() => relay, owner);
     const channelId = await agent.createChannel();
 
+    /** Starts the relay again, and answers what the account has used when the earlier life is settled: what is in the log. */
+    const nextLife = async (): Promise<number> => {
+      outputs.push(relay.output());
+      relay = await startRelayProcess(variables);
+      const settled = (): Promise<number> => openLeases(api, dataDir);
+      await eventually({ withinMs: 10_000, what: "settled" }, settled, (open) => open === 0);
+      const used = await usedBy(api, owner);
+      agent.client = await openTo(relay);
+      await agent.authenticate(agent.client, token);
+      assertEquals(await headOf(agent, channelId), used);
+      return used;
+    };
+
     await t.step("messages of a running relay appear in the account's usage", async () => {
       for (let sent = 0; sent < 25; sent++) await agent.send(channelId, 0);
       await eventually({ withinMs: 10_000, what: "usage" }, () => usedBy(api, owner), (used) => used === 25);
@@ -82,18 +95,23 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
       await relay.finished();
       agent.client.close();
       await Promise.allSettled(sending);
-      outputs.push(relay.output());
-      relay = await startRelayProcess(variables);
-      await eventually(
-        { withinMs: 10_000, what: "settled" },
-        () => openLeases(api, dataDir),
-        (open) => open === 0,
-      );
-      const used = await usedBy(api, owner);
-      agent.client = await openTo(relay);
-      await agent.authenticate(agent.client, token);
-      assertEquals(await headOf(agent, channelId), used);
-      assertGreater(used, acknowledged - 1, "nothing that was acknowledged is missing");
+      assertGreater(await nextLife(), acknowledged - 1, "nothing that was acknowledged is missing");
+    });
+
+    await t.step("a second signal ends it at once, although the API hangs, and the next life settles", async () => {
+      const before = await headOf(agent, channelId);
+      for (let sent = 0; sent < 5; sent++) await agent.send(channelId, 0);
+      api.signal("SIGSTOP");
+      relay.signal("SIGTERM");
+      // Those of the first second count as the same.
+      const repeating = setInterval(() => relay.signal("SIGTERM"), 50);
+      try {
+        assertEquals(await relay.finished(), 1, relay.output());
+      } finally {
+        clearInterval(repeating);
+        api.signal("SIGCONT");
+      }
+      assertEquals(await nextLife(), before + 5);
     });
 
     await t.step("a token that does not verify is refused in words", async () => {

@@ -1,28 +1,51 @@
 /**
- * The operations suite in Node, where native gRPC clients live. Bundled; `@connectrpc/connect-node` comes from the folder that
- * it is run in. Arguments: port, certificate file, origin, and how to call: `typed`, `typed-web` or `session`.
+ * The operations suite in Node, where native gRPC clients live. Bundled, and run in a folder where connect-node is installed.
+ * Arguments: port, certificate file, origin, and how to call: `typed` or `session` by gRPC, `cells` by Connect.
  */
-import { createGrpcTransport, createGrpcWebTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import type { Transport } from "@connectrpc/connect";
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { runTests } from "../runtime/suite.ts";
 import { CellClient } from "./cell_client.ts";
-import { sessionCarrier } from "./grpc_carriers.ts";
+import { sessionCarrier, upDownCarrier } from "./grpc_carriers.ts";
 import { createOperations } from "./operations_suite.ts";
 import type { RelayClient } from "./relay_client.ts";
 import { TypedClient } from "./typed_client.ts";
 
+interface SessionManager {
+  abort(): void;
+}
+
+type CreateTransport = (
+  options: { baseUrl: string; httpVersion: "2"; sessionManager: SessionManager; useBinaryFormat: boolean },
+) => Transport;
+
+/** What is used of connect-node: no dependency of this project, because it must not run in Deno. */
+interface ConnectNode {
+  readonly Http2SessionManager: new (
+    baseUrl: string,
+    options: Record<string, never>,
+    tls: { readonly ca: Uint8Array },
+  ) => SessionManager;
+  readonly createGrpcTransport: CreateTransport;
+  readonly createConnectTransport: CreateTransport;
+}
+
+const packageName = "@connectrpc/connect-node";
+const { Http2SessionManager, createGrpcTransport, createConnectTransport }: ConnectNode = await import(packageName);
+
 const [port = "", certFile = "", origin = "", kind = ""] = process.argv.slice(2);
 const baseUrl = `https://localhost:${port}`;
-const managers: Http2SessionManager[] = [];
+const managers: SessionManager[] = [];
 
 /** A connection of its own for each client, so that closing it is what a client's end looks like. */
 function open(): Promise<RelayClient> {
-  const manager = new Http2SessionManager(baseUrl, {}, { ca: readFileSync(certFile) });
-  managers.push(manager);
-  const create = kind === "typed-web" ? createGrpcWebTransport : createGrpcTransport;
-  const transport = create({ baseUrl, httpVersion: "2", sessionManager: manager });
-  return Promise.resolve(kind === "session" ? new CellClient(sessionCarrier(transport)) : new TypedClient(transport));
+  const sessionManager = new Http2SessionManager(baseUrl, {}, { ca: readFileSync(certFile) });
+  managers.push(sessionManager);
+  const create = kind === "cells" ? createConnectTransport : createGrpcTransport;
+  const transport = create({ baseUrl, httpVersion: "2", sessionManager, useBinaryFormat: true });
+  if (kind === "typed") return Promise.resolve(new TypedClient(transport));
+  return Promise.resolve(new CellClient(kind === "cells" ? upDownCarrier(transport) : sessionCarrier(transport)));
 }
 
 const results = await runTests(createOperations({ open, origin }));

@@ -16,9 +16,11 @@ import {
 } from "../../proto/mod.ts";
 import { check, failsWith, type RuntimeTest, sameBytes } from "../runtime/suite.ts";
 import { dayMs, freshName, randomId16, type Relay, TestAgent } from "./agent.ts";
-import { CallFailed } from "./relay_client.ts";
+import { CallFailed, deferred } from "./relay_client.ts";
 
 const patienceMs = 20_000;
+/** So that a runtime that ran only some of them is found out. */
+export const operationCount = 21;
 
 export function createOperations(relay: Relay): RuntimeTest[] {
   const tests: readonly [name: string, run: (relay: Relay) => Promise<void>][] = [
@@ -49,7 +51,7 @@ export function createOperations(relay: Relay): RuntimeTest[] {
 
 /** A reply that never comes must fail its own test and not hold up the others. */
 async function withinTime(running: Promise<void>): Promise<void> {
-  const late = Promise.withResolvers<void>();
+  const late = deferred<void>();
   const timer = setTimeout(() => late.reject(new Error(`not done after ${patienceMs} ms`)), patienceMs);
   try {
     await Promise.race([running, late.promise]);
@@ -344,7 +346,8 @@ async function listing(relay: Relay): Promise<void> {
   const alice = await TestAgent.connect(relay);
   const made = await Promise.all([1, 2, 3, 4, 5].map(() => alice.createChannel()));
   const listed: ChannelId[] = [];
-  for (let more = true, after: ChannelId | undefined; more;) {
+  let after: ChannelId | undefined;
+  for (let more = true; more;) {
     const page = await alice.client.call("ListChannels", { limit: 2, ...(after !== undefined && { after }) });
     listed.push(...page.channels.map(({ channelId }) => channelId));
     check(page.channels.every(({ member, owned, members }) => member && owned && members === 1), "another summary");

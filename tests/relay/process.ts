@@ -26,14 +26,20 @@ export interface ExitedProcess {
 const repository = new URL("../../", import.meta.url);
 const ephemeral = { STATIC_RELAY_GRPC_PORT: "0", STATIC_RELAY_QUIC_PORT: "0", STATIC_ADMIN_PORT: "0" };
 
-export async function startRelayProcess(environment: Readonly<Record<string, string>>): Promise<RelayProcess> {
-  const { child, lines, status, state } = spawn(environment);
+export async function startRelayProcess(
+  environment: Readonly<Record<string, string>>,
+  how: "permitted" | "as task" = "permitted",
+): Promise<RelayProcess> {
+  const { child, lines, status, state } = spawn(environment, how);
   const { listening } = await eventually(
     { withinMs: 20_000, what: "listening" },
     () => Promise.resolve({ listening: listeningLine(lines.text), ...state, output: lines.text }),
     ({ listening, ended }) => listening !== undefined || ended,
   );
-  if (listening === undefined) throw new Error(`The relay did not start: ${lines.text}`);
+  if (listening === undefined) {
+    await status;
+    throw new Error(`The relay did not start: ${lines.text}`);
+  }
   const { url, quic_url: quicUrl, admin_url: adminUrl, ca_file: caFile } = listening;
   return {
     grpcUrl: url,
@@ -46,7 +52,9 @@ export async function startRelayProcess(environment: Readonly<Record<string, str
       return await (await fetch(url + path, { client })).text();
     },
     output: () => lines.text,
-    signal: (name) => child.kill(name),
+    signal: (name) => {
+      if (!state.ended) child.kill(name);
+    },
     finished: () => status,
     stop: async () => {
       if (!state.ended) child.kill("SIGKILL");
@@ -57,7 +65,7 @@ export async function startRelayProcess(environment: Readonly<Record<string, str
 
 /** A start that is expected to fail. */
 export async function runRelayProcess(environment: Readonly<Record<string, string>>): Promise<ExitedProcess> {
-  const { child, lines, status } = spawn(environment);
+  const { child, lines, status } = spawn(environment, "permitted");
   const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
   const code = await status;
   clearTimeout(timer);
@@ -71,10 +79,11 @@ interface Spawned {
   readonly status: Promise<number>;
 }
 
-function spawn(environment: Readonly<Record<string, string>>): Spawned {
+function spawn(environment: Readonly<Record<string, string>>, how: "permitted" | "as task"): Spawned {
   const variables: Record<string, string> = { ...ephemeral, ...environment };
+  const run = ["run", "--no-check", ...permissions(variables), "relay/main.ts"];
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-check", ...permissions(variables), "relay/main.ts"],
+    args: how === "as task" ? ["task", "--quiet", "relay"] : run,
     cwd: repository,
     env: variables,
     stdin: "null",
@@ -85,14 +94,14 @@ function spawn(environment: Readonly<Record<string, string>>): Spawned {
   const reading = Promise.all([collect(child.stdout, lines), collect(child.stderr, lines)]);
   const state = { ended: false };
   const status = child.status.then(async ({ code }) => {
-    await reading;
     state.ended = true;
+    await reading;
     return code;
   });
   return { child, lines, state, status };
 }
 
-/** Ports to listen on, the API to ask, the data directory, and the certificate's files. */
+/** Ports to listen on, the API to ask, the data directory, the certificate's files, and the engine's worker. */
 function permissions(variables: Readonly<Record<string, string>>): string[] {
   const { STATIC_RELAY_GRPC_PORT, STATIC_RELAY_QUIC_PORT, STATIC_ADMIN_PORT, STATIC_DATA_DIR = ".static" } = variables;
   const api = new URL(variables.STATIC_API_URL ?? "http://127.0.0.1:8080").host;
@@ -102,9 +111,8 @@ function permissions(variables: Readonly<Record<string, string>>): string[] {
     `127.0.0.1:${STATIC_ADMIN_PORT}`,
     api,
   ];
-  const files = [STATIC_DATA_DIR, variables.STATIC_TLS_CERT, variables.STATIC_TLS_KEY].filter((path) =>
-    path !== undefined
-  );
+  const { STATIC_TLS_CERT: cert, STATIC_TLS_KEY: key } = variables;
+  const files = [STATIC_DATA_DIR, cert, key].filter((path) => path !== undefined);
   return [
     "--no-prompt",
     `--allow-net=${net.join(",")}`,

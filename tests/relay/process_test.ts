@@ -149,6 +149,27 @@ Deno.test("a certificate that was replaced is shown to new connections after SIG
   await Deno.remove(folder, { recursive: true });
 });
 
+Deno.test("deno task relay runs in the data directory and with the certificate that the variables name", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static-relay-task-" });
+  const { cert, key } = await createCertificate();
+  await Deno.writeTextFile(`${folder}/tls cert.pem`, cert);
+  await Deno.writeTextFile(`${folder}/tls key.pem`, key);
+  const relay = await startRelayProcess({
+    STATIC_DATA_DIR: `${folder}/data`,
+    STATIC_TLS_CERT: `${folder}/tls cert.pem`,
+    STATIC_TLS_KEY: `${folder}/tls key.pem`,
+    STATIC_RELAY_ORIGINS: "quic://localhost:4433",
+  }, "as task");
+  try {
+    assertEquals(JSON.parse(await relay.get("/health", cert)), { status: "ok" });
+    relay.signal("SIGTERM");
+    assertEquals(await relay.finished(), 0, relay.output());
+  } finally {
+    await relay.stop();
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("a restart keeps the authority that clients trust and the relay's id", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
   const kept: string[] = [];

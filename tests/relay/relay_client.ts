@@ -79,3 +79,16 @@ export class NoticeLog {
     });
   }
 }
+
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** `Promise.withResolvers`, which Node 20 does not have. */
+export function deferred<T>(): Deferred<T> {
+  let [resolve, reject]: [(value: T) => void, (error: Error) => void] = [() => {}, () => {}];
+  const promise = new Promise<T>((onResolve, onReject) => [resolve, reject] = [onResolve, onReject]);
+  return { promise, resolve, reject };
+}

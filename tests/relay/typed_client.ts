@@ -13,14 +13,14 @@ import {
   type RequestBody,
   requestToMessage,
 } from "../../proto/mod.ts";
-import { CallFailed, NoticeLog, type RelayClient } from "./relay_client.ts";
+import { CallFailed, deferred, NoticeLog, type RelayClient } from "./relay_client.ts";
 
 type Unary = (message: unknown, options: { headers?: Record<string, string> }) => Promise<unknown>;
 
 export class TypedClient implements RelayClient {
   readonly notices = new NoticeLog();
   readonly #client;
-  readonly #ended = Promise.withResolvers<string | undefined>();
+  readonly #ended = deferred<string | undefined>();
   readonly #abort = new AbortController();
   #headers: Record<string, string> = {};
 
@@ -53,7 +53,7 @@ export class TypedClient implements RelayClient {
 
   async #authenticated({ sessionToken }: ReplyBody<"Authenticate">): Promise<void> {
     this.#headers = { "static-session": encodeBase64url(sessionToken) };
-    const opened = Promise.withResolvers<void>();
+    const opened = deferred<void>();
     void this.#deliver(opened.resolve).then(this.#ended.resolve, (error) => {
       opened.resolve();
       this.#ended.resolve(toCallFailed(error).code);

@@ -141,7 +141,8 @@ export async function closeChannel(
 async function close({ core, agent }: AgentAsker, channel: Channel): Promise<number> {
   const attempts = 5;
   for (let attempt = 0; attempt < attempts; attempt++) {
-    if (channel.state.closed !== undefined) return channel.state.closed.timeMs;
+    const doneAtMs = closedAtMs(channel);
+    if (doneAtMs !== undefined) return doneAtMs;
     const outcome = await core.append(channel, {
       kind: "close",
       epoch: channel.state.epoch,
@@ -156,9 +157,14 @@ async function close({ core, agent }: AgentAsker, channel: Channel): Promise<num
       core.deps.log({ event: "channel_closed", channelId: channel.channelId, agentId: agent.agentId });
       return outcome.timeMs;
     }
-    if (outcome.kind !== "conflict") throw channelNotFound();
+    // Unless somebody else was faster; of that the channel knows by now.
+    if (outcome.kind !== "conflict" && closedAtMs(channel) === undefined) throw channelNotFound();
   }
   throw new Refusal("overloaded", "The channel changes too fast to be closed now; try again", { retryAfterMs: 100 });
+}
+
+function closedAtMs({ state }: Channel): number | undefined {
+  return state.closed?.timeMs;
 }
 
 export function epochConflict({ state }: Channel, why = "apply what was missed and try again"): Refusal {

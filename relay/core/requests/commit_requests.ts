@@ -13,7 +13,7 @@ import type { Channel } from "../channel.ts";
 import type { AgentAsker } from "../core.ts";
 import { encodeStored } from "../entry_body.ts";
 import { openAsMember } from "../membership.ts";
-import { Refusal } from "../refusal.ts";
+import { channelNotFound, Refusal } from "../refusal.ts";
 import { appendSettled, type Settled } from "./append.ts";
 import { epochConflict } from "./channel_requests.ts";
 
@@ -27,6 +27,8 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     const key = `commit:${encodeBase64url(commitHash)}`;
     const original = await asker.core.deps.engine.findKey(channel.channelId, key);
     if (original !== undefined) return answer({ ...original, duplicate: true }, commitHash);
+    // Again: a commit that came meanwhile may have removed the sender, and made a future epoch the current one.
+    if (!channel.state.isActive(asker.agent.agentId)) throw channelNotFound();
     if (body.epoch !== channel.state.epoch) {
       asker.core.deps.meter.epochConflicts++;
       throw epochConflict(channel);
@@ -140,6 +142,8 @@ export async function sendWelcome(
 ): Promise<ReplyBody<"SendWelcome">> {
   const { core, agent } = asker;
   const channel = await openAsMember(asker, body.channelId);
+  // Of the moment in which the sender is a member: a commit that comes meanwhile makes it a conflict.
+  const { epoch } = channel.state;
   checkWelcome(body.welcome, core.config.limits.welcomeBytes);
   const { recipients } = body;
   if (recipients.length === 0 || new Set(recipients).size < recipients.length) {
@@ -156,7 +160,7 @@ export async function sendWelcome(
   }
   const { sequence, duplicate } = await appendSettled(core, channel, {
     kind: "welcome",
-    epoch: channel.state.epoch,
+    epoch,
     sender: agent.agentId,
     timeMs: core.deps.nowMs(),
     body: encodeStored("SendWelcome", body),

@@ -13,6 +13,8 @@ export async function subscribe(
 ): Promise<ReplyBody<"Subscribe">> {
   const { core, session, agent: { agentId } } = asker;
   const channel = await openAsReader(asker, channelId);
+  // Else it would take the place of a subscription of the session that has replaced this one.
+  if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
   const consumed = channel.cursor(agentId) ?? 0;
   const { joinedSequence } = channel.state.members.get(agentId) ?? channel.state.former.get(agentId) ??
     { joinedSequence: 0 };

@@ -103,12 +103,9 @@ export function configureCover(
   return { mode, intervalMs };
 }
 
-/** Timers take no more than 2^31 - 1 ms and would fire at once. */
-const longestTimerMs = 20 * 24 * 60 * 60 * 1000;
-
 /** The session lives as long as its token. */
 export function expireWithToken(session: Session, { expiresAtMs }: Agent, nowMs: number): void {
-  session.expireAfter(Math.min(Math.max(0, expiresAtMs - nowMs), longestTimerMs), {
+  session.expireAfter(Math.max(0, expiresAtMs - nowMs), {
     code: "session_expired",
     message: "The token expired; renew it in time, or open a new session",
   });

@@ -31,6 +31,8 @@ export class SimulatedTime {
   /** Runs what falls due on the way, in order, and lets everything that follows from it happen. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms;
+    // What is under way may set timers that fall due on the way.
+    await settle(this.#turns);
     for (;;) {
       const due = this.#next();
       if (due === undefined || due.atMs > untilMs) break;

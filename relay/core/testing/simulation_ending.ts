@@ -2,12 +2,18 @@
  * The end of a schedule: everybody comes to rest, so that what is owed can be told from what is under way. First those who are
  * connected must have been served; then all come back and read on from their cursors; then the relay dies once more.
  */
-import type { Simulation } from "./simulation_actions.ts";
 import type { SimulatedAgent } from "./simulation_agent.ts";
 import type { ModelChannel } from "./simulation_model.ts";
+import { lastStay } from "./simulation_reader.ts";
+import type { Simulation } from "./simulation_setting.ts";
 
+/** All are told the same, so a few are enough to ask. */
+const askedAtTheEnd = 3;
 const wideWindow = 1_000_000;
-const restMs = 100;
+/** Longer than the slowest engine takes to load a few channels. */
+const patienceMs = 5_000;
+/** Longer than it takes to read a page. */
+const restMs = 250;
 /** More rounds than any schedule has entries. */
 const maxRounds = 2_000;
 
@@ -19,7 +25,8 @@ export async function finishSchedule(simulation: Simulation): Promise<void> {
   await reconnect(simulation);
   for (const agent of agents) checkServed(simulation, agent);
   await acknowledgeAll(simulation);
-  await relay.time.advance(3_000);
+  // Trimming takes turns of the event loop, in which others have theirs.
+  for (let round = 0; round < 8; round++) await relay.time.advance(restMs);
   await relay.checkQuota();
   await relay.checkTrimmed();
 
@@ -28,8 +35,8 @@ export async function finishSchedule(simulation: Simulation): Promise<void> {
   for (const agent of agents) {
     checkServed(simulation, agent);
     relay.auditor.check(agent.keyPackages === 0, `KeyPackages of ${agent.agentId} outlived the relay`);
-    await checkListings(simulation, agent);
   }
+  for (const agent of agents.slice(0, askedAtTheEnd)) await checkListings(simulation, agent);
   relay.auditor.finish();
 }
 
@@ -39,7 +46,7 @@ async function rest({ relay, agents }: Simulation): Promise<void> {
     if (agent.stalled && agent.isConnected) agent.client?.resume();
     agent.stalled = false;
   }
-  await relay.time.advance(1_000);
+  await relay.time.advance(patienceMs);
   for (let round = 0; round < maxRounds; round++) {
     const before = positions(agents);
     for (const agent of agents) {
@@ -62,12 +69,12 @@ async function reconnect(simulation: Simulation): Promise<void> {
     agent.disconnect();
     agent.connect();
   }
-  await relay.time.advance(1_000);
+  await relay.time.advance(patienceMs);
   for (const agent of agents) {
     relay.auditor.check(agent.isConnected, `${agent.agentId} cannot connect`);
     for (const channel of relay.auditor.channels.values()) void subscribeAgain(simulation, agent, channel);
   }
-  await relay.time.advance(1_000);
+  await relay.time.advance(patienceMs);
   await rest(simulation);
 }
 
@@ -81,7 +88,9 @@ async function subscribeAgain({ relay }: Simulation, agent: SimulatedAgent, chan
   // Who was removed and has been told is a stranger; who has not been told is still told.
   const { code } = outcome.body;
   const end = stay.end ?? Infinity;
-  const forgotten = (stay.endedAtMs ?? Infinity) < relay.time.nowMs() - relay.config.limits.lapseAgeMs;
+  const closedAtMs = channel.closed === undefined ? undefined : channel.log[channel.closed - 1]?.timeMs;
+  const overAtMs = stay.endedAtMs ?? closedAtMs ?? Infinity;
+  const forgotten = overAtMs < relay.time.nowMs() - relay.config.limits.lapseAgeMs;
   relay.auditor.check(stay.acknowledged.asked >= end || forgotten, `${what} may not read: ${code}`);
 }
 
@@ -89,13 +98,13 @@ async function subscribeAgain({ relay }: Simulation, agent: SimulatedAgent, chan
 function checkServed({ relay }: Simulation, { agentId, reader }: SimulatedAgent): void {
   const { auditor } = relay;
   for (const reading of reader.readings.values()) {
-    const { channel, stay, ended } = reading;
+    const { channel, ended } = reading;
+    const stay = lastStay(reading);
     const what = `${agentId} in ${channel.channel.name}`;
     if (ended) continue;
     const lost = reader.missing(reading, channel.head);
     auditor.check(lost === undefined, `${what} was never given entry ${lost} (it is at ${reading.position})`);
-    const over = channel.closed !== undefined || stay.stopped !== undefined ||
-      (stay.end !== undefined && stay.next === undefined);
+    const over = channel.closed !== undefined || stay.stopped !== undefined || stay.end !== undefined;
     auditor.check(!over, `${what} was never told that its reading is over`);
   }
   for (const channel of auditor.channels.values()) {
@@ -112,7 +121,7 @@ async function acknowledgeAll({ relay, agents }: Simulation): Promise<void> {
       void agent.acknowledge(channelId, position, position, false);
     }
   }
-  await relay.time.advance(1_000);
+  await relay.time.advance(patienceMs);
 }
 
 /** What the relay says about the channels is what follows from their logs. */

@@ -8,6 +8,7 @@ import {
   decodeClientEnvelope,
   encodeBase64url,
   type MessageId,
+  readPrivateMessageHeader,
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { Entry, NewChannel } from "../../engine/engine.ts";
@@ -90,6 +91,9 @@ export class ModelChannel {
     this.#check(entry.sequence === this.log.length, `has sequence ${entry.sequence}: the order has a hole`);
     this.#check(this.closed === undefined, "follows the end of the channel");
     this.#check(entry.epoch === this.epoch, `is of epoch ${entry.epoch}, the channel is at ${this.epoch}`);
+    const made = entry.commit?.commit ?? entry.message?.ciphertext;
+    const madeIn = made === undefined ? entry.epoch : readPrivateMessageHeader(made).epoch;
+    this.#check(madeIn === entry.epoch, `is a ${entry.kind} that was made in epoch ${madeIn}`);
     if (entry.kind !== "close") this.#check(this.members.has(entry.sender), `a ${entry.kind} of a stranger`);
     switch (entry.kind) {
       case "message":

@@ -129,7 +129,8 @@ export class Reader {
     const reading = this.readings.get(channelId);
     if (reading === undefined || reading.ended) return this.#report(channelId, "an end without a beginning");
     reading.ended = true;
-    const { channel, stay } = reading;
+    const { channel } = reading;
+    const stay = lastStay(reading);
     if (reason === "left" || reason === "lapsed") {
       return this.#check(reading, stay.stopped?.reason === reason, `is told that it has ${reason}`);
     }
@@ -161,7 +162,7 @@ export class Reader {
       this.#report(channelId, `entry ${sequence} without a subscription`);
       return undefined;
     }
-    const { stopped } = reading.stay;
+    const { stopped } = lastStay(reading);
     this.#check(reading, stopped === undefined, `entry ${sequence} although it has ${stopped?.reason}`);
     this.#check(reading, sequence > reading.stay.joined, `entry ${sequence} from before it joined`);
     return reading;
@@ -175,6 +176,13 @@ export class Reader {
     const name = this.#auditor.channel(channelId)?.channel.name ?? channelId;
     this.#auditor.report(`delivery to ${this.agentId} in ${name}: ${what}`);
   }
+}
+
+/** A reader that was removed and added by one commit reads on. */
+export function lastStay({ stay: first }: Reading): Stay {
+  let stay = first;
+  while (stay.next !== undefined) stay = stay.next;
+  return stay;
 }
 
 /** The stay in which a reader may read an entry; undefined after its removal. */

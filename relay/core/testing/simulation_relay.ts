@@ -108,8 +108,8 @@ export class SimulatedRelay {
 
   /** What everybody has taken is gone from the disk. */
   async checkTrimmed(): Promise<void> {
-    for (const { channel, closed } of this.auditor.channels.values()) {
-      if (closed !== undefined) continue;
+    for (const { channel, closed, members, leaving } of this.auditor.channels.values()) {
+      if (closed !== undefined || leaving.length === members.size) continue;
       const [left] = await this.#engine.read(channel.channelId, { after: 0, maxBytes: 1 });
       this.auditor.check(left === undefined, `${channel.name} keeps entry ${left?.sequence}, which nobody needs`);
     }

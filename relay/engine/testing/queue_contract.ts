@@ -14,9 +14,22 @@ export function queueContract(test: ContractTest): void {
     assertEquals(await engine.cursors(channelId), new Map([[creator, 2]]));
     const error = await assertRejects(() => engine.moveCursor(channelId, creator, 4), EngineError);
     assertEquals(error.code, "invalid");
+    await engine.append(channelId, commit("d", 0, { removed: [creator] }));
     await engine.dropCursor(channelId, creator);
     await engine.moveCursor(channelId, creator, 3);
     assertEquals(await engine.cursors(channelId), new Map());
+  });
+
+  test("dropCursor() leaves that of a member alone, so that it cannot meet the next membership", async (engine) => {
+    const channelId = await createChannel(engine, 1);
+    const agentId = sampleAgent(2);
+    await engine.append(channelId, commit("1", 0, { added: [agentId] }));
+    await engine.append(channelId, commit("2", 1, { removed: [agentId] }));
+    await Promise.all([
+      engine.append(channelId, commit("3", 2, { added: [agentId] })),
+      engine.dropCursor(channelId, agentId),
+    ]);
+    assertEquals((await engine.cursors(channelId)).get(agentId), 2);
   });
 
   test("who is added again starts before the entry that adds it", async (engine) => {

@@ -4,7 +4,7 @@
  * order), but for a chance of 2^-120. Two take little longer than one, because they share the doublings: that is what adding
  * a member consists of, and hundreds what joining a large group consists of.
  */
-import { interleavedMSMUnsafe } from "@noble/curves/abstract/curve.js";
+import { interleavedMSMUnsafe, pippenger } from "@noble/curves/abstract/curve.js";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
@@ -22,6 +22,8 @@ const order = Point.Fn.ORDER;
 
 /** Bits of a scalar that one addition takes in: measured best for two points as for a few hundred. */
 const windowBits = 5;
+/** Of more points, buckets that all share are cheaper than a table for each. */
+const maxTables = 512;
 
 /** Whether every signature is valid. */
 export function verifyBatch(items: readonly SignedBytes[]): boolean {
@@ -91,6 +93,7 @@ class Terms {
   }
 
   sum(): Point {
+    if (this.#points.length > maxTables) return pippenger(Point, this.#points, this.#scalars);
     return interleavedMSMUnsafe(Point, this.#points, windowBits)(this.#scalars);
   }
 }

@@ -198,6 +198,24 @@ Deno.test("a batch is judged as its signatures one by one, whichever of them is 
   assert(!verifyBatch(opposite));
 });
 
+Deno.test("two signatures are judged like hundreds, of one key like of many", () => {
+  for (const [count, keys] of [[2, 1], [2, 2], [9, 3], [260, 260]] as const) {
+    const seeds = Array.from({ length: keys }, () => randomBytes(32));
+    const publicKeys = seeds.map((seed) => ed25519.getPublicKey(seed));
+    const items: SignedBytes[] = Array.from({ length: count }, (_, i) => {
+      const [seed, publicKey] = [seeds[i % keys], publicKeys[i % keys]];
+      assert(seed && publicKey);
+      const message = randomBytes(40);
+      return { publicKey, message, signature: ed25519.sign(message, seed) };
+    });
+    assert(verifyBatch(items), `${count} signatures of ${keys} keys`);
+    for (const at of [0, count - 1]) {
+      assert(!verifyBatch(items.map((item, i) => i === at ? { ...item, message: randomBytes(40) } : item)));
+    }
+  }
+  assert(verifyBatch([]));
+});
+
 testWhen(vectors("wycheproof/ed25519_test.json"), "batches agree with wycheproof/ed25519_test.json", () => {
   const groups = wycheproof("ed25519_test.json");
   const cases = groups.flatMap((group) =>
