@@ -273,7 +273,8 @@ export class Agent {
   }
 
   async #findAtRelay(name: ChannelName): Promise<ChannelId> {
-    for (let after: ChannelId | undefined;;) {
+    let after: ChannelId | undefined;
+    for (;;) {
       const { channels, more } = await this.parts.session.call("ListChannels", {
         ...(after !== undefined && { after }),
         limit: limits.channelsPerPage,

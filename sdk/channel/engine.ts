@@ -8,7 +8,6 @@ import {
   type ChannelId,
   type ChannelName,
   equalBytes,
-  leaveStatement,
   type NoticeEnvelope,
 } from "../../proto/mod.ts";
 import { createError, type StaticError, TransportError } from "../errors.ts";
@@ -21,6 +20,7 @@ import { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { HealthLog } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
+import { sayGoodbye } from "./leaving.ts";
 import { LogReader, type Verdict } from "./log_reader.ts";
 import { Membership, type MembershipParts } from "./membership.ts";
 import { Outbox } from "./outbox.ts";
@@ -140,14 +140,7 @@ export class ChannelEngine {
 
   /** Leaves the channel for good; its keys are deleted. Whoever is alone in it closes it. */
   async leave(): Promise<void> {
-    const { channelId } = this.membership;
-    try {
-      const alone = this.membership.group.members().length === 1;
-      if (alone) await this.#deps.session.call("CloseChannel", { channelId });
-      else await this.#sayGoodbye(this.membership.epoch);
-    } catch (error) {
-      if (!isCode(error, "not_found")) throw error; // the relay had forgotten us already
-    }
+    await sayGoodbye(this.membership, this.#deps);
     await this.erase();
   }
 
@@ -167,18 +160,6 @@ export class ChannelEngine {
     await this.#progress.flush();
     this.#end(undefined);
     await this.#entries.idle();
-  }
-
-  async #sayGoodbye(epoch: number, tries = 5): Promise<void> {
-    const { channelId } = this.membership;
-    const { agentId, signatures, identity, session } = this.#deps;
-    const signature = await signatures.sign(identity.signingSeed, leaveStatement({ channelId, agentId, epoch }));
-    try {
-      await session.call("LeaveChannel", { channelId, epoch, signature });
-    } catch (error) {
-      if (!isCode(error, "epoch_conflict") || error.epoch === undefined || tries === 1) throw error;
-      await this.#sayGoodbye(error.epoch, tries - 1);
-    }
   }
 
   /** Settles what a lost connection or a crash left open, then reads on from where we were. */

@@ -102,7 +102,7 @@ export class Inbox {
         signal?.removeEventListener("abort", close);
         return Promise.resolve({ done: true, value: undefined });
       },
-      [Symbol.asyncIterator]() {
+      [Symbol.asyncIterator](): InboxReader {
         return this;
       },
     };
