@@ -8,8 +8,8 @@ export async function ask(
   options: { hidden?: boolean } = {},
 ): Promise<string> {
   const { stdin, stderr } = platform;
-  if (stdin.isTerminal) await stderr.write(`${question}: `);
-  const answer = await stdin.readLine(options);
+  const prompt = (): Promise<void> => stderr.write(`${question}: `);
+  const answer = await stdin.readLine({ ...options, ...(stdin.isTerminal && { prompt }) });
   // What is typed unseen has no visible end either.
   if (stdin.isTerminal && options.hidden === true) await stderr.write("\n");
   if (answer !== undefined) return answer;

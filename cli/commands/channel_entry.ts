@@ -42,6 +42,7 @@ export const inviteToChannel: Command = {
       if (given.has("no-wait")) return;
       const joined = (): ChannelMember[] => channel.members().filter(({ agentId }) => !before.has(agentId));
       await letIn(context, { joined, uses, waitMs: expiresInMs });
+      await readAndWrite(context, channel.name);
     });
   },
 };
@@ -60,7 +61,7 @@ export const joinChannel: Command = {
     { command: "channel join acme/ops/deploy --agent bob < token.txt", what: "as an agent named bob" },
   ],
   run: async (context) => {
-    const { given, platform, output } = context;
+    const { given, output } = context;
     const timeout = given.value("timeout");
     const timeoutMs = timeout === undefined ? defaultJoinMs : parseDuration("timeout", timeout);
     const token = (given.value("TOKEN") ?? await ask(context, "Invite token (not shown)", { hidden: true })).trim();
@@ -72,13 +73,7 @@ export const joinChannel: Command = {
       await output.result({ channel: channel.name, id: channel.id, members: members.map(memberFields) }, [
         `${output.paint("green", "✓")} Joined ${channel.name}, with ${names}`,
       ]);
-      const [listen, send] = ["listen", "send"].map((word) => `channel ${word} ${channel.name}${agentWords(context)}`);
-      await output.note(
-        "",
-        "Read and write:",
-        `  ${output.onStderr("cyan", `${platform.program} ${listen}`)}`,
-        `  ${output.onStderr("cyan", `echo hello | ${platform.program} ${send}`)}`,
-      );
+      await readAndWrite(context, channel.name);
     });
   },
 };
@@ -120,6 +115,17 @@ async function letIn(context: Context, { joined, uses, waitMs }: LettingIn): Pro
       `${output.paint("green", "✓")} ${memberName(member)} has joined`,
     ]);
   }
+}
+
+async function readAndWrite(context: Context, name: string): Promise<void> {
+  const { platform, output } = context;
+  const words = `${name}${agentWords(context)}`;
+  await output.note(
+    "",
+    "Read and write:",
+    `  ${output.onStderr("cyan", `${platform.program} channel listen ${words}`)}`,
+    `  ${output.onStderr("cyan", `echo hello | ${platform.program} channel send ${words}`)}`,
+  );
 }
 
 async function joinOrExplain(

@@ -23,10 +23,15 @@ export function openInput(onInterrupt: () => void): Input {
   return {
     isTerminal,
     read: () => source.read(),
-    readLine: async ({ hidden = false } = {}) => {
-      if (!hidden || !isTerminal) return await readLine(source);
+    readLine: async ({ hidden = false, prompt } = {}) => {
+      if (!hidden || !isTerminal) {
+        await prompt?.();
+        return await readLine(source);
+      }
+      // Before anything is asked: who answers at once must not be shown either.
       stdin.setRawMode(true);
       try {
+        await prompt?.();
         return await readHidden(source, onInterrupt);
       } finally {
         stdin.setRawMode(false);

@@ -37,8 +37,15 @@ export interface Input {
   readonly isTerminal: boolean;
   /** What has arrived, in pieces; undefined at the end. */
   read(): Promise<Uint8Array | undefined>;
-  /** A line without its end; undefined at the end. Hidden: what is typed at a terminal is not shown. */
-  readLine(options?: { readonly hidden?: boolean }): Promise<string | undefined>;
+  /** A line without its end; undefined at the end. */
+  readLine(options?: ReadLineOptions): Promise<string | undefined>;
+}
+
+export interface ReadLineOptions {
+  /** What is typed at a terminal is not shown. */
+  readonly hidden?: boolean;
+  /** Asks for it, once the terminal is in the state that the answer needs. */
+  readonly prompt?: () => Promise<void>;
 }
 
 export interface Folders {

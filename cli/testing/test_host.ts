@@ -83,11 +83,12 @@ function createInput(input: string | Uint8Array, isTerminal: boolean): Platform[
   return {
     isTerminal,
     read: () => Promise.resolve(rest.length === 0 ? undefined : take(rest.length)),
-    readLine: () => {
-      if (rest.length === 0) return Promise.resolve(undefined);
+    readLine: async ({ prompt } = {}) => {
+      await prompt?.();
+      if (rest.length === 0) return undefined;
       const end = rest.indexOf(0x0a);
       const line = new TextDecoder().decode(take(end < 0 ? rest.length : end + 1));
-      return Promise.resolve(line.replace(/\r?\n$/, ""));
+      return line.replace(/\r?\n$/, "");
     },
   };
 }
