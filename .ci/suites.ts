@@ -27,11 +27,11 @@ export const suites: readonly Suite[] = [
   tests("ci", [".ci/"]),
   tests("proto", ["proto/"]),
   tests("wasm", ["wasm/"]),
-  tests("sdk", ["sdk/"]),
+  tests("sdk", ["sdk/", "tests/sdk/"]),
   tests("api", ["api/", "tests/api/"]),
   tests("http2", ["relay/http2/", "tests/http2/"]),
   tests("relay", ["--ignore=relay/http2", "relay/", "tests/relay/"]),
-  tests("project", ["--ignore=tests/api,tests/http2,tests/relay", "tests/"]),
+  tests("project", ["--ignore=tests/api,tests/http2,tests/relay,tests/sdk", "tests/"]),
 ];
 
 /** One command that either passes or fails, counted as one test. */

@@ -157,20 +157,22 @@ export async function connectAgent(options: ConnectOptions, runtime: Platform): 
   return await translating("Cannot connect", async () => {
     options.signal?.throwIfAborted();
     const signatures = await createSignatures(runtime.ed25519);
-    await using opened = new AsyncDisposableStack();
     const store = await openStore(options, runtime);
-    opened.defer(() => store.close());
-    const identity = await openIdentity(store, bytesOf(options.identity), runtime);
-    const session = await openRelaySession(options, {
-      identity: identity.identity,
-      publicKey: identity.signatureKey,
-      sign: (message) => signatures.sign(identity.signingSeed, message),
-    }, runtime);
-    opened.defer(() => session.close());
-    if (await hasCredential(options, runtime)) await online(session, runtime, options.signal);
-    const agent = await Agent.open({ store, session, runtime, signatures, identity });
-    opened.move();
-    return agent;
+    let session: RelaySession | undefined;
+    try {
+      const identity = await openIdentity(store, bytesOf(options.identity), runtime);
+      session = await openRelaySession(options, {
+        identity: identity.identity,
+        publicKey: identity.signatureKey,
+        sign: (message) => signatures.sign(identity.signingSeed, message),
+      }, runtime);
+      if (await hasCredential(options, runtime)) await online(session, runtime, options.signal);
+      return await Agent.open({ store, session, runtime, signatures, identity });
+    } catch (error) {
+      await session?.close();
+      await store.close();
+      throw error;
+    }
   });
 }
 
