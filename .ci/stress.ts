@@ -12,6 +12,8 @@ const campaigns = [
   "tests/http2/hostile_test.ts",
   "tests/http2/load_test.ts",
   "tests/relay/engine_kill_test.ts",
+  "tests/scenario/races_test.ts",
+  "tests/scenario/story_test.ts",
 ];
 
 const child = new Deno.Command(Deno.execPath(), {

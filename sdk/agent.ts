@@ -48,6 +48,7 @@ export interface AgentListener {
   readonly onOnline?: () => void;
 }
 
+const maxUnheard = 1000;
 const [creating, creatingVersion, nonceBytes] = ["creating", 1, 16] as const;
 
 export class Agent {
@@ -63,6 +64,8 @@ export class Agent {
   readonly #entering = new Serial();
   readonly #detach: (() => void)[] = [];
   readonly #cancelTimers: () => void;
+  /** Join requests that came before anybody was there to answer them. */
+  readonly #unheard: NoticeBody<"DeliverJoinRequest">[] = [];
   #clockOffsetMs = 0;
   #closed = false;
 
@@ -106,6 +109,7 @@ export class Agent {
 
   listen(listener: AgentListener): () => void {
     this.#listeners.add(listener);
+    if (listener.onJoinRequest !== undefined) this.#unheard.splice(0).forEach(listener.onJoinRequest);
     return () => this.#listeners.delete(listener);
   }
 
@@ -298,6 +302,12 @@ export class Agent {
     for (const engine of this.#engines.values()) engine.connection(connection !== undefined);
   }
 
+  #joinRequest(request: NoticeBody<"DeliverJoinRequest">): void {
+    const answering = [...this.#listeners].flatMap(({ onJoinRequest }) => onJoinRequest ?? []);
+    for (const answer of answering) answer(request);
+    if (answering.length === 0 && this.#unheard.length < maxUnheard) this.#unheard.push(request);
+  }
+
   #route(notice: NoticeEnvelope): void {
     switch (notice.operation) {
       case "DeliverWelcome":
@@ -305,8 +315,7 @@ export class Agent {
       case "KeyPackagesLow":
         return void this.keyPackages.low(notice.body).catch(() => {});
       case "DeliverJoinRequest":
-        for (const { onJoinRequest } of this.#listeners) onJoinRequest?.(notice.body);
-        return;
+        return this.#joinRequest(notice.body);
       case "DeliverJoinRejected":
         for (const { onJoinRejected } of this.#listeners) onJoinRejected?.(notice.body);
         return;

@@ -19,7 +19,10 @@ function assertPassed(results: readonly RuntimeResult[]): void {
 
 function targetOf(
   { api, account, caFile }: Stack,
-  more: Omit<StoryTarget, "options"> & { readonly endpoint: string; readonly options?: StoryTarget["options"] },
+  more: Omit<StoryTarget, "options"> & {
+    readonly endpoint: string;
+    readonly options?: Partial<StoryTarget["options"]>;
+  },
 ): StoryTarget {
   const { endpoint, ...target } = more;
   const options = { endpoint, apiKey: account.apiKey, apiUrl: api.url, tls: { caFile }, ...more.options };
@@ -31,34 +34,29 @@ async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDispo
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-Deno.test("the story in Deno, over QUIC and over CellUp and CellDown", async () => {
+Deno.test("the story in Deno, over QUIC and over CellUp and CellDown, and through kill -9 of the relay", async (t) => {
   await using stack = await startStack();
   await using folder = await temporaryFolder();
-  const common = { dataDir: folder.path };
-  const overQuic = {
-    ...common,
-    endpoint: stack.quicUrl,
-    label: "deno-quic",
-    messages: 1000 * scale,
-    transport: "quic",
-  };
-  assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, overQuic))));
-  const overCells = { ...common, endpoint: stack.grpcUrl, label: "deno-cells", messages: 50, transport: "cells" };
-  assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, overCells))));
+  const dataDir = folder.path;
+  await t.step("over QUIC, a thousand messages each way", async () => {
+    const play = { dataDir, endpoint: stack.quicUrl, label: "deno-quic", messages: 1000 * scale, transport: "quic" };
+    assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, play))));
+  });
+  await t.step("over CellUp and CellDown", async () => {
+    const play = { dataDir, endpoint: stack.grpcUrl, label: "deno-cells", messages: 50, transport: "cells" };
+    assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, play))));
+  });
+  await t.step(
+    "the relay is killed in the middle, and nothing is lost or repeated",
+    () => killInTheMiddle(stack, dataDir),
+  );
 });
 
-Deno.test("the relay is killed in the middle of a conversation, and nothing is lost or repeated", async () => {
-  await using stack = await startStack();
-  await using folder = await temporaryFolder();
-  const { options } = targetOf(stack, {
-    endpoint: stack.quicUrl,
-    dataDir: folder.path,
-    label: "kill",
-    messages: 0,
-    transport: "quic",
-  });
+async function killInTheMiddle(stack: Stack, dataDir: string): Promise<void> {
+  const play = { dataDir, endpoint: stack.quicUrl, label: "kill", messages: 0, transport: "quic" };
+  const { options } = targetOf(stack, play);
   const connect = (identity: string): Promise<ChannelManager> =>
-    ChannelManager.connect({ ...options, identity, dataDir: `${folder.path}/${identity}`, cover: { mode: "off" } });
+    ChannelManager.connect({ ...options, identity, dataDir: `${dataDir}/kill-${identity}`, cover: { mode: "off" } });
   const name = "acme/story/kill";
   await using alice = await connect("alice");
   await using bob = await connect("bob");
@@ -81,51 +79,85 @@ Deno.test("the relay is killed in the middle of a conversation, and nothing is l
   await Promise.all([sending, hearing]);
   assertEquals(heard, texts);
   assertEquals((await bob.health(name)).missing, []);
-});
+}
 
-testWhen(node, "the story in Node, over the gRPC stream", async () => {
+const nodeAndChromium = { met: node.met && chromium.met, reason: `${node.reason}, or ${chromium.reason}` };
+
+testWhen(nodeAndChromium, "the story in Node and Chromium, and all three runtimes in one channel", async (t) => {
   await using stack = await startStack();
   await using folder = await temporaryFolder();
   await using project = await createProject();
-  const bundle = await project.bundle(new URL("story_node.ts", import.meta.url), "node");
-  const play = {
-    dataDir: folder.path,
+  const dataDir = folder.path;
+  const inNode = await project.bundle(new URL("story_node.ts", import.meta.url), "node");
+  const inPage = await project.bundle(new URL("story_browser.ts", import.meta.url), "browser");
+  const pinned = { certificateHashes: [await stack.certificateHash()] };
+  const page = { dataDir: "story", messages: 100 * scale };
+  const overWebTransport = targetOf(stack, {
+    ...page,
+    endpoint: stack.quicUrl,
+    label: "page-webtransport",
+    transport: "webtransport",
+    options: { tls: pinned },
+  });
+  const overCells = targetOf(stack, {
+    ...page,
     endpoint: stack.grpcUrl,
-    label: "node",
-    messages: 200 * scale,
-    transport: "grpc",
-  };
-  assertPassed(JSON.parse(await runInNode(bundle, JSON.stringify({ target: targetOf(stack, play) }))));
+    label: "page-cells",
+    transport: "cells",
+    options: { transport: "grpc", tls: {} },
+  });
+  const play = { dataDir, endpoint: stack.grpcUrl, label: "node", messages: 200 * scale, transport: "grpc" };
+  const overGrpc = targetOf(stack, play);
+  await t.step("in Node, over the gRPC stream", async () => {
+    assertPassed(JSON.parse(await runInNode(inNode, JSON.stringify({ target: overGrpc }))));
+  });
+  await t.step("in Chromium, over WebTransport and without it", async () => {
+    assertPassed(await runPage(inPage, [{ target: overWebTransport }, { target: overCells }]));
+  });
+  await t.step("all three in one channel", async () => {
+    const name = "acme/story/meeting";
+    const owner = await ChannelManager.connect({
+      ...overGrpc.options,
+      endpoint: stack.quicUrl,
+      dataDir: `${dataDir}/owner`,
+      identity: "owner",
+      cover: { mode: "off" },
+    });
+    await owner.create(name);
+    const guest = { token: await owner.invite(name, { uses: 2 }), name };
+    const playing = Promise.all([
+      runInNode(inNode, JSON.stringify({ target: { ...overGrpc, label: "guest in node" }, guest })).then((text) =>
+        JSON.parse(text)
+      ),
+      runPage(inPage, [{ target: { ...overWebTransport, label: "guest in page" }, guest }]),
+    ]);
+    await host(owner, name);
+    for (const results of await playing) assertPassed(results);
+    await owner.close();
+  });
 });
 
-testWhen(chromium, "the story in Chromium, over WebTransport and without it", async () => {
-  await using stack = await startStack();
-  await using project = await createProject();
-  const bundle = await project.bundle(new URL("story_browser.ts", import.meta.url), "browser");
-  const { apiKey } = stack.account;
-  const pinned = { certificateHashes: [await stack.certificateHash()] };
-  const common = { apiKey, apiUrl: stack.api.url };
-  const plays = [
-    {
-      target: {
-        options: { ...common, endpoint: stack.quicUrl, tls: pinned },
-        dataDir: "story",
-        label: "page-webtransport",
-        messages: 100 * scale,
-        transport: "webtransport",
-      },
-    },
-    {
-      target: {
-        options: { ...common, endpoint: stack.grpcUrl, transport: "grpc", tls: {} },
-        dataDir: "story",
-        label: "page-cells",
-        messages: 30 * scale,
-        transport: "cells",
-      },
-    },
-  ];
+/** Greets the two guests, asks, hears both answers and sends them home. */
+async function host(owner: ChannelManager, name: string): Promise<void> {
+  const hear = async (count: number): Promise<string[]> => {
+    const heard: string[] = [];
+    while (heard.length < count) {
+      const payload = await owner.receive(name, { timeoutMs: 60_000 });
+      if (payload === undefined) throw new Error(`only ${heard.join()} in time`);
+      heard.push(new TextDecoder().decode(payload));
+    }
+    return heard.sort();
+  };
+  assertEquals(await hear(2), ["hello from guest in node", "hello from guest in page"]);
+  await owner.send(name, "ask how are you");
+  assertEquals(await hear(2), ["guest in node heard: how are you", "guest in page heard: how are you"]);
+  await owner.send(name, "go");
+  assertEquals((await owner.channel(name)).members().length, 3);
+}
+
+async function runPage(bundle: string, plays: readonly unknown[]): Promise<RuntimeResult[]> {
+  const played = `${bundle}.${plays.length}.mjs`;
   const code = `globalThis.plays = ${JSON.stringify(plays)};\n${await Deno.readTextFile(bundle)}`;
-  await Deno.writeTextFile(bundle, code);
-  assertPassed(JSON.parse(await runInChromium(bundle, "--ignore-certificate-errors")));
-});
+  await Deno.writeTextFile(played, code);
+  return JSON.parse(await runInChromium(played, "--ignore-certificate-errors"));
+}
