@@ -86,7 +86,7 @@ async function bytes(user: User): Promise<void> {
   const binary = await user.run(["channel", "listen", name, "--count", "1", "--json", ...bob]);
   assertEquals(JSON.parse(binary.stdout).base64, "/wA=");
   const shown = await user.run(["channel", "listen", name, "--count", "1", "--no-color", ...bob], { terminal: true });
-  assertMatch(shown.stdout, /^\d\d:\d\d:\d\d default-\w{4}  �\[2Jclear\n  second line\n$/);
+  assertMatch(shown.stdout, /^\d\d:\d\d:\d\d default-\w{4} {2}�\[2Jclear\n {2}second line\n$/);
 
   const interruption = new AbortController();
   const listening = user.start(["channel", "listen", name, ...bob], { interrupt: interruption.signal });
