@@ -9,6 +9,25 @@ import { node } from "../runtime/node.ts";
 import { installed, runCommand, testWhen } from "../support/mod.ts";
 import { startStack } from "./stack.ts";
 
+/** What is marked as an error must be one: types that had become `any` would let it pass. */
+const consumerScript = `
+import { type Channel, StaticClient, StaticError } from "static-sdk";
+
+export async function say(channel: Channel): Promise<Uint8Array> {
+  await channel.send("hello");
+  // @ts-expect-error a channel takes bytes or text
+  await channel.send(5);
+  for await (const payload of channel.messages()) return payload;
+  return new Uint8Array(0);
+}
+
+const endpoint = "quic://127.0.0.1:9";
+try {
+  await StaticClient.connect({ endpoint, transport: "quic", dataDir: "data", identity: "x", token: "none" });
+} catch (error) {
+  if (error instanceof StaticError) console.log(error.code, error.message);
+}
+`;
 const maxBrowserBytes = 150 * 1024;
 
 /** A project with the dependencies and, unpacked, the package. */
@@ -62,6 +81,17 @@ testWhen(needs, "the npm package works as its README says", async (t) => {
     console.log(`browser bundle: ${bundle.contents.length} bytes minified, ${zipped} gzipped`);
     assertGreater(maxBrowserBytes, zipped);
     assertEquals(/["'](node:[^"']*)|\bDeno\b/.exec(bundle.text)?.[0], undefined);
+  });
+
+  await t.step("its types reach the user, and Deno takes its own platform", async () => {
+    const consumer = `${folder}/consumer`;
+    await Deno.mkdir(consumer);
+    await Deno.writeTextFile(`${consumer}/deno.json`, JSON.stringify({ nodeModulesDir: "manual" }));
+    await Deno.writeTextFile(`${consumer}/package.json`, JSON.stringify({ type: "module" }));
+    await Deno.writeTextFile(`${consumer}/main.ts`, consumerScript);
+    await runCommand(Deno.execPath(), ["check", "--quiet", "main.ts"], { cwd: consumer });
+    const output = await runCommand(Deno.execPath(), ["run", "-A", "main.ts"], { cwd: consumer });
+    assert(/^connection_error .*--unstable-net/.test(output), output);
   });
 
   await t.step("its scripts run in Node against a real relay and API", async () => {
