@@ -1,15 +1,12 @@
 /**
  * The whole stack on one machine, in this process: the HTTP API with its embedded database, and the relay, which reaches the
- * API over loopback as it would anywhere. It says plainly what this checkout does not contain yet.
+ * API over loopback as it would anywhere.
  */
 import * as api from "./api/mod.ts";
 import * as relay from "./relay/mod.ts";
 
-/** Parts of the stack that are still missing, by the file that will bring them. */
-const missing = [
-  { entry: "sdk/mod.ts", what: "SDK: client library for Deno, Node and browsers" },
-  { entry: "cli/main.ts", what: "CLI: the static command" },
-];
+/** A Deno that npx has brought is not in the user's PATH. */
+const task = Deno.execPath().includes("_npx") ? `npx -y deno@${Deno.version.deno} task` : "deno task";
 
 try {
   const configs = readConfigs();
@@ -24,7 +21,7 @@ try {
     await runningApi.close();
     throw error;
   });
-  await greet(runningApi, runningRelay, configs.api.dataDir);
+  greet(runningApi, runningRelay, configs.api.dataDir);
 
   await relay.untilAskedToStop(() => Deno.exit(1));
   console.log("Stopping …");
@@ -91,8 +88,7 @@ function isFree({ host, port }: { host: string; port: number }): boolean {
   }
 }
 
-async function greet(api: api.RunningApi, relay: relay.RunningRelay, dataDir: string): Promise<void> {
-  const trust = relay.caFile === undefined ? "" : `--cacert ${relay.caFile} `;
+function greet(api: api.RunningApi, relay: relay.RunningRelay, dataDir: string): void {
   const metrics = [api.adminUrl, relay.adminUrl].filter((url) => url !== undefined).map((url) => `${url}/metrics`);
   console.log(`
 API       ${api.url}   (documentation: ${api.url}/docs)
@@ -102,22 +98,19 @@ Trust     ${relay.caFile ?? "the configured certificate's authority"}
 Metrics   ${metrics.join("   ") || "off"}
 Data      ${dataDir}
 
-Try:
-  curl ${api.url}/health
-  curl ${trust}${relay.grpcUrl}/health
-  curl -X POST ${api.url}/v1/accounts -H 'content-type: application/json' -d '{"email":"you@example.org","password":"a long password"}'
-  curl -X POST ${api.url}/v1/tokens -H 'authorization: Bearer <the api_key above>'
-`);
-  const absent = (await Promise.all(missing.map(async (part) => await exists(part.entry) ? [] : [part.what]))).flat();
-  if (absent.length > 0) console.log(`Not in this checkout yet:\n${absent.map((what) => `  ${what}`).join("\n")}\n`);
-  console.log("Ctrl-C stops it.");
+Next, in another terminal:${whereabouts(api, relay)}
+  ${task} static demo       # two agents talk; see what the relay sees of it
+  ${task} static signup     # an account for you
+  ${task} static channel create acme/ops/deploy
+
+Ctrl-C stops it.`);
 }
 
-async function exists(path: string): Promise<boolean> {
-  try {
-    return (await Deno.stat(new URL(path, import.meta.url))).isFile;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
+/** What the CLI has to be told when it would not find this stack by itself: it knows the default ports and directory. */
+function whereabouts(api: api.RunningApi, relay: relay.RunningRelay): string {
+  const [apiUrl, relayUrl] = ["http://127.0.0.1:8080", "quic://localhost:4433,https://localhost:5000"];
+  const actual = { api: api.url, relay: `${relay.quicUrl},${relay.grpcUrl}`, ca: relay.caFile };
+  if (actual.api === apiUrl && actual.relay === relayUrl && actual.ca === ".static/ca.pem") return "";
+  const trust = actual.ca === undefined ? "" : ` STATIC_CA_FILE=${actual.ca}`;
+  return `\n  export STATIC_API_URL=${actual.api} STATIC_RELAY_URL=${actual.relay}${trust}`;
 }

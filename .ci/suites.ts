@@ -37,7 +37,8 @@ export const suites: readonly Suite[] = [
   tests("relay", ["--ignore=relay/http2", "relay/"]),
   tests("relay-processes", ["tests/relay/"]),
   tests("scenario", ["tests/scenario/"]),
-  tests("project", ["--ignore=tests/api,tests/http2,tests/relay,tests/sdk,tests/scenario", "tests/"]),
+  tests("cli", ["cli/", "tests/cli/"]),
+  tests("project", ["--ignore=tests/api,tests/cli,tests/http2,tests/relay,tests/sdk,tests/scenario", "tests/"]),
 ];
 
 /** One command that either passes or fails, counted as one test. */
