@@ -31,7 +31,7 @@ export const suites: readonly Suite[] = [
   tests("api", ["api/", "tests/api/"]),
   tests("http2", ["relay/http2/", "tests/http2/"]),
   tests("relay", ["--ignore=relay/http2", "relay/", "tests/relay/"]),
-  tests("project", ["--ignore=tests/api,tests/docs,tests/http2,tests/relay", "tests/"]),
+  tests("project", ["--ignore=tests/api,tests/docs,tests/http2,tests/relay", "stack/", "tests/"]),
   tests("docs", ["tests/docs/"]),
 ];
 

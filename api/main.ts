@@ -1,7 +1,9 @@
 /** Runs the HTTP API: environment → configuration → service, until a signal asks it to stop. */
 import { ConfigError, configFromEnvironment } from "./config.ts";
 import { createBatchedOutput } from "./log.ts";
+import { PortTaken } from "./ports.ts";
 import { startApi } from "./service.ts";
+import { DatabaseTaken } from "./store/mod.ts";
 
 const logBatchMs = 50;
 
@@ -17,6 +19,7 @@ try {
   Deno.exit(0);
 } catch (error) {
   output.flush();
-  console.error(error instanceof ConfigError ? error.message : error);
+  const explained = error instanceof ConfigError || error instanceof PortTaken || error instanceof DatabaseTaken;
+  console.error(explained ? error.message : error);
   Deno.exit(1);
 }
