@@ -2,6 +2,7 @@
 
 const campaigns = [
   "proto/fuzz_test.ts",
+  "relay/core/simulation_test.ts",
   "relay/quota/leased_quota_test.ts",
   "sdk/mls/fuzz_test.ts",
   "sdk/platform/directory_store_test.ts",
@@ -11,6 +12,9 @@ const campaigns = [
   "tests/http2/hostile_test.ts",
   "tests/http2/load_test.ts",
   "tests/relay/engine_kill_test.ts",
+  "tests/relay/garbage_test.ts",
+  "tests/scenario/races_test.ts",
+  "tests/scenario/story_test.ts",
 ];
 
 const child = new Deno.Command(Deno.execPath(), {

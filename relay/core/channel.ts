@@ -134,6 +134,7 @@ export class Channel implements SubscribedChannel {
     this.#moved.delete(agentId);
   }
 
+  /** Where this agent's reading ends, if it does. */
   endOf(agentId: AgentId): ReadingEnd | undefined {
     const { members, former, closed } = this.state;
     const member = members.get(agentId);
@@ -203,7 +204,11 @@ export class Channel implements SubscribedChannel {
     if (entry.kind === "leave") this.#cursors.delete(entry.sender);
     if (entry.kind === "message") this.queueBytes += entry.body.length;
     this.#keep(new DeliverableItem(this.channelId, entry));
-    for (const subscription of this.subscriptions.values()) subscription.wake();
+    for (const [agentId, subscription] of this.subscriptions) {
+      const end = entry.kind === "message" ? undefined : this.endOf(agentId);
+      if (end !== undefined) subscription.stopAt(end);
+      subscription.wake();
+    }
     this.#host.appended(this, entry);
   }
 

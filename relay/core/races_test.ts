@@ -86,7 +86,6 @@ Deno.test("what is appended while a subscription reads an empty page is delivere
     // Entries 1 and 2 were trimmed.
     itemAfter: (position: number): "stored" | undefined => position < 2 ? "stored" : undefined,
     readItems: () => reading.promise,
-    endOf: () => undefined,
   };
   const sink = { hasRoom: true, deliver: () => {}, queue: () => {}, finished: () => {}, failed: () => {} };
   const subscription = new Subscription(channel, sink, { agentId, tag: 1, windowBytes: 1_000, after: 0 });
@@ -114,6 +113,18 @@ Deno.test("a channel that somebody comes back to while it is saved stays in memo
   assertEquals(bob.client.pushed("DeliverMessage").at(-1)?.sequence, 72);
   await world.close();
   await engine.close();
+});
+
+test("a reading that began before a removal does not go on when its agent is added again", async (world) => {
+  const { alice, bob, channelId } = await pair(world);
+  await bob.subscribe(channelId, undefined, 1);
+  for (const number of [1, 2]) await alice.send(channelId, 1, number);
+  await alice.commit(channelId, 1, { removed: [bob.agentId] });
+  await alice.send(channelId, 2, 3);
+  await alice.commit(channelId, 2, { added: [bob.agentId] });
+  for (const received of [2, 3, 4, 5, 6]) await bob.client.call("Acknowledge", { channelId, consumed: 0, received });
+  assertEquals(bob.client.pushed("DeliverMessage").map(({ sequence }) => sequence), [2, 3]);
+  assertEquals(bob.client.pushed("DeliverChannelEnd").map(({ reason }) => reason), ["removed"]);
 });
 
 test("everybody who leaves at the same time is told that it has left", async (world) => {

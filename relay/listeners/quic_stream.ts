@@ -52,8 +52,9 @@ async function readAll(stream: CellStream, session: CellSession): Promise<void> 
     }
     session.ended();
   } catch {
-    // The peer reset the stream or the connection is gone; either way nothing more can be said.
+    // The peer reset the stream, or the connection is gone. A connection without a session must not stay.
     session.lost();
+    stream.close({ code: "transport_error", message: "The stream was reset" });
   }
 }
 

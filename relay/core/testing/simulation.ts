@@ -4,12 +4,13 @@
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import { createRandom, type Random } from "../../../tests/support/mod.ts";
-import { act, channelNames, createChannel, type Simulation } from "./simulation_actions.ts";
+import { act, createChannel, sendMessages } from "./simulation_actions.ts";
 import { SimulatedAgent } from "./simulation_agent.ts";
 import type { AgentStock } from "./simulation_bytes.ts";
 import { commitChange } from "./simulation_commits.ts";
 import { finishSchedule } from "./simulation_ending.ts";
 import { SimulatedRelay } from "./simulation_relay.ts";
+import { channelNames, type Simulation } from "./simulation_setting.ts";
 
 export interface ScheduleResult {
   readonly agents: number;
@@ -61,14 +62,16 @@ function openRelay(random: Random): Promise<SimulatedRelay> {
 function createSimulation(random: Random, relay: SimulatedRelay, stock: AgentStock): Simulation {
   // Few agents meet each other more often: most schedules are small.
   const count = 2 + random.below(random.pick([3, 3, 8, 29]));
-  const agents = Array.from({ length: count }, (_, number) => new SimulatedAgent(stock.agent(number), 0, relay));
+  const accounts = random.pick([1, 1, 2]);
+  const numbers = Array.from({ length: count }, (_, number) => number);
+  const agents = numbers.map((number) => new SimulatedAgent(stock.agent(number), number % accounts, relay));
   const simulation: Simulation = {
     random,
     relay,
     agents,
     stock,
     names: channelNames(1 + random.below(4)),
-    keyPackages: random.chance(0.2) ? 5 : 0,
+    keyPackages: random.chance(0.15) ? 12 : 0,
     nextKeyPackage: 0,
     invites: [],
   };
@@ -87,10 +90,17 @@ async function warmUp(simulation: Simulation): Promise<void> {
     if (creator !== undefined) commitChange(simulation, creator, channel, { added: pickSome(simulation, creator) });
   }
   await relay.time.advance(300);
+  // Sometimes so much is in the log that it is trimmed in part, and that snapshots are taken in the middle of everything.
+  const [first] = relay.auditor.channels.values();
+  const talker = first && agents.find(({ agentId }) => first.isActive(agentId));
+  if (first === undefined || talker === undefined || !random.chance(0.08)) return;
+  sendMessages(simulation, talker, first, random.pick([70, 270]));
+  await relay.time.advance(2_000);
 }
 
-function pickSome({ random, agents }: Simulation, creator: SimulatedAgent): AgentId[] {
-  const share = random.pick([0.3, 0.8, 1]);
+/** Few where others are to come in with KeyPackages of their own. */
+function pickSome({ random, agents, keyPackages }: Simulation, creator: SimulatedAgent): AgentId[] {
+  const share = keyPackages > 0 ? 0.2 : random.pick([0.3, 0.8, 1]);
   return agents.filter((agent) => agent !== creator && random.chance(share)).map(({ agentId }) => agentId);
 }
 

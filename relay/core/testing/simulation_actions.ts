@@ -2,27 +2,25 @@
  * What agents do in a schedule. Every action is started and not waited for, so that requests of many agents, and several of
  * one, are under way at the same time. Most are what a client would send now; some are late, early, repeated or wrong.
  */
-import { type ChannelId, type ChannelName, type InviteId, leaveStatement, type MessageId } from "../../../proto/mod.ts";
-import { binaryIdFromBytes, parseChannelName } from "../../../proto/mod.ts";
-import type { Random } from "../../../tests/support/mod.ts";
+import {
+  binaryIdFromBytes,
+  type ChannelName,
+  type InviteId,
+  leaveStatement,
+  type MessageId,
+} from "../../../proto/mod.ts";
 import type { SimulatedAgent } from "./simulation_agent.ts";
-import { type AgentStock, createCommit, createMessage, createWelcome } from "./simulation_bytes.ts";
+import { createCommit, createMessage, createWelcome } from "./simulation_bytes.ts";
 import { sendCommit } from "./simulation_commits.ts";
 import type { ModelChannel } from "./simulation_model.ts";
-import type { SimulatedRelay } from "./simulation_relay.ts";
-
-export interface Simulation {
-  readonly random: Random;
-  readonly relay: SimulatedRelay;
-  readonly agents: readonly SimulatedAgent[];
-  readonly stock: AgentStock;
-  readonly names: readonly ChannelName[];
-  /** KeyPackages that may still be used: verifying one takes longer than a hundred other requests. */
-  keyPackages: number;
-  /** The next KeyPackage of the stock. */
-  nextKeyPackage: number;
-  readonly invites: { readonly channelId: ChannelId; readonly inviteId: InviteId; readonly inviter: SimulatedAgent }[];
-}
+import {
+  type HeldInvite,
+  nextKeyPackage,
+  pickChannel,
+  pickEpoch,
+  recent,
+  type Simulation,
+} from "./simulation_setting.ts";
 
 type Action = (simulation: Simulation, actor: SimulatedAgent) => unknown;
 
@@ -44,7 +42,8 @@ const actions: readonly (readonly [weight: number, action: Action])[] = [
   [1, (_simulation, actor): void => actor.connect()],
   [2, stallOrResume],
   [1, (simulation, actor): void => createChannel(simulation, actor, simulation.random.pick(simulation.names))],
-  [3, useKeyPackages],
+  [6, useKeyPackages],
+  [1, rejectJoin],
   [2, misbehave],
 ];
 const totalWeight = actions.reduce((sum, [weight]) => sum + weight, 0);
@@ -66,40 +65,26 @@ export function createChannel({ random }: Simulation, actor: SimulatedAgent, nam
   for (let times = random.chance(0.2) ? 2 : 1; times > 0; times--) void actor.ask("CreateChannel", { name, nonce });
 }
 
-/** Mostly a channel of which the actor is a member. */
-export function pickChannel({ random, relay }: Simulation, actor: SimulatedAgent): ModelChannel | undefined {
-  const all = [...relay.auditor.channels.values()];
-  const own = all.filter((channel) => channel.isActive(actor.agentId));
-  const some = own.length > 0 && random.chance(0.95) ? own : all;
-  return some.length === 0 ? undefined : random.pick(some);
-}
-
-/** Mostly the current one. */
-export function pickEpoch({ random }: Simulation, { epoch }: ModelChannel): number {
-  return random.chance(0.92) ? epoch : Math.max(0, epoch - 1 + random.below(3));
-}
-
-/** What may be repeated: the relay remembers it for longer than this. */
-export function recent<T extends { readonly atMs: number }>({ relay }: Simulation, sent: readonly T[]): readonly T[] {
-  const sinceMs = relay.time.nowMs() - relay.config.limits.queueAgeMs / 2;
-  return sent.filter(({ atMs }) => atMs > sinceMs);
-}
-
 function sendMessage(simulation: Simulation, actor: SimulatedAgent): void {
-  const { random, relay } = simulation;
+  const { random } = simulation;
   const channel = pickChannel(simulation, actor);
-  if (channel === undefined) return;
+  if (channel !== undefined) sendMessages(simulation, actor, channel, random.chance(0.2) ? 1 + random.below(6) : 1);
+}
+
+export function sendMessages(
+  simulation: Simulation,
+  actor: SimulatedAgent,
+  channel: ModelChannel,
+  count: number,
+): void {
+  const { random, relay } = simulation;
   const { channelId } = channel.channel;
-  for (let burst = random.chance(0.2) ? 1 + random.below(6) : 1; burst > 0; burst--) {
+  for (let sent = 0; sent < count; sent++) {
     const epoch = pickEpoch(simulation, channel);
     const messageId = binaryIdFromBytes<MessageId>(random.bytes(16));
     const counter = actor.messages.length + 1;
-    const body = {
-      channelId,
-      epoch,
-      messageId,
-      ciphertext: createMessage(random, { channelId, epoch, messageId, counter }),
-    };
+    const ciphertext = createMessage(random, { channelId, epoch, messageId, counter });
+    const body = { channelId, epoch, messageId, ciphertext };
     actor.messages.push({ atMs: relay.time.nowMs(), body });
     void actor.ask("SendMessage", body);
     if (random.chance(0.05)) void actor.ask("SendMessage", body);
@@ -147,10 +132,10 @@ async function unsubscribe({ random }: Simulation, actor: SimulatedAgent): Promi
 function acknowledge({ random }: Simulation, actor: SimulatedAgent): void {
   if (actor.readings.length === 0) return;
   const { channelId, position, stay } = random.pick(actor.readings);
+  // Who was added again takes the Welcome first, which is an action of its own.
+  if (stay.next !== undefined) return;
   const received = random.chance(0.8) ? position : random.below(position + 1);
   const consumed = random.chance(0.6) ? received : random.below(received + 1);
-  // Taking a Welcome is an action of its own.
-  if (stay.next !== undefined) return;
   void actor.acknowledge(channelId, consumed, received, random.chance(0.6));
 }
 
@@ -206,36 +191,44 @@ function stallOrResume(_simulation: Simulation, actor: SimulatedAgent): void {
   actor.stalled = !actor.stalled;
 }
 
-/** The ways into a channel that need a KeyPackage. */
+/** The ways into a channel that need a KeyPackage: invites, and KeyPackages that wait on the relay. */
 function useKeyPackages(simulation: Simulation, actor: SimulatedAgent): void {
-  const { random, stock, invites } = simulation;
+  const { random, invites, relay } = simulation;
+  if (simulation.keyPackages <= 0) return;
+  const invite = invites.findLast(({ channelId }) =>
+    relay.auditor.channel(channelId)?.members.has(actor.agentId) === false
+  );
+  if (invite !== undefined && random.chance(0.6)) return requestJoin(simulation, actor, invite);
   const channel = pickChannel(simulation, actor);
-  if (simulation.keyPackages <= 0 || channel === undefined) return;
-  const { channelId } = channel.channel;
-  const nextKeyPackage = (): Uint8Array => {
-    simulation.keyPackages--;
-    return stock.keyPackage(actor.agent, simulation.nextKeyPackage++);
-  };
-  switch (random.below(4)) {
-    case 0:
-      return void actor.ask("UploadKeyPackage", { keyPackages: [nextKeyPackage()], replace: random.chance(0.2) });
-    case 1: {
-      const { agentId } = random.pick(simulation.agents);
-      return void actor.ask("AddMember", { channelId, agentId, nonce: random.bytes(16) });
-    }
-    case 2: {
-      const inviteId = binaryIdFromBytes<InviteId>(random.bytes(16));
-      const expiresAtMs = simulation.relay.time.nowMs() + 5 * 60_000;
-      invites.push({ channelId, inviteId, inviter: actor });
-      return void actor.ask("RegisterInvite", { channelId, inviteId, expiresAtMs, uses: 1 + random.below(2) });
-    }
-    default: {
-      if (invites.length === 0) return;
-      const invite = random.pick(invites);
-      const body = { channelId: invite.channelId, inviteId: invite.inviteId, mac: random.bytes(32), ttlMs: 60_000 };
-      return void actor.ask("RequestJoin", { ...body, keyPackage: nextKeyPackage() });
-    }
+  if (channel === undefined || random.chance(0.3)) {
+    const keyPackages = [nextKeyPackage(simulation, actor)];
+    return void actor.ask("UploadKeyPackage", { keyPackages, replace: random.chance(0.2) });
   }
+  const { channelId } = channel.channel;
+  if (random.chance(0.5)) {
+    const strangers = simulation.agents.filter((agent) => !channel.members.has(agent.agentId));
+    const { agentId } = random.pick(strangers.length > 0 ? strangers : simulation.agents);
+    const body = { channelId, agentId, nonce: random.bytes(16) };
+    for (let times = random.chance(0.3) ? 2 : 1; times > 0; times--) void actor.ask("AddMember", body);
+    return;
+  }
+  const inviteId = binaryIdFromBytes<InviteId>(random.bytes(16));
+  const expiresAtMs = relay.time.nowMs() + 5 * 60_000;
+  invites.push({ channelId, inviteId });
+  void actor.ask("RegisterInvite", { channelId, inviteId, expiresAtMs, uses: 1 + random.below(2) });
+}
+
+function requestJoin(simulation: Simulation, actor: SimulatedAgent, { channelId, inviteId }: HeldInvite): void {
+  const keyPackage = nextKeyPackage(simulation, actor);
+  const body = { channelId, inviteId, keyPackage, mac: simulation.random.bytes(32), ttlMs: 60_000 };
+  void actor.ask("RequestJoin", body);
+}
+
+/** The inviter's no. */
+function rejectJoin({ random }: Simulation, actor: SimulatedAgent): void {
+  if (actor.joinRequests.length === 0) return;
+  const { channelId, requestId } = random.pick(actor.joinRequests);
+  void actor.ask("RejectJoin", { channelId, requestId, code: "join_rejected", message: "Not today" });
 }
 
 /** Requests that break the contract: each has its refusal, and the session goes on. */
@@ -260,8 +253,4 @@ async function misbehave(simulation: Simulation, actor: SimulatedAgent): Promise
     () => actor.subscribe(channelId, 1_000, beyond),
   ])();
   relay.auditor.check(outcome.kind !== "reply", "a request that breaks the contract was accepted");
-}
-
-export function channelNames(count: number): ChannelName[] {
-  return Array.from({ length: count }, (_, number) => parseChannelName(`acme/simulation/channel-${number}`));
 }
