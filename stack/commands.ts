@@ -3,8 +3,6 @@ import type { RelayConfig } from "../relay/mod.ts";
 import type { Listening } from "./part.ts";
 import type { PartCommand } from "./part_process.ts";
 
-const engineCode = new URL("../relay/engine", import.meta.url).pathname;
-
 export function apiCommand(last: Listening | undefined): PartCommand {
   return {
     entry: "stack/api/main.ts",
@@ -18,7 +16,7 @@ export function relayCommand(
   { dataDir, tls, admin, core, apiUrl }: RelayConfig,
   last: Listening | undefined,
 ): PartCommand {
-  const readable = [dataDir, engineCode, ...tls === undefined ? [] : [tls.certFile, tls.keyFile]];
+  const readable = [dataDir, ...tls === undefined ? [] : [tls.certFile, tls.keyFile]];
   return {
     entry: "stack/relay/main.ts",
     permissions: [
