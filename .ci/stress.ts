@@ -6,6 +6,7 @@ const campaigns = [
   "relay/quota/leased_quota_test.ts",
   "sdk/mls/fuzz_test.ts",
   "sdk/platform/directory_store_test.ts",
+  "sdk/session/hostile_relay_test.ts",
   "tests/api/durability_test.ts",
   "tests/api/model_test.ts",
   "tests/faults/store_kill_test.ts",

@@ -53,7 +53,7 @@ testWhen(node, "sessions with a real relay and a real API, in Node over the gRPC
   });
   await t.step("by its certificate's hash", async () => {
     const pinned = { ...target, tls: { certificateHashes: [await stack.certificateHash()] } };
-    assertPassed(JSON.parse(await runInNode(bundle, JSON.stringify(pinned))));
+    assertPassed(JSON.parse(await runInNode(bundle, JSON.stringify(pinned), "1")));
   });
 });
 
