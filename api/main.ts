@@ -9,11 +9,13 @@ const logBatchMs = 50;
 
 const output = createBatchedOutput({ writeSync: (bytes) => Deno.stdout.writeSync(bytes), intervalMs: logBatchMs });
 try {
-  const api = await startApi(configFromEnvironment(), { writeLog: output.write });
-  output.flush();
-  await new Promise<void>((resolve) => {
+  // Asked for before anything runs, so that no moment is left in which a signal would simply end the process.
+  const asked = new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, resolve);
   });
+  const api = await startApi(configFromEnvironment(), { writeLog: output.write });
+  output.flush();
+  await asked;
   await api.close();
   output.flush();
   Deno.exit(0);
