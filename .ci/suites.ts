@@ -38,7 +38,12 @@ export const suites: readonly Suite[] = [
   tests("relay-processes", ["tests/relay/"]),
   tests("scenario", ["tests/scenario/"]),
   tests("cli", ["cli/", "tests/cli/"]),
-  tests("project", ["--ignore=tests/api,tests/cli,tests/http2,tests/relay,tests/sdk,tests/scenario", "tests/"]),
+  tests("docs", ["tests/docs/"]),
+  tests("stack", ["stack/"]),
+  tests("project", [
+    "--ignore=tests/api,tests/cli,tests/docs,tests/http2,tests/relay,tests/scenario,tests/sdk",
+    "tests/",
+  ]),
 ];
 
 /** One command that either passes or fails, counted as one test. */
