@@ -1,5 +1,6 @@
 /** The whole service as an operator runs it, each part a process that can be killed, frozen and started again where it was. */
-import { embedded, relaySecret, type SignedUp, signUp } from "../api/harness.ts";
+import { readConfig, runAdmin } from "../../api/mod.ts";
+import { embedded, relaySecret, type SignedUp, signUp, testEnvironment } from "../api/harness.ts";
 import { type ApiProcess, startProcess } from "../api/process.ts";
 import { type RelayProcess, startRelayProcess } from "../relay/process.ts";
 import { postgresInstalled, type Random, startPostgres, type TestPostgres } from "../support/mod.ts";
@@ -86,6 +87,11 @@ export class Stack implements AsyncDisposable {
 
   async killRelay(): Promise<void> {
     await this.relay.stop();
+  }
+
+  /** `deno task admin`, on the API's database. */
+  async admin(...args: string[]): Promise<string> {
+    return await runAdmin(args, readConfig({ ...testEnvironment, ...this.#apiEnvironment }), Date.now);
   }
 
   /** What the account has used, once the relay has stopped and given back all that it had leased. */
