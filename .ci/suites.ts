@@ -31,7 +31,8 @@ export const suites: readonly Suite[] = [
   tests("api", ["api/", "tests/api/"]),
   tests("http2", ["relay/http2/", "tests/http2/"]),
   tests("relay", ["--ignore=relay/http2", "relay/", "tests/relay/"]),
-  tests("project", ["--ignore=tests/api,tests/http2,tests/relay", "tests/"]),
+  tests("project", ["--ignore=tests/api,tests/faults,tests/http2,tests/relay", "tests/"]),
+  tests("faults", ["tests/faults/"]),
 ];
 
 /** One command that either passes or fails, counted as one test. */

@@ -14,6 +14,7 @@ interface Life {
   readonly input: WritableStreamDefaultWriter<Uint8Array>;
   readonly orders: Map<number, Waiting>;
   readonly ended: Promise<void>;
+  exited: boolean;
 }
 
 const script = new URL("agent_process.ts", import.meta.url).pathname;
@@ -28,17 +29,17 @@ export class OrderFailed extends Error {
 export class Actor {
   readonly name: string;
   readonly link: Link;
-  readonly #options: Settings["options"];
+  readonly #settings: Omit<Settings, "life">;
   readonly #lives: Event[][] = [];
   #life: Life | undefined;
   #numbers = 0;
   /** What it wrote that is no part of the journal. */
   readonly remarks: string[] = [];
 
-  constructor(name: string, link: Link, options: Settings["options"]) {
-    this.name = name;
+  constructor(settings: Omit<Settings, "life">, link: Link) {
+    this.name = settings.name;
     this.link = link;
-    this.#options = options;
+    this.#settings = settings;
   }
 
   get journal(): Journal {
@@ -60,7 +61,7 @@ export class Actor {
   }
 
   async start(): Promise<this> {
-    const settings: Settings = { name: this.name, life: this.#lives.length, options: this.#options };
+    const settings: Settings = { ...this.#settings, life: this.#lives.length };
     const child = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", "--quiet", script, JSON.stringify(settings)],
       stdin: "piped",
@@ -80,8 +81,11 @@ export class Actor {
       );
       ready.reject(gone);
       for (const { reject } of orders.values()) reject(gone);
+      if (this.#life === life) this.#life = undefined;
     });
-    this.#life = { child, input: child.stdin.getWriter(), orders, ended };
+    const life: Life = { child, input: child.stdin.getWriter(), orders, ended, exited: false };
+    void child.status.then(() => life.exited = true);
+    this.#life = life;
     await ready.promise;
     return this;
   }
@@ -104,20 +108,19 @@ export class Actor {
   }
 
   signal(name: Deno.Signal): void {
-    this.#life?.child.kill(name);
+    if (this.#life?.exited === false) this.#life.child.kill(name);
   }
 
   /** Nobody says goodbye. */
   async kill(): Promise<void> {
-    this.#life?.child.kill("SIGKILL");
+    this.signal("SIGKILL");
     await this.#life?.ended;
-    this.#life = undefined;
   }
 
   async close(): Promise<void> {
+    const life = this.#life;
     await this.ask({ do: "close" });
-    await this.#life?.ended;
-    this.#life = undefined;
+    await life?.ended;
   }
 
   async #read(

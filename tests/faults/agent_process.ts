@@ -35,6 +35,8 @@ export interface Settings {
   /** Tells the texts of this life from those of earlier ones. */
   readonly life: number;
   readonly options: Omit<ConnectOptions, "identity">;
+  /** A machine whose clock is wrong. */
+  readonly clockAheadMs: number;
 }
 
 const watchMs = 20;
@@ -178,6 +180,8 @@ class AgentProcess {
 }
 
 async function main(settings: Settings): Promise<void> {
+  const now = Date.now;
+  Date.now = () => now() + settings.clockAheadMs;
   const agent = await AgentProcess.start(settings);
   write({ ready: true });
   const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());

@@ -64,14 +64,15 @@ export class Stack implements AsyncDisposable {
   }
 
   /** Not started yet. It goes the way of its name unless told another. */
-  actor(name: string, { way = name, apiKey = this.account.apiKey }: { way?: string; apiKey?: string } = {}): Actor {
-    const actor = new Actor(name, this.#linkOf(way), {
+  actor(name: string, { way = name, clockAheadMs = 0 }: { way?: string; clockAheadMs?: number } = {}): Actor {
+    const options = {
       endpoint: this.endpointOf(way),
       apiUrl: this.api.url,
-      apiKey,
+      apiKey: this.account.apiKey,
       dataDir: `${this.folder}/${name}`,
       tls: { caFile: this.relay.caFile },
-    });
+    };
+    const actor = new Actor({ name, options, clockAheadMs }, this.#linkOf(way));
     this.#opened.defer(() => actor.kill());
     return actor;
   }
