@@ -37,11 +37,13 @@ export const suites: readonly Suite[] = [
   tests("relay", ["--ignore=relay/http2", "relay/"]),
   tests("relay-processes", ["tests/relay/"]),
   tests("scenario", ["tests/scenario/"]),
+  tests("traffic", ["tests/traffic/"]),
+  tests("faults", ["tests/faults/"]),
   tests("cli", ["cli/", "tests/cli/"]),
   tests("docs", ["tests/docs/"]),
   tests("stack", ["stack/"]),
   tests("project", [
-    "--ignore=tests/api,tests/cli,tests/docs,tests/http2,tests/relay,tests/scenario,tests/sdk",
+    "--ignore=tests/api,tests/cli,tests/docs,tests/faults,tests/http2,tests/relay,tests/scenario,tests/sdk,tests/traffic",
     "tests/",
   ]),
 ];
