@@ -22,6 +22,7 @@ export {
   envelopePrefixBytes,
 } from "./cell.ts";
 export { CellSender, type CellSenderOptions } from "./cell_sender.ts";
+export { type BudgetPeriod, CoverBudget, type CoverBudgetOptions } from "./cover_budget.ts";
 export {
   errorFromDetail,
   errorToDetail,

@@ -7,7 +7,6 @@ import {
   calls,
   CellReader,
   CellSender,
-  type CoverMode,
   decodeRelayEnvelope,
   encodeClientNotice,
   encodeRequest,
@@ -23,6 +22,7 @@ import {
 } from "../../proto/mod.ts";
 import { createError, errorFromRelay, StaticError } from "../errors.ts";
 import type { CellStream } from "../transport/transport.ts";
+import type { Cover } from "./cover.ts";
 
 export interface ConnectionDeps {
   readonly nowMs: () => number;
@@ -51,6 +51,8 @@ interface Pending {
 /** The relay said that it ends the session; what it still has to say, it says within this time. */
 const goodbyeMs = 2_000;
 const flushMs = 1_000;
+/** Control goes first, so one would do; what has waited longest gets a few more. */
+const ticksForGoodbye = 4;
 const maxEarlyNotices = 64;
 
 export class Connection {
@@ -63,6 +65,7 @@ export class Connection {
   readonly #acknowledgements = new Map<string, RequestBody<"Acknowledge">>();
   #nextId = 1;
   #cellBytes: number | undefined;
+  #cover: Cover = { mode: "off", intervalMs: 0 };
   /** Notices that came while Authenticate was under way; undefined once it is answered. */
   #early: NoticeEnvelope[] | undefined = [];
   #authenticating = false;
@@ -144,16 +147,26 @@ export class Connection {
   }
 
   /** Cover traffic towards the relay. */
-  cover(mode: CoverMode, intervalMs: number): void {
+  cover({ mode, intervalMs }: Cover): void {
+    this.#cover = { mode, intervalMs };
     this.#sender.configure(mode, intervalMs);
   }
 
-  /** An ordinary end, of our own will. */
+  /** Whether cover is sent when nothing else is. */
+  setCovering(covering: boolean): void {
+    this.#sender.setCovering(covering);
+  }
+
+  /** Cover so far, both ways. */
+  get coverBytes(): number {
+    return this.#sender.counts.coverBytes + this.#reader.counts.coverBytes;
+  }
+
+  /** An ordinary end, of our own will. With `constant` cover the goodbye takes its tick like everything else. */
   async close(reason: StaticError): Promise<void> {
     if (this.#end !== undefined) return;
-    this.#sender.configure("off", 0);
     this.#sender.push("control", encodeClientNotice(this.#nextId++, "EndSession", {}));
-    await this.#sender.flush(flushMs);
+    await this.#sender.flush(this.#cover.mode === "constant" ? ticksForGoodbye * this.#cover.intervalMs : flushMs);
     this.abandon(reason, 0);
   }
 

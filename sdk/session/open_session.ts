@@ -2,7 +2,8 @@
 import { createError } from "../errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
-import type { CoverOptions, SessionOptions } from "./options.ts";
+import type { CoverOptions, CoverProfile } from "./cover.ts";
+import type { SessionOptions } from "./options.ts";
 import type { RelaySession } from "./ports.ts";
 import { createRelaySession } from "./session.ts";
 import { createTokenSource, type TokenOptions } from "./tokens.ts";
@@ -13,7 +14,7 @@ export interface RelayOptions extends TokenOptions {
   readonly endpoint?: string;
   readonly transport?: TransportChoice;
   readonly tls?: TlsOptions;
-  readonly cover?: CoverOptions;
+  readonly cover?: CoverProfile | CoverOptions;
 }
 
 /**
