@@ -2,6 +2,7 @@
 
 const campaigns = [
   "proto/fuzz_test.ts",
+  "relay/core/simulation_test.ts",
   "relay/quota/leased_quota_test.ts",
   "sdk/mls/fuzz_test.ts",
   "sdk/platform/directory_store_test.ts",

@@ -92,10 +92,16 @@ export class Database {
       configure(sqlite, path);
       if (inMemory) return new Database(sqlite, undefined, checkpointPages);
       const handles = { log: await openForSync(`${path}-wal`, "log"), file: await openForSync(path, "locked") };
-      // What a killed process left in the log was perhaps never confirmed, and is about to be read.
-      await handles.log.syncData();
-      await syncFolder(path);
-      return new Database(sqlite, handles, checkpointPages);
+      const database = new Database(sqlite, handles, checkpointPages);
+      try {
+        // What a killed process left in the log was perhaps never confirmed, and is about to be read.
+        await database.sync();
+        await syncFolder(path);
+      } catch (cause) {
+        database.release();
+        throw cause;
+      }
+      return database;
     } catch (cause) {
       sqlite?.close();
       throw faultOf(`open the relay's database ${path}`, cause);
@@ -107,7 +113,7 @@ export class Database {
   }
 
   begin(): void {
-    this.#changesBefore = this.#totalChanges();
+    if (this.#handles !== undefined) this.#changesBefore = this.#totalChanges();
     this.#begin.run();
   }
 
@@ -182,6 +188,10 @@ function configure(sqlite: DatabaseSync, path: string): void {
   sqlite.exec(`PRAGMA busy_timeout = 0; PRAGMA page_size = ${pageBytes}`);
   // Held from the first access until the process ends, however it ends; and no shared memory file is needed.
   pragma("locking_mode = EXCLUSIVE");
+  const version = Number(pragma("user_version"));
+  const empty = version === 0 && sqlite.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.n === 0;
+  // Before anything is changed: the file may be somebody else's.
+  if (!empty) checkVersion(path, Number(pragma("application_id")), version);
   pragma("journal_mode = WAL");
   sqlite.exec(`
     PRAGMA synchronous = NORMAL;
@@ -189,13 +199,13 @@ function configure(sqlite: DatabaseSync, path: string): void {
     PRAGMA cache_size = -32768;
     PRAGMA temp_store = MEMORY;
   `);
-  const version = Number(pragma("user_version"));
-  if (version === 0 && Number(sqlite.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.n) === 0) {
-    sqlite.exec(`BEGIN; ${schema};
-      PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
-    return;
-  }
-  if (Number(pragma("application_id")) !== applicationId) {
+  if (!empty) return;
+  sqlite.exec(`BEGIN; ${schema};
+    PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
+}
+
+function checkVersion(path: string, application: number, version: number): void {
+  if (application !== applicationId) {
     throw new EngineError("corrupt", `Cannot open ${path}: it is not a relay's database. Choose another file`);
   }
   if (version !== schemaVersion) {

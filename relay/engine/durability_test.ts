@@ -272,7 +272,9 @@ testWithFolder("files that are damaged, foreign, newer or out of reach are refus
   const foreign = new DatabaseSync(`${folder}/foreign.sqlite`);
   foreign.exec("CREATE TABLE someone_elses (x)");
   foreign.close();
+  const before = await Deno.readFile(`${folder}/foreign.sqlite`);
   assertEquals(await refusal(`${folder}/foreign.sqlite`), "corrupt");
+  assertEquals(await Deno.readFile(`${folder}/foreign.sqlite`), before);
 
   await (await openSqliteEngine({ path: `${folder}/newer.sqlite` })).close();
   const newer = new DatabaseSync(`${folder}/newer.sqlite`);

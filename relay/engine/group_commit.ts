@@ -107,6 +107,7 @@ export class GroupCommit {
       if (written === "undone") continue;
       if (written === "unconfirmed" && !await this.#confirm(group)) break;
       for (const job of group) job.resolve();
+      this.#runReaders();
       if (written === "unconfirmed") await this.#upkeep();
       else await this.#letOthersRun(group.length);
     }
@@ -155,15 +156,21 @@ export class GroupCommit {
     this.#unconfirmed = true;
     try {
       await this.#storage.sync();
+      return true;
     } catch (cause) {
       const refusal = this.#fail(cause);
       for (const job of group) job.reject(refusal);
+      this.#runReaders();
+      return false;
     }
+  }
+
+  /** After the callers, so that a watcher is not told of something that it has already read. */
+  #runReaders(): void {
     this.#unconfirmed = false;
     const readers = this.#readers;
     this.#readers = [];
     for (const run of readers) run();
-    return this.#refusal?.code !== "failed";
   }
 
   async #upkeep(): Promise<void> {

@@ -33,7 +33,8 @@ export class Watchers {
       try {
         watcher.listener(entry);
       } catch (error) {
-        this.#onError(error);
+        // Not in this turn: whatever the report does, the others are told.
+        queueMicrotask(() => this.#onError(error));
       }
     }
   }

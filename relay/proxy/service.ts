@@ -1,5 +1,5 @@
 /** The gRPC service: every typed call as an envelope and back, `Deliver`, and the three calls that carry cells. */
-import type { DescMethodUnary, MessageInitShape } from "@bufbuild/protobuf";
+import type { DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import {
   ConnectError,
   type ConnectRouter,
@@ -59,12 +59,9 @@ export function createRelayService(options: RelayServiceOptions): RelayService {
   for (const name of Object.keys(calls) as CallName[]) { // cast: keys of the table
     addCall(router, name, { sessions, options });
   }
-  router.rpc(Relay.method.deliver, async function* (_request, context) {
-    const session = sessions.find(context.requestHeader.get(sessionHeader));
-    for await (const notice of session.deliver(context.signal)) {
-      yield padMessage(Relay.method.deliver.output, noticeToDelivery(notice), options.upstream.cellBytes);
-    }
-  }, { readMaxBytes: openReadMaxBytes });
+  router.rpc(Relay.method.deliver, (_request, context) => deliver(context, { sessions, options }), {
+    readMaxBytes: openReadMaxBytes,
+  });
   router.rpc(
     Relay.method.session,
     (cells, context) => streams.run(cells, addressOf(context), context.signal),
@@ -109,6 +106,16 @@ function addCall<Name extends CallName>(router: ConnectRouter, name: Name, { ses
     }
   };
   router.rpc(method, handler, { readMaxBytes: calls[name].open ? openReadMaxBytes : readMaxBytes });
+}
+
+async function* deliver(
+  context: HandlerContext,
+  { sessions, options }: Parts,
+): AsyncGenerator<MessageShape<typeof Relay.method.deliver.output>> {
+  const session = sessions.find(context.requestHeader.get(sessionHeader));
+  for await (const notice of session.deliver(context.signal)) {
+    yield padMessage(Relay.method.deliver.output, noticeToDelivery(notice), options.upstream.cellBytes);
+  }
 }
 
 type Call<Name extends CallName> = (body: RequestBody<Name>) => Promise<ReplyBody<Name>>;

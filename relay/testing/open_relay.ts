@@ -22,6 +22,10 @@ export interface TestRelayOptions {
   readonly granted?: number;
   readonly coverBudget?: CoverBudgetOptions;
   readonly onEvent?: (event: CoreEvent) => void;
+  /** Web origins that may come; all unless told. */
+  readonly allowsOrigin?: (origin: string) => boolean;
+  /** Hears of fill and cover that accounts are charged for. */
+  readonly countBytes?: Quota["countBytes"];
 }
 
 export interface TestRelay {
@@ -54,7 +58,7 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
   const deps = {
     engine,
     tokens: { verify: (token: string) => Promise.resolve(readToken(token)) },
-    quota: createQuota(granted - (held?.consumed ?? 0)),
+    quota: createQuota(granted - (held?.consumed ?? 0), options.countBytes),
     nowMs: Date.now,
     after: (ms: number, run: () => void): () => void => {
       const timer = setTimeout(run, ms);
@@ -74,10 +78,10 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
     deps,
     listen: { hostname: "::", ...ports },
     certificate,
-    allowsOrigin: () => true,
     coverBudget: options.coverBudget,
+    allowsOrigin: options.allowsOrigin ?? (() => true),
     limits: { strangers: 2_000, strangersPerAddress: 2_000, handshakes: 500 },
-    onFault: (error) => logFault({ event: "fault", where: "edge", error }),
+    onFault: (error) => onEvent({ event: "fault", where: "edge", error }),
   });
   const { quicPort, grpcPort } = server;
   for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
@@ -104,7 +108,7 @@ function readToken(token: string): { account: AccountId; plan: string; expiresAt
   return { account: parseAccountId(account), plan: "dev", expiresAtMs: Number(expiresAtMs) };
 }
 
-function createQuota(messages: number): Quota {
+function createQuota(messages: number, countBytes: Quota["countBytes"] = () => {}): Quota {
   let left = messages;
   return {
     reserve: (_account, payloadBytes) => {
@@ -115,7 +119,7 @@ function createQuota(messages: number): Quota {
     settle: (_account, _charge, appended) => {
       if (!appended) left++;
     },
-    countBytes: () => {},
+    countBytes,
   };
 }
 

@@ -38,7 +38,7 @@ export interface ConnectionDeps {
 export interface RequestOptions<Name extends CallName> {
   /** The caller has lost interest: its promise rejects with the signal's reason, a late reply is ignored. */
   readonly signal?: AbortSignal;
-  /** Before anything that arrived behind the reply is looked at. */
+  /** Before anything that arrived behind the reply is looked at. What it throws ends the connection. */
   readonly onReply?: (body: ReplyBody<Name>) => void;
 }
 
@@ -127,10 +127,13 @@ export class Connection {
         operation,
         resolve: (envelope) => {
           const reply = envelope.body as ReplyBody<Name>; // cast: the reply's operation was compared with the request's
-          settle(() => {
+          try {
             onReply?.(reply);
-            resolve(reply);
-          });
+          } catch (error) {
+            settle(() => reject(error));
+            throw error;
+          }
+          settle(() => resolve(reply));
         },
         reject: (error) => settle(() => reject(error)),
       });

@@ -1,6 +1,7 @@
 /** `POST {apiUrl}/v1/tokens`: an API key for a JWT. The key goes into one header of one request and nowhere else. */
 import { parseApiKey } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../errors.ts";
+import { readBoundedText } from "../transport/bounded_text.ts";
 import type { HttpClient } from "../transport/transport.ts";
 
 export interface ExchangeDeps {
@@ -11,8 +12,8 @@ export interface ExchangeDeps {
 }
 
 const timeoutMs = 15_000;
-/** A token and its JSON, or an error body; more is not read. */
-const maxAnswerBytes = 32 * 1024;
+/** A token and its JSON, or an error body. */
+const maxAnswerLength = 32 * 1024;
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** A key must not travel in clear, except to a service on this machine. Throws `invalid_request`. */
@@ -59,7 +60,7 @@ async function post(url: string, apiKey: string, origin: string, deps: ExchangeD
     return {
       status: response.status,
       retryAfterMs: retryAfterS >= 0 ? retryAfterS * 1000 : undefined,
-      body: parseObject(await readText(response)),
+      body: parseObject(await readBoundedText(response, maxAnswerLength) ?? ""),
     };
   } catch (cause) {
     const text = `Cannot reach the API at ${origin}: check apiUrl, the network, and that the API is running`;
@@ -67,30 +68,6 @@ async function post(url: string, apiKey: string, origin: string, deps: ExchangeD
   } finally {
     cancel();
     http.close();
-  }
-}
-
-async function readText(response: Response): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of chunksOf(response)) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > maxAnswerBytes) break;
-  }
-  return text;
-}
-
-async function* chunksOf(response: Response): AsyncIterable<Uint8Array> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    await reader.cancel();
   }
 }
 

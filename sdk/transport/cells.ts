@@ -3,7 +3,8 @@
  * call streams the cells down. A secret link id, made here, ties them together. Connect protocol, binary: sizes stay fixed.
  */
 import { createError } from "../errors.ts";
-import { readErrorText, streamEndOf } from "./connect_error.ts";
+import { readBoundedText } from "./bounded_text.ts";
+import { streamEndOf } from "./connect_error.ts";
 import {
   concat,
   decodeCell,
@@ -23,6 +24,8 @@ export interface CellsDeps {
 }
 
 const linkBytes = 32;
+/** An error and its padding. */
+const maxErrorLength = 64 * 1024;
 /** Calls at once: the relay puts their cells in order, and a round trip carries more than one. */
 const cellsUnderWay = 16;
 const headers = { "connect-protocol-version": "1" };
@@ -65,7 +68,8 @@ function createCall(http: HttpClient, { host, port }: Target, signal: AbortSigna
       cache: "no-store",
     });
     if (response.status === 200) return response;
-    const { code, message } = streamEndOf(await readErrorText(response), `${method} was answered ${response.status}`);
+    const text = await readBoundedText(response, maxErrorLength) ?? "";
+    const { code, message } = streamEndOf(text, `${method} was answered ${response.status}`);
     throw createError(code ?? "transport_error", message);
   };
 }

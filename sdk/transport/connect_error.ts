@@ -4,8 +4,6 @@ import { decodeErrorDetail } from "./frames.ts";
 import type { StreamEnd } from "./transport.ts";
 
 const detailType = "static.relay.v1.ErrorDetail";
-/** An error and its padding; more is not read. */
-const maxTextBytes = 64 * 1024;
 
 /** From the JSON of an error, or of the last message of a stream, which holds one unless the stream ended well. */
 export function streamEndOf(json: string, otherwise: string): StreamEnd {
@@ -22,18 +20,6 @@ export function streamEndOf(json: string, otherwise: string): StreamEnd {
     }
   }
   return { message: typeof message === "string" ? message.slice(0, 1024) : otherwise };
-}
-
-export async function readErrorText(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) {
-    text += decoder.decode(next.value, { stream: true });
-    if (text.length > maxTextBytes) break;
-  }
-  await reader?.cancel();
-  return text;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

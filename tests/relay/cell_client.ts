@@ -2,6 +2,7 @@
 import {
   type CallName,
   calls,
+  type CellCounts,
   CellReader,
   CellSender,
   decodeRelayEnvelope,
@@ -64,9 +65,9 @@ export class CellClient implements RelayClient {
     return promise as Promise<ReplyBody<Name>>;
   }
 
-  /** Whatever bytes a test wants to send as an envelope. */
-  push(envelope: Uint8Array): void {
-    this.#sender.push("control", envelope);
+  /** What the relay has sent. */
+  get counts(): CellCounts {
+    return this.#reader.counts;
   }
 
   close(): void {

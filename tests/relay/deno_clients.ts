@@ -9,7 +9,7 @@ export async function openQuic(port: number, ca: string): Promise<CellClient> {
   return new CellClient(await quicCarrier(port, ca));
 }
 
-async function quicCarrier(port: number, ca: string): Promise<CellCarrier> {
+export async function quicCarrier(port: number, ca: string): Promise<CellCarrier> {
   const conn = await Deno.connectQuic<false>({
     hostname: "localhost",
     port,
@@ -31,6 +31,28 @@ async function quicCarrier(port: number, ca: string): Promise<CellCarrier> {
     },
     close: () => conn.close(),
   };
+}
+
+/** Deno's own WebTransport client, which trusts a certificate by its hash. */
+export async function openWebTransport(port: number, certificateHash: Uint8Array<ArrayBuffer>): Promise<CellClient> {
+  const serverCertificateHashes = [{ algorithm: "sha-256", value: certificateHash }];
+  const transport = new WebTransport(`https://localhost:${port}/`, { serverCertificateHashes });
+  await transport.ready;
+  transport.closed.catch(() => {});
+  const { readable, writable } = await transport.createBidirectionalStream();
+  const writer = writable.getWriter();
+  writer.closed.catch(() => {});
+  return new CellClient({
+    write: (cells) => writer.write(cells),
+    chunks: readable,
+    closeCode: () => Promise.resolve(undefined),
+    close: () => transport.close(),
+  });
+}
+
+export async function certificateHash(pem: string): Promise<Uint8Array<ArrayBuffer>> {
+  const der = Uint8Array.from(atob(pem.replace(/-----[^-]+-----|\s/g, "")), (character) => character.charCodeAt(0));
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", der));
 }
 
 export interface FetchTransport extends Disposable {

@@ -155,8 +155,9 @@ Deno.test("garbage on the gRPC port ends its own connection or call only", async
           method: "POST",
           headers: { "content-type": random.pick(types), "static-session": random.pick(["", "AAAA", "x".repeat(43)]) },
           body: random.bytes(random.below(60_000)),
-        });
-        const body = await response.text();
+        }).catch(() => new Response(""));
+        // A server that answers before it has read everything resets the stream; Deno's client may then lose the answer.
+        const body = await response.text().catch(() => "");
         // Connect says "internal" for a message that does not parse; nothing else may.
         assert(!/internal/.test(body) || /parse binary/.test(body), `${method}: ${response.status} ${body}`);
       }));

@@ -346,7 +346,8 @@ async function listing(relay: Relay): Promise<void> {
   const alice = await TestAgent.connect(relay);
   const made = await Promise.all([1, 2, 3, 4, 5].map(() => alice.createChannel()));
   const listed: ChannelId[] = [];
-  for (let more = true, after: ChannelId | undefined; more;) {
+  let after: ChannelId | undefined;
+  for (let more = true; more;) {
     const page = await alice.client.call("ListChannels", { limit: 2, ...(after !== undefined && { after }) });
     listed.push(...page.channels.map(({ channelId }) => channelId));
     check(page.channels.every(({ member, owned, members }) => member && owned && members === 1), "another summary");

@@ -7,7 +7,7 @@ import { runTests, type RuntimeResult } from "../runtime/suite.ts";
 import { runCommand, testWhen } from "../support/mod.ts";
 import type { Relay } from "./agent.ts";
 import type { CellClient } from "./cell_client.ts";
-import { connectTransport, openQuic } from "./deno_clients.ts";
+import { certificateHash, connectTransport, openQuic } from "./deno_clients.ts";
 import { createOperations, operationCount } from "./operations_suite.ts";
 import { startProxyProcess } from "./proxy_process.ts";
 import { startTestRelay, testOrigin, type TestRelay } from "./test_relay.ts";
@@ -111,9 +111,4 @@ async function writeCertificate(cert: string): Promise<TemporaryFile> {
   const path = await Deno.makeTempFile({ suffix: ".pem" });
   await Deno.writeTextFile(path, cert);
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path) };
-}
-
-async function certificateHash(pem: string): Promise<Uint8Array> {
-  const der = Uint8Array.from(atob(pem.replace(/-----[^-]+-----|\s/g, "")), (character) => character.charCodeAt(0));
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", der));
 }

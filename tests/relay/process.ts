@@ -112,7 +112,7 @@ function permissions(variables: Readonly<Record<string, string>>): string[] {
     api,
   ];
   const { STATIC_TLS_CERT: cert, STATIC_TLS_KEY: key } = variables;
-  const files = [STATIC_DATA_DIR, cert, key, "relay/engine"].filter((path) => path !== undefined);
+  const files = [STATIC_DATA_DIR, cert, key].filter((path) => path !== undefined);
   return [
     "--no-prompt",
     `--allow-net=${net.join(",")}`,

@@ -4,12 +4,13 @@
  */
 import type { AgentId } from "../../../proto/mod.ts";
 import { createRandom, type Random } from "../../../tests/support/mod.ts";
-import { act, channelNames, createChannel, type Simulation } from "./simulation_actions.ts";
+import { act, createChannel, sendMessages } from "./simulation_actions.ts";
 import { SimulatedAgent } from "./simulation_agent.ts";
 import type { AgentStock } from "./simulation_bytes.ts";
 import { commitChange } from "./simulation_commits.ts";
 import { finishSchedule } from "./simulation_ending.ts";
 import { SimulatedRelay } from "./simulation_relay.ts";
+import { channelNames, type Simulation } from "./simulation_setting.ts";
 
 export interface ScheduleResult {
   readonly agents: number;
@@ -87,6 +88,12 @@ async function warmUp(simulation: Simulation): Promise<void> {
     if (creator !== undefined) commitChange(simulation, creator, channel, { added: pickSome(simulation, creator) });
   }
   await relay.time.advance(300);
+  // Sometimes so much is in the log that it is trimmed in part, and that snapshots are taken in the middle of everything.
+  const [first] = relay.auditor.channels.values();
+  const talker = first && agents.find(({ agentId }) => first.isActive(agentId));
+  if (first === undefined || talker === undefined || !random.chance(0.08)) return;
+  sendMessages(simulation, talker, first, random.pick([70, 270]));
+  await relay.time.advance(2_000);
 }
 
 function pickSome({ random, agents }: Simulation, creator: SimulatedAgent): AgentId[] {

@@ -2,27 +2,18 @@
  * What agents do in a schedule. Every action is started and not waited for, so that requests of many agents, and several of
  * one, are under way at the same time. Most are what a client would send now; some are late, early, repeated or wrong.
  */
-import { type ChannelId, type ChannelName, type InviteId, leaveStatement, type MessageId } from "../../../proto/mod.ts";
-import { binaryIdFromBytes, parseChannelName } from "../../../proto/mod.ts";
-import type { Random } from "../../../tests/support/mod.ts";
+import {
+  binaryIdFromBytes,
+  type ChannelName,
+  type InviteId,
+  leaveStatement,
+  type MessageId,
+} from "../../../proto/mod.ts";
 import type { SimulatedAgent } from "./simulation_agent.ts";
-import { type AgentStock, createCommit, createMessage, createWelcome } from "./simulation_bytes.ts";
+import { createCommit, createMessage, createWelcome } from "./simulation_bytes.ts";
 import { sendCommit } from "./simulation_commits.ts";
 import type { ModelChannel } from "./simulation_model.ts";
-import type { SimulatedRelay } from "./simulation_relay.ts";
-
-export interface Simulation {
-  readonly random: Random;
-  readonly relay: SimulatedRelay;
-  readonly agents: readonly SimulatedAgent[];
-  readonly stock: AgentStock;
-  readonly names: readonly ChannelName[];
-  /** KeyPackages that may still be used: verifying one takes longer than a hundred other requests. */
-  keyPackages: number;
-  /** The next KeyPackage of the stock. */
-  nextKeyPackage: number;
-  readonly invites: { readonly channelId: ChannelId; readonly inviteId: InviteId; readonly inviter: SimulatedAgent }[];
-}
+import { pickChannel, pickEpoch, recent, type Simulation } from "./simulation_setting.ts";
 
 type Action = (simulation: Simulation, actor: SimulatedAgent) => unknown;
 
@@ -66,40 +57,26 @@ export function createChannel({ random }: Simulation, actor: SimulatedAgent, nam
   for (let times = random.chance(0.2) ? 2 : 1; times > 0; times--) void actor.ask("CreateChannel", { name, nonce });
 }
 
-/** Mostly a channel of which the actor is a member. */
-export function pickChannel({ random, relay }: Simulation, actor: SimulatedAgent): ModelChannel | undefined {
-  const all = [...relay.auditor.channels.values()];
-  const own = all.filter((channel) => channel.isActive(actor.agentId));
-  const some = own.length > 0 && random.chance(0.95) ? own : all;
-  return some.length === 0 ? undefined : random.pick(some);
-}
-
-/** Mostly the current one. */
-export function pickEpoch({ random }: Simulation, { epoch }: ModelChannel): number {
-  return random.chance(0.92) ? epoch : Math.max(0, epoch - 1 + random.below(3));
-}
-
-/** What may be repeated: the relay remembers it for longer than this. */
-export function recent<T extends { readonly atMs: number }>({ relay }: Simulation, sent: readonly T[]): readonly T[] {
-  const sinceMs = relay.time.nowMs() - relay.config.limits.queueAgeMs / 2;
-  return sent.filter(({ atMs }) => atMs > sinceMs);
-}
-
 function sendMessage(simulation: Simulation, actor: SimulatedAgent): void {
-  const { random, relay } = simulation;
+  const { random } = simulation;
   const channel = pickChannel(simulation, actor);
-  if (channel === undefined) return;
+  if (channel !== undefined) sendMessages(simulation, actor, channel, random.chance(0.2) ? 1 + random.below(6) : 1);
+}
+
+export function sendMessages(
+  simulation: Simulation,
+  actor: SimulatedAgent,
+  channel: ModelChannel,
+  count: number,
+): void {
+  const { random, relay } = simulation;
   const { channelId } = channel.channel;
-  for (let burst = random.chance(0.2) ? 1 + random.below(6) : 1; burst > 0; burst--) {
+  for (let sent = 0; sent < count; sent++) {
     const epoch = pickEpoch(simulation, channel);
     const messageId = binaryIdFromBytes<MessageId>(random.bytes(16));
     const counter = actor.messages.length + 1;
-    const body = {
-      channelId,
-      epoch,
-      messageId,
-      ciphertext: createMessage(random, { channelId, epoch, messageId, counter }),
-    };
+    const ciphertext = createMessage(random, { channelId, epoch, messageId, counter });
+    const body = { channelId, epoch, messageId, ciphertext };
     actor.messages.push({ atMs: relay.time.nowMs(), body });
     void actor.ask("SendMessage", body);
     if (random.chance(0.05)) void actor.ask("SendMessage", body);
@@ -260,8 +237,4 @@ async function misbehave(simulation: Simulation, actor: SimulatedAgent): Promise
     () => actor.subscribe(channelId, 1_000, beyond),
   ])();
   relay.auditor.check(outcome.kind !== "reply", "a request that breaks the contract was accepted");
-}
-
-export function channelNames(count: number): ChannelName[] {
-  return Array.from({ length: count }, (_, number) => parseChannelName(`acme/simulation/channel-${number}`));
 }

@@ -1,10 +1,10 @@
 /** The commits of a schedule: each a change that its sender believes possible in the epoch that it believes current. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, rejoinStatement, type RequestBody } from "../../../proto/mod.ts";
-import { pickChannel, pickEpoch, type Simulation } from "./simulation_actions.ts";
 import type { SimulatedAgent } from "./simulation_agent.ts";
 import { createCommit, createWelcome } from "./simulation_bytes.ts";
 import type { ModelChannel } from "./simulation_model.ts";
+import { pickChannel, pickEpoch, type Simulation } from "./simulation_setting.ts";
 
 type Commit = RequestBody<"SendCommit">;
 type Change = Partial<Pick<Commit, "added" | "removed" | "owners" | "answers" | "rejoins">>;

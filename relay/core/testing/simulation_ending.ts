@@ -2,10 +2,10 @@
  * The end of a schedule: everybody comes to rest, so that what is owed can be told from what is under way. First those who are
  * connected must have been served; then all come back and read on from their cursors; then the relay dies once more.
  */
-import type { Simulation } from "./simulation_actions.ts";
 import type { SimulatedAgent } from "./simulation_agent.ts";
 import type { ModelChannel } from "./simulation_model.ts";
 import { lastStay } from "./simulation_reader.ts";
+import type { Simulation } from "./simulation_setting.ts";
 
 /** All are told the same, so a few are enough to ask. */
 const askedAtTheEnd = 3;

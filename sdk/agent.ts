@@ -1,0 +1,325 @@
+/**
+ * One agent: its keys, its channels, its session with the relay. `StaticClient` and `ChannelManager` are two faces of it.
+ * What the relay pushes comes in here and goes to the channel that it is for.
+ */
+import {
+  type AgentId,
+  type ChannelId,
+  type ChannelName,
+  limits,
+  type NoticeBody,
+  type NoticeEnvelope,
+  parseChannelName,
+  type ReplyBody,
+} from "../proto/mod.ts";
+import type { ChannelDeps } from "./channel/deps.ts";
+import { ChannelEngine } from "./channel/engine.ts";
+import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./channel/entering.ts";
+import { type ChannelRecord, listChannels } from "./channel/records.ts";
+import { Welcomes } from "./channel/welcomes.ts";
+import { createError } from "./errors.ts";
+import { isCode, translating } from "./faults.ts";
+import { KeyPackages } from "./keys/key_packages.ts";
+import type { Signatures } from "./mls/crypto/signatures.ts";
+import type { MlsIdentity } from "./mls/leaf.ts";
+import { type Runtime, withOwnTimers } from "./runtime.ts";
+import { Serial } from "./serial.ts";
+import type { ConnectionInfo, RelaySession } from "./session/ports.ts";
+import type { RecordStore } from "./store/mod.ts";
+import { decodeFields, encodeFields } from "./stored_fields.ts";
+
+export interface AgentParts {
+  readonly store: RecordStore;
+  readonly session: RelaySession;
+  readonly runtime: Runtime;
+  readonly signatures: Signatures;
+  readonly identity: MlsIdentity;
+}
+
+export interface ChannelOptions {
+  /** False for an agent that only sends: messages are acknowledged as they arrive and never shown. */
+  readonly receive?: boolean;
+}
+
+/** Answers of the relay to things that were asked for some time before. */
+export interface AgentListener {
+  readonly onJoinRequest?: (request: NoticeBody<"DeliverJoinRequest">) => void;
+  readonly onJoinRejected?: (rejection: NoticeBody<"DeliverJoinRejected">) => void;
+  readonly onOnline?: () => void;
+}
+
+const [creating, creatingVersion, nonceBytes] = ["creating", 1, 16] as const;
+
+export class Agent {
+  readonly agentId: AgentId;
+  readonly keyPackages: KeyPackages;
+  readonly welcomes = new Welcomes();
+  readonly parts: AgentParts;
+  readonly #deps: ChannelDeps;
+  readonly #records = new Map<ChannelName, ChannelRecord>();
+  readonly #engines = new Map<ChannelId, ChannelEngine>();
+  readonly #listeners = new Set<AgentListener>();
+  /** Entering, opening and closing channels happen one after the other: two calls for one name must not both begin. */
+  readonly #entering = new Serial();
+  readonly #detach: (() => void)[] = [];
+  readonly #cancelTimers: () => void;
+  #clockOffsetMs = 0;
+  #closed = false;
+
+  private constructor(given: AgentParts) {
+    const { runtime, cancelAll } = withOwnTimers(given.runtime);
+    this.parts = { ...given, runtime };
+    this.#cancelTimers = cancelAll;
+    const { store, session, signatures, identity } = given;
+    this.agentId = session.agentId;
+    const relayNowMs = (): number => runtime.nowMs() + this.#clockOffsetMs;
+    this.keyPackages = new KeyPackages({ store, session, identity, signatures, runtime, relayNowMs });
+    this.#deps = {
+      ...this.parts,
+      agentId: this.agentId,
+      keyPackages: this.keyPackages,
+      welcomes: this.welcomes,
+      relayNowMs,
+      onErased: (channelId) => this.#forget(channelId),
+    };
+  }
+
+  static async open(parts: AgentParts): Promise<Agent> {
+    const agent = new Agent(parts);
+    for (const record of await listChannels(parts.store)) agent.#records.set(record.name, record);
+    agent.#detach.push(
+      parts.session.onNotice((notice) => agent.#route(notice)),
+      parts.session.onConnection((connection) => agent.#connection(connection)),
+    );
+    const { state } = parts.session;
+    if (state.kind === "online") agent.#connection(state.connection);
+    return agent;
+  }
+
+  get relayNowMs(): number {
+    return this.#deps.relayNowMs();
+  }
+
+  get names(): ChannelName[] {
+    return [...this.#records.keys()];
+  }
+
+  listen(listener: AgentListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  create(text: string, options: ChannelOptions = {}): Promise<ChannelEngine> {
+    return this.#enter("Cannot create the channel", async () => {
+      const name = parseChannelName(text);
+      await this.checkFree(name);
+      const reply = await this.#createAtRelay(name);
+      const parts = await createChannel(reply.channelId, name, this.#deps);
+      await this.parts.store.delete(creating, name);
+      return this.#start({ ...parts, receive: options.receive ?? true });
+    });
+  }
+
+  /** By a Welcome that came by hand, or, without one, by the one that the relay has delivered for this name. */
+  join(text: string, welcome: Uint8Array | undefined, options: ChannelOptions = {}): Promise<ChannelEngine> {
+    return this.#enter("Cannot join the channel", async () => {
+      const name = parseChannelName(text);
+      await this.checkFree(name);
+      const bytes = welcome ?? this.welcomes.find(name)?.welcome;
+      if (bytes === undefined) {
+        throw createError(
+          "not_found",
+          `Cannot join "${name}": no Welcome for it has arrived; ask a member to add this agent`,
+        );
+      }
+      return await this.#joinBy(checkWelcome(bytes), { name }, options);
+    });
+  }
+
+  /** By a Welcome that answers an invite. */
+  joinInvited(welcome: Uint8Array, expected: Required<ExpectedChannel>): Promise<ChannelEngine> {
+    return this.#enter("Cannot join the channel", async () => {
+      await this.checkFree(expected.name);
+      return await this.#joinBy(welcome, expected, {});
+    });
+  }
+
+  /** A channel that this agent is in, as it was when it last ran. */
+  open(text: string, options: ChannelOptions = {}): Promise<ChannelEngine> {
+    return this.#enter("Cannot open the channel", async () => {
+      const name = parseChannelName(text);
+      const record = this.#records.get(name);
+      const running = record && this.#engines.get(record.channelId);
+      if (running !== undefined) return running;
+      const parts = record && await openChannel(record, this.#deps);
+      if (parts === undefined) {
+        const text = `This agent is in no channel "${name}"; create it, or join it with an invite token or a Welcome`;
+        throw createError("not_found", text);
+      }
+      return this.#start({ ...parts, receive: options.receive ?? true });
+    });
+  }
+
+  /** The channel of this id, opened if need be; undefined when this agent is not in it. */
+  async find(channelId: ChannelId): Promise<ChannelEngine | undefined> {
+    const running = this.#engines.get(channelId);
+    const record = [...this.#records.values()].find((each) => each.channelId === channelId);
+    return running ?? (record && await this.open(record.name));
+  }
+
+  /** Ends a channel for everybody and frees its name; also when this agent's own state of it is lost. */
+  async closeChannel(text: string): Promise<void> {
+    await translating("Cannot close the channel", async () => {
+      const name = parseChannelName(text);
+      const channelId = this.#records.get(name)?.channelId ?? await this.#findAtRelay(name);
+      await this.parts.session.call("CloseChannel", { channelId });
+      await this.#eraseStored(name);
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const detach of this.#detach) detach();
+    await this.#closeEngines();
+    // Ends the calls that entering a channel may be waiting for.
+    await this.parts.session.close();
+    await this.#entering.idle();
+    await this.#closeEngines();
+    this.#cancelTimers();
+    await this.parts.store.close();
+  }
+
+  async #closeEngines(): Promise<void> {
+    await Promise.all(Array.from(this.#engines.values(), (engine) => engine.close()));
+  }
+
+  #enter(action: string, act: () => Promise<ChannelEngine>): Promise<ChannelEngine> {
+    return this.#entering.run(() => {
+      if (this.#closed) throw createError("transport_error", `${action}: the client was closed; connect again`);
+      return translating(action, act);
+    });
+  }
+
+  async #joinBy(welcome: Uint8Array, expected: ExpectedChannel, options: ChannelOptions): Promise<ChannelEngine> {
+    const parts = await joinChannel(welcome, expected, this.#deps);
+    this.welcomes.forget(parts.record.channelId);
+    return this.#start({ ...parts, receive: options.receive ?? true });
+  }
+
+  #start(parts: ConstructorParameters<typeof ChannelEngine>[0]): ChannelEngine {
+    const engine = new ChannelEngine(parts, this.#deps);
+    this.#records.set(engine.name, parts.record);
+    this.#engines.set(engine.channelId, engine);
+    if (this.parts.session.state.kind === "online") engine.connection(true);
+    return engine;
+  }
+
+  /** A name that is held locally is free only when the relay knows nothing of that channel any more, or it is blocked. */
+  async checkFree(name: ChannelName): Promise<void> {
+    const record = this.#records.get(name);
+    if (record === undefined) return;
+    const engine = this.#engines.get(record.channelId);
+    if (engine?.state.blocked === undefined && await this.#isMember(record)) {
+      throw createError("name_taken", `This agent is in channel "${name}" already; open it with channel("${name}")`);
+    }
+    if (engine !== undefined) await engine.leave();
+    else await this.#eraseStored(name);
+  }
+
+  async #isMember(record: ChannelRecord): Promise<boolean> {
+    if (await openChannel(record, this.#deps) === undefined) return false;
+    try {
+      await this.parts.session.call("ListMembers", { channelId: record.channelId });
+      return true;
+    } catch (error) {
+      if (isCode(error, "not_found")) return false;
+      throw error;
+    }
+  }
+
+  async #eraseStored(name: ChannelName): Promise<void> {
+    const record = this.#records.get(name);
+    if (record === undefined) return;
+    const running = this.#engines.get(record.channelId);
+    const parts = running === undefined ? await openChannel(record, this.#deps) : undefined;
+    const engine = running ?? (parts && new ChannelEngine({ ...parts, receive: false }, this.#deps));
+    await engine?.erase();
+    this.#forget(record.channelId);
+  }
+
+  #forget(channelId: ChannelId): void {
+    const name = this.#engines.get(channelId)?.name ??
+      [...this.#records.values()].find((record) => record.channelId === channelId)?.name;
+    this.#engines.delete(channelId);
+    if (name !== undefined && this.#records.get(name)?.channelId === channelId) this.#records.delete(name);
+  }
+
+  /** The nonce is on disk first: after a crash the same call finds the channel that the relay has made. */
+  async #createAtRelay(name: ChannelName): Promise<ReplyBody<"CreateChannel">> {
+    const { store, session, runtime } = this.parts;
+    const stored = await store.get(creating, name);
+    const nonce = stored === undefined
+      ? runtime.randomBytes(nonceBytes)
+      : decodeFields(stored, creatingVersion, creating).bytes(0);
+    if (stored === undefined) await store.put(creating, name, encodeFields(creatingVersion, [nonce]));
+    try {
+      return await session.call("CreateChannel", { name, nonce });
+    } catch (error) {
+      // Its fate is known, so the next attempt is another one.
+      if (isCode(error, "name_taken", "rate_limited", "not_allowed")) await store.delete(creating, name);
+      throw error;
+    }
+  }
+
+  async #findAtRelay(name: ChannelName): Promise<ChannelId> {
+    let after: ChannelId | undefined;
+    for (;;) {
+      const { channels, more } = await this.parts.session.call("ListChannels", {
+        ...(after !== undefined && { after }),
+        limit: limits.channelsPerPage,
+      });
+      const found = channels.find((channel) => channel.name === name && channel.owned);
+      if (found !== undefined) return found.channelId;
+      after = channels.at(-1)?.channelId;
+      if (!more || after === undefined) {
+        throw createError("not_found", `This account has no channel "${name}"`);
+      }
+    }
+  }
+
+  #connection(connection: ConnectionInfo | undefined): void {
+    if (connection !== undefined) {
+      this.#clockOffsetMs = connection.clockOffsetMs;
+      // Failing is no harm: the next connection, or the relay's next reminder, does it again.
+      this.keyPackages.connected(connection).catch(() => {});
+      for (const { onOnline } of this.#listeners) onOnline?.();
+    }
+    for (const engine of this.#engines.values()) engine.connection(connection !== undefined);
+  }
+
+  #route(notice: NoticeEnvelope): void {
+    switch (notice.operation) {
+      case "DeliverWelcome":
+        return this.welcomes.deliver(notice.body);
+      case "KeyPackagesLow":
+        return void this.keyPackages.low(notice.body).catch(() => {});
+      case "DeliverJoinRequest":
+        for (const { onJoinRequest } of this.#listeners) onJoinRequest?.(notice.body);
+        return;
+      case "DeliverJoinRejected":
+        for (const { onJoinRejected } of this.#listeners) onJoinRejected?.(notice.body);
+        return;
+      case "CoverStopped":
+      case "SessionEnding":
+        return;
+      default:
+        this.#engines.get(notice.body.channelId)?.deliver(notice);
+    }
+  }
+}
+
+function checkWelcome(welcome: Uint8Array): Uint8Array {
+  if (welcome.length > 0 && welcome.length <= limits.welcomeBytes) return welcome;
+  throw createError("mls_error", `Cannot join: a Welcome has 1 to ${limits.welcomeBytes} bytes, got ${welcome.length}`);
+}

@@ -1,0 +1,268 @@
+/** A channel as its user holds it. Everything behind it is in `channel/`. */
+import { type AgentId, type ChannelId, type ChannelName, parseAgentId } from "../proto/mod.ts";
+import { changeFor, readApplicant } from "./channel/adding.ts";
+import type { ChannelEngine } from "./channel/engine.ts";
+import type { HealthIssue } from "./channel/health.ts";
+import type { Envelope } from "./channel/inbox.ts";
+import type { SendOptions, Sent } from "./channel/outbox.ts";
+import type { Agent } from "./agent.ts";
+import { createError } from "./errors.ts";
+import { translating } from "./faults.ts";
+
+export interface ChannelMember {
+  /** How the relay and other agents name it. */
+  readonly agentId: AgentId;
+  /** What it calls itself; the same for as long as it is trusted here. */
+  readonly identity: Uint8Array;
+  /** Owners may remove others. */
+  readonly owner: boolean;
+  /** This agent. */
+  readonly self: boolean;
+}
+
+/** What is wrong with a channel, and what is being done about it. */
+export interface ChannelHealth {
+  readonly state: "ok" | "offline" | "catching_up" | "rejoining" | "blocked" | "ended";
+  /** In words; absent while all is well. */
+  readonly problem?: string;
+  /** What is being done, or what to do. */
+  readonly action?: string;
+  readonly epoch: number;
+  /** Messages that have arrived and that no loop has asked past. */
+  readonly unread: number;
+  /** Messages that the relay has not accepted yet. */
+  readonly unsent: number;
+  /** Messages that their senders have counted and that never arrived. */
+  readonly missing: readonly { readonly sender: AgentId; readonly messages: number }[];
+  /** Everything that went wrong since the channel was opened, the latest first. */
+  readonly issues: readonly HealthIssue[];
+}
+
+const digitGroups = 6;
+
+/**
+ * An end-to-end encrypted channel. It stays usable for sending while loops read from it, and after they have ended.
+ *
+ * @example Say something and read what the others say
+ * ```ts
+ * import { StaticClient } from "static-sdk";
+ *
+ * async function greet(client: StaticClient): Promise<void> {
+ *   const channel = await client.channel("acme/ops/deploy");
+ *   await channel.send("hello");
+ *   for await (const payload of channel.messages()) {
+ *     console.log(new TextDecoder().decode(payload));
+ *     break;
+ *   }
+ * }
+ * ```
+ */
+export class Channel {
+  readonly #engine: ChannelEngine;
+  readonly #agent: Agent;
+
+  /** @internal Channels come from `StaticClient` and `ChannelManager`. */
+  constructor(engine: ChannelEngine, agent: Agent) {
+    this.#engine = engine;
+    this.#agent = agent;
+  }
+
+  /** `org/namespace/service`. */
+  get name(): ChannelName {
+    return this.#engine.name;
+  }
+
+  /** The relay's name for it: the MLS group id. */
+  get id(): ChannelId {
+    return this.#engine.channelId;
+  }
+
+  /**
+   * Adds an agent by its KeyPackage, or by its id when the relay holds a KeyPackage for it. Answers the Welcome: hand it to
+   * the new member, who calls `joinChannel`; the relay delivers it as well.
+   *
+   * @example
+   * ```ts
+   * import { StaticClient } from "static-sdk";
+   *
+   * async function letIn(owner: StaticClient, guest: StaticClient): Promise<void> {
+   *   const channel = await owner.channel("acme/ops/deploy");
+   *   const welcome = await channel.addMember(await guest.generateKeyPackage());
+   *   await guest.joinChannel("acme/ops/deploy", welcome);
+   * }
+   * ```
+   */
+  async addMember(keyPackage: Uint8Array | string): Promise<Uint8Array> {
+    return await translating("Cannot add the member", async () => {
+      const wanted = typeof keyPackage === "string" ? parseAgentId(keyPackage) : undefined;
+      const message = typeof keyPackage === "string" ? await this.#claim(parseAgentId(keyPackage)) : keyPackage;
+      const applicant = readApplicant(message, this.#agent.relayNowMs);
+      if (wanted !== undefined && applicant.agentId !== wanted) {
+        const text =
+          "Cannot add the member: the relay answered the KeyPackage of another agent; ask for it by another way";
+        throw createError("key_package_invalid", text);
+      }
+      const { membership, committer } = this.#engine;
+      const committed = await committer.commit(() => ({ change: changeFor(membership, [applicant]) }));
+      const welcome = committed?.prepared.welcome;
+      if (welcome === undefined) throw createError("internal", "Cannot add the member: no Welcome was made");
+      return welcome;
+    });
+  }
+
+  /**
+   * Removes a member; only owners may. What is sent from now on it cannot read. Removing somebody who is gone already is
+   * no error.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function removeGuests(channel: Channel): Promise<void> {
+   *   for (const { agentId, owner } of channel.members()) if (!owner) await channel.removeMember(agentId);
+   * }
+   * ```
+   */
+  async removeMember(agentId: string): Promise<void> {
+    await translating("Cannot remove the member", async () => {
+      const wanted = parseAgentId(agentId);
+      const { membership, committer } = this.#engine;
+      if (!membership.group.self.owner) {
+        throw createError("not_allowed", "Cannot remove the member: only owners of the channel may; ask one of them");
+      }
+      if (wanted === this.#agent.agentId) {
+        throw createError("invalid_request", "Cannot remove oneself; use leave()");
+      }
+      await committer.commit(() => membership.memberOf(wanted) && { change: { remove: [wanted] } });
+    });
+  }
+
+  /** Leaves the channel and deletes its keys here. Loops end. Whoever is alone in a channel closes it by leaving. */
+  async leave(): Promise<void> {
+    await translating("Cannot leave the channel", () => this.#engine.leave());
+  }
+
+  /**
+   * Sends a message to all members. Resolves when the relay has accepted it: then it is delivered, also to members that are
+   * offline now. Several sends at once are fine; their order is kept.
+   *
+   * @example Keep it for later when there is no connection
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function report(channel: Channel): Promise<void> {
+   *   const { accepted } = await channel.send("disk is full", { queue: true });
+   *   if (!accepted) console.log("will be sent when the relay can be reached");
+   * }
+   * ```
+   */
+  async send(payload: Uint8Array | string, options: SendOptions = {}): Promise<Sent> {
+    const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : payload;
+    return await translating("Cannot send", () => this.#engine.outbox.send(bytes, options));
+  }
+
+  /**
+   * The messages of the others, decrypted, in order. A message is acknowledged when the loop asks for the next one; until
+   * then it comes again after a crash, or to the next loop. Every loop sees everything from the oldest unacknowledged message
+   * on; the slowest of several loops acknowledges. The signal ends the loop quietly; an error ends it when nothing more can
+   * be done.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function print(channel: Channel, signal: AbortSignal): Promise<void> {
+   *   for await (const payload of channel.messages({ signal })) console.log(payload.length, "bytes");
+   * }
+   * ```
+   */
+  async *messages(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const { payload } of this.envelopes(options)) yield payload;
+  }
+
+  /**
+   * Like `messages`, with who sent each message, when the relay accepted it, and its id.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function log(channel: Channel): Promise<void> {
+   *   for await (const { sender, timeMs, payload } of channel.envelopes()) {
+   *     console.log(new Date(timeMs), sender.agentId, payload.length);
+   *   }
+   * }
+   * ```
+   */
+  envelopes({ signal }: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<Envelope, undefined> {
+    return this.#engine.inbox.read(signal);
+  }
+
+  /** Who is in the channel, as this agent's MLS state has it: the relay cannot add anybody to this list. */
+  members(): ChannelMember[] {
+    return this.#engine.membership.group.members().map(({ agentId, identity, owner }) => ({
+      agentId,
+      identity,
+      owner,
+      self: agentId === this.#agent.agentId,
+    }));
+  }
+
+  /**
+   * Digits that are the same for all members at the same epoch, and for nobody else. Compare them by another way, by voice
+   * for instance, to be sure that nobody stands in between.
+   */
+  fingerprint(): string {
+    const { authenticator } = this.#engine.membership.group;
+    return Array.from({ length: digitGroups }, (_, group) => {
+      const bytes = authenticator.subarray(group * 5, group * 5 + 5);
+      const value = bytes.reduce((sum, byte) => sum * 256 + byte, 0);
+      return String(value % 100_000).padStart(5, "0");
+    }).join(" ");
+  }
+
+  /** One object that explains what is wrong and what is being done. */
+  health(): ChannelHealth {
+    const { membership, inbox, outbox, senders, health } = this.#engine;
+    const { waiting, underWay } = outbox.size;
+    return {
+      ...this.#condition(),
+      epoch: membership.epoch,
+      unread: inbox.unread,
+      unsent: waiting + underWay,
+      missing: [...senders.missing()],
+      issues: health.issues,
+    };
+  }
+
+  #condition(): Pick<ChannelHealth, "state" | "problem" | "action"> {
+    const { ended, blocked, rejoining, caughtUp, relayEpoch } = this.#engine.state;
+    if (ended !== undefined) {
+      const problem = ended.error?.message ?? "The channel was left, or the client was closed";
+      return { state: "ended", problem, action: "Open, create or join it again" };
+    }
+    if (blocked !== undefined) {
+      return { state: "blocked", problem: blocked, action: "Leave the channel and rejoin with a new invite token" };
+    }
+    if (rejoining !== undefined) {
+      const action = "Asking the members to let this agent in again; one of them must be online";
+      return { state: "rejoining", problem: `This agent is out of step: ${rejoining}`, action };
+    }
+    const { state } = this.#agent.parts.session;
+    if (state.kind !== "online") {
+      const problem = "error" in state ? state.error?.message : undefined;
+      const action = state.kind === "ended" ? "Connect again" : "Connecting to the relay; this goes on by itself";
+      return { state: "offline", problem: problem ?? "There is no connection to the relay", action };
+    }
+    if (caughtUp) return { state: "ok" };
+    const problem = `The channel is at epoch ${relayEpoch}, this agent at ${this.#engine.membership.epoch}`;
+    return { state: "catching_up", problem, action: "Reading what was missed" };
+  }
+
+  /** One KeyPackage of an agent that the relay holds for it. */
+  async #claim(agentId: AgentId): Promise<Uint8Array> {
+    const nonce = this.#agent.parts.runtime.randomBytes(16);
+    const { session } = this.#agent.parts;
+    return (await session.call("AddMember", { channelId: this.id, agentId, nonce })).keyPackage;
+  }
+}

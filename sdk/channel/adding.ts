@@ -1,0 +1,64 @@
+/** Adding agents: their KeyPackages verified, and whoever they replace removed in the same commit. */
+import { bytesToHex } from "@noble/hashes/utils.js";
+import {
+  type AgentId,
+  type KeyPackage as VerifiedKeyPackage,
+  readKeyPackage,
+  verifyKeyPackage,
+} from "../../proto/mod.ts";
+import { createError, type StaticError } from "../errors.ts";
+import { toStaticError } from "../faults.ts";
+import type { Change } from "../mls/group.ts";
+import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package_message.ts";
+import type { Membership } from "./membership.ts";
+
+/** Somebody whose KeyPackage verifies. */
+export interface Applicant {
+  readonly agentId: AgentId;
+  readonly identity: Uint8Array;
+  readonly keyPackage: KeyPackage;
+}
+
+/** Throws `StaticError` with `key_package_invalid` for bytes that are no KeyPackage, or one that does not verify. */
+export function readApplicant(message: Uint8Array, nowMs: number): Applicant {
+  try {
+    const { agentId, identity }: VerifiedKeyPackage = verifyKeyPackage(readKeyPackage(message), nowMs);
+    return { agentId, identity, keyPackage: decodeKeyPackageMessage(message) };
+  } catch (fault) {
+    const { message: why } = toStaticError(fault, "The KeyPackage was refused");
+    throw createError("key_package_invalid", `${why}; ask its agent for a new one`, { cause: fault });
+  }
+}
+
+/** Why an applicant cannot be added now, or whom it replaces. */
+export function judgeApplicant(
+  membership: Membership,
+  { agentId, identity }: Applicant,
+): { readonly replaces: readonly AgentId[] } | StaticError {
+  const name = bytesToHex(identity);
+  const { group } = membership;
+  const departing = [...membership.leavers.map((leaver) => leaver.agentId), ...membership.lapsed];
+  const same = group.members().filter((member) =>
+    bytesToHex(member.identity) === name && !departing.includes(member.agentId)
+  );
+  const replaces = same.map((member) => member.agentId);
+  if (replaces.length === 0 || group.self.owner) return { replaces };
+  return replaces.includes(agentId)
+    ? createError("already_member", "The agent is in the channel already; an owner can add it anew")
+    : createError(
+      "not_allowed",
+      "The agent's identity is in the channel under another key; only an owner can replace it",
+    );
+}
+
+export function changeFor(membership: Membership, applicants: readonly Applicant[]): Change {
+  const remove = new Set<AgentId>();
+  const add: KeyPackage[] = [];
+  for (const applicant of applicants) {
+    const verdict = judgeApplicant(membership, applicant);
+    if (verdict instanceof Error) throw verdict;
+    add.push(applicant.keyPackage);
+    for (const agentId of verdict.replaces) remove.add(agentId);
+  }
+  return { add, remove: [...remove] };
+}

@@ -1,0 +1,46 @@
+/** What every channel of a client shares. */
+import { type AgentId, type ChannelId, limits } from "../../proto/mod.ts";
+import type { KeyPackages } from "../keys/key_packages.ts";
+import type { Signatures } from "../mls/crypto/signatures.ts";
+import type { MemberDeps } from "../mls/group.ts";
+import type { CredentialPolicy, MlsIdentity } from "../mls/leaf.ts";
+import { createCellPadding } from "../mls/padding.ts";
+import type { Runtime } from "../runtime.ts";
+import type { RelaySession } from "../session/ports.ts";
+import type { ChannelStore } from "./records.ts";
+import type { Welcomes } from "./welcomes.ts";
+
+export interface ChannelDeps {
+  readonly session: RelaySession;
+  readonly store: ChannelStore;
+  readonly runtime: Runtime;
+  readonly signatures: Signatures;
+  readonly identity: MlsIdentity;
+  readonly agentId: AgentId;
+  readonly keyPackages: KeyPackages;
+  readonly welcomes: Welcomes;
+  /** By the relay's clock, as far as it is known. */
+  readonly relayNowMs: () => number;
+  /** The channel is over for this agent and its records are gone: the client forgets it. */
+  readonly onErased: (channelId: ChannelId) => void;
+}
+
+export function memberDepsOf(deps: ChannelDeps, policy: CredentialPolicy): MemberDeps {
+  const paddings = new Map<number, (contentBytes: number) => number>();
+  const paddingFor = (cellBytes: number): (contentBytes: number) => number => {
+    const known = paddings.get(cellBytes) ?? createCellPadding(cellBytes);
+    paddings.set(cellBytes, known);
+    return known;
+  };
+  const cellBytes = (): number =>
+    deps.session.state.kind === "online" ? deps.session.state.connection.cellBytes : limits.cellBytes;
+  return {
+    signatures: deps.signatures,
+    policy,
+    randomBytes: (length) => deps.runtime.randomBytes(length),
+    findPsk: () => undefined,
+    identity: deps.identity,
+    nowMs: deps.relayNowMs,
+    padding: (contentBytes) => paddingFor(cellBytes())(contentBytes),
+  };
+}

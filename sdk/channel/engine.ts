@@ -1,0 +1,383 @@
+/**
+ * One channel at work: deliveries in order, sends, commits, the members' duties, and the way back when something went wrong.
+ * The parts do not know each other's state; this file says who hears what and in which order.
+ */
+import {
+  type AgentId,
+  type ChannelEndReason,
+  type ChannelId,
+  type ChannelName,
+  equalBytes,
+  type NoticeEnvelope,
+} from "../../proto/mod.ts";
+import { createError, type StaticError, TransportError } from "../errors.ts";
+import { isCode, toStaticError } from "../faults.ts";
+import type { PreparedCommit } from "../mls/group.ts";
+import { jitter, pause } from "../runtime.ts";
+import { Serial } from "../serial.ts";
+import { Caretaker } from "./caretaker.ts";
+import { Committer } from "./commits.ts";
+import type { ChannelDeps } from "./deps.ts";
+import { HealthLog } from "./health.ts";
+import { Inbox, type InboxItem } from "./inbox.ts";
+import { sayGoodbye } from "./leaving.ts";
+import { LogReader, type Verdict } from "./log_reader.ts";
+import { Membership, type MembershipParts } from "./membership.ts";
+import { Outbox } from "./outbox.ts";
+import { Progress } from "./progress.ts";
+import { forgetChannel, forgetSenders, putPosition, type SenderRecord } from "./records.ts";
+import { Rejoiner } from "./rejoin.ts";
+import { Senders } from "./senders.ts";
+import { Subscription } from "./subscription.ts";
+
+export interface EngineParts extends Omit<MembershipParts, "health"> {
+  readonly candidate: PreparedCommit | undefined;
+  /** Undefined when the relay knows better: just joined. */
+  readonly position: number | undefined;
+  readonly counter: number;
+  readonly senders: ReadonlyMap<AgentId, SenderRecord>;
+  readonly receive: boolean;
+}
+
+const retryMs = 1000;
+/** Below this many unread messages, those that were passed over are fetched. */
+const refillBelow = 256;
+
+export class ChannelEngine {
+  readonly membership: Membership;
+  readonly committer: Committer;
+  readonly inbox: Inbox;
+  readonly outbox: Outbox;
+  readonly health: HealthLog;
+  readonly senders: Senders;
+  readonly #deps: ChannelDeps;
+  readonly #reader: LogReader;
+  readonly #progress: Progress;
+  readonly #subscription: Subscription;
+  readonly #caretaker: Caretaker;
+  readonly #rejoiner: Rejoiner;
+  readonly #entries = new Serial();
+  readonly #stop = new AbortController();
+  #connections = 0;
+  #relayEpoch = 0;
+  /** Keys of epochs before this one are gone. */
+  #forgottenBefore = 0;
+  #caughtUp = false;
+  #blocked: string | undefined;
+  #erased = false;
+  #ended: { readonly error: StaticError | undefined } | undefined;
+
+  constructor(parts: EngineParts, deps: ChannelDeps) {
+    this.#deps = deps;
+    this.health = new HealthLog(() => deps.runtime.nowMs());
+    const { health } = this;
+    this.membership = new Membership({ ...parts, health }, deps);
+    const { membership } = this;
+    const { channelId } = membership;
+    this.committer = new Committer({ membership, health, candidate: parts.candidate }, deps);
+    this.senders = new Senders(parts.senders);
+    this.inbox = new Inbox((items) => this.#doneWith(items));
+    this.outbox = new Outbox({ counter: parts.counter, membership, health }, deps);
+    this.#reader = new LogReader(parts.position, {
+      membership,
+      committer: this.committer,
+      senders: this.senders,
+      inbox: this.inbox,
+      health,
+      discard: !parts.receive,
+      onDone: (changes) => void this.#progress.note(changes),
+    });
+    this.#progress = new Progress(parts.position ?? 0, {
+      channelId,
+      store: deps.store,
+      position: () => this.#reader.position,
+      onDurable: (position) => this.#durable(position),
+      onFault: (fault) => this.#die(fault),
+    });
+    this.#subscription = new Subscription(channelId, deps.session);
+    this.#caretaker = new Caretaker({ membership, committer: this.committer, health }, deps);
+    this.#rejoiner = new Rejoiner(membership, {
+      onJoined: (sequence) => this.#entries.run(() => this.#rejoined(sequence)),
+      onRefused: (error) => this.#refusedToRejoin(error),
+    }, deps);
+    membership.onMoved(({ added }) => added.forEach((agentId) => this.senders.begin(agentId)));
+  }
+
+  get channelId(): ChannelId {
+    return this.membership.channelId;
+  }
+
+  get name(): ChannelName {
+    return this.membership.name;
+  }
+
+  get state(): EngineState {
+    return {
+      ended: this.#ended,
+      blocked: this.#blocked,
+      rejoining: this.#rejoiner.reason,
+      caughtUp: this.#caughtUp && this.membership.epoch >= this.#relayEpoch,
+      relayEpoch: Math.max(this.#relayEpoch, this.membership.epoch),
+      position: this.#progress.durable,
+    };
+  }
+
+  /** Everything that the relay says about this channel. */
+  deliver(notice: NoticeEnvelope): void {
+    this.#entries.run(() => this.#process(notice)).catch((fault) => this.#die(fault));
+  }
+
+  /** The session is online (again), or was lost. */
+  connection(online: boolean): void {
+    const connection = ++this.#connections;
+    this.#subscription.lost();
+    this.#caughtUp = false;
+    this.outbox.suspend();
+    if (online && this.#ended === undefined) {
+      this.#resume(connection).catch((fault) => this.#die(fault));
+    }
+  }
+
+  /** Leaves the channel for good; its keys are deleted. Whoever is alone in it closes it. */
+  async leave(): Promise<void> {
+    await sayGoodbye(this.membership, this.#deps);
+    await this.erase();
+  }
+
+  /** Deletes everything that is stored of the channel. */
+  async erase(): Promise<void> {
+    this.#end(undefined);
+    if (this.#erased) return;
+    this.#erased = true;
+    // First the group's keys: a channel without them cannot be opened, whatever else a crash leaves behind.
+    await this.membership.durable.erase();
+    await this.#deps.store.batch(await forgetChannel(this.#deps.store, this.channelId));
+    this.#deps.onErased(this.channelId);
+  }
+
+  /** Writes what is under way; the channel can be opened again. */
+  async close(): Promise<void> {
+    await this.#progress.flush();
+    this.#end(undefined);
+    await this.#entries.idle();
+  }
+
+  /** Settles what a lost connection or a crash left open, then reads on from where we were. */
+  async #resume(connection: number): Promise<void> {
+    for (let tries = 0; connection === this.#connections && this.#ended === undefined; tries++) {
+      try {
+        await this.committer.recover();
+        if (this.#rejoiner.reason === undefined && this.#blocked === undefined) await this.#subscribe();
+        if (connection === this.#connections) {
+          this.outbox.resume();
+          this.#caretaker.look();
+        }
+        return;
+      } catch (error) {
+        if (isCode(error, "not_found")) return this.#endedBy("removed");
+        if (isCode(error, "membership_lapsed")) return this.#comeBack(error.message);
+        // The relay's log is not where we left it: from where it thinks that we are.
+        if (isCode(error, "cursor_invalid")) this.#reader.restart(undefined);
+        if (!(error instanceof TransportError) && !isCode(error, "cursor_invalid")) throw error;
+        await pause(
+          this.#deps.runtime,
+          jitter(this.#deps.runtime, retryMs * 2 ** Math.min(tries, 5)),
+          this.#stop.signal,
+        );
+      }
+    }
+  }
+
+  async #subscribe(): Promise<void> {
+    const reply = await this.#subscription.open(this.#reader.received);
+    if (this.#reader.received === undefined) this.#reader.passedBy(reply.after);
+    this.#relayEpoch = Math.max(this.#relayEpoch, reply.epoch);
+    this.#caughtUp = true;
+    this.#progress.note();
+  }
+
+  async #process(notice: NoticeEnvelope): Promise<void> {
+    if (this.#ended !== undefined) return;
+    switch (notice.operation) {
+      case "DeliverStart":
+        return this.#subscription.started(notice.body.tag);
+      case "DeliverRejoinRequest":
+        if (!this.#caretaker.rejoin(notice.body)) {
+          this.health.report("refused_join", `A request of ${notice.body.agentId} to rejoin is not genuine`);
+        }
+        return;
+      case "DeliverChannelEnd":
+        return this.#endedBy(notice.body.reason);
+    }
+    if (!this.#subscription.live) return;
+    switch (notice.operation) {
+      case "DeliverMessage":
+        await this.#follow(await this.#reader.message(notice.body));
+        return this.#subscription.received(notice.body.sequence, notice.body.ciphertext.length);
+      case "DeliverCommit":
+        await this.#follow(await this.#reader.commit(notice.body));
+        return this.#subscription.received(notice.body.sequence, notice.body.commit.length);
+      case "DeliverLeave": {
+        const { sender, epoch, signature, sequence } = notice.body;
+        if (await this.membership.noteLeave({ agentId: sender, epoch, signature })) this.#caretaker.look();
+        return this.#passed(sequence);
+      }
+      case "DeliverLapse":
+        await this.membership.noteLapse(notice.body.agentId);
+        return this.#passed(notice.body.sequence);
+      case "DeliverGap": {
+        const { messages, reason, lastSequence } = notice.body;
+        const why = reason === "age" ? "were too old" : "were too many";
+        this.health.report("dropped_by_relay", `The relay gave up ${messages} messages that ${why}`, messages);
+        return this.#passed(lastSequence);
+      }
+    }
+  }
+
+  #passed(sequence: number): void {
+    this.#reader.passedBy(sequence);
+    this.#progress.note();
+  }
+
+  async #follow(verdict: Verdict): Promise<void> {
+    switch (verdict.kind) {
+      case "ok":
+        return;
+      case "fetch_again":
+        return await this.#fetchFrom(this.#reader.received);
+      case "removed":
+        // A commit that answers our request to rejoin removes us first.
+        if (this.#rejoiner.reason !== undefined) return;
+        this.#endedBy("removed");
+        return await this.erase();
+      case "blocked":
+        return this.#block(verdict.reason);
+      case "out_of_step":
+        await this.#explainFork();
+        this.#comeBack(verdict.reason);
+    }
+  }
+
+  #comeBack(reason: string): void {
+    this.#subscription.lost();
+    this.#caughtUp = false;
+    this.outbox.suspend();
+    this.#rejoiner.start(reason);
+  }
+
+  async #fetchFrom(after: number | undefined): Promise<void> {
+    try {
+      await this.#subscription.open(after);
+    } catch (error) {
+      // Without a connection the next one starts there anyway.
+      if (!(error instanceof TransportError)) throw error;
+    }
+  }
+
+  /** If the relay's log has another commit than the one that it gave us, say so: that is a fork and no accident. */
+  async #explainFork(): Promise<void> {
+    const { lastCommit } = this.membership;
+    if (lastCommit === undefined) return;
+    try {
+      const { commit } = await this.#deps.session.call("FindCommit", {
+        channelId: this.channelId,
+        epoch: lastCommit.epoch,
+      });
+      if (commit !== undefined && !equalBytes(commit.commitHash, lastCommit.hash)) {
+        const text = `The relay delivered another commit of epoch ${lastCommit.epoch} to us than its log holds`;
+        this.health.report("relay_lied", text);
+      }
+    } catch {
+      // An explanation, not a condition: without it the way back is the same.
+    }
+  }
+
+  async #rejoined(joinedSequence: number): Promise<void> {
+    const { channelId } = this;
+    this.#reader.restart(joinedSequence);
+    this.senders.clear();
+    this.#progress.restart(joinedSequence);
+    const senders = await forgetSenders(this.#deps.store, channelId);
+    await this.#deps.store.batch([putPosition(channelId, joinedSequence), ...senders]);
+    await this.outbox.restart();
+    this.#subscription.consumed(joinedSequence);
+    this.health.report("rejoined", "This agent was out of step and joined anew; messages in between are lost to it");
+    this.connection(this.#deps.session.state.kind === "online");
+  }
+
+  #refusedToRejoin(error: StaticError): void {
+    if (isCode(error, "not_found")) this.#endedBy("removed");
+    else this.#block(error.message);
+  }
+
+  /** Nothing more can be done here. What is stored stays, so that leaving and looking at `health()` work. */
+  #block(reason: string): void {
+    this.#blocked = reason;
+    this.#subscription.lost();
+    const text = `Channel "${this.name}" cannot go on: ${reason}. Leave it and rejoin with a new invite token`;
+    const error = createError("mls_error", text);
+    this.inbox.end(error);
+    this.outbox.end(error);
+    this.membership.end(error);
+  }
+
+  /**
+   * Nothing more will come. That is the relay's word, so the keys stay: only a commit that we verified, or leaving, erases
+   * them.
+   */
+  #endedBy(reason: ChannelEndReason): void {
+    if (reason === "lapsed") return this.#comeBack("it was absent for too long");
+    if (this.#rejoiner.reason !== undefined) return;
+    const why = { closed: "was closed", removed: "no longer has this agent as a member", left: "was left" }[reason];
+    const text = `Channel "${this.name}" ${why}; create it again, or ask for a new invite token`;
+    this.#end(createError("not_found", text));
+  }
+
+  /** The background work itself failed: a disk that does not write, or a mistake of ours. */
+  #die(fault: unknown): void {
+    const { message } = toStaticError(fault, "background work");
+    const text = `Channel "${this.name}" stopped: ${message}. Close the client and connect again`;
+    this.#end(createError("listener_died", text, { cause: fault }));
+  }
+
+  #end(error: StaticError | undefined): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = { error };
+    this.#stop.abort();
+    this.#subscription.lost();
+    this.#caretaker.stop();
+    this.#rejoiner.stop();
+    this.#progress.stop();
+    const over = error ?? createError("not_found", `Channel "${this.name}" was left or closed; open it again`);
+    this.inbox.end(error);
+    this.outbox.end(over);
+    this.membership.end(over);
+  }
+
+  #doneWith(items: readonly InboxItem[]): Promise<void> | undefined {
+    const written = this.#progress.note(this.#reader.changesOf(items));
+    if (this.#reader.isPassingOver && this.inbox.unread < refillBelow) {
+      this.#entries.run(() => this.#fetchFrom(this.#reader.resumeReading())).catch((fault) => this.#die(fault));
+    }
+    return written;
+  }
+
+  async #durable(position: number): Promise<void> {
+    this.#subscription.consumed(position);
+    const { oldestEpoch } = this.#reader;
+    if (oldestEpoch <= this.#forgottenBefore) return;
+    this.#forgottenBefore = oldestEpoch;
+    await this.membership.durable.forgetBefore(oldestEpoch);
+  }
+}
+
+export interface EngineState {
+  readonly ended: { readonly error: StaticError | undefined } | undefined;
+  /** Why nothing more can be done. */
+  readonly blocked: string | undefined;
+  /** Why it is joining anew. */
+  readonly rejoining: string | undefined;
+  readonly caughtUp: boolean;
+  readonly relayEpoch: number;
+  readonly position: number;
+}

@@ -1,0 +1,60 @@
+/** What went wrong in a channel, kept in words: `health()` shows it. Nothing here is secret: no payloads, no keys. */
+
+export type IssueKind =
+  /** A commit was not followed: it did something else than declared, or something that its sender may not do. */
+  | "refused_commit"
+  /** A message that no key of ours opens: changed on its way, or its sender is in another state of the group. */
+  | "undecryptable"
+  /** Senders counted more messages than arrived. */
+  | "missing_messages"
+  /** Messages arrived in another order than they were sent. */
+  | "reordered"
+  /** The relay gave up messages that were too old or too many. */
+  | "dropped_by_relay"
+  /** The relay delivers messages of an epoch whose commit it does not deliver. */
+  | "withheld_commit"
+  /** What the relay says about an entry is not what its sender authenticated. */
+  | "relay_lied"
+  /** An identity came back with another key, brought in by an owner. */
+  | "key_changed"
+  /** Somebody was refused to join. */
+  | "refused_join"
+  /** This agent was out of step and joined anew; messages in between are lost to it. */
+  | "rejoined"
+  /** A message that was queued while offline could not be sent in the end. */
+  | "undelivered"
+  /** A duty of this member (removing a leaver, answering a request) failed and will be tried again. */
+  | "duty_failed";
+
+export interface HealthIssue {
+  readonly kind: IssueKind;
+  /** The latest of its kind, in words. */
+  readonly text: string;
+  readonly count: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
+export class HealthLog {
+  readonly #issues = new Map<IssueKind, HealthIssue>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  report(kind: IssueKind, text: string, more = 1): void {
+    const [known, now] = [this.#issues.get(kind), this.#nowMs()];
+    this.#issues.set(kind, {
+      kind,
+      text,
+      count: (known?.count ?? 0) + more,
+      firstAtMs: known?.firstAtMs ?? now,
+      lastAtMs: now,
+    });
+  }
+
+  get issues(): HealthIssue[] {
+    return [...this.#issues.values()].sort((a, b) => b.lastAtMs - a.lastAtMs);
+  }
+}

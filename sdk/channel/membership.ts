@@ -1,0 +1,258 @@
+/**
+ * Our place in a channel's group: which commits are followed, who has asked to leave, since when each member is in, whose
+ * keys are trusted. What a commit changes here is on disk before anything that builds on it is sent.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import type { AgentId, ChannelId, ChannelName, NoticeBody } from "../../proto/mod.ts";
+import { createError, type StaticError } from "../errors.ts";
+import { createRules, isLeaveValid, isRejoinValid } from "../mls/channel_rules.ts";
+import type { DurableGroup } from "../mls/durable_group.ts";
+import type { Group, PreparedCommit } from "../mls/group.ts";
+import { credentialOf, type MemberCredential } from "../mls/leaf.ts";
+import type { CommitSummary, Member } from "../mls/members.ts";
+import type { Outcome } from "../mls/receive.ts";
+import { pause } from "../runtime.ts";
+import type { ChannelDeps } from "./deps.ts";
+import type { HealthLog } from "./health.ts";
+import { type ChannelRecord, type LeaveProof, putChannel, putTrust } from "./records.ts";
+import type { ChannelTrust } from "./trust.ts";
+
+type DeliverCommit = NoticeBody<"DeliverCommit">;
+
+export interface MembershipParts {
+  readonly durable: DurableGroup;
+  readonly record: ChannelRecord;
+  readonly trust: ChannelTrust;
+  readonly health: HealthLog;
+}
+
+/** What a commit changed, for whoever keeps something per member. */
+export type MovedListener = (change: Pick<CommitSummary, "added" | "removed">) => void;
+
+export interface FollowedCommit {
+  readonly epoch: number;
+  readonly hash: Uint8Array;
+}
+
+interface Waiter {
+  readonly epoch: number;
+  readonly resolve: () => void;
+  readonly reject: (error: StaticError) => void;
+}
+
+export class Membership {
+  readonly trust: ChannelTrust;
+  readonly #deps: ChannelDeps;
+  readonly #health: HealthLog;
+  #durable: DurableGroup;
+  #record: ChannelRecord;
+  #lastCommit: FollowedCommit | undefined;
+  readonly #waiters = new Set<Waiter>();
+  readonly #listeners = new Set<MovedListener>();
+
+  constructor(parts: MembershipParts, deps: ChannelDeps) {
+    this.#durable = parts.durable;
+    this.#record = parts.record;
+    this.trust = parts.trust;
+    this.#health = parts.health;
+    this.#deps = deps;
+  }
+
+  get durable(): DurableGroup {
+    return this.#durable;
+  }
+
+  get group(): Group {
+    return this.#durable.group;
+  }
+
+  get epoch(): number {
+    return this.group.epoch;
+  }
+
+  get channelId(): ChannelId {
+    return this.#record.channelId;
+  }
+
+  get name(): ChannelName {
+    return this.#record.name;
+  }
+
+  /** The last commit that was followed, by which a fork can be told. */
+  get lastCommit(): FollowedCommit | undefined {
+    return this.#lastCommit;
+  }
+
+  onMoved(listener: MovedListener): void {
+    this.#listeners.add(listener);
+  }
+
+  memberOf(agentId: AgentId): Member | undefined {
+    return this.group.members().find((member) => member.agentId === agentId);
+  }
+
+  /** Members that have asked to go and are still in the group. */
+  get leavers(): LeaveProof[] {
+    return [...this.#record.leavers.values()].filter(({ agentId }) => this.#isOther(agentId));
+  }
+
+  /** Members that the relay has given up. They may come back by themselves, so they stay until somebody is added. */
+  get lapsed(): AgentId[] {
+    return [...this.#record.lapsed].filter((agentId) => this.#isOther(agentId));
+  }
+
+  /** A member's statement that it leaves. Answers whether it was true; then it is remembered. */
+  async noteLeave(proof: LeaveProof): Promise<boolean> {
+    if (!this.#isLeaving(proof)) return false;
+    await this.#save({ ...this.#record, leavers: new Map(this.#record.leavers).set(proof.agentId, proof) });
+    return true;
+  }
+
+  /** The relay says that a member was absent too long. Its word is enough: it could as well stop delivering to it. */
+  async noteLapse(agentId: AgentId): Promise<void> {
+    await this.#save({ ...this.#record, lapsed: new Set(this.#record.lapsed).add(agentId) });
+  }
+
+  isRejoinValid(
+    request: { agentId: AgentId; epoch: number; keyPackageHash: Uint8Array; signature: Uint8Array },
+  ): boolean {
+    const { channelId } = this.#record;
+    const member = this.#signerOf(request.agentId);
+    return member !== undefined && isRejoinValid({ channelId, ...request }, member, this.#deps.signatures);
+  }
+
+  /** Somebody's commit. It is followed and durable, or the outcome says why not. */
+  async follow(commit: DeliverCommit): Promise<Outcome> {
+    const { added, removed, owners, leaves, rejoins } = commit;
+    const leaving = leaves.filter((proof) => this.#isLeaving(proof)).map(({ agentId }) => agentId);
+    const rules = createRules({
+      declared: { added, removed, owners: owners?.agentIds },
+      leaving: new Set([...leaving, ...this.#record.lapsed]),
+      rejoining: new Map(
+        rejoins.filter((proof) => this.isRejoinValid(proof)).map((proof) => [proof.agentId, proof.keyPackageHash]),
+      ),
+    });
+    const { outcome } = await this.#durable.receive(
+      commit.commit,
+      (summary, committer) => rules(summary, committer) ?? this.trust.judge(summary.added, committer),
+    );
+    if (outcome.kind === "commit") {
+      this.#lastCommit = { epoch: commit.epoch, hash: sha256(commit.commit) };
+      await this.#moved(outcome.summary);
+    }
+    return outcome;
+  }
+
+  /** The relay took our commit. */
+  async accept(prepared: PreparedCommit): Promise<void> {
+    await this.#durable.accept(prepared);
+    this.#lastCommit = { epoch: prepared.epoch, hash: prepared.hash };
+    await this.#moved(prepared.summary);
+  }
+
+  /** We were brought in anew, in place of the membership before. */
+  async replace(durable: DurableGroup): Promise<void> {
+    this.#durable = durable;
+    const { channelId, name } = this.#record;
+    const joinedEpoch = durable.group.epoch;
+    await this.#save({ channelId, name, joinedEpoch, since: new Map(), leavers: new Map(), lapsed: new Set() });
+    await this.learn(this.group.members().map(({ agentId }) => agentId));
+    this.#wake();
+  }
+
+  /** Resolves once the group is at this epoch or a later one. */
+  async waitForEpoch(epoch: number, timeoutMs: number): Promise<void> {
+    if (this.epoch >= epoch) return;
+    const stop = new AbortController();
+    const arrived = new Promise<void>((resolve, reject) => {
+      const waiter: Waiter = { epoch, resolve, reject };
+      this.#waiters.add(waiter);
+      stop.signal.addEventListener("abort", () => this.#waiters.delete(waiter));
+    });
+    try {
+      const late = pause(this.#deps.runtime, timeoutMs, stop.signal).then(() => "late");
+      if (await Promise.race([arrived, late]) === "late") {
+        const text =
+          `Channel "${this.name}" is at epoch ${epoch}, this agent at ${this.epoch}, and the commits between ` +
+          "did not arrive; see health(), then try again";
+        throw createError("mls_error", text);
+      }
+    } finally {
+      stop.abort();
+    }
+  }
+
+  /** Nobody needs to wait for an epoch any more. */
+  end(error: StaticError): void {
+    for (const { reject } of this.#waiters) reject(error);
+    this.#waiters.clear();
+  }
+
+  /** Takes note of the keys of members that are in now. */
+  async learn(agents: readonly AgentId[]): Promise<void> {
+    if (agents.length === 0) return;
+    const wanted = new Set(agents);
+    const leaves = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf);
+    const credentials = leaves.filter(({ agentId }) => wanted.has(agentId)).map(({ node }) => credentialOf(node));
+    for (const identity of this.trust.learn(credentials)) {
+      const who = new TextDecoder().decode(identity);
+      this.#health.report("key_changed", `"${who}" is in the channel with a new key, brought in by an owner`);
+    }
+    await this.#deps.store.batch([putTrust(this.channelId, this.trust.keys())]);
+  }
+
+  async #moved({ added, removed }: CommitSummary): Promise<void> {
+    const without = <T>(map: ReadonlyMap<AgentId, T>): Map<AgentId, T> =>
+      new Map([...map].filter(([agentId]) => !removed.includes(agentId)));
+    const since = without(this.#record.since);
+    for (const agentId of added) since.set(agentId, this.epoch);
+    const lapsed = new Set([...this.#record.lapsed].filter((agentId) => !removed.includes(agentId)));
+    if (added.length > 0 || removed.length > 0) {
+      await this.#save({ ...this.#record, since, leavers: without(this.#record.leavers), lapsed });
+    }
+    await this.learn(added);
+    for (const listener of this.#listeners) listener({ added, removed });
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiters) {
+      if (this.epoch < waiter.epoch) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve();
+    }
+  }
+
+  #isOther(agentId: AgentId): boolean {
+    return agentId !== this.#deps.agentId && this.memberOf(agentId) !== undefined;
+  }
+
+  #isLeaving(proof: LeaveProof): boolean {
+    const member = this.#signerOf(proof.agentId);
+    return member !== undefined && isLeaveValid({ channelId: this.channelId, ...proof }, member, this.#deps.signatures);
+  }
+
+  #signerOf(agentId: AgentId): { signatureKey: Uint8Array; memberSince: number } | undefined {
+    const credential = this.#credentialOf(agentId);
+    if (credential === undefined) return undefined;
+    const memberSince = this.#record.since.get(agentId) ?? this.#record.joinedEpoch;
+    return { signatureKey: credential.signatureKey, memberSince };
+  }
+
+  #credentialOf(agentId: AgentId): MemberCredential | undefined {
+    for (const [, leaf] of this.group.current.tree.leaves()) {
+      if (leaf.agentId === agentId) return credentialOf(leaf.node);
+    }
+    return undefined;
+  }
+
+  async #save(record: ChannelRecord): Promise<void> {
+    this.#record = record;
+    await this.#deps.store.batch([putChannel(record)]);
+  }
+}
+
+/** What a rejoin proof says about a KeyPackage. */
+export function hashOfKeyPackage(message: Uint8Array): Uint8Array {
+  return sha256(message);
+}

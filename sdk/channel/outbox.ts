@@ -1,0 +1,308 @@
+/**
+ * Messages on their way out. They reach the log in the order in which they were given; several are under way at once. Each
+ * keeps its id through every retry, so the relay takes it once: after a lost connection the same bytes go again, after a
+ * commit of somebody else the message is sealed anew under the same id. Plaintext is in memory only.
+ */
+import { binaryIdFromBytes, encodeMessageAad, limits, type MessageId } from "../../proto/mod.ts";
+import { createError, type StaticError } from "../errors.ts";
+import { isCode, toStaticError } from "../faults.ts";
+import { jitter, pause } from "../runtime.ts";
+import type { ChannelDeps } from "./deps.ts";
+import type { HealthLog } from "./health.ts";
+import type { Membership } from "./membership.ts";
+import { putCounter } from "./records.ts";
+
+export interface SendOptions {
+  /** While the relay cannot be reached, keep the message in memory and send it later, instead of failing after a while. */
+  readonly queue?: boolean;
+  /** How long to try; 30 seconds when not given. */
+  readonly timeoutMs?: number;
+}
+
+export interface Sent {
+  /** The message's id, which receivers see too. */
+  readonly id: MessageId;
+  /** False when it waits in the outbox: the relay cannot be reached now. */
+  readonly accepted: boolean;
+}
+
+interface Sending {
+  readonly id: MessageId;
+  readonly payload: Uint8Array;
+  counter: number | undefined;
+  sealed: { readonly epoch: number; readonly message: Uint8Array } | undefined;
+  /** Whether the relay may have it. */
+  tried: boolean;
+  settled: boolean;
+  readonly settle: (result: Sent | StaticError) => void;
+  readonly queued: boolean;
+}
+
+/** Why nothing is sent for the moment. */
+type Obstacle = { readonly kind: "epoch"; readonly epoch: number } | { readonly kind: "wait"; readonly ms: number };
+
+const defaultTimeoutMs = 30_000;
+const catchUpMs = 30_000;
+const busyPauseMs = 500;
+const maxUnderWay = 32;
+const maxUnderWayBytes = 4 * 1024 * 1024;
+const maxWaiting = 4096;
+const maxWaitingBytes = 32 * 1024 * 1024;
+const messageIdBytes = 16;
+
+export interface OutboxParts {
+  /** Of the last message that we may have sent. */
+  readonly counter: number;
+  readonly membership: Membership;
+  readonly health: HealthLog;
+}
+
+export class Outbox {
+  readonly #deps: ChannelDeps;
+  readonly #membership: Membership;
+  readonly #health: HealthLog;
+  /** In the order in which they will be sent. */
+  #waiting: Sending[] = [];
+  readonly #underWay = new Set<Sending>();
+  #obstacle: Obstacle | undefined;
+  #online = false;
+  #running = false;
+  #ended: StaticError | undefined;
+  /** The last counter that was given to a message, and those that came back unused. */
+  #counter: number;
+  #durableCounter: number;
+  #unusedCounters: number[] = [];
+
+  constructor({ counter, membership, health }: OutboxParts, deps: ChannelDeps) {
+    this.#counter = this.#durableCounter = counter;
+    this.#membership = membership;
+    this.#health = health;
+    this.#deps = deps;
+  }
+
+  get size(): { readonly waiting: number; readonly underWay: number } {
+    return { waiting: this.#waiting.length, underWay: this.#underWay.size };
+  }
+
+  send(payload: Uint8Array, { queue = false, timeoutMs = defaultTimeoutMs }: SendOptions): Promise<Sent> {
+    return new Promise((resolve, reject) => {
+      const refusal = this.#refusal(payload);
+      if (refusal !== undefined) return reject(refusal);
+      const id = binaryIdFromBytes<MessageId>(this.#deps.runtime.randomBytes(messageIdBytes));
+      const cancel = queue ? () => {} : this.#deps.runtime.after(timeoutMs, () => this.#expire(sending, timeoutMs));
+      const settle = (result: Sent | StaticError): void => {
+        if (sending.settled) return;
+        sending.settled = true;
+        cancel();
+        if (result instanceof Error) reject(result);
+        else resolve(result);
+      };
+      // The caller may reuse its buffer.
+      const sending: Sending = {
+        id,
+        payload: payload.slice(),
+        counter: undefined,
+        sealed: undefined,
+        tried: false,
+        settled: false,
+        settle,
+        queued: queue,
+      };
+      this.#waiting.push(sending);
+      if (queue && !this.#online) resolve({ id, accepted: false });
+      this.#run();
+    });
+  }
+
+  /** The relay can be reached, and the channel knows where it stands. */
+  resume(): void {
+    this.#online = true;
+    this.#run();
+  }
+
+  /** The relay cannot be reached: what is under way comes back by itself. */
+  suspend(): void {
+    this.#online = false;
+    for (const { queued, id, settle, settled } of this.#waiting) {
+      if (queued && !settled) settle({ id, accepted: false });
+    }
+  }
+
+  /** We joined anew: counters begin anew, for us and for those who count. */
+  async restart(): Promise<void> {
+    this.#counter = this.#durableCounter = 0;
+    this.#unusedCounters = [];
+    for (const sending of this.#waiting) sending.counter = sending.sealed = undefined;
+    await this.#deps.store.batch([putCounter(this.#membership.channelId, 0)]);
+  }
+
+  /** Nothing more can be sent. */
+  end(error: StaticError): void {
+    this.#ended = error;
+    for (const sending of [...this.#waiting, ...this.#underWay]) sending.settle(error);
+    this.#waiting = [];
+  }
+
+  #refusal(payload: Uint8Array): StaticError | undefined {
+    if (this.#ended !== undefined) return this.#ended;
+    const { state } = this.#deps.session;
+    if (state.kind === "ended") {
+      return state.error ?? createError("transport_error", "Cannot send: the client was closed; connect again");
+    }
+    if (payload.length === 0) {
+      return createError("invalid_request", "Cannot send an empty payload; send at least a byte");
+    }
+    const most = state.kind === "online" ? state.connection.limits.payloadBytes : limits.payloadBytes;
+    if (payload.length > most) {
+      const text = `Cannot send ${payload.length} bytes: a payload has at most ${most}; send it in parts`;
+      return createError("payload_too_large", text);
+    }
+    const bytes = this.#waiting.reduce((sum, sending) => sum + sending.payload.length, payload.length);
+    if (this.#waiting.length < maxWaiting && bytes <= maxWaitingBytes) return undefined;
+    return createError(
+      "queue_full",
+      `Cannot send: ${this.#waiting.length} messages wait already; wait for some of them`,
+    );
+  }
+
+  #expire(sending: Sending, timeoutMs: number): void {
+    this.#waiting = this.#waiting.filter((each) => each !== sending);
+    const why = sending.tried
+      ? "the relay did not answer, so it may have been delivered or not"
+      : "the relay could not be reached, so it was not sent; use { queue: true } to send it later";
+    const code = sending.tried || this.#online ? "transport_error" : "connection_error";
+    if (!sending.tried && sending.counter !== undefined) this.#unusedCounters.push(sending.counter);
+    sending.settle(createError(code, `Cannot send within ${timeoutMs} ms: ${why}`));
+  }
+
+  #run(): void {
+    if (this.#running) return;
+    this.#running = true;
+    this.#pump().catch((fault) => this.end(toStaticError(fault, "Cannot send"))).finally(() => {
+      this.#running = false;
+      if (this.#hasWork()) this.#run();
+    });
+  }
+
+  #hasWork(): boolean {
+    if (!this.#online || this.#ended !== undefined) return false;
+    return this.#obstacle !== undefined ? this.#underWay.size === 0 : this.#waiting.length > 0 && this.#hasRoom();
+  }
+
+  #hasRoom(): boolean {
+    let bytes = 0;
+    for (const { payload } of this.#underWay) bytes += payload.length;
+    return this.#underWay.size < maxUnderWay && bytes < maxUnderWayBytes;
+  }
+
+  async #pump(): Promise<void> {
+    while (this.#hasWork()) {
+      if (this.#obstacle !== undefined) await this.#overcome(this.#obstacle);
+      else await this.#sendNext();
+    }
+  }
+
+  /** Everything that was under way has come back. */
+  async #overcome(obstacle: Obstacle): Promise<void> {
+    if (obstacle.kind === "epoch") {
+      try {
+        await this.#membership.waitForEpoch(obstacle.epoch, catchUpMs);
+      } catch (error) {
+        for (const sending of this.#waiting.splice(0)) this.#giveUp(sending, toStaticError(error, "Cannot send"));
+      }
+    } else {
+      await pause(this.#deps.runtime, jitter(this.#deps.runtime, obstacle.ms));
+    }
+    this.#obstacle = undefined;
+  }
+
+  /** As many as there is room for. Their counters are durable before the first of them leaves. */
+  async #sendNext(): Promise<void> {
+    const batch = this.#waiting.slice(0, maxUnderWay - this.#underWay.size);
+    const numbered = this.#number(batch);
+    for (const sending of batch) {
+      if (!this.#hasRoom() || this.#obstacle !== undefined || !this.#online) break;
+      if (sending.sealed?.epoch !== this.#membership.epoch) {
+        const aad = encodeMessageAad({ messageId: sending.id, counter: sending.counter ?? 0 });
+        sending.sealed = await this.#membership.durable.seal(sending.payload, aad);
+      }
+      await numbered;
+      if (this.#waiting[0] !== sending) continue; // it expired meanwhile
+      this.#waiting.shift();
+      this.#transmit(sending, sending.sealed);
+    }
+    await numbered;
+  }
+
+  async #number(batch: readonly Sending[]): Promise<void> {
+    this.#unusedCounters.sort((a, b) => a - b);
+    for (const sending of batch) sending.counter ??= this.#unusedCounters.shift() ?? ++this.#counter;
+    if (this.#counter <= this.#durableCounter) return;
+    const counter = this.#counter;
+    await this.#deps.store.batch([putCounter(this.#membership.channelId, counter)]);
+    this.#durableCounter = Math.max(this.#durableCounter, counter);
+  }
+
+  #transmit(sending: Sending, { epoch, message }: { readonly epoch: number; readonly message: Uint8Array }): void {
+    this.#underWay.add(sending);
+    sending.tried = true;
+    const { channelId } = this.#membership;
+    this.#deps.session.call("SendMessage", { channelId, epoch, messageId: sending.id, ciphertext: message }).then(
+      () => {
+        this.#underWay.delete(sending);
+        sending.settle({ id: sending.id, accepted: true });
+      },
+      (error: unknown) => {
+        this.#underWay.delete(sending);
+        this.#failed(sending, toStaticError(error, "Cannot send"));
+      },
+    ).finally(() => this.#run());
+  }
+
+  #failed(sending: Sending, error: StaticError): void {
+    const obstacle = obstacleOf(error, sending.sealed?.epoch ?? 0);
+    if (obstacle === undefined) return this.#giveUp(sending, error);
+    if (obstacle.kind === "epoch") sending.tried = false;
+    this.#obstacle = obstacle;
+    if (sending.settled && !sending.queued) return; // its caller has been told that it failed
+    const numbered = [sending, ...this.#waiting.filter(({ counter }) => counter !== undefined)];
+    numbered.sort((a, b) => (a.counter ?? 0) - (b.counter ?? 0));
+    this.#waiting = [...numbered, ...this.#waiting.filter(({ counter }) => counter === undefined)];
+  }
+
+  /** The relay will not take it: its counter goes to the next message, so that nobody misses it. */
+  #giveUp(sending: Sending, error: StaticError): void {
+    if (sending.counter !== undefined && (!sending.tried || isRefusal(error))) {
+      this.#unusedCounters.push(sending.counter);
+    }
+    if (sending.settled) this.#health.report("undelivered", `A queued message was lost: ${error.message}`);
+    sending.settle(error);
+  }
+}
+
+/** What has to pass before the same message can be sent again; undefined for an error that is final. */
+function obstacleOf(error: StaticError, sealedIn: number): Obstacle | undefined {
+  if (isCode(error, "epoch_conflict") && (error.epoch === undefined || error.epoch > sealedIn)) {
+    return { kind: "epoch", epoch: error.epoch ?? sealedIn + 1 };
+  }
+  if (isCode(error, "epoch_conflict", "rate_limited", "overloaded", "internal")) {
+    return { kind: "wait", ms: error.retryAfterMs ?? busyPauseMs };
+  }
+  if (isCode(error, "transport_error", "connection_error", "relay_draining", "slow_reader")) {
+    return { kind: "wait", ms: error.retryAfterMs ?? 0 };
+  }
+  return undefined;
+}
+
+/** Whether the relay has surely not taken the message. */
+function isRefusal(error: StaticError): boolean {
+  return isCode(
+    error,
+    "quota_exceeded",
+    "queue_full",
+    "payload_too_large",
+    "invalid_request",
+    "not_found",
+    "not_allowed",
+  );
+}

@@ -1,0 +1,84 @@
+/**
+ * How far the application has come. What it is done with is written to disk – its senders' keys moved on, the position in the
+ * log – and acknowledged to the relay after that. While one write is on its way the next one collects, so that a fast reader
+ * does not wait for the disk with every message.
+ */
+import type { ChannelId } from "../../proto/mod.ts";
+import type { RecordChange } from "../store/mod.ts";
+import { type ChannelStore, putPosition } from "./records.ts";
+
+/** A reader that is further than this ahead of the disk waits for it: so many messages may come again after a crash. */
+const maxAhead = 64;
+
+export interface ProgressDeps {
+  readonly channelId: ChannelId;
+  readonly store: Pick<ChannelStore, "batch">;
+  /** Where the application stands now. */
+  readonly position: () => number;
+  /** Called after each write, with the position that is durable. */
+  readonly onDurable: (position: number) => Promise<void>;
+  readonly onFault: (fault: unknown) => void;
+}
+
+export class Progress {
+  readonly #deps: ProgressDeps;
+  #changes: RecordChange[] = [];
+  #ahead = 0;
+  #durable: number;
+  #writing: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(position: number, deps: ProgressDeps) {
+    this.#durable = position;
+    this.#deps = deps;
+  }
+
+  /** Never delivered again. */
+  get durable(): number {
+    return this.#durable;
+  }
+
+  /** The application is done with something, or the log moved on past entries that are not for it. */
+  note(changes: readonly RecordChange[] = []): Promise<void> | undefined {
+    this.#changes.push(...changes);
+    if (changes.length > 0) this.#ahead++;
+    this.#writing ??= this.#write();
+    return this.#ahead > maxAhead ? this.#writing : undefined;
+  }
+
+  /** Resolves when everything noted is on disk. */
+  async flush(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
+  /** After a rejoin: what came before is not read any more. */
+  restart(position: number): void {
+    this.#durable = position;
+    this.#changes = [];
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #write(): Promise<void> {
+    try {
+      // So that everything which is noted in this turn of the event loop goes into one write.
+      await Promise.resolve();
+      while (!this.#stopped && (this.#changes.length > 0 || this.#deps.position() > this.#durable)) {
+        const changes = this.#changes;
+        const position = Math.max(this.#deps.position(), this.#durable);
+        this.#changes = [];
+        this.#ahead = 0;
+        await this.#deps.store.batch([...changes, putPosition(this.#deps.channelId, position)]);
+        this.#durable = position;
+        await this.#deps.onDurable(position);
+      }
+    } catch (fault) {
+      this.#stopped = true;
+      this.#deps.onFault(fault);
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+}

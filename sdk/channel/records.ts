@@ -1,0 +1,160 @@
+/**
+ * What a channel keeps on disk besides its MLS state, in records that change at different speed: the channel itself (with
+ * commits and leavers), the keys of its members, the position in the log, our counter, and one record per sender.
+ */
+import {
+  type AgentId,
+  binaryIdToBytes,
+  type ChannelId,
+  type ChannelName,
+  parseAgentId,
+  parseChannelId,
+  parseChannelName,
+} from "../../proto/mod.ts";
+import { bytesToHex } from "@noble/hashes/utils.js";
+import type { TrustedKey } from "../mls/trust.ts";
+import type { RecordChange, RecordStore } from "../store/mod.ts";
+import { decodeFields, encodeFields } from "../stored_fields.ts";
+
+const version = 1;
+const [channels, trust, positions, counters] = ["channels", "trust", "positions", "counters"] as const;
+
+export interface LeaveProof {
+  readonly agentId: AgentId;
+  readonly epoch: number;
+  readonly signature: Uint8Array;
+}
+
+export interface ChannelRecord {
+  readonly channelId: ChannelId;
+  readonly name: ChannelName;
+  /** The epoch in which we joined. */
+  readonly joinedEpoch: number;
+  /** The epoch in which a member joined, of those that came after us. */
+  readonly since: ReadonlyMap<AgentId, number>;
+  /** Members that have signed that they leave, until a commit removes them. */
+  readonly leavers: ReadonlyMap<AgentId, LeaveProof>;
+  /** Members that the relay has given up, until a commit removes them. */
+  readonly lapsed: ReadonlySet<AgentId>;
+}
+
+export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch">;
+
+export function putChannel(record: ChannelRecord): RecordChange {
+  const value = encodeFields(version, [
+    record.name,
+    record.joinedEpoch,
+    [...record.since].map(([agentId, epoch]) => [agentId, epoch]),
+    [...record.leavers.values()].map(({ agentId, epoch, signature }) => [agentId, epoch, signature]),
+    [...record.lapsed],
+  ]);
+  return { type: "put", kind: channels, id: record.channelId, value };
+}
+
+export async function listChannels(store: Pick<ChannelStore, "list">): Promise<ChannelRecord[]> {
+  return (await store.list(channels)).map(({ id, value }) => {
+    const fields = decodeFields(value, version, channels);
+    const leavers = fields.rows(3).map((row): LeaveProof => ({
+      agentId: parseAgentId(row.text(0)),
+      epoch: row.number(1),
+      signature: row.bytes(2),
+    }));
+    return {
+      channelId: parseChannelId(id),
+      name: parseChannelName(fields.text(0)),
+      joinedEpoch: fields.number(1),
+      since: new Map(fields.rows(2).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
+      leavers: new Map(leavers.map((leaver) => [leaver.agentId, leaver])),
+      lapsed: new Set(fields.list(4).map((agentId) => parseAgentId(String(agentId)))),
+    };
+  });
+}
+
+export function putTrust(channelId: ChannelId, keys: Iterable<TrustedKey>): RecordChange {
+  const rows = Array.from(keys, ({ identity, signatureKey }) => [identity, signatureKey]);
+  return { type: "put", kind: trust, id: channelId, value: encodeFields(version, [rows]) };
+}
+
+export async function readTrust(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<TrustedKey[]> {
+  const record = await store.get(trust, channelId);
+  if (record === undefined) return [];
+  return decodeFields(record, version, trust).rows(0).map((row) => ({
+    identity: row.bytes(0),
+    signatureKey: row.bytes(1),
+  }));
+}
+
+/** The last entry of the log that the application is done with. */
+export function putPosition(channelId: ChannelId, sequence: number): RecordChange {
+  return { type: "put", kind: positions, id: channelId, value: encodeFields(version, [sequence]) };
+}
+
+export function deletePosition(channelId: ChannelId): RecordChange {
+  return { type: "delete", kind: positions, id: channelId };
+}
+
+export function readPosition(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<number | undefined> {
+  return readNumber(store, positions, channelId);
+}
+
+/** Of the last message that we may have sent. */
+export function putCounter(channelId: ChannelId, counter: number): RecordChange {
+  return { type: "put", kind: counters, id: channelId, value: encodeFields(version, [counter]) };
+}
+
+export function readCounter(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<number | undefined> {
+  return readNumber(store, counters, channelId);
+}
+
+async function readNumber(store: Pick<ChannelStore, "get">, kind: string, id: string): Promise<number | undefined> {
+  const record = await store.get(kind, id);
+  return record === undefined ? undefined : decodeFields(record, version, kind).number(0);
+}
+
+/** What arrived of a sender; see `senders.ts`. */
+export interface SenderRecord {
+  readonly highest: number;
+  readonly missing: readonly { readonly first: number; readonly last: number }[];
+}
+
+export function putSender(channelId: ChannelId, agentId: AgentId, { highest, missing }: SenderRecord): RecordChange {
+  const value = encodeFields(version, [highest, missing.map(({ first, last }) => [first, last])]);
+  return { type: "put", kind: sendersKind(channelId), id: agentId, value };
+}
+
+export async function listSenders(
+  store: Pick<ChannelStore, "list">,
+  channelId: ChannelId,
+): Promise<Map<AgentId, SenderRecord>> {
+  const kind = sendersKind(channelId);
+  return new Map((await store.list(kind)).map(({ id, value }) => {
+    const fields = decodeFields(value, version, kind);
+    const missing = fields.rows(1).map((row) => ({ first: row.number(0), last: row.number(1) }));
+    return [parseAgentId(id), { highest: fields.number(0), missing }];
+  }));
+}
+
+/** We joined anew: what arrived before says nothing about what comes. */
+export async function forgetSenders(store: Pick<ChannelStore, "list">, channelId: ChannelId): Promise<RecordChange[]> {
+  const kind = sendersKind(channelId);
+  return (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
+}
+
+/** Everything of a channel but its MLS state, which erases itself. */
+export async function forgetChannel(
+  store: Pick<ChannelStore, "list">,
+  channelId: ChannelId,
+): Promise<RecordChange[]> {
+  const senders = await forgetSenders(store, channelId);
+  const own = [channels, trust, positions, counters].map((each): RecordChange => ({
+    type: "delete",
+    kind: each,
+    id: channelId,
+  }));
+  return [...own, ...senders];
+}
+
+/** A kind of its own for each channel, so that opening one reads no other. Kinds are lowercase: the id in base 36. */
+function sendersKind(channelId: ChannelId): string {
+  return `from-${BigInt(`0x${bytesToHex(binaryIdToBytes(channelId))}`).toString(36)}`;
+}

@@ -1,0 +1,126 @@
+/**
+ * The way back for a member that cannot follow the log any more: it asks, with the key of its old leaf, to be removed and
+ * added again. Until a member answers it asks again from time to time. What was said in between is lost to it, and reported.
+ */
+import { createDeferred } from "../deferred.ts";
+import { createError, type StaticError } from "../errors.ts";
+import { isCode, toStaticError } from "../faults.ts";
+import { DurableGroup } from "../mls/durable_group.ts";
+import { Group } from "../mls/group.ts";
+import type { OwnKeyPackage } from "../mls/leaf.ts";
+import { rejoinStatement } from "../../proto/mod.ts";
+import { jitter, pause } from "../runtime.ts";
+import { type ChannelDeps, memberDepsOf } from "./deps.ts";
+import { hashOfKeyPackage, type Membership } from "./membership.ts";
+import type { Welcome } from "./welcomes.ts";
+
+const firstPauseMs = 1000;
+const maxPauseMs = 60_000;
+/** A request that nobody answered this long is made anew. */
+const answerMs = 30_000;
+
+export interface RejoinEvents {
+  /** In again: the log goes on after this entry. */
+  readonly onJoined: (joinedSequence: number) => Promise<void>;
+  /** There is no way back. */
+  readonly onRefused: (error: StaticError) => void;
+}
+
+export class Rejoiner {
+  readonly #deps: ChannelDeps;
+  readonly #membership: Membership;
+  readonly #events: RejoinEvents;
+  readonly #stop = new AbortController();
+  #reason: string | undefined;
+
+  constructor(membership: Membership, events: RejoinEvents, deps: ChannelDeps) {
+    this.#membership = membership;
+    this.#events = events;
+    this.#deps = deps;
+  }
+
+  /** Why we are on our way back, if we are. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  start(reason: string): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#run().catch((fault) => {
+      this.#reason = undefined;
+      this.#events.onRefused(toStaticError(fault, "Cannot rejoin"));
+    });
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  async #run(): Promise<void> {
+    const own = await this.#deps.keyPackages.create();
+    for (let tries = 0; !this.#stop.signal.aborted; tries++) {
+      try {
+        const welcome = await this.#ask(own);
+        if (welcome !== undefined) return await this.#enter(welcome);
+      } catch (error) {
+        if (isCode(error, "not_found", "not_allowed", "auth_failed", "auth_key_invalid", "mls_error")) throw error;
+      }
+      const ms = Math.min(firstPauseMs * 2 ** tries, maxPauseMs);
+      await pause(this.#deps.runtime, jitter(this.#deps.runtime, ms), this.#stop.signal);
+    }
+  }
+
+  /** One request and its answer, or undefined when there was none. */
+  async #ask(own: OwnKeyPackage): Promise<Welcome | undefined> {
+    const { channelId } = this.#membership;
+    const { promise, resolve } = createDeferred<Welcome>();
+    const forget = this.#deps.welcomes.expect(channelId, (welcome) => {
+      if (welcome.epoch <= this.#membership.epoch) return false;
+      resolve(welcome);
+      return true;
+    });
+    const stop = new AbortController();
+    try {
+      await this.#request(own, this.#membership.epoch);
+      const late = pause(this.#deps.runtime, answerMs, AbortSignal.any([stop.signal, this.#stop.signal]));
+      return await Promise.race([promise, late.then(() => undefined)]);
+    } finally {
+      stop.abort();
+      forget();
+    }
+  }
+
+  async #request(own: OwnKeyPackage, epoch: number, again = true): Promise<void> {
+    const { channelId } = this.#membership;
+    const { agentId, signatures, identity, session } = this.#deps;
+    const statement = rejoinStatement({ channelId, agentId, epoch, keyPackageHash: hashOfKeyPackage(own.message) });
+    const signature = await signatures.sign(identity.signingSeed, statement);
+    try {
+      await session.call("RequestRejoin", { channelId, keyPackage: own.message, signature, epoch });
+    } catch (error) {
+      if (!again || !isCode(error, "epoch_conflict") || error.epoch === undefined) throw error;
+      await this.#request(own, error.epoch, false);
+    }
+  }
+
+  async #enter(welcome: Welcome): Promise<void> {
+    const { keyPackages, store } = this.#deps;
+    const { channelId, name, trust } = this.#membership;
+    // A relay can make a group of strangers under our channel's id. It cannot make one in the name of a member we have met.
+    if (this.#membership.memberOf(welcome.sender) === undefined) {
+      throw createError(
+        "mls_error",
+        "Cannot rejoin: the Welcome was made by somebody we have not met; ask for an invite",
+      );
+    }
+    const own = await keyPackages.findFor(welcome.welcome);
+    const expected = { channelId, name, inviter: welcome.sender };
+    const group = Group.join(welcome.welcome, own, memberDepsOf(this.#deps, trust.policy), expected);
+    const durable = await DurableGroup.save(group, store);
+    await this.#membership.replace(durable);
+    await store.batch(await keyPackages.used(own));
+    this.#reason = undefined;
+    await this.#events.onJoined(welcome.joinedSequence);
+  }
+}

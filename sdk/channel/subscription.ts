@@ -1,0 +1,78 @@
+/**
+ * Our place in the stream of deliveries. Every Subscribe has a tag; what arrives before the relay repeats it belongs to an
+ * earlier subscription and is ignored. Room in the window is given back as entries are processed, before they are read.
+ */
+import type { ChannelId, ReplyBody } from "../../proto/mod.ts";
+import type { RelaySession } from "../session/ports.ts";
+
+/** Two of the largest messages on their way, and many small ones. */
+const windowBytes = 4 * 1024 * 1024;
+
+export class Subscription {
+  readonly #channelId: ChannelId;
+  readonly #session: RelaySession;
+  #tag = 0;
+  #live = false;
+  #consumed = 0;
+  #received = 0;
+  #toldReceived = 0;
+  #bytesSince = 0;
+
+  constructor(channelId: ChannelId, session: RelaySession) {
+    this.#channelId = channelId;
+    this.#session = session;
+  }
+
+  /** Whether what arrives belongs to us. */
+  get live(): boolean {
+    return this.#live;
+  }
+
+  /** Entries after this one, or after what the relay knows to be consumed. */
+  async open(after: number | undefined): Promise<ReplyBody<"Subscribe">> {
+    const tag = this.#tag = (this.#tag + 1) % 2 ** 32;
+    this.#live = false;
+    const reply = await this.#session.call("Subscribe", {
+      channelId: this.#channelId,
+      ...(after !== undefined && { after }),
+      windowBytes,
+      tag,
+    });
+    this.#received = this.#toldReceived = reply.after;
+    this.#bytesSince = 0;
+    if (this.#consumed > reply.consumed) this.#acknowledge();
+    return reply;
+  }
+
+  started(tag: number): void {
+    if (tag === this.#tag) this.#live = true;
+  }
+
+  lost(): void {
+    this.#live = false;
+  }
+
+  /** An entry was processed. */
+  received(sequence: number, bytes: number): void {
+    this.#received = Math.max(this.#received, sequence);
+    this.#bytesSince += bytes;
+    if (this.#bytesSince >= windowBytes / 4) this.#acknowledge();
+  }
+
+  /** The application is done with everything up to here, and that is on disk. */
+  consumed(position: number): void {
+    this.#consumed = Math.max(this.#consumed, position);
+    this.#received = Math.max(this.#received, position);
+    if (this.#session.state.kind === "online") this.#acknowledge();
+  }
+
+  #acknowledge(): void {
+    this.#toldReceived = Math.max(this.#received, this.#toldReceived);
+    this.#bytesSince = 0;
+    this.#session.acknowledge({
+      channelId: this.#channelId,
+      consumed: this.#consumed,
+      received: this.#toldReceived,
+    });
+  }
+}

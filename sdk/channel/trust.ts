@@ -1,0 +1,44 @@
+/**
+ * Trust on first use in a channel. Whether a changed key is acceptable depends on who brings it in, which is known only after
+ * a commit was opened: so the policy takes note of changes, and the rules for the commit judge them.
+ */
+import { type AgentId, agentIdOf } from "../../proto/mod.ts";
+import type { CredentialPolicy, MemberCredential } from "../mls/leaf.ts";
+import type { Member } from "../mls/members.ts";
+import { FirstUseTrust, type TrustedKey } from "../mls/trust.ts";
+
+/** Changed keys that were seen in commits which may still be refused. */
+const maxSuspects = 1000;
+
+export class ChannelTrust {
+  readonly #firstUse: FirstUseTrust;
+  readonly #suspects = new Set<AgentId>();
+
+  constructor(known: Iterable<TrustedKey>) {
+    this.#firstUse = new FirstUseTrust(known);
+  }
+
+  /** For `MemberDeps.policy`. */
+  readonly policy: CredentialPolicy = (credential) => {
+    if (this.#firstUse.policy(credential) !== undefined && this.#suspects.size < maxSuspects) {
+      this.#suspects.add(agentIdOf(credential.signatureKey, credential.identity));
+    }
+    return undefined;
+  };
+
+  /** Why a commit that adds these may not be followed, or undefined. */
+  judge(added: readonly AgentId[], committer: Member): string | undefined {
+    const changed = added.some((agentId) => this.#suspects.has(agentId));
+    return changed && !committer.owner ? "Only owners bring in a known identity with another key" : undefined;
+  }
+
+  /** These are members now. Answers the identities whose key has changed. */
+  learn(members: readonly MemberCredential[]): Uint8Array[] {
+    for (const { identity, signatureKey } of members) this.#suspects.delete(agentIdOf(signatureKey, identity));
+    return this.#firstUse.learn(members);
+  }
+
+  keys(): Iterable<TrustedKey> {
+    return this.#firstUse.keys();
+  }
+}

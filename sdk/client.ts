@@ -1,0 +1,213 @@
+/** What a user begins with: one agent, connected. */
+import { platform } from "#platform";
+import type { AgentId } from "../proto/mod.ts";
+import { Agent, type ChannelOptions } from "./agent.ts";
+import { Channel } from "./channel.ts";
+import { createError } from "./errors.ts";
+import { toStaticError, translating } from "./faults.ts";
+import { openIdentity } from "./keys/identity.ts";
+import { createSignatures } from "./mls/crypto/signatures.ts";
+import type { Platform } from "./platform/platform.ts";
+import { pause } from "./runtime.ts";
+import { openRelaySession, type RelayOptions } from "./session/open_session.ts";
+import type { RelaySession } from "./session/ports.ts";
+import type { RecordStore } from "./store/mod.ts";
+
+/**
+ * How to reach the relay and the API (`endpoint`, `apiKey` and `apiUrl` or `token`, `tls`, `transport`, `cover`; what is not
+ * given comes from the environment or the CLI's file where the platform has them), and who this agent is.
+ */
+export interface ConnectOptions extends RelayOptions {
+  /** Where this agent's keys and channels are kept, encrypted: a folder, or in a browser a name. One agent each. */
+  readonly dataDir: string;
+  /** Unique for each agent. Text is taken as UTF-8. */
+  readonly identity: Uint8Array | string;
+  /** Protects the keys in `dataDir`; without it they are protected by the file's permissions alone. */
+  readonly passphrase?: string;
+  /** Gives up connecting when it is aborted. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * An agent: its keys, its channels, and its connection to the relay, which comes back by itself when it is lost.
+ *
+ * @example Two agents exchange an encrypted message
+ * ```ts
+ * import { StaticClient } from "static-sdk";
+ *
+ * async function hello(endpoint: string, apiUrl: string, apiKey: string): Promise<string> {
+ *   await using alice = await StaticClient.connect({ endpoint, apiUrl, apiKey, dataDir: "alice", identity: "alice" });
+ *   await using bob = await StaticClient.connect({ endpoint, apiUrl, apiKey, dataDir: "bob", identity: "bob" });
+ *   const channel = await alice.createChannel("acme/ops/deploy");
+ *   const welcome = await channel.addMember(await bob.generateKeyPackage());
+ *   const joined = await bob.joinChannel("acme/ops/deploy", welcome);
+ *   await channel.send("hello, bob");
+ *   for await (const payload of joined.messages()) return new TextDecoder().decode(payload);
+ *   return "";
+ * }
+ * ```
+ */
+export class StaticClient {
+  readonly #agent: Agent;
+
+  private constructor(agent: Agent) {
+    this.#agent = agent;
+  }
+
+  /**
+   * Opens the data directory, exchanges the API key, connects and authenticates. Rejects with `auth_failed` or
+   * `auth_key_invalid` when the credential is not accepted, `connection_error` when the relay or the API cannot be reached,
+   * `store_locked` when another process uses the directory, `passphrase_wrong`. Without any credential it resolves, and
+   * what needs the relay fails with `auth_failed`.
+   */
+  static async connect(options: ConnectOptions): Promise<StaticClient> {
+    return new StaticClient(await connectAgent(options, platform));
+  }
+
+  /** @internal For the manager, and for tests that bring their own relay. */
+  static over(agent: Agent): StaticClient {
+    return new StaticClient(agent);
+  }
+
+  /** How the relay and other agents name this agent. */
+  get agentId(): AgentId {
+    return this.#agent.agentId;
+  }
+
+  /** How the connection is made: `quic`, `webtransport`, `grpc` or `cells`; undefined while there is none. */
+  get transport(): string | undefined {
+    const { state } = this.#agent.parts.session;
+    return state.kind === "online" ? state.connection.transport : undefined;
+  }
+
+  /** Names of the channels that this agent is in. */
+  get channels(): string[] {
+    return this.#agent.names;
+  }
+
+  /** Names of channels to which a Welcome has arrived: `joinChannel(name)` takes it. */
+  get welcomes(): string[] {
+    return this.#agent.welcomes.names;
+  }
+
+  /**
+   * Makes a channel with this agent as its owner and only member.
+   *
+   * @example
+   * ```ts
+   * import type { StaticClient } from "static-sdk";
+   *
+   * async function open(client: StaticClient): Promise<void> {
+   *   const channel = await client.createChannel("acme/ops/deploy");
+   *   console.log(channel.fingerprint());
+   * }
+   * ```
+   */
+  async createChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
+    return new Channel(await this.#agent.create(name, options), this.#agent);
+  }
+
+  /** A KeyPackage to be handed to a member of a channel, who adds this agent with it. For one channel only. */
+  async generateKeyPackage(): Promise<Uint8Array> {
+    return await translating(
+      "Cannot make a KeyPackage",
+      async () => (await this.#agent.keyPackages.create()).message,
+    );
+  }
+
+  /**
+   * Joins a channel by the Welcome that `addMember` answered; without one, by the Welcome that the relay has delivered.
+   *
+   * @example
+   * ```ts
+   * import type { StaticClient } from "static-sdk";
+   *
+   * async function enter(client: StaticClient, welcome: Uint8Array): Promise<void> {
+   *   const channel = await client.joinChannel("acme/ops/deploy", welcome);
+   *   await channel.send("here I am");
+   * }
+   * ```
+   */
+  async joinChannel(name: string, welcome?: Uint8Array, options: ChannelOptions = {}): Promise<Channel> {
+    return new Channel(await this.#agent.join(name, welcome, options), this.#agent);
+  }
+
+  /** A channel that this agent is in, also after a restart. */
+  async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
+    return new Channel(await this.#agent.open(name, options), this.#agent);
+  }
+
+  /** Ends a channel of this account for all its members and frees its name, also when this agent's state of it is lost. */
+  async closeChannel(name: string): Promise<void> {
+    await this.#agent.closeChannel(name);
+  }
+
+  /** Writes what is under way and ends the connection. Loops end. */
+  async close(): Promise<void> {
+    await this.#agent.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** Everything from options to a connected agent. What was opened is closed again when it does not come about. */
+export async function connectAgent(options: ConnectOptions, runtime: Platform): Promise<Agent> {
+  return await translating("Cannot connect", async () => {
+    options.signal?.throwIfAborted();
+    const store = await openStore(options, runtime);
+    try {
+      return await connectWith(store, options, runtime);
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  });
+}
+
+async function connectWith(store: RecordStore, options: ConnectOptions, runtime: Platform): Promise<Agent> {
+  const signatures = await createSignatures(runtime.ed25519);
+  const identity = await openIdentity(store, bytesOf(options.identity), runtime);
+  const session = await openRelaySession(options, {
+    identity: identity.identity,
+    publicKey: identity.signatureKey,
+    sign: (message) => signatures.sign(identity.signingSeed, message),
+  }, runtime);
+  try {
+    if (await hasCredential(options, runtime)) await online(session, runtime, options.signal);
+    return await Agent.open({ store, session, runtime, signatures, identity });
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+async function openStore({ dataDir, passphrase }: ConnectOptions, runtime: Platform): Promise<RecordStore> {
+  if (dataDir === "") throw createError("invalid_request", "Cannot connect: dataDir is empty; name a directory");
+  return await runtime.openStore(dataDir, passphrase === undefined ? {} : { passphrase });
+}
+
+/** Without one, what is local works and the rest fails with `auth_failed`. */
+async function hasCredential({ apiKey, token }: ConnectOptions, runtime: Platform): Promise<boolean> {
+  return apiKey !== undefined || token !== undefined || (await runtime.readSettings()).apiKey !== undefined;
+}
+
+/** Resolves with the first connection; rejects with why there is none when every way has been tried once. */
+async function online(session: RelaySession, runtime: Platform, signal: AbortSignal | undefined): Promise<void> {
+  for (;;) {
+    const { state } = session;
+    if (state.kind === "online") return;
+    if (state.kind === "offline") throw state.error;
+    if (state.kind === "ended") throw state.error ?? createError("connection_error", "The session was closed");
+    await pause(runtime, watchMs, signal);
+    if (signal?.aborted === true) throw toStaticError(signal.reason, "Connecting was given up");
+  }
+}
+
+/** How often to look whether the session has connected or failed. */
+const watchMs = 10;
+
+function bytesOf(identity: Uint8Array | string): Uint8Array {
+  return typeof identity === "string" ? new TextEncoder().encode(identity) : identity;
+}

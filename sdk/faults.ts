@@ -1,0 +1,33 @@
+/** Faults of the layers below, as the errors that users see: the class and code of the interface, and what to do next. */
+import { WireError } from "../proto/mod.ts";
+import { createError, StaticError } from "./errors.ts";
+import { MlsFault } from "./mls/codec.ts";
+import { StoreError } from "./store/mod.ts";
+
+/** `action` is what failed, as in "Cannot join"; errors that are complete pass through unchanged. */
+export function toStaticError(fault: unknown, action: string): StaticError {
+  if (fault instanceof StaticError) return fault;
+  const cause = fault;
+  if (fault instanceof MlsFault) {
+    const text = `${action}: ${fault.message}. If it stays so, leave the channel and rejoin with a new invite token`;
+    return createError("mls_error", text, { cause });
+  }
+  if (fault instanceof WireError) return createError(fault.code, `${action}: ${fault.message}`, { cause });
+  if (fault instanceof StoreError) return createError(fault.code, `${action}: ${fault.message}`, { cause });
+  return createError("internal", `${action}: ${fault instanceof Error ? fault.message : String(fault)}`, { cause });
+}
+
+/** Runs it, and turns whatever it throws into a `StaticError`. */
+export async function translating<T>(action: string, act: () => Promise<T> | T): Promise<T> {
+  try {
+    return await act();
+  } catch (fault) {
+    throw toStaticError(fault, action);
+  }
+}
+
+export function isCode(error: StaticError, ...codes: readonly StaticError["code"][]): boolean;
+export function isCode(error: unknown, ...codes: readonly StaticError["code"][]): error is StaticError;
+export function isCode(error: unknown, ...codes: readonly StaticError["code"][]): error is StaticError {
+  return error instanceof StaticError && codes.includes(error.code);
+}

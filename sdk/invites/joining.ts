@@ -1,0 +1,152 @@
+/**
+ * The joiner's side: the request with its KeyPackage and proof of the invite's secret, and the wait for the Welcome. The
+ * KeyPackage is remembered with the invite, so that a second attempt after a timeout is the same request and no second use.
+ */
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import {
+  equalBytes,
+  type Invite,
+  inviteIdOf,
+  joinMac,
+  type JoinRequestId,
+  limits,
+  parseChannelName,
+  parseInviteToken,
+  readWelcomeHeader,
+} from "../../proto/mod.ts";
+import type { Agent } from "../agent.ts";
+import type { ChannelEngine } from "../channel/engine.ts";
+import type { Welcome } from "../channel/welcomes.ts";
+import { createDeferred } from "../deferred.ts";
+import { createError, type StaticError, TransportError } from "../errors.ts";
+import { isCode, toStaticError, translating } from "../faults.ts";
+import type { OwnKeyPackage } from "../mls/leaf.ts";
+import { decodeFields, encodeFields } from "../stored_fields.ts";
+
+const [kind, version] = ["joining", 1] as const;
+/** A request that was lost with the relay's memory is made again this often. */
+const repeatMs = 5_000;
+
+export async function joinWithToken(
+  agent: Agent,
+  text: string,
+  { token, timeoutMs }: { readonly token: string; readonly timeoutMs: number },
+): Promise<ChannelEngine> {
+  return await translating("Cannot join with the invite token", async () => {
+    const name = parseChannelName(text);
+    const invite = parseInviteToken(token);
+    if (invite.name !== name) {
+      throw createError("channel_error", `The invite token is for channel "${invite.name}", not for "${name}"`);
+    }
+    await agent.checkFree(name);
+    const own = await keyPackageFor(agent, invite);
+    const welcome = await new JoinAttempt(agent, invite, own).run(timeoutMs);
+    const engine = await agent.joinInvited(welcome.welcome, {
+      channelId: invite.channelId,
+      name,
+      inviter: invite.inviter,
+    });
+    await agent.parts.store.delete(kind, inviteIdOf(invite.secret));
+    return engine;
+  });
+}
+
+/** The one of an earlier attempt with this invite, or a new one. */
+async function keyPackageFor(agent: Agent, { secret }: Invite): Promise<OwnKeyPackage> {
+  const { store } = agent.parts;
+  const inviteId = inviteIdOf(secret);
+  const stored = await store.get(kind, inviteId);
+  const known = stored && await agent.keyPackages.find(hexToBytes(decodeFields(stored, version, kind).text(0)));
+  if (known !== undefined) return known;
+  const own = await agent.keyPackages.create();
+  await store.put(kind, inviteId, encodeFields(version, [bytesToHex(own.reference)]));
+  return own;
+}
+
+class JoinAttempt {
+  readonly #agent: Agent;
+  readonly #invite: Invite;
+  readonly #own: OwnKeyPackage;
+  readonly #answer = createDeferred<Welcome>();
+  #requestId: JoinRequestId | undefined;
+  #deadlineMs = 0;
+  #cancelRepeat: () => void = () => {};
+
+  constructor(agent: Agent, invite: Invite, own: OwnKeyPackage) {
+    this.#agent = agent;
+    this.#invite = invite;
+    this.#own = own;
+  }
+
+  async run(timeoutMs: number): Promise<Welcome> {
+    const { runtime } = this.#agent.parts;
+    this.#deadlineMs = runtime.nowMs() + timeoutMs;
+    const cancelTimeout = runtime.after(timeoutMs, () => this.#answer.reject(timedOut(timeoutMs)));
+    const forgetWelcome = this.#agent.welcomes.expect(this.#invite.channelId, (welcome) => this.#take(welcome));
+    const forgetListener = this.#agent.listen({
+      onOnline: () => void this.#request(),
+      onJoinRejected: ({ requestId, code, message }) => {
+        if (requestId !== this.#requestId || code === "join_timeout") return;
+        this.#answer.reject(createError("join_rejected", `The inviter refused (${code}): ${message}`));
+      },
+    });
+    try {
+      void this.#request();
+      return await this.#answer.promise;
+    } finally {
+      cancelTimeout();
+      this.#cancelRepeat();
+      forgetWelcome();
+      forgetListener();
+    }
+  }
+
+  #take(welcome: Welcome): boolean {
+    try {
+      const { recipients } = readWelcomeHeader(welcome.welcome);
+      if (!recipients.some((reference) => equalBytes(reference, this.#own.reference))) return false;
+    } catch {
+      return false;
+    }
+    this.#answer.resolve(welcome);
+    return true;
+  }
+
+  async #request(): Promise<void> {
+    this.#cancelRepeat();
+    const { session, runtime } = this.#agent.parts;
+    const { channelId, name, inviter, secret } = this.#invite;
+    const keyPackage = this.#own.message;
+    const leftMs = Math.max(1, this.#deadlineMs - runtime.nowMs());
+    try {
+      const { requestId } = await session.call("RequestJoin", {
+        channelId,
+        inviteId: inviteIdOf(secret),
+        keyPackage,
+        mac: joinMac(secret, { channelId, name, inviter, keyPackage }),
+        ttlMs: Math.min(Math.ceil(leftMs), limits.joinRequestMs),
+      }, { timeoutMs: leftMs });
+      this.#requestId = requestId;
+    } catch (fault) {
+      const error = toStaticError(fault, "Cannot request to join");
+      // Added by an answer to an earlier attempt: its Welcome is on its way.
+      const wait = error instanceof TransportError || isCode(error, "already_member");
+      if (!wait) return this.#answer.reject(explain(error));
+    }
+    this.#cancelRepeat();
+    this.#cancelRepeat = runtime.after(repeatMs, () => void this.#request());
+  }
+}
+
+function explain(error: StaticError): StaticError {
+  if (!isCode(error, "not_found")) return error;
+  const text = "The invite is not known: it was revoked, has expired or was never given out; ask for a new one";
+  return createError("join_rejected", text, { cause: error });
+}
+
+function timedOut(timeoutMs: number): StaticError {
+  const text =
+    `Cannot join: nobody answered within ${timeoutMs} ms. The inviter must be running with an API key; then try ` +
+    "again with the same token";
+  return createError("join_timeout", text);
+}

@@ -1,0 +1,38 @@
+/** Who this agent is: the identity that its user chose and an Ed25519 key that is made once and never leaves the store. */
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { equalBytes, limits } from "../../proto/mod.ts";
+import { createError } from "../errors.ts";
+import type { MlsIdentity } from "../mls/leaf.ts";
+import type { Runtime } from "../runtime.ts";
+import type { RecordStore } from "../store/mod.ts";
+import { decodeFields, encodeFields } from "../stored_fields.ts";
+
+const [kind, id, version] = ["identity", "self", 1] as const;
+const seedBytes = 32;
+
+/** The agent of this store; a new store gets a key. Throws when the store belongs to another identity. */
+export async function openIdentity(
+  store: Pick<RecordStore, "get" | "put">,
+  identity: Uint8Array,
+  { randomBytes }: Pick<Runtime, "randomBytes">,
+): Promise<MlsIdentity> {
+  if (identity.length === 0 || identity.length > limits.identityBytes) {
+    const text = `Cannot use this identity: it has ${identity.length} bytes; use 1 to ${limits.identityBytes}`;
+    throw createError("invalid_request", text);
+  }
+  const stored = await store.get(kind, id);
+  const signingSeed = stored === undefined ? randomBytes(seedBytes) : seedOf(stored, identity);
+  if (stored === undefined) await store.put(kind, id, encodeFields(version, [identity, signingSeed]));
+  return { identity: identity.slice(), signingSeed, signatureKey: ed25519.getPublicKey(signingSeed) };
+}
+
+function seedOf(stored: Uint8Array, identity: Uint8Array): Uint8Array {
+  const fields = decodeFields(stored, version, kind);
+  if (!equalBytes(fields.bytes(0), identity)) {
+    throw createError(
+      "invalid_request",
+      "Cannot open the data directory: it belongs to an agent of another identity; give each agent a directory of its own",
+    );
+  }
+  return fields.bytes(1);
+}

@@ -1,0 +1,194 @@
+/**
+ * This agent's KeyPackages. A KeyPackage leaves the process only after its private keys are on disk; they are deleted when a
+ * Welcome has used them, or when the KeyPackage has expired. The relay holds a few in memory for members that add this agent
+ * by its id: they are refilled when they run low, after the relay has restarted, and replaced when our keys for them are gone.
+ */
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { limits, type NoticeBody, readWelcomeHeader } from "../../proto/mod.ts";
+import type { Signatures } from "../mls/crypto/signatures.ts";
+import { defaultSuiteId } from "../mls/crypto/suite.ts";
+import { MlsFault } from "../mls/codec.ts";
+import { restoreKeyPackage } from "../mls/key_package_message.ts";
+import { createKeyPackage, type MlsIdentity, type OwnKeyPackage } from "../mls/leaf.ts";
+import type { Runtime } from "../runtime.ts";
+import { Serial } from "../serial.ts";
+import type { ConnectionInfo, RelaySession } from "../session/ports.ts";
+import type { RecordChange, RecordStore } from "../store/mod.ts";
+import { decodeFields, encodeFields } from "../stored_fields.ts";
+
+const [kind, version] = ["keypackages", 1] as const;
+const dayMs = 24 * 60 * 60 * 1000;
+const lifetimeMs = 30 * dayMs;
+/** A KeyPackage of last resort may be used many times, so it is renewed while it is still good. */
+const lastResortAgeMs = 7 * dayMs;
+/** What the relay is given when it does not say how many it wants. */
+const defaultWanted = 10;
+/** Before the relay's clock is known, ours may be late by this much. */
+const backdatedMs = 60 * 60 * 1000;
+
+/** Why a KeyPackage was made: only those of the pool are the relay's to give away. */
+type Purpose = "handed" | "pool" | "last_resort";
+
+interface StoredKeyPackage {
+  readonly purpose: Purpose;
+  readonly madeAtMs: number;
+  readonly own: OwnKeyPackage;
+}
+
+export interface KeyPackageDeps {
+  readonly store: Pick<RecordStore, "list" | "get" | "batch">;
+  readonly session: Pick<RelaySession, "call">;
+  readonly identity: MlsIdentity;
+  readonly signatures: Signatures;
+  readonly runtime: Runtime;
+  /** By the relay's clock. */
+  readonly relayNowMs: () => number;
+}
+
+export class KeyPackages {
+  readonly #deps: KeyPackageDeps;
+  /** Two refills at once would upload twice as many. */
+  readonly #refills = new Serial();
+
+  constructor(deps: KeyPackageDeps) {
+    this.#deps = deps;
+  }
+
+  /** A new one, to be handed to whoever will add us. */
+  async create(): Promise<OwnKeyPackage> {
+    const [made] = await this.#make("handed", 1);
+    if (made === undefined) throw new MlsFault("No KeyPackage was made");
+    return made;
+  }
+
+  /** The one that a Welcome was made for. Throws `MlsFault` when its private keys are not (or no longer) here. */
+  async findFor(welcome: Uint8Array): Promise<OwnKeyPackage> {
+    for (const reference of recipientsOf(welcome)) {
+      const found = await this.find(reference);
+      if (found !== undefined) return found;
+    }
+    throw new MlsFault("The Welcome is for a KeyPackage that this agent does not have, or has used already");
+  }
+
+  async find(reference: Uint8Array): Promise<OwnKeyPackage | undefined> {
+    const record = await this.#deps.store.get(kind, bytesToHex(reference));
+    return record === undefined ? undefined : decode(record).own;
+  }
+
+  /** What to write when a Welcome has used it. A last resort stays until it is renewed. */
+  async used({ reference }: OwnKeyPackage): Promise<RecordChange[]> {
+    const id = bytesToHex(reference);
+    const record = await this.#deps.store.get(kind, id);
+    if (record === undefined || decode(record).purpose === "last_resort") return [];
+    return [{ type: "delete", kind, id }];
+  }
+
+  /** Call at every connection: the relay may have restarted, or hold KeyPackages whose keys were lost here. */
+  connected({ keyPackages, hasLastResort }: ConnectionInfo): Promise<void> {
+    return this.#refills.run(async () => {
+      const known = await this.#deleteExpired();
+      const pool = known.filter(({ purpose }) => purpose === "pool").length;
+      const lastResort = this.#freshLastResort(known);
+      const replace = keyPackages > pool || (hasLastResort && lastResort === undefined);
+      const missing = replace ? defaultWanted : defaultWanted - keyPackages;
+      if (missing > defaultWanted / 2 || !hasLastResort || replace) {
+        await this.#upload({ count: Math.max(missing, 0), lastResort: !hasLastResort || replace, replace });
+      }
+    });
+  }
+
+  /** The relay asks for more. */
+  low({ remaining, wanted, hasLastResort }: NoticeBody<"KeyPackagesLow">): Promise<void> {
+    return this.#refills.run(async () => {
+      const count = Math.min(Math.max(wanted, defaultWanted) - remaining, limits.keyPackagesPerUpload);
+      if (count > 0 || !hasLastResort) await this.#upload({ count, lastResort: !hasLastResort, replace: false });
+    });
+  }
+
+  async #upload(wanted: { count: number; lastResort: boolean; replace: boolean }): Promise<void> {
+    const keyPackages = (await this.#make("pool", wanted.count)).map(({ message }) => message);
+    const lastResort = wanted.lastResort ? await this.#lastResort() : undefined;
+    await this.#deps.session.call("UploadKeyPackage", {
+      keyPackages,
+      ...(lastResort !== undefined && { lastResort: lastResort.message }),
+      replace: wanted.replace,
+    });
+  }
+
+  async #lastResort(): Promise<OwnKeyPackage | undefined> {
+    const known = this.#freshLastResort(await this.#list());
+    if (known !== undefined) return known.own;
+    const [made] = await this.#make("last_resort", 1);
+    return made;
+  }
+
+  #freshLastResort(known: readonly StoredKeyPackage[]): StoredKeyPackage | undefined {
+    const now = this.#deps.relayNowMs();
+    return known.find(({ purpose, madeAtMs }) => purpose === "last_resort" && now - madeAtMs < lastResortAgeMs);
+  }
+
+  async #make(purpose: Purpose, count: number): Promise<OwnKeyPackage[]> {
+    const { identity, signatures, runtime, relayNowMs, store } = this.#deps;
+    const madeAtMs = relayNowMs();
+    const made: OwnKeyPackage[] = [];
+    for (let i = 0; i < count; i++) {
+      made.push(
+        await createKeyPackage({
+          suiteId: defaultSuiteId,
+          identity,
+          notBeforeMs: madeAtMs - backdatedMs,
+          notAfterMs: madeAtMs + lifetimeMs,
+          lastResort: purpose === "last_resort",
+          randomBytes: (length) => runtime.randomBytes(length),
+          signatures,
+        }),
+      );
+    }
+    if (made.length > 0) await store.batch(made.map((own) => put({ purpose, madeAtMs, own })));
+    return made;
+  }
+
+  async #list(): Promise<StoredKeyPackage[]> {
+    return (await this.#deps.store.list(kind)).map(({ value }) => decode(value));
+  }
+
+  /** Answers those that are left. */
+  async #deleteExpired(): Promise<StoredKeyPackage[]> {
+    const [all, now] = [await this.#list(), this.#deps.relayNowMs()];
+    const expired = all.filter(({ madeAtMs }) => now > madeAtMs + lifetimeMs + limits.clockSkewMs);
+    if (expired.length > 0) {
+      await this.#deps.store.batch(
+        expired.map(({ own }) => ({ type: "delete", kind, id: bytesToHex(own.reference) })),
+      );
+    }
+    return all.filter((each) => !expired.includes(each));
+  }
+}
+
+function recipientsOf(welcome: Uint8Array): readonly Uint8Array[] {
+  try {
+    return readWelcomeHeader(welcome).recipients;
+  } catch (cause) {
+    throw new MlsFault("The bytes are no Welcome", { cause });
+  }
+}
+
+function put({ purpose, madeAtMs, own }: StoredKeyPackage): RecordChange {
+  const { message, initPrivateKey, leafPrivateKey, reference } = own;
+  const value = encodeFields(version, [purpose, madeAtMs, message, initPrivateKey, leafPrivateKey]);
+  return { type: "put", kind, id: bytesToHex(reference), value };
+}
+
+function decode(record: Uint8Array): StoredKeyPackage {
+  const fields = decodeFields(record, version, kind);
+  const purpose = fields.text(0);
+  return {
+    purpose: purpose === "pool" || purpose === "last_resort" ? purpose : "handed",
+    madeAtMs: fields.number(1),
+    own: restoreKeyPackage({
+      message: fields.bytes(2),
+      initPrivateKey: fields.bytes(3),
+      leafPrivateKey: fields.bytes(4),
+    }),
+  };
+}

@@ -1,0 +1,180 @@
+/** Channels by name: create, invite, join, send, receive. Whoever invites keeps a manager running, which lets people in. */
+import { platform } from "#platform";
+import { inviteIdOf, parseInviteToken } from "../proto/mod.ts";
+import type { Agent } from "./agent.ts";
+import { Channel, type ChannelHealth } from "./channel.ts";
+import type { Envelope, InboxReader } from "./channel/inbox.ts";
+import type { SendOptions, Sent } from "./channel/outbox.ts";
+import { connectAgent, type ConnectOptions, StaticClient } from "./client.ts";
+import { translating } from "./faults.ts";
+import { InviteBook, type InviteOptions } from "./invites/invite_book.ts";
+import { JoinAnswers } from "./invites/join_answers.ts";
+import { joinWithToken } from "./invites/joining.ts";
+import { pause } from "./runtime.ts";
+
+const defaultJoinMs = 60_000;
+
+/** One reader of a channel, and the message that it waits for if it does. */
+interface Receiver {
+  readonly reader: InboxReader;
+  pending: Promise<IteratorResult<Envelope, undefined>> | undefined;
+}
+
+/**
+ * Channels by name, and people let in in the background: as long as a manager runs, whoever holds an invite token of its
+ * agent can join.
+ *
+ * @example The owner invites, the guest joins
+ * ```ts
+ * import { ChannelManager, type ConnectOptions } from "static-sdk";
+ *
+ * async function meet(ownerOptions: ConnectOptions, guestOptions: ConnectOptions): Promise<string> {
+ *   await using owner = await ChannelManager.connect(ownerOptions);
+ *   await owner.create("acme/ops/deploy");
+ *   const token = await owner.invite("acme/ops/deploy", { expiresInMs: 3_600_000, uses: 1 });
+ *
+ *   await using guest = await ChannelManager.connect(guestOptions);
+ *   await guest.joinWithToken("acme/ops/deploy", token);
+ *   await owner.send("acme/ops/deploy", "welcome");
+ *   const payload = await guest.receive("acme/ops/deploy", { timeoutMs: 10_000 });
+ *   return new TextDecoder().decode(payload);
+ * }
+ * ```
+ */
+export class ChannelManager {
+  readonly client: StaticClient;
+  readonly #agent: Agent;
+  readonly #book: InviteBook;
+  readonly #answers: JoinAnswers;
+  readonly #receivers = new Map<string, Receiver>();
+  readonly #forget: () => void;
+
+  private constructor(agent: Agent) {
+    this.#agent = agent;
+    this.client = StaticClient.over(agent);
+    const relayNowMs = (): number => agent.relayNowMs;
+    this.#book = new InviteBook({ ...agent.parts, agentId: agent.agentId, relayNowMs });
+    this.#answers = new JoinAnswers(agent, this.#book);
+    this.#forget = agent.listen({ onJoinRequest: (request) => this.#answers.request(request) });
+  }
+
+  /** Connects like `StaticClient.connect`, opens all channels of the agent and begins to answer join requests. */
+  static async connect(options: ConnectOptions): Promise<ChannelManager> {
+    return await ChannelManager.over(await connectAgent(options, platform));
+  }
+
+  /** @internal For tests that bring their own relay. */
+  static async over(agent: Agent): Promise<ChannelManager> {
+    const manager = new ChannelManager(agent);
+    await translating("Cannot open the agent's channels", async () => {
+      await manager.#book.tidy();
+      for (const name of agent.names) await agent.open(name);
+    });
+    return manager;
+  }
+
+  /** Names of the channels that this agent is in. */
+  get channels(): string[] {
+    return this.#agent.names;
+  }
+
+  /** Makes a channel with this agent as its owner. */
+  async create(name: string): Promise<Channel> {
+    return await this.client.createChannel(name);
+  }
+
+  /** The channel itself, for members, removal, leaving and loops. */
+  async channel(name: string): Promise<Channel> {
+    return await this.client.channel(name);
+  }
+
+  /** A token with which others can join while this agent's manager runs. Keep it secret: who holds it is let in. */
+  async invite(name: string, options: InviteOptions = {}): Promise<string> {
+    return await translating("Cannot invite", async () => {
+      const { channelId, name: channelName } = await this.#agent.open(name);
+      return await this.#book.create({ channelId, name: channelName }, options);
+    });
+  }
+
+  /** The token lets nobody in any more. */
+  async revokeInvite(token: string): Promise<void> {
+    await translating("Cannot revoke the invite", () => this.#book.revoke(inviteIdOf(parseInviteToken(token).secret)));
+  }
+
+  /**
+   * Joins with a token that a member has given. Rejects with `join_timeout` when nobody answers (the inviter is not running,
+   * or has no API key): trying again with the same token is then safe. `join_rejected` when the token is no longer good.
+   */
+  async joinWithToken(
+    name: string,
+    token: string,
+    { timeoutMs = defaultJoinMs }: { readonly timeoutMs?: number } = {},
+  ): Promise<Channel> {
+    return new Channel(await joinWithToken(this.#agent, name, { token, timeoutMs }), this.#agent);
+  }
+
+  /** Sends to a channel; see `Channel.send`. */
+  async send(name: string, payload: Uint8Array | string, options: SendOptions = {}): Promise<Sent> {
+    return await (await this.channel(name)).send(payload, options);
+  }
+
+  /**
+   * The next message, or undefined when none arrives in time. It is acknowledged when the next one is asked for, or when the
+   * manager is closed.
+   */
+  async receive(
+    name: string,
+    { timeoutMs = defaultJoinMs }: { readonly timeoutMs?: number } = {},
+  ): Promise<Uint8Array | undefined> {
+    const receiver = await this.#receiver(name);
+    const pending = receiver.pending ??= receiver.reader.next();
+    const stop = new AbortController();
+    try {
+      const late = pause(this.#agent.parts.runtime, timeoutMs, stop.signal);
+      const result = await Promise.race([pending, late]);
+      if (result === undefined) return undefined;
+      receiver.pending = undefined;
+      return result.done === true ? undefined : result.value.payload;
+    } catch (error) {
+      this.#receivers.delete(name);
+      throw error;
+    } finally {
+      stop.abort();
+    }
+  }
+
+  /** All messages with their senders, ids and times; see `Channel.envelopes`. */
+  async *receiveEnvelopes(
+    name: string,
+    options: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Envelope, void, undefined> {
+    yield* (await this.channel(name)).envelopes(options);
+  }
+
+  /** What is wrong with a channel and what is being done about it. */
+  async health(name: string): Promise<ChannelHealth> {
+    return (await this.channel(name)).health();
+  }
+
+  /** Acknowledges what `receive` has handed out, stops answering join requests, and ends the connection. */
+  async close(): Promise<void> {
+    this.#forget();
+    this.#answers.stop();
+    for (const { reader, pending } of this.#receivers.values()) if (pending === undefined) await reader.finish();
+    this.#receivers.clear();
+    await this.client.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #receiver(name: string): Promise<Receiver> {
+    const known = this.#receivers.get(name);
+    if (known !== undefined) return known;
+    const { inbox } = await this.#agent.open(name);
+    const receiver: Receiver = { reader: inbox.read(), pending: undefined };
+    this.#receivers.set(name, receiver);
+    return receiver;
+  }
+}

@@ -1,0 +1,56 @@
+/** What channels need of the outside besides the relay and the store; a part of `Platform`. */
+
+export interface Runtime {
+  /** Milliseconds since 1970 by the local clock, which may be wrong. */
+  nowMs(): number;
+  /** Runs once after the time; answers how to cancel. */
+  after(ms: number, run: () => void): () => void;
+  /** Fit for keys. */
+  randomBytes(length: number): Uint8Array<ArrayBuffer>;
+}
+
+/** Resolves after the time, or at once when the signal is aborted. */
+export function pause(runtime: Runtime, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = (): void => {
+      cancel();
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const cancel = runtime.after(ms, done);
+    signal?.addEventListener("abort", done);
+  });
+}
+
+/** Between half and one and a half of it, so that agents that failed together do not try again together. */
+export function jitter(runtime: Runtime, ms: number): number {
+  const [byte = 0] = runtime.randomBytes(1);
+  return Math.round(ms * (0.5 + byte / 255));
+}
+
+/** The same runtime with timers that end together: a client that was closed leaves none behind. */
+export function withOwnTimers(runtime: Runtime): { readonly runtime: Runtime; readonly cancelAll: () => void } {
+  const pending = new Set<() => void>();
+  return {
+    runtime: {
+      nowMs: () => runtime.nowMs(),
+      randomBytes: (length) => runtime.randomBytes(length),
+      after: (ms, run) => {
+        const cancel = runtime.after(ms, () => {
+          pending.delete(cancel);
+          run();
+        });
+        pending.add(cancel);
+        return () => {
+          pending.delete(cancel);
+          cancel();
+        };
+      },
+    },
+    cancelAll: () => {
+      for (const cancel of pending) cancel();
+      pending.clear();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** Small records as versioned CBOR lists. The store has authenticated them, so a wrong shape means another library wrote them. */
+import { type CborValue, decodeCbor, encodeCbor } from "../proto/mod.ts";
+import { StoreError } from "./store/mod.ts";
+
+/** A thousand members with long identities stay far below. */
+const maxRecordBytes = 4 * 1024 * 1024;
+
+export function encodeFields(version: number, fields: readonly CborValue[]): Uint8Array {
+  return encodeCbor([version, ...fields]);
+}
+
+/** The fields behind the version. Throws `StoreError`. */
+export function decodeFields(record: Uint8Array, version: number, kind: string): StoredFields {
+  const [found, ...fields] = new StoredFields([decodeCbor(record, maxRecordBytes)], kind).list(0);
+  if (found !== version) {
+    const text = `Cannot read a record of kind "${kind}": its version is ${String(found)}; update this library`;
+    throw new StoreError("unsupported_version", text, { kind });
+  }
+  return new StoredFields(fields, kind);
+}
+
+export class StoredFields {
+  readonly #fields: readonly CborValue[];
+  readonly #kind: string;
+
+  constructor(fields: readonly CborValue[], kind: string) {
+    this.#fields = fields;
+    this.#kind = kind;
+  }
+
+  bytes(index: number): Uint8Array {
+    const value = this.#fields[index];
+    return value instanceof Uint8Array ? value : this.#refuse();
+  }
+
+  number(index: number): number {
+    const value = this.#fields[index];
+    return typeof value === "number" ? value : this.#refuse();
+  }
+
+  text(index: number): string {
+    const value = this.#fields[index];
+    return typeof value === "string" ? value : this.#refuse();
+  }
+
+  flag(index: number): boolean {
+    const value = this.#fields[index];
+    return typeof value === "boolean" ? value : this.#refuse();
+  }
+
+  list(index: number): readonly CborValue[] {
+    const value = this.#fields[index];
+    return Array.isArray(value) ? value : this.#refuse();
+  }
+
+  /** A list of lists. */
+  rows(index: number): StoredFields[] {
+    return this.list(index).map((row) => new StoredFields(Array.isArray(row) ? row : this.#refuse(), this.#kind));
+  }
+
+  #refuse(): never {
+    throw new StoreError("store_corrupt", `A record of kind "${this.#kind}" has another shape`, { kind: this.#kind });
+  }
+}

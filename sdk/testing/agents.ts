@@ -1,0 +1,8 @@
+/** The SDK's insides for tests that bring their own relay and their own disk. */
+export { Agent } from "../agent.ts";
+export { createError, errorFromRelay, StaticError } from "../errors.ts";
+export { openIdentity } from "../keys/identity.ts";
+export { createSignatures, portableSignatures, type Signatures } from "../mls/crypto/signatures.ts";
+export type { Runtime } from "../runtime.ts";
+export type { ConnectionInfo, RelaySession, SessionState } from "../session/ports.ts";
+export { createMemoryDisk, type MemoryDisk, openMemory, RecordStore } from "../store/mod.ts";

@@ -1,0 +1,260 @@
+/** A relay that lies. What the members see is detected or healed, and never a plaintext that was not sent. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { NoticeBody, NoticeEnvelope, RequestBody } from "../../proto/mod.ts";
+import { type Channel, type IssueKind, MlsError, StaticError } from "../../sdk/mod.ts";
+import { type Actor, allAgree, name, read, Stage, until } from "./support/stage.ts";
+
+const issueOf = (channel: Channel, kind: IssueKind): boolean =>
+  channel.health().issues.some((each) => each.kind === kind);
+
+/** The messages that this agent is delivered pass through here. */
+function onMessages(
+  actor: Actor,
+  change: (message: NoticeBody<"DeliverMessage">) => readonly NoticeBody<"DeliverMessage">[],
+): void {
+  actor.session.tampering.notice = (notice) =>
+    notice.operation !== "DeliverMessage"
+      ? [notice]
+      : change(notice.body).map((body): NoticeEnvelope => ({ kind: "notice", operation: "DeliverMessage", body }));
+}
+
+Deno.test("a message that the relay drops once is fetched again", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  await alice.manager.send(name, "zero");
+  let dropped = false;
+  onMessages(bob, (message) => {
+    const drop = !dropped && message.sequence === 3;
+    dropped ||= drop;
+    return drop ? [] : [message];
+  });
+  for (const text of ["one", "two", "three"]) await alice.manager.send(name, text);
+  assertEquals(await read(await bob.channel(), 4), ["zero", "one", "two", "three"]);
+  assert(dropped);
+  assertEquals((await bob.channel()).health().missing, []);
+});
+
+Deno.test("a message that the relay drops for good is missed and reported", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  await alice.manager.send(name, "zero");
+  onMessages(bob, (message) => message.sequence === 3 ? [] : [message]);
+  for (const text of ["one", "two"]) await alice.manager.send(name, text);
+  const channel = await bob.channel();
+  assertEquals(await read(channel, 2), ["zero", "two"]);
+  assertEquals(channel.health().missing, [{ sender: alice.client.agentId, messages: 1 }]);
+  assert(issueOf(channel, "missing_messages"));
+});
+
+Deno.test("messages delivered twice, replayed later, or under another id are shown once", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const seen: NoticeBody<"DeliverMessage">[] = [];
+  onMessages(bob, (message) => {
+    const replayed = [...seen].map((old) => ({ ...old, sequence: message.sequence }));
+    seen.push(message);
+    return [message, message, ...replayed];
+  });
+  for (const text of ["one", "two", "three"]) await alice.manager.send(name, text);
+  assertEquals(await read(await bob.channel(), 3), ["one", "two", "three"]);
+  await alice.manager.send(name, "end");
+  assertEquals(await read(await bob.channel(), 1), ["end"]);
+});
+
+Deno.test("messages that the relay reorders once are put in order", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  await alice.manager.send(name, "zero");
+  let held: NoticeBody<"DeliverMessage"> | undefined;
+  let reordered = false;
+  onMessages(bob, (message) => {
+    if (message.sequence === 3 && !reordered) {
+      held = message;
+      return [];
+    }
+    if (message.sequence === 4 && !reordered && held !== undefined) {
+      reordered = true;
+      return [message, held];
+    }
+    return [message];
+  });
+  for (const text of ["one", "two", "three"]) await alice.manager.send(name, text);
+  assertEquals(await read(await bob.channel(), 4), ["zero", "one", "two", "three"]);
+  assert(reordered);
+});
+
+Deno.test("a message that was changed on its way is not shown, and reported", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  onMessages(bob, (message) => {
+    if (message.sequence !== 2) return [message];
+    const ciphertext = message.ciphertext.slice();
+    ciphertext[ciphertext.length - 1] = (ciphertext.at(-1) ?? 0) ^ 1;
+    return [{ ...message, ciphertext }];
+  });
+  for (const text of ["one", "two"]) await alice.manager.send(name, text);
+  const channel = await bob.channel();
+  assertEquals(await read(channel, 1), ["two"]);
+  assert(issueOf(channel, "undecryptable"));
+});
+
+Deno.test("another sender's name on a message is not believed", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  onMessages(bob, (message) => [{ ...message, sender: carol.client.agentId }]);
+  await alice.manager.send(name, "by alice");
+  const channel = await bob.channel();
+  for await (const { sender } of channel.envelopes()) {
+    assertEquals(sender.agentId, alice.client.agentId);
+    break;
+  }
+  assert(issueOf(channel, "relay_lied"));
+});
+
+Deno.test("the KeyPackage in a join cannot be swapped", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const [guest, mallory] = [await stage.actor("guest"), await stage.actor("mallory")];
+  const foreign = await mallory.client.generateKeyPackage();
+  alice.session.tampering.notice = (notice) =>
+    notice.operation !== "DeliverJoinRequest"
+      ? [notice]
+      : [{ ...notice, body: { ...notice.body, keyPackage: foreign, agentId: mallory.client.agentId } }];
+  const refused = await assertRejects(
+    async () => guest.manager.joinWithToken(name, await alice.manager.invite(name), { timeoutMs: 3000 }),
+    StaticError,
+    "refused",
+  );
+  assertEquals(refused instanceof StaticError && refused.code, "join_rejected");
+  const channel = await alice.channel();
+  assert(issueOf(channel, "refused_join"));
+  assert(!channel.members().some(({ agentId }) => agentId === mallory.client.agentId));
+});
+
+Deno.test("a joiner does not follow a Welcome of somebody else than the inviter, or into another group", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const guest = await stage.actor("guest");
+  const keyPackages: Uint8Array[] = [];
+  guest.session.tampering.call = (operation, body, forward) => {
+    if (operation === "RequestJoin") keyPackages.push((body as RequestBody<"RequestJoin">).keyPackage);
+    return forward();
+  };
+  // Nobody who could answer hears of the request; bob, whom nobody asked, adds the guest.
+  alice.session.tampering.notice = (notice) => notice.operation === "DeliverJoinRequest" ? [] : [notice];
+  const token = await alice.manager.invite(name);
+  const joining = guest.manager.joinWithToken(name, token, { timeoutMs: 5000 });
+  const refused = assertRejects(() => joining, MlsError, "not made by the inviter");
+  await until("the guest has asked", () => keyPackages.length > 0);
+  const [keyPackage] = keyPackages;
+  if (keyPackage === undefined) throw new Error("there is one");
+  await (await bob.channel()).addMember(keyPackage);
+  await refused;
+  assertEquals(guest.client.channels, []);
+});
+
+Deno.test("a commit that does something else than declared is refused, and the channel says so", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  bob.session.tampering.notice = (notice) =>
+    notice.operation === "DeliverCommit" ? [{ ...notice, body: { ...notice.body, added: [] } }] : [notice];
+  const channel = await bob.channel();
+  const loop = assertRejects(
+    async () => {
+      for await (const _ of channel.messages()) throw new Error("nothing can be read");
+    },
+    MlsError,
+    "cannot go on",
+  );
+  const dave = await stage.actor("dave");
+  await dave.manager.joinWithToken(name, await alice.manager.invite(name));
+  await loop;
+  assertEquals(channel.health().state, "blocked");
+  assert(issueOf(channel, "refused_commit"));
+  await assertRejects(() => channel.send("hello?"), MlsError, "new invite token");
+  bob.session.tampering = {};
+  await channel.leave();
+  await bob.manager.joinWithToken(name, await alice.manager.invite(name));
+  await allAgree(alice, bob, carol, dave);
+});
+
+Deno.test("a relay that withholds a commit once is asked again, and the channel goes on", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  let withheld = 0;
+  bob.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverCommit" || withheld++ > 0) return [notice];
+    return [];
+  };
+  const carol = await stage.actor("carol");
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name));
+  await alice.manager.send(name, "in the new epoch");
+  assertEquals(await read(await bob.channel(), 1), ["in the new epoch"]);
+  await allAgree(alice, bob, carol);
+});
+
+Deno.test("a relay that withholds a commit for good is found out, and the member rejoins", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  const { epoch } = channel.health();
+  bob.session.tampering.notice = (notice) =>
+    notice.operation === "DeliverCommit" && notice.body.epoch === epoch ? [] : [notice];
+  const carol = await stage.actor("carol");
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name));
+  await alice.manager.send(name, "lost to bob");
+  await until("bob has joined anew", () => issueOf(channel, "rejoined"));
+  assert(issueOf(channel, "withheld_commit"));
+  await allAgree(alice, bob, carol);
+  await alice.manager.send(name, "heard again");
+  assertEquals(await read(channel, 1), ["heard again"]);
+  await channel.send("and answered");
+  assertEquals(await read(await carol.channel(), 3), ["lost to bob", "heard again", "and answered"]);
+  assertEquals(channel.health().state, "ok");
+});
+
+Deno.test("two members that a relay leads apart never read each other wrongly, and find out", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  const dave = await stage.actor("dave");
+  const keyPackage = await dave.client.generateKeyPackage();
+  // Bob is told that his commit was taken; the log has another one of that epoch.
+  bob.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit") return forward();
+    const { epoch } = body as RequestBody<"SendCommit">;
+    return Promise.resolve({
+      sequence: 99,
+      epoch: epoch + 1,
+      commitHash: new Uint8Array(32),
+      timeMs: 0,
+      duplicate: false,
+    });
+  };
+  await channel.addMember(keyPackage);
+  bob.session.tampering = {};
+  const carol = await stage.actor("carol");
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name));
+  for (const text of ["one", "two", "three", "four"]) await alice.manager.send(name, text);
+  await until("bob has found out", () => issueOf(channel, "relay_lied"));
+  assert(issueOf(channel, "undecryptable"));
+  assertEquals(channel.health().unread, 0, "nothing of the other branch is shown");
+});
+
+Deno.test("a member that was absent too long is let in again by itself, and says what it missed", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  await bob.stop();
+  const carol = await stage.actor("carol");
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name));
+  await Promise.all([alice.stop(), carol.stop()]);
+  for (let day = 0; day < 31; day++) await stage.world.time.leap(24 * 60 * 60 * 1000);
+  await Promise.all([alice.start(), carol.start()]);
+  await stage.world.time.leap(60 * 60 * 1000);
+  await bob.start();
+  const channel = await bob.channel();
+  await until("bob has joined anew", () => issueOf(channel, "rejoined"));
+  await allAgree(alice, bob, carol);
+  await alice.manager.send(name, "welcome back");
+  assertEquals(await read(channel, 1), ["welcome back"]);
+});

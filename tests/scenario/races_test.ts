@@ -1,0 +1,91 @@
+import { assertEquals } from "@std/assert";
+import { createRandom, seedFromEnvironment } from "../support/mod.ts";
+import { type Actor, allAgree, name, read, Stage, until } from "./support/stage.ts";
+
+Deno.test("ten agents that join at once with one invite are all let in, and an eleventh is not", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const token = await alice.manager.invite(name, { uses: 10 });
+  const guests = await Promise.all(Array.from({ length: 11 }, (_, i) => stage.actor(`guest ${i}`)));
+  const outcomes = await Promise.allSettled(guests.map((guest) => guest.manager.joinWithToken(name, token)));
+  assertEquals(outcomes.filter(({ status }) => status === "fulfilled").length, 10);
+  const joined = guests.filter((_, i) => outcomes[i]?.status === "fulfilled");
+  await allAgree(alice, bob, ...joined);
+  await bob.manager.send(name, "welcome, all of you");
+  for (const guest of joined) assertEquals(await read(await guest.channel(), 1), ["welcome, all of you"]);
+});
+
+Deno.test("members that add somebody at the same moment all succeed, one after the other", async () => {
+  await using stage = await Stage.open();
+  const members = await stage.channelOf(4);
+  const guests = await Promise.all(members.map((_, i) => stage.actor(`guest ${i}`)));
+  await Promise.all(members.map(async (member, i) => {
+    const guest = guests[i];
+    if (guest === undefined) throw new Error("a guest for each member");
+    const welcome = await (await member.channel()).addMember(await guest.client.generateKeyPackage());
+    await guest.client.joinChannel(name, welcome);
+  }));
+  await allAgree(...members, ...guests);
+  assertEquals((await members[0]?.channel())?.members().length, 10);
+});
+
+Deno.test("messages sent while others commit arrive once and in order", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const texts = Array.from({ length: 200 }, (_, i) => `message ${i}`);
+  const sending = Promise.all(texts.map((text) => alice.manager.send(name, text)));
+  for (let i = 0; i < 5; i++) {
+    const guest = await stage.actor(`guest ${i}`);
+    await guest.manager.joinWithToken(name, await bob.manager.invite(name));
+  }
+  await sending;
+  assertEquals(await read(await carol.channel(), 200), texts);
+  assertEquals(await read(await bob.channel(), 200), texts);
+  assertEquals((await carol.channel()).health().missing, []);
+});
+
+Deno.test("a random life with crashes, lost connections, commits and leavers loses nothing and repeats nothing", async () => {
+  const seed = seedFromEnvironment();
+  const random = createRandom(seed);
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const sent: string[] = [];
+  const heard: string[] = [];
+  const steps = Deno.env.get("STATIC_STRESS") === "1" ? 400 : 25;
+  for (let step = 0; step < steps; step++) {
+    switch (random.below(7)) {
+      case 0:
+        await random.pick([alice, bob]).crash();
+        break;
+      case 1:
+        dropConnection(random.pick([alice, bob, carol]));
+        break;
+      case 2:
+        await stage.restartRelay();
+        break;
+      case 3: {
+        const guest = await stage.actor(`guest ${step}`);
+        await guest.manager.joinWithToken(name, await carol.manager.invite(name));
+        if (random.chance(0.5)) await (await guest.channel()).leave();
+        break;
+      }
+      default: {
+        const texts = Array.from({ length: 1 + random.below(5) }, (_, i) => `${step}/${i}`);
+        if (random.chance(0.3)) alice.session.loseReplies = 1;
+        await Promise.all(texts.map((text) => alice.manager.send(name, text)));
+        sent.push(...texts);
+        heard.push(...await read(await bob.channel(), texts.length));
+      }
+    }
+  }
+  assertEquals(heard, sent, `seed ${seed}`);
+  await until("all agree in the end", async () => {
+    const prints = [alice, bob, carol].map(async (actor) => (await actor.channel()).fingerprint());
+    return new Set(await Promise.all(prints)).size === 1;
+  });
+});
+
+function dropConnection(actor: Actor): void {
+  actor.session.disconnect();
+  queueMicrotask(() => void actor.session.connect());
+}

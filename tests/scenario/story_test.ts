@@ -1,0 +1,163 @@
+// One scenario with a really running relay and API, in every runtime, and all runtimes together in one channel.
+import { assertEquals, assertGreater } from "@std/assert";
+import { ChannelManager } from "../../sdk/mod.ts";
+import { createProject } from "../runtime/bundle.ts";
+import { chromium, runInChromium } from "../runtime/chromium.ts";
+import { node, runInNode } from "../runtime/node.ts";
+import { runTests, type RuntimeResult } from "../runtime/suite.ts";
+import { type Stack, startStack } from "../sdk/stack.ts";
+import { testWhen } from "../support/mod.ts";
+import { createStory, type StoryTarget } from "./story.ts";
+import { until } from "./support/stage.ts";
+
+const scale = Deno.env.get("STATIC_STRESS") === "1" ? 10 : 1;
+
+function assertPassed(results: readonly RuntimeResult[]): void {
+  assertEquals(results.filter(({ outcome }) => outcome === "failed").map(({ name, text }) => `${name}: ${text}`), []);
+  assertGreater(results.length, 0);
+}
+
+function targetOf(
+  { api, account, caFile }: Stack,
+  more: Omit<StoryTarget, "options"> & {
+    readonly endpoint: string;
+    readonly options?: Partial<StoryTarget["options"]>;
+  },
+): StoryTarget {
+  const { endpoint, ...target } = more;
+  const options = { endpoint, apiKey: account.apiKey, apiUrl: api.url, tls: { caFile }, ...more.options };
+  return { ...target, options };
+}
+
+async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDisposable> {
+  const path = await Deno.makeTempDir({ prefix: "static-story-" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
+
+Deno.test("the story in Deno, over QUIC and over CellUp and CellDown, and through kill -9 of the relay", async (t) => {
+  await using stack = await startStack();
+  await using folder = await temporaryFolder();
+  const dataDir = folder.path;
+  await t.step("over QUIC, a thousand messages each way", async () => {
+    const play = { dataDir, endpoint: stack.quicUrl, label: "deno-quic", messages: 1000 * scale, transport: "quic" };
+    assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, play))));
+  });
+  await t.step("over CellUp and CellDown", async () => {
+    const play = { dataDir, endpoint: stack.grpcUrl, label: "deno-cells", messages: 50, transport: "cells" };
+    assertPassed(await runTests(createStory(ChannelManager.connect, targetOf(stack, play))));
+  });
+  await t.step(
+    "the relay is killed in the middle, and nothing is lost or repeated",
+    () => killInTheMiddle(stack, dataDir),
+  );
+});
+
+async function killInTheMiddle(stack: Stack, dataDir: string): Promise<void> {
+  const play = { dataDir, endpoint: stack.quicUrl, label: "kill", messages: 0, transport: "quic" };
+  const { options } = targetOf(stack, play);
+  const connect = (identity: string): Promise<ChannelManager> =>
+    ChannelManager.connect({ ...options, identity, dataDir: `${dataDir}/kill-${identity}`, cover: { mode: "off" } });
+  const name = "acme/story/kill";
+  await using alice = await connect("alice");
+  await using bob = await connect("bob");
+  await alice.create(name);
+  await bob.joinWithToken(name, await alice.invite(name));
+  const texts = Array.from({ length: 400 }, (_, i) => `message ${i}`);
+  const heard: string[] = [];
+  const hearing = (async () => {
+    for await (const payload of (await bob.channel(name)).messages()) {
+      heard.push(new TextDecoder().decode(payload));
+      if (heard.length === texts.length) break;
+    }
+  })();
+  const sending = (async () => {
+    for (const text of texts) await alice.send(name, text, { timeoutMs: 60_000 });
+  })();
+  await until("some have arrived", () => heard.length > 50);
+  await stack.killRelay();
+  await stack.startRelay();
+  await Promise.all([sending, hearing]);
+  assertEquals(heard, texts);
+  assertEquals((await bob.health(name)).missing, []);
+}
+
+const nodeAndChromium = { met: node.met && chromium.met, reason: `${node.reason}, or ${chromium.reason}` };
+
+testWhen(nodeAndChromium, "the story in Node and Chromium, and all three runtimes in one channel", async (t) => {
+  await using stack = await startStack();
+  await using folder = await temporaryFolder();
+  await using project = await createProject();
+  const dataDir = folder.path;
+  const inNode = await project.bundle(new URL("story_node.ts", import.meta.url), "node");
+  const inPage = await project.bundle(new URL("story_browser.ts", import.meta.url), "browser");
+  const pinned = { certificateHashes: [await stack.certificateHash()] };
+  const page = { dataDir: "story", messages: 100 * scale };
+  const overWebTransport = targetOf(stack, {
+    ...page,
+    endpoint: stack.quicUrl,
+    label: "page-webtransport",
+    transport: "webtransport",
+    options: { tls: pinned },
+  });
+  const overCells = targetOf(stack, {
+    ...page,
+    endpoint: stack.grpcUrl,
+    label: "page-cells",
+    transport: "cells",
+    options: { transport: "grpc", tls: {} },
+  });
+  const play = { dataDir, endpoint: stack.grpcUrl, label: "node", messages: 200 * scale, transport: "grpc" };
+  const overGrpc = targetOf(stack, play);
+  await t.step("in Node, over the gRPC stream", async () => {
+    assertPassed(JSON.parse(await runInNode(inNode, JSON.stringify({ target: overGrpc }))));
+  });
+  await t.step("in Chromium, over WebTransport and without it", async () => {
+    assertPassed(await runPage(inPage, [{ target: overWebTransport }, { target: overCells }]));
+  });
+  await t.step("all three in one channel", async () => {
+    const name = "acme/story/meeting";
+    const owner = await ChannelManager.connect({
+      ...overGrpc.options,
+      endpoint: stack.quicUrl,
+      dataDir: `${dataDir}/owner`,
+      identity: "owner",
+      cover: { mode: "off" },
+    });
+    await owner.create(name);
+    const guest = { token: await owner.invite(name, { uses: 2 }), name };
+    const playing = Promise.all([
+      runInNode(inNode, JSON.stringify({ target: { ...overGrpc, label: "guest in node" }, guest })).then((text) =>
+        JSON.parse(text)
+      ),
+      runPage(inPage, [{ target: { ...overWebTransport, label: "guest in page" }, guest }]),
+    ]);
+    await host(owner, name);
+    for (const results of await playing) assertPassed(results);
+    await owner.close();
+  });
+});
+
+/** Greets the two guests, asks, hears both answers and sends them home. */
+async function host(owner: ChannelManager, name: string): Promise<void> {
+  const hear = async (count: number): Promise<string[]> => {
+    const heard: string[] = [];
+    while (heard.length < count) {
+      const payload = await owner.receive(name, { timeoutMs: 60_000 });
+      if (payload === undefined) throw new Error(`only ${heard.join()} in time`);
+      heard.push(new TextDecoder().decode(payload));
+    }
+    return heard.sort();
+  };
+  assertEquals(await hear(2), ["hello from guest in node", "hello from guest in page"]);
+  await owner.send(name, "ask how are you");
+  assertEquals(await hear(2), ["guest in node heard: how are you", "guest in page heard: how are you"]);
+  await owner.send(name, "go");
+  assertEquals((await owner.channel(name)).members().length, 3);
+}
+
+async function runPage(bundle: string, plays: readonly unknown[]): Promise<RuntimeResult[]> {
+  const played = `${bundle}.${plays.length}.mjs`;
+  const code = `globalThis.plays = ${JSON.stringify(plays)};\n${await Deno.readTextFile(bundle)}`;
+  await Deno.writeTextFile(played, code);
+  return JSON.parse(await runInChromium(played, "--ignore-certificate-errors"));
+}

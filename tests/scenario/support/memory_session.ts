@@ -1,0 +1,172 @@
+/**
+ * A client's session with the relay's real core, without sockets. What passes between the two can be tampered with: so the
+ * relay behind it may be honest, and the client sees a malicious one.
+ */
+import type { AgentId, CallName, NoticeEnvelope, ReplyBody, RequestBody } from "../../../proto/mod.ts";
+import { CallRefused, type TestAgent, TestClient } from "../../../relay/core/testing/client.ts";
+import { tokenOf, type World } from "../../../relay/core/testing/world.ts";
+import {
+  type ConnectionInfo,
+  createError,
+  errorFromRelay,
+  type RelaySession,
+  type SessionState,
+  type StaticError,
+} from "../../../sdk/testing/agents.ts";
+
+/** What a malicious relay does. Each answers what really happens. */
+export interface Tampering {
+  /** What the client is told instead of this notice. */
+  notice?: (notice: NoticeEnvelope) => readonly NoticeEnvelope[];
+  /** Instead of the call; `forward` asks the honest relay. */
+  call?: (operation: CallName, body: unknown, forward: () => Promise<unknown>) => Promise<unknown>;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+export class MemorySession implements RelaySession {
+  readonly agentId: AgentId;
+  tampering: Tampering = {};
+  /** Replies that are lost from now on: the relay acts, the client never hears of it. */
+  loseReplies = 0;
+  readonly #agent: TestAgent;
+  readonly #account: number;
+  readonly #world: () => World;
+  readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
+  readonly #connectionListeners = new Set<(connection: ConnectionInfo | undefined) => void>();
+  #state: SessionState = { kind: "connecting", since: 0 };
+  #client: TestClient | undefined;
+  #connecting: Promise<void> | undefined;
+  #online = Promise.withResolvers<void>();
+  /** Rejects when the connection is lost. */
+  #lost = Promise.withResolvers<never>();
+
+  constructor(agent: TestAgent, account: number, world: () => World) {
+    this.#agent = agent;
+    this.#account = account;
+    this.#world = world;
+    this.agentId = agent.agentId;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** Connects (again). Notices that come before the listeners know of the connection wait. */
+  connect(): Promise<void> {
+    this.#connecting ??= this.#connect().finally(() => this.#connecting = undefined);
+    return this.#connecting;
+  }
+
+  async #connect(): Promise<void> {
+    while (this.#state.kind !== "online" && this.#state.kind !== "ended") {
+      try {
+        await this.#open();
+      } catch {
+        // wait: the relay has gone away meanwhile; the next one takes its place in a moment
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    }
+  }
+
+  async #open(): Promise<void> {
+    const world = this.#world();
+    const client = world.connect();
+    this.#client = client;
+    const early: NoticeEnvelope[] = [];
+    client.onNotice = (notice) => void early.push(notice);
+    const reply = await client.authenticate(this.#agent, tokenOf(this.#account, world.time.nowMs() + dayMs));
+    const { limits, keyPackages, hasLastResort, relayTimeMs } = reply;
+    const clockOffsetMs = relayTimeMs - Date.now();
+    const connection = { limits, cellBytes: 4096, keyPackages, hasLastResort, clockOffsetMs, transport: "quic" };
+    this.#state = { kind: "online", connection };
+    for (const listener of this.#connectionListeners) listener(connection);
+    client.onNotice = (notice) => this.#push(notice);
+    for (const notice of early) this.#push(notice);
+    this.#online.resolve();
+  }
+
+  /** The connection breaks. */
+  disconnect(): void {
+    if (this.#state.kind !== "online") return;
+    const error = createError("transport_error", "The connection was lost");
+    this.#state = { kind: "offline", error, retryAtMs: 0 };
+    this.#online = Promise.withResolvers();
+    this.#lost.promise.catch(() => {});
+    this.#lost.reject(error);
+    this.#lost = Promise.withResolvers();
+    this.#client?.close();
+    this.#client = undefined;
+    for (const listener of this.#connectionListeners) listener(undefined);
+  }
+
+  async call<Name extends CallName>(
+    operation: Name,
+    body: RequestBody<Name>,
+    { timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {},
+  ): Promise<ReplyBody<Name>> {
+    if (this.#state.kind === "ended") throw createError("transport_error", "The session is closed");
+    await this.#waitOnline(timeoutMs);
+    const forward = (): Promise<ReplyBody<Name>> => this.#forward(operation, body);
+    // A test that tampers answers in the shape of the operation.
+    const answer = this.tampering.call?.(operation, body, forward) as Promise<ReplyBody<Name>> | undefined;
+    return await Promise.race([answer ?? forward(), this.#lost.promise]);
+  }
+
+  acknowledge(body: RequestBody<"Acknowledge">): void {
+    this.#client?.notify("Acknowledge", body);
+  }
+
+  onNotice(listener: (notice: NoticeEnvelope) => void): () => void {
+    this.#noticeListeners.add(listener);
+    return () => void this.#noticeListeners.delete(listener);
+  }
+
+  onConnection(listener: (connection: ConnectionInfo | undefined) => void): () => void {
+    this.#connectionListeners.add(listener);
+    return () => void this.#connectionListeners.delete(listener);
+  }
+
+  close(): Promise<void> {
+    this.disconnect();
+    this.#state = { kind: "ended", error: undefined };
+    this.#online.resolve();
+    return Promise.resolve();
+  }
+
+  /** Tells the client what the relay never said. */
+  inject(notice: NoticeEnvelope): void {
+    for (const listener of this.#noticeListeners) listener(notice);
+  }
+
+  #push(notice: NoticeEnvelope): void {
+    for (const each of this.tampering.notice?.(notice) ?? [notice]) this.inject(each);
+  }
+
+  async #waitOnline(timeoutMs: number): Promise<void> {
+    if (this.#state.kind === "online") return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<StaticError>((resolve) => {
+      timer = setTimeout(() => resolve(createError("connection_error", "The relay cannot be reached")), timeoutMs);
+    });
+    const error = await Promise.race([this.#online.promise, late]);
+    clearTimeout(timer);
+    if (error !== undefined) throw error;
+    if (this.#state.kind === "ended") throw createError("transport_error", "The session is closed");
+  }
+
+  async #forward<Name extends CallName>(operation: Name, body: RequestBody<Name>): Promise<ReplyBody<Name>> {
+    if (this.#client === undefined) throw createError("transport_error", "The connection was lost");
+    try {
+      const reply = await this.#client.call(operation, body);
+      if (this.loseReplies === 0) return reply;
+    } catch (error) {
+      if (error instanceof CallRefused) throw errorFromRelay(error.body);
+      throw createError("transport_error", "The connection was lost", { cause: error });
+    }
+    this.loseReplies--;
+    this.disconnect();
+    queueMicrotask(() => void this.connect());
+    throw createError("transport_error", "The connection was lost before the reply");
+  }
+}

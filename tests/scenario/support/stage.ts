@@ -1,0 +1,223 @@
+/** Agents on memory disks around one real relay core in memory: restarts, crashes and lost connections at will. */
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { agentIdOf } from "../../../proto/mod.ts";
+import { createWorld, type World, type WorldOptions } from "../../../relay/core/testing/world.ts";
+import { type Channel, ChannelManager, type Envelope, StaticClient } from "../../../sdk/mod.ts";
+import {
+  Agent,
+  createMemoryDisk,
+  createSignatures,
+  type MemoryDisk,
+  openIdentity,
+  openMemory,
+  RecordStore,
+  type Runtime,
+} from "../../../sdk/testing/agents.ts";
+import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
+import { MemorySession } from "./memory_session.ts";
+
+export const name = "acme/ops/deploy";
+
+export const runtime: Runtime = {
+  nowMs: () => Date.now(),
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+  randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+};
+
+/** One agent with its disk, which outlives its processes. */
+export class Actor {
+  readonly label: string;
+  readonly account: number;
+  readonly #stage: Stage;
+  #disk: MemoryDisk = createMemoryDisk();
+  session!: MemorySession;
+  client!: StaticClient;
+  manager!: ChannelManager;
+  #agent: Agent | undefined;
+
+  constructor(stage: Stage, label: string, account: number) {
+    this.#stage = stage;
+    this.label = label;
+    this.account = account;
+  }
+
+  /** A new process on the same disk. */
+  async start(): Promise<this> {
+    const store = await RecordStore.open(openMemory(this.#disk, (length) => runtime.randomBytes(length)));
+    const identity = await openIdentity(store, new TextEncoder().encode(this.label), runtime);
+    const { signingSeed, signatureKey } = identity;
+    const session = new MemorySession(
+      {
+        agentId: agentIdOf(signatureKey, identity.identity),
+        secretKey: signingSeed,
+        publicKey: signatureKey,
+        identity: identity.identity,
+        sign: (message) => ed25519.sign(message, signingSeed),
+      },
+      this.account,
+      () => this.#stage.world,
+    );
+    this.session = session;
+    const signatures = await createSignatures(createNodeEd25519());
+    this.#agent = await Agent.open({ store, session, runtime, signatures, identity });
+    await session.connect();
+    this.client = StaticClient.over(this.#agent);
+    this.manager = await ChannelManager.over(this.#agent);
+    return this;
+  }
+
+  async stop(): Promise<void> {
+    await this.manager.close();
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  /** The process dies: what was not on disk is gone, nobody says goodbye. */
+  async crash(): Promise<void> {
+    const abandoned = { manager: this.manager, session: this.session };
+    // What the dead process still does happens on a disk that nobody sees.
+    this.#disk = { ...this.#disk, blobs: new Map(this.#disk.blobs), locked: false };
+    await abandoned.session.close();
+    this.#stage.abandon(abandoned.manager);
+    await this.start();
+  }
+
+  channel(): Promise<Channel> {
+    return this.client.channel(name);
+  }
+}
+
+export class Stage {
+  world: World;
+  readonly #actors: Actor[] = [];
+  readonly #abandoned: ChannelManager[] = [];
+
+  /** The relay's time moves with ours, a little behind. */
+  #ticking: Promise<void>;
+  #closed = false;
+
+  private constructor(world: World) {
+    this.world = world;
+    this.#ticking = this.#tick();
+  }
+
+  static async open(options: WorldOptions = {}): Promise<Stage> {
+    return new Stage(await createWorld(options));
+  }
+
+  async actor(label: string, account = 1): Promise<Actor> {
+    const actor = new Actor(this, label, account);
+    this.#actors.push(actor);
+    return await actor.start();
+  }
+
+  /** An owner with a channel, and guests that have joined it with one invite. */
+  async channelOf(guests: number): Promise<Actor[]> {
+    const owner = await this.actor("alice");
+    await owner.manager.create(name);
+    const actors = [owner];
+    for (const label of ["bob", "carol", "dave", "erin"].slice(0, guests)) {
+      const guest = await this.actor(label);
+      await guest.manager.joinWithToken(name, await owner.manager.invite(name));
+      actors.push(guest);
+    }
+    await allAgree(...actors);
+    return actors;
+  }
+
+  async pair(): Promise<{ alice: Actor; bob: Actor }> {
+    const [alice, bob] = await this.channelOf(1);
+    if (alice === undefined || bob === undefined) throw new Error("two actors were asked for");
+    return { alice, bob };
+  }
+
+  async trio(): Promise<{ alice: Actor; bob: Actor; carol: Actor }> {
+    const [alice, bob, carol] = await this.channelOf(2);
+    if (alice === undefined || bob === undefined || carol === undefined) throw new Error("three actors were asked for");
+    return { alice, bob, carol };
+  }
+
+  /** The relay's process dies and another one takes over its disk. Join requests and KeyPackages are gone. */
+  async restartRelay(): Promise<void> {
+    const { engine } = this.world;
+    for (const { session } of this.#actors) session.disconnect();
+    await this.world.core.close();
+    this.world = await createWorld({ engine });
+    for (const { session } of this.#actors) await session.connect();
+  }
+
+  /** Of a process that died; its timers must still end with the test. */
+  abandon(manager: ChannelManager): void {
+    this.#abandoned.push(manager);
+  }
+
+  async close(): Promise<void> {
+    for (const actor of this.#actors) await actor.stop();
+    for (const manager of this.#abandoned) await manager.close();
+    this.#closed = true;
+    await this.#ticking;
+    await this.world.close();
+  }
+
+  async #tick(): Promise<void> {
+    for (let before = Date.now(); !this.#closed;) {
+      await new Promise((resolve) => setTimeout(resolve, 2)); // wait: the relay's clock is driven by ours
+      const now = Date.now();
+      await this.world.time.advance(now - before);
+      before = now;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+export async function allAgree(...actors: readonly Actor[]): Promise<void> {
+  await until("all members agree", async () => {
+    const prints = await Promise.all(actors.map(async (actor) => (await actor.channel()).fingerprint()));
+    return new Set(prints).size === 1;
+  });
+}
+
+/** Polls a condition; a test that waits in vain fails with its name. */
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs = 10_000,
+): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (!await condition()) {
+    if (Date.now() > deadline) throw new Error(`Waited ${timeoutMs} ms in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5)); // wait: polls a condition with a deadline
+  }
+}
+
+/** The next messages of a channel as text, acknowledged. */
+export async function read(channel: Channel, count: number, timeoutMs = 10_000): Promise<string[]> {
+  return (await readEnvelopes(channel, count, timeoutMs)).map(({ payload }) => new TextDecoder().decode(payload));
+}
+
+export async function readEnvelopes(channel: Channel, count: number, timeoutMs = 10_000): Promise<Envelope[]> {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), timeoutMs);
+  const envelopes: Envelope[] = [];
+  const reader = channel.envelopes({ signal: stop.signal });
+  while (envelopes.length < count) {
+    const { done, value } = await reader.next();
+    if (done === true) throw new Error(`Only ${envelopes.length} of ${count} messages arrived in ${timeoutMs} ms`);
+    envelopes.push(value);
+  }
+  clearTimeout(timer);
+  // Asking for one more acknowledges the last; nobody waits for it.
+  const more = reader.next();
+  stop.abort();
+  await more;
+  return envelopes;
+}
