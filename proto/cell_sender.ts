@@ -239,11 +239,11 @@ export class CellSender {
     return -Math.log(1 - this.#options.random()) * this.#intervalMs;
   }
 
-  /** Until the tick of the next slot. */
+  /** Until the tick of the next slot. Also after a late one it is no nearer than ticks can be: two would show as a burst. */
   #tickMs(nowMs: number): number {
     this.#slotMs = nextSlot(this.#slotMs, this.#intervalMs, nowMs);
     const earlyMs = this.#options.random() * tickShare * this.#intervalMs;
-    return Math.max(0, this.#slotMs - earlyMs - nowMs);
+    return Math.max((1 - tickShare) * this.#intervalMs, this.#slotMs - earlyMs - nowMs);
   }
 
   /** Changes of the size, and what waits behind them, as soon as everything before them is in cells. */
