@@ -1,9 +1,10 @@
 /**
- * Regenerates the code that is checked in: the messages of `proto/relay.proto` and the module of `wasm/assembly`. With
+ * Regenerates the code that is checked in: the messages of `proto/relay.proto`, the module of `wasm/assembly` and the threads of the SDK. With
  * `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
  * used by the generators themselves.
  */
 import { generateWasm } from "./generate_wasm.ts";
+import { generateWorker } from "./generate_workers.ts";
 
 const buf = "npm:@bufbuild/buf@1.74.0";
 const plugin = "npm:@bufbuild/protoc-gen-es@2.16.0";
@@ -11,6 +12,11 @@ const plugin = "npm:@bufbuild/protoc-gen-es@2.16.0";
 const targets = [
   { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: generateProto },
   { path: "wasm/gen/module.ts", source: "wasm/assembly", generate: generateWasm },
+  ...(["deno", "node", "browser"] as const).map((runtime) => ({
+    path: `sdk/gen/${runtime}_worker.ts`,
+    source: `sdk/platform/${runtime}_worker.ts`,
+    generate: () => generateWorker(runtime),
+  })),
 ];
 
 async function generateProto(): Promise<string> {

@@ -17,6 +17,7 @@ export {
   CellPacker,
   CellReader,
   type CellReaderLimits,
+  checkEnvelopeBytes,
   createCoverCell,
   envelopeCapacity,
   envelopePrefixBytes,

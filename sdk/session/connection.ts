@@ -21,6 +21,7 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import { createError, errorFromRelay, StaticError } from "../errors.ts";
+import type { Outlet, OutletEvents, ThreadedStream } from "../transport/outlet.ts";
 import type { CellStream } from "../transport/transport.ts";
 import type { Cover } from "./cover.ts";
 
@@ -59,7 +60,7 @@ export class Connection {
   readonly #stream: CellStream;
   readonly #deps: ConnectionDeps;
   readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.handshakeEnvelopeBytes });
-  readonly #sender: CellSender;
+  readonly #sender: Outlet;
   readonly #pending = new Map<number, Pending>();
   /** The last of each channel that has not left yet: only the last one counts. */
   readonly #acknowledgements = new Map<string, RequestBody<"Acknowledge">>();
@@ -82,15 +83,7 @@ export class Connection {
     this.#deps = deps;
     this.#lastReceivedMs = deps.nowMs();
     this.ended = new Promise((resolve) => this.#settleEnded = resolve);
-    this.#sender = new CellSender({
-      cellBytes: limits.cellBytes,
-      write: (cells, cellBytes) => stream.write(cells, cellBytes),
-      after: deps.after,
-      nowMs: deps.nowMs,
-      random: deps.random,
-      onWritten: deps.onRoom,
-      onFailed: () => void this.#streamEnded(),
-    });
+    this.#sender = openOutlet(stream, deps, { onWritten: deps.onRoom, onFailed: () => void this.#streamEnded() });
     void this.#readAll();
   }
 
@@ -300,6 +293,20 @@ export class Connection {
     const cellBytes = this.#cellBytes ?? limits.cellBytes;
     this.#reader.configure({ cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
   }
+}
+
+/** The stream's own thread, if it has one, else a scheduler in this one. */
+function openOutlet(
+  stream: CellStream | ThreadedStream,
+  { after, nowMs, random }: ConnectionDeps,
+  events: OutletEvents,
+): Outlet {
+  if ("attach" in stream) {
+    stream.attach(events);
+    return stream;
+  }
+  const write = (cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void> => stream.write(cells, cellBytes);
+  return new CellSender({ cellBytes: limits.cellBytes, write, after, nowMs, random, ...events });
 }
 
 /** For calls under way. */

@@ -122,7 +122,9 @@ export class Opening {
     let connection: Connection | undefined;
     try {
       if (signal.aborted) abort();
-      const stream = await connector.connect(target, attempt.signal);
+      // Ticks must not wait for what this thread computes.
+      const connect = cover.mode === "constant" ? connector.connectInThread ?? connector.connect : connector.connect;
+      const stream = await connect(target, attempt.signal);
       const opened = connection = new Connection(stream, { nowMs, after, random, onNotice, onRoom });
       const abandon = (): void => opened.abandon(toError(attempt.signal.reason));
       if (attempt.signal.aborted) abandon();
