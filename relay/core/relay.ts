@@ -175,7 +175,7 @@ class Relay implements RelayCore, Core, SessionHost {
       const message = `This account has ${this.config.sessionsPerAccount} sessions; end some first`;
       return session.end({ code: "rate_limited", message });
     }
-    session.link.authenticated(agent.account);
+    session.authenticated(agent);
     expireWithToken(session, agent, this.deps.nowMs());
     this.deps.meter.sessionsAuthenticated++;
     this.deps.log({ event: "session_open", agentId: agent.agentId, transport: session.link.transport });

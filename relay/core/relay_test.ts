@@ -84,6 +84,19 @@ test("a challenge expires, and one of another session is worth nothing", async (
   assertEquals(late.expiresInMs, 30_000);
 });
 
+test("cover that was asked for before authentication begins with it, and strangers get none", async (world) => {
+  const agent = createAgent(1);
+  const client = world.connect();
+  const { nonce } = await client.call("GetChallenge", { versions: [1], features: [] });
+  await refused("invalid_request", client.call("ConfigureCover", { mode: "constant", intervalMs: 9 }));
+  await client.call("ConfigureCover", { mode: "constant", intervalMs: 250 });
+  assertEquals(client.cover, undefined);
+  await client.call("Authenticate", client.answer(agent, tokenOf(1, startMs + hourMs), nonce));
+  assertEquals(client.cover, { mode: "constant", intervalMs: 250 });
+  await client.call("ConfigureCover", { mode: "off", intervalMs: 0 });
+  assertEquals(client.cover, { mode: "off", intervalMs: 0 });
+});
+
 test("a connection that does not authenticate is closed", async (world) => {
   const client = world.connect();
   await world.time.advance(15_000);
