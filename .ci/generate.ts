@@ -1,7 +1,7 @@
 /**
  * Regenerates what is checked in: the messages of `proto/relay.proto`, the module of `wasm/assembly`, the threads of the SDK
- * and the CLI's reference. With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
- * used by the generators themselves.
+ * and the CLI's reference. With `--check` it writes nothing and fails when what is checked in differs. Everything it needs
+ * comes from npm; no network is used by the generators themselves.
  */
 import { commands, renderReference } from "../cli/mod.ts";
 import { generateWasm } from "./generate_wasm.ts";

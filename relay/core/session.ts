@@ -85,7 +85,7 @@ export class Session implements RelaySession, DeliverySink {
     this.openedAtMs = host.deps.nowMs();
     this.expireAfter(host.config.authenticationMs, {
       code: "auth_failed",
-      message: "The connection did not authenticate in time",
+      message: "The connection did not ask for a challenge in time",
     });
   }
 
@@ -151,6 +151,7 @@ export class Session implements RelaySession, DeliverySink {
   /** Replaces the deadline by which something must have happened. */
   expireAfter(ms: number, reason: EndReason): void {
     this.#cancelDeadline();
+    if (this.#ended) return;
     const stepMs = Math.min(ms, longestTimerMs);
     this.#cancelDeadline = this.#host.deps.after(stepMs, () => {
       if (stepMs < ms) this.expireAfter(ms - stepMs, reason);
