@@ -177,15 +177,15 @@ class Relay implements RelayCore, Core, SessionHost {
       const message = `This account has ${this.config.sessionsPerAccount} sessions; end some first`;
       return session.end({ code: "rate_limited", message });
     }
-    session.link.authenticated(agent.account);
+    session.authenticated(agent);
     expireWithToken(session, agent, this.deps.nowMs());
     this.deps.meter.sessionsAuthenticated++;
     this.deps.log({ event: "session_open", agentId: agent.agentId, transport: session.link.transport });
-    // After the reply: the client learns who it is before anything is pushed.
-    this.#run("greeting", async () => {
-      await Promise.resolve();
-      await this.#greet(session, agent.agentId);
-    });
+  }
+
+  greet(session: Session): void {
+    const { agent } = session;
+    if (agent !== undefined && !session.isEnded) this.#run("greeting", () => this.#greet(session, agent.agentId));
   }
 
   async append(channel: Channel, entry: NewEntry): Promise<AppendOutcome> {

@@ -100,13 +100,13 @@ export function endSession(): ReplyBody<"EndSession"> {
 }
 
 export function configureCover(
-  { session }: AgentAsker,
+  { session }: Asker,
   { mode, intervalMs }: RequestBody<"ConfigureCover">,
 ): ReplyBody<"ConfigureCover"> {
   if (mode !== "off" && intervalMs < limits.minCoverIntervalMs) {
     throw new Refusal("invalid_request", `Cover traffic needs an interval of at least ${limits.minCoverIntervalMs} ms`);
   }
-  session.link.configureCover(mode, intervalMs);
+  session.configureCover({ mode, intervalMs });
   return { mode, intervalMs };
 }
 
