@@ -3,7 +3,7 @@ import { type AgentId, type ChannelId, type ChannelName, parseAgentId } from "..
 import { changeFor, readApplicant } from "./channel/adding.ts";
 import type { ChannelEngine } from "./channel/engine.ts";
 import type { HealthIssue } from "./channel/health.ts";
-import type { Envelope } from "./channel/inbox.ts";
+import type { InboxReader } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import type { Agent } from "./agent.ts";
 import { createError } from "./errors.ts";
@@ -197,7 +197,7 @@ export class Channel {
    * }
    * ```
    */
-  envelopes({ signal }: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<Envelope, undefined> {
+  envelopes({ signal }: { readonly signal?: AbortSignal } = {}): InboxReader {
     return this.#engine.inbox.read(signal);
   }
 

@@ -5,7 +5,7 @@
 export { Channel, type ChannelHealth, type ChannelMember } from "./channel.ts";
 export type { ChannelOptions } from "./agent.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";
-export type { Envelope } from "./channel/inbox.ts";
+export type { Envelope, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
 export type { SendOptions, Sent } from "./channel/outbox.ts";
 export { type ConnectOptions, StaticClient } from "./client.ts";
 export {
@@ -19,8 +19,8 @@ export {
 } from "./errors.ts";
 export type { InviteOptions } from "./invites/invite_book.ts";
 export { ChannelManager } from "./manager.ts";
+export type { CoverOptions, CoverProfile } from "./session/cover.ts";
 export type { RelayOptions } from "./session/open_session.ts";
-export type { CoverOptions } from "./session/options.ts";
 export type { TokenOptions } from "./session/tokens.ts";
 export type { TlsOptions } from "./session/trust.ts";
 export type { TransportChoice } from "./transport/endpoint.ts";
