@@ -19,7 +19,7 @@ export function openHost(): Host {
     arguments: process.argv.slice(2),
     program: programName(),
     variable,
-    stdin: openInput(interrupt),
+    stdin: openInput(interrupt, interruption.signal),
     stdout: openSink(process.stdout, interrupt),
     stderr: openSink(process.stderr, interrupt),
     interrupted: interruption.signal,
@@ -34,6 +34,12 @@ export function openHost(): Host {
     },
     randomBytes: (length) => randomBytes(length),
   };
+}
+
+/** Whatever fails where nobody waits for it. */
+export function onUnexpected(report: (error: unknown) => void): void {
+  process.once("uncaughtException", report);
+  process.once("unhandledRejection", report);
 }
 
 export function exit(code: number): never {
