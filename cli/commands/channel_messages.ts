@@ -2,12 +2,12 @@
 import type { Channel, Envelope } from "../../sdk/mod.ts";
 import { limits } from "../../proto/mod.ts";
 import { agentFlag, withClient, withManager } from "../agent.ts";
-import { identityText, payloadFields, payloadLines } from "../channel_texts.ts";
+import { identityText, payloadFields, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure, interrupted } from "../failure.ts";
 import { printable } from "../output.ts";
-import { clockTime } from "../times.ts";
-import { parseCount } from "../values.ts";
+import { clockTime } from "../texts/times.ts";
+import { parseCount } from "../arguments/values.ts";
 import { nameArgument, nameOf } from "./channel.ts";
 
 /** Messages that may be under way at once. */

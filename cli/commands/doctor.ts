@@ -1,10 +1,10 @@
 /** `doctor`: looks at everything that a channel needs, and says what to do about what is not well. */
 import { agentFlag } from "../agent.ts";
-import { checks, type Finding, runCheck } from "../checks.ts";
+import { checks, type Finding, runCheck } from "./doctor_checks.ts";
 import type { Command } from "../command.ts";
 import { Failure, toFailure } from "../failure.ts";
 import { type Colour, printable } from "../output.ts";
-import { readSettings } from "../settings.ts";
+import { readSettings } from "../service/settings.ts";
 
 const marks: Readonly<Record<Finding["state"], { readonly mark: string; readonly colour: Colour }>> = {
   ok: { mark: "✓", colour: "green" },

@@ -1,10 +1,10 @@
 /** `token` for the relay, and `usage` against the plan. */
-import { ApiClient, type Usage } from "../api_client.ts";
+import { ApiClient, type Usage } from "../service/api_client.ts";
 import type { Command } from "../command.ts";
 import { type Output, table } from "../output.ts";
-import { readSettings, requireKey } from "../settings.ts";
-import { span, utc } from "../times.ts";
-import { readClaims } from "../token_claims.ts";
+import { readSettings, requireKey } from "../service/settings.ts";
+import { span, utc } from "../texts/times.ts";
+import { readClaims } from "../service/token_claims.ts";
 
 const barWidth = 30;
 /** From here on the bar warns. */
