@@ -48,8 +48,8 @@ function usageLines({ plan, period, messages, bytes }: Usage, output: Output, no
   const endMs = Date.parse(period.end);
   const count = new Intl.NumberFormat("en-US");
   const amount = limit === null
-    ? `${count.format(used)} messages, no limit`
-    : `${count.format(used)} of ${count.format(limit)} messages, ${count.format(remaining ?? 0)} left`;
+    ? `${count.format(used)}, no limit`
+    : `${count.format(used)} of ${count.format(limit)}, ${count.format(remaining ?? 0)} left`;
   return [
     ...(limit === null ? [] : [bar(used / Math.max(1, limit), output)]),
     ...table([
