@@ -1,38 +1,109 @@
 /**
- * The whole stack on one machine, in this process: the HTTP API with its embedded database, and the relay, which reaches the
- * API over loopback as it would anywhere.
+ * The whole stack on one machine: the HTTP API with its embedded database, and the relay, which reaches the API over loopback
+ * as it would anywhere. Each is a process of its own, kept running by this one. `--watch` restarts what changed code concerns.
  */
 import * as api from "./api/mod.ts";
 import * as relay from "./relay/mod.ts";
+import { watchCode } from "./stack/code_watch.ts";
+import { apiCommand, relayCommand } from "./stack/commands.ts";
+import { DirectoryTaken, lockDirectory } from "./stack/directory_lock.ts";
+import { greetingOf } from "./stack/greeting.ts";
+import { LogFile } from "./stack/log_file.ts";
+import { type Listening, Part, PartFailed } from "./stack/part.ts";
+import { type PartCommand, spawnPart } from "./stack/part_process.ts";
+import { showProgress } from "./stack/progress.ts";
 
-/** A Deno that npx has brought is not in the user's PATH. */
-const task = Deno.execPath().includes("_npx") ? `npx -y deno@${Deno.version.deno} task` : "deno task";
+/** Together less than the five seconds in which a Ctrl-C is done. */
+const relayStopMs = 3_500;
+const apiStopMs = 1_000;
+/** Agents of one machine are sent away quickly, for the same reason. */
+const drainSeconds = "1";
+const root = new URL("./", import.meta.url);
 
+if (Deno.args.some((argument) => argument !== "--watch")) {
+  console.error("Usage: deno task start [--watch]");
+  Deno.exit(Deno.args.includes("--help") ? 0 : 2);
+}
 try {
   const configs = readConfigs();
-  console.log("Static: starting (the first start makes the database and takes some seconds) …");
-  const writeLog = (line: string): void => console.log(line);
-  const runningApi = await api.startApi(configs.api, { writeLog }).catch((error) => {
-    throw isPortTaken(error) ? new relay.PortTaken(takenByApi(configs.api)) : error;
-  });
-  const runningRelay = await relay.startRelay({ ...configs.relay, apiUrl: configs.apiUrl ?? runningApi.url }, {
-    writeLog,
-  }).catch(async (error) => {
-    await runningApi.close();
-    throw error;
-  });
-  greet(runningApi, runningRelay, configs.api.dataDir);
-
-  await relay.untilAskedToStop(() => Deno.exit(1));
-  console.log("Stopping …");
-  // The relay gives its leases back to the API.
-  await runningRelay.close();
-  await runningApi.close();
+  using _lock = await lockDirectory(configs.api.dataDir);
+  await runStack(configs);
   Deno.exit(0);
 } catch (error) {
-  const explained = error instanceof relay.PortTaken || error instanceof api.ConfigError;
-  console.error(explained ? error.message : error);
+  const explained = [PartFailed, DirectoryTaken, api.ConfigError].some((Kind) => error instanceof Kind);
+  console.error(explained && error instanceof Error ? error.message : error);
   Deno.exit(1);
+}
+
+async function runStack(configs: Configs): Promise<void> {
+  const { dataDir } = configs.api;
+  const made = await exists(`${dataDir}/database`) && !await exists(`${dataDir}/database.making`);
+  const isFirst = configs.api.database === undefined && !made;
+  await Deno.mkdir(`${dataDir}/logs`, { recursive: true, mode: 0o700 });
+  const apiPart = createPart("API", dataDir, apiCommand);
+  let apiUrl = "";
+  const relayPart = createPart("Relay", dataDir, (last) => relayCommand({ ...configs.relay, apiUrl }, last));
+  const asked = relay.untilAskedToStop(() => {
+    for (const part of [relayPart, apiPart]) part.kill();
+    Deno.exit(1);
+  });
+
+  console.log("Static is starting");
+  const up = (async () => {
+    const what = isFirst ? "API, making its database (the first time only)" : "API";
+    const apiUp = await showProgress(what, apiPart.start());
+    apiUrl = configs.apiUrl ?? apiUp.url ?? "";
+    const relayUp = await showProgress("Relay", relayPart.start());
+    return greetingOf({ api: apiUp, relay: relayUp, dataDir, deno: denoOfUser() });
+  })();
+  try {
+    const greeting = await Promise.race([up, asked]);
+    if (greeting !== undefined) console.log(greeting);
+    using _watch = Deno.args.includes("--watch") ? watchParts({ api: apiPart, relay: relayPart }) : undefined;
+    await asked;
+    console.log("Stopping …");
+  } finally {
+    // The relay gives its leases back to the API.
+    if (!await relayPart.stop(relayStopMs)) console.log("Relay took too long and was ended; nothing accepted is lost");
+    if (!await apiPart.stop(apiStopMs)) console.log("API took too long and was ended");
+    await up.catch(() => {});
+  }
+}
+
+function createPart(
+  name: string,
+  dataDir: string,
+  commandOf: (last: Listening | undefined) => PartCommand,
+): Part {
+  const log = new LogFile(`${dataDir}/logs/${name.toLowerCase()}.log`);
+  return new Part({
+    name,
+    spawn: (last) => spawnPart(commandOf(last)),
+    onLine: (line) => {
+      log.write(line);
+      if (/"level":"(warn|error)"/.test(line)) console.log(`${name}: ${line}`);
+    },
+    say: (text) => console.log(text),
+    after: (ms, run) => {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
+    nowMs: () => performance.now(),
+  });
+}
+
+function watchParts(parts: { readonly api: Part; readonly relay: Part }): Disposable {
+  console.log("Watching the code: changes restart the part that they concern.");
+  return watchCode({
+    root,
+    folders: { api: ["api/", "migrations/", "proto/"], relay: ["relay/", "proto/"] },
+    onChange: async (names) => {
+      for (const name of names) {
+        console.log(`The code of the ${name} has changed`);
+        await parts[name].restart();
+      }
+    },
+  });
 }
 
 interface Configs {
@@ -66,51 +137,21 @@ function relayVariable(name: string, usesTls: boolean): string | undefined {
   const text = Deno.env.get(name);
   if (name === "STATIC_API_URL" && !usesTls) return undefined;
   if (name === "STATIC_ADMIN_PORT" && text !== undefined && /^[1-9]\d*$/.test(text)) return String(Number(text) + 1);
+  if (name === "STATIC_RELAY_DRAIN_SECONDS") return text ?? drainSeconds;
   return text;
 }
 
-function isPortTaken(error: unknown): boolean {
-  return error instanceof Error && Reflect.get(error, "code") === "EADDRINUSE";
+/** Who has only Node calls Deno through npx, and can copy what is shown. */
+function denoOfUser(): string {
+  return Deno.env.get("npm_command") === "exec" ? `npx -y deno@${Deno.version.deno}` : "deno";
 }
 
-/** The API listens first on its own port, then on the one for metrics: the first that cannot be had is the culprit. */
-function takenByApi({ listen, admin }: api.Config): string {
-  const [port, variable] = isFree(listen) ? [admin?.port, "STATIC_ADMIN_PORT"] : [listen.port, "STATIC_API_PORT"];
-  return `Cannot listen: port ${port} is taken. Stop what uses it, or set ${variable} to another port`;
-}
-
-function isFree({ host, port }: { host: string; port: number }): boolean {
+async function exists(path: string): Promise<boolean> {
   try {
-    Deno.listen({ hostname: host, port }).close();
+    await Deno.stat(path);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
   }
-}
-
-function greet(api: api.RunningApi, relay: relay.RunningRelay, dataDir: string): void {
-  const metrics = [api.adminUrl, relay.adminUrl].filter((url) => url !== undefined).map((url) => `${url}/metrics`);
-  console.log(`
-API       ${api.url}   (documentation: ${api.url}/docs)
-Relay     ${relay.quicUrl}   (native agents; browsers: the same port over WebTransport)
-          ${relay.grpcUrl}   (gRPC, gRPC-Web, Connect)
-Trust     ${relay.caFile ?? "the configured certificate's authority"}
-Metrics   ${metrics.join("   ") || "off"}
-Data      ${dataDir}
-
-Next, in another terminal:${whereabouts(api, relay)}
-  ${task} static demo       # two agents talk; see what the relay sees of it
-  ${task} static signup     # an account for you
-  ${task} static channel create acme/ops/deploy
-
-Ctrl-C stops it.`);
-}
-
-/** What the CLI has to be told when it would not find this stack by itself: it knows the default ports and directory. */
-function whereabouts(api: api.RunningApi, relay: relay.RunningRelay): string {
-  const [apiUrl, relayUrl] = ["http://127.0.0.1:8080", "quic://localhost:4433,https://localhost:5000"];
-  const actual = { api: api.url, relay: `${relay.quicUrl},${relay.grpcUrl}`, ca: relay.caFile };
-  if (actual.api === apiUrl && actual.relay === relayUrl && actual.ca === ".static/ca.pem") return "";
-  const trust = actual.ca === undefined ? "" : ` STATIC_CA_FILE=${actual.ca}`;
-  return `\n  export STATIC_API_URL=${actual.api} STATIC_RELAY_URL=${actual.relay}${trust}`;
 }

@@ -55,7 +55,10 @@ async function bundle(
     target: platform === "node" ? "node20" : "chrome115",
     external: platform === "node" ? [...outside] : [],
     nodePaths: [`${folder}/node_modules`],
-    alias: { "#platform": root(`sdk/platform/${platform}.ts`).pathname },
+    alias: {
+      "#platform": root(`sdk/platform/${platform}.ts`).pathname,
+      "static-sdk": root("sdk/mod.ts").pathname,
+    },
     // CommonJS dependencies ask for Node's built-in modules by `require`, which ES modules do not have.
     ...(platform === "node"
       ? {
