@@ -179,11 +179,11 @@ class Relay implements RelayCore, Core, SessionHost {
     expireWithToken(session, agent, this.deps.nowMs());
     this.deps.meter.sessionsAuthenticated++;
     this.deps.log({ event: "session_open", agentId: agent.agentId, transport: session.link.transport });
-    // After the reply: the client learns who it is before anything is pushed.
-    this.#run("greeting", async () => {
-      await Promise.resolve();
-      await this.#greet(session, agent.agentId);
-    });
+  }
+
+  greet(session: Session): void {
+    const { agent } = session;
+    if (agent !== undefined && !session.isEnded) this.#run("greeting", () => this.#greet(session, agent.agentId));
   }
 
   async append(channel: Channel, entry: NewEntry): Promise<AppendOutcome> {

@@ -1,6 +1,7 @@
 /** What the core promises, one guarantee at a time, over links in memory and on simulated time. */
 import { assert, assertEquals } from "@std/assert";
 import {
+  decodeRelayEnvelope,
   encodeCbor,
   type InviteId,
   leaveStatement,
@@ -69,6 +70,20 @@ worldTest("cover that was asked for before authentication begins with it, and st
   assertEquals(client.cover, { mode: "constant", intervalMs: 250 });
   await client.call("ConfigureCover", { mode: "off", intervalMs: 0 });
   assertEquals(client.cover, { mode: "off", intervalMs: 0 });
+});
+
+worldTest("nothing is pushed before the reply that says who the client is", async (world) => {
+  const client = world.connect();
+  const seen: string[] = [];
+  const send = client.send.bind(client);
+  client.send = (lane, bytes) => {
+    const envelope = decodeRelayEnvelope(bytes);
+    seen.push(envelope.kind === "error" ? envelope.body.code : envelope.operation);
+    send(lane, bytes);
+  };
+  await client.authenticate(createAgent(1), tokenOf(1, startMs + hourMs));
+  await settle();
+  assertEquals(seen, ["GetChallenge", "Authenticate", "KeyPackagesLow"]);
 });
 
 worldTest("a connection that does not authenticate is closed", async (world) => {
