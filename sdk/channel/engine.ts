@@ -145,7 +145,9 @@ export class ChannelEngine {
 
   /** Leaves the channel for good; its keys are deleted. Whoever is alone in it closes it. */
   async leave(): Promise<void> {
-    await sayGoodbye(this.membership, this.#deps);
+    // A channel that is blocked cannot commit any more; whoever is in it may still go.
+    const committer = this.#blocked === undefined ? this.committer : undefined;
+    await sayGoodbye(this.membership, committer, this.#deps);
     await this.erase();
   }
 

@@ -223,7 +223,9 @@ export class Outbox {
       try {
         await this.#membership.waitForEpoch(obstacle.epoch, catchUpMs);
       } catch (error) {
-        for (const sending of this.#waiting.splice(0)) this.#giveUp(sending, toStaticError(error, "Cannot send"));
+        const given = this.#waiting.filter(({ queued }) => !queued);
+        this.#waiting = this.#waiting.filter(({ queued }) => queued);
+        for (const sending of given) this.#giveUp(sending, toStaticError(error, "Cannot send"));
       }
     } else {
       await pause(this.#deps.runtime, jitter(this.#deps.runtime, obstacle.ms));
