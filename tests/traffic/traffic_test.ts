@@ -10,10 +10,10 @@ import { packetCapture } from "./packet_capture.ts";
 import { record, type Recording, type RecordingOptions, type State, states, type Stretch } from "./stage.ts";
 
 const stress = Deno.env.get("STATIC_STRESS") === "1";
-const intervalMs = 50;
+const intervalMs = 100;
 const sessions = 4;
-/** Units of each state: 4 sessions, 20 ticks a second. */
-const length = stress ? { rounds: 32, stateMs: 2_100 } : { rounds: 4, stateMs: 700 };
+/** 40 units of each state a second, each way. */
+const length = stress ? { rounds: 45, stateMs: 3_000 } : { rounds: 4, stateMs: 1_000 };
 
 /** Both directions, each state against an idle session. */
 const pairs = states.slice(1).map((state): [State, State] => ["idle", state]);
