@@ -1,41 +1,109 @@
 /**
- * The whole stack on one machine, in this process: the HTTP API with its embedded database, and the relay, which reaches the
- * API over loopback as it would anywhere. It says plainly what this checkout does not contain yet.
+ * The whole stack on one machine: the HTTP API with its embedded database, and the relay, which reaches the API over loopback
+ * as it would anywhere. Each is a process of its own, kept running by this one. `--watch` restarts what changed code concerns.
  */
 import * as api from "./api/mod.ts";
 import * as relay from "./relay/mod.ts";
+import { watchCode } from "./stack/code_watch.ts";
+import { apiCommand, relayCommand } from "./stack/commands.ts";
+import { DirectoryTaken, lockDirectory } from "./stack/directory_lock.ts";
+import { greetingOf } from "./stack/greeting.ts";
+import { LogFile } from "./stack/log_file.ts";
+import { type Listening, Part, PartFailed } from "./stack/part.ts";
+import { type PartCommand, spawnPart } from "./stack/part_process.ts";
+import { showProgress } from "./stack/progress.ts";
 
-/** Parts of the stack that are still missing, by the file that will bring them. */
-const missing = [
-  { entry: "sdk/mod.ts", what: "SDK: client library for Deno, Node and browsers" },
-  { entry: "cli/main.ts", what: "CLI: the static command" },
-];
+/** Together less than the five seconds in which a Ctrl-C is done. */
+const relayStopMs = 3_500;
+const apiStopMs = 1_000;
+/** Agents of one machine are sent away quickly, for the same reason. */
+const drainSeconds = "1";
+const root = new URL("./", import.meta.url);
 
+if (Deno.args.some((argument) => argument !== "--watch")) {
+  console.error("Usage: deno task start [--watch]");
+  Deno.exit(Deno.args.includes("--help") ? 0 : 2);
+}
 try {
   const configs = readConfigs();
-  console.log("Static: starting (the first start makes the database and takes some seconds) …");
-  const writeLog = (line: string): void => console.log(line);
-  const runningApi = await api.startApi(configs.api, { writeLog }).catch((error) => {
-    throw isPortTaken(error) ? new relay.PortTaken(takenByApi(configs.api)) : error;
-  });
-  const runningRelay = await relay.startRelay({ ...configs.relay, apiUrl: configs.apiUrl ?? runningApi.url }, {
-    writeLog,
-  }).catch(async (error) => {
-    await runningApi.close();
-    throw error;
-  });
-  await greet(runningApi, runningRelay, configs.api.dataDir);
-
-  await relay.untilAskedToStop(() => Deno.exit(1));
-  console.log("Stopping …");
-  // The relay gives its leases back to the API.
-  await runningRelay.close();
-  await runningApi.close();
+  using _lock = await lockDirectory(configs.api.dataDir);
+  await runStack(configs);
   Deno.exit(0);
 } catch (error) {
-  const explained = error instanceof relay.PortTaken || error instanceof api.ConfigError;
-  console.error(explained ? error.message : error);
+  const explained = [PartFailed, DirectoryTaken, api.ConfigError].some((Kind) => error instanceof Kind);
+  console.error(explained && error instanceof Error ? error.message : error);
   Deno.exit(1);
+}
+
+async function runStack(configs: Configs): Promise<void> {
+  const { dataDir } = configs.api;
+  const made = await exists(`${dataDir}/database`) && !await exists(`${dataDir}/database.making`);
+  const isFirst = configs.api.database === undefined && !made;
+  await Deno.mkdir(`${dataDir}/logs`, { recursive: true, mode: 0o700 });
+  const apiPart = createPart("API", dataDir, apiCommand);
+  let apiUrl = "";
+  const relayPart = createPart("Relay", dataDir, (last) => relayCommand({ ...configs.relay, apiUrl }, last));
+  const asked = relay.untilAskedToStop(() => {
+    for (const part of [relayPart, apiPart]) part.kill();
+    Deno.exit(1);
+  });
+
+  console.log("Static is starting");
+  const up = (async () => {
+    const what = isFirst ? "API, making its database (the first time only)" : "API";
+    const apiUp = await showProgress(what, apiPart.start());
+    apiUrl = configs.apiUrl ?? apiUp.url ?? "";
+    const relayUp = await showProgress("Relay", relayPart.start());
+    return greetingOf({ api: apiUp, relay: relayUp, dataDir, deno: denoOfUser() });
+  })();
+  try {
+    const greeting = await Promise.race([up, asked]);
+    if (greeting !== undefined) console.log(greeting);
+    using _watch = Deno.args.includes("--watch") ? watchParts({ api: apiPart, relay: relayPart }) : undefined;
+    await asked;
+    console.log("Stopping …");
+  } finally {
+    // The relay gives its leases back to the API.
+    if (!await relayPart.stop(relayStopMs)) console.log("Relay took too long and was ended; nothing accepted is lost");
+    if (!await apiPart.stop(apiStopMs)) console.log("API took too long and was ended");
+    await up.catch(() => {});
+  }
+}
+
+function createPart(
+  name: string,
+  dataDir: string,
+  commandOf: (last: Listening | undefined) => PartCommand,
+): Part {
+  const log = new LogFile(`${dataDir}/logs/${name.toLowerCase()}.log`);
+  return new Part({
+    name,
+    spawn: (last) => spawnPart(commandOf(last)),
+    onLine: (line) => {
+      log.write(line);
+      if (/"level":"(warn|error)"/.test(line)) console.log(`${name}: ${line}`);
+    },
+    say: (text) => console.log(text),
+    after: (ms, run) => {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
+    nowMs: () => performance.now(),
+  });
+}
+
+function watchParts(parts: { readonly api: Part; readonly relay: Part }): Disposable {
+  console.log("Watching the code: changes restart the part that they concern.");
+  return watchCode({
+    root,
+    folders: { api: ["api/", "migrations/", "proto/"], relay: ["relay/", "proto/"] },
+    onChange: async (names) => {
+      for (const name of names) {
+        console.log(`The code of the ${name} has changed`);
+        await parts[name].restart();
+      }
+    },
+  });
 }
 
 interface Configs {
@@ -69,53 +137,19 @@ function relayVariable(name: string, usesTls: boolean): string | undefined {
   const text = Deno.env.get(name);
   if (name === "STATIC_API_URL" && !usesTls) return undefined;
   if (name === "STATIC_ADMIN_PORT" && text !== undefined && /^[1-9]\d*$/.test(text)) return String(Number(text) + 1);
+  if (name === "STATIC_RELAY_DRAIN_SECONDS") return text ?? drainSeconds;
   return text;
 }
 
-function isPortTaken(error: unknown): boolean {
-  return error instanceof Error && Reflect.get(error, "code") === "EADDRINUSE";
-}
-
-/** The API listens first on its own port, then on the one for metrics: the first that cannot be had is the culprit. */
-function takenByApi({ listen, admin }: api.Config): string {
-  const [port, variable] = isFree(listen) ? [admin?.port, "STATIC_ADMIN_PORT"] : [listen.port, "STATIC_API_PORT"];
-  return `Cannot listen: port ${port} is taken. Stop what uses it, or set ${variable} to another port`;
-}
-
-function isFree({ host, port }: { host: string; port: number }): boolean {
-  try {
-    Deno.listen({ hostname: host, port }).close();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function greet(api: api.RunningApi, relay: relay.RunningRelay, dataDir: string): Promise<void> {
-  const trust = relay.caFile === undefined ? "" : `--cacert ${relay.caFile} `;
-  const metrics = [api.adminUrl, relay.adminUrl].filter((url) => url !== undefined).map((url) => `${url}/metrics`);
-  console.log(`
-API       ${api.url}   (documentation: ${api.url}/docs)
-Relay     ${relay.quicUrl}   (native agents; browsers: the same port over WebTransport)
-          ${relay.grpcUrl}   (gRPC, gRPC-Web, Connect)
-Trust     ${relay.caFile ?? "the configured certificate's authority"}
-Metrics   ${metrics.join("   ") || "off"}
-Data      ${dataDir}
-
-Try:
-  curl ${api.url}/health
-  curl ${trust}${relay.grpcUrl}/health
-  curl -X POST ${api.url}/v1/accounts -H 'content-type: application/json' -d '{"email":"you@example.org","password":"a long password"}'
-  curl -X POST ${api.url}/v1/tokens -H 'authorization: Bearer <the api_key above>'
-`);
-  const absent = (await Promise.all(missing.map(async (part) => await exists(part.entry) ? [] : [part.what]))).flat();
-  if (absent.length > 0) console.log(`Not in this checkout yet:\n${absent.map((what) => `  ${what}`).join("\n")}\n`);
-  console.log("Ctrl-C stops it.");
+/** Who has only Node calls Deno through npx, and can copy what is shown. */
+function denoOfUser(): string {
+  return Deno.env.get("npm_command") === "exec" ? `npx -y deno@${Deno.version.deno}` : "deno";
 }
 
 async function exists(path: string): Promise<boolean> {
   try {
-    return (await Deno.stat(new URL(path, import.meta.url))).isFile;
+    await Deno.stat(path);
+    return true;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return false;
     throw error;

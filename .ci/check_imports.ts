@@ -54,7 +54,8 @@ const impure =
   /\b(?:Deno\b|Date\.now\b|new Date\(\)|performance\.now\b|setTimeout\b|setInterval\b|getRandomValues\b|randomUUID\b|Math\.random\b|console\b|process\.|fetch\()/g;
 
 const environment = /\b(?:Deno\.(?:env|exit|exitCode)|process\.(?:env|exit|exitCode))\b/g;
-const environmentExempt = /(^|\/)(main|config)\.ts$|^sdk\/platform\/|^cli\/platform\/|^start\.ts$|^bench\/|^\.ci\//;
+const environmentExempt =
+  /(^|\/)(main|config)\.ts$|^sdk\/platform\/|^cli\/platform\/|^start\.ts$|^bench\/|^examples\/|^\.ci\//;
 
 const moduleState = /^(?:export )?(?:let|var) /gm;
 const importStatement = /\b(?:from|import)\s*\(?\s*"/g;

@@ -6,12 +6,18 @@ const campaigns = [
   "relay/quota/leased_quota_test.ts",
   "sdk/mls/fuzz_test.ts",
   "sdk/platform/directory_store_test.ts",
+  "sdk/session/hostile_relay_test.ts",
   "tests/api/durability_test.ts",
   "tests/api/model_test.ts",
+  "tests/faults/faults_test.ts",
+  "tests/faults/memory_test.ts",
   "tests/faults/store_kill_test.ts",
   "tests/http2/hostile_test.ts",
   "tests/http2/load_test.ts",
   "tests/relay/engine_kill_test.ts",
+  "tests/relay/garbage_test.ts",
+  "tests/scenario/races_test.ts",
+  "tests/scenario/story_test.ts",
 ];
 
 const child = new Deno.Command(Deno.execPath(), {

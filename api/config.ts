@@ -104,6 +104,17 @@ export function configFromEnvironment(): Config {
   return readConfig(Deno.env.toObject());
 }
 
+/** The configuration in force, for the log: secrets hide themselves, long values are told in brief. */
+export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
+  const { tls, database, trustedProxies } = config;
+  return {
+    ...config,
+    tls: tls !== undefined,
+    database: database === undefined ? "embedded" : { tls: database.tls, ca: database.ca !== undefined },
+    trustedProxies: trustedProxies.length,
+  };
+}
+
 function readTls(read: VariableReader): Config["tls"] {
   const [certificate, key] = [read.file("STATIC_TLS_CERT"), read.file("STATIC_TLS_KEY")];
   if ((read.given("STATIC_TLS_CERT") === undefined) !== (read.given("STATIC_TLS_KEY") === undefined)) {

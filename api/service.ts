@@ -4,7 +4,7 @@
  */
 import { type App, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
-import type { Config } from "./config.ts";
+import { type Config, describeConfig } from "./config.ts";
 import { createOriginCheck } from "./cors.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
 import { loadRelaySecret, openKeyRing } from "./data_dir.ts";
@@ -20,6 +20,7 @@ import { createHashingPool, platformWorker } from "./hashing/pool.ts";
 import { type Listener, listenPlain, listenTls } from "./listen.ts";
 import { createLogger, type Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { naming } from "./ports.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
 import { startUpkeep } from "./upkeep.ts";
 
@@ -54,6 +55,7 @@ export interface RunningApi {
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
   const clock = options.clock ?? Date.now;
   const logger = createLogger({ write: options.writeLog, now: clock });
+  logger.log("info", "configuration", describeConfig(config));
   const keyRing = await openKeyRing(config.jwtKeys, config.dataDir);
   const relaySecret = config.relaySecret ?? await loadRelaySecret(config.dataDir);
   const { store, applied, close: closeStore } = await openDatabase(config);
@@ -128,13 +130,16 @@ export async function startApi(config: Config, options: ServiceOptions): Promise
   };
   try {
     const listen = { ...config.listen, handler: service.app.fetch };
-    const api = config.tls === undefined
-      ? listenPlain(listen)
-      : await listenTls({ ...listen, certificate: config.tls.certificate, key: config.tls.key.reveal() });
+    const { tls } = config;
+    const api = await naming(
+      { port: listen.port, variable: "STATIC_API_PORT" },
+      () =>
+        tls === undefined
+          ? listenPlain(listen)
+          : listenTls({ ...listen, certificate: tls.certificate, key: tls.key.reveal() }),
+    );
     listeners.push(api);
-    const admin = config.admin === undefined
-      ? undefined
-      : listenPlain({ ...config.admin, handler: (request) => answerAdmin(request, service.metrics) });
+    const admin = await startAdmin(config, service.metrics);
     if (admin !== undefined) listeners.push(admin);
     service.logger.log("info", "listening", { url: api.url, admin_url: admin?.url });
     return { url: api.url, adminUrl: admin?.url, close };
@@ -147,6 +152,14 @@ export async function startApi(config: Config, options: ServiceOptions): Promise
 async function openDatabase({ database, databaseConnections, dataDir }: Config): Promise<OpenStore> {
   if (database === undefined) return await openEmbeddedStore(dataDir, embeddedDeadlineMs);
   return await openStore(database, { maxConnections: databaseConnections, deadlineMs: databaseDeadlineMs });
+}
+
+async function startAdmin({ admin }: Config, metrics: Metrics): Promise<Listener | undefined> {
+  if (admin === undefined) return undefined;
+  return await naming(
+    { port: admin.port, variable: "STATIC_ADMIN_PORT" },
+    () => listenPlain({ ...admin, handler: (request) => answerAdmin(request, metrics) }),
+  );
 }
 
 function answerAdmin(request: Request, metrics: Metrics): Response {

@@ -9,9 +9,11 @@ import { untilAskedToStop } from "./operations/stop_signals.ts";
 import { startRelay } from "./service.ts";
 
 try {
+  // Asked for before anything runs, so that no moment is left in which a signal would simply end the process.
+  const asked = untilAskedToStop(() => Deno.exit(1));
   const relay = await startRelay(configFromEnvironment(), { writeLog: (line) => console.log(line) });
   Deno.addSignalListener("SIGHUP", relay.reloadCertificate);
-  await untilAskedToStop(() => Deno.exit(1));
+  await asked;
   await relay.close();
   Deno.exit(0);
 } catch (error) {

@@ -63,7 +63,12 @@ const flushMs = 2_000;
 
 export async function startRelayServer(options: RelayServerOptions): Promise<RelayServer> {
   const { core, config, deps } = options;
-  const limits: QuicLimits = { ...defaultQuicLimits, ...options.limits };
+  const limits: QuicLimits = {
+    ...defaultQuicLimits,
+    strangers: config.maxUnauthenticated,
+    openingMs: config.authenticationMs,
+    ...options.limits,
+  };
   const host = createHost(options);
   const service = createRelayService({
     upstream: createEmbeddedUpstream(host),

@@ -36,6 +36,7 @@ export interface AgentParts {
   readonly identity: MlsIdentity;
 }
 
+/** How a channel is opened. */
 export interface ChannelOptions {
   /** False for an agent that only sends: messages are acknowledged as they arrive and never shown. */
   readonly receive?: boolean;
@@ -48,6 +49,7 @@ export interface AgentListener {
   readonly onOnline?: () => void;
 }
 
+const maxUnheard = 1000;
 const [creating, creatingVersion, nonceBytes] = ["creating", 1, 16] as const;
 
 export class Agent {
@@ -62,14 +64,16 @@ export class Agent {
   /** Entering, opening and closing channels happen one after the other: two calls for one name must not both begin. */
   readonly #entering = new Serial();
   readonly #detach: (() => void)[] = [];
-  readonly #cancelTimers: () => void;
+  readonly #endTimers: () => void;
+  /** Join requests that came before anybody was there to answer them. */
+  readonly #unheard: NoticeBody<"DeliverJoinRequest">[] = [];
   #clockOffsetMs = 0;
   #closed = false;
 
   private constructor(given: AgentParts) {
-    const { runtime, cancelAll } = withOwnTimers(given.runtime);
+    const { runtime, endAll } = withOwnTimers(given.runtime);
     this.parts = { ...given, runtime };
-    this.#cancelTimers = cancelAll;
+    this.#endTimers = endAll;
     const { store, session, signatures, identity } = given;
     this.agentId = session.agentId;
     const relayNowMs = (): number => runtime.nowMs() + this.#clockOffsetMs;
@@ -106,6 +110,7 @@ export class Agent {
 
   listen(listener: AgentListener): () => void {
     this.#listeners.add(listener);
+    if (listener.onJoinRequest !== undefined) this.#unheard.splice(0).forEach(listener.onJoinRequest);
     return () => this.#listeners.delete(listener);
   }
 
@@ -186,7 +191,7 @@ export class Agent {
     await this.parts.session.close();
     await this.#entering.idle();
     await this.#closeEngines();
-    this.#cancelTimers();
+    this.#endTimers();
     await this.parts.store.close();
   }
 
@@ -211,7 +216,8 @@ export class Agent {
     const engine = new ChannelEngine(parts, this.#deps);
     this.#records.set(engine.name, parts.record);
     this.#engines.set(engine.channelId, engine);
-    if (this.parts.session.state.kind === "online") engine.connection(true);
+    const { kind } = this.parts.session.state;
+    if (kind === "online" || kind === "ended") engine.connection(kind === "online");
     return engine;
   }
 
@@ -298,6 +304,12 @@ export class Agent {
     for (const engine of this.#engines.values()) engine.connection(connection !== undefined);
   }
 
+  #joinRequest(request: NoticeBody<"DeliverJoinRequest">): void {
+    const answering = [...this.#listeners].flatMap(({ onJoinRequest }) => onJoinRequest ?? []);
+    for (const answer of answering) answer(request);
+    if (answering.length === 0 && this.#unheard.length < maxUnheard) this.#unheard.push(request);
+  }
+
   #route(notice: NoticeEnvelope): void {
     switch (notice.operation) {
       case "DeliverWelcome":
@@ -305,8 +317,7 @@ export class Agent {
       case "KeyPackagesLow":
         return void this.keyPackages.low(notice.body).catch(() => {});
       case "DeliverJoinRequest":
-        for (const { onJoinRequest } of this.#listeners) onJoinRequest?.(notice.body);
-        return;
+        return this.#joinRequest(notice.body);
       case "DeliverJoinRejected":
         for (const { onJoinRejected } of this.#listeners) onJoinRejected?.(notice.body);
         return;

@@ -4,7 +4,7 @@ import type { AgentId } from "../proto/mod.ts";
 import { Agent, type ChannelOptions } from "./agent.ts";
 import { Channel } from "./channel.ts";
 import { createError } from "./errors.ts";
-import { toStaticError, translating } from "./faults.ts";
+import { translating } from "./faults.ts";
 import { openIdentity } from "./keys/identity.ts";
 import { createSignatures } from "./mls/crypto/signatures.ts";
 import type { Platform } from "./platform/platform.ts";
@@ -24,7 +24,7 @@ export interface ConnectOptions extends RelayOptions {
   readonly identity: Uint8Array | string;
   /** Protects the keys in `dataDir`; without it they are protected by the file's permissions alone. */
   readonly passphrase?: string;
-  /** Gives up connecting when it is aborted. */
+  /** Gives up connecting when it is aborted; `connect` then rejects with its reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -147,6 +147,7 @@ export class StaticClient {
     await this.#agent.close();
   }
 
+  /** `await using` closes it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
@@ -154,16 +155,15 @@ export class StaticClient {
 
 /** Everything from options to a connected agent. What was opened is closed again when it does not come about. */
 export async function connectAgent(options: ConnectOptions, runtime: Platform): Promise<Agent> {
-  return await translating("Cannot connect", async () => {
+  options.signal?.throwIfAborted();
+  const store = await translating("Cannot open the data directory", () => openStore(options, runtime));
+  try {
+    return await translating("Cannot connect", () => connectWith(store, options, runtime));
+  } catch (error) {
+    await store.close();
     options.signal?.throwIfAborted();
-    const store = await openStore(options, runtime);
-    try {
-      return await connectWith(store, options, runtime);
-    } catch (error) {
-      await store.close();
-      throw error;
-    }
-  });
+    throw error;
+  }
 }
 
 async function connectWith(store: RecordStore, options: ConnectOptions, runtime: Platform): Promise<Agent> {
@@ -175,8 +175,10 @@ async function connectWith(store: RecordStore, options: ConnectOptions, runtime:
     sign: (message) => signatures.sign(identity.signingSeed, message),
   }, runtime);
   try {
+    // The agent listens before there is a connection: what the relay pushes first must not be lost.
+    const agent = await Agent.open({ store, session, runtime, signatures, identity });
     if (await hasCredential(options, runtime)) await online(session, runtime, options.signal);
-    return await Agent.open({ store, session, runtime, signatures, identity });
+    return agent;
   } catch (error) {
     await session.close();
     throw error;
@@ -201,7 +203,7 @@ async function online(session: RelaySession, runtime: Platform, signal: AbortSig
     if (state.kind === "offline") throw state.error;
     if (state.kind === "ended") throw state.error ?? createError("connection_error", "The session was closed");
     await pause(runtime, watchMs, signal);
-    if (signal?.aborted === true) throw toStaticError(signal.reason, "Connecting was given up");
+    signal?.throwIfAborted();
   }
 }
 

@@ -37,7 +37,7 @@ export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase | 
   try {
     // The system releases the lock of a process that crashed, but its socket file stays.
     await Deno.remove(address.path).catch(ignoreMissing);
-    await command(worker, { kind: "open", folder: `${dataDir}/database`, socket: address.path });
+    await making(`${dataDir}/database`, (folder) => command(worker, { kind: "open", folder, socket: address.path }));
     await Deno.chmod(address.path, 0o600);
   } catch (error) {
     release();
@@ -53,6 +53,23 @@ export async function openEmbedded(dataDir: string): Promise<EmbeddedDatabase | 
       }
     },
   };
+}
+
+/** Half a database, left by a first start that was interrupted, would never open again: it is known by a mark and made anew. */
+async function making(folder: string, open: (folder: string) => Promise<void>): Promise<void> {
+  const mark = `${folder}.making`;
+  if (await exists(mark)) await Deno.remove(folder, { recursive: true }).catch(ignoreMissing);
+  const isNew = !await exists(folder);
+  if (isNew) await Deno.writeTextFile(mark, "", { mode: 0o600 });
+  await open(folder);
+  if (isNew) await Deno.remove(mark);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, (error) => {
+    ignoreMissing(error);
+    return false;
+  });
 }
 
 export function embeddedAddress(dataDir: string): DatabaseAddress & { kind: "socket" } {

@@ -28,11 +28,16 @@ export async function openStore(address: DatabaseAddress, options: DatabaseOptio
   }
 }
 
+/** Another process has the embedded database open. */
+export class DatabaseTaken extends Error {
+  override readonly name = "DatabaseTaken";
+}
+
 /** The embedded database of a data directory, opened and closed with its store. */
 export async function openEmbeddedStore(dataDir: string, deadlineMs: number): Promise<OpenStore> {
   const embedded = await openEmbedded(dataDir);
   if (embedded === undefined) {
-    throw new Error(
+    throw new DatabaseTaken(
       `Cannot open the embedded database: another process has ${dataDir} open. Stop it, or set DATABASE_URL`,
     );
   }

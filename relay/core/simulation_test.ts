@@ -1,4 +1,4 @@
-import { assert } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { runSchedule } from "./testing/simulation.ts";
 import { AgentStock } from "./testing/simulation_bytes.ts";
@@ -6,10 +6,10 @@ import { AgentStock } from "./testing/simulation_bytes.ts";
 const stress = Deno.env.get("STATIC_STRESS") === "1";
 const schedules = stress ? 10_000 : 400;
 /** The default run takes as many as fit. */
-const budgetMs = stress ? Infinity : 15_000;
+const budgetMs = stress ? Infinity : 12_000;
 const fewest = 10;
 
-Deno.test(`schedules of 2 to 30 agents on a slow and mortal relay lose, repeat and reorder nothing`, async () => {
+Deno.test("schedules of 2 to 30 agents on a slow and mortal relay lose, repeat and reorder nothing", async () => {
   const stock = new AgentStock();
   const seeds = createRandom(seedFromEnvironment());
   const total = { schedules: 0, agents: 0, entries: 0, commits: 0, messages: 0 };
@@ -37,7 +37,8 @@ Deno.test(`schedules of 2 to 30 agents on a slow and mortal relay lose, repeat a
 Deno.test("the same seed makes the same schedule", async () => {
   const stock = new AgentStock();
   const { seed } = createRandom(seedFromEnvironment());
-  const first = await runSchedule(seed, stock);
-  const second = await runSchedule(seed, stock);
-  assert(JSON.stringify(first) === JSON.stringify(second), `${JSON.stringify(first)} ${JSON.stringify(second)}`);
+  for (let number = 0; number < 3; number++) {
+    const first = await runSchedule(seed + number, stock);
+    assertEquals(await runSchedule(seed + number, stock), first, `STATIC_TEST_SEED=${seed}`);
+  }
 });

@@ -12,8 +12,6 @@ export interface SubscribedChannel {
   itemAfter(position: number): DeliverableItem | "stored" | undefined;
   /** A page of items from the engine. */
   readItems(after: number): Promise<readonly DeliverableItem[]>;
-  /** Where this agent's reading ends, if it does. */
-  endOf(agentId: AgentId): ReadingEnd | undefined;
 }
 
 export interface ReadingEnd {
@@ -60,6 +58,7 @@ export class Subscription {
   #page: readonly DeliverableItem[] = [];
   #pageAt = 0;
   #reading = false;
+  #end: ReadingEnd | undefined;
   #ended = false;
 
   constructor(channel: SubscribedChannel, sink: DeliverySink, options: SubscriptionOptions) {
@@ -80,6 +79,11 @@ export class Subscription {
   /** The last entry that the member was really given and has to acknowledge. */
   get lastDelivered(): number {
     return this.#lastDelivered;
+  }
+
+  /** A reading ends with the membership that it is of, even if another begins before it has come so far. */
+  stopAt(end: ReadingEnd): void {
+    this.#end ??= end;
   }
 
   end(): void {
@@ -109,7 +113,7 @@ export class Subscription {
   pump(): void {
     let budget = turnBytes;
     while (!this.#ended) {
-      const end = this.#channel.endOf(this.agentId);
+      const end = this.#end;
       if (end !== undefined && (end.atOnce || this.#position >= end.sequence)) return this.#finish(end);
       if (!this.#sink.hasRoom || budget <= 0) return this.#sink.queue(this);
       const next = this.#next();

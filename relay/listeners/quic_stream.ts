@@ -52,16 +52,29 @@ async function readAll(stream: CellStream, session: CellSession): Promise<void> 
     }
     session.ended();
   } catch {
-    // The peer reset the stream or the connection is gone; either way nothing more can be said.
+    // The peer reset the stream, or the connection is gone. A connection without a session must not stay.
     session.lost();
+    stream.close({ code: "transport_error", message: "The stream was reset" });
   }
 }
 
-/** Reads into one buffer that is used again and again: a new one for every read would dominate the memory of a session. */
-export function readWithOneBuffer(readable: ReadableStream<Uint8Array>): () => Promise<Uint8Array | undefined> {
+/**
+ * Reads into one buffer that is used again and again: a new one for every read would dominate the memory of a session.
+ * `first` is what was read from the stream before.
+ */
+export function readWithOneBuffer(
+  readable: ReadableStream<Uint8Array>,
+  first: Uint8Array = new Uint8Array(0),
+): () => Promise<Uint8Array | undefined> {
   const reader = readable.getReader({ mode: "byob" });
   let buffer = new ArrayBuffer(readBytes);
+  let before: Uint8Array | undefined = first.length > 0 ? first : undefined;
   return async () => {
+    if (before !== undefined) {
+      const bytes = before;
+      before = undefined;
+      return bytes;
+    }
     const { value } = await reader.read(new Uint8Array(buffer));
     if (value === undefined || value.length === 0) return undefined;
     buffer = value.buffer;

@@ -166,6 +166,20 @@ Deno.test("bytes that are no cells close their own connection and nothing else",
   });
 });
 
+Deno.test("a connection whose stream was reset does not stay", async () => {
+  await withListener(async ({ port }) => {
+    const conn = await connect(port);
+    const stream = await conn.createBidirectionalStream();
+    await echo(stream, Uint8Array.of(1));
+    const writer = stream.writable.getWriter();
+    writer.closed.catch(() => {});
+    await writer.abort(new Error("reset")).catch(() => {});
+    await stream.readable.cancel().catch(() => {});
+    const { closeCode } = await conn.closed;
+    assert(closeCode === 0 || closeCode === errorCodes.transport_error.close, `closed with ${closeCode}`);
+  });
+});
+
 Deno.test("an address has only so many connections that have not authenticated", async () => {
   const links: Link[] = [];
   const open = (link: Link): RelaySession => {

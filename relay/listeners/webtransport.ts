@@ -8,7 +8,7 @@ import type { EndReason } from "../core/ports.ts";
 import { ByteSource, Http3Error } from "./http3/byte_source.ts";
 import { encodeCloseSession, encodeControlStream, encodeResponse, frameType, http3Code } from "./http3/frames.ts";
 import { decodeFields, type Status } from "./http3/qpack.ts";
-import { carrySession } from "./quic_stream.ts";
+import { carrySession, readWithOneBuffer } from "./quic_stream.ts";
 import type { SessionHost } from "./session_host.ts";
 
 export interface WebTransportOptions {
@@ -133,7 +133,7 @@ class Http3Connection {
     await carrySession(this.#options.host, {
       transport: "webtransport",
       remoteAddress: this.#options.address,
-      next: () => source.next(),
+      next: readWithOneBuffer(stream.readable, source.release()),
       writable: stream.writable,
       authenticated: this.#options.authenticated,
       close: (reason) => void this.#goodbye(connect, reason),

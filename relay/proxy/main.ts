@@ -68,13 +68,15 @@ function reloadCertificate(listener: GrpcListener, config: ProxyConfig): void {
 }
 
 try {
+  // Asked for before anything runs, so that no moment is left in which a signal would simply end the process.
+  const asked = new Promise<void>((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, resolve);
+  });
   const config = proxyConfigFrom(environment);
   const listener = await startProxy(config);
   console.log(JSON.stringify({ event: "listening", hostname: config.listen.hostname, port: listener.port }));
   Deno.addSignalListener("SIGHUP", () => reloadCertificate(listener, config));
-  await new Promise<void>((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, resolve);
-  });
+  await asked;
   listener.drain();
   await listener.close();
   Deno.exit(0);

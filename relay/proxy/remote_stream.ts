@@ -16,6 +16,8 @@ export interface RemoteEvents {
   ended(reason: EndReason | undefined): void;
 }
 
+/** What the relay gets to close the connection after its stream has ended. */
+const closeMs = 3_000;
 const transportOptions = { alpnProtocols: ["static-relay/1"], maxIdleTimeout: 10_000, keepAliveInterval: 4_000 };
 
 export class RemoteStream {
@@ -79,7 +81,12 @@ export class RemoteStream {
   async #reason(): Promise<EndReason | undefined> {
     if (this.#conn === undefined) return { code: "connection_error", message: "The proxy cannot reach the relay" };
     const lost: EndReason = { code: "transport_error", message: "The proxy lost its connection to the relay" };
-    const info = await this.#conn.closed.catch(() => undefined);
+    // A relay that is done closes the connection; one that only lost our stream is not waited for.
+    const late = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => late.resolve(undefined), closeMs);
+    const info = await Promise.race([this.#conn.closed.catch(() => undefined), late.promise]);
+    clearTimeout(timer);
+    this.#conn.close({ closeCode: 0, reason: "" });
     if (info === undefined) return lost;
     if (info.closeCode === 0) return undefined;
     const code = errorCodeOfClose(info.closeCode);

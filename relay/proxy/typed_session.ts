@@ -31,8 +31,8 @@ interface PendingCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** Calls of one session that may wait for their reply: as many as the HTTP/2 server has streams for one connection. */
-const maxPendingCalls = 512;
+/** Calls of one session at once: as many as the HTTP/2 server has streams for one connection. */
+const maxCalls = 512;
 /** More than the core sends above its high-water mark: the mark itself and one envelope of the largest size. */
 const maxBufferedBytes = 2 * limits.envelopeBytes;
 
@@ -44,10 +44,11 @@ export class TypedSession implements TypedClient {
   readonly #subscribed = new Set<ChannelId>();
   readonly #notices: { readonly notice: NoticeEnvelope; readonly bytes: number }[] = [];
   #nextId = 1;
+  #callsUnderWay = 0;
   #pendingBytes = 0;
   #maxEnvelopeBytes: number = limits.handshakeEnvelopeBytes;
   /** The core has enough to do, or subscriptions of an earlier stream are being ended. */
-  #busy: Promise<unknown> | undefined;
+  #busy: Promise<void> | undefined;
   #end: { readonly reason: EndReason | undefined } | undefined;
   /** The stream that takes notices; a newer one makes it end. */
   #stream: { wake: () => void } | undefined;
@@ -64,7 +65,7 @@ export class TypedSession implements TypedClient {
 
   /** A call waits for its reply, or a stream for notices: the client is there. */
   get inUse(): boolean {
-    return this.#pending.size > 0 || this.#stream !== undefined;
+    return this.#callsUnderWay > 0 || this.#stream !== undefined;
   }
 
   /** Rejects with a ConnectError. */
@@ -73,11 +74,19 @@ export class TypedSession implements TypedClient {
     body: RequestBody<Name>,
     signal?: AbortSignal,
   ): Promise<ReplyBody<Name>> {
-    if (this.#pending.size >= maxPendingCalls) {
-      throw toConnectError({ code: "overloaded", message: `More than ${maxPendingCalls} calls of this session wait` });
+    if (this.#callsUnderWay >= maxCalls) {
+      throw toConnectError({
+        code: "overloaded",
+        message: `More than ${maxCalls} calls of this session are under way`,
+      });
     }
-    while (this.#busy !== undefined) await this.#busy;
-    return await this.#send(operation, body, signal);
+    this.#callsUnderWay++;
+    try {
+      while (this.#busy !== undefined) await this.#busy;
+      return await this.#send(operation, body, signal);
+    } finally {
+      this.#callsUnderWay--;
+    }
   }
 
   /** Everything that the relay pushes. Ends with the session; subscriptions of an earlier stream end before it begins. */
@@ -139,6 +148,8 @@ export class TypedSession implements TypedClient {
   ended(reason: EndReason | undefined): void {
     if (this.#end !== undefined) return;
     this.#end = { reason };
+    // Whoever was too slow for them will not take them now; they are delivered again to its next session.
+    if (reason?.code === "slow_reader") this.#notices.length = 0;
     for (const { reject } of this.#pending.values()) reject(endedError(reason));
     this.#pending.clear();
     this.#stream?.wake();
@@ -165,7 +176,8 @@ export class TypedSession implements TypedClient {
     const abort = (): void => reject(signal?.reason);
     signal?.addEventListener("abort", abort);
     try {
-      this.#hurry(this.#link.send(calls[operation].lane, envelope));
+      const busy = this.#link.send(calls[operation].lane, envelope);
+      if (busy !== undefined) this.#waitFor(busy);
       const reply = await promise as ReplyBody<Name>; // cast: `receive` compares the operations
       this.#note(operation, body);
       return reply;
@@ -175,12 +187,13 @@ export class TypedSession implements TypedClient {
     }
   }
 
-  #hurry(busy: Promise<void> | undefined): void {
-    if (busy === undefined) return;
-    const turn: Promise<void> = busy.then(() => {
+  /** New calls wait until this is done. */
+  #waitFor(work: Promise<unknown>): Promise<void> {
+    const turn: Promise<void> = work.then(() => {
       if (this.#busy === turn) this.#busy = undefined;
     });
     this.#busy = turn;
+    return turn;
   }
 
   #note<Name extends CallName>(operation: Name, body: RequestBody<Name>): void {
@@ -199,16 +212,12 @@ export class TypedSession implements TypedClient {
     this.#stream?.wake();
   }
 
-  /** The client cannot know what of them an earlier stream lost. New calls wait until this is done. */
+  /** The client cannot know what of them an earlier stream lost. */
   async #endSubscriptions(): Promise<void> {
     const channels = [...this.#subscribed];
     if (channels.length === 0) return;
-    const done = Promise.all(channels.map((channelId) => this.#send("Unsubscribe", { channelId }).catch(() => {})));
-    const turn = done.then(() => {
-      if (this.#busy === turn) this.#busy = undefined;
-    });
-    this.#busy = turn;
     this.#subscribed.clear();
-    await turn;
+    const ends = channels.map((channelId) => this.#send("Unsubscribe", { channelId }).catch(() => {}));
+    await this.#waitFor(Promise.all(ends));
   }
 }

@@ -256,6 +256,23 @@ Deno.test("calls wait while the relay has enough to do", async () => {
   assertEquals(bench.seen, ["Ping"]);
 });
 
+Deno.test("a session has a bounded number of calls under way, those that wait included", async () => {
+  const bench = new Bench();
+  const { session } = await bench.authenticate();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  bench.busy = promise;
+  bench.answer = () => undefined;
+  const outcomes = Promise.allSettled(Array.from({ length: 512 }, () => session.call("Ping", {})));
+  await failsWith("overloaded", () => session.call("Ping", {}));
+  await bench.clock.settle();
+  assertEquals(bench.seen.filter((operation) => operation === "Ping").length, 1);
+  bench.client.ended({ code: "relay_draining", message: "going" });
+  resolve();
+  const codes = (await outcomes).map((outcome) => outcome.status === "rejected" ? codeOf(outcome.reason) : "answered");
+  assertEquals(new Set(codes), new Set(["relay_draining"]));
+  assert(!session.inUse);
+});
+
 Deno.test("an unused session ends, one with an open stream does not", async () => {
   const bench = new Bench();
   const unused = await bench.authenticate();

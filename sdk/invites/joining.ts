@@ -69,6 +69,8 @@ class JoinAttempt {
   readonly #own: OwnKeyPackage;
   readonly #answer = createDeferred<Welcome>();
   #requestId: JoinRequestId | undefined;
+  /** A quick inviter's no may arrive before the relay's answer that says which request is ours. */
+  readonly #rejections = new Map<JoinRequestId, StaticError>();
   #deadlineMs = 0;
   #cancelRepeat: () => void = () => {};
 
@@ -86,8 +88,9 @@ class JoinAttempt {
     const forgetListener = this.#agent.listen({
       onOnline: () => void this.#request(),
       onJoinRejected: ({ requestId, code, message }) => {
-        if (requestId !== this.#requestId || code === "join_timeout") return;
-        this.#answer.reject(createError("join_rejected", `The inviter refused (${code}): ${message}`));
+        if (code === "join_timeout") return;
+        this.#rejections.set(requestId, createError("join_rejected", `The inviter refused (${code}): ${message}`));
+        this.#heed();
       },
     });
     try {
@@ -99,6 +102,11 @@ class JoinAttempt {
       forgetWelcome();
       forgetListener();
     }
+  }
+
+  #heed(): void {
+    const rejection = this.#requestId && this.#rejections.get(this.#requestId);
+    if (rejection !== undefined) this.#answer.reject(rejection);
   }
 
   #take(welcome: Welcome): boolean {
@@ -127,6 +135,7 @@ class JoinAttempt {
         ttlMs: Math.min(Math.ceil(leftMs), limits.joinRequestMs),
       }, { timeoutMs: leftMs });
       this.#requestId = requestId;
+      this.#heed();
     } catch (fault) {
       const error = toStaticError(fault, "Cannot request to join");
       // Added by an answer to an earlier attempt: its Welcome is on its way.

@@ -1,17 +1,24 @@
 /**
- * The store in a browser: records in IndexedDB (strict durability), the key file beside them, sealed by a WebCrypto key that
- * cannot be read out, and a Web Lock for exclusivity. There is no second place that a page can write to without waiting, so
+ * The store in a browser: one IndexedDB with the records and, beside them, the key file, sealed by a WebCrypto key that
+ * cannot be read out; and a Web Lock for exclusivity. There is no second place that a page can write to without waiting, so
  * there is no witness: a profile that was restored as a whole is not noticed.
  */
-import { BrowserLevel } from "browser-level";
-import { type KeyStorage, RecordStore, StoreError, type StoreOptions } from "../store/mod.ts";
-import { bytesToBytes, openLevelBlobs } from "./level_blobs.ts";
+import {
+  afterPrefix,
+  type Blob,
+  type BlobStore,
+  type KeyStorage,
+  RecordStore,
+  StoreError,
+  type StoreOptions,
+} from "../store/mod.ts";
+import { type IndexedDatabase, openIndexedDatabase } from "./indexed_db.ts";
+import { randomBytes } from "./timers.ts";
 
 export { RecordStore, StoreError, type StoreOptions } from "../store/mod.ts";
 
-/** What is used of IndexedDB and Web Locks: Deno's type library has neither. */
+/** What is used of Web Locks: Deno's type library does not have them. */
 interface BrowserGlobals {
-  readonly indexedDB: { open(name: string, version: number): OpenRequest };
   readonly navigator: {
     readonly locks: {
       request(
@@ -23,33 +30,6 @@ interface BrowserGlobals {
   };
 }
 
-interface Request<T> {
-  result: T;
-  error: unknown;
-  onsuccess: (() => void) | null;
-  onerror: (() => void) | null;
-}
-
-interface OpenRequest extends Request<Database> {
-  onupgradeneeded: (() => void) | null;
-}
-
-interface Database {
-  createObjectStore(name: string): void;
-  transaction(names: string[], mode: string, options?: { durability: "strict" }): Transaction;
-  close(): void;
-}
-
-interface Transaction {
-  oncomplete: (() => void) | null;
-  onabort: (() => void) | null;
-  error: unknown;
-  objectStore(name: string): {
-    get(key: string): Request<unknown>;
-    put(value: unknown, key: string): Request<unknown>;
-  };
-}
-
 /** A key file, encrypted; the wrapping key stays inside the browser. */
 interface SealedKeyFile {
   readonly wrappingKey: CryptoKey;
@@ -57,37 +37,38 @@ interface SealedKeyFile {
   readonly sealed: ArrayBuffer;
 }
 
+const blobTable = "blobs";
 const keyTable = "key";
+/** Blobs read at a time: a record is a few kilobytes. */
+const pageLimit = 256;
 
 /** Opens the store of this name and origin, which is created when missing. Throws `StoreError`. */
 export async function openBrowserStore(name: string, options: StoreOptions = {}): Promise<RecordStore> {
   const release = await lock(`static-store ${name}`);
-  const level = new BrowserLevel<Uint8Array, Uint8Array>(name, { ...bytesToBytes, prefix: "static-" });
-  const blobs = await openLevelBlobs(level, release);
-  makeDurable(level);
-  let keys: Database | undefined;
+  let database: IndexedDatabase | undefined;
+  const close = (): Promise<void> => {
+    database?.close();
+    release();
+    return Promise.resolve();
+  };
   try {
-    const database = keys = await openKeyDatabase(`static-key-${name}`);
-    const close = async (): Promise<void> => {
-      database.close();
-      await blobs.close();
-    };
-    return await RecordStore.open({ blobs: { ...blobs, close }, keys: sealedKeyFile(database), random }, options);
+    const opened = database = await openIndexedDatabase(`static-${name}`, [blobTable, keyTable]);
+    return await RecordStore.open({
+      blobs: { ...indexedBlobs(opened), close },
+      keys: sealedKeyFile(opened),
+      random: randomBytes,
+    }, options);
   } catch (error) {
-    keys?.close();
-    await blobs.close();
+    await close();
     throw error;
   }
 }
 
-function browser(): BrowserGlobals {
-  return globalThis as unknown as BrowserGlobals; // cast: the part of a browser's globals that is described above
-}
-
 /** Resolves to the function that releases the lock. */
 function lock(name: string): Promise<() => void> {
+  const { navigator } = globalThis as unknown as BrowserGlobals; // cast: as described above
   return new Promise((resolve, reject) => {
-    browser().navigator.locks.request(name, { ifAvailable: true }, (lock) => {
+    navigator.locks.request(name, { ifAvailable: true }, (lock) => {
       if (lock === null) {
         const text = "Cannot open the store: another tab or worker has it open; close that one first";
         return reject(new StoreError("store_locked", text));
@@ -97,27 +78,39 @@ function lock(name: string): Promise<() => void> {
   });
 }
 
-/** By default a browser acknowledges what the operating system has not yet written. */
-function makeDurable(level: object): void {
-  const { db } = level as { db: Database }; // cast: browser-level's own property, not in its types
-  const transaction = db.transaction.bind(db);
-  db.transaction = (names, mode) => transaction(names, mode, { durability: "strict" });
+function indexedBlobs(database: IndexedDatabase): Omit<BlobStore, "close"> {
+  return {
+    get: async (key) => {
+      const value = await database.get(blobTable, key);
+      return value instanceof Uint8Array ? value : undefined;
+    },
+    // A view would be stored with all of the memory that it is a part of.
+    write: (changes) =>
+      database.write(
+        blobTable,
+        changes.map((change) => change.type === "put" ? { ...change, value: change.value.slice() } : change),
+      ),
+    list: (prefix) => list(database, prefix),
+  };
 }
 
-function random(length: number): Uint8Array<ArrayBuffer> {
-  return crypto.getRandomValues(new Uint8Array(length));
+async function* list(database: IndexedDatabase, prefix: Uint8Array): AsyncIterable<Blob> {
+  const to = afterPrefix(prefix);
+  let [from, after] = [prefix, false];
+  for (;;) {
+    const entries = await database.page(blobTable, { from, after, to }, pageLimit);
+    for (const { key, value } of entries) {
+      if (value instanceof Uint8Array) yield { key, value };
+      [from, after] = [key, true];
+    }
+    if (entries.length < pageLimit) return;
+  }
 }
 
-function openKeyDatabase(name: string): Promise<Database> {
-  const request = browser().indexedDB.open(name, 1);
-  request.onupgradeneeded = () => request.result.createObjectStore(keyTable);
-  return resultOf(request);
-}
-
-function sealedKeyFile(database: Database): KeyStorage {
+function sealedKeyFile(database: IndexedDatabase): KeyStorage {
   return {
     read: async () => {
-      const stored = await resultOf(database.transaction([keyTable], "readonly").objectStore(keyTable).get(keyTable));
+      const stored = await database.get(keyTable, keyTable);
       if (stored === undefined) return undefined;
       const { wrappingKey, iv, sealed } = stored as SealedKeyFile; // cast: only `write` below writes here
       try {
@@ -129,22 +122,10 @@ function sealedKeyFile(database: Database): KeyStorage {
     write: async (bytes) => {
       const algorithm = { name: "AES-GCM", length: 256 };
       const wrappingKey = await crypto.subtle.generateKey(algorithm, false, ["encrypt", "decrypt"]);
-      const iv = random(12);
+      const iv = randomBytes(12);
       const sealed = await crypto.subtle.encrypt({ name: "AES-GCM", iv }, wrappingKey, Uint8Array.from(bytes));
-      const transaction = database.transaction([keyTable], "readwrite", { durability: "strict" });
-      const stored: SealedKeyFile = { wrappingKey, iv, sealed };
-      transaction.objectStore(keyTable).put(stored, keyTable);
-      await new Promise<void>((resolve, reject) => {
-        transaction.oncomplete = resolve;
-        transaction.onabort = () => reject(transaction.error);
-      });
+      const value: SealedKeyFile = { wrappingKey, iv, sealed };
+      await database.write(keyTable, [{ type: "put", key: keyTable, value }]);
     },
   };
-}
-
-function resultOf<T>(request: Request<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
 }

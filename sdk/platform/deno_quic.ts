@@ -7,7 +7,7 @@ import type { Connector } from "../transport/transport.ts";
 import { after } from "./timers.ts";
 
 interface DenoQuic {
-  readonly QuicEndpoint: new () => QuicEndpoint;
+  readonly QuicEndpoint: new (options: { readonly hostname: string }) => QuicEndpoint;
   connectQuic(options: {
     readonly hostname: string;
     readonly port: number;
@@ -51,7 +51,7 @@ export const quic: Connector = {
     signal.throwIfAborted();
     const hashes = trust.certificateHashes.map((value) => ({ algorithm: "sha-256", value }) as const);
     // One endpoint a connection: closing it is the only way to give up a handshake.
-    const endpoint = new deno.QuicEndpoint();
+    const endpoint = openEndpoint(deno);
     const close = (closeCode: number): void => endpoint.close({ closeCode, reason: "" });
     const abort = (): void => close(0);
     signal.addEventListener("abort", abort);
@@ -76,6 +76,15 @@ export const quic: Connector = {
     }
   },
 };
+
+/** For IPv4 and IPv6 at once, or for IPv4 alone where a machine has no other. */
+function openEndpoint({ QuicEndpoint }: DenoQuic): QuicEndpoint {
+  try {
+    return new QuicEndpoint({ hostname: "::" });
+  } catch {
+    return new QuicEndpoint({ hostname: "0.0.0.0" });
+  }
+}
 
 function denoQuic(): DenoQuic | undefined {
   const { Deno } = globalThis as { readonly Deno?: Partial<DenoQuic> }; // cast: only what is described above is used

@@ -1,4 +1,4 @@
-/** A `BlobStore` over any `abstract-level` database: `classic-level` on disk, `browser-level` in IndexedDB. */
+/** A `BlobStore` over an `abstract-level` database: `classic-level` on disk. */
 import { afterPrefix, type Blob, type BlobChange, type BlobStore, StoreError } from "../store/mod.ts";
 
 /** What is used of a database whose keys and values are both bytes. */

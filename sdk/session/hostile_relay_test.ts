@@ -15,6 +15,8 @@ import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { Bench } from "./testing/bench.ts";
 import { relayLimits, type RelayLink } from "./testing/scripted_relay.ts";
 
+const rounds = Deno.env.get("STATIC_STRESS") === "1" ? 5_000 : 150;
+
 interface Attack {
   readonly what: string;
   /** On the request that it answers; true when it has dealt with it. */
@@ -219,7 +221,7 @@ for (const { what, script, code, online = false } of attacks) {
 
 Deno.test("whatever bytes arrive, the session neither throws nor hangs", async () => {
   const random = createRandom(seedFromEnvironment());
-  for (let round = 0; round < 150; round++) {
+  for (let round = 0; round < rounds; round++) {
     const bench = new Bench({
       relay: { cellBytes: 1024 },
       connectors: (relay) => {

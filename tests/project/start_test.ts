@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertExists, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
 
 const root = new URL("../../", import.meta.url);
 
@@ -19,16 +19,6 @@ function start(variables: Readonly<Record<string, string>>): Deno.ChildProcess {
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-}
-
-/** Reads until the text has appeared. */
-async function readUntil(stream: ReadableStream<Uint8Array<ArrayBuffer>>, text: string): Promise<string> {
-  let seen = "";
-  for await (const chunk of stream.pipeThrough(new TextDecoderStream()).values({ preventCancel: true })) {
-    seen += chunk;
-    if (seen.includes(text)) return seen;
-  }
-  throw new Error(`"${text}" did not appear in: ${seen}`);
 }
 
 /** One that must fail: its exit code and what it said. */
@@ -54,7 +44,16 @@ async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
 
 Deno.test("deno task start", (t) =>
   inFolder(async (folder) => {
-    await t.step("runs API and relay, names both, and stops on Ctrl-C within five seconds", () => runAndStop(folder));
+    let stack: RunningStack | undefined;
+    await t.step("runs API and relay, and names both, also after a first start that was interrupted", async () => {
+      await leaveHalfDatabase(folder);
+      stack = await startStack(folder);
+      await visit(stack, folder);
+    });
+    await t.step("refuses a second start on the same directory", () => refuseSecond(folder));
+    await t.step("starts a part again that was killed, on the same ports", () => killRelay(stack));
+    await t.step("stops on Ctrl-C within five seconds", () => interrupt(stack));
+    await t.step("ends its parts when it is killed itself", () => killSupervisor(folder));
     await t.step("names a port that is taken and the variable to change, without a stack trace", () => collide(folder));
     await t.step("tells faults in the configuration of API and relay together", async () => {
       const { code, errors } = await failedStart({ STATIC_ENVIRONMENT: "production", STATIC_RELAY_ENGINE: "cloud" });
@@ -63,27 +62,137 @@ Deno.test("deno task start", (t) =>
     });
   }));
 
-async function runAndStop(folder: string): Promise<void> {
+/** As a first start leaves it that was interrupted while it made the database. */
+async function leaveHalfDatabase(folder: string): Promise<void> {
+  await Deno.mkdir(`${folder}/database`);
+  await Deno.writeTextFile(`${folder}/database/PG_VERSION`, "17\n");
+  await Deno.writeTextFile(`${folder}/database.making`, "");
+}
+
+interface RunningStack {
+  readonly child: Deno.ChildProcess;
+  readonly apiUrl: string;
+  readonly grpcUrl: string;
+  readonly caFile: string;
+  readonly metricsUrls: readonly string[];
+  /** Everything that was printed so far. */
+  output(): string;
+  /** Waits until this has been printed. */
+  printed(pattern: RegExp): Promise<void>;
+  /** The exit code. */
+  ended(): Promise<number>;
+}
+
+async function startStack(folder: string): Promise<RunningStack> {
   const child = start({ STATIC_DATA_DIR: folder, STATIC_API_URL: "https://elsewhere.example" });
-  const output = await readUntil(child.stdout, "Ctrl-C stops it.");
+  let output = "";
+  let onText = (): void => {};
+  const reading = (async () => {
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      output += text;
+      onText();
+    }
+  })();
+  const printed = (pattern: RegExp): Promise<void> =>
+    new Promise((resolve, reject) => {
+      onText = () => pattern.test(output) && resolve();
+      onText();
+      void reading.then(() => reject(new Error(`${pattern} did not appear in: ${output}`)));
+    });
+  await printed(/Ctrl-C stops it\./);
   const find = (pattern: RegExp): string => pattern.exec(output)?.[1] ?? `nothing like ${pattern}`;
-  const health = async (url: string, init: RequestInit & { client?: Deno.HttpClient } = {}): Promise<unknown> =>
-    await (await fetch(`${url}/health`, init)).json();
-  assertEquals(await health(find(/API +(http:\S+)/)), { status: "ok" });
-  assertMatch(find(/Relay +(\S+)/), /^quic:\/\/localhost:\d+$/);
-  using client = Deno.createHttpClient({ caCerts: [await Deno.readTextFile(find(/Trust +(\S+)/))] });
-  assertEquals(await health(find(/ +(https:\S+) +\(gRPC/), { client }), { status: "ok" });
-  for (const url of find(/Metrics +(.+)/).split(/ +/)) {
+  return {
+    child,
+    apiUrl: find(/API +(http:\S+)/),
+    grpcUrl: find(/ +(https:\S+) +\(gRPC/),
+    caFile: find(/Trust +(\S+)/),
+    metricsUrls: find(/Metrics +(.+)/).split(/ +/),
+    output: () => output,
+    printed,
+    ended: async () => {
+      const [{ code }] = await Promise.all([child.status, reading, child.stderr.cancel()]);
+      return code;
+    },
+  };
+}
+
+async function relayHealth({ grpcUrl, caFile }: RunningStack): Promise<unknown> {
+  using client = Deno.createHttpClient({ caCerts: [await Deno.readTextFile(caFile)] });
+  return await (await fetch(`${grpcUrl}/health`, { client })).json();
+}
+
+async function visit(stack: RunningStack, folder: string): Promise<void> {
+  const output = stack.output();
+  assertEquals(await (await fetch(`${stack.apiUrl}/health`)).json(), { status: "ok" });
+  assertMatch(output, /Relay +quic:\/\/localhost:\d+ /);
+  assertEquals(await relayHealth(stack), { status: "ok" });
+  for (const url of stack.metricsUrls) {
     assertMatch(await (await fetch(url)).text(), /^# TYPE static_(api|relay)_/m);
   }
   assertStringIncludes(output, `Data      ${folder}\n`);
-  assert(!output.includes("quota_api_failed"), "the relay has found the API");
+  assertMatch(output, /making its database[^]*done[^]*Try next.*\n( +deno task static .+\n){3}/);
+  const log = await Deno.readTextFile(`${folder}/logs/relay.log`);
+  assertStringIncludes(log, '"event":"configuration"');
+  assert(!log.includes("quota_api_failed"), "the relay has found the API");
+}
 
+async function interrupt(stack: RunningStack | undefined): Promise<void> {
+  assertExists(stack);
   const startMs = performance.now();
-  child.kill("SIGINT");
-  assertEquals((await child.status).code, 0);
+  stack.child.kill("SIGINT");
+  assertEquals(await stack.ended(), 0);
   assertLess(performance.now() - startMs, 5_000);
-  await child.stderr.cancel();
+}
+
+async function refuseSecond(folder: string): Promise<void> {
+  const { code, errors } = await failedStart({ STATIC_DATA_DIR: folder });
+  assertEquals(code, 1);
+  assertMatch(errors, /^Cannot start: another stack \(process \d+\) runs in .*STATIC_DATA_DIR/);
+}
+
+async function killRelay(stack: RunningStack | undefined): Promise<void> {
+  assertExists(stack);
+  Deno.kill(await processOf(stack.child.pid, "stack/relay/main.ts"), "SIGKILL");
+  await stack.printed(/Relay was ended by SIGKILL; starting it again in 0\.5 s\nRelay runs again/);
+  assertEquals(await relayHealth(stack), { status: "ok" });
+}
+
+async function killSupervisor(folder: string): Promise<void> {
+  const { child, ended } = await startStack(folder);
+  const supervisor = await processOf(child.pid, "start.ts");
+  const parts = [await processOf(supervisor, "stack/api/main.ts"), await processOf(supervisor, "stack/relay/main.ts")];
+  Deno.kill(supervisor, "SIGKILL");
+  await ended();
+  // wait: for processes that are nobody's children any more; the test would hang, and fail, if they stayed
+  while (parts.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+/** The descendant of a process whose command line contains this. */
+async function processOf(ancestor: number, part: string): Promise<number> {
+  for await (const { name } of Deno.readDir("/proc")) {
+    if (!/^\d+$/.test(name) || !isDescendant(Number(name), ancestor)) continue;
+    if (Deno.readTextFileSync(`/proc/${name}/cmdline`).includes(part)) return Number(name);
+  }
+  throw new Error(`No process runs ${part}`);
+}
+
+function isDescendant(pid: number, ancestor: number): boolean {
+  for (let current = pid; current > 1; current = parentOf(current)) {
+    if (current === ancestor) return true;
+  }
+  return false;
+}
+
+function parentOf(pid: number): number {
+  try {
+    return Number(/\) \w (\d+)/.exec(Deno.readTextFileSync(`/proc/${pid}/stat`))?.[1] ?? 0);
+  } catch {
+    return 0; // It has ended meanwhile.
+  }
+}
+
+function isRunning(pid: number): boolean {
+  return parentOf(pid) !== 0;
 }
 
 async function collide(folder: string): Promise<void> {

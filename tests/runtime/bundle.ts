@@ -14,10 +14,15 @@ export interface Project {
 /** What loads files of its own cannot be bundled; Node finds it in the project's `node_modules`, beside the bundle. */
 const external = ["classic-level", "mls-ts"];
 
+/** Large, and no runtime needs them. */
+const tools = ["typescript", "assemblyscript", "@types/node"];
+
 export async function createProject(): Promise<Project> {
   const folder = await Deno.makeTempDir({ prefix: "static-runtime-" });
   const { imports } = JSON.parse(await Deno.readTextFile(root("deno.json")));
-  const packages = Object.entries(imports).filter(([, target]) => String(target).startsWith("npm:"));
+  const packages = Object.entries(imports).filter(([name, target]) =>
+    String(target).startsWith("npm:") && !tools.includes(name)
+  );
   const config = { imports: Object.fromEntries(packages), nodeModulesDir: "auto" };
   await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify(config));
   await Deno.copyFile(root("deno.lock"), `${folder}/deno.lock`);
@@ -50,7 +55,10 @@ async function bundle(
     target: platform === "node" ? "node20" : "chrome115",
     external: platform === "node" ? [...outside] : [],
     nodePaths: [`${folder}/node_modules`],
-    alias: { "#platform": root(`sdk/platform/${platform}.ts`).pathname },
+    alias: {
+      "#platform": root(`sdk/platform/${platform}.ts`).pathname,
+      "static-sdk": root("sdk/mod.ts").pathname,
+    },
     // CommonJS dependencies ask for Node's built-in modules by `require`, which ES modules do not have.
     ...(platform === "node"
       ? {

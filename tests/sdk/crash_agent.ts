@@ -1,7 +1,6 @@
 /** An agent that lives through the crash of its relay, and tells. The same in every runtime. */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import type { Platform } from "../../sdk/platform/platform.ts";
-import { openRelaySession, type RelayOptions } from "../../sdk/session/open_session.ts";
+import { openRelaySession, type Platform, type RelayOptions } from "../../sdk/session/testing/mod.ts";
 
 export interface CrashAgent {
   readonly options: RelayOptions;

@@ -1,9 +1,13 @@
 /** What a session does with a real relay, in any runtime and over any transport. */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { parseBinaryId } from "../../proto/mod.ts";
-import type { Platform } from "../../sdk/platform/platform.ts";
-import { openRelaySession, type RelayOptions } from "../../sdk/session/open_session.ts";
-import type { RelaySession } from "../../sdk/session/ports.ts";
+import {
+  openRelaySession,
+  type Platform,
+  type RelayOptions,
+  type RelaySession,
+  StaticError,
+} from "../../sdk/session/testing/mod.ts";
 import { check, failsWith, type RuntimeTest } from "../runtime/suite.ts";
 
 /** Where the relay is and how it is to be reached; plain values, so that a page or a process can be given them. */
@@ -14,6 +18,8 @@ export interface SessionTarget extends Required<Pick<RelayOptions, "endpoint" | 
   readonly expected: string;
   /** A port of this machine on which nobody listens. */
   readonly deadEndpoint: string;
+  /** Trust under which the relay is a stranger; undefined where a runtime was told to trust everybody. */
+  readonly wrongTls: RelayOptions["tls"] | undefined;
 }
 
 const offKey = `sk_live_${"0".repeat(46)}`;
@@ -129,6 +135,18 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
         await failsWith("connection_error", () => open({ apiUrl: target.deadEndpoint.replace(/^\w+/, "http") }));
         const session = await open({ endpoint: target.deadEndpoint });
         await failsWith("connection_error", () => session.call("Ping", {}, { timeoutMs: 1_500 }));
+        await session.close();
+      },
+    },
+    {
+      name: "a relay whose certificate is not trusted is not talked to, and the error says so",
+      run: async () => {
+        if (target.wrongTls === undefined) return;
+        const session = await open({ tls: target.wrongTls });
+        const call = session.call("Ping", {}, { timeoutMs: 2_500 });
+        const error = await call.then(() => undefined, (error: unknown) => error);
+        check(error instanceof StaticError && error.code === "connection_error", `it ended with ${String(error)}`);
+        check(/certificate|handshake/i.test(error.message), error.message);
         await session.close();
       },
     },

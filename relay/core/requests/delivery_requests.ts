@@ -32,6 +32,8 @@ export async function subscribe(
   const subscription = new Subscription(channel, session, { agentId, tag, windowBytes, after: start });
   session.subscriptions.set(channelId, { channel, subscription });
   channel.subscriptions.set(agentId, subscription);
+  const end = channel.endOf(agentId);
+  if (end !== undefined) subscription.stopAt(end);
   session.notify("DeliverStart", { channelId, tag, after: start });
   subscription.wake();
   tellRejoins(asker, channel);

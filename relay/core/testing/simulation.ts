@@ -62,14 +62,16 @@ function openRelay(random: Random): Promise<SimulatedRelay> {
 function createSimulation(random: Random, relay: SimulatedRelay, stock: AgentStock): Simulation {
   // Few agents meet each other more often: most schedules are small.
   const count = 2 + random.below(random.pick([3, 3, 8, 29]));
-  const agents = Array.from({ length: count }, (_, number) => new SimulatedAgent(stock.agent(number), 0, relay));
+  const accounts = random.pick([1, 1, 2]);
+  const numbers = Array.from({ length: count }, (_, number) => number);
+  const agents = numbers.map((number) => new SimulatedAgent(stock.agent(number), number % accounts, relay));
   const simulation: Simulation = {
     random,
     relay,
     agents,
     stock,
     names: channelNames(1 + random.below(4)),
-    keyPackages: random.chance(0.2) ? 5 : 0,
+    keyPackages: random.chance(0.15) ? 12 : 0,
     nextKeyPackage: 0,
     invites: [],
   };
@@ -96,8 +98,9 @@ async function warmUp(simulation: Simulation): Promise<void> {
   await relay.time.advance(2_000);
 }
 
-function pickSome({ random, agents }: Simulation, creator: SimulatedAgent): AgentId[] {
-  const share = random.pick([0.3, 0.8, 1]);
+/** Few where others are to come in with KeyPackages of their own. */
+function pickSome({ random, agents, keyPackages }: Simulation, creator: SimulatedAgent): AgentId[] {
+  const share = keyPackages > 0 ? 0.2 : random.pick([0.3, 0.8, 1]);
   return agents.filter((agent) => agent !== creator && random.chance(share)).map(({ agentId }) => agentId);
 }
 

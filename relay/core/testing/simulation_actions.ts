@@ -13,7 +13,14 @@ import type { SimulatedAgent } from "./simulation_agent.ts";
 import { createCommit, createMessage, createWelcome } from "./simulation_bytes.ts";
 import { sendCommit } from "./simulation_commits.ts";
 import type { ModelChannel } from "./simulation_model.ts";
-import { pickChannel, pickEpoch, recent, type Simulation } from "./simulation_setting.ts";
+import {
+  type HeldInvite,
+  nextKeyPackage,
+  pickChannel,
+  pickEpoch,
+  recent,
+  type Simulation,
+} from "./simulation_setting.ts";
 
 type Action = (simulation: Simulation, actor: SimulatedAgent) => unknown;
 
@@ -35,7 +42,8 @@ const actions: readonly (readonly [weight: number, action: Action])[] = [
   [1, (_simulation, actor): void => actor.connect()],
   [2, stallOrResume],
   [1, (simulation, actor): void => createChannel(simulation, actor, simulation.random.pick(simulation.names))],
-  [3, useKeyPackages],
+  [6, useKeyPackages],
+  [1, rejectJoin],
   [2, misbehave],
 ];
 const totalWeight = actions.reduce((sum, [weight]) => sum + weight, 0);
@@ -124,10 +132,10 @@ async function unsubscribe({ random }: Simulation, actor: SimulatedAgent): Promi
 function acknowledge({ random }: Simulation, actor: SimulatedAgent): void {
   if (actor.readings.length === 0) return;
   const { channelId, position, stay } = random.pick(actor.readings);
+  // Who was added again takes the Welcome first, which is an action of its own.
+  if (stay.next !== undefined) return;
   const received = random.chance(0.8) ? position : random.below(position + 1);
   const consumed = random.chance(0.6) ? received : random.below(received + 1);
-  // Taking a Welcome is an action of its own.
-  if (stay.next !== undefined) return;
   void actor.acknowledge(channelId, consumed, received, random.chance(0.6));
 }
 
@@ -183,36 +191,44 @@ function stallOrResume(_simulation: Simulation, actor: SimulatedAgent): void {
   actor.stalled = !actor.stalled;
 }
 
-/** The ways into a channel that need a KeyPackage. */
+/** The ways into a channel that need a KeyPackage: invites, and KeyPackages that wait on the relay. */
 function useKeyPackages(simulation: Simulation, actor: SimulatedAgent): void {
-  const { random, stock, invites } = simulation;
+  const { random, invites, relay } = simulation;
+  if (simulation.keyPackages <= 0) return;
+  const invite = invites.findLast(({ channelId }) =>
+    relay.auditor.channel(channelId)?.members.has(actor.agentId) === false
+  );
+  if (invite !== undefined && random.chance(0.6)) return requestJoin(simulation, actor, invite);
   const channel = pickChannel(simulation, actor);
-  if (simulation.keyPackages <= 0 || channel === undefined) return;
-  const { channelId } = channel.channel;
-  const nextKeyPackage = (): Uint8Array => {
-    simulation.keyPackages--;
-    return stock.keyPackage(actor.agent, simulation.nextKeyPackage++);
-  };
-  switch (random.below(4)) {
-    case 0:
-      return void actor.ask("UploadKeyPackage", { keyPackages: [nextKeyPackage()], replace: random.chance(0.2) });
-    case 1: {
-      const { agentId } = random.pick(simulation.agents);
-      return void actor.ask("AddMember", { channelId, agentId, nonce: random.bytes(16) });
-    }
-    case 2: {
-      const inviteId = binaryIdFromBytes<InviteId>(random.bytes(16));
-      const expiresAtMs = simulation.relay.time.nowMs() + 5 * 60_000;
-      invites.push({ channelId, inviteId, inviter: actor });
-      return void actor.ask("RegisterInvite", { channelId, inviteId, expiresAtMs, uses: 1 + random.below(2) });
-    }
-    default: {
-      if (invites.length === 0) return;
-      const invite = random.pick(invites);
-      const body = { channelId: invite.channelId, inviteId: invite.inviteId, mac: random.bytes(32), ttlMs: 60_000 };
-      return void actor.ask("RequestJoin", { ...body, keyPackage: nextKeyPackage() });
-    }
+  if (channel === undefined || random.chance(0.3)) {
+    const keyPackages = [nextKeyPackage(simulation, actor)];
+    return void actor.ask("UploadKeyPackage", { keyPackages, replace: random.chance(0.2) });
   }
+  const { channelId } = channel.channel;
+  if (random.chance(0.5)) {
+    const strangers = simulation.agents.filter((agent) => !channel.members.has(agent.agentId));
+    const { agentId } = random.pick(strangers.length > 0 ? strangers : simulation.agents);
+    const body = { channelId, agentId, nonce: random.bytes(16) };
+    for (let times = random.chance(0.3) ? 2 : 1; times > 0; times--) void actor.ask("AddMember", body);
+    return;
+  }
+  const inviteId = binaryIdFromBytes<InviteId>(random.bytes(16));
+  const expiresAtMs = relay.time.nowMs() + 5 * 60_000;
+  invites.push({ channelId, inviteId });
+  void actor.ask("RegisterInvite", { channelId, inviteId, expiresAtMs, uses: 1 + random.below(2) });
+}
+
+function requestJoin(simulation: Simulation, actor: SimulatedAgent, { channelId, inviteId }: HeldInvite): void {
+  const keyPackage = nextKeyPackage(simulation, actor);
+  const body = { channelId, inviteId, keyPackage, mac: simulation.random.bytes(32), ttlMs: 60_000 };
+  void actor.ask("RequestJoin", body);
+}
+
+/** The inviter's no. */
+function rejectJoin({ random }: Simulation, actor: SimulatedAgent): void {
+  if (actor.joinRequests.length === 0) return;
+  const { channelId, requestId } = random.pick(actor.joinRequests);
+  void actor.ask("RejectJoin", { channelId, requestId, code: "join_rejected", message: "Not today" });
 }
 
 /** Requests that break the contract: each has its refusal, and the session goes on. */

@@ -97,17 +97,10 @@ export class SimulatedAgent {
     return outcome;
   }
 
-  async subscribe(channelId: ChannelId, windowBytes: number, after?: number): Promise<Outcome<"Subscribe">> {
+  subscribe(channelId: ChannelId, windowBytes: number, after?: number): Promise<Outcome<"Subscribe">> {
     const tag = ++this.#tag;
-    const { reader } = this;
-    reader.asked.set(tag, after);
-    const outcome = await this.ask("Subscribe", {
-      channelId,
-      windowBytes,
-      tag,
-      ...(after !== undefined && { after }),
-    });
-    return outcome;
+    this.reader.asked.set(tag, after);
+    return this.ask("Subscribe", { channelId, windowBytes, tag, ...(after !== undefined && { after }) });
   }
 
   async unsubscribe(channelId: ChannelId): Promise<void> {

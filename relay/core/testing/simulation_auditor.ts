@@ -23,7 +23,6 @@ export type Outcome<Name extends CallName = CallName> =
 /** A message or commit under way, known by its bytes. */
 interface Attempt {
   readonly sender: AgentId;
-  readonly firstMs: number;
   open: number;
   /** Answered with yes, or not at all. */
   hopeful: boolean;
@@ -37,7 +36,6 @@ interface Before {
   readonly head: number;
   readonly stay: Stay | undefined;
   readonly active: boolean;
-  readonly atMs: number;
   readonly life: number;
 }
 
@@ -115,7 +113,7 @@ export class Auditor {
   /** At the end, when nothing is under way any more. */
   finish(): void {
     for (const { open, hopeful, sequence, sender } of this.#attempts.values()) {
-      this.check(open === 0 || sequence === undefined, `a request of ${sender} was never answered`);
+      this.check(open === 0, `a request of ${sender} was never answered`);
       this.check(sequence === undefined || hopeful, `entry ${sequence} of ${sender} was refused and is in the log`);
     }
   }
@@ -140,7 +138,6 @@ export class Auditor {
       head: channel?.head ?? 0,
       stay: channel?.lastStay(agentId),
       active: channel?.isActive(agentId) ?? false,
-      atMs: this.nowMs(),
       life: this.life,
     };
   }
@@ -153,7 +150,7 @@ export class Auditor {
       : undefined;
     if (bytes === undefined) return undefined;
     const key = keyOf(bytes);
-    const attempt = this.#attempts.get(key) ?? { sender, firstMs: this.nowMs(), open: 0, hopeful: false };
+    const attempt = this.#attempts.get(key) ?? { sender, open: 0, hopeful: false };
     this.#attempts.set(key, attempt);
     return attempt;
   }
@@ -210,10 +207,18 @@ export class Auditor {
         );
       case "AddMember":
         return this.#checkClaim(agentId, body as RequestBody<"AddMember">, reply as ReplyBody<"AddMember">);
+      case "CreateChannel":
+        return this.#checkCreated(agentId, body as RequestBody<"CreateChannel">, reply as ReplyBody<"CreateChannel">);
       case "ListMembers":
         return this.check(before.stay !== undefined, `${agentId} was told the members of a channel of others`);
       default:
     }
+  }
+
+  #checkCreated(creator: AgentId, body: RequestBody<"CreateChannel">, reply: ReplyBody<"CreateChannel">): void {
+    const created = this.channels.get(reply.channelId)?.channel;
+    const own = created?.creator === creator && created.name === body.name && equalBytes(created.nonce, body.nonce);
+    this.check(own, `${creator} was answered with a channel that it did not create`);
   }
 
   #checkMessage(sender: AgentId, body: RequestBody<"SendMessage">, reply: ReplyBody<"SendMessage">): void {

@@ -34,7 +34,8 @@ export class AgentStock {
     const key = `${agentId} ${number}`;
     const made = this.#keyPackages.get(key);
     if (made !== undefined) return made;
-    const initKey = new Uint8Array(32).fill(number + 1);
+    // Unlike the leaf's key, which is all twos.
+    const initKey = new Uint8Array(32).fill(number + 3);
     const lifetime = { notBeforeMs: startMs - dayMs, notAfterMs: startMs + 90 * dayMs };
     const keyPackage = createKeyPackage({ secretKey, identity, initKey, ...lifetime });
     this.#keyPackages.set(key, keyPackage);

@@ -1,10 +1,10 @@
 /** The commits of a schedule: each a change that its sender believes possible in the epoch that it believes current. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AgentId, rejoinStatement, type RequestBody } from "../../../proto/mod.ts";
+import { type AgentId, limits, rejoinStatement, type RequestBody } from "../../../proto/mod.ts";
 import type { SimulatedAgent } from "./simulation_agent.ts";
 import { createCommit, createWelcome } from "./simulation_bytes.ts";
 import type { ModelChannel } from "./simulation_model.ts";
-import { pickChannel, pickEpoch, type Simulation } from "./simulation_setting.ts";
+import { nextKeyPackage, pickChannel, pickEpoch, type Simulation } from "./simulation_setting.ts";
 
 type Commit = RequestBody<"SendCommit">;
 type Change = Partial<Pick<Commit, "added" | "removed" | "owners" | "answers" | "rejoins">>;
@@ -19,15 +19,17 @@ const changes: readonly MakeChange[] = [
   swap,
   changeOwners,
   removeLeavers,
-  answerJoin,
-  answerRejoin,
   askToRejoin,
 ];
 
 export function sendCommit(simulation: Simulation, actor: SimulatedAgent): void {
   const channel = pickChannel(simulation, actor);
-  const change = channel && simulation.random.pick(changes)(simulation, actor, channel);
-  if (channel !== undefined && change !== undefined) commitChange(simulation, actor, channel, change);
+  if (channel === undefined) return;
+  const answer = simulation.random.chance(0.5)
+    ? answerJoin(simulation, actor, channel) ?? answerRejoin(simulation, actor, channel)
+    : undefined;
+  const change = answer ?? simulation.random.pick(changes)(simulation, actor, channel);
+  if (change !== undefined) commitChange(simulation, actor, channel, change);
 }
 
 export function commitChange(
@@ -59,7 +61,9 @@ export function commitChange(
 function createWelcomes({ random }: Simulation, added: readonly AgentId[]): Commit["welcomes"] {
   const welcomed = random.chance(0.1) ? added.slice(1) : added;
   if (welcomed.length === 0) return [];
-  if (random.chance(0.5)) return [{ recipients: welcomed, welcome: createWelcome(random) }];
+  if (welcomed.length > limits.welcomesPerCommit || random.chance(0.5)) {
+    return [{ recipients: welcomed, welcome: createWelcome(random) }];
+  }
   return welcomed.map((agentId) => ({ recipients: [agentId], welcome: createWelcome(random) }));
 }
 
@@ -126,9 +130,8 @@ function answerRejoin(_simulation: Simulation, actor: SimulatedAgent, channel: M
 
 /** Not a commit, but what one will answer. */
 function askToRejoin(simulation: Simulation, actor: SimulatedAgent, { channel, epoch }: ModelChannel): undefined {
-  if (simulation.keyPackages <= 0) return undefined;
-  simulation.keyPackages--;
-  const keyPackage = simulation.stock.keyPackage(actor.agent, simulation.nextKeyPackage++);
+  if (simulation.keyPackages <= 0 || simulation.random.chance(0.7)) return undefined;
+  const keyPackage = nextKeyPackage(simulation, actor);
   const { channelId } = channel;
   const statement = { channelId, agentId: actor.agentId, keyPackageHash: sha256(keyPackage), epoch };
   const signature = actor.agent.sign(rejoinStatement(statement));

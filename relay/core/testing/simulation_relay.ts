@@ -195,12 +195,8 @@ function createConfig({ queueBytes }: RelayOptions): CoreConfig {
 function createTokens(): TokenVerifier {
   return {
     verify: (token) => {
-      const [account, expiresAtMs] = token.split(" ");
-      return Promise.resolve({
-        account: parseAccountId(account ?? ""),
-        plan: "dev",
-        expiresAtMs: Number(expiresAtMs),
-      });
+      const [account = "", expiresAtMs] = token.split(" ");
+      return Promise.resolve({ account: parseAccountId(account), plan: "dev", expiresAtMs: Number(expiresAtMs) });
     },
   };
 }

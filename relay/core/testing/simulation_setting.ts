@@ -16,7 +16,18 @@ export interface Simulation {
   keyPackages: number;
   /** The next KeyPackage of the stock. */
   nextKeyPackage: number;
-  readonly invites: { readonly channelId: ChannelId; readonly inviteId: InviteId; readonly inviter: SimulatedAgent }[];
+  readonly invites: HeldInvite[];
+}
+
+export interface HeldInvite {
+  readonly channelId: ChannelId;
+  readonly inviteId: InviteId;
+}
+
+/** One that was not used in this schedule yet. */
+export function nextKeyPackage(simulation: Simulation, { agent }: SimulatedAgent): Uint8Array {
+  simulation.keyPackages--;
+  return simulation.stock.keyPackage(agent, simulation.nextKeyPackage++);
 }
 
 /** Mostly a channel of which the actor is a member. */

@@ -10,7 +10,7 @@ export class ByteSource {
   #rest: Uint8Array = new Uint8Array(0);
   #budget: number;
 
-  /** `budget` is how many bytes may be read or skipped in all; only `next()` goes beyond it. */
+  /** `budget` is how many bytes may be read or skipped in all. */
   constructor(stream: ReadableStream<Uint8Array>, budget: number) {
     this.#reader = stream.getReader();
     this.#budget = budget;
@@ -59,11 +59,10 @@ export class ByteSource {
     }
   }
 
-  /** What follows, piece by piece and without limit; undefined at the end. */
-  async next(): Promise<Uint8Array | undefined> {
-    const part = await this.#chunk();
-    this.#rest = new Uint8Array(0);
-    return part;
+  /** Lets go of the stream; answers what was read from it and not used. */
+  release(): Uint8Array {
+    this.#reader.releaseLock();
+    return this.#rest;
   }
 
   cancel(): void {

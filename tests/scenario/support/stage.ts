@@ -29,7 +29,7 @@ export const runtime: Runtime = {
 
 /** One agent with its disk, which outlives its processes. */
 export class Actor {
-  readonly label: string;
+  label: string;
   readonly account: number;
   readonly #stage: Stage;
   #disk: MemoryDisk = createMemoryDisk();
@@ -47,7 +47,10 @@ export class Actor {
   /** A new process on the same disk. */
   async start(): Promise<this> {
     const store = await RecordStore.open(openMemory(this.#disk, (length) => runtime.randomBytes(length)));
-    const identity = await openIdentity(store, new TextEncoder().encode(this.label), runtime);
+    const identity = await openIdentity(store, new TextEncoder().encode(this.label), runtime).catch(async (error) => {
+      await store.close();
+      throw error;
+    });
     const { signingSeed, signatureKey } = identity;
     const session = new MemorySession(
       {

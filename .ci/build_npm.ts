@@ -1,0 +1,164 @@
+/**
+ * Builds the npm packages `static-sdk` and `static-cli` below `dist` and packs them: ES modules and types by plain `tsc`,
+ * dependencies with the versions of `deno.json`, and one `#platform` per runtime by conditions. `deno task build:npm` prints
+ * where they are.
+ */
+import { listFiles } from "./source.ts";
+
+export interface NpmPackage {
+  /** The unpacked package. */
+  readonly folder: string;
+  readonly tarball: string;
+}
+
+export interface PackageDefinition {
+  readonly name: string;
+  /** What the package is made of; everything that these do not import stays outside. */
+  readonly entries: readonly string[];
+  readonly readme: string;
+  /** Whether others compile against it. */
+  readonly declaration: boolean;
+  readonly manifest: Readonly<Record<string, unknown>>;
+}
+
+const version = "0.1.0";
+const sources = /^(cli|sdk|proto|wasm)\/(?!assembly\/).*(?<!_test)\.ts$/;
+const repository = new URL("../", import.meta.url).pathname;
+
+export const sdkPackage: PackageDefinition = {
+  name: "static-sdk",
+  entries: ["sdk/mod.ts", "sdk/platform/browser.ts", "sdk/platform/deno.ts", "sdk/platform/node.ts"],
+  readme: "sdk/README.md",
+  declaration: true,
+  manifest: {
+    description: "End-to-end encrypted channels for software agents",
+    sideEffects: false,
+    exports: { ".": { types: "./sdk/mod.d.ts", default: "./sdk/mod.js" } },
+    imports: {
+      "#platform": {
+        deno: "./sdk/platform/deno.js",
+        browser: "./sdk/platform/browser.js",
+        default: "./sdk/platform/node.js",
+      },
+    },
+  },
+};
+
+/** The program carries the SDK of its own version, so that the two always fit. */
+export const cliPackage: PackageDefinition = {
+  name: "static-cli",
+  entries: ["cli/main.ts", "sdk/platform/node.ts"],
+  readme: "cli/README.md",
+  declaration: false,
+  manifest: {
+    description: "The command line of Static: end-to-end encrypted channels for software agents",
+    bin: { static: "cli/main.js" },
+    imports: { "#platform": "./sdk/platform/node.js" },
+  },
+};
+
+/** `out` is emptied first. */
+export async function buildPackage(out: string, definition: PackageDefinition = sdkPackage): Promise<NpmPackage> {
+  await Deno.remove(out, { recursive: true }).catch(() => {});
+  const { name, readme } = definition;
+  const folder = `${out}/npm`;
+  await Deno.mkdir(folder, { recursive: true });
+  const work = await Deno.makeTempDir({ prefix: "static-build-" });
+  try {
+    await copySources(work);
+    await compile(work, folder, definition);
+  } finally {
+    await Deno.remove(work, { recursive: true });
+  }
+  await Deno.writeTextFile(`${folder}/package.json`, JSON.stringify(await describe(folder, definition), null, 2));
+  await Deno.copyFile(`${repository}LICENSE`, `${folder}/LICENSE`);
+  await Deno.copyFile(repository + readme, `${folder}/README.md`);
+  await run("npm", ["pack", "--silent", "--pack-destination", out], folder);
+  return { folder, tarball: `${out}/${name}-${version}.tgz` };
+}
+
+async function copySources(work: string): Promise<void> {
+  const written = (await listFiles(repository)).filter((path) => sources.test(path));
+  const paths = [...written, ...await filesOf("proto/gen"), ...await filesOf("wasm/gen")];
+  for (const path of paths) {
+    await Deno.mkdir(`${work}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
+    await Deno.copyFile(repository + path, `${work}/${path}`);
+  }
+}
+
+/** Generated code, which `listFiles` leaves out. */
+async function filesOf(folder: string): Promise<string[]> {
+  return (await Array.fromAsync(Deno.readDir(repository + folder))).map(({ name }) => `${folder}/${name}`);
+}
+
+/** Types are checked once more here: against Node's and the DOM's, and a library no newer than Node 20. */
+async function compile(work: string, folder: string, { entries, declaration }: PackageDefinition): Promise<void> {
+  const { imports, compilerOptions } = await readConfig();
+  const packages = Object.entries(imports).filter(([, target]) => target.startsWith("npm:"));
+  await writeJson(`${work}/deno.json`, { imports: Object.fromEntries(packages), nodeModulesDir: "auto" });
+  await Deno.copyFile(`${repository}deno.lock`, `${work}/deno.lock`);
+  await run(Deno.execPath(), ["install", "--quiet"], work);
+  await writeJson(`${work}/package.json`, { type: "module" });
+  await writeJson(`${work}/tsconfig.json`, {
+    compilerOptions: {
+      ...compilerOptions,
+      target: "es2022",
+      lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable"],
+      module: "nodenext",
+      rewriteRelativeImportExtensions: true,
+      declaration,
+      types: ["node"],
+      paths: { "#platform": ["./sdk/platform/node.ts"] },
+      rootDir: ".",
+      outDir: folder,
+      // Ours is checked; what dependencies declare is theirs.
+      skipLibCheck: true,
+    },
+    files: entries,
+  });
+  await run(Deno.execPath(), ["run", "-A", "node_modules/typescript/bin/tsc", "-p", "."], work);
+}
+
+/** The dependencies are what the compiled modules really import. */
+async function describe(folder: string, { name, manifest }: PackageDefinition): Promise<Record<string, unknown>> {
+  const { imports } = await readConfig();
+  const used = new Set<string>();
+  for (const path of await listFiles(folder)) {
+    if (!path.endsWith(".js")) continue;
+    const text = await Deno.readTextFile(`${folder}/${path}`);
+    for (const [, specifier = ""] of text.matchAll(/^(?:import|export)\b[^;"]*"([^"]+)";/gm)) used.add(specifier);
+  }
+  const dependencies = Object.entries(imports)
+    .filter(([name]) => [...used].some((specifier) => specifier === name || specifier.startsWith(`${name}/`)))
+    .filter(([, target]) => target.startsWith("npm:"))
+    .map(([name, target]) => [name, target.slice(target.lastIndexOf("@") + 1)]);
+  const common = { name, version, license: "Apache-2.0", type: "module", engines: { node: ">=20" } };
+  return { ...common, ...manifest, dependencies: Object.fromEntries(dependencies) };
+}
+
+interface DenoConfig {
+  readonly imports: Readonly<Record<string, string>>;
+  readonly compilerOptions: Readonly<Record<string, unknown>>;
+}
+
+async function readConfig(): Promise<DenoConfig> {
+  return JSON.parse(await Deno.readTextFile(`${repository}deno.json`));
+}
+
+async function writeJson(path: string, value: unknown): Promise<void> {
+  await Deno.writeTextFile(path, JSON.stringify(value));
+}
+
+async function run(command: string, args: readonly string[], cwd: string): Promise<void> {
+  const { success, stdout, stderr } = await new Deno.Command(command, { args: [...args], cwd, stdin: "null" }).output();
+  if (success) return;
+  const decoder = new TextDecoder();
+  throw new Error(`${command} ${args.join(" ")} failed: ${decoder.decode(stdout)}${decoder.decode(stderr)}`);
+}
+
+if (import.meta.main) {
+  for (const definition of [sdkPackage, cliPackage]) {
+    const { tarball } = await buildPackage(`${repository}dist/${definition.name}`, definition);
+    console.log(tarball.slice(repository.length));
+  }
+}

@@ -1,0 +1,55 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { StaticError } from "../errors.ts";
+import { credentialsPath, readSettings } from "./settings.ts";
+
+/** With these variables and no others of ours, and with this credentials file if one is given. */
+async function withSettings(
+  { variables = {}, file }: { variables?: Record<string, string>; file?: string },
+  act: (path: string) => Promise<void>,
+): Promise<void> {
+  const names = ["STATIC_API_KEY", "STATIC_API_URL", "STATIC_RELAY_URL", "STATIC_CA_FILE", "XDG_CONFIG_HOME"];
+  const before = names.map((name) => Deno.env.get(name));
+  const folder = await Deno.makeTempDir({ prefix: "static-settings-" });
+  for (const name of names) Deno.env.delete(name);
+  for (const [name, value] of Object.entries({ ...variables, XDG_CONFIG_HOME: folder })) Deno.env.set(name, value);
+  try {
+    const path = `${folder}/static/credentials.json`;
+    if (file !== undefined) {
+      await Deno.mkdir(`${folder}/static`);
+      await Deno.writeTextFile(path, file);
+    }
+    await act(path);
+  } finally {
+    names.forEach((name, i) => {
+      const value = before[i];
+      if (value === undefined) Deno.env.delete(name);
+      else Deno.env.set(name, value);
+    });
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("without variables and without a file there are no settings", async () => {
+  await withSettings({}, async (path) => {
+    assertEquals(credentialsPath(), path);
+    assertEquals(await readSettings(), {});
+  });
+});
+
+Deno.test("variables come before the file, empty ones count as absent, and what the file holds besides is ignored", async () => {
+  const file = JSON.stringify({ api_key: "from file", api_url: "https://file", relay_url: 5, other: "x" });
+  const variables = { STATIC_API_KEY: "from variable", STATIC_API_URL: "", STATIC_CA_FILE: "ca.pem" };
+  await withSettings({ file, variables }, async () => {
+    assertEquals(await readSettings(), { apiKey: "from variable", apiUrl: "https://file", caFile: "ca.pem" });
+  });
+});
+
+for (const file of ["", "{", "[]5", "null", "x".repeat(70_000)]) {
+  Deno.test(`a credentials file of ${file.length} bytes that is no object is refused, and its content is not told`, async () => {
+    await withSettings({ file }, async (path) => {
+      const error = await assertRejects(() => readSettings(), StaticError, path);
+      assertEquals([error.code, error.cause], ["auth_failed", undefined]);
+      assertEquals(error.message.includes("xxx"), false);
+    });
+  });
+}

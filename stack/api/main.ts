@@ -1,0 +1,14 @@
+/** The HTTP API as a part of `deno task start`. */
+import { configFromEnvironment, DatabaseTaken, PortTaken, startApi } from "../../api/mod.ts";
+import { untilLetGo } from "../held.ts";
+
+try {
+  const letGo = untilLetGo();
+  const api = await startApi(configFromEnvironment(), { writeLog: (line) => console.log(line) });
+  await letGo;
+  await api.close();
+  Deno.exit(0);
+} catch (error) {
+  console.error(error instanceof PortTaken || error instanceof DatabaseTaken ? error.message : error);
+  Deno.exit(1);
+}

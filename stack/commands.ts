@@ -1,0 +1,42 @@
+/** How each part is called: permissions as in its own task, ports that stay the same when it is started again. */
+import type { RelayConfig } from "../relay/mod.ts";
+import type { Listening } from "./part.ts";
+import type { PartCommand } from "./part_process.ts";
+
+export function apiCommand(last: Listening | undefined): PartCommand {
+  return {
+    entry: "stack/api/main.ts",
+    permissions: ["--allow-net", "--allow-read", "--allow-write", "--allow-env"],
+    environment: { ...portOf(last?.url, "STATIC_API_PORT"), ...portOf(last?.admin_url, "STATIC_ADMIN_PORT") },
+  };
+}
+
+/** `apiUrl` is the API beside it, whatever clients are told to use. */
+export function relayCommand(
+  { dataDir, tls, admin, core, apiUrl }: RelayConfig,
+  last: Listening | undefined,
+): PartCommand {
+  const readable = [dataDir, ...tls === undefined ? [] : [tls.certFile, tls.keyFile]];
+  return {
+    entry: "stack/relay/main.ts",
+    permissions: [
+      "--allow-net",
+      "--allow-env=STATIC_*",
+      `--allow-read=${readable.join(",")}`,
+      `--allow-write=${dataDir}`,
+    ],
+    environment: {
+      STATIC_API_URL: apiUrl,
+      STATIC_ADMIN_PORT: admin === undefined ? "off" : String(admin.port),
+      STATIC_RELAY_DRAIN_SECONDS: String(core.drainMs / 1000),
+      ...portOf(last?.url, "STATIC_RELAY_GRPC_PORT"),
+      ...portOf(last?.quic_url, "STATIC_RELAY_QUIC_PORT"),
+      ...portOf(last?.admin_url, "STATIC_ADMIN_PORT"),
+    },
+  };
+}
+
+/** Clients keep the address that they were told, also where the system chose the port. */
+function portOf(url: string | undefined, variable: string): Record<string, string> {
+  return url === undefined ? {} : { [variable]: new URL(url).port };
+}

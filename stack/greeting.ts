@@ -1,0 +1,38 @@
+/** What the terminal says when the stack is up: where everything is, and what to try next. */
+import type { Listening } from "./part.ts";
+
+export interface Greeting {
+  readonly api: Listening;
+  readonly relay: Listening;
+  readonly dataDir: string;
+  /** How this user calls Deno: `deno`, or `npx -y deno@…` where there is only Node. */
+  readonly deno: string;
+}
+
+export function greetingOf({ api, relay, dataDir, deno }: Greeting): string {
+  const metrics = [api.admin_url, relay.admin_url].filter((url) => url !== undefined).map((url) => `${url}/metrics`);
+  return `
+API       ${api.url}   (documentation: ${api.url}/docs)
+Relay     ${relay.quic_url}   (native agents; browsers: the same port over WebTransport)
+          ${relay.url}   (gRPC, gRPC-Web, Connect)
+Trust     ${relay.ca_file ?? "the configured certificate's authority"}
+Metrics   ${metrics.join("   ") || "off"}
+Data      ${dataDir}
+Logs      ${dataDir}/logs
+
+Next, in another terminal:${whereabouts(api, relay)}
+  ${deno} task static demo       # two agents talk; see what the relay sees of it
+  ${deno} task static signup     # an account for you
+  ${deno} task static channel create acme/ops/deploy
+
+Ctrl-C stops it.`;
+}
+
+/** What the CLI has to be told when it would not find this stack by itself: it knows the default ports and directory. */
+function whereabouts(api: Listening, relay: Listening): string {
+  const [apiUrl, relayUrl] = ["http://127.0.0.1:8080", "quic://localhost:4433,https://localhost:5000"];
+  const actual = { api: api.url, relay: `${relay.quic_url},${relay.url}`, ca: relay.ca_file };
+  if (actual.api === apiUrl && actual.relay === relayUrl && actual.ca === ".static/ca.pem") return "";
+  const trust = actual.ca === undefined ? "" : ` STATIC_CA_FILE=${actual.ca}`;
+  return `\n  export STATIC_API_URL=${actual.api} STATIC_RELAY_URL=${actual.relay}${trust}`;
+}

@@ -1,0 +1,53 @@
+/** A part of the stack as a child process of Deno, with the permissions that its own task gives it. */
+import type { PartProcess } from "./part.ts";
+
+export interface PartCommand {
+  /** From the repository's root. */
+  readonly entry: string;
+  readonly permissions: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Kept of what a process complains of: the end, where the reason is. */
+const maxComplaintCharacters = 8_000;
+
+export function spawnPart({ entry, permissions, environment }: PartCommand): PartProcess {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-prompt", ...permissions, new URL(`../${entry}`, import.meta.url).pathname],
+    env: { ...environment },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let complaints = "";
+  const listened = (async () => {
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
+      complaints = (complaints + text).slice(-maxComplaintCharacters);
+    }
+  })();
+  return {
+    lines: linesOf(child.stdout),
+    ended: Promise.all([child.status, listened]).then(([{ code, signal }]) =>
+      signal === null ? `ended with code ${code}` : `was ended by ${signal}`
+    ),
+    complaints: () => complaints,
+    letGo: () => void child.stdin.close().catch(() => {}),
+    kill: () => {
+      try {
+        child.kill("SIGKILL");
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error; // It has ended already.
+      }
+    },
+  };
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string, void, undefined> {
+  let rest = "";
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (rest !== "") yield rest;
+}

@@ -1,0 +1,15 @@
+/** The relay as a part of `deno task start`. */
+import { EngineError } from "../../relay/engine/mod.ts";
+import { configFromEnvironment, PortTaken, startRelay } from "../../relay/mod.ts";
+import { untilLetGo } from "../held.ts";
+
+try {
+  const letGo = untilLetGo();
+  const relay = await startRelay(configFromEnvironment(), { writeLog: (line) => console.log(line) });
+  await letGo;
+  await relay.close();
+  Deno.exit(0);
+} catch (error) {
+  console.error(error instanceof PortTaken || error instanceof EngineError ? error.message : error);
+  Deno.exit(1);
+}

@@ -1,0 +1,163 @@
+// What deploy/ holds is run here as far as a machine without systemd's and Docker's daemons can: the very commands, with the
+// very permissions and variables, from exactly the files that an image would contain.
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { anyBackend } from "../api/harness.ts";
+import { createCertificate, installed, runCommand, testWhen } from "../support/mod.ts";
+
+const repository = new URL("../../", import.meta.url).pathname;
+const parts = ["api", "relay", "proxy"] as const;
+const tasks: Readonly<Record<string, string>> = JSON.parse(read("deno.json")).tasks;
+
+function read(path: string): string {
+  return Deno.readTextFileSync(`${repository}${path}`);
+}
+
+testWhen(installed("systemd-analyze"), "the units are accepted by systemd, and little is exposed", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static-units-" });
+  for (const part of parts) {
+    const path = `${folder}/static-${part}.service`;
+    await Deno.writeTextFile(
+      path,
+      read(`deploy/static-${part}.service`).replace("/usr/local/bin/deno", Deno.execPath()),
+    );
+    assertEquals(await runCommand("systemd-analyze", ["verify", path]), "");
+    await runCommand("systemd-analyze", ["security", "--offline=true", "--threshold=20", "--no-pager", path]);
+  }
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("units and images run the entry of the part's task, with no permission that the task lacks", () => {
+  for (const part of parts) {
+    const entry = tasks[part]?.split(" ").at(-1);
+    for (const args of [unitOf(part).args, imageOf(part).args]) {
+      assertEquals(args.at(-1), entry);
+      const granted = args.filter((arg) => arg.startsWith("--allow-")).map((arg) => arg.replace(/=.*/, ""));
+      assertEquals(granted.filter((flag) => !tasks[part]?.includes(flag)), []);
+    }
+  }
+});
+
+Deno.test("images are built on the Deno that the README names, from files that exist", () => {
+  const version = /deno@([\d.]+)/.exec(read("README.md"))?.[1];
+  for (const part of parts) {
+    const { from, copies } = imageOf(part);
+    assertEquals(from, `denoland/deno:${version}`);
+    for (const path of copies) assert(Deno.statSync(repository + path), path);
+  }
+});
+
+Deno.test("the parts run as their units and images say, and stop with code 0 when asked", async (t) => {
+  await using stage = await openStage();
+  for (const part of parts) {
+    await t.step(`unit of the ${part}`, async () => {
+      const { args, variables } = unitOf(part);
+      await serve(stage.place(args, "unit"), stage.environment(part, variables, "unit"), repository);
+    });
+    await t.step(`image of the ${part}`, async () => {
+      const { args, variables, copies } = imageOf(part);
+      await stage.build(copies);
+      await serve(stage.place(args, "image"), stage.environment(part, variables, "image"), `${stage.folder}/app`);
+    });
+  }
+});
+
+interface Described {
+  /** Of Deno. */
+  readonly args: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+function unitOf(part: string): Described {
+  const command = /^ExecStart=\/usr\/local\/bin\/deno (.+)$/m.exec(read(`deploy/static-${part}.service`))?.[1] ?? "";
+  return { args: command.split(" "), variables: variablesIn(read(`deploy/${part}.env`)) };
+}
+
+function imageOf(part: string): Described & { readonly from: string; readonly copies: readonly string[] } {
+  const text = read(`deploy/Dockerfile.${part}`);
+  const [, ...args] = JSON.parse(/^CMD (.+)$/m.exec(text)?.[1] ?? "[]");
+  const set = Array.from(text.matchAll(/^ENV (.+)$/gm), ([, line = ""]) => line.replaceAll(" ", "\n")).join("\n");
+  const copies = Array.from(text.matchAll(/^COPY (.+) \S+$/gm), ([, paths = ""]) => paths.split(" ")).flat();
+  return { args, variables: variablesIn(set), from: /^FROM (\S+)$/m.exec(text)?.[1] ?? "", copies };
+}
+
+function variablesIn(text: string): Record<string, string> {
+  return Object.fromEntries(Array.from(text.matchAll(/^(\w+)=(.*)$/gm), ([, name = "", value = ""]) => [name, value]));
+}
+
+/** The folders that a machine or a container would have, with a certificate and a database. */
+async function openStage() {
+  await using opened = new AsyncDisposableStack();
+  const folder = await Deno.makeTempDir({ prefix: "static-deploy-" });
+  opened.defer(() => Deno.remove(folder, { recursive: true }));
+  const backend = await anyBackend.open();
+  opened.defer(() => backend.close());
+  await Deno.mkdir(`${folder}/etc/tls`, { recursive: true });
+  const { cert, key } = await createCertificate();
+  await Deno.writeTextFile(`${folder}/etc/tls/cert.pem`, cert);
+  await Deno.writeTextFile(`${folder}/etc/tls/key.pem`, key);
+  await Deno.writeTextFile(`${folder}/etc/database_ca.pem`, cert);
+  const place = (text: string, kind: Kind): string =>
+    text.replaceAll(/\/var\/lib\/static-(\w+)/g, `${folder}/$1-${kind}`)
+      .replaceAll("/etc/static", `${folder}/etc`)
+      .replaceAll("/opt/static", repository.slice(0, -1))
+      .replaceAll(/(?<=[=,]|^)\/data\b/g, `${folder}/data`)
+      .replaceAll(/(?<=[=,]|^)\/app\b/g, `${folder}/app`);
+  const moved = opened.move();
+  return {
+    folder,
+    place: (args: readonly string[], kind: Kind) => args.map((arg) => place(arg, kind)),
+    environment: (part: string, variables: Readonly<Record<string, string>>, kind: Kind): Record<string, string> => {
+      const { DATABASE_URL: _, ...rest } = variables;
+      const placed = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, place(value, kind)]));
+      const tls = { STATIC_TLS_CERT: `${folder}/etc/tls/cert.pem`, STATIC_TLS_KEY: `${folder}/etc/tls/key.pem` };
+      return {
+        ...(part === "api" ? backend.environment : {}),
+        ...placed,
+        ...(part === "proxy" ? { STATIC_RELAY_URL: "quic://localhost:4433", ...tls } : {}),
+        STATIC_RELAY_SECRET: "0123456789abcdef0123456789abcdef",
+        STATIC_API_PORT: "0",
+        STATIC_RELAY_GRPC_PORT: "0",
+        STATIC_RELAY_QUIC_PORT: "0",
+        STATIC_PROXY_PORT: "0",
+        STATIC_ADMIN_PORT: "0",
+      };
+    },
+    build: async (copies: readonly string[]): Promise<void> => {
+      await Deno.remove(`${folder}/app`, { recursive: true }).catch(() => {});
+      await Deno.mkdir(`${folder}/app`);
+      await runCommand("cp", ["-r", ...copies.map((path) => repository + path), `${folder}/app`]);
+    },
+    [Symbol.asyncDispose]: () => moved.disposeAsync(),
+  };
+}
+
+type Kind = "unit" | "image";
+
+/** Until it says that it listens; then it is asked to stop. */
+async function serve(args: readonly string[], env: Readonly<Record<string, string>>, cwd: string): Promise<void> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    env,
+    cwd,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  })
+    .spawn();
+  let output = "";
+  const collect = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> => {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+      output += text;
+      if (output.includes('"event":"listening"')) stop();
+    }
+  };
+  let stopped = false;
+  const stop = (): void => {
+    if (!stopped) child.kill("SIGTERM");
+    stopped = true;
+  };
+  const [{ code }] = await Promise.all([child.status, collect(child.stdout), collect(child.stderr)]);
+  assertMatch(output, /"event":"listening"/);
+  assertEquals(code, 0, output);
+  assert(!output.includes("0123456789abcdef"), "secrets are hidden");
+}

@@ -1,0 +1,134 @@
+// The examples as a reader runs them: a planner in Deno, a worker in Node and a person in a browser, in one channel.
+import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
+import { createProject } from "../runtime/bundle.ts";
+import { chromium } from "../runtime/chromium.ts";
+import { node } from "../runtime/node.ts";
+import { type Stack, startStack } from "../sdk/stack.ts";
+import { installed, testWhen } from "../support/mod.ts";
+import { openTab, type Tab } from "./browser.ts";
+
+const repository = new URL("../../", import.meta.url);
+const needs = {
+  met: node.met && chromium.met && installed("chromium").met,
+  reason: `${node.reason}, or ${chromium.reason}`,
+};
+
+Deno.test("every example is shorter than 80 lines", () => {
+  for (const path of ["planner.ts", "worker.mjs", "page/page.mjs", "page/serve.ts", "page/index.html"]) {
+    const lines = Deno.readTextFileSync(new URL(`examples/${path}`, repository)).split("\n").length - 1;
+    assert(lines < 80, `examples/${path} has ${lines} lines`);
+  }
+});
+
+testWhen(needs, "planner, worker and a person in a browser coordinate over one channel", async (t) => {
+  await using stack = await startStack();
+  await using folder = await temporaryFolder();
+  await using tab = await openTab();
+  await t.step("the API's documentation page looks like one (screenshot)", async () => {
+    await tab.open(`${stack.api.url}/docs`);
+    await tab.until('document.body.innerText.includes("/v1/tokens")');
+    await photograph(tab, `${folder.path}/docs.png`);
+  });
+
+  const environment = {
+    STATIC_RELAY_URL: `${stack.quicUrl},${stack.grpcUrl}`,
+    STATIC_API_URL: stack.api.url,
+    STATIC_API_KEY: stack.account.apiKey,
+    STATIC_CA_FILE: stack.caFile,
+    STATIC_DATA_DIR: stack.caFile.slice(0, stack.caFile.lastIndexOf("/")),
+  };
+  const planner = run(Deno.execPath(), ["run", "-A", "--no-check", "examples/planner.ts"], {
+    ...environment,
+    AGENT_DIR: `${folder.path}/planner`,
+  });
+  const invitation = (await planner.printed(/invitation: (inv_\S+)/))[1] ?? "";
+  const served = run(Deno.execPath(), ["run", "-A", "--no-check", "examples/page/serve.ts", "0"], environment);
+  const address = (await served.printed(/Open (http:\S+)/))[1] ?? "";
+
+  await t.step("the person joins and is heard", async () => {
+    await tab.open(address);
+    await tab.until('document.getElementById("join") !== null && document.readyState === "complete"');
+    await tab.evaluate(submit("invitation", "join", invitation));
+    await tab.until('!document.getElementById("say").hidden');
+    await tab.evaluate(submit("text", "say", "please hurry"));
+    await planner.printed(/person says: please hurry/);
+  });
+  await t.step("the worker joins and takes all incidents", async () => {
+    await using project = await createProject();
+    const bundle = await project.bundle(new URL("examples/worker.mjs", repository), "node");
+    const worker = run("node", [bundle, invitation], { ...environment, AGENT_DIR: `${folder.path}/worker` });
+    assertEquals(await worker.ended(), 0, worker.output());
+    assertEquals(await planner.ended(), 0, planner.output());
+    assertEquals(worker.output().match(/working on/g)?.length, 3);
+    assertMatch(planner.output(), /all 3 incidents are decided; members: 3/);
+  });
+  await t.step("the person has seen everything (screenshot)", async () => {
+    await tab.until('document.getElementById("said").innerText.includes("all 3 incidents are decided")');
+    assertMatch(String(await tab.evaluate('document.getElementById("state").innerText')), /over webtransport/);
+    await photograph(tab, `${folder.path}/page.png`);
+  });
+  served.kill();
+  await served.ended();
+  await checkLogs(stack);
+});
+
+/** Fills a field of the page and sends its form. */
+function submit(field: string, form: string, text: string): string {
+  return `document.getElementById("${field}").value = ${JSON.stringify(text)};
+    document.getElementById("${form}").requestSubmit()`;
+}
+
+/** Kept where `STATIC_TEST_SCREENSHOTS` says; a picture of one colour compresses to almost nothing. */
+async function photograph(tab: Tab, path: string): Promise<void> {
+  await tab.screenshot(path);
+  assertGreater((await Deno.stat(path)).size, 8_000);
+  const kept = Deno.env.get("STATIC_TEST_SCREENSHOTS");
+  if (kept !== undefined) await Deno.copyFile(path, `${kept}/${path.slice(path.lastIndexOf("/") + 1)}`);
+}
+
+/** What was said is nowhere in what the API wrote. */
+function checkLogs({ api }: Stack): void {
+  assertEquals(api.logs.filter((line) => line.includes("please hurry") || line.includes("inv_")), []);
+}
+
+interface Running {
+  output(): string;
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
+  ended(): Promise<number>;
+  kill(): void;
+}
+
+function run(command: string, args: readonly string[], env: Readonly<Record<string, string>>): Running {
+  const child = new Deno.Command(command, {
+    args: [...args],
+    cwd: repository,
+    env,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let output = "";
+  let onText = (): void => {};
+  const collect = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> => {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+      output += text;
+      onText();
+    }
+  };
+  const ended = Promise.all([child.status, collect(child.stdout), collect(child.stderr)]).then(([{ code }]) => code);
+  const printed = (pattern: RegExp): Promise<RegExpExecArray> =>
+    new Promise((resolve, reject) => {
+      onText = () => {
+        const match = pattern.exec(output);
+        if (match !== null) resolve(match);
+      };
+      onText();
+      void ended.then((code) => reject(new Error(`${pattern} did not appear; exit code ${code}: ${output}`)));
+    });
+  return { output: () => output, printed, ended: () => ended, kill: () => child.kill("SIGTERM") };
+}
+
+async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDisposable> {
+  const path = await Deno.makeTempDir({ prefix: "static-examples-" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}

@@ -1,0 +1,65 @@
+import { assert, assertEquals } from "@std/assert";
+import { directiveOf } from "./directive.ts";
+import { parsePage, readPages } from "./markdown.ts";
+
+const repository = new URL("../../", import.meta.url);
+const pages = readPages();
+
+Deno.test("links of the pages lead to files, and their fragments to headings", () => {
+  const broken = pages.flatMap((page) =>
+    page.links.filter(({ target }) => !/^(https?|mailto):/.test(target) && !leadsSomewhere(page.path, target))
+      .map(({ line, target }) => `${page.path}:${line} links to ${target}`)
+  );
+  assertEquals(broken, []);
+});
+
+Deno.test("the README's map names every folder, and only folders that exist", () => {
+  const readme = Deno.readTextFileSync(new URL("README.md", repository));
+  const named = Array.from(readme.matchAll(/^\| +`([\w.]+)\/` +\|/gm), ([, name = ""]) => name).sort();
+  const hidden = /^(\.git|\.static|\.vscode|\.idea|node_modules|npm|dist|coverage)$/;
+  const folders = Array.from(Deno.readDirSync(repository)).filter(({ isDirectory, name }) =>
+    isDirectory && !hidden.test(name)
+  ).map(({ name }) => name).sort();
+  assertEquals(named, folders);
+});
+
+Deno.test("every task that a page names exists", () => {
+  const { tasks } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", repository)));
+  const named = pages.flatMap(({ path }) =>
+    Array.from(
+      Deno.readTextFileSync(new URL(path, repository)).matchAll(/(?:deno|deno@[\d.]+) task ([\w:-]+)/g),
+      ([, task = ""]) => ({ path, task }),
+    )
+  );
+  assert(named.length > 10);
+  assertEquals(named.filter(({ task }) => !(task in tasks)), []);
+});
+
+Deno.test("parsePage() finds blocks, the comment before each, headings and links, and none inside blocks", () => {
+  const page = parsePage(
+    "a.md",
+    "# A `b`: c\n\n[x](y.md#z) `[n](o)`\n\n<!-- not run:\n a reason -->\n\n```sh\n# no heading\n[n](o)\n```\n\n```ts\nx\n```\n# A b c\n",
+  );
+  assertEquals(page.blocks, [
+    { page: "a.md", line: 8, language: "sh", text: "# no heading\n[n](o)\n", comment: "not run: a reason" },
+    { page: "a.md", line: 13, language: "ts", text: "x\n", comment: undefined },
+  ]);
+  assertEquals(page.links, [{ line: 3, target: "y.md#z" }]);
+  assertEquals([...page.anchors], ["a-b-c", "a-b-c-1"]);
+  assertEquals(page.blocks.map(directiveOf), [
+    { kind: "skip", reason: "a reason" },
+    { kind: "run", answers: [] },
+  ]);
+});
+
+function leadsSomewhere(from: string, target: string): boolean {
+  const [path = "", fragment] = target.split("#");
+  const file = path === "" ? from : new URL(path, `file:///${from}`).pathname.slice(1);
+  try {
+    Deno.statSync(new URL(file, repository));
+  } catch {
+    return false;
+  }
+  if (fragment === undefined || !file.endsWith(".md")) return fragment === undefined;
+  return parsePage(file, Deno.readTextFileSync(new URL(file, repository))).anchors.has(fragment);
+}

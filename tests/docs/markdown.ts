@@ -1,0 +1,83 @@
+/** Reads a page of the documentation: its fenced blocks with the comment before each, its headings and its links. */
+
+export interface Block {
+  readonly page: string;
+  /** Of the opening fence, from 1. */
+  readonly line: number;
+  readonly language: string;
+  readonly text: string;
+  /** Text of the HTML comment that stands directly before the block. */
+  readonly comment: string | undefined;
+}
+
+export interface Link {
+  readonly line: number;
+  readonly target: string;
+}
+
+export interface Page {
+  /** From the repository's root. */
+  readonly path: string;
+  readonly blocks: readonly Block[];
+  readonly links: readonly Link[];
+  /** Fragments that links may name, as GitHub makes them from headings. */
+  readonly anchors: ReadonlySet<string>;
+}
+
+const repository = new URL("../../", import.meta.url);
+const fence = /^( *)(`{3,})([\w+-]*) *$/;
+
+/** The README first, because it is what a stranger reads first; then whatever is in `docs/`. */
+export function readPages(): Page[] {
+  const inDocs = Array.from(Deno.readDirSync(new URL("docs/", repository)), ({ name }) => `docs/${name}`)
+    .filter((path) => path.endsWith(".md")).sort();
+  return ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...inDocs].map((path) =>
+    parsePage(path, Deno.readTextFileSync(new URL(path, repository)))
+  );
+}
+
+export function parsePage(path: string, text: string): Page {
+  const lines = text.split("\n");
+  const blocks: Block[] = [];
+  const prose: string[] = [];
+  for (let index = 0; index < lines.length; index++) {
+    const [, indent = "", ticks, language = ""] = fence.exec(lines[index] ?? "") ?? [];
+    if (ticks === undefined) {
+      prose.push(lines[index] ?? "");
+      continue;
+    }
+    const end = lines.findIndex((line, other) => other > index && line.trim() === ticks);
+    if (end === -1) throw new Error(`${path}:${index + 1}: a fenced block is not closed`);
+    const body = lines.slice(index + 1, end).map((line) => line.startsWith(indent) ? line.slice(indent.length) : line);
+    const comment = /<!--((?:(?!-->)[^])*)-->\s*$/.exec(prose.join("\n"))?.[1]?.trim().replace(/\s+/g, " ");
+    blocks.push({ page: path, line: index + 1, language, text: `${body.join("\n")}\n`, comment });
+    // The fence in place of every line keeps the numbering of what follows.
+    prose.push(...Array.from({ length: end - index + 1 }, () => ticks));
+    index = end;
+  }
+  return { path, blocks, links: linksIn(prose), anchors: anchorsOf(prose) };
+}
+
+function linksIn(prose: readonly string[]): Link[] {
+  return prose.flatMap((line, index) =>
+    Array.from(
+      line.replace(/`[^`]*`/g, "").matchAll(/\]\(([^()\s]+)\)/g),
+      ([, target = ""]) => ({ line: index + 1, target }),
+    )
+  );
+}
+
+/** Lower case, without punctuation, hyphens for spaces; a repeated heading gets a number. */
+function anchorsOf(prose: readonly string[]): Set<string> {
+  const anchors = new Set<string>();
+  for (const line of prose) {
+    const heading = /^#{1,6} (.+)$/.exec(line)?.[1];
+    if (heading === undefined) continue;
+    const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
+    const slug = plain.replace(/[^\p{L}\p{N} _-]/gu, "").trim().replaceAll(" ", "-");
+    let anchor = slug;
+    for (let count = 1; anchors.has(anchor); count++) anchor = `${slug}-${count}`;
+    anchors.add(anchor);
+  }
+  return anchors;
+}

@@ -1,0 +1,173 @@
+import { assert, assertEquals } from "@std/assert";
+import { formatInviteToken, parseInviteToken } from "../../proto/mod.ts";
+import {
+  ChannelError,
+  type ErrorCode,
+  MlsError,
+  QuotaExceededError,
+  StaticError,
+  TransportError,
+} from "../../sdk/mod.ts";
+import { allAgree, name, read, Stage, until } from "./support/stage.ts";
+
+type ErrorClass = new (...args: ConstructorParameters<typeof StaticError>) => StaticError;
+
+/** The call fails with this class and code, and says what to do. */
+async function refused(act: () => Promise<unknown>, expected: ErrorClass, code: ErrorCode): Promise<StaticError> {
+  try {
+    await act();
+  } catch (error) {
+    assert(error instanceof expected, `${String(error)} is no ${expected.name}`);
+    assertEquals(error.code, code, error.message);
+    return error;
+  }
+  throw new Error(`expected ${code}, nothing failed`);
+}
+
+Deno.test("names that are none are refused before anything is sent", async () => {
+  await using stage = await Stage.open();
+  const alice = await stage.actor("alice");
+  for (const bad of ["", "acme", "acme/ops", "acme/ops/deploy/now", "Acme/ops/deploy", "acme//deploy", "acme/ops/dé"]) {
+    await refused(() => alice.client.createChannel(bad), ChannelError, "channel_error");
+    await refused(() => alice.client.joinChannel(bad, new Uint8Array(9)), ChannelError, "channel_error");
+    await refused(() => alice.client.channel(bad), ChannelError, "channel_error");
+    await refused(() => alice.manager.invite(bad), ChannelError, "channel_error");
+  }
+  assertEquals(alice.client.channels, []);
+});
+
+Deno.test("a Welcome that is none, is for another agent, or leads elsewhere is refused and nothing is left behind", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const [carol, dave] = [await stage.actor("carol"), await stage.actor("dave")];
+  await refused(() => carol.client.joinChannel(name, new Uint8Array(0)), MlsError, "mls_error");
+  await refused(() => carol.client.joinChannel(name, new Uint8Array(3 * 1024 * 1024)), MlsError, "mls_error");
+  await refused(() => carol.client.joinChannel(name, new Uint8Array(500)), MlsError, "mls_error");
+  const welcome = await (await alice.channel()).addMember(await carol.client.generateKeyPackage());
+  await refused(() => dave.client.joinChannel(name, welcome), MlsError, "mls_error");
+  await refused(() => carol.client.joinChannel("acme/ops/other", welcome), MlsError, "mls_error");
+  const damaged = welcome.slice();
+  damaged[damaged.length - 1] = (damaged.at(-1) ?? 0) ^ 1;
+  await refused(() => carol.client.joinChannel(name, damaged), MlsError, "mls_error");
+  assertEquals(carol.client.channels, []);
+  // The KeyPackage was not used up by any of these.
+  await carol.client.joinChannel(name, welcome);
+  await refused(() => carol.client.joinChannel(name, welcome), ChannelError, "name_taken");
+  await carol.manager.send(name, "in");
+});
+
+Deno.test("invite tokens: expired, revoked, used up, forged, of another channel, cut short", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const carol = await stage.actor("carol");
+  const join = (token: string): Promise<unknown> => carol.manager.joinWithToken(name, token, { timeoutMs: 3000 });
+
+  const expired = await alice.manager.invite(name, { expiresInMs: 1 });
+  const made = stage.world.time.nowMs();
+  await until("it has expired", () => stage.world.time.nowMs() > made + 1);
+  await refused(() => join(expired), ChannelError, "join_rejected");
+
+  const revoked = await alice.manager.invite(name);
+  await alice.manager.revokeInvite(revoked);
+  await refused(() => join(revoked), ChannelError, "join_rejected");
+
+  const invite = parseInviteToken(await alice.manager.invite(name));
+  const forged = formatInviteToken({ ...invite, secret: new Uint8Array(32).fill(1) });
+  await refused(() => join(forged), ChannelError, "join_rejected");
+  const renamed = formatInviteToken({ ...invite, inviter: carol.client.agentId });
+  await refused(() => join(renamed), ChannelError, "join_rejected");
+
+  const token = await alice.manager.invite(name);
+  await refused(() => carol.manager.joinWithToken("acme/ops/other", token), ChannelError, "channel_error");
+  await refused(() => join(token.slice(0, -5)), TransportError, "invalid_request");
+  await refused(() => alice.manager.invite(name, { uses: 0 }), TransportError, "invalid_request");
+  await refused(() => alice.manager.invite(name, { expiresInMs: -1 }), TransportError, "invalid_request");
+
+  assertEquals(carol.client.channels, []);
+  await join(token);
+  const dave = await stage.actor("dave");
+  await refused(() => dave.manager.joinWithToken(name, token, { timeoutMs: 3000 }), ChannelError, "join_rejected");
+});
+
+Deno.test("without a running inviter joining times out, and the same token works once it runs", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const token = await alice.manager.invite(name);
+  await alice.stop();
+  const carol = await stage.actor("carol");
+  const started = Date.now();
+  await refused(() => carol.manager.joinWithToken(name, token, { timeoutMs: 300 }), TransportError, "join_timeout");
+  assert(Date.now() - started < 3000, "within its timeout");
+  await alice.start();
+  await carol.manager.joinWithToken(name, token, { timeoutMs: 10_000 });
+  await allAgree(alice, bob, carol);
+});
+
+Deno.test("when the quota is reached sends fail with its class, and later ones are not missed by anybody", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  stage.world.quota.left = 1;
+  await alice.manager.send(name, "the last one");
+  await refused(() => alice.manager.send(name, "one too many"), QuotaExceededError, "quota_exceeded");
+  stage.world.quota.left = 10;
+  await alice.manager.send(name, "next month");
+  assertEquals(await read(await bob.channel(), 2), ["the last one", "next month"]);
+  assertEquals((await bob.channel()).health().missing, []);
+});
+
+Deno.test("empty and oversize payloads are refused, and a full mebibyte is not", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  await refused(() => alice.manager.send(name, ""), TransportError, "invalid_request");
+  const most = 1024 * 1024;
+  await refused(() => alice.manager.send(name, new Uint8Array(most + 1)), ChannelError, "payload_too_large");
+  await alice.manager.send(name, new Uint8Array(most));
+});
+
+Deno.test("a KeyPackage that is none, or of somebody who is in already, is refused", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  await refused(() => channel.addMember(new Uint8Array(0)), MlsError, "key_package_invalid");
+  await refused(() => channel.addMember(new Uint8Array(20_000)), MlsError, "key_package_invalid");
+  await refused(async () => channel.addMember(await alice.client.generateKeyPackage()), ChannelError, "already_member");
+  await refused(() => channel.addMember("no agent id"), TransportError, "invalid_request");
+});
+
+Deno.test("an identity that comes back with another key is let in by an owner's invite alone, and everybody is told", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  // The same name on a new disk, as after the loss of the old one.
+  const again = await stage.actor("bob");
+  await refused(
+    async () => again.manager.joinWithToken(name, await carol.manager.invite(name), { timeoutMs: 3000 }),
+    ChannelError,
+    "join_rejected",
+  );
+  await again.manager.joinWithToken(name, await alice.manager.invite(name));
+  await allAgree(alice, carol, again);
+  const { issues } = (await carol.channel()).health();
+  assert(issues.some(({ kind }) => kind === "key_changed"), JSON.stringify(issues));
+  await until("the old bob is out", () => bob.client.channels.length === 0);
+});
+
+Deno.test("the data directory of one identity is not opened by another", async () => {
+  await using stage = await Stage.open();
+  const alice = await stage.actor("alice");
+  await alice.stop();
+  alice.label = "mallory";
+  await refused(() => alice.start(), TransportError, "invalid_request");
+  alice.label = "alice";
+  await alice.start();
+});
+
+Deno.test("after closing, everything fails with a clear error and nothing hangs", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const channel = await alice.channel();
+  await alice.stop();
+  await refused(() => channel.send("too late"), TransportError, "transport_error");
+  await refused(() => alice.client.createChannel("acme/ops/other"), TransportError, "transport_error");
+  for await (const _ of channel.messages()) throw new Error("nothing is left to read");
+  assertEquals(channel.health().state, "ended");
+});

@@ -1,0 +1,113 @@
+// The npm package as a stranger gets it: packed, unpacked beside its dependencies, type-checked, bundled, and its README run.
+import { assert, assertEquals, assertGreater } from "@std/assert";
+import { build, stop } from "esbuild";
+import { gzip } from "node:zlib";
+import { promisify } from "node:util";
+import { buildPackage } from "../../.ci/build_npm.ts";
+import { createProject } from "../runtime/bundle.ts";
+import { node } from "../runtime/node.ts";
+import { installed, runCommand, testWhen } from "../support/mod.ts";
+import { startStack } from "./stack.ts";
+
+/** What is marked as an error must be one: types that had become `any` would let it pass. */
+const consumerScript = `
+import { type Channel, StaticClient, StaticError } from "static-sdk";
+
+export async function say(channel: Channel): Promise<Uint8Array> {
+  await channel.send("hello");
+  // @ts-expect-error a channel takes bytes or text
+  await channel.send(5);
+  for await (const payload of channel.messages()) return payload;
+  return new Uint8Array(0);
+}
+
+const endpoint = "quic://127.0.0.1:9";
+try {
+  await StaticClient.connect({ endpoint, transport: "quic", dataDir: "data", identity: "x", token: "none" });
+} catch (error) {
+  if (error instanceof StaticError) console.log(error.code, error.message);
+}
+`;
+const maxBrowserBytes = 150 * 1024;
+
+/** A project with the dependencies and, unpacked, the package. */
+async function installPackage(): Promise<{ readonly folder: string } & AsyncDisposable> {
+  await using opened = new AsyncDisposableStack();
+  const project = opened.use(await createProject());
+  const out = await Deno.makeTempDir({ prefix: "static-npm-" });
+  opened.defer(() => Deno.remove(out, { recursive: true }));
+  const { tarball } = await buildPackage(out);
+  const target = `${project.folder}/node_modules/static-sdk`;
+  await Deno.mkdir(target);
+  await runCommand("tar", ["-xzf", tarball, "--strip-components=1", "-C", target]);
+  const moved = opened.move();
+  return { folder: project.folder, [Symbol.asyncDispose]: () => moved.disposeAsync() };
+}
+
+/** Every script of the README with the output that is printed below it. */
+function examples(readme: string): { readonly script: string; readonly output: string }[] {
+  const blocks = readme.matchAll(/```js\n([^]*?)```\s+```text\n([^]*?)```/g);
+  return Array.from(blocks, ([, script = "", output = ""]) => ({ script, output }));
+}
+
+const needs = { met: node.met && installed("npm", "tar").met, reason: "node, npm or tar is not installed" };
+
+testWhen(needs, "the npm package works as its README says", async (t) => {
+  await using opened = await installPackage();
+  const { folder } = opened;
+  const manifest = JSON.parse(await Deno.readTextFile(`${folder}/node_modules/static-sdk/package.json`));
+
+  await t.step("it is ES modules without side effects, and no dependency of it is built on the user's machine", () => {
+    assertEquals([manifest.type, manifest.sideEffects, manifest.scripts], ["module", false, undefined]);
+    assertEquals(Object.keys(manifest.imports["#platform"]), ["deno", "browser", "default"]);
+    const native = Object.keys(manifest.dependencies).filter((name) => name.includes("level"));
+    assertEquals(native, ["classic-level"]);
+  });
+
+  await t.step("what a browser loads is small and knows neither Node nor Deno", async () => {
+    const { outputFiles: [bundle] } = await build({
+      stdin: { contents: 'export * from "static-sdk";', resolveDir: folder },
+      bundle: true,
+      minify: true,
+      format: "esm",
+      platform: "browser",
+      target: "chrome115",
+      write: false,
+      logLevel: "silent",
+    });
+    await stop();
+    assert(bundle !== undefined);
+    const zipped = (await promisify(gzip)(bundle.contents)).length;
+    console.log(`browser bundle: ${bundle.contents.length} bytes minified, ${zipped} gzipped`);
+    assertGreater(maxBrowserBytes, zipped);
+    assertEquals(/["'](node:[^"']*)|\bDeno\b/.exec(bundle.text)?.[0], undefined);
+  });
+
+  await t.step("its types reach the user, and Deno takes its own platform", async () => {
+    const consumer = `${folder}/consumer`;
+    await Deno.mkdir(consumer);
+    await Deno.writeTextFile(`${consumer}/deno.json`, JSON.stringify({ nodeModulesDir: "manual" }));
+    await Deno.writeTextFile(`${consumer}/package.json`, JSON.stringify({ type: "module" }));
+    await Deno.writeTextFile(`${consumer}/main.ts`, consumerScript);
+    await runCommand(Deno.execPath(), ["check", "--quiet", "main.ts"], { cwd: consumer });
+    const output = await runCommand(Deno.execPath(), ["run", "-A", "main.ts"], { cwd: consumer });
+    assert(/^connection_error .*--unstable-net/.test(output), output);
+  });
+
+  await t.step("its scripts run in Node against a real relay and API", async () => {
+    await using stack = await startStack();
+    const readme = await Deno.readTextFile(`${folder}/node_modules/static-sdk/README.md`);
+    const env = {
+      STATIC_RELAY_URL: stack.grpcUrl,
+      STATIC_API_URL: stack.api.url,
+      STATIC_API_KEY: stack.account.apiKey,
+      STATIC_CA_FILE: stack.caFile,
+    };
+    const scripts = examples(readme);
+    assertGreater(scripts.length, 2);
+    for (const { script, output } of scripts) {
+      await Deno.writeTextFile(`${folder}/example.mjs`, script);
+      assertEquals(await runCommand("node", ["example.mjs"], { cwd: folder, env }), output);
+    }
+  });
+});
