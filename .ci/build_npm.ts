@@ -1,6 +1,7 @@
 /**
- * Builds the npm package `static-sdk` into `dist/npm` and packs it: ES modules and types by plain `tsc`, dependencies with
- * the versions of `deno.json`, and one `#platform` per runtime by conditions. `deno task build:npm` prints where it is.
+ * Builds the npm packages `static-sdk` and `static-cli` below `dist` and packs them: ES modules and types by plain `tsc`,
+ * dependencies with the versions of `deno.json`, and one `#platform` per runtime by conditions. `deno task build:npm` prints
+ * where they are.
  */
 import { listFiles } from "./source.ts";
 
@@ -10,46 +11,68 @@ export interface NpmPackage {
   readonly tarball: string;
 }
 
-const name = "static-sdk";
+export interface PackageDefinition {
+  readonly name: string;
+  /** What the package is made of; everything that these do not import stays outside. */
+  readonly entries: readonly string[];
+  readonly readme: string;
+  /** Whether others compile against it. */
+  readonly declaration: boolean;
+  readonly manifest: Readonly<Record<string, unknown>>;
+}
+
 const version = "0.1.0";
-/** What the package is made of; everything that these do not import stays outside. */
-const entries = ["sdk/mod.ts", "sdk/platform/browser.ts", "sdk/platform/deno.ts", "sdk/platform/node.ts"];
-const sources = /^(sdk|proto|wasm)\/(?!assembly\/).*(?<!_test)\.ts$/;
+const sources = /^(cli|sdk|proto|wasm)\/(?!assembly\/).*(?<!_test)\.ts$/;
 const repository = new URL("../", import.meta.url).pathname;
 
-const manifest = {
-  name,
-  version,
-  description: "End-to-end encrypted channels for software agents",
-  license: "Apache-2.0",
-  type: "module",
-  sideEffects: false,
-  engines: { node: ">=20" },
-  exports: { ".": { types: "./sdk/mod.d.ts", default: "./sdk/mod.js" } },
-  imports: {
-    "#platform": {
-      deno: "./sdk/platform/deno.js",
-      browser: "./sdk/platform/browser.js",
-      default: "./sdk/platform/node.js",
+export const sdkPackage: PackageDefinition = {
+  name: "static-sdk",
+  entries: ["sdk/mod.ts", "sdk/platform/browser.ts", "sdk/platform/deno.ts", "sdk/platform/node.ts"],
+  readme: "sdk/README.md",
+  declaration: true,
+  manifest: {
+    description: "End-to-end encrypted channels for software agents",
+    sideEffects: false,
+    exports: { ".": { types: "./sdk/mod.d.ts", default: "./sdk/mod.js" } },
+    imports: {
+      "#platform": {
+        deno: "./sdk/platform/deno.js",
+        browser: "./sdk/platform/browser.js",
+        default: "./sdk/platform/node.js",
+      },
     },
   },
 };
 
+/** The program carries the SDK of its own version, so that the two always fit. */
+export const cliPackage: PackageDefinition = {
+  name: "static-cli",
+  entries: ["cli/main.ts", "sdk/platform/node.ts"],
+  readme: "cli/README.md",
+  declaration: false,
+  manifest: {
+    description: "The command line of Static: end-to-end encrypted channels for software agents",
+    bin: { static: "cli/main.js" },
+    imports: { "#platform": "./sdk/platform/node.js" },
+  },
+};
+
 /** `out` is emptied first. */
-export async function buildPackage(out: string): Promise<NpmPackage> {
+export async function buildPackage(out: string, definition: PackageDefinition = sdkPackage): Promise<NpmPackage> {
   await Deno.remove(out, { recursive: true }).catch(() => {});
+  const { name, readme } = definition;
   const folder = `${out}/npm`;
   await Deno.mkdir(folder, { recursive: true });
   const work = await Deno.makeTempDir({ prefix: "static-build-" });
   try {
     await copySources(work);
-    await compile(work, folder);
+    await compile(work, folder, definition);
   } finally {
     await Deno.remove(work, { recursive: true });
   }
-  await Deno.writeTextFile(`${folder}/package.json`, JSON.stringify(await describe(folder), null, 2));
+  await Deno.writeTextFile(`${folder}/package.json`, JSON.stringify(await describe(folder, definition), null, 2));
   await Deno.copyFile(`${repository}LICENSE`, `${folder}/LICENSE`);
-  await Deno.copyFile(`${repository}sdk/README.md`, `${folder}/README.md`);
+  await Deno.copyFile(repository + readme, `${folder}/README.md`);
   await run("npm", ["pack", "--silent", "--pack-destination", out], folder);
   return { folder, tarball: `${out}/${name}-${version}.tgz` };
 }
@@ -69,7 +92,7 @@ async function generatedWasm(): Promise<string[]> {
 }
 
 /** Types are checked once more here: against Node's and the DOM's, and a library no newer than Node 20. */
-async function compile(work: string, folder: string): Promise<void> {
+async function compile(work: string, folder: string, { entries, declaration }: PackageDefinition): Promise<void> {
   const { imports, compilerOptions } = await readConfig();
   const packages = Object.entries(imports).filter(([, target]) => target.startsWith("npm:"));
   await writeJson(`${work}/deno.json`, { imports: Object.fromEntries(packages), nodeModulesDir: "auto" });
@@ -83,7 +106,7 @@ async function compile(work: string, folder: string): Promise<void> {
       lib: ["es2023", "dom", "dom.iterable", "dom.asynciterable"],
       module: "nodenext",
       rewriteRelativeImportExtensions: true,
-      declaration: true,
+      declaration,
       types: ["node"],
       paths: { "#platform": ["./sdk/platform/node.ts"] },
       rootDir: ".",
@@ -97,7 +120,7 @@ async function compile(work: string, folder: string): Promise<void> {
 }
 
 /** The dependencies are what the compiled modules really import. */
-async function describe(folder: string): Promise<Record<string, unknown>> {
+async function describe(folder: string, { name, manifest }: PackageDefinition): Promise<Record<string, unknown>> {
   const { imports } = await readConfig();
   const used = new Set<string>();
   for (const path of await listFiles(folder)) {
@@ -109,7 +132,8 @@ async function describe(folder: string): Promise<Record<string, unknown>> {
     .filter(([name]) => [...used].some((specifier) => specifier === name || specifier.startsWith(`${name}/`)))
     .filter(([, target]) => target.startsWith("npm:"))
     .map(([name, target]) => [name, target.slice(target.lastIndexOf("@") + 1)]);
-  return { ...manifest, dependencies: Object.fromEntries(dependencies) };
+  const common = { name, version, license: "Apache-2.0", type: "module", engines: { node: ">=20" } };
+  return { ...common, ...manifest, dependencies: Object.fromEntries(dependencies) };
 }
 
 interface DenoConfig {
@@ -133,6 +157,8 @@ async function run(command: string, args: readonly string[], cwd: string): Promi
 }
 
 if (import.meta.main) {
-  const { tarball } = await buildPackage(`${repository}dist`);
-  console.log(tarball.slice(repository.length));
+  for (const definition of [sdkPackage, cliPackage]) {
+    const { tarball } = await buildPackage(`${repository}dist/${definition.name}`, definition);
+    console.log(tarball.slice(repository.length));
+  }
 }

@@ -1,8 +1,9 @@
 /**
- * Regenerates the code that is checked in: the messages of `proto/relay.proto` and the module of `wasm/assembly`. With
+ * Regenerates what is checked in: the messages of `proto/relay.proto`, the module of `wasm/assembly`, the CLI's reference. With
  * `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
  * used by the generators themselves.
  */
+import { commands, renderReference } from "../cli/mod.ts";
 import { generateWasm } from "./generate_wasm.ts";
 
 const buf = "npm:@bufbuild/buf@1.74.0";
@@ -11,6 +12,7 @@ const plugin = "npm:@bufbuild/protoc-gen-es@2.16.0";
 const targets = [
   { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: generateProto },
   { path: "wasm/gen/module.ts", source: "wasm/assembly", generate: generateWasm },
+  { path: "docs/cli.md", source: "cli/command_table.ts", generate: generateCliReference },
 ];
 
 async function generateProto(): Promise<string> {
@@ -32,6 +34,12 @@ async function generateProto(): Promise<string> {
   } finally {
     await Deno.remove(out, { recursive: true });
   }
+}
+
+/** What stands before the reference is written by hand. */
+async function generateCliReference(): Promise<string> {
+  const page = await Deno.readTextFile("docs/cli.md");
+  return page.slice(0, page.indexOf("## static\n")) + renderReference(commands);
 }
 
 const check = Deno.args.includes("--check");

@@ -34,8 +34,9 @@ export const suites: readonly Suite[] = [
   tests("relay", ["--ignore=relay/http2", "relay/"]),
   tests("relay-processes", ["tests/relay/"]),
   tests("scenario", ["tests/scenario/"]),
+  tests("cli", ["cli/", "tests/cli/"]),
   tests("project", [
-    "--ignore=tests/api,tests/docs,tests/http2,tests/relay,tests/scenario,tests/sdk",
+    "--ignore=tests/api,tests/cli,tests/docs,tests/http2,tests/relay,tests/scenario,tests/sdk",
     "stack/",
     "tests/",
   ]),

@@ -36,6 +36,7 @@ export interface AgentParts {
   readonly identity: MlsIdentity;
 }
 
+/** How a channel is opened. */
 export interface ChannelOptions {
   /** False for an agent that only sends: messages are acknowledged as they arrive and never shown. */
   readonly receive?: boolean;
@@ -63,16 +64,16 @@ export class Agent {
   /** Entering, opening and closing channels happen one after the other: two calls for one name must not both begin. */
   readonly #entering = new Serial();
   readonly #detach: (() => void)[] = [];
-  readonly #cancelTimers: () => void;
+  readonly #endTimers: () => void;
   /** Join requests that came before anybody was there to answer them. */
   readonly #unheard: NoticeBody<"DeliverJoinRequest">[] = [];
   #clockOffsetMs = 0;
   #closed = false;
 
   private constructor(given: AgentParts) {
-    const { runtime, cancelAll } = withOwnTimers(given.runtime);
+    const { runtime, endAll } = withOwnTimers(given.runtime);
     this.parts = { ...given, runtime };
-    this.#cancelTimers = cancelAll;
+    this.#endTimers = endAll;
     const { store, session, signatures, identity } = given;
     this.agentId = session.agentId;
     const relayNowMs = (): number => runtime.nowMs() + this.#clockOffsetMs;
@@ -190,7 +191,7 @@ export class Agent {
     await this.parts.session.close();
     await this.#entering.idle();
     await this.#closeEngines();
-    this.#cancelTimers();
+    this.#endTimers();
     await this.parts.store.close();
   }
 
@@ -215,7 +216,8 @@ export class Agent {
     const engine = new ChannelEngine(parts, this.#deps);
     this.#records.set(engine.name, parts.record);
     this.#engines.set(engine.channelId, engine);
-    if (this.parts.session.state.kind === "online") engine.connection(true);
+    const { kind } = this.parts.session.state;
+    if (kind === "online" || kind === "ended") engine.connection(kind === "online");
     return engine;
   }
 

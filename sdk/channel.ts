@@ -3,12 +3,13 @@ import { type AgentId, type ChannelId, type ChannelName, parseAgentId } from "..
 import { changeFor, readApplicant } from "./channel/adding.ts";
 import type { ChannelEngine } from "./channel/engine.ts";
 import type { HealthIssue } from "./channel/health.ts";
-import type { Envelope } from "./channel/inbox.ts";
+import type { InboxReader } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import type { Agent } from "./agent.ts";
 import { createError } from "./errors.ts";
 import { translating } from "./faults.ts";
 
+/** Somebody in a channel. */
 export interface ChannelMember {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
@@ -22,11 +23,13 @@ export interface ChannelMember {
 
 /** What is wrong with a channel, and what is being done about it. */
 export interface ChannelHealth {
+  /** `ok`, or the most serious thing that is the matter. */
   readonly state: "ok" | "offline" | "catching_up" | "rejoining" | "blocked" | "ended";
   /** In words; absent while all is well. */
   readonly problem?: string;
   /** What is being done, or what to do. */
   readonly action?: string;
+  /** How many times the channel's members have changed, as far as this agent knows. */
   readonly epoch: number;
   /** Messages that have arrived and that no loop has asked past. */
   readonly unread: number;
@@ -194,7 +197,7 @@ export class Channel {
    * }
    * ```
    */
-  envelopes({ signal }: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<Envelope, undefined> {
+  envelopes({ signal }: { readonly signal?: AbortSignal } = {}): InboxReader {
     return this.#engine.inbox.read(signal);
   }
 

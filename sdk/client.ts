@@ -147,6 +147,7 @@ export class StaticClient {
     await this.#agent.close();
   }
 
+  /** `await using` closes it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -4,7 +4,9 @@
  */
 import { type ErrorBody, type ErrorClass, type ErrorCode, errorCodes, isErrorCode } from "../proto/mod.ts";
 
+/** What an error may carry beside its code and text. */
 export interface StaticErrorOptions {
+  /** What it comes from. */
   readonly cause?: unknown;
   /** When trying again makes sense. */
   readonly retryAfterMs?: number;
@@ -12,12 +14,18 @@ export interface StaticErrorOptions {
   readonly epoch?: number;
 }
 
+/** Everything that this library throws. */
 export class StaticError extends Error {
+  /** The class, by name. */
   override readonly name: string = "StaticError";
+  /** What went wrong, for programs. */
   readonly code: ErrorCode;
+  /** When trying again makes sense. */
   readonly retryAfterMs: number | undefined;
+  /** With `epoch_conflict`: the channel's epoch. */
   readonly epoch: number | undefined;
 
+  /** @internal Errors come from the library. */
   constructor(code: ErrorCode, message: string, options: StaticErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
@@ -28,26 +36,31 @@ export class StaticError extends Error {
 
 /** The relay or the API could not be reached, was lost, or is too busy. */
 export class TransportError extends StaticError {
+  /** The class, by name. */
   override readonly name = "TransportError";
 }
 
 /** A key, token or passphrase is missing, wrong, expired or revoked. */
 export class AuthError extends StaticError {
+  /** The class, by name. */
   override readonly name = "AuthError";
 }
 
 /** A channel's name, membership or limits do not allow it. */
 export class ChannelError extends StaticError {
+  /** The class, by name. */
   override readonly name = "ChannelError";
 }
 
 /** The plan's message limit is reached. */
 export class QuotaExceededError extends StaticError {
+  /** The class, by name. */
   override readonly name = "QuotaExceededError";
 }
 
 /** MLS state is corrupt or out of step. */
 export class MlsError extends StaticError {
+  /** The class, by name. */
   override readonly name = "MlsError";
 }
 

@@ -42,6 +42,7 @@ interface Receiver {
  * ```
  */
 export class ChannelManager {
+  /** The same agent, for KeyPackages and Welcomes by hand. */
   readonly client: StaticClient;
   readonly #agent: Agent;
   readonly #book: InviteBook;
@@ -165,6 +166,7 @@ export class ChannelManager {
     await this.client.close();
   }
 
+  /** `await using` closes it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -5,7 +5,7 @@
 export { Channel, type ChannelHealth, type ChannelMember } from "./channel.ts";
 export type { ChannelOptions } from "./agent.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";
-export type { Envelope } from "./channel/inbox.ts";
+export type { Envelope, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
 export type { SendOptions, Sent } from "./channel/outbox.ts";
 export { type ConnectOptions, StaticClient } from "./client.ts";
 export {

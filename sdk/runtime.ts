@@ -29,28 +29,38 @@ export function jitter(runtime: Runtime, ms: number): number {
   return Math.round(ms * (0.5 + byte / 255));
 }
 
-/** The same runtime with timers that end together: a client that was closed leaves none behind. */
-export function withOwnTimers(runtime: Runtime): { readonly runtime: Runtime; readonly cancelAll: () => void } {
-  const pending = new Set<() => void>();
+/**
+ * The same runtime with timers that end together: a client that was closed leaves none behind. What they would have run runs
+ * then, once, so that nobody waits for ever.
+ */
+export function withOwnTimers(runtime: Runtime): { readonly runtime: Runtime; readonly endAll: () => void } {
+  const pending = new Map<() => void, () => void>();
+  let ended = false;
   return {
     runtime: {
       nowMs: () => runtime.nowMs(),
       randomBytes: (length) => runtime.randomBytes(length),
       after: (ms, run) => {
+        if (ended) return () => {};
         const cancel = runtime.after(ms, () => {
           pending.delete(cancel);
           run();
         });
-        pending.add(cancel);
+        pending.set(cancel, run);
         return () => {
           pending.delete(cancel);
           cancel();
         };
       },
     },
-    cancelAll: () => {
-      for (const cancel of pending) cancel();
+    endAll: () => {
+      ended = true;
+      const timers = [...pending];
       pending.clear();
+      for (const [cancel, run] of timers) {
+        cancel();
+        run();
+      }
     },
   };
 }

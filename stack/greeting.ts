@@ -20,10 +20,19 @@ Metrics   ${metrics.join("   ") || "off"}
 Data      ${dataDir}
 Logs      ${dataDir}/logs
 
-Try next, in another terminal:
-  ${deno} task static signup
-  ${deno} task static demo
+Next, in another terminal:${whereabouts(api, relay)}
+  ${deno} task static demo       # two agents talk; see what the relay sees of it
+  ${deno} task static signup     # an account for you
   ${deno} task static channel create acme/ops/deploy
 
 Ctrl-C stops it.`;
+}
+
+/** What the CLI has to be told when it would not find this stack by itself: it knows the default ports and directory. */
+function whereabouts(api: Listening, relay: Listening): string {
+  const [apiUrl, relayUrl] = ["http://127.0.0.1:8080", "quic://localhost:4433,https://localhost:5000"];
+  const actual = { api: api.url, relay: `${relay.quic_url},${relay.url}`, ca: relay.ca_file };
+  if (actual.api === apiUrl && actual.relay === relayUrl && actual.ca === ".static/ca.pem") return "";
+  const trust = actual.ca === undefined ? "" : ` STATIC_CA_FILE=${actual.ca}`;
+  return `\n  export STATIC_API_URL=${actual.api} STATIC_RELAY_URL=${actual.relay}${trust}`;
 }

@@ -133,6 +133,8 @@ export class ChannelEngine {
     this.#subscription.lost();
     this.#caughtUp = false;
     this.outbox.suspend();
+    const { state } = this.#deps.session;
+    if (state.kind === "ended" && state.error !== undefined) return this.#end(state.error);
     if (online && this.#ended === undefined) {
       this.#resume(connection).catch((fault) => this.#die(fault));
     }
@@ -158,7 +160,7 @@ export class ChannelEngine {
   /** Writes what is under way; the channel can be opened again. */
   async close(): Promise<void> {
     await this.#progress.flush();
-    this.#end(undefined);
+    this.#end(undefined, createError("transport_error", "The client was closed; connect again"));
     await this.#entries.idle();
   }
 
@@ -166,18 +168,19 @@ export class ChannelEngine {
   async #resume(connection: number): Promise<void> {
     for (let tries = 0; connection === this.#connections && this.#ended === undefined; tries++) {
       try {
+        // Out of step, nothing of this is of use; the way back ends with another connection.
+        if (this.#rejoiner.reason !== undefined || this.#blocked !== undefined) return;
         await this.committer.recover();
-        if (this.#rejoiner.reason === undefined && this.#blocked === undefined) await this.#subscribe();
-        if (connection === this.#connections) {
-          this.outbox.resume();
-          this.#caretaker.look();
-        }
-        return;
+        await this.#subscribe();
+        if (connection !== this.#connections) return;
+        this.outbox.resume();
+        return this.#caretaker.look();
       } catch (error) {
         if (isCode(error, "not_found")) return this.#endedBy("removed");
         if (isCode(error, "membership_lapsed")) return this.#comeBack(error.message);
         // The relay's log is not where we left it: from where it thinks that we are.
         if (isCode(error, "cursor_invalid")) this.#reader.restart(undefined);
+        if (this.#deps.session.state.kind === "ended") return; // `connection` hears of it
         if (!(error instanceof TransportError) && !isCode(error, "cursor_invalid")) throw error;
         await pause(
           this.#deps.runtime,
@@ -340,7 +343,8 @@ export class ChannelEngine {
     this.#end(createError("listener_died", text, { cause: fault }));
   }
 
-  #end(error: StaticError | undefined): void {
+  /** Loops end with the error, or quietly without one; whoever waits for something else is told `toOthers`. */
+  #end(error: StaticError | undefined, toOthers = error): void {
     if (this.#ended !== undefined) return;
     this.#ended = { error };
     this.#stop.abort();
@@ -348,7 +352,7 @@ export class ChannelEngine {
     this.#caretaker.stop();
     this.#rejoiner.stop();
     this.#progress.stop();
-    const over = error ?? createError("not_found", `Channel "${this.name}" was left or closed; open it again`);
+    const over = toOthers ?? createError("not_found", `Channel "${this.name}" was left; join it again`);
     this.inbox.end(error);
     this.outbox.end(over);
     this.membership.end(over);

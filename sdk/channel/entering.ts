@@ -71,6 +71,8 @@ export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Pro
   const trust = new ChannelTrust(await readTrust(deps.store, channelId));
   const loaded = await DurableGroup.load(channelId, deps.store, memberDepsOf(deps, trust.policy));
   if (loaded === undefined) return undefined;
+  // A crash may have come between a commit and taking note of whom it brought.
+  trust.learn(Array.from(loaded.durable.group.current.tree.leaves(), ([, { node }]) => credentialOf(node)));
   return {
     ...loaded,
     record,

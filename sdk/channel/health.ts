@@ -1,5 +1,6 @@
 /** What went wrong in a channel, kept in words: `health()` shows it. Nothing here is secret: no payloads, no keys. */
 
+/** What can go wrong in a channel without ending it. */
 export type IssueKind =
   /** A commit was not followed: it did something else than declared, or something that its sender may not do. */
   | "refused_commit"
@@ -26,12 +27,17 @@ export type IssueKind =
   /** A duty of this member (removing a leaver, answering a request) failed and will be tried again. */
   | "duty_failed";
 
+/** One kind of trouble, and how often it was seen. */
 export interface HealthIssue {
+  /** What kind. */
   readonly kind: IssueKind;
   /** The latest of its kind, in words. */
   readonly text: string;
+  /** How often since the channel was opened. */
   readonly count: number;
+  /** When it was first seen, by the local clock. */
   readonly firstAtMs: number;
+  /** When it was last seen. */
   readonly lastAtMs: number;
 }
 

@@ -11,7 +11,9 @@ import type { SenderRecord } from "./records.ts";
 
 /** A decrypted message with what is known about it. */
 export interface Envelope {
+  /** What was sent. */
   readonly payload: Uint8Array;
+  /** Who sent it, authenticated. */
   readonly sender: { readonly agentId: AgentId; readonly identity: Uint8Array };
   /** Chosen by the sender, authenticated. */
   readonly id: MessageId;

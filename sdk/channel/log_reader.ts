@@ -146,9 +146,10 @@ export class LogReader {
           return this.#done(entry);
         case "stale":
         case "duplicate":
-          // Followed before a crash: what it changed about its members' counters was not on disk yet.
+          // Followed before a crash, which may have come before what it changed about its members was on disk.
           if (entry.sequence > (this.#received ?? 0)) {
             for (const agentId of entry.added) this.#parts.senders.begin(agentId);
+            await this.#parts.membership.noteAdded(entry.added, entry.epoch + 1);
           }
           return this.#done(entry);
         case "own":

@@ -113,6 +113,13 @@ export class Membership {
     await this.#save({ ...this.#record, lapsed: new Set(this.#record.lapsed).add(agentId) });
   }
 
+  /** These came in with this epoch, or later: what they signed before says nothing about now. */
+  async noteAdded(agents: readonly AgentId[], epoch: number): Promise<void> {
+    const since = new Map(this.#record.since);
+    for (const agentId of agents) since.set(agentId, Math.max(epoch, since.get(agentId) ?? 0));
+    await this.#save({ ...this.#record, since });
+  }
+
   isRejoinValid(
     request: { agentId: AgentId; epoch: number; keyPackageHash: Uint8Array; signature: Uint8Array },
   ): boolean {

@@ -12,6 +12,7 @@ import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 import { putCounter } from "./records.ts";
 
+/** How a message is sent. */
 export interface SendOptions {
   /** While the relay cannot be reached, keep the message in memory and send it later, instead of failing after a while. */
   readonly queue?: boolean;
@@ -19,6 +20,7 @@ export interface SendOptions {
   readonly timeoutMs?: number;
 }
 
+/** What became of a message. */
 export interface Sent {
   /** The message's id, which receivers see too. */
   readonly id: MessageId;
@@ -167,10 +169,13 @@ export class Outbox {
 
   #expire(sending: Sending, timeoutMs: number): void {
     this.#waiting = this.#waiting.filter((each) => each !== sending);
+    const reachable = this.#deps.session.state.kind === "online";
     const why = sending.tried
       ? "the relay did not answer, so it may have been delivered or not"
+      : reachable
+      ? "the channel could not send yet, so it was not sent; see health()"
       : "the relay could not be reached, so it was not sent; use { queue: true } to send it later";
-    const code = sending.tried || this.#online ? "transport_error" : "connection_error";
+    const code = sending.tried || reachable ? "transport_error" : "connection_error";
     if (!sending.tried && sending.counter !== undefined) this.#unusedCounters.push(sending.counter);
     sending.settle(createError(code, `Cannot send within ${timeoutMs} ms: ${why}`));
   }

@@ -83,7 +83,8 @@ export class Rejoiner {
     const stop = new AbortController();
     try {
       await this.#request(own, this.#membership.epoch);
-      const late = pause(this.#deps.runtime, answerMs, AbortSignal.any([stop.signal, this.#stop.signal]));
+      this.#stop.signal.addEventListener("abort", () => stop.abort(), { signal: stop.signal });
+      const late = pause(this.#deps.runtime, answerMs, stop.signal);
       return await Promise.race([promise, late.then(() => undefined)]);
     } finally {
       stop.abort();

@@ -24,6 +24,7 @@ import type { RelaySession } from "../session/ports.ts";
 import type { RecordStore } from "../store/mod.ts";
 import { decodeFields, encodeFields } from "../stored_fields.ts";
 
+/** How long, and how often, an invite is good. */
 export interface InviteOptions {
   /** How long the token is good; one day when not given. */
   readonly expiresInMs?: number;

@@ -2,6 +2,7 @@
 import { createError } from "../errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
+import { type CellTap, tapped } from "../transport/tap.ts";
 import type { CoverOptions, SessionOptions } from "./options.ts";
 import type { RelaySession } from "./ports.ts";
 import { createRelaySession } from "./session.ts";
@@ -14,6 +15,8 @@ export interface RelayOptions extends TokenOptions {
   readonly transport?: TransportChoice;
   readonly tls?: TlsOptions;
   readonly cover?: CoverOptions;
+  /** Is shown every cell that goes to the relay, as the relay sees it. For demonstrations and tests. */
+  readonly tap?: CellTap;
 }
 
 /**
@@ -28,12 +31,13 @@ export async function openRelaySession(
   const settings = await platform.readSettings();
   const endpoint = options.endpoint ?? settings.relayUrl;
   if (endpoint === undefined) throw createError("invalid_request", "Cannot find the relay: give endpoint");
-  const { nowMs, after, randomBytes, connectors, openHttp } = platform;
+  const { nowMs, after, randomBytes, openHttp } = platform;
   const { caFile } = settings;
   const trust = await readTrust(options.tls ?? (caFile === undefined ? {} : { caFile }), platform.readTextFile);
   const tokens = createTokenSource(credentialsOf(options, settings), { openHttp: () => openHttp(trust), nowMs, after });
   if (tokens.renewable) await tokens.get();
-  const { transport, cover } = options;
+  const { transport, cover, tap } = options;
+  const connectors = platform.connectors.map((connector) => tap === undefined ? connector : tapped(connector, tap));
   return createRelaySession({
     ...agent,
     endpoint,

@@ -22,7 +22,10 @@ export interface RelaySession {
   acknowledge(body: RequestBody<"Acknowledge">): void;
   /** Everything that the relay pushes, in order. */
   onNotice(listener: (notice: NoticeEnvelope) => void): () => void;
-  /** Called at every (re)connection, after authentication and before any notice; and with undefined when it is lost. */
+  /**
+   * Called at every (re)connection, after authentication and before any notice; with undefined when it is lost, and when the
+   * session has ended for good.
+   */
   onConnection(listener: (connection: ConnectionInfo | undefined) => void): () => void;
   /** Says goodbye and ends. Calls under way are rejected. */
   close(): Promise<void>;

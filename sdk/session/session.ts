@@ -203,7 +203,9 @@ class ReconnectingSession implements RelaySession {
   #finish(error: StaticError | undefined): void {
     this.#state = { kind: "ended", error };
     this.#gate.end(error ?? createError("transport_error", "The session is closed; open a new client"));
-    this.#goOffline();
+    // Also when it was offline before: it is over for whoever waits for it to come back.
+    if (this.#connection === undefined) this.#tell(undefined);
+    else this.#goOffline();
     this.#closing.abort();
   }
 

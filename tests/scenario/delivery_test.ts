@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ChannelError, StaticError, TransportError } from "../../sdk/mod.ts";
+import { createError } from "../../sdk/testing/agents.ts";
 import { allAgree, name, read, Stage, until } from "./support/stage.ts";
 
 const decode = (payload: Uint8Array | undefined): string => new TextDecoder().decode(payload);
@@ -209,4 +210,36 @@ Deno.test("messages that the relay gave up are reported", async () => {
   assertEquals(await read(await bob.channel(), 1), ["fresh"]);
   const { issues } = (await bob.channel()).health();
   assert(issues.some(({ kind }) => kind === "dropped_by_relay"), JSON.stringify(issues));
+});
+
+Deno.test("when the session has ended for good, loops and sends end with its reason", async () => {
+  await using stage = await Stage.open();
+  const { bob } = await stage.pair();
+  const channel = await bob.channel();
+  const loop = assertRejects(
+    async () => {
+      for await (const _ of channel.messages()) throw new Error("nothing was sent");
+    },
+    TransportError,
+    "another session",
+  );
+  bob.session.end(createError("session_replaced", "The relay serves another session of this agent"));
+  await loop;
+  await assertRejects(() => channel.send("hello?"), TransportError, "another session");
+  assertEquals(channel.health().state, "ended");
+});
+
+Deno.test("what waits for the relay when the client is closed is told so", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await alice.channel();
+  alice.session.disconnect();
+  const waiting = [
+    assertRejects(() => channel.send("not sent"), TransportError),
+    assertRejects(async () => channel.addMember(await bob.client.generateKeyPackage()), StaticError),
+    assertRejects(() => channel.leave(), StaticError),
+    assertRejects(() => alice.manager.create("acme/ops/other"), StaticError),
+  ];
+  await alice.manager.close();
+  await Promise.all(waiting);
 });

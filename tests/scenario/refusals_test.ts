@@ -1,7 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { formatInviteToken, parseInviteToken } from "../../proto/mod.ts";
 import {
-  AuthError,
   ChannelError,
   type ErrorCode,
   MlsError,
@@ -64,7 +63,8 @@ Deno.test("invite tokens: expired, revoked, used up, forged, of another channel,
   const join = (token: string): Promise<unknown> => carol.manager.joinWithToken(name, token, { timeoutMs: 3000 });
 
   const expired = await alice.manager.invite(name, { expiresInMs: 1 });
-  await until("it has expired", () => stage.world.time.nowMs() > 0 && Date.now() % 7 === 0);
+  const made = stage.world.time.nowMs();
+  await until("it has expired", () => stage.world.time.nowMs() > made + 1);
   await refused(() => join(expired), ChannelError, "join_rejected");
 
   const revoked = await alice.manager.invite(name);
@@ -166,9 +166,8 @@ Deno.test("after closing, everything fails with a clear error and nothing hangs"
   const { alice } = await stage.pair();
   const channel = await alice.channel();
   await alice.stop();
-  await refused(() => channel.send("too late"), ChannelError, "not_found");
+  await refused(() => channel.send("too late"), TransportError, "transport_error");
   await refused(() => alice.client.createChannel("acme/ops/other"), TransportError, "transport_error");
   for await (const _ of channel.messages()) throw new Error("nothing is left to read");
   assertEquals(channel.health().state, "ended");
-  assertEquals(AuthError.name, "AuthError");
 });

@@ -128,10 +128,17 @@ export class MemorySession implements RelaySession {
   }
 
   close(): Promise<void> {
-    this.disconnect();
-    this.#state = { kind: "ended", error: undefined };
-    this.#online.resolve();
+    this.end(undefined);
     return Promise.resolve();
+  }
+
+  /** Nothing more will be tried. */
+  end(error: StaticError | undefined): void {
+    this.disconnect();
+    if (this.#state.kind === "ended") return;
+    this.#state = { kind: "ended", error };
+    this.#online.resolve();
+    for (const listener of this.#connectionListeners) listener(undefined);
   }
 
   /** Tells the client what the relay never said. */

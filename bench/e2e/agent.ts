@@ -1,0 +1,113 @@
+/**
+ * One agent as a process of its own, in Deno or Node, led by lines of JSON: so that what is measured is two agents and a
+ * relay on the machine's cores, and not three parties that share one.
+ */
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
+
+/** What the leader may ask for; each is answered with one line. */
+export type Command =
+  | { readonly do: "create"; readonly name: string }
+  | { readonly do: "invite"; readonly name: string }
+  | { readonly do: "join"; readonly name: string; readonly token: string }
+  /** Sends back so many messages. */
+  | { readonly do: "echo"; readonly name: string; readonly count: number }
+  /** One message at a time, there and back. */
+  | { readonly do: "ping"; readonly name: string; readonly count: number; readonly bytes: number }
+  | { readonly do: "flood"; readonly name: string; readonly count: number; readonly bytes: number }
+  /** Reads so many messages; answers how long it took from the first to the last. */
+  | { readonly do: "read"; readonly name: string; readonly count: number }
+  | { readonly do: "end" };
+
+const options: ConnectOptions = JSON.parse(process.argv[2] ?? "");
+const manager = await ChannelManager.connect(options);
+answer({ transport: manager.client.transport });
+for await (const line of createInterface({ input: process.stdin })) {
+  const command: Command = JSON.parse(line);
+  if (command.do === "end") break;
+  answer(await obey(command));
+}
+await manager.close();
+process.exit(0);
+
+function answer(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+async function obey(command: Exclude<Command, { do: "end" }>): Promise<unknown> {
+  const { name } = command;
+  switch (command.do) {
+    case "create":
+      await manager.create(name);
+      return {};
+    case "invite":
+      return { token: await manager.invite(name) };
+    case "join":
+      await manager.joinWithToken(name, command.token);
+      return {};
+    case "echo":
+      return await echo(name, command.count);
+    case "ping":
+      return await ping(name, command.count, new Uint8Array(command.bytes).fill(1));
+    case "flood":
+      return await flood(name, command.count, new Uint8Array(command.bytes).fill(1));
+    case "read":
+      return await read(name, command.count);
+  }
+}
+
+async function echo(name: string, count: number): Promise<unknown> {
+  const channel = await manager.channel(name);
+  let left = count;
+  for await (const payload of channel.messages()) {
+    await channel.send(payload);
+    if (--left === 0) break;
+  }
+  return {};
+}
+
+async function ping(name: string, count: number, payload: Uint8Array): Promise<unknown> {
+  const channel = await manager.channel(name);
+  const reader = channel.messages();
+  const times: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const started = performance.now();
+    await channel.send(payload);
+    await reader.next();
+    times.push(performance.now() - started);
+  }
+  await reader.return();
+  times.sort((a, b) => a - b);
+  return { p50: times[Math.floor(count / 2)], p99: times[Math.floor(count * 0.99)] };
+}
+
+async function flood(name: string, count: number, payload: Uint8Array): Promise<unknown> {
+  const channel = await manager.channel(name);
+  const [started, cpu] = [performance.now(), process.cpuUsage()];
+  const underWay = new Set<Promise<unknown>>();
+  for (let i = 0; i < count; i++) {
+    const sending = channel.send(payload);
+    underWay.add(sending);
+    sending.finally(() => underWay.delete(sending));
+    if (underWay.size >= 64) await Promise.race(underWay);
+  }
+  await Promise.all(underWay);
+  return { ms: performance.now() - started, cpuUs: cpuSince(cpu) / count };
+}
+
+/** Of all threads of this process: what a message costs, however busy the machine is. */
+function cpuSince(before: ReturnType<typeof process.cpuUsage>): number {
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+
+async function read(name: string, count: number): Promise<unknown> {
+  let [left, first] = [count, 0];
+  const cpu = process.cpuUsage();
+  for await (const _ of (await manager.channel(name)).messages()) {
+    first ||= performance.now();
+    if (--left === 0) break;
+  }
+  return { ms: performance.now() - first, cpuUs: cpuSince(cpu) / count };
+}

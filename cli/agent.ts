@@ -1,0 +1,122 @@
+/**
+ * The agents of this user. Each has a name that the user knows it by, a folder of its own with its encrypted state, and an
+ * identity that is the name with some letters of chance, because two agents of one channel must not be called the same.
+ */
+import type { ChannelManager, ConnectOptions, StaticClient } from "../sdk/mod.ts";
+import type { Context, FlagSpec } from "./command.ts";
+import { reasonOf } from "./credentials.ts";
+import { badInput, Failure } from "./failure.ts";
+import { readSettings, requireKey, requireRelay } from "./settings.ts";
+
+export const agentFlag: FlagSpec = {
+  name: "agent",
+  value: "NAME",
+  summary: 'which agent of this user to act as (STATIC_AGENT, "default")',
+};
+
+export interface AgentPlace {
+  readonly name: string;
+  readonly identity: string;
+  readonly dataDir: string;
+}
+
+const nameForm = /^[a-z0-9][a-z0-9._-]{0,31}$/;
+const letters = "abcdefghjkmnpqrstuvwxyz23456789";
+const chanceLetters = 4;
+
+/** Connects as the chosen agent, and closes it whatever happens. */
+export async function withClient<T>(context: Context, act: (client: StaticClient) => Promise<T>): Promise<T> {
+  const { StaticClient } = await import("../sdk/mod.ts");
+  const options = await connectOptions(context);
+  await using client = await connecting(context, StaticClient.connect(options));
+  return await act(client);
+}
+
+/** Like `withClient`, and answers people who hold an invite of this agent meanwhile. */
+export async function withManager<T>(context: Context, act: (manager: ChannelManager) => Promise<T>): Promise<T> {
+  const { ChannelManager } = await import("../sdk/mod.ts");
+  const options = await connectOptions(context);
+  await using manager = await connecting(context, ChannelManager.connect(options));
+  return await act(manager);
+}
+
+export async function connectOptions(context: Context): Promise<ConnectOptions> {
+  const settings = await readSettings(context);
+  const apiKey = requireKey(settings);
+  const endpoint = requireRelay(settings);
+  const { dataDir, identity } = await openPlace(context);
+  return {
+    endpoint,
+    apiKey,
+    apiUrl: settings.apiUrl,
+    dataDir,
+    identity,
+    tls: { caCerts: settings.caCerts },
+    signal: context.platform.interrupted,
+  };
+}
+
+export function agentName({ given, platform }: Pick<Context, "given" | "platform">): string {
+  const name = given.value("agent") ?? platform.variable("STATIC_AGENT") ?? "default";
+  if (nameForm.test(name)) return name;
+  throw badInput(`"${name}" cannot be an agent's name`, "Use up to 32 of a-z, 0-9, dot, dash and underscore");
+}
+
+/** The agent's folder; a new agent gets its identity here. */
+async function openPlace(context: Context): Promise<AgentPlace> {
+  const { files, folders } = context.platform;
+  const name = agentName(context);
+  const folder = files.join(folders.agents, name);
+  const record = files.join(folder, "agent.json");
+  try {
+    const known = identityIn(await files.read(record));
+    const identity = known ?? `${name}-${chance(context)}`;
+    if (known === undefined) {
+      await files.makePrivateFolder(folder);
+      await files.writePrivate(record, `${JSON.stringify({ identity })}\n`);
+    }
+    return { name, identity, dataDir: files.join(folder, "state") };
+  } catch (cause) {
+    throw new Failure("store_corrupt", `Cannot use the agent's folder ${folder}: ${reasonOf(cause)}`, {
+      advice: "Make it writable, or set XDG_DATA_HOME to another place",
+      exit: "unexpected",
+      cause,
+    });
+  }
+}
+
+function identityIn(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const parsed: unknown = JSON.parse(text);
+  const identity: unknown = typeof parsed === "object" && parsed !== null ? Reflect.get(parsed, "identity") : undefined;
+  if (typeof identity === "string" && identity !== "") return identity;
+  throw new TypeError("agent.json names no identity");
+}
+
+function chance({ platform }: Context): string {
+  return Array.from(platform.randomBytes(chanceLetters), (byte) => letters[byte % letters.length]).join("");
+}
+
+async function connecting<T>(context: Context, connection: Promise<T>): Promise<T> {
+  try {
+    return await context.output.progress("connecting to the relay", connection);
+  } catch (error) {
+    throw explained(error, context);
+  }
+}
+
+function explained(error: unknown, context: Context): unknown {
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  if (!(error instanceof Error) || typeof code !== "string") return error;
+  if (code === "store_locked") {
+    return new Failure(
+      code,
+      `Agent "${agentName(context)}" is in use by another process, perhaps in another terminal`,
+      {
+        advice: "End that one, or act as another agent with --agent NAME",
+        cause: error,
+      },
+    );
+  }
+  return new Failure(code, error.message, { advice: "To find out more: {} doctor", cause: error });
+}

@@ -1,0 +1,126 @@
+/** From words on the command line to a command and what it was given. Whatever is not on the command's list is refused. */
+import { type Command, type FlagSpec, type Given, globalFlags } from "./command.ts";
+import { badInput } from "./failure.ts";
+import { nearest } from "./suggest.ts";
+
+export interface Parsed {
+  /** The command's words, as far as there were any: a group alone, or nothing, asks for help. */
+  readonly words: readonly string[];
+  readonly command: Command | undefined;
+  readonly given: Given;
+  /** Names of flags and arguments that carried a secret. */
+  readonly exposed: readonly string[];
+}
+
+/** Throws a `Failure` that says what is wrong and what was probably meant. */
+export function parseArguments(argv: readonly string[], commands: readonly Command[]): Parsed {
+  const parser = new Parser(commands);
+  let flagsEnded = false;
+  for (const [index, token] of argv.entries()) {
+    if (parser.takesNext) parser.value(token);
+    else if (flagsEnded || token === "-" || !token.startsWith("-")) parser.word(token);
+    else if (token === "--") flagsEnded = true;
+    else parser.flag(token, argv[index + 1]);
+  }
+  return parser.finish();
+}
+
+class Parser {
+  readonly #commands: readonly Command[];
+  readonly #words: string[] = [];
+  readonly #values = new Map<string, string>();
+  readonly #switches = new Set<string>();
+  readonly #exposed: string[] = [];
+  #command: Command | undefined;
+  #arguments = 0;
+  #waiting: FlagSpec | undefined;
+
+  constructor(commands: readonly Command[]) {
+    this.#commands = commands;
+  }
+
+  /** The next word is the value of a flag, whatever it looks like. */
+  get takesNext(): boolean {
+    return this.#waiting !== undefined;
+  }
+
+  value(text: string): void {
+    const flag = this.#waiting;
+    this.#waiting = undefined;
+    if (flag !== undefined) this.#set(flag, text);
+  }
+
+  flag(token: string, next: string | undefined): void {
+    const { name, inline } = splitFlag(token);
+    const known = [...globalFlags, ...this.#command?.flags ?? []];
+    const flag = known.find((each) => each.name === name);
+    if (flag === undefined) throw this.#unknownFlag(token.split("=", 1)[0] ?? token, name, known);
+    if (flag.value === undefined) {
+      if (inline !== undefined) throw badInput(`--${name} takes no value`);
+      this.#switches.add(name);
+    } else if (inline !== undefined) this.#set(flag, inline);
+    else if (next === undefined) throw badInput(`--${name} needs a value: --${name} ${flag.value}`);
+    else this.#waiting = flag;
+  }
+
+  word(text: string): void {
+    if (this.#command !== undefined) return this.#argument(this.#command, text);
+    this.#words.push(text);
+    const path = this.#words.join(" ");
+    this.#command = this.#commands.find((command) => command.path === path);
+    if (this.#command === undefined && !this.#commands.some((command) => command.path.startsWith(`${path} `))) {
+      throw this.#unknownCommand(path);
+    }
+  }
+
+  finish(): Parsed {
+    const helps = this.#switches.has("help") || this.#switches.has("version");
+    const command = this.#command;
+    const missing = (command?.arguments ?? []).slice(this.#arguments).find((argument) => argument.optional !== true);
+    if (command !== undefined && missing !== undefined && !helps) {
+      throw badInput(`${missing.name} is missing: ${missing.summary}`, `See: {} ${command.path} --help`);
+    }
+    return {
+      words: this.#words,
+      command,
+      given: { value: (name) => this.#values.get(name), has: (name) => this.#switches.has(name) },
+      exposed: this.#exposed,
+    };
+  }
+
+  #argument(command: Command, text: string): void {
+    const argument = command.arguments?.[this.#arguments];
+    if (argument === undefined) {
+      throw badInput(`"${command.path}" does not take "${text}"`, `See: {} ${command.path} --help`);
+    }
+    this.#arguments++;
+    this.#values.set(argument.name, text);
+    if (argument.secret === true) this.#exposed.push(argument.name);
+  }
+
+  #set(flag: FlagSpec, text: string): void {
+    if (this.#values.has(flag.name)) throw badInput(`--${flag.name} is given twice`);
+    if (text === "") throw badInput(`--${flag.name} is empty`);
+    this.#values.set(flag.name, text);
+    if (flag.secret === true) this.#exposed.push(`--${flag.name}`);
+  }
+
+  #unknownFlag(shown: string, name: string, known: readonly FlagSpec[]): Error {
+    const meant = nearest(name, known.map((flag) => flag.name));
+    const where = this.#command === undefined ? "" : ` of "${this.#command.path}"`;
+    const advice = meant === undefined ? "See: {} --help" : `Did you mean --${meant}?`;
+    return badInput(`${shown} is no flag${where}`, advice);
+  }
+
+  #unknownCommand(path: string): Error {
+    const groups = this.#commands.flatMap(({ path: each }) => each.includes(" ") ? [each.split(" ", 1)[0] ?? ""] : []);
+    const meant = nearest(path, [...new Set([...this.#commands.map((command) => command.path), ...groups])]);
+    return badInput(`"${path}" is no command`, meant === undefined ? "See: {} --help" : `Did you mean "${meant}"?`);
+  }
+}
+
+function splitFlag(token: string): { name: string; inline: string | undefined } {
+  if (token === "-h") return { name: "help", inline: undefined };
+  const [, name = token, , inline] = /^--?([^=]*)(=([^]*))?$/.exec(token) ?? [];
+  return { name, inline };
+}

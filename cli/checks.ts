@@ -1,0 +1,180 @@
+/** What `doctor` looks at, one after the other. Each check answers what it found and, if that is not well, what to do. */
+import { agentName } from "./agent.ts";
+import { ApiClient } from "./api_client.ts";
+import type { Context } from "./command.ts";
+import { toFailure } from "./failure.ts";
+import { tcpAddressOf } from "./relay_address.ts";
+import { requireKey, requireRelay, type Settings } from "./settings.ts";
+import { span, utc } from "./times.ts";
+import { readClaims } from "./token_claims.ts";
+
+export interface Finding {
+  /** Skipped: it needs something that an earlier check found broken. */
+  readonly state: "ok" | "warning" | "fault" | "skipped";
+  readonly text: string;
+  /** What to do. */
+  readonly advice?: string;
+}
+
+export interface Check {
+  readonly name: string;
+  /** Checks without which this one can only fail as well. */
+  readonly needs?: readonly string[];
+  readonly run: (context: Context, settings: Settings) => Promise<Finding>;
+}
+
+const dayMs = 86_400_000;
+const [clockWarnMs, clockFaultMs, certificateWarnMs] = [30_000, 300_000, 3 * dayMs];
+const quotaWarn = 0.9;
+const relayTimeoutMs = 5_000;
+
+const ok = (text: string): Finding => ({ state: "ok", text });
+const warning = (text: string, advice: string): Finding => ({ state: "warning", text, advice });
+const fault = (text: string, advice: string): Finding => ({ state: "fault", text, advice });
+
+export const checks: readonly Check[] = [
+  { name: "Credentials", run: checkCredentials },
+  { name: "API", run: checkApi },
+  { name: "API key", needs: ["Credentials", "API"], run: checkKey },
+  { name: "Clock", needs: ["API key"], run: checkClock },
+  { name: "Quota", needs: ["API key"], run: checkQuota },
+  { name: "Relay", run: checkRelay },
+  { name: "Certificate", run: checkCertificate },
+  { name: "Session", needs: ["API key", "Relay"], run: checkSession },
+  { name: "Data folder", run: checkDataFolder },
+];
+
+/** A check that fails is a fault with the failure's own words. `broken` names the checks that did not end well. */
+export async function runCheck(
+  check: Check,
+  { context, settings, broken }: {
+    readonly context: Context;
+    readonly settings: Settings;
+    readonly broken: readonly string[];
+  },
+): Promise<Finding> {
+  const missing = check.needs?.find((name) => broken.includes(name));
+  if (missing !== undefined) return { state: "skipped", text: `not checked, because of: ${missing}` };
+  try {
+    return await check.run(context, settings);
+  } catch (error) {
+    const { message, advice = "Check the addresses with: {} whoami" } = toFailure(error);
+    return fault(message, advice);
+  }
+}
+
+async function checkCredentials({ platform }: Context, settings: Settings): Promise<Finding> {
+  const apiKey = requireKey(settings);
+  const prefix = `${apiKey.slice(0, 16)}…`;
+  if (settings.key?.from !== "file") return ok(`${prefix} from the ${settings.key?.from ?? "environment"}`);
+  const path = platform.folders.credentialsFile;
+  const mode = await platform.files.mode(path);
+  if (mode !== undefined && (mode & 0o077) !== 0) {
+    return warning(
+      `${path} can be read by others (mode ${mode.toString(8)})`,
+      `chmod 600 ${path}, then {} keys rotate`,
+    );
+  }
+  return ok(`${prefix} from ${path}`);
+}
+
+async function checkApi({ platform }: Context, settings: Settings): Promise<Finding> {
+  const startMs = platform.nowMs();
+  await new ApiClient(platform, settings).checkHealth();
+  return ok(`${settings.apiUrl} answers in ${platform.nowMs() - startMs} ms`);
+}
+
+async function checkKey({ platform }: Context, settings: Settings): Promise<Finding> {
+  const claims = readClaims(await new ApiClient(platform, settings).createToken(requireKey(settings)));
+  return ok(`accepted: account ${claims.accountId}, plan ${claims.plan}`);
+}
+
+/** Tokens and certificates are good for a time, so a clock that is far off makes them look expired or not yet valid. */
+async function checkClock({ platform }: Context, settings: Settings): Promise<Finding> {
+  const claims = readClaims(await new ApiClient(platform, settings).createToken(requireKey(settings)));
+  const offMs = platform.nowMs() - claims.issuedAtMs;
+  const text = `${span(offMs)} ${offMs < 0 ? "behind" : "ahead of"} the API's`;
+  const advice = "Set this machine's clock, for instance with timedatectl set-ntp true";
+  if (Math.abs(offMs) > clockFaultMs) return fault(text, advice);
+  return Math.abs(offMs) > clockWarnMs ? warning(text, advice) : ok("agrees with the API's");
+}
+
+async function checkQuota({ platform }: Context, settings: Settings): Promise<Finding> {
+  const { messages, period } = await new ApiClient(platform, settings).readUsage(requireKey(settings));
+  const { used, limit } = messages;
+  if (limit === null) return ok(`${used} messages this month, no limit`);
+  const text = `${used} of ${limit} messages used this month`;
+  const advice = `It resets ${utc(Date.parse(period.end))}; a larger plan resets it now`;
+  if (used >= limit) return fault(text, advice);
+  return used >= limit * quotaWarn ? warning(text, advice) : ok(text);
+}
+
+async function checkRelay({ platform }: Context, settings: Settings): Promise<Finding> {
+  const { url } = tcpAddressOf(requireRelay(settings));
+  const startMs = platform.nowMs();
+  try {
+    const { interrupted: signal } = platform;
+    const request = { method: "GET", caCerts: settings.caCerts, timeoutMs: relayTimeoutMs, signal } as const;
+    const { status, text } = await platform.request(`${url}/health`, request);
+    if (status === 200 && /"status"\s*:\s*"ok"/.test(text)) {
+      return ok(`${url} answers in ${platform.nowMs() - startMs} ms`);
+    }
+    return fault(`${url} answered ${status}: it is not a relay, or not well`, "Check --relay-url or STATIC_RELAY_URL");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const code = error instanceof Error ? String(Reflect.get(error, "code")) : "";
+    if (/CERT|SIGNATURE/.test(code)) return fault(`${url} shows a certificate that is not believed`, "See below");
+    return fault(`${url} does not answer: ${why}`, "Is it running (deno task start)? Is --relay-url right?");
+  }
+}
+
+async function checkCertificate({ platform }: Context, settings: Settings): Promise<Finding> {
+  const address = tcpAddressOf(requireRelay(settings));
+  const seen = await platform.inspectCertificate(address, settings.caCerts).catch(() => undefined);
+  if (seen === undefined) return { state: "skipped", text: `no certificate is shown at ${address.url}` };
+  const { expiresAtMs, refused, protocol } = seen;
+  if (refused !== undefined) {
+    const trusted = settings.caFile ?? "only public authorities";
+    return fault(
+      `not believed: ${refused} (trusted: ${trusted})`,
+      "Give the relay's ca.pem with --ca-file or STATIC_CA_FILE",
+    );
+  }
+  const leftMs = expiresAtMs - platform.nowMs();
+  const text = `good for ${span(leftMs)}, ${protocol}`;
+  return leftMs < certificateWarnMs ? warning(text, "The relay's operator has to renew it") : ok(text);
+}
+
+/** With an agent made for this, so that one that is running elsewhere is not disturbed. */
+async function checkSession(context: Context, settings: Settings): Promise<Finding> {
+  const { platform } = context;
+  const dataDir = await platform.files.makeTemporaryFolder();
+  try {
+    const { StaticClient } = await import("../sdk/mod.ts");
+    const startMs = platform.nowMs();
+    await using client = await StaticClient.connect({
+      endpoint: requireRelay(settings),
+      apiKey: requireKey(settings),
+      apiUrl: settings.apiUrl,
+      tls: { caCerts: settings.caCerts },
+      dataDir,
+      identity: "doctor",
+      signal: platform.interrupted,
+    });
+    return ok(`connected and authenticated over ${client.transport} in ${platform.nowMs() - startMs} ms`);
+  } finally {
+    await platform.files.remove(dataDir);
+  }
+}
+
+async function checkDataFolder(context: Context): Promise<Finding> {
+  const { files, folders } = context.platform;
+  const agent = agentName(context);
+  await files.makePrivateFolder(folders.agents);
+  const probe = files.join(folders.agents, ".doctor");
+  await files.writePrivate(probe, "");
+  await files.remove(probe);
+  const names = (await files.list(folders.agents)).filter((name) => !name.startsWith("."));
+  const known = names.includes(agent) ? `, "${agent}" among them` : `; "${agent}" will be made when it is needed`;
+  return ok(`${folders.agents} holds ${names.length} agent${names.length === 1 ? "" : "s"}${known}`);
+}

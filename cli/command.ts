@@ -1,0 +1,64 @@
+/** What a command is: its words, what it takes, what help says about it, and what it does. Help, completion and docs read it. */
+import type { Output } from "./output.ts";
+import type { Platform } from "./platform/platform.ts";
+
+export interface FlagSpec {
+  /** Without the dashes. */
+  readonly name: string;
+  /** What stands for its value in help; a flag without one is a switch. */
+  readonly value?: string;
+  readonly summary: string;
+  /** Its value is a secret, which on a command line other users of the machine can see. */
+  readonly secret?: boolean;
+}
+
+export interface ArgumentSpec {
+  /** As it stands in help. */
+  readonly name: string;
+  readonly summary: string;
+  readonly optional?: boolean;
+  readonly secret?: boolean;
+}
+
+export interface Example {
+  /** What follows the program's name, or with `{}` in it, where the program's name goes. */
+  readonly command: string;
+  readonly what: string;
+}
+
+export interface Command {
+  /** One word, or a group and a word. */
+  readonly path: string;
+  readonly summary: string;
+  /** More lines for its own help. */
+  readonly details?: readonly string[];
+  readonly arguments?: readonly ArgumentSpec[];
+  readonly flags?: readonly FlagSpec[];
+  readonly examples: readonly Example[];
+  readonly run: (context: Context) => Promise<void>;
+}
+
+/** What the user wrote, checked against the command's own list. */
+export interface Given {
+  /** An argument or the value of a flag. */
+  value(name: string): string | undefined;
+  /** Whether a switch was given. */
+  has(name: string): boolean;
+}
+
+export interface Context {
+  readonly given: Given;
+  readonly platform: Platform;
+  readonly output: Output;
+}
+
+export const globalFlags: readonly FlagSpec[] = [
+  { name: "json", summary: "print the result as JSON, and errors as JSON on standard error" },
+  { name: "api-url", value: "URL", summary: "the HTTP API (STATIC_API_URL, saved at signup, http://127.0.0.1:8080)" },
+  { name: "relay-url", value: "URL", summary: "the relay (STATIC_RELAY_URL, saved at signup, quic://localhost:4433)" },
+  { name: "ca-file", value: "FILE", summary: "certificates to trust (STATIC_CA_FILE, saved at signup)" },
+  { name: "api-key", value: "KEY", summary: "better given as STATIC_API_KEY, which nobody else can see", secret: true },
+  { name: "no-color", summary: "no colours; the variable NO_COLOR does the same" },
+  { name: "help", summary: "show what a command does, with examples" },
+  { name: "version", summary: "show the version" },
+];

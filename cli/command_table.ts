@@ -1,0 +1,46 @@
+/** All commands, in the order in which help shows them. */
+import type { Command } from "./command.ts";
+import { login, logout, signup, whoami } from "./commands/account.ts";
+import {
+  closeChannel,
+  createChannel,
+  leaveChannel,
+  listChannels,
+  listMembers,
+  removeMember,
+  showFingerprint,
+} from "./commands/channel.ts";
+import { inviteToChannel, joinChannel } from "./commands/channel_entry.ts";
+import { listen, sendMessage } from "./commands/channel_messages.ts";
+import { completionCommand } from "./commands/completion.ts";
+import { demo } from "./commands/demo.ts";
+import { doctor } from "./commands/doctor.ts";
+import { createKey, listKeys, revokeKey, rotateKey } from "./commands/keys.ts";
+import { token, usage } from "./commands/tokens_and_usage.ts";
+
+export const commands: readonly Command[] = [
+  signup,
+  login,
+  logout,
+  whoami,
+  createKey,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  token,
+  usage,
+  createChannel,
+  inviteToChannel,
+  joinChannel,
+  sendMessage,
+  listen,
+  listMembers,
+  removeMember,
+  showFingerprint,
+  listChannels,
+  leaveChannel,
+  closeChannel,
+  doctor,
+  demo,
+  completionCommand(() => commands),
+];

@@ -1,0 +1,178 @@
+/** Becoming somebody: `signup`, `login`, `logout`, `whoami`. */
+import { ApiClient } from "../api_client.ts";
+import type { Command, Context, FlagSpec } from "../command.ts";
+import { type Credentials, removeCredentials, writeCredentials } from "../credentials.ts";
+import { badInput } from "../failure.ts";
+import { printable, table } from "../output.ts";
+import { ask, askEmail, askPassword, confirm } from "../prompt.ts";
+import { checkKey, readSettings, requireKey, type Settings } from "../settings.ts";
+import { readClaims } from "../token_claims.ts";
+
+const email: FlagSpec = { name: "email", value: "ADDRESS", summary: "instead of being asked for it" };
+const password: FlagSpec = {
+  name: "password",
+  value: "PASSWORD",
+  summary: "better typed when asked, or piped in",
+  secret: true,
+};
+const yes: FlagSpec = { name: "yes", summary: "do not ask whether to go ahead" };
+
+export const signup: Command = {
+  path: "signup",
+  summary: "create an account and save its first API key for this user",
+  details: [
+    "Asks for e-mail and password; the password is not shown. From a pipe both are read, one a line.",
+    "The key goes to a file that only you can read. Agents of the SDK on this machine find it there.",
+  ],
+  flags: [email, password, yes],
+  examples: [
+    { command: "signup", what: "asks for everything" },
+    { command: "signup --email you@example.org < password.txt", what: "the password from a file" },
+  ],
+  run: async (context) => {
+    const { platform, output } = context;
+    const settings = await readSettings(context);
+    await keepOrReplace(context, settings);
+    const login = { email: await askEmail(context), password: await askPassword(context, { again: true }) };
+    const api = new ApiClient(platform, settings);
+    const { accountId, plan, key } = await output.progress("creating the account", api.signUp(login));
+    await save(context, settings, { api_key: key.apiKey, email: login.email });
+    await output.result(
+      {
+        account_id: accountId,
+        email: login.email,
+        plan,
+        key_prefix: key.prefix,
+        file: platform.folders.credentialsFile,
+      },
+      [
+        `${output.paint("green", "✓")} Account ${printable(login.email)} created, plan ${plan}`,
+        `  Its key ${key.prefix}… is saved in ${platform.folders.credentialsFile}`,
+      ],
+    );
+    await nextStep(context, "channel create acme/ops/deploy");
+  },
+};
+
+export const login: Command = {
+  path: "login",
+  summary: "get a new API key with e-mail and password, and save it",
+  details: [
+    "The way back in when every key is lost. Older keys stay as they are.",
+    "With --with-key a key that you have is checked and saved instead; it is asked for, or read from a pipe.",
+  ],
+  flags: [
+    email,
+    password,
+    { name: "name", value: "NAME", summary: 'what the new key is called; "cli" when not given' },
+    { name: "with-key", summary: "save a key that you have" },
+    yes,
+  ],
+  examples: [
+    { command: "login", what: "asks for e-mail and password" },
+    { command: "login --with-key < key.txt", what: "a key from a file" },
+  ],
+  run: async (context) => {
+    const { given, platform, output } = context;
+    const settings = await readSettings(context);
+    await keepOrReplace(context, settings);
+    const api = new ApiClient(platform, settings);
+    if (given.has("with-key")) {
+      const apiKey = checkKey((await ask(context, "API key", { hidden: true })).trim());
+      await output.progress("checking the key", api.createToken(apiKey));
+      await save(context, settings, { api_key: apiKey });
+      return await signedIn(context, { prefix: apiKey.slice(0, 16) });
+    }
+    const login = { email: await askEmail(context), password: await askPassword(context, { again: false }) };
+    const name = given.value("name") ?? "cli";
+    const key = await output.progress("signing in", api.createKeyByPassword(login, name));
+    await save(context, settings, { api_key: key.apiKey, email: login.email });
+    await signedIn(context, key);
+  },
+};
+
+export const logout: Command = {
+  path: "logout",
+  summary: "forget the saved API key; the key itself stays valid",
+  examples: [{ command: "logout", what: "to end the key as well, use keys revoke before" }],
+  run: async ({ platform, output }) => {
+    await removeCredentials(platform);
+    const file = platform.folders.credentialsFile;
+    await output.result({ file }, [`${output.paint("green", "✓")} ${file} is gone`]);
+  },
+};
+
+export const whoami: Command = {
+  path: "whoami",
+  summary: "show the account, its plan, and where the key comes from",
+  examples: [{ command: "whoami", what: "" }, { command: "whoami --json", what: "for scripts" }],
+  run: async (context) => {
+    const { platform, output } = context;
+    const settings = await readSettings(context);
+    const apiKey = requireKey(settings);
+    const api = new ApiClient(platform, settings);
+    const claims = readClaims(await output.progress("asking the API", api.createToken(apiKey)));
+    const from = settings.key?.from ?? "file";
+    const address = from === "file" ? settings.saved.email : undefined;
+    const source = from === "file"
+      ? platform.folders.credentialsFile
+      : from === "environment"
+      ? "STATIC_API_KEY"
+      : "--api-key";
+    await output.result(
+      {
+        account_id: claims.accountId,
+        plan: claims.plan,
+        ...(address !== undefined && { email: address }),
+        key_prefix: apiKey.slice(0, 16),
+        key_from: source,
+        api_url: settings.apiUrl,
+        ...(settings.relayUrl !== undefined && { relay_url: settings.relayUrl }),
+      },
+      table([
+        ["Account", claims.accountId],
+        ...(address === undefined ? [] : [["E-mail", printable(address)]]),
+        ["Plan", claims.plan],
+        ["Key", `${apiKey.slice(0, 16)}… from ${source}`],
+        ["API", settings.apiUrl],
+        ["Relay", settings.relayUrl ?? "not known; give --relay-url"],
+      ]),
+    );
+  },
+};
+
+/** A saved key that nobody has elsewhere would be lost. */
+async function keepOrReplace(context: Context, { saved, apiUrl }: Settings): Promise<void> {
+  const { platform } = context;
+  if (platform.variable("STATIC_API_KEY") !== undefined) {
+    await context.output.warn("STATIC_API_KEY is set and wins over the file that is written now");
+  }
+  if (saved.api_key === undefined) return;
+  if (saved.api_url !== undefined && !URL.canParse(saved.api_url)) throw badInput("The saved address is damaged");
+  const whose = saved.email ?? saved.api_url ?? apiUrl;
+  await confirm(context, `You are signed in already (${printable(whose)}). Replace the saved key?`);
+}
+
+/** With the addresses at which the key is good, so that nothing has to be said twice. */
+async function save(context: Context, settings: Settings, key: Pick<Credentials, "api_key" | "email">): Promise<void> {
+  const { relayUrl, caFile } = settings;
+  await writeCredentials(context.platform, {
+    ...key,
+    api_url: settings.apiUrl,
+    ...(relayUrl !== undefined && { relay_url: relayUrl }),
+    ...(caFile !== undefined && { ca_file: caFile }),
+  });
+}
+
+async function signedIn(context: Context, { prefix }: { readonly prefix: string }): Promise<void> {
+  const { platform, output } = context;
+  const file = platform.folders.credentialsFile;
+  await output.result({ key_prefix: prefix, file }, [
+    `${output.paint("green", "✓")} Signed in: key ${prefix}… is saved in ${file}`,
+  ]);
+  await nextStep(context, "whoami");
+}
+
+async function nextStep({ platform, output }: Context, command: string): Promise<void> {
+  await output.note("", "Next:", `  ${output.onStderr("cyan", `${platform.program} ${command}`)}`);
+}

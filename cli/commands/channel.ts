@@ -1,0 +1,181 @@
+/** Channels and who is in them: `channel create`, `list`, `members`, `remove`, `fingerprint`, `leave`, `close`. */
+import type { Channel, ChannelMember, StaticClient } from "../../sdk/mod.ts";
+import { agentFlag, withClient } from "../agent.ts";
+import { memberFields, memberName } from "../channel_texts.ts";
+import type { ArgumentSpec, Command, Context } from "../command.ts";
+import { badInput, Failure } from "../failure.ts";
+import { table } from "../output.ts";
+import { waitUntil } from "../waiting.ts";
+
+export const nameArgument: ArgumentSpec = {
+  name: "NAME",
+  summary: "org/namespace/service, each of lowercase letters, digits and hyphens",
+};
+
+const catchUpMs = 15_000;
+
+export const createChannel: Command = {
+  path: "channel create",
+  summary: "create an encrypted channel, with this agent as its owner",
+  arguments: [nameArgument],
+  flags: [agentFlag],
+  examples: [{ command: "channel create acme/ops/deploy", what: "" }],
+  run: (context) =>
+    withClient(context, async (client) => {
+      const { platform, output } = context;
+      const channel = await output.progress("creating the channel", client.createChannel(nameOf(context)));
+      await output.result({ channel: channel.name, id: channel.id, agent_id: client.agentId }, [
+        `${output.paint("green", "✓")} Channel ${channel.name} created`,
+      ]);
+      const next = `${platform.program} channel invite ${channel.name}${agentWords(context)}`;
+      await output.note("", "Let somebody in:", `  ${output.onStderr("cyan", next)}`);
+    }),
+};
+
+export const listChannels: Command = {
+  path: "channel list",
+  summary: "list the channels that this agent is in",
+  flags: [agentFlag],
+  examples: [{ command: "channel list", what: "" }],
+  run: (context) =>
+    withClient(context, async ({ channels, welcomes, agentId }) => {
+      const names = [...channels].sort();
+      await context.output.result({ channels: names, welcomes, agent_id: agentId }, names);
+      if (names.length === 0) await context.output.note("This agent is in no channel");
+    }),
+};
+
+export const listMembers: Command = {
+  path: "channel members",
+  summary: "list who is in a channel, as this agent's own state has it",
+  arguments: [nameArgument],
+  flags: [agentFlag],
+  examples: [{ command: "channel members acme/ops/deploy", what: "" }],
+  run: (context) =>
+    withChannel(context, async (channel) => {
+      const { output } = context;
+      const members = channel.members();
+      await output.result({ channel: channel.name, members: members.map(memberFields) }, [
+        ...table([
+          ["MEMBER", "AGENT ID", ""].map((title) => output.paint("dim", title)),
+          ...members.map((member) => [
+            memberName(member),
+            member.agentId,
+            [member.owner ? "owner" : "", member.self ? "you" : ""].filter((word) => word !== "").join(", "),
+          ]),
+        ]),
+      ]);
+    }),
+};
+
+export const removeMember: Command = {
+  path: "channel remove",
+  summary: "remove a member: what is sent from now on it cannot read",
+  details: ["Only owners of the channel may."],
+  arguments: [nameArgument, { name: "MEMBER", summary: "its name or agent id, as channel members shows them" }],
+  flags: [agentFlag],
+  examples: [{ command: "channel remove acme/ops/deploy bob-k3f9", what: "" }],
+  run: (context) =>
+    withChannel(context, async (channel) => {
+      const { given, output } = context;
+      const member = findMember(channel.members(), given.value("MEMBER") ?? "");
+      await output.progress("removing the member", channel.removeMember(member.agentId));
+      await output.result({ channel: channel.name, removed: memberFields(member) }, [
+        `${output.paint("green", "✓")} ${memberName(member)} is no longer in ${channel.name}`,
+      ]);
+    }),
+};
+
+export const showFingerprint: Command = {
+  path: "channel fingerprint",
+  summary: "show digits that only the members of a channel share",
+  details: [
+    "Compare them with another member by another way, by voice for instance: if they are the same, nobody stands in",
+    "between. They change whenever somebody joins or leaves.",
+  ],
+  arguments: [nameArgument],
+  flags: [agentFlag],
+  examples: [{ command: "channel fingerprint acme/ops/deploy", what: "" }],
+  run: (context) =>
+    withChannel(context, async (channel) => {
+      const fingerprint = channel.fingerprint();
+      const { epoch } = channel.health();
+      await context.output.result({ channel: channel.name, fingerprint, epoch }, [fingerprint]);
+    }),
+};
+
+export const leaveChannel: Command = {
+  path: "channel leave",
+  summary: "leave a channel and delete its keys here",
+  details: ["Whoever is alone in a channel closes it by leaving."],
+  arguments: [nameArgument],
+  flags: [agentFlag],
+  examples: [{ command: "channel leave acme/ops/deploy", what: "" }],
+  run: (context) =>
+    withChannel(context, async (channel) => {
+      const { output } = context;
+      await output.progress("leaving the channel", channel.leave());
+      await output.result({ channel: channel.name, left: true }, [
+        `${output.paint("green", "✓")} Left ${channel.name}`,
+      ]);
+    }),
+};
+
+export const closeChannel: Command = {
+  path: "channel close",
+  summary: "end a channel of this account for all its members, and free its name",
+  details: ["Works also when the state of the agent that created it is lost."],
+  arguments: [nameArgument],
+  flags: [agentFlag],
+  examples: [{ command: "channel close acme/ops/deploy", what: "" }],
+  run: (context) =>
+    withClient(context, async (client) => {
+      const { output } = context;
+      const name = nameOf(context);
+      await output.progress("closing the channel", client.closeChannel(name));
+      await output.result({ channel: name, closed: true }, [`${output.paint("green", "✓")} ${name} is closed`]);
+    }),
+};
+
+export function nameOf({ given }: Context): string {
+  return given.value("NAME") ?? "";
+}
+
+/** So that commands that are shown act as the same agent. */
+export function agentWords({ given }: Context): string {
+  const name = given.value("agent");
+  return name === undefined ? "" : ` --agent ${name}`;
+}
+
+/** The channel, once this agent has followed what happened while it was away. */
+async function withChannel(context: Context, act: (channel: Channel) => Promise<void>): Promise<void> {
+  await withClient(context, async (client) => await act(await openChannel(context, client)));
+}
+
+export async function openChannel(
+  context: Context,
+  client: { channel(name: string): ReturnType<StaticClient["channel"]> },
+): Promise<Channel> {
+  const { platform, output } = context;
+  const channel = await client.channel(nameOf(context));
+  const state = (): string => channel.health().state;
+  const isSettled = (): boolean => !["offline", "catching_up", "rejoining"].includes(state());
+  const inTime = await output.progress("catching up", waitUntil(platform, catchUpMs, isSettled));
+  const { problem, action } = channel.health();
+  if (inTime && state() === "ok") return channel;
+  throw new Failure(inTime ? "mls_error" : "transport_error", problem ?? "The channel cannot be used now", {
+    ...(action !== undefined && { advice: action }),
+  });
+}
+
+function findMember(members: readonly ChannelMember[], wanted: string): ChannelMember {
+  const found = members.filter((member) => member.agentId === wanted || memberName(member) === wanted);
+  const [member, another] = found;
+  if (member === undefined) {
+    throw new Failure("not_found", `There is no member "${wanted}" in the channel`, {
+      advice: "See who is there with: {} channel members",
+    });
+  }
+  if (another === undefined) return member;
+  throw badInput(`${found.length} members are called "${wanted}"`, "Say which by its agent id");
+}

@@ -1,0 +1,143 @@
+/** Letting others in and getting in: `channel invite`, `channel join`. */
+import type { ChannelManager, ChannelMember } from "../../sdk/mod.ts";
+import { agentFlag, withManager } from "../agent.ts";
+import { memberFields, memberName } from "../channel_texts.ts";
+import type { Command, Context } from "../command.ts";
+import { Failure } from "../failure.ts";
+import { ask } from "../prompt.ts";
+import { span } from "../times.ts";
+import { parseCount, parseDuration } from "../values.ts";
+import { waitUntil } from "../waiting.ts";
+import { agentWords, nameArgument, nameOf, openChannel } from "./channel.ts";
+
+const [dayMs, defaultJoinMs] = [86_400_000, 60_000];
+
+export const inviteToChannel: Command = {
+  path: "channel invite",
+  summary: "print an invite token, and let in whoever uses it",
+  details: [
+    "Stays until it is used, because only a member that is running can let somebody in. Ctrl-C ends it; the token stays",
+    "good while this agent runs again, as with channel listen. Keep the token secret: who holds it is let in.",
+  ],
+  arguments: [nameArgument],
+  flags: [
+    { name: "uses", value: "N", summary: "how many agents may join with it; 1 when not given" },
+    { name: "expires", value: "TIME", summary: "how long it is good, as in 30m, 12h or 7d; 1d when not given" },
+    { name: "no-wait", summary: "only print it; channel listen lets people in, too" },
+    agentFlag,
+  ],
+  examples: [
+    { command: "channel invite acme/ops/deploy", what: "for one agent, within a day" },
+    { command: "channel invite acme/ops/deploy --uses 10 --expires 1h", what: "" },
+  ],
+  run: (context) => {
+    const { given } = context;
+    const uses = parseCount("uses", given.value("uses") ?? "1");
+    const expiresInMs = parseDuration("expires", given.value("expires") ?? "1d");
+    return withManager(context, async (manager) => {
+      const channel = await openChannel(context, manager);
+      const before = new Set(channel.members().map(({ agentId }) => agentId));
+      const token = await manager.invite(channel.name, { uses, expiresInMs });
+      await showToken(context, { token, name: channel.name, expiresInMs });
+      if (given.has("no-wait")) return;
+      const joined = (): ChannelMember[] => channel.members().filter(({ agentId }) => !before.has(agentId));
+      await letIn(context, { joined, uses, waitMs: expiresInMs });
+      await readAndWrite(context, channel.name);
+    });
+  },
+};
+
+export const joinChannel: Command = {
+  path: "channel join",
+  summary: "join a channel with an invite token",
+  details: ["Asks for the token, or reads it from a pipe. The agent that made it must be running."],
+  arguments: [nameArgument, { name: "TOKEN", summary: "better pasted when asked for", optional: true, secret: true }],
+  flags: [
+    { name: "timeout", value: "TIME", summary: "how long to wait to be let in; 60s when not given" },
+    agentFlag,
+  ],
+  examples: [
+    { command: "channel join acme/ops/deploy", what: "asks for the token" },
+    { command: "channel join acme/ops/deploy --agent bob < token.txt", what: "as an agent named bob" },
+  ],
+  run: async (context) => {
+    const { given, output } = context;
+    const timeout = given.value("timeout");
+    const timeoutMs = timeout === undefined ? defaultJoinMs : parseDuration("timeout", timeout);
+    const token = (given.value("TOKEN") ?? await ask(context, "Invite token (not shown)", { hidden: true })).trim();
+    await withManager(context, async (manager) => {
+      const joining = joinOrExplain(manager, { name: nameOf(context), token, timeoutMs });
+      const channel = await output.progress("waiting to be let in", joining);
+      const members = channel.members();
+      const names = members.filter(({ self }) => !self).map(memberName).join(", ");
+      await output.result({ channel: channel.name, id: channel.id, members: members.map(memberFields) }, [
+        `${output.paint("green", "✓")} Joined ${channel.name}, with ${names}`,
+      ]);
+      await readAndWrite(context, channel.name);
+    });
+  },
+};
+
+interface Shown {
+  readonly token: string;
+  readonly name: string;
+  readonly expiresInMs: number;
+}
+
+async function showToken(context: Context, { token, name, expiresInMs }: Shown): Promise<void> {
+  const { platform, output } = context;
+  const expires_at = new Date(platform.nowMs() + expiresInMs).toISOString();
+  const join = `${platform.program} channel join ${name} --agent bob`;
+  await output.result({ token, channel: name, expires_at }, [token]);
+  await output.note(
+    "",
+    `Good for ${span(Math.min(expiresInMs, 365 * dayMs))}. In another terminal, then paste the token:`,
+    `  ${output.onStderr("cyan", join)}`,
+  );
+}
+
+interface LettingIn {
+  readonly joined: () => ChannelMember[];
+  readonly uses: number;
+  readonly waitMs: number;
+}
+
+/** Tells of everybody who joins, until the invite is used up or has expired. */
+async function letIn(context: Context, { joined, uses, waitMs }: LettingIn): Promise<void> {
+  const { platform, output } = context;
+  const deadlineMs = platform.nowMs() + waitMs;
+  for (let seen = 0; seen < uses; seen++) {
+    const more = waitUntil(platform, deadlineMs - platform.nowMs(), () => joined().length > seen);
+    const inTime = await output.progress(`waiting for somebody to join (${seen} of ${uses})`, more);
+    const member = joined()[seen];
+    if (!inTime || member === undefined) throw new Failure("join_timeout", "The invite has expired unused");
+    await output.result({ joined: memberFields(member) }, [
+      `${output.paint("green", "✓")} ${memberName(member)} has joined`,
+    ]);
+  }
+}
+
+async function readAndWrite(context: Context, name: string): Promise<void> {
+  const { platform, output } = context;
+  const words = `${name}${agentWords(context)}`;
+  await output.note(
+    "",
+    "Read and write:",
+    `  ${output.onStderr("cyan", `${platform.program} channel listen ${words}`)}`,
+    `  ${output.onStderr("cyan", `echo hello | ${platform.program} channel send ${words}`)}`,
+  );
+}
+
+async function joinOrExplain(
+  manager: ChannelManager,
+  { name, token, timeoutMs }: { readonly name: string; readonly token: string; readonly timeoutMs: number },
+): ReturnType<ChannelManager["joinWithToken"]> {
+  try {
+    return await manager.joinWithToken(name, token, { timeoutMs });
+  } catch (error) {
+    if (!(error instanceof Error) || Reflect.get(error, "code") !== "join_timeout") throw error;
+    const text = `Nobody let this agent in within ${span(timeoutMs)}`;
+    const advice = "Whoever made the invite must be running channel invite or channel listen; then try again";
+    throw new Failure("join_timeout", text, { advice, cause: error });
+  }
+}

@@ -1,0 +1,156 @@
+/** Talking: `channel send`, `channel listen`. */
+import type { Channel, Envelope } from "../../sdk/mod.ts";
+import { limits } from "../../proto/mod.ts";
+import { agentFlag, withClient, withManager } from "../agent.ts";
+import { identityText, payloadFields, payloadLines } from "../channel_texts.ts";
+import type { Command, Context } from "../command.ts";
+import { Failure } from "../failure.ts";
+import { printable } from "../output.ts";
+import { clockTime } from "../times.ts";
+import { parseCount } from "../values.ts";
+import { nameArgument, nameOf } from "./channel.ts";
+
+/** Messages that may be under way at once. */
+const window = 32;
+const healthMs = 1000;
+
+export const sendMessage: Command = {
+  path: "channel send",
+  summary: "send a message to all members of a channel",
+  details: [
+    "Without TEXT the message is what comes through the pipe, whole; a line break at its end is left out. At a terminal,",
+    "and with --lines, each line is a message.",
+  ],
+  arguments: [nameArgument, { name: "TEXT", summary: "the message", optional: true }],
+  flags: [{ name: "lines", summary: "send each line of the input as a message, as it comes" }, agentFlag],
+  examples: [
+    { command: "echo hi | {} channel send acme/ops/deploy", what: "" },
+    { command: "tail -f app.log | {} channel send acme/ops/deploy --lines", what: "each line when it is written" },
+    { command: 'channel send acme/ops/deploy "build 7 is out"', what: "" },
+  ],
+  run: (context) =>
+    withClient(context, async (client) => {
+      const { given, platform, output } = context;
+      const channel = await client.channel(nameOf(context));
+      const text = given.value("TEXT");
+      if (text === undefined && (given.has("lines") || platform.stdin.isTerminal)) {
+        return await sendLines(context, channel);
+      }
+      const payload = text ?? await readAll(context);
+      const { id } = await output.progress("sending", channel.send(payload));
+      await output.result({ channel: channel.name, id }, []);
+    }),
+};
+
+export const listen: Command = {
+  path: "channel listen",
+  summary: "print the messages of a channel, one a line, until Ctrl-C",
+  details: [
+    "Begins with what arrived since it was last read. Through a pipe only the messages are printed; at a terminal with",
+    "time and sender; with --json one object a line. Lets in who holds an invite of this agent meanwhile.",
+  ],
+  arguments: [nameArgument],
+  flags: [{ name: "count", value: "N", summary: "end after so many messages" }, agentFlag],
+  examples: [
+    { command: "channel listen acme/ops/deploy", what: "" },
+    { command: "{} channel listen acme/ops/deploy --json | jq .text", what: "" },
+    { command: "channel listen acme/ops/deploy --count 1", what: "wait for one message" },
+  ],
+  run: (context) => {
+    const count = context.given.value("count");
+    const wanted = count === undefined ? Infinity : parseCount("count", count);
+    return withManager(context, async (manager) => {
+      const { platform, output } = context;
+      const channel = await manager.channel(nameOf(context));
+      if (platform.stdout.isTerminal) {
+        await output.note(output.onStderr("dim", `Listening on ${channel.name}; Ctrl-C ends`));
+      }
+      const stopWatching = platform.every(healthMs, watchHealth(context, channel));
+      try {
+        await printMessages(context, channel, wanted);
+      } finally {
+        stopWatching();
+      }
+    });
+  },
+};
+
+async function printMessages(context: Context, channel: Channel, wanted: number): Promise<void> {
+  const reader = channel.envelopes({ signal: context.platform.interrupted });
+  for (let printed = 0; printed < wanted; printed++) {
+    // Asking for the next message acknowledges the one before, so what was printed does not come again.
+    const { done, value } = await reader.next();
+    if (done === true) return;
+    await printMessage(context, channel, value);
+  }
+  await reader.finish();
+}
+
+async function printMessage({ platform, output }: Context, channel: Channel, message: Envelope): Promise<void> {
+  const { payload, sender, id, timeMs } = message;
+  const identity = identityText(sender.identity);
+  if (output.json) {
+    const from = { agent_id: sender.agentId, identity };
+    const time = new Date(timeMs).toISOString();
+    return await output.result({ channel: channel.name, id, sender: from, time, ...payloadFields(payload) }, []);
+  }
+  if (platform.stdout.isTerminal) {
+    const head = `${output.paint("dim", clockTime(timeMs))} ${output.paint("cyan", printable(identity))}`;
+    return await output.result({}, [`${head}  ${payloadLines(payload)}`]);
+  }
+  await platform.stdout.write(payload);
+  await platform.stdout.write("\n");
+}
+
+/** Whatever goes wrong while listening is told once, with how often it happened. */
+function watchHealth({ output }: Context, channel: Channel): () => void {
+  const told = new Map<string, number>();
+  return () => {
+    for (const { kind, text, count } of channel.health().issues) {
+      if ((told.get(kind) ?? 0) >= count) continue;
+      told.set(kind, count);
+      void output.warn(text);
+    }
+  };
+}
+
+async function sendLines(context: Context, channel: Channel): Promise<void> {
+  const { platform, output } = context;
+  if (platform.stdin.isTerminal) await output.note(output.onStderr("dim", "Each line is a message; Ctrl-D ends"));
+  const underWay: Promise<unknown>[] = [];
+  for (let messages = 0;; messages++) {
+    const line = await platform.stdin.readLine();
+    if (line === undefined) {
+      await output.progress("sending", Promise.all(underWay));
+      return await output.result({ channel: channel.name, messages }, []);
+    }
+    const sending = channel.send(line);
+    // Its failure is met below; until then it is nobody's surprise.
+    sending.catch(() => {});
+    underWay.push(sending);
+    if (underWay.length > window) await underWay.shift();
+  }
+}
+
+/** All of the input, as long as it can be one message. */
+async function readAll({ platform }: Context): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (let chunk = await platform.stdin.read(); chunk !== undefined; chunk = await platform.stdin.read()) {
+    length += chunk.length;
+    // One more for the line break that is left out.
+    if (length > limits.payloadBytes + 2) {
+      const text = `A message has at most ${limits.payloadBytes} bytes, and the input is longer`;
+      throw new Failure("payload_too_large", text, { advice: "Send it in parts, or with --lines" });
+    }
+    chunks.push(chunk);
+  }
+  const all = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, offset);
+    offset += chunk.length;
+  }
+  if (length === 0) throw new Failure("invalid_request", "There is nothing to send: the input is empty");
+  return all.subarray(0, length - (all.at(-1) === 0x0a ? (all.at(-2) === 0x0d ? 2 : 1) : 0));
+}

@@ -1,0 +1,188 @@
+/** `demo`: two agents in one terminal, and beside what they see what the relay sees. */
+import type { Channel, ConnectOptions, Envelope, StaticClient } from "../../sdk/mod.ts";
+import { ApiClient } from "../api_client.ts";
+import { identityText, payloadLines } from "../channel_texts.ts";
+import type { Command, Context } from "../command.ts";
+import { Failure } from "../failure.ts";
+import { RelayView, type Sight } from "../relay_view.ts";
+import { readSettings, requireKey, requireRelay, type Settings } from "../settings.ts";
+import { waitUntil } from "../waiting.ts";
+
+const leftWidth = 44;
+const arriveMs = 15_000;
+const loopback = /^http:\/\/(localhost|127\.|\[::1\])/;
+
+export const demo: Command = {
+  path: "demo",
+  summary: "two agents talk in this terminal; beside it, what the relay sees",
+  details: [
+    "Makes two agents and a channel for it, and removes them at the end. Without an account it makes one, if the service is",
+    "on this machine. Its messages count like any others.",
+  ],
+  examples: [{ command: "demo", what: "" }],
+  run: async (context) => {
+    const { platform } = context;
+    const settings = await readSettings(context);
+    const apiKey = await keyFor(context, settings);
+    const folder = await platform.files.makeTemporaryFolder();
+    try {
+      await perform(context, { settings, apiKey, folder });
+    } finally {
+      await platform.files.remove(folder);
+    }
+  },
+};
+
+interface Stage {
+  readonly settings: Settings;
+  readonly apiKey: string;
+  readonly folder: string;
+}
+
+async function perform(context: Context, { settings, apiKey, folder }: Stage): Promise<void> {
+  const { StaticClient } = await import("../../sdk/mod.ts");
+  const { platform, output } = context;
+  const view = [new RelayView(), new RelayView()] as const;
+  const options = (name: string, { tap }: RelayView): ConnectOptions => ({
+    endpoint: requireRelay(settings),
+    apiKey,
+    apiUrl: settings.apiUrl,
+    tls: { caCerts: settings.caCerts },
+    dataDir: platform.files.join(folder, name),
+    identity: name,
+    signal: platform.interrupted,
+    tap,
+  });
+  const connect = Promise.all([
+    StaticClient.connect(options("alice", view[0])),
+    StaticClient.connect(options("bob", view[1])),
+  ]);
+  const [alice, bob] = await output.progress("connecting alice and bob", connect);
+  await using _alice = alice;
+  await using _bob = bob;
+  const stage = new Play(context, view);
+  await stage.open();
+  const name = `demo/${
+    Array.from(platform.randomBytes(4), (byte) => byte.toString(16).padStart(2, "0")).join("")
+  }/talk`;
+  try {
+    await act(stage, { alice, bob, name });
+  } finally {
+    await alice.closeChannel(name).catch(() => {});
+  }
+  await stage.close();
+}
+
+interface Cast {
+  readonly alice: StaticClient;
+  readonly bob: StaticClient;
+  readonly name: string;
+}
+
+async function act(stage: Play, { alice, bob, name }: Cast): Promise<void> {
+  const channel = await alice.createChannel(name);
+  await stage.show("alice creates a channel");
+  const welcome = await channel.addMember(await bob.generateKeyPackage());
+  const joined = await bob.joinChannel(name, welcome);
+  await stage.show("alice adds bob, who joins");
+  await stage.caughtUp(channel, joined);
+  await stage.show(`alice: ${channel.fingerprint()}`, "both see these digits; nobody else can");
+  await stage.show(`  bob: ${joined.fingerprint()}`, "");
+  await stage.say(channel, joined, "hello bob");
+  await stage.say(joined, channel, "the password is swordfish");
+  await stage.say(channel, joined, "ok");
+  await stage.say(joined, channel, "a much longer message, which is nobody's business but theirs".repeat(20));
+  await channel.removeMember(bob.agentId);
+  await stage.show("alice removes bob");
+  await channel.send("bob cannot read this");
+  await stage.show("alice: bob cannot read this", "epoch 2: bob has no key for it");
+}
+
+/** Two columns, step by step. */
+class Play {
+  readonly #context: Context;
+  readonly #views: readonly RelayView[];
+  readonly #steps: { readonly members: string; readonly relay: readonly Sight[] }[] = [];
+
+  constructor(context: Context, views: readonly RelayView[]) {
+    this.#context = context;
+    this.#views = views;
+  }
+
+  async open(): Promise<void> {
+    await this.#line(this.#bold("What the members see"), this.#bold("What the relay sees"));
+    await this.#line("─".repeat(leftWidth - 2), "─".repeat(leftWidth - 2));
+  }
+
+  /** A message from one to the other, shown as the other reads it. */
+  async say(from: Channel, to: Channel, text: string): Promise<void> {
+    await from.send(text);
+    const arrived = await this.#next(to);
+    const line = `${identityText(arrived.sender.identity)}: ${payloadLines(arrived.payload)}`;
+    await this.show(line.length > leftWidth - 2 ? `${line.slice(0, leftWidth - 3)}…` : line);
+  }
+
+  /** The members' side, beside what the relay got meanwhile, or beside a remark. */
+  async show(members: string, remark?: string): Promise<void> {
+    const relay = this.#views.flatMap((view) => view.take());
+    this.#steps.push({ members, relay });
+    const right = relay.flatMap(({ text, bytes }) => bytes === undefined ? [text] : [text, this.#dim(`  … ${bytes}`)]);
+    if (remark !== undefined && remark !== "") right.push(this.#dim(remark));
+    const rows = Math.max(1, right.length);
+    for (let row = 0; row < rows; row++) await this.#line(row === 0 ? members : "", right[row] ?? "");
+  }
+
+  async caughtUp(...channels: readonly Channel[]): Promise<void> {
+    const ready = (): boolean => channels.every((channel) => channel.health().state === "ok");
+    if (await waitUntil(this.#context.platform, arriveMs, ready)) return;
+    throw new Failure("transport_error", "The two agents do not catch up with their channel");
+  }
+
+  async close(): Promise<void> {
+    const { output } = this.#context;
+    const cells = this.#views.reduce((sum, view) => sum + view.cells, 0);
+    const cover = this.#views.reduce((sum, view) => sum + view.coverCells, 0);
+    if (output.json) return await output.result({ steps: this.#steps, cells, cover_cells: cover }, []);
+    await output.result({}, [
+      "",
+      `On the wire all of it was ${cells} cells of one size (${cover} of them cover traffic), inside TLS 1.3.`,
+      "Short and long messages look alike; the relay orders and stores them, and cannot read them.",
+    ]);
+  }
+
+  async #next(channel: Channel): Promise<Envelope> {
+    const reader = channel.envelopes({ signal: AbortSignal.timeout(arriveMs) });
+    const { done, value } = await reader.next();
+    await reader.finish();
+    if (done !== true) return value;
+    throw new Failure("transport_error", "A message of the demo did not arrive");
+  }
+
+  async #line(left: string, right: string): Promise<void> {
+    const { output } = this.#context;
+    if (output.json) return;
+    // deno-lint-ignore no-control-regex
+    const shown = [...left.replace(/\x1b\[\d+m/g, "")].length;
+    await output.result({}, [`${left}${" ".repeat(Math.max(2, leftWidth - shown))}${right}`.trimEnd()]);
+  }
+
+  #bold(text: string): string {
+    return this.#context.output.paint("bold", text);
+  }
+
+  #dim(text: string): string {
+    return this.#context.output.paint("dim", text);
+  }
+}
+
+/** The user's own key, or that of an account made for this on a local stack. */
+async function keyFor(context: Context, settings: Settings): Promise<string> {
+  const { platform, output } = context;
+  if (settings.key !== undefined || !loopback.test(settings.apiUrl)) return requireKey(settings);
+  const secret = Array.from(platform.randomBytes(16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const email = `demo-${secret.slice(0, 8)}@example.org`;
+  const api = new ApiClient(platform, settings);
+  const { key } = await output.progress("making an account for the demo", api.signUp({ email, password: secret }));
+  await output.note(`You are not signed in; account ${email} was made for this demo`);
+  return key.apiKey;
+}

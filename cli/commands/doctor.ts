@@ -1,0 +1,48 @@
+/** `doctor`: looks at everything that a channel needs, and says what to do about what is not well. */
+import { agentFlag } from "../agent.ts";
+import { checks, type Finding, runCheck } from "../checks.ts";
+import type { Command } from "../command.ts";
+import { Failure } from "../failure.ts";
+import { type Colour, printable } from "../output.ts";
+import { readSettings } from "../settings.ts";
+
+const marks: Readonly<Record<Finding["state"], { readonly mark: string; readonly colour: Colour }>> = {
+  ok: { mark: "✓", colour: "green" },
+  warning: { mark: "!", colour: "yellow" },
+  fault: { mark: "✗", colour: "red" },
+  skipped: { mark: "-", colour: "dim" },
+};
+
+export const doctor: Command = {
+  path: "doctor",
+  summary: "check API, relay, certificate, clock, data folder and quota, and say what to do",
+  details: ["Ends with 7 when something does not work."],
+  flags: [agentFlag],
+  examples: [{ command: "doctor", what: "" }, { command: "doctor --json", what: "for monitoring" }],
+  run: async (context) => {
+    const { platform, output } = context;
+    const settings = await readSettings(context);
+    const width = Math.max(...checks.map(({ name }) => name.length));
+    const findings: (Finding & { readonly name: string })[] = [];
+    for (const check of checks) {
+      const broken = findings.filter(({ state }) => state === "fault" || state === "skipped").map(({ name }) => name);
+      const running = runCheck(check, { context, settings, broken });
+      const finding = await output.progress(`checking: ${check.name}`, running);
+      const advice = finding.advice?.replaceAll("{}", platform.program);
+      findings.push({ name: check.name, ...finding, ...(advice !== undefined && { advice }) });
+      platform.interrupted.throwIfAborted();
+      if (output.json) continue;
+      const { mark, colour } = marks[finding.state];
+      const lines = [`${output.paint(colour, mark)} ${check.name.padEnd(width)}  ${printable(finding.text)}`];
+      if (advice !== undefined) {
+        lines.push(`  ${" ".repeat(width)}  ${output.paint("yellow", `→ ${printable(advice)}`)}`);
+      }
+      await output.result({}, lines);
+    }
+    const faults = findings.filter(({ state }) => state === "fault").length;
+    if (output.json) await output.result({ healthy: faults === 0, findings }, []);
+    if (faults === 0) return;
+    const what = faults === 1 ? "One thing does" : `${faults} things do`;
+    throw new Failure("internal", `${what} not work`, { exit: "unhealthy" });
+  },
+};

@@ -1,0 +1,111 @@
+/**
+ * Everything that reaches the user. Results go to standard output, as text or with `--json` as JSON; notes, warnings, progress
+ * and errors go to standard error, so that pipes carry results only. Colours and progress are for terminals.
+ */
+import { exitCodes } from "./exit_codes.ts";
+import type { Failure } from "./failure.ts";
+import type { Platform } from "./platform/platform.ts";
+
+export type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+const sequences: Readonly<Record<Colour, number>> = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 };
+const frames = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
+const frameMs = 100;
+/** What is quicker than this needs no progress. */
+const patienceFrames = 4;
+
+export interface OutputOptions {
+  readonly json: boolean;
+  readonly colour: boolean;
+}
+
+export class Output {
+  readonly json: boolean;
+  readonly #platform: Platform;
+  readonly #colour: boolean;
+
+  constructor(platform: Platform, { json, colour }: OutputOptions) {
+    this.#platform = platform;
+    this.json = json;
+    this.#colour = colour && platform.variable("NO_COLOR") === undefined && platform.variable("TERM") !== "dumb";
+  }
+
+  /** The command's result: an object for `--json`, lines for people. */
+  async result(value: Readonly<Record<string, unknown>>, lines: readonly string[]): Promise<void> {
+    if (this.json) return await this.#platform.stdout.write(`${JSON.stringify(value)}\n`);
+    if (lines.length > 0) await this.#platform.stdout.write(`${lines.join("\n")}\n`);
+  }
+
+  /** For people only; not part of the result. */
+  async note(...lines: readonly string[]): Promise<void> {
+    if (!this.json) await this.#platform.stderr.write(`${lines.join("\n")}\n`);
+  }
+
+  async warn(text: string): Promise<void> {
+    await this.#platform.stderr.write(`${this.onStderr("yellow", "warning:")} ${printable(text)}\n`);
+  }
+
+  /** In advice, `{}` stands for how this program was started, so that commands can be copied. */
+  async failure({ code, message, exit, ...more }: Failure): Promise<void> {
+    const { code: exit_code } = exitCodes[exit];
+    const advice = more.advice?.replaceAll("{}", this.#platform.program);
+    if (this.json) {
+      const error = { code, message, ...(advice !== undefined && { advice }), exit_code };
+      return await this.#platform.stderr.write(`${JSON.stringify({ error })}\n`);
+    }
+    const next = advice === undefined ? "" : `${printable(advice)}\n`;
+    await this.#platform.stderr.write(`${this.onStderr("red", "error:")} ${printable(message)}\n${next}`);
+  }
+
+  /** Shows what is being waited for once it takes long enough to wonder. */
+  async progress<T>(what: string, work: Promise<T>): Promise<T> {
+    const { stderr, every } = this.#platform;
+    if (!stderr.isTerminal || this.json) return await work;
+    let frame = 0;
+    const stop = every(frameMs, () => {
+      if (++frame >= patienceFrames) void stderr.write(`\r\x1b[2K${frames[frame % frames.length]} ${what} …`);
+    });
+    try {
+      return await work;
+    } finally {
+      stop();
+      if (frame >= patienceFrames) await stderr.write("\r\x1b[2K");
+    }
+  }
+
+  /** Painted where standard output shows colours. */
+  paint(colour: Colour, text: string): string {
+    return this.#paint(colour, text, this.#platform.stdout.isTerminal);
+  }
+
+  onStderr(colour: Colour, text: string): string {
+    return this.#paint(colour, text, this.#platform.stderr.isTerminal);
+  }
+
+  #paint(colour: Colour, text: string, isTerminal: boolean): string {
+    return this.#colour && isTerminal ? `\x1b[${sequences[colour]}m${text}\x1b[0m` : text;
+  }
+}
+
+/**
+ * Text from elsewhere, fit for a terminal: control characters could move the cursor, rename the window or answer as if the
+ * user had typed, and bidirectional controls could make a line read as another.
+ */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (character) => character === "\n" ? "\n" : "\ufffd");
+}
+
+/** Columns as wide as their widest cell. The last one is not filled up. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => width(row[column] ?? ""))));
+  return rows.map((row) =>
+    row.map((cell, column) => column === row.length - 1 ? cell : cell + " ".repeat((widths[column] ?? 0) - width(cell)))
+      .join("  ").trimEnd()
+  );
+}
+
+/** Without what only colours it. */
+function width(text: string): number {
+  // deno-lint-ignore no-control-regex
+  return [...text.replace(/\x1b\[\d+m/g, "")].length;
+}

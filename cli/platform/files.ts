@@ -1,0 +1,85 @@
+/** Files of the user. What the CLI writes is secret or private, so all of it is for its owner alone. */
+import { randomUUID } from "node:crypto";
+import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { homedir, platform, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import process from "node:process";
+import type { Files, Folders } from "./platform.ts";
+
+const [ownerFile, ownerFolder] = [0o600, 0o700];
+/** Credentials and certificates are far smaller. */
+const maxFileBytes = 1024 * 1024;
+
+/** The SDK looks for the credentials in the same place: `sdk/platform/settings.ts`. */
+export function findFolders(variable: (name: string) => string | undefined): Folders {
+  const system = platform();
+  const [roaming, local] = system === "win32" ? [variable("APPDATA"), variable("LOCALAPPDATA")] : [];
+  const home = (...parts: readonly string[]): string => join(homedir(), ...parts);
+  const mac = system === "darwin" ? home("Library", "Application Support") : undefined;
+  const config = variable("XDG_CONFIG_HOME") ?? roaming ?? mac ?? home(".config");
+  const state = variable("XDG_DATA_HOME") ?? local ?? mac ?? home(".local", "share");
+  return {
+    credentialsFile: join(config, "static", "credentials.json"),
+    agents: join(state, "static", "agents"),
+    current: process.cwd(),
+  };
+}
+
+export const files: Files = {
+  read: async (path) => {
+    try {
+      const { size } = await stat(path);
+      if (size > maxFileBytes) throw new RangeError(`${path} has ${size} bytes, which is too much to be right`);
+      return await readFile(path, "utf8");
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  },
+  writePrivate: async (path, text) => {
+    await mkdir(dirname(path), { recursive: true, mode: ownerFolder });
+    const fresh = `${path}.${randomUUID()}.new`;
+    try {
+      const file = await open(fresh, "wx", ownerFile);
+      try {
+        await file.writeFile(text);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(fresh, path);
+    } catch (error) {
+      await rm(fresh, { force: true });
+      throw error;
+    }
+  },
+  remove: (path) => rm(path, { recursive: true, force: true }),
+  list: async (folder) => {
+    try {
+      return (await readdir(folder)).sort();
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
+  },
+  mode: async (path) => {
+    if (platform() === "win32") return undefined;
+    try {
+      return (await stat(path)).mode & 0o777;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  },
+  makePrivateFolder: async (path) => {
+    await mkdir(path, { recursive: true, mode: ownerFolder });
+    await chmod(path, ownerFolder);
+  },
+  makeTemporaryFolder: () => mkdtemp(join(tmpdir(), "static-")),
+  absolute: (path) => resolve(path),
+  join: (...parts) => join(...parts),
+};
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && ["ENOENT", "ENOTDIR"].includes(String(Reflect.get(error, "code")));
+}

@@ -1,0 +1,119 @@
+/** Standard input: bytes from a pipe, lines, and lines typed without being shown. */
+import process from "node:process";
+import type { Input } from "./platform.ts";
+
+/** A line that is longer is no line; what is meant to be long is read in pieces. */
+const maxLineBytes = 1024 * 1024;
+const [interrupt, endOfFile, backspace, lineFeed, carriageReturn, killLine, escape, del] = [
+  0x03,
+  0x04,
+  0x08,
+  0x0a,
+  0x0d,
+  0x15,
+  0x1b,
+  0x7f,
+];
+
+/** `onInterrupt` is told of a Ctrl-C that is typed while the terminal hands keys over unread. */
+export function openInput(onInterrupt: () => void): Input {
+  const { stdin } = process;
+  const isTerminal = stdin.isTTY === true;
+  const source = new ByteSource();
+  return {
+    isTerminal,
+    read: () => source.read(),
+    readLine: async ({ hidden = false, prompt } = {}) => {
+      if (!hidden || !isTerminal) {
+        await prompt?.();
+        return await readLine(source);
+      }
+      // Before anything is asked: who answers at once must not be shown either.
+      stdin.setRawMode(true);
+      try {
+        await prompt?.();
+        return await readHidden(source, onInterrupt);
+      } finally {
+        stdin.setRawMode(false);
+      }
+    },
+  };
+}
+
+/** Opened at the first read: a program that never reads leaves the input to the next one. */
+class ByteSource {
+  #chunks: AsyncIterator<Uint8Array> | undefined;
+  #rest: Uint8Array | undefined;
+
+  async read(): Promise<Uint8Array | undefined> {
+    const rest = this.#rest;
+    this.#rest = undefined;
+    if (rest !== undefined && rest.length > 0) return rest;
+    this.#chunks ??= process.stdin[Symbol.asyncIterator]();
+    const { done, value } = await this.#chunks.next();
+    return done === true ? undefined : value;
+  }
+
+  /** Gives back what was read too far. */
+  unread(bytes: Uint8Array): void {
+    this.#rest = bytes;
+  }
+}
+
+async function readLine(source: ByteSource): Promise<string | undefined> {
+  const line: number[] = [];
+  for (;;) {
+    const chunk = await source.read();
+    if (chunk === undefined) return line.length === 0 ? undefined : decode(line);
+    const end = chunk.indexOf(lineFeed);
+    for (const byte of end < 0 ? chunk : chunk.subarray(0, end)) line.push(byte);
+    if (line.length > maxLineBytes) throw new RangeError(`A line of the input has more than ${maxLineBytes} bytes`);
+    if (end < 0) continue;
+    source.unread(chunk.subarray(end + 1));
+    return decode(line.at(-1) === carriageReturn ? line.slice(0, -1) : line);
+  }
+}
+
+/** Key by key, because the terminal does no editing in this mode. */
+async function readHidden(source: ByteSource, onInterrupt: () => void): Promise<string | undefined> {
+  let line: number[] = [];
+  for (;;) {
+    const chunk = await source.read();
+    if (chunk === undefined) return undefined;
+    for (const [index, key] of chunk.entries()) {
+      switch (key) {
+        case lineFeed:
+        case carriageReturn:
+          source.unread(chunk.subarray(index + 1));
+          return decode(line);
+        case interrupt:
+          onInterrupt();
+          return undefined;
+        case endOfFile:
+          if (line.length === 0) return undefined;
+          break;
+        case backspace:
+        case del:
+          line = withoutLastCharacter(line);
+          break;
+        case killLine:
+          line = [];
+          break;
+        default:
+          if (key > escape || key === 0x09) line.push(key);
+      }
+    }
+    if (line.length > maxLineBytes) throw new RangeError("The input is too long");
+  }
+}
+
+/** A character of UTF-8 is one leading byte and those that continue it. */
+function withoutLastCharacter(line: readonly number[]): number[] {
+  let end = line.length - 1;
+  while (end > 0 && ((line[end] ?? 0) & 0xc0) === 0x80) end--;
+  return line.slice(0, Math.max(0, end));
+}
+
+function decode(bytes: readonly number[]): string {
+  return new TextDecoder().decode(Uint8Array.from(bytes));
+}

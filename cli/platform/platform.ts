@@ -1,0 +1,96 @@
+/**
+ * Everything that the CLI needs from the machine. `host.ts` is the one implementation: it is written on `node:` modules, which
+ * Node and Deno both have; tests bring their own terminal, folders and environment.
+ */
+
+export interface Platform {
+  /** How the user started this program, for commands that are shown to be copied. */
+  readonly program: string;
+  /** An environment variable; an empty one counts as none. */
+  variable(name: string): string | undefined;
+  readonly stdin: Input;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  /** Aborted by Ctrl-C, SIGTERM, or when nobody reads the output any more. */
+  readonly interrupted: AbortSignal;
+  readonly folders: Folders;
+  readonly files: Files;
+  request(url: string, request: HttpRequest): Promise<HttpAnswer>;
+  /** Looks at the certificate behind an address without believing it. */
+  inspectCertificate(target: { readonly host: string; readonly port: number }, caCerts: readonly string[]): Promise<
+    SeenCertificate
+  >;
+  nowMs(): number;
+  /** Runs it again and again; answers how to stop. */
+  every(ms: number, run: () => void): () => void;
+  randomBytes(length: number): Uint8Array;
+}
+
+export interface Sink {
+  readonly isTerminal: boolean;
+  /** Width in characters; 80 where it is not known. */
+  readonly columns: number;
+  write(content: string | Uint8Array): Promise<void>;
+}
+
+export interface Input {
+  readonly isTerminal: boolean;
+  /** What has arrived, in pieces; undefined at the end. */
+  read(): Promise<Uint8Array | undefined>;
+  /** A line without its end; undefined at the end. */
+  readLine(options?: ReadLineOptions): Promise<string | undefined>;
+}
+
+export interface ReadLineOptions {
+  /** What is typed at a terminal is not shown. */
+  readonly hidden?: boolean;
+  /** Asks for it, once the terminal is in the state that the answer needs. */
+  readonly prompt?: () => Promise<void>;
+}
+
+export interface Folders {
+  /** `credentials.json` of this user, where the SDK looks for it too. */
+  readonly credentialsFile: string;
+  /** Holds a folder for each agent of the CLI. */
+  readonly agents: string;
+  /** The folder in which the user stands. */
+  readonly current: string;
+}
+
+export interface Files {
+  /** Undefined when there is none. */
+  read(path: string): Promise<string | undefined>;
+  /** For its owner alone (0600, folders 0700), and never half-written. */
+  writePrivate(path: string, text: string): Promise<void>;
+  remove(path: string): Promise<void>;
+  list(folder: string): Promise<string[]>;
+  /** Permission bits; undefined when there is none or the system has no such thing. */
+  mode(path: string): Promise<number | undefined>;
+  makePrivateFolder(path: string): Promise<void>;
+  makeTemporaryFolder(): Promise<string>;
+  absolute(path: string): string;
+  join(...parts: readonly string[]): string;
+}
+
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Certificates in PEM form to believe beyond the runtime's own. */
+  readonly caCerts: readonly string[];
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+export interface SeenCertificate {
+  readonly expiresAtMs: number;
+  /** Why it is not believed; undefined when it is. */
+  readonly refused: string | undefined;
+  readonly protocol: string;
+}

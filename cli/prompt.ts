@@ -1,0 +1,45 @@
+/** Questions to the user: at a terminal they are asked, from a pipe the answers are read line by line. */
+import type { Context } from "./command.ts";
+import { badInput, interrupted } from "./failure.ts";
+
+export async function ask(
+  { platform }: Context,
+  question: string,
+  options: { hidden?: boolean } = {},
+): Promise<string> {
+  const { stdin, stderr } = platform;
+  const prompt = (): Promise<void> => stderr.write(`${question}: `);
+  const answer = await stdin.readLine({ ...options, ...(stdin.isTerminal && { prompt }) });
+  // What is typed unseen has no visible end either.
+  if (stdin.isTerminal && options.hidden === true) await stderr.write("\n");
+  if (answer !== undefined) return answer;
+  if (platform.interrupted.aborted) throw interrupted();
+  throw badInput(`${question} is needed, and the input has ended`, "Run it at a terminal, or pipe the answer in");
+}
+
+export async function askEmail(context: Context): Promise<string> {
+  const email = (context.given.value("email") ?? await ask(context, "E-mail")).trim();
+  if (/^\S+@\S+$/.test(email)) return email;
+  throw badInput(`"${email}" is no e-mail address`);
+}
+
+/** From the flag (with a warning that was given already), the terminal, or the pipe. */
+export async function askPassword(context: Context, { again }: { readonly again: boolean }): Promise<string> {
+  const { given, platform } = context;
+  const onCommandLine = given.value("password");
+  if (onCommandLine !== undefined) return onCommandLine;
+  const password = await ask(context, "Password", { hidden: true });
+  if (password === "") throw badInput("The password is empty");
+  if (again && platform.stdin.isTerminal && await ask(context, "Password again", { hidden: true }) !== password) {
+    throw badInput("The two passwords differ");
+  }
+  return password;
+}
+
+/** Yes only when the user says so; without a terminal only `--yes` says so. */
+export async function confirm(context: Context, question: string): Promise<void> {
+  if (context.given.has("yes")) return;
+  if (!context.platform.stdin.isTerminal) throw badInput(question, "Add --yes to go ahead");
+  const answer = await ask(context, `${question} [y/N]`);
+  if (!/^y(es)?$/i.test(answer.trim())) throw badInput("Nothing was done");
+}

@@ -1,0 +1,65 @@
+/**
+ * What the relay sees of an agent: the requests in the cells that reach it, read with nothing but the wire contract. That is
+ * all it gets; the keys to what is inside stay with the members.
+ */
+import { CellReader, type ClientEnvelope, decodeClientEnvelope, limits } from "../proto/mod.ts";
+
+export interface Sight {
+  readonly text: string;
+  /** The beginning of the ciphertext, in hexadecimal. */
+  readonly bytes?: string;
+}
+
+const shownBytes = 12;
+
+export class RelayView {
+  readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
+  #sights: Sight[] = [];
+
+  readonly tap = (cells: Uint8Array, cellBytes: number): void => {
+    this.#reader.configure({ cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
+    this.#reader.read(cells, (bytes) => {
+      const sight = describe(decodeClientEnvelope(bytes));
+      if (sight !== undefined) this.#sights.push(sight);
+    });
+  };
+
+  get cells(): number {
+    return this.#reader.counts.cells;
+  }
+
+  get coverCells(): number {
+    return this.#reader.counts.coverCells;
+  }
+
+  /** What was seen since the last call. */
+  take(): Sight[] {
+    const sights = this.#sights;
+    this.#sights = [];
+    return sights;
+  }
+}
+
+/** What happens to channels; what a session does for itself is left out. */
+function describe({ operation, body }: ClientEnvelope): Sight | undefined {
+  switch (operation) {
+    case "CreateChannel":
+      return { text: `CreateChannel ${body.name}` };
+    case "SendCommit":
+      return {
+        text: `SendCommit: +${body.added.length} -${body.removed.length} members, ${body.commit.length} bytes`,
+        bytes: hex(body.commit),
+      };
+    case "SendMessage":
+      return { text: `SendMessage: epoch ${body.epoch}, ${body.ciphertext.length} bytes`, bytes: hex(body.ciphertext) };
+    case "CloseChannel":
+      return { text: "CloseChannel" };
+    default:
+      return undefined;
+  }
+}
+
+/** The end of it: the beginning of an MLS message is its header, which is the same for all. */
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes.subarray(-shownBytes), (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+}

@@ -1,0 +1,60 @@
+/** One run of the CLI: words in, exit code out. Whatever goes wrong is told in words; a stack trace only when asked for. */
+import { parseArguments, type Parsed } from "./arguments.ts";
+import { commands } from "./command_table.ts";
+import { exitCodes } from "./exit_codes.ts";
+import { interrupted, toFailure } from "./failure.ts";
+import { commandHelp, groupHelp, overview } from "./help.ts";
+import { Output } from "./output.ts";
+import type { Platform } from "./platform/platform.ts";
+import { version } from "./version.ts";
+
+export async function run(argv: readonly string[], platform: Platform): Promise<number> {
+  const output = new Output(platform, { json: argv.includes("--json"), colour: !argv.includes("--no-color") });
+  try {
+    const exit = await perform(parseArguments(argv, commands), platform, output);
+    return exitCodes[exit].code;
+  } catch (error) {
+    const failure = platform.interrupted.aborted ? interrupted() : toFailure(error);
+    if (failure.exit !== "interrupted") await output.failure(failure);
+    if (platform.variable("STATIC_DEBUG") !== undefined && error instanceof Error) {
+      await platform.stderr.write(`${chain(error).join("\ncaused by ")}\n`);
+    }
+    return exitCodes[failure.exit].code;
+  }
+}
+
+async function perform({ words, command, given, exposed }: Parsed, platform: Platform, output: Output): Promise<
+  "done" | "usage"
+> {
+  const { program } = platform;
+  if (given.has("version")) {
+    await output.result({ version }, [version]);
+    return "done";
+  }
+  if (command === undefined) {
+    const lines = words.length === 0 ? overview(commands, program) : groupHelp(commands, words.join(" "), program);
+    await output.result({ commands: describeCommands() }, lines);
+    return words.length === 0 || given.has("help") ? "done" : "usage";
+  }
+  if (given.has("help")) {
+    await output.result({ ...describe(command) }, commandHelp(command, program));
+    return "done";
+  }
+  for (const name of exposed) {
+    await output.warn(`${name} stands on the command line, where other users of this machine and your history see it`);
+  }
+  await command.run({ given, platform, output });
+  return "done";
+}
+
+function describeCommands(): object[] {
+  return commands.map(describe);
+}
+
+function describe({ run: _, ...spec }: typeof commands[number]): object {
+  return spec;
+}
+
+function chain(error: Error): string[] {
+  return [error.stack ?? error.message, ...(error.cause instanceof Error ? chain(error.cause) : [])];
+}

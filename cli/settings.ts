@@ -1,0 +1,114 @@
+/** Which service, with which key: what stands on the command line, then the environment, then the file, then a local stack. */
+import { parseApiKey } from "../proto/mod.ts";
+import type { Context } from "./command.ts";
+import { type Credentials, readCredentials, reasonOf } from "./credentials.ts";
+import { badInput, Failure } from "./failure.ts";
+import type { Platform } from "./platform/platform.ts";
+
+export interface Settings {
+  readonly apiUrl: string;
+  /** Undefined when nothing names a relay and the API is not on this machine. */
+  readonly relayUrl: string | undefined;
+  readonly caFile: string | undefined;
+  readonly caCerts: readonly string[];
+  readonly key: SettingsKey | undefined;
+  readonly saved: Credentials;
+}
+
+export interface SettingsKey {
+  readonly apiKey: string;
+  readonly from: "command line" | "environment" | "file";
+}
+
+const [localApi, localRelay] = ["http://127.0.0.1:8080", "quic://localhost:4433"];
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+export async function readSettings({ given, platform }: Pick<Context, "given" | "platform">): Promise<Settings> {
+  const saved = await readCredentials(platform);
+  const wanted = given.value("api-url") ?? platform.variable("STATIC_API_URL");
+  const apiUrl = parseApiUrl(wanted ?? saved.api_url ?? localApi);
+  const isLocal = loopback.test(new URL(apiUrl).hostname);
+  const relayUrl = given.value("relay-url") ?? platform.variable("STATIC_RELAY_URL") ?? saved.relay_url ??
+    (isLocal ? localRelay : undefined);
+  const caFile = given.value("ca-file") ?? platform.variable("STATIC_CA_FILE") ?? saved.ca_file ??
+    (isLocal ? await findLocalAuthority(platform) : undefined);
+  return {
+    apiUrl,
+    relayUrl,
+    caFile: caFile === undefined ? undefined : platform.files.absolute(caFile),
+    caCerts: caFile === undefined ? [] : [await readAuthority(caFile, platform)],
+    key: findKey({ given, platform, saved, apiUrl }),
+    saved,
+  };
+}
+
+/** The key, for commands that need one. */
+export function requireKey({ key, saved, apiUrl }: Settings): string {
+  if (key !== undefined) return checkKey(key.apiKey);
+  if (saved.api_key !== undefined) {
+    throw new Failure("auth_failed", `The saved key is for ${saved.api_url}, not for ${apiUrl}; it is not sent there`, {
+      advice: "Give a key for this address as STATIC_API_KEY, or sign in there with: {} login",
+    });
+  }
+  throw new Failure("auth_failed", "You are not signed in", {
+    advice: "Create an account with: {} signup. If you have one: {} login, or set STATIC_API_KEY",
+  });
+}
+
+export function checkKey(apiKey: string): string {
+  if (parseApiKey(apiKey) !== undefined) return apiKey;
+  const text = "The API key is incomplete or mistyped: a key begins with sk_live_ or sk_test_ and ends in a checksum";
+  throw new Failure("auth_key_invalid", text, { advice: "Copy it again, or get a new one with: {} login" });
+}
+
+export function requireRelay({ relayUrl }: Settings): string {
+  if (relayUrl !== undefined) return relayUrl;
+  throw badInput("Nothing says where the relay is", "Give --relay-url, or set STATIC_RELAY_URL");
+}
+
+interface KeySources extends Pick<Context, "given" | "platform"> {
+  readonly saved: Credentials;
+  readonly apiUrl: string;
+}
+
+function findKey({ given, platform, saved, apiUrl }: KeySources): SettingsKey | undefined {
+  const onCommandLine = given.value("api-key");
+  if (onCommandLine !== undefined) return { apiKey: onCommandLine, from: "command line" };
+  const inEnvironment = platform.variable("STATIC_API_KEY");
+  if (inEnvironment !== undefined) return { apiKey: inEnvironment, from: "environment" };
+  // A saved key belongs to the saved address and is sent to no other.
+  const isForThis = saved.api_url === undefined || parseApiUrl(saved.api_url) === apiUrl;
+  return saved.api_key === undefined || !isForThis ? undefined : { apiKey: saved.api_key, from: "file" };
+}
+
+/** A password or key must not travel in clear, except to a service on this machine. */
+function parseApiUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "https:" || (url?.protocol === "http:" && loopback.test(url.hostname))) {
+    return url.href.replace(/\/+$/, "");
+  }
+  throw badInput(
+    `"${text}" cannot be the API's address`,
+    "Give https://host (http:// only for a service on this machine)",
+  );
+}
+
+/** What `deno task start` makes in its data directory, for whoever stands where it was started. */
+async function findLocalAuthority({ files, folders, variable }: Platform): Promise<string | undefined> {
+  const path = files.join(folders.current, variable("STATIC_DATA_DIR") ?? ".static", "ca.pem");
+  return await files.read(path).catch(() => undefined) === undefined ? undefined : path;
+}
+
+async function readAuthority(path: string, { files }: Platform): Promise<string> {
+  const text = await files.read(path).catch((cause) => {
+    throw badInput(`Cannot read the certificates in ${path}: ${reasonOf(cause)}`);
+  });
+  if (text === undefined) {
+    throw badInput(
+      `There is no file ${path} with certificates to trust`,
+      "Is the stack's data directory gone? Start it again, or give --ca-file",
+    );
+  }
+  if (text.includes("-----BEGIN CERTIFICATE-----")) return text;
+  throw badInput(`${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)`);
+}

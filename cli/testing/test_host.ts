@@ -1,0 +1,94 @@
+/** A machine for tests: real files in a folder of its own, real network, and a terminal or pipes that the test holds. */
+import { files } from "../platform/files.ts";
+import { inspectCertificate, request } from "../platform/http.ts";
+import type { Platform, Sink } from "../platform/platform.ts";
+import { run } from "../run.ts";
+
+export interface TestHostOptions {
+  /** Credentials and agents are kept below it. */
+  readonly folder: string;
+  readonly variables?: Readonly<Record<string, string>>;
+  /** What comes in, as a pipe or, with `terminal`, as if it were typed. */
+  readonly input?: string | Uint8Array;
+  readonly terminal?: boolean;
+  /** Ctrl-C. */
+  readonly interrupt?: AbortSignal;
+  readonly nowMs?: () => number;
+}
+
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  /** What has been printed so far. */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly done: Promise<Outcome>;
+}
+
+/** The command runs in this process; what it prints can be watched. */
+export function startCli(argv: readonly string[], options: TestHostOptions): Running {
+  const { folder, variables = {}, input, terminal = false, interrupt = new AbortController().signal } = options;
+  const [stdout, stderr] = [createSink(terminal), createSink(terminal)];
+  const platform: Platform = {
+    program: "static",
+    variable: (name) => variables[name] || undefined,
+    stdin: createInput(input ?? "", terminal),
+    stdout: stdout.sink,
+    stderr: stderr.sink,
+    interrupted: interrupt,
+    folders: {
+      credentialsFile: files.join(folder, "config", "static", "credentials.json"),
+      agents: files.join(folder, "data", "static", "agents"),
+      current: folder,
+    },
+    files,
+    request,
+    inspectCertificate,
+    nowMs: options.nowMs ?? Date.now,
+    every: (ms, act) => {
+      const timer = setInterval(act, ms);
+      return () => clearInterval(timer);
+    },
+    randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+  };
+  const done = run(argv, platform).then((code) => ({ code, stdout: stdout.text(), stderr: stderr.text() }));
+  return { stdout: stdout.text, stderr: stderr.text, done };
+}
+
+export function runCli(argv: readonly string[], options: TestHostOptions): Promise<Outcome> {
+  return startCli(argv, options).done;
+}
+
+function createSink(isTerminal: boolean): { sink: Sink; text: () => string } {
+  const decoder = new TextDecoder();
+  let text = "";
+  const write = (content: string | Uint8Array): Promise<void> => {
+    text += typeof content === "string" ? content : decoder.decode(content);
+    return Promise.resolve();
+  };
+  return { sink: { isTerminal, columns: 80, write }, text: () => text };
+}
+
+function createInput(input: string | Uint8Array, isTerminal: boolean): Platform["stdin"] {
+  let rest = typeof input === "string" ? new TextEncoder().encode(input) : input;
+  const take = (length: number): Uint8Array => {
+    const taken = rest.subarray(0, length);
+    rest = rest.subarray(length);
+    return taken;
+  };
+  return {
+    isTerminal,
+    read: () => Promise.resolve(rest.length === 0 ? undefined : take(rest.length)),
+    readLine: async ({ prompt } = {}) => {
+      await prompt?.();
+      if (rest.length === 0) return undefined;
+      const end = rest.indexOf(0x0a);
+      const line = new TextDecoder().decode(take(end < 0 ? rest.length : end + 1));
+      return line.replace(/\r?\n$/, "");
+    },
+  };
+}

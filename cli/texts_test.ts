@@ -1,0 +1,74 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { payloadFields, payloadLines } from "./channel_texts.ts";
+import { exitCodes, exitOf } from "./exit_codes.ts";
+import { Failure, toFailure } from "./failure.ts";
+import { printable, table } from "./output.ts";
+import { tcpAddressOf } from "./relay_address.ts";
+import { nearest } from "./suggest.ts";
+import { ago, span, utc } from "./times.ts";
+import { parseCount, parseDuration } from "./values.ts";
+import { errorCodes } from "../proto/mod.ts";
+
+Deno.test("printable() leaves nothing with which text from elsewhere could steer a terminal", () => {
+  assertEquals(printable("a\x1b[2Jb\x07c\x9bd\re"), "a�[2Jb�c�d�e");
+  assertEquals(printable("in\u202eorder\u2066"), "in�order�");
+  assertEquals(printable("Grüße, 日本\nzwei"), "Grüße, 日本\nzwei");
+});
+
+Deno.test("payloadLines() indents further lines, so that a message cannot pass for two", () => {
+  const bytes = new TextEncoder().encode("one\n12:00:00 bob  two");
+  assertEquals(payloadLines(bytes), "one\n  12:00:00 bob  two");
+  assertEquals(payloadLines(Uint8Array.of(0xff, 0xfe)), "(2 bytes)");
+});
+
+Deno.test("payloadFields() gives text as text and anything else as base64", () => {
+  assertEquals(payloadFields(new TextEncoder().encode("\ufeffhé")), { text: "\ufeffhé" });
+  assertEquals(payloadFields(Uint8Array.of(0xff, 0x00)), { base64: "/wA=" });
+});
+
+Deno.test("table() fills columns up and ignores colours in their width", () => {
+  assertEquals(table([["a", "bbb"], ["\x1b[31mcc\x1b[0m", "d"]]), ["a   bbb", "\x1b[31mcc\x1b[0m  d"]);
+});
+
+Deno.test("nearest() finds what was meant and does not guess wildly", () => {
+  assertEquals(nearest("lsit", ["list", "login"]), "list");
+  assertEquals(nearest("x", ["list", "login"]), undefined);
+});
+
+Deno.test("times are said as people say them", () => {
+  assertEquals([span(1_000), span(90 * 60_000), span(3 * 86_400_000)], ["1 second", "2 hours", "3 days"]);
+  assertEquals(ago("2026-11-15T00:00:00.000Z", Date.parse("2026-11-15T00:05:00.000Z")), "5 minutes ago");
+  assertEquals(utc(Date.parse("2026-12-01T00:00:00.000Z")), "2026-12-01 00:00 UTC");
+});
+
+Deno.test("parseDuration() and parseCount() take numbers and refuse everything else", () => {
+  assertEquals(["90s", "10m", "2h", "7d"].map((text) => parseDuration("t", text)), [90e3, 600e3, 7200e3, 604800e3]);
+  for (const text of ["", "5", "0s", "-1s", "1w", "1.5h", "99999999999s"]) {
+    assertThrows(() => parseDuration("t", text), Failure);
+  }
+  for (const text of ["", "0", "-1", "1e3", "x"]) assertThrows(() => parseCount("n", text), Failure);
+});
+
+Deno.test("tcpAddressOf() finds the TCP port that belongs to a relay's address", () => {
+  const url = (text: string): string => tcpAddressOf(text).url;
+  assertEquals(url("quic://localhost:4433"), "https://localhost:5000");
+  assertEquals(url("quic://relay.example"), "https://relay.example:5000");
+  assertEquals(url("quic://localhost:7001, https://localhost:7002"), "https://localhost:7002");
+  assertEquals(url("grpc://[::1]:5000"), "https://[::1]:5000");
+  assertEquals(tcpAddressOf("grpc://[::1]:5000").host, "::1");
+  for (const text of ["", "localhost", "http://x", "quic://x/path"]) assertThrows(() => tcpAddressOf(text), Failure);
+});
+
+Deno.test("every error code of the wire contract ends the CLI in a documented way", () => {
+  for (const code of Object.keys(errorCodes)) assertEquals(exitOf(code) in exitCodes, true, code);
+  assertEquals(exitOf("auth_key_invalid"), "credential");
+  assertEquals(exitOf("quota_exceeded"), "limit");
+  assertEquals(exitOf("connection_error"), "unavailable");
+});
+
+Deno.test("toFailure() puts anything into words", () => {
+  assertEquals(toFailure("odd").exit, "unexpected");
+  assertEquals(toFailure(new TypeError("x is not a function")).message.includes("x is not a function"), true);
+  assertEquals(toFailure(Object.assign(new Error("down"), { code: "connection_error" })).exit, "unavailable");
+  assertEquals(toFailure(Object.assign(new Error("odd"), { code: "ENOENT" })).exit, "unexpected");
+});

@@ -1,0 +1,2 @@
+/** The version that `--version` shows. */
+export const version = "0.1.0";

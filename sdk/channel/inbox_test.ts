@@ -1,0 +1,101 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { parseAgentId, parseBinaryId } from "../../proto/mod.ts";
+import { createError } from "../errors.ts";
+import { Inbox, type InboxItem } from "./inbox.ts";
+
+function item(sequence: number, bytes = 1): InboxItem {
+  const sender = { agentId: parseAgentId("a".repeat(22)), identity: new Uint8Array(1) };
+  const ratchet = { secret: new Uint8Array(32), generation: 0, skipped: new Map() };
+  return {
+    envelope: { payload: new Uint8Array(bytes), sender, id: parseBinaryId("A".repeat(22)), timeMs: sequence },
+    sequence,
+    epoch: 1,
+    receipt: { order: sequence, epoch: 1n, leafIndex: 0, ratchets: { handshake: ratchet, application: ratchet } },
+    arrived: { highest: sequence, missing: [] },
+  };
+}
+
+function createInbox(): { inbox: Inbox; done: number[] } {
+  const done: number[] = [];
+  const inbox = new Inbox((items) => {
+    done.push(...items.map(({ sequence }) => sequence));
+    return undefined;
+  });
+  return { inbox, done };
+}
+
+Deno.test("a message is done with when the next one is asked for, and not before", async () => {
+  const { inbox, done } = createInbox();
+  for (const sequence of [1, 2, 3]) inbox.push(item(sequence));
+  const reader = inbox.read();
+  assertEquals((await reader.next()).value?.timeMs, 1);
+  assertEquals(done, []);
+  assertEquals((await reader.next()).value?.timeMs, 2);
+  assertEquals(done, [1]);
+  await reader.return?.();
+  assertEquals(done, [1], "who breaks off has not asked past the second");
+  assertEquals((await inbox.read().next()).value?.timeMs, 2);
+});
+
+Deno.test("the slowest reader decides, and one that ends holds nothing up", async () => {
+  const { inbox, done } = createInbox();
+  const [fast, slow] = [inbox.read(), inbox.read()];
+  for (const sequence of [1, 2, 3]) inbox.push(item(sequence));
+  for (let i = 0; i < 3; i++) await fast.next();
+  await slow.next();
+  assertEquals(done, []);
+  await slow.next();
+  assertEquals(done, [1]);
+  await slow.return?.();
+  inbox.push(item(4));
+  assertEquals((await fast.next()).value?.timeMs, 4);
+  assertEquals(done, [1, 2, 3]);
+});
+
+Deno.test("finish() counts the last message as done with", async () => {
+  const { inbox, done } = createInbox();
+  inbox.push(item(1));
+  const reader = inbox.read();
+  await reader.next();
+  await reader.finish();
+  assertEquals(done, [1]);
+});
+
+Deno.test("a reader that waits is woken by a message, by its signal and by the end", async () => {
+  const { inbox } = createInbox();
+  const waiting = inbox.read().next();
+  inbox.push(item(1));
+  assertEquals((await waiting).value?.timeMs, 1);
+
+  const stop = new AbortController();
+  const aborted = inbox.read(stop.signal);
+  await aborted.next();
+  const second = aborted.next();
+  stop.abort();
+  assertEquals((await second).done, true);
+  assertEquals((await inbox.read(stop.signal).next()).done, true, "a signal that was aborted before");
+});
+
+Deno.test("what is there is read before the end, and then its error", async () => {
+  const { inbox } = createInbox();
+  inbox.push(item(1));
+  inbox.end(createError("not_found", "It is over"));
+  const reader = inbox.read();
+  assertEquals((await reader.next()).value?.timeMs, 1);
+  await assertRejects(() => reader.next(), Error, "It is over");
+  assertEquals((await reader.next()).done, true);
+
+  const quiet = createInbox().inbox;
+  quiet.end(undefined);
+  assertEquals((await quiet.read().next()).done, true);
+});
+
+Deno.test("it is full by number and by bytes, and has room again when messages are read", async () => {
+  const { inbox } = createInbox();
+  for (let i = 0; i < 8; i++) inbox.push(item(i, 1024 * 1024));
+  assertEquals(inbox.isFull, true);
+  const reader = inbox.read();
+  await reader.next();
+  await reader.next();
+  assertEquals(inbox.isFull, false);
+});

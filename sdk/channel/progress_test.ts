@@ -1,0 +1,99 @@
+import { assertEquals } from "@std/assert";
+import { parseChannelId } from "../../proto/mod.ts";
+import type { RecordChange } from "../store/mod.ts";
+import { Progress } from "./progress.ts";
+
+interface Bench {
+  readonly progress: Progress;
+  readonly writes: RecordChange[][];
+  readonly durable: number[];
+  readonly faults: unknown[];
+  position: number;
+  /** Lets the disk finish what it is writing. */
+  settle: () => void;
+  fail: boolean;
+}
+
+function createBench(): Bench {
+  const waiting: (() => void)[] = [];
+  const bench: Omit<Bench, "progress"> = {
+    writes: [],
+    durable: [],
+    faults: [],
+    position: 0,
+    settle: () => waiting.splice(0).forEach((done) => done()),
+    fail: false,
+  };
+  const progress = new Progress(0, {
+    channelId: parseChannelId("A".repeat(22)),
+    store: {
+      batch: (changes) => {
+        bench.writes.push([...changes]);
+        return bench.fail ? Promise.reject(new Error("disk full")) : new Promise((done) => waiting.push(done));
+      },
+    },
+    position: () => bench.position,
+    onDurable: (position) => {
+      bench.durable.push(position);
+      return Promise.resolve();
+    },
+    onFault: (fault) => bench.faults.push(fault),
+  });
+  return Object.assign(bench, { progress });
+}
+
+const change = (id: string): RecordChange => ({ type: "put", kind: "test", id, value: new Uint8Array(1) });
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0)); // wait: one turn of the event loop
+
+Deno.test("what is noted in one turn is one write, and what comes meanwhile is the next", async () => {
+  const bench = createBench();
+  for (const id of ["a", "b"]) {
+    bench.position++;
+    bench.progress.note([change(id)]);
+  }
+  await turn();
+  assertEquals(bench.writes.map((changes) => changes.length), [3], "two changes and the position");
+  bench.position++;
+  bench.progress.note([change("c")]);
+  assertEquals(bench.writes.length, 1);
+  bench.settle();
+  await turn();
+  assertEquals([bench.writes.length, bench.durable], [2, [2]]);
+  bench.settle();
+  await bench.progress.flush();
+  assertEquals(bench.durable, [2, 3]);
+  assertEquals(bench.progress.durable, 3);
+});
+
+Deno.test("without anything new nothing is written", async () => {
+  const bench = createBench();
+  bench.progress.note();
+  await bench.progress.flush();
+  assertEquals(bench.writes, []);
+});
+
+Deno.test("who runs far ahead of the disk has to wait for it", async () => {
+  const bench = createBench();
+  const waits = Array.from({ length: 80 }, (_, i) => {
+    bench.position++;
+    return bench.progress.note([change(`${i}`)]);
+  });
+  assertEquals(waits[0], undefined);
+  assertEquals(waits.at(-1) instanceof Promise, true);
+  await turn();
+  bench.settle();
+  await waits.at(-1);
+});
+
+Deno.test("after a write that failed nothing is acknowledged any more", async () => {
+  const bench = createBench();
+  bench.fail = true;
+  bench.position = 1;
+  bench.progress.note([change("a")]);
+  await bench.progress.flush();
+  assertEquals([bench.durable, bench.faults.length], [[], 1]);
+  bench.position = 2;
+  bench.progress.note([change("b")]);
+  await bench.progress.flush();
+  assertEquals([bench.writes.length, bench.durable], [1, []]);
+});

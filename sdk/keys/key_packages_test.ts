@@ -1,0 +1,105 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type CallName, readKeyPackage, type ReplyBody, type RequestBody, verifyKeyPackage } from "../../proto/mod.ts";
+import { createRandom } from "../../tests/support/mod.ts";
+import { createNodeEd25519 } from "../platform/node_ed25519.ts";
+import { createSignatures } from "../mls/crypto/signatures.ts";
+import { MlsFault } from "../mls/codec.ts";
+import type { ConnectionInfo } from "../session/ports.ts";
+import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
+import { openIdentity } from "./identity.ts";
+import { KeyPackages } from "./key_packages.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+type Upload = RequestBody<"UploadKeyPackage">;
+
+interface Bench {
+  readonly keyPackages: KeyPackages;
+  readonly uploads: Upload[];
+  readonly store: RecordStore;
+  now: number;
+}
+
+async function createBench(): Promise<Bench> {
+  const random = createRandom(5);
+  const runtime = {
+    nowMs: () => 0,
+    after: () => () => {},
+    randomBytes: (length: number) => random.bytes(length),
+  };
+  const store = await RecordStore.open(openMemory(createMemoryDisk(), (length) => random.bytes(length)));
+  const uploads: Upload[] = [];
+  const bench = { uploads, store, now: 1_790_000_000_000 };
+  const call = <Name extends CallName>(_operation: Name, body: RequestBody<Name>): Promise<ReplyBody<Name>> => {
+    uploads.push(body as Upload);
+    return Promise.resolve({ stored: 0, hasLastResort: true } as ReplyBody<Name>);
+  };
+  const keyPackages = new KeyPackages({
+    store,
+    session: { call },
+    identity: await openIdentity(store, new TextEncoder().encode("agent"), runtime),
+    signatures: await createSignatures(createNodeEd25519()),
+    runtime,
+    relayNowMs: () => bench.now,
+  });
+  return Object.assign(bench, { keyPackages });
+}
+
+function connection(keyPackages: number, hasLastResort: boolean): ConnectionInfo {
+  // What the pool does not look at is not filled in.
+  return { keyPackages, hasLastResort } as ConnectionInfo;
+}
+
+Deno.test("a relay that has none is given a pool and one of last resort, each valid and stored", async () => {
+  const { keyPackages, uploads, store, now } = await createBench();
+  await keyPackages.connected(connection(0, false));
+  const [upload] = uploads;
+  assert(upload);
+  assertEquals([upload.keyPackages.length, upload.replace], [10, false]);
+  assert(upload.lastResort);
+  for (const message of [...upload.keyPackages, upload.lastResort]) verifyKeyPackage(readKeyPackage(message), now);
+  assertEquals((await store.list("keypackages")).length, 11);
+});
+
+Deno.test("a relay that has enough is given nothing", async () => {
+  const { keyPackages, uploads } = await createBench();
+  await keyPackages.connected(connection(0, false));
+  await keyPackages.connected(connection(9, true));
+  assertEquals(uploads.length, 1);
+});
+
+Deno.test("KeyPackages whose private keys are gone are replaced", async () => {
+  const { keyPackages, uploads } = await createBench();
+  await keyPackages.connected(connection(10, true));
+  assertEquals(uploads.map(({ replace, keyPackages: { length } }) => [replace, length]), [[true, 10]]);
+});
+
+Deno.test("the relay's reminder is answered with as many as it wants", async () => {
+  const { keyPackages, uploads } = await createBench();
+  await keyPackages.low({ remaining: 2, wanted: 10, hasLastResort: true });
+  assertEquals(uploads.map(({ keyPackages: { length }, lastResort }) => [length, lastResort]), [[8, undefined]]);
+});
+
+Deno.test("private keys go when they were used, those of last resort stay, and all go when they expire", async () => {
+  const bench = await createBench();
+  const { keyPackages, store, uploads } = bench;
+  await keyPackages.connected(connection(0, false));
+  const own = await keyPackages.create();
+  await store.batch(await keyPackages.used(own));
+  assertEquals(await keyPackages.find(own.reference), undefined);
+
+  const lastResort = uploads[0]?.lastResort;
+  assert(lastResort);
+  const kept = await keyPackages.find(readKeyPackage(lastResort).reference);
+  assert(kept);
+  assertEquals(await keyPackages.used(kept), []);
+
+  bench.now += 31 * dayMs;
+  await keyPackages.connected(connection(0, false));
+  const left = await store.list("keypackages");
+  assertEquals(left.length, 11, "only the fresh ones");
+});
+
+Deno.test("bytes that are no Welcome, or a Welcome for somebody else, are refused", async () => {
+  const { keyPackages } = await createBench();
+  await assertRejects(() => keyPackages.findFor(new Uint8Array(20)), MlsFault, "no Welcome");
+});

@@ -1,0 +1,252 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { eventually } from "../api/harness.ts";
+import { type Stack, startStack } from "../sdk/stack.ts";
+import { createCertificate } from "../support/mod.ts";
+import { User } from "./user.ts";
+
+const name = "acme/ops/deploy";
+
+Deno.test("channels from the command line, with a real API and a real relay", async (t) => {
+  await using stack = await startStack();
+  await using user = await member(stack);
+  await t.step("channel create makes a channel once, and says what comes next", () => create(user));
+  await t.step("channel invite lets in whoever joins with its token, which is never shown again", () => invite(user));
+  await t.step("channel send takes a text, a pipe or lines; channel listen prints each message once", () => talk(user));
+  await t.step("channel listen keeps bytes as they are in a pipe, and terminals safe", () => bytes(user));
+  await t.step("channel members, fingerprint and list say the same to both", () => agree(user));
+  await t.step("an agent that is in use is not opened twice, and says so", () => locked(user));
+  await t.step("channel invite and join end in words when nobody answers", () => alone(user));
+  await t.step("bad input is refused in words, with exit code 2 or 4", () => refuse(user));
+  await t.step("channel remove and leave take members out, channel close ends it", () => end(user));
+  await t.step("a message beyond the plan's quota ends with exit code 6", () => quota(stack));
+  await t.step("doctor finds everything well, and says what to do about what is not", () => diagnose(stack, user));
+  await t.step("demo shows what members see beside what the relay sees", () => demonstrate(stack, user));
+});
+
+async function member({ api, account, quicUrl, grpcUrl, caFile }: Stack): Promise<User> {
+  const user = await User.create({
+    STATIC_API_URL: api.url,
+    STATIC_RELAY_URL: `${quicUrl},${grpcUrl}`,
+    STATIC_CA_FILE: caFile,
+    STATIC_API_KEY: account.apiKey,
+  });
+  user.secrets.add(account.apiKey);
+  return user;
+}
+
+const bob = ["--agent", "bob"];
+
+async function create(user: User): Promise<void> {
+  const { stdout, stderr } = await user.run(["channel", "create", name]);
+  assertEquals(stdout, `✓ Channel ${name} created\n`);
+  assertStringIncludes(stderr, `static channel invite ${name}`);
+  const again = await user.json(["channel", "create", name], { code: 4 });
+  assertEquals(again.error.code, "name_taken");
+}
+
+/** Both sides of an invite at once, as in two terminals. */
+async function invite(user: User): Promise<void> {
+  const inviting = user.start(["channel", "invite", name]);
+  await eventually(
+    { withinMs: 15_000, what: "a token" },
+    () => Promise.resolve(inviting.stdout()),
+    (out) => out !== "",
+  );
+  const token = inviting.stdout().trim();
+  assertMatch(token, /^inv_[\w-]+$/);
+  const joined = await user.run(["channel", "join", name, ...bob], { input: `${token}\n` });
+  assertMatch(joined.stdout, new RegExp(`^✓ Joined ${name}, with default-\\w{4}\n$`));
+  assertStringIncludes(joined.stderr, `echo hello | static channel send ${name} --agent bob`);
+  assert(!(joined.stdout + joined.stderr).includes(token));
+  const invited = await inviting.done;
+  assertEquals(invited.code, 0);
+  assertMatch(invited.stdout, /✓ bob-\w{4} has joined\n$/);
+  assertStringIncludes(invited.stderr, `static channel join ${name} --agent bob`);
+}
+
+async function talk(user: User): Promise<void> {
+  assertEquals((await user.run(["channel", "send", name, "from the command line"])).stdout, "");
+  await user.run(["channel", "send", name], { input: "from a pipe\n" });
+  const lines = await user.json(["channel", "send", name, "--lines"], { input: "one\r\ntwo\nthree" });
+  assertEquals(lines, { channel: name, messages: 3 });
+  const read = await user.run(["channel", "listen", name, "--count", "4", ...bob]);
+  assertEquals(read.stdout, "from the command line\nfrom a pipe\none\ntwo\n");
+
+  const sent = await user.json(["channel", "send", name, "the last"]);
+  const rest = await user.run(["channel", "listen", name, "--count", "2", "--json", ...bob]);
+  const [third, last] = rest.stdout.trim().split("\n").map((line) => JSON.parse(line));
+  assertEquals([third.text, last.text, last.id], ["three", "the last", sent.id]);
+  assertMatch(last.sender.identity, /^default-\w{4}$/);
+  assert(Math.abs(Date.parse(last.time) - Date.now()) < 60_000);
+}
+
+async function bytes(user: User): Promise<void> {
+  await user.run(["channel", "send", name], { input: Uint8Array.of(0xff, 0x00, 0x0a) });
+  await user.run(["channel", "send", name], { input: "\x1b[2Jclear\nsecond line\n" });
+  const binary = await user.run(["channel", "listen", name, "--count", "1", "--json", ...bob]);
+  assertEquals(JSON.parse(binary.stdout).base64, "/wA=");
+  const shown = await user.run(["channel", "listen", name, "--count", "1", "--no-color", ...bob], { terminal: true });
+  assertMatch(shown.stdout, /^\d\d:\d\d:\d\d default-\w{4} {2}�\[2Jclear\n {2}second line\n$/);
+
+  const interruption = new AbortController();
+  const listening = user.start(["channel", "listen", name, ...bob], { interrupt: interruption.signal });
+  await user.run(["channel", "send", name, "while listening"]);
+  await eventually(
+    { withinMs: 15_000, what: "the message" },
+    () => Promise.resolve(listening.stdout()),
+    (out) => out === "while listening\n",
+  );
+  interruption.abort();
+  assertEquals((await listening.done).code, 0);
+  await user.run(["channel", "send", name, "after"]);
+  const after = await user.run(["channel", "listen", name, "--count", "1", ...bob]);
+  assertEquals(after.stdout, "after\n", "what was printed before Ctrl-C does not come again");
+}
+
+async function agree(user: User): Promise<void> {
+  const [mine, theirs] = [
+    await user.json(["channel", "members", name]),
+    await user.json(["channel", "members", name, ...bob]),
+  ];
+  const ids = ({ members }: { members: { agent_id: string }[] }): string[] =>
+    members.map((each) => each.agent_id).sort();
+  assertEquals(ids(mine), ids(theirs));
+  const { stdout } = await user.run(["channel", "members", name]);
+  assertMatch(stdout, /^MEMBER +AGENT ID\ndefault-\w{4} +[\w-]{22} +owner, you\nbob-\w{4} +[\w-]{22}\n$/);
+  const fingerprint = (await user.run(["channel", "fingerprint", name])).stdout;
+  assertMatch(fingerprint, /^(\d{5} ){5}\d{5}\n$/);
+  assertEquals((await user.run(["channel", "fingerprint", name, ...bob])).stdout, fingerprint);
+  assertEquals((await user.run(["channel", "list", ...bob])).stdout, `${name}\n`);
+}
+
+async function locked(user: User): Promise<void> {
+  const interruption = new AbortController();
+  const listening = user.start(["channel", "listen", name], { terminal: true, interrupt: interruption.signal });
+  await eventually(
+    { withinMs: 15_000, what: "listening" },
+    () => Promise.resolve(listening.stderr()),
+    (out) => out.includes("Listening"),
+  );
+  const { error } = await user.json(["channel", "members", name], { code: 4 });
+  assertEquals(error.code, "store_locked");
+  assertStringIncludes(error.advice, "--agent");
+  interruption.abort();
+  await listening.done;
+}
+
+async function alone(user: User): Promise<void> {
+  const { token } = await user.json(["channel", "invite", name, "--no-wait", "--uses", "2", "--expires", "1h"]);
+  const late = await user.run(["channel", "join", name, token, "--timeout", "1s", "--agent", "carol"], { code: 5 });
+  assertMatch(late.stderr, /warning: TOKEN stands on the command line/);
+  assertMatch(late.stderr, /error: Nobody let this agent in within 1 second\n.*channel listen/);
+
+  const interruption = new AbortController();
+  const inviting = user.start(["channel", "invite", name], { interrupt: interruption.signal });
+  await eventually(
+    { withinMs: 15_000, what: "a token" },
+    () => Promise.resolve(inviting.stdout()),
+    (out) => out !== "",
+  );
+  interruption.abort();
+  assertEquals((await inviting.done).code, 130);
+}
+
+async function refuse(user: User): Promise<void> {
+  const cases: readonly (readonly [number, readonly string[], string?])[] = [
+    [2, ["channel", "create", "Not/A/Name"]],
+    [2, ["channel", "create", "acme/ops/two", "--agent", "../escape"]],
+    [2, ["channel", "invite", name, "--uses", "many"]],
+    [2, ["channel", "invite", name, "--expires", "soon"]],
+    [2, ["channel", "join", name, "--agent", "carol"], "not a token\n"],
+    [2, ["channel", "join", name, "--timeout", "never"], "inv_x\n"],
+    [2, ["channel", "listen", name, "--count", "0"]],
+    [2, ["channel", "send", name], ""],
+    [2, ["channel", "send", name], "x".repeat(1024 * 1024 + 3)],
+    [4, ["channel", "send", "acme/ops/other", "hello"]],
+    [4, ["channel", "listen", "acme/ops/other"]],
+    [4, ["channel", "members", "acme/ops/other"]],
+    [4, ["channel", "fingerprint", "acme/ops/other"]],
+    [4, ["channel", "invite", "acme/ops/other"]],
+    [4, ["channel", "leave", "acme/ops/other"]],
+    [4, ["channel", "close", "acme/ops/other"]],
+    [4, ["channel", "remove", name, "nobody"]],
+    [2, ["channel", "list", "--agent", ""]],
+  ];
+  for (const [code, argv, input] of cases) await user.run(argv, { code, input: input ?? "" });
+}
+
+async function end(user: User): Promise<void> {
+  const mine = await user.json(["channel", "remove", name, "nobody", ...bob], { code: 4 });
+  assertEquals(mine.error.code, "not_found");
+  const { members } = await user.json(["channel", "members", name]);
+  const { identity, agent_id } = members.find(({ self }: { self: boolean }) => !self);
+  const notAllowed = await user.json(["channel", "remove", name, members[0].identity, ...bob], { code: 4 });
+  assertEquals(notAllowed.error.code, "not_allowed");
+  const removed = await user.json(["channel", "remove", name, identity]);
+  assertEquals(removed.removed.agent_id, agent_id);
+  await user.run(["channel", "send", name, "nobody else hears it"]);
+  assertEquals((await user.json(["channel", "members", name])).members.length, 1);
+  await user.run(["channel", "members", name, ...bob], { code: 4 });
+
+  await user.run(["channel", "close", name]);
+  await user.run(["channel", "create", name]);
+  await user.run(["channel", "leave", name]);
+  assertEquals((await user.run(["channel", "list"])).stdout, "");
+}
+
+/** An account that has used all messages of its month, as another relay reports. */
+async function spentAccount({ api }: Stack): Promise<string> {
+  const { id, apiKey } = await api.signUp();
+  const post = (path: string, body: object): ReturnType<typeof api.call> =>
+    api.call("POST", `/internal/v1/leases${path}`, { key: api.relaySecret, body: { relay_id: "other", ...body } });
+  for (;;) {
+    const { status, json } = await post("", { account_id: id, nonce: crypto.randomUUID(), messages: 10_000 });
+    if (status !== 200) return apiKey;
+    const { id: lease_id, fence, granted: consumed } = json.lease;
+    const report = { lease_id, fence, consumed, bytes: { payload: 0, padding: 0, cover: 0 }, close: true };
+    await post("/reports", { reports: [report] });
+  }
+}
+
+async function quota(stack: Stack): Promise<void> {
+  await using user = await member(stack);
+  const variables = { STATIC_API_KEY: await spentAccount(stack) };
+  await user.run(["channel", "create", "acme/quota/full"], { variables });
+  const over = await user.json(["channel", "send", "acme/quota/full", "one too many"], { variables, code: 6 });
+  assertEquals(over.error.code, "quota_exceeded");
+}
+
+async function diagnose(stack: Stack, user: User): Promise<void> {
+  const caFile = await otherAuthority(user);
+  const variables = { STATIC_API_KEY: await spentAccount(stack) };
+  const { stdout } = await user.run(["doctor", "--ca-file", caFile], { variables, code: 7 });
+  assertMatch(stdout, /✓ API key +accepted/);
+  assertMatch(stdout, /✗ Quota +10000 of 10000 messages used this month\n +→ It resets /);
+  assertMatch(stdout, /✗ Relay +https:\S+ shows a certificate that is not believed\n +→ See below/);
+  assertMatch(stdout, /✗ Certificate +not believed: .+\n +→ Give the relay's ca.pem with --ca-file/);
+  assertMatch(stdout, /- Session +not checked, because of: Relay/);
+
+  const well = await user.json(["doctor"]);
+  assertEquals(well.findings.map(({ state }: { state: string }) => state), new Array(9).fill("ok"));
+  const ahead = await user.run(["doctor"], { nowMs: () => Date.now() + 600_000, code: 7 });
+  assertMatch(ahead.stdout, /✗ Clock +10 minutes ahead of the API's\n +→ Set this machine's clock/);
+}
+
+/** A file with a certificate that has nothing to do with the relay. */
+async function otherAuthority(user: User): Promise<string> {
+  const path = `${user.folder}/other.pem`;
+  await Deno.writeTextFile(path, (await createCertificate()).cert);
+  return path;
+}
+
+async function demonstrate(stack: Stack, user: User): Promise<void> {
+  const { stdout, stderr } = await user.run(["demo"], { variables: { STATIC_API_KEY: "" } });
+  assertMatch(stderr, /account demo-\w+@example.org was made for this demo/);
+  assertMatch(stdout, /^alice: hello bob +SendMessage: epoch 1, (\d+) bytes$/m);
+  const sizes = Array.from(stdout.matchAll(/SendMessage: epoch \d, (\d+) bytes/g), ([, size]) => size);
+  assertEquals([sizes.length, new Set(sizes).size], [5, 1], "five messages, long and short, of one size");
+  const right = stdout.split("\n").map((line) => line.slice(44)).join("\n");
+  assert(!/swordfish|hello/.test(right), "nothing that was said is in what the relay sees");
+  const { steps } = await user.json(["demo"], { variables: { STATIC_API_KEY: (await stack.api.signUp()).apiKey } });
+  assert(steps.length > 8);
+}

@@ -1,0 +1,161 @@
+// The program itself, in a shell with pipes: under Deno as the task starts it, and under Node from the npm package.
+import { assertEquals, assertMatch } from "@std/assert";
+import { buildPackage, cliPackage } from "../../.ci/build_npm.ts";
+import { eventually } from "../api/harness.ts";
+import { createProject } from "../runtime/bundle.ts";
+import { node } from "../runtime/node.ts";
+import { type Stack, startStack } from "../sdk/stack.ts";
+import { installed, runCommand, testWhen } from "../support/mod.ts";
+import { assertNoStackTrace, User } from "./user.ts";
+
+const repository = new URL("../../", import.meta.url).pathname;
+
+/** Defines the array `STATIC`, with which a shell starts the program. */
+async function denoProgram(): Promise<string> {
+  const { tasks } = JSON.parse(await Deno.readTextFile(`${repository}deno.json`));
+  return `STATIC=(env ${String(tasks.static).replace(/\bdeno run\b/, `${Deno.execPath()} run`)})`;
+}
+
+interface Shell {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly definition: string;
+}
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function shell({ environment, definition }: Shell, script: string): Promise<Outcome> {
+  const { code, stdout, stderr } = await new Deno.Command("bash", {
+    args: [
+      "--norc",
+      "--noprofile",
+      "-o",
+      "pipefail",
+      "-c",
+      `${definition}\nstatic() { "${"${STATIC[@]}"}" "$@"; }\n${script}`,
+    ],
+    cwd: repository,
+    env: { ...environment },
+    stdin: "null",
+  }).output();
+  const decoder = new TextDecoder();
+  const outcome = { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  assertNoStackTrace(outcome.stdout + outcome.stderr);
+  return outcome;
+}
+
+/** Listens until the last message is there, is told to end, and does. */
+const untilTerminated = `
+"\${STATIC[@]}" channel listen "$NAME" > "$XDG_DATA_HOME/heard" & listener=$!
+for _ in {1..300}; do grep -q three "$XDG_DATA_HOME/heard" && break; sleep 0.1; done
+kill -TERM $listener; wait $listener; echo code $?
+`;
+
+/** Nobody can know that a pipe is closed before writing to it, so there is always something more to write. */
+async function whileTicking<T>(owner: User, name: string, work: Promise<T>): Promise<T> {
+  const state = { done: false };
+  const finished = work.finally(() => state.done = true);
+  while (!state.done) await owner.run(["channel", "send", name, "tick"]);
+  return await finished;
+}
+
+/** Somebody in this process who owns a channel, and a shell whose agent was let into it. */
+class Pair implements AsyncDisposable {
+  readonly name: string;
+  readonly owner: User;
+  readonly #shell: Shell;
+
+  private constructor(name: string, owner: User, shell: Shell) {
+    this.name = name;
+    this.owner = owner;
+    this.#shell = shell;
+  }
+
+  static async create(stack: Stack, name: string, definition: string): Promise<Pair> {
+    const variables = {
+      STATIC_API_URL: stack.api.url,
+      STATIC_RELAY_URL: `${stack.quicUrl},${stack.grpcUrl}`,
+      STATIC_CA_FILE: stack.caFile,
+      STATIC_API_KEY: stack.account.apiKey,
+    };
+    const owner = await User.create(variables);
+    owner.secrets.add(stack.account.apiKey);
+    const folders = { XDG_CONFIG_HOME: `${owner.folder}/c`, XDG_DATA_HOME: `${owner.folder}/d` };
+    const environment = { ...variables, ...folders, STATIC_AGENT: "guest", NAME: name };
+    return new Pair(name, owner, { environment, definition });
+  }
+
+  async run(script: string, variables: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+    const { environment, definition } = this.#shell;
+    const outcome = await shell({ environment: { ...environment, ...variables }, definition }, script);
+    this.owner.check(outcome.stdout + outcome.stderr);
+    return outcome;
+  }
+
+  /** The token goes through a pipe, so do messages both ways. */
+  async meet(): Promise<void> {
+    const { name, owner } = this;
+    await owner.run(["channel", "create", name]);
+    const inviting = owner.start(["channel", "invite", name]);
+    await eventually(
+      { withinMs: 30_000, what: "a token" },
+      () => Promise.resolve(inviting.stdout()),
+      (out) => out !== "",
+    );
+    const [token = ""] = inviting.stdout().split("\n");
+    const joined = await this.run('static channel join "$NAME" <<< "$TOKEN"', { TOKEN: token });
+    assertEquals(joined.code, 0, joined.stderr);
+    assertMatch(joined.stdout, /^✓ Joined /);
+    await inviting.done;
+    const sent = await this.run('echo "through a pipe" | static channel send "$NAME"');
+    assertEquals([sent.code, sent.stdout], [0, ""], sent.stderr);
+    assertEquals((await owner.run(["channel", "listen", name, "--count", "1"])).stdout, "through a pipe\n");
+    await owner.run(["channel", "send", name, "one"]);
+    const upper = await this.run('static channel listen "$NAME" --json --count 1 | tr a-z A-Z');
+    assertMatch(upper.stdout, /"TEXT":"ONE"/);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.owner[Symbol.asyncDispose]();
+  }
+}
+
+testWhen(installed("bash"), "the program works in pipes", async (t) => {
+  await using stack = await startStack();
+  await t.step("under Deno, as its task starts it", async () => {
+    await using pair = await Pair.create(stack, "acme/pipes/deno", await denoProgram());
+    await pair.meet();
+    await pair.owner.run(["channel", "send", pair.name, "three"]);
+    const ended = await pair.run(untilTerminated);
+    assertEquals(ended.stdout, "code 0\n", ended.stderr);
+    const head = await whileTicking(pair.owner, pair.name, pair.run('static channel listen "$NAME" | head -1'));
+    assertEquals(head.stdout, "tick\n");
+    const wrong = await pair.run(
+      "static channel create wrong; echo $?; static usage --api-url http://127.0.0.1:1; echo $?",
+    );
+    assertEquals(wrong.stdout, "2\n5\n");
+  });
+  if (forNode.met) await t.step("under Node, from the npm package", () => underNode(stack));
+});
+
+const forNode = { met: node.met && installed("npm", "tar").met, reason: "node, npm or tar is missing" };
+if (!forNode.met) testWhen(forNode, "the npm package static-cli works in pipes under Node", () => {});
+
+async function underNode(stack: Stack): Promise<void> {
+  await using project = await createProject();
+  const out = await Deno.makeTempDir({ prefix: "static-npm-" });
+  try {
+    const { tarball } = await buildPackage(out, cliPackage);
+    const target = `${project.folder}/node_modules/static-cli`;
+    await Deno.mkdir(target);
+    await runCommand("tar", ["-xzf", tarball, "--strip-components=1", "-C", target]);
+    const { bin } = JSON.parse(await Deno.readTextFile(`${target}/package.json`));
+    await using pair = await Pair.create(stack, "acme/pipes/node", `STATIC=(node ${target}/${bin.static})`);
+    await pair.meet();
+  } finally {
+    await Deno.remove(out, { recursive: true });
+  }
+}

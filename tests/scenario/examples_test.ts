@@ -1,0 +1,85 @@
+// The examples in the doc comments of the public surface: each is run as it stands there.
+import { assert, assertEquals } from "@std/assert";
+import { type Channel, type ConnectOptions, type StaticClient } from "../../sdk/mod.ts";
+import { startStack } from "../sdk/stack.ts";
+import { name, read, Stage, until } from "./support/stage.ts";
+
+const files = ["sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"];
+const sdk = new URL("../../sdk/mod.ts", import.meta.url).href;
+
+type Example = (...args: never[]) => Promise<unknown>;
+
+/** Every example is one function; its name is how the test knows it. */
+async function loadExamples(): Promise<Map<string, Example>> {
+  const folder = await Deno.makeTempDir({ prefix: "static-examples-" });
+  const examples = new Map<string, Example>();
+  for (const file of files) {
+    const text = await Deno.readTextFile(new URL(`../../${file}`, import.meta.url));
+    for (const [, block = ""] of text.matchAll(/```ts\n([^]*?)```/g)) {
+      const code = block.replace(/^ *\* ?/gm, "").replace('"static-sdk"', JSON.stringify(sdk));
+      const [, example = ""] = /async function (\w+)/.exec(code) ?? [];
+      const path = `${folder}/${example}.ts`;
+      await Deno.writeTextFile(path, code.replace("async function", "export async function"));
+      examples.set(example, (await import(`file://${path}`))[example]);
+    }
+  }
+  await Deno.remove(folder, { recursive: true });
+  return examples;
+}
+
+Deno.test("every example of the public surface runs", async (t) => {
+  const examples = await loadExamples();
+  const left = new Set(examples.keys());
+  const run = async (example: string, ...args: unknown[]): Promise<unknown> => {
+    left.delete(example);
+    const act = examples.get(example) as ((...args: unknown[]) => Promise<unknown>) | undefined;
+    assert(act !== undefined, `there is no example ${example}`);
+    return await act(...args);
+  };
+
+  await t.step("of channels, on a relay in memory", async () => {
+    await using stage = await Stage.open();
+    const [alice, bob, carol] = [await stage.actor("alice"), await stage.actor("bob"), await stage.actor("carol")];
+    await run("open", alice.client satisfies StaticClient);
+    await run("letIn", alice.client, bob.client);
+    const channel: Channel = await alice.channel();
+    const welcome = await channel.addMember(await carol.client.generateKeyPackage());
+    await run("enter", carol.client, welcome);
+    assertEquals(await read(channel, 1), ["here I am"]);
+    await bob.manager.send(name, "hi");
+    await run("greet", alice.client);
+    await run("report", channel);
+    const stop = new AbortController();
+    const printing = run("print", await bob.channel(), stop.signal);
+    const logging = run("log", await carol.channel());
+    await until("both have read", async () => (await carol.channel()).health().unread <= 1);
+    stop.abort();
+    await printing;
+    await run("removeGuests", channel);
+    assertEquals(channel.members().length, 1);
+    await logging.catch(() => {}); // she was removed, which ends her loop with an error
+  });
+
+  await t.step("of whole programs, with a real relay and API", async () => {
+    await using stack = await startStack();
+    const folder = await Deno.makeTempDir({ prefix: "static-examples-" });
+    const { apiKey } = stack.account;
+    // The example gives no certificates, as a user of a public relay would not: here they come from the environment.
+    const before = [Deno.env.get("STATIC_CA_FILE"), Deno.cwd()] as const;
+    Deno.env.set("STATIC_CA_FILE", stack.caFile);
+    Deno.chdir(folder);
+    try {
+      assertEquals(await run("hello", stack.quicUrl, stack.api.url, apiKey), "hello, bob");
+    } finally {
+      if (before[0] === undefined) Deno.env.delete("STATIC_CA_FILE");
+      Deno.chdir(before[1]);
+    }
+    const common = { endpoint: stack.quicUrl, apiUrl: stack.api.url, apiKey, tls: { caFile: stack.caFile } };
+    const second = await stack.api.signUp();
+    const owner: ConnectOptions = { ...common, apiKey: second.apiKey, identity: "owner", dataDir: `${folder}/owner` };
+    assertEquals(await run("meet", owner, { ...common, identity: "guest", dataDir: `${folder}/guest` }), "welcome");
+    await Deno.remove(folder, { recursive: true });
+  });
+
+  assertEquals([...left], [], "examples that no step runs");
+});
