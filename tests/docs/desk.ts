@@ -20,7 +20,7 @@ export interface Service {
 }
 
 const repository = new URL("../../", import.meta.url).pathname;
-const commandMs = 60_000;
+const commandMs = 120_000;
 
 export async function openDesk(): Promise<Desk> {
   const folder = await Deno.makeTempDir({ prefix: "static-docs-" });
@@ -38,8 +38,10 @@ export async function openDesk(): Promise<Desk> {
     STATIC_RELAY_GRPC_PORT: String(grpc),
     STATIC_RELAY_QUIC_PORT: String(quic),
     STATIC_ADMIN_PORT: String(admin),
+    // What `deno task start` tells users to set when ports and directory are not the default ones.
     STATIC_API_URL: `http://127.0.0.1:${api}`,
-    STATIC_RELAY_URL: `quic://localhost:${quic}`,
+    STATIC_RELAY_URL: `quic://localhost:${quic},https://localhost:${grpc}`,
+    STATIC_CA_FILE: `${data}/ca.pem`,
   };
   const replacements: readonly [RegExp, string][] = [
     [/(?<=(localhost|127\.0\.0\.1):)8080\b/g, String(api)],
