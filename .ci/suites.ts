@@ -40,7 +40,7 @@ export const suites: readonly Suite[] = [
     "stack/",
     "tests/",
   ]),
-  tests("docs", ["tests/docs/"]),
+  tests("docs", ["--parallel", "tests/docs/"]),
 ];
 
 /** One command that either passes or fails, counted as one test. */
