@@ -166,6 +166,7 @@ async function serve(args: readonly string[], env: Readonly<Record<string, strin
   };
   const [{ code }] = await Promise.all([child.status, collect(child.stdout), collect(child.stderr)]);
   assertMatch(output, /"event":"listening"/);
+  assertMatch(output, /"event":"configuration"/);
   assertEquals(code, 0, output);
   assert(!output.includes("0123456789abcdef"), "secrets are hidden");
 }
