@@ -78,17 +78,17 @@ export async function buildPackage(out: string, definition: PackageDefinition = 
 }
 
 async function copySources(work: string): Promise<void> {
-  const generated = ["proto/gen/relay_pb.ts", ...await generatedWasm()];
-  const paths = [...await listFiles(repository), ...generated].filter((path) => sources.test(path));
+  const written = (await listFiles(repository)).filter((path) => sources.test(path));
+  const paths = [...written, ...await filesOf("proto/gen"), ...await filesOf("wasm/gen")];
   for (const path of paths) {
     await Deno.mkdir(`${work}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
     await Deno.copyFile(repository + path, `${work}/${path}`);
   }
 }
 
-async function generatedWasm(): Promise<string[]> {
-  const files = await Array.fromAsync(Deno.readDir(`${repository}wasm/gen`));
-  return files.map(({ name }) => `wasm/gen/${name}`);
+/** Generated code, which `listFiles` leaves out. */
+async function filesOf(folder: string): Promise<string[]> {
+  return (await Array.fromAsync(Deno.readDir(repository + folder))).map(({ name }) => `${folder}/${name}`);
 }
 
 /** Types are checked once more here: against Node's and the DOM's, and a library no newer than Node 20. */

@@ -1,10 +1,11 @@
 /**
- * Regenerates what is checked in: the messages of `proto/relay.proto`, the module of `wasm/assembly`, the CLI's reference. With
- * `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
- * used by the generators themselves.
+ * Regenerates what is checked in: the messages of `proto/relay.proto`, the module of `wasm/assembly`, the threads of the SDK
+ * and the CLI's reference. With `--check` it writes nothing and fails when what is checked in differs. Everything it needs
+ * comes from npm; no network is used by the generators themselves.
  */
 import { commands, renderReference } from "../cli/mod.ts";
 import { generateWasm } from "./generate_wasm.ts";
+import { generateWorker } from "./generate_workers.ts";
 
 const buf = "npm:@bufbuild/buf@1.74.0";
 const plugin = "npm:@bufbuild/protoc-gen-es@2.16.0";
@@ -13,6 +14,11 @@ const targets = [
   { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: generateProto },
   { path: "wasm/gen/module.ts", source: "wasm/assembly", generate: generateWasm },
   { path: "docs/cli.md", source: "cli/command_table.ts", generate: generateCliReference },
+  ...(["deno", "node", "browser"] as const).map((runtime) => ({
+    path: `sdk/gen/${runtime}_worker.ts`,
+    source: `sdk/platform/${runtime}_worker.ts`,
+    generate: () => generateWorker(runtime),
+  })),
 ];
 
 async function generateProto(): Promise<string> {

@@ -9,6 +9,8 @@ const campaigns = [
   "sdk/session/hostile_relay_test.ts",
   "tests/api/durability_test.ts",
   "tests/api/model_test.ts",
+  "tests/faults/faults_test.ts",
+  "tests/faults/memory_test.ts",
   "tests/faults/store_kill_test.ts",
   "tests/http2/hostile_test.ts",
   "tests/http2/load_test.ts",

@@ -3,6 +3,10 @@
  * as soon as the transport has room; with `poisson` cover cells leave in between, at exponential intervals; with `constant`
  * every tick carries exactly one cell, real or cover, so that a backlog delays and never shows as a burst. There is one
  * write at a time: the promise of `write` is the back-pressure.
+ *
+ * A tick comes at a random time in the last half of its slot. Ticks at exact times would be moved, by a little and every time,
+ * by the work that real cells cost, and a patient observer could average that out (Fu et al., "On effectiveness of link
+ * padding", 2003); drawn from half a slot, and before it is known what they carry, they drown it.
  */
 import {
   type CellCounts,
@@ -31,6 +35,8 @@ export interface CellSenderOptions {
 
 /** Cells that share one write, so that a backlog costs few system calls and a control cell never waits long behind them. */
 const maxWriteBytes = 64 * 1024;
+/** The part of a slot in which its tick may come. */
+const tickShare = 0.5;
 /** A larger buffer is let go when nothing is pending: most sessions are idle most of the time. */
 const keptCells = 2;
 
@@ -48,7 +54,9 @@ export class CellSender {
   #mode: CoverMode = "off";
   #intervalMs = 0;
   #cancelTimer: (() => void) | undefined;
-  #nextTickMs = 0;
+  /** The end of the slot whose tick comes next. */
+  #slotMs = 0;
+  #covering = true;
   /** A cover cell (`poisson`) or the cell of a tick (`constant`) that is due. Never more than one: missed ones are skipped. */
   #due = false;
 
@@ -100,9 +108,14 @@ export class CellSender {
     this.#mode = mode;
     this.#intervalMs = intervalMs;
     this.#due = false;
-    this.#nextTickMs = this.#options.nowMs();
+    this.#slotMs = this.#options.nowMs();
     if (mode !== "off") this.#schedule();
     this.#wake();
+  }
+
+  /** Without cover, ticks and intervals for which nothing waits pass unused; what waits leaves as before. */
+  setCovering(covering: boolean): void {
+    this.#covering = covering;
   }
 
   /** True when everything was written, false when the time ran out or the sender stopped first. */
@@ -214,14 +227,23 @@ export class CellSender {
 
   #schedule(): void {
     const nowMs = this.#options.nowMs();
-    this.#nextTickMs = this.#mode === "poisson"
-      ? nowMs - Math.log(1 - this.#options.random()) * this.#intervalMs
-      : nextOnGrid(this.#nextTickMs, this.#intervalMs, nowMs);
-    this.#cancelTimer = this.#options.after(Math.max(0, this.#nextTickMs - nowMs), () => {
-      this.#due = true;
+    this.#cancelTimer = this.#options.after(this.#mode === "poisson" ? this.#pauseMs() : this.#tickMs(nowMs), () => {
+      this.#due = this.#covering || (this.#mode === "constant" && this.#packer.pendingBytes > 0);
       this.#schedule();
       this.#wake();
     });
+  }
+
+  /** Until the next cover cell. */
+  #pauseMs(): number {
+    return -Math.log(1 - this.#options.random()) * this.#intervalMs;
+  }
+
+  /** Until the tick of the next slot. Also after a late one it is no nearer than ticks can be: two would show as a burst. */
+  #tickMs(nowMs: number): number {
+    this.#slotMs = nextSlot(this.#slotMs, this.#intervalMs, nowMs);
+    const earlyMs = this.#options.random() * tickShare * this.#intervalMs;
+    return Math.max((1 - tickShare) * this.#intervalMs, this.#slotMs - earlyMs - nowMs);
   }
 
   /** Changes of the size, and what waits behind them, as soon as everything before them is in cells. */
@@ -240,8 +262,10 @@ export class CellSender {
   }
 }
 
-/** Ticks stay on their grid however late a timer fires; those that have passed are skipped. */
-function nextOnGrid(lastMs: number, intervalMs: number, nowMs: number): number {
-  const passed = Math.max(0, Math.floor((nowMs - lastMs) / intervalMs));
-  return lastMs + (passed + 1) * intervalMs;
+/** Slots stay on their grid however late a timer fires; those that have passed are skipped. */
+function nextSlot(slotMs: number, intervalMs: number, nowMs: number): number {
+  // The clock was set back: waiting for it to return could take hours.
+  if (nowMs < slotMs - intervalMs) return nowMs + intervalMs;
+  const passed = Math.max(0, Math.floor((nowMs - slotMs) / intervalMs));
+  return slotMs + (passed + 1) * intervalMs;
 }

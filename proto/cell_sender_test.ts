@@ -92,7 +92,7 @@ Deno.test("control overtakes data that has not been written", async () => {
 });
 
 Deno.test("a new cell size applies to what was pushed after it, and to nothing before", async () => {
-  const bench = new Bench();
+  const bench = new Bench({ random: () => 0 });
   const { sender, clock } = bench;
   sender.push("control", new Uint8Array(1500));
   sender.setCellBytes(2048);
@@ -147,9 +147,13 @@ Deno.test("poisson: a transport that takes nothing is owed one cover cell at mos
 });
 
 Deno.test("constant: every tick carries exactly one cell, idle or busy, at the same times", async () => {
-  const idle = new Bench();
-  const busy = new Bench();
   const random = createRandom(seedFromEnvironment());
+  const draws = Array.from({ length: 1_000 }, () => random.below(1_000) / 1_000);
+  const bench = (): Bench => {
+    let next = 0;
+    return new Bench({ random: () => draws[next++] ?? 0 });
+  };
+  const [idle, busy] = [bench(), bench()];
   for (const bench of [idle, busy]) bench.sender.configure("constant", 250);
   for (let step = 0; step < 200; step++) {
     if (random.chance(0.3)) busy.sender.push("data", random.bytes(1 + random.below(4000)));
@@ -159,23 +163,64 @@ Deno.test("constant: every tick carries exactly one cell, idle or busy, at the s
   }
   assertEquals(busy.times, idle.times, `seed ${random.seed}`);
   assert(busy.written.every(({ cells }) => cells === 1));
-  assertEquals(idle.times, idle.times.map((_, i) => (i + 1) * 250));
+  assertEquals(idle.times, idle.times.map((_, i) => (i + 1) * 250 - (draws[i] ?? 0) * 125));
   assert(busy.received.length > 10);
 });
 
 Deno.test("constant: a late timer neither shifts the grid nor sends twice to catch up", async () => {
-  const bench = new Bench();
+  const bench = new Bench({ random: () => 0 });
   bench.sender.configure("constant", 100);
   bench.sender.push("data", new Uint8Array(5000));
   await bench.clock.advance(200);
-  bench.clock.stall(430);
+  bench.clock.stall(470);
   await bench.clock.advance(0);
-  await bench.clock.advance(270);
-  assertEquals(bench.times, [100, 200, 630, 700, 800, 900]);
+  await bench.clock.advance(230);
+  assertEquals(bench.times, [100, 200, 670, 720, 800, 900]);
+});
+
+Deno.test("constant: a clock that is set back or forward costs one slot, not the difference", async () => {
+  let offMs = 0;
+  const clock = new SimulatedClock(0);
+  const bench = new Bench({ random: () => 0, after: clock.after, nowMs: () => clock.nowMs() + offMs });
+  bench.sender.configure("constant", 100);
+  await clock.advance(250);
+  for (const stepMs of [-3_600_000, 7_200_000]) {
+    offMs += stepMs;
+    const before = bench.written.length;
+    await clock.advance(1_000);
+    const cells = bench.written.length - before;
+    assert(cells >= 9 && cells <= 11, `${cells} cells`);
+  }
+});
+
+Deno.test("constant: without cover a tick carries what waits or nothing, and poisson sends only what is real", async () => {
+  let draw = 0;
+  const bench = new Bench({ random: () => draw });
+  bench.sender.configure("constant", 100);
+  await bench.clock.advance(200);
+  bench.sender.setCovering(false);
+  await bench.clock.advance(150);
+  bench.sender.push("data", new Uint8Array(2 * cellBytes));
+  await bench.clock.advance(450);
+  assertEquals(bench.written.map(({ atMs, cover }) => [atMs, cover]), [
+    [100, true],
+    [200, true],
+    [400, false],
+    [500, false],
+    [600, false],
+  ]);
+  draw = 0.5;
+  bench.sender.configure("poisson", 10);
+  bench.sender.push("data", new Uint8Array(10));
+  await bench.clock.advance(1_000);
+  assertEquals(bench.written.length, 6);
+  bench.sender.setCovering(true);
+  await bench.clock.advance(100);
+  assert(bench.written.length > 6);
 });
 
 Deno.test("changing the mode takes effect at once and forgets no envelope", async () => {
-  const bench = new Bench();
+  const bench = new Bench({ random: () => 0 });
   bench.sender.configure("constant", 1000);
   bench.sender.push("data", new Uint8Array(3000));
   await bench.clock.advance(1000);

@@ -17,11 +17,13 @@ export {
   CellPacker,
   CellReader,
   type CellReaderLimits,
+  checkEnvelopeBytes,
   createCoverCell,
   envelopeCapacity,
   envelopePrefixBytes,
 } from "./cell.ts";
 export { CellSender, type CellSenderOptions } from "./cell_sender.ts";
+export { type BudgetPeriod, CoverBudget, type CoverBudgetOptions } from "./cover_budget.ts";
 export {
   errorFromDetail,
   errorToDetail,

@@ -200,6 +200,8 @@ export const calls = {
       intervalMs: [2, uint(limits.maxCoverIntervalMs)],
     }),
     struct({ mode: [1, choice(coverModes)], intervalMs: [2, uint32] }),
+    // So that cover begins with the session: what is asked before authentication holds from it on.
+    { open: true },
   ),
 
   CreateChannel: call(

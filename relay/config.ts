@@ -2,7 +2,7 @@
  * Configuration from environment variables: every one is checked here, once, and all faults are reported together, so that
  * nobody fixes them one restart at a time. `docs/relay.md` has the table; a test compares it with the names that are read.
  */
-import { limits, type RelayLimits } from "../proto/mod.ts";
+import { type CoverBudgetOptions, limits, type RelayLimits } from "../proto/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "./core/config.ts";
 import type { Secret } from "./operations/secret.ts";
 import { type ReadVariable, VariableReader } from "./variables.ts";
@@ -24,6 +24,8 @@ export interface RelayConfig {
   /** PEM files; undefined: a development certificate in the data directory. */
   readonly tls: CertificateFiles | undefined;
   readonly engine: "file" | "memory";
+  /** What cover traffic may cost each account at this relay; undefined: as much as clients ask for. */
+  readonly coverBudget: CoverBudgetOptions | undefined;
   /** Without origins, which are known when the ports are. */
   readonly core: Omit<CoreConfig, "origins">;
 }
@@ -109,6 +111,7 @@ export function readConfig(variable: ReadVariable): RelayConfig {
     corsOrigins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com"),
     tls: readTls(read),
     engine: read.choice("STATIC_RELAY_ENGINE", ["file", "memory"]),
+    coverBudget: readCoverBudget(read),
     core: {
       ...coreDefaults,
       ...readLimits(read, coreLimits, defaultCoreConfig),
@@ -143,6 +146,12 @@ function readApi(read: VariableReader): Pick<RelayConfig, "apiUrl" | "relaySecre
     if (relaySecret === undefined) read.fault("STATIC_RELAY_SECRET", "the API's, which is on another machine");
   }
   return { apiUrl: url.origin, relaySecret };
+}
+
+function readCoverBudget(read: VariableReader): CoverBudgetOptions | undefined {
+  const bytes = read.integer("STATIC_RELAY_COVER_BYTES", 0, { min: 0, max: Number.MAX_SAFE_INTEGER });
+  const period = read.choice("STATIC_RELAY_COVER_PERIOD", ["day", "month"]);
+  return bytes === 0 ? undefined : { bytes, period };
 }
 
 function readTls(read: VariableReader): CertificateFiles | undefined {

@@ -23,6 +23,7 @@ Deno.test("without any variable the relay is one for this machine", () => {
     relaySecret: undefined,
     origins: undefined,
     corsOrigins: undefined,
+    coverBudget: undefined,
     tls: undefined,
     engine: "file",
   });
@@ -42,6 +43,8 @@ Deno.test("every variable arrives", () => {
     STATIC_TLS_CERT: "/etc/relay.pem",
     STATIC_TLS_KEY: "/etc/relay.key",
     STATIC_RELAY_ENGINE: "memory",
+    STATIC_RELAY_COVER_BYTES: "1000000",
+    STATIC_RELAY_COVER_PERIOD: "month",
     STATIC_RELAY_CELL_BYTES: "8192",
     STATIC_RELAY_DRAIN_SECONDS: "20",
     STATIC_RELAY_QUEUE_SECONDS: "3600",
@@ -51,6 +54,7 @@ Deno.test("every variable arrives", () => {
   assertEquals(config.relaySecret?.reveal(), "s".repeat(32));
   assertEquals(config.origins, ["quic://relay.example.com:443", "https://relay.example.com:443"]);
   assertEquals([config.admin, config.engine, config.host], [undefined, "memory", "0.0.0.0"]);
+  assertEquals(config.coverBudget, { bytes: 1_000_000, period: "month" });
   assertEquals(config.tls, { certFile: "/etc/relay.pem", keyFile: "/etc/relay.key" });
   const { cellBytes, drainMs, limits: { queueAgeMs, membersPerChannel } } = config.core;
   assertEquals([cellBytes, drainMs, queueAgeMs, membersPerChannel], [8192, 20_000, 3_600_000, 50]);

@@ -2,6 +2,7 @@
  * The relay's edge in one piece: the QUIC port and the gRPC port around one core. Whoever starts it makes the core and says
  * where to listen; nothing here reads the environment or ends the process.
  */
+import { CoverBudget, type CoverBudgetOptions } from "../proto/mod.ts";
 import type { CoreConfig } from "./core/config.ts";
 import type { CoreDeps, Link, RelaySession } from "./core/ports.ts";
 import { Admission, type ServerStats } from "./http2/mod.ts";
@@ -34,6 +35,8 @@ export interface RelayServerOptions {
   readonly allowsOrigin: (origin: string) => boolean;
   /** Limits on connections and sessions that have not authenticated; each port counts for itself. */
   readonly limits?: Partial<QuicLimits>;
+  /** What cover traffic may cost each account; none when absent. */
+  readonly coverBudget?: CoverBudgetOptions | undefined;
   /** A fault of our own code, for the log; nothing that a peer does is one. */
   readonly onFault: (error: unknown) => void;
 }
@@ -125,7 +128,8 @@ async function openPorts(
   }
 }
 
-function createHost({ core, config, deps }: RelayServerOptions): SessionHost {
+function createHost({ core, config, deps, coverBudget }: RelayServerOptions): SessionHost {
+  const budget = coverBudget && new CoverBudget(coverBudget);
   return {
     open: (link) => core.open(link),
     cellBytes: config.cellBytes,
@@ -136,6 +140,7 @@ function createHost({ core, config, deps }: RelayServerOptions): SessionHost {
     after: deps.after,
     random: () => unitInterval(deps.randomBytes(6)),
     countBytes: (account, bytes) => deps.quota.countBytes(account, bytes),
+    ...(budget && { spendCover: (account, bytes) => budget.spend(account, bytes, deps.nowMs()) }),
   };
 }
 

@@ -155,6 +155,7 @@ async function serve(config: RelayConfig, { certificate, deps }: Parts, log: Log
       deps,
       listen: { hostname, grpcPort, quicPort },
       certificate: certificate.current,
+      coverBudget: config.coverBudget,
       allowsOrigin: webOrigins(config.corsOrigins),
       onFault: (error) => log("error", "fault", { where: "listener", error: describeError(error) }),
     })).catch(async (error) => {

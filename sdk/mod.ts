@@ -19,8 +19,8 @@ export {
 } from "./errors.ts";
 export type { InviteOptions } from "./invites/invite_book.ts";
 export { ChannelManager } from "./manager.ts";
+export type { CoverOptions, CoverProfile } from "./session/cover.ts";
 export type { RelayOptions } from "./session/open_session.ts";
-export type { CoverOptions } from "./session/options.ts";
 export type { TokenOptions } from "./session/tokens.ts";
 export type { TlsOptions } from "./session/trust.ts";
 export type { TransportChoice } from "./transport/endpoint.ts";

@@ -9,6 +9,8 @@ import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
 export interface Membership {
   /** The commit that added it; 0 for the creator. It reads what follows. */
   readonly joinedSequence: number;
+  /** The same of its first joining, if it has only rejoined since: what it promised then, such as invites, still holds. */
+  readonly since: number;
   /** Has left or lapsed: nothing is delivered any more, a commit of another member will remove it. */
   readonly leaving?: Leaving;
 }
@@ -30,7 +32,7 @@ export interface FormerMember {
 
 /** Former members beyond this many are forgotten, the longest gone first. */
 const maxFormerMembers = 1_000;
-const snapshotVersion = 1;
+const snapshotVersion = 2;
 
 export class ChannelState {
   epoch = 0;
@@ -46,7 +48,7 @@ export class ChannelState {
   /** A channel as `CreateChannel` makes it. */
   static create(creator: AgentId): ChannelState {
     const state = new ChannelState();
-    state.members.set(creator, { joinedSequence: 0 });
+    state.members.set(creator, { joinedSequence: 0, since: 0 });
     state.owners = new Set([creator]);
     return state;
   }
@@ -91,16 +93,20 @@ export class ChannelState {
   #applyCommit({ sequence, timeMs, body }: Entry): void {
     const { added, removed, owners, welcomes } = decodeCommitBody(body);
     this.epoch++;
+    const before = new Map<AgentId, Membership>();
     for (const agentId of removed) {
       const member = this.members.get(agentId);
       if (member === undefined) continue;
+      before.set(agentId, member);
       this.members.delete(agentId);
       this.welcomes.delete(agentId);
       const { joinedSequence, leaving } = member;
       this.#remember(agentId, { joinedSequence, endSequence: sequence, reason: leaving?.reason ?? "removed", timeMs });
     }
     for (const agentId of added) {
-      this.members.set(agentId, { joinedSequence: sequence });
+      const rejoined = before.get(agentId);
+      const since = rejoined === undefined || rejoined.leaving?.reason === "left" ? sequence : rejoined.since;
+      this.members.set(agentId, { joinedSequence: sequence, since });
       this.former.delete(agentId);
     }
     for (const { recipients } of welcomes) {
@@ -117,9 +123,10 @@ export class ChannelState {
   }
 
   encode(): Uint8Array {
-    const members: CborValue[] = [...this.members].map(([agentId, { joinedSequence, leaving }]) => [
+    const members: CborValue[] = [...this.members].map(([agentId, { joinedSequence, since, leaving }]) => [
       agentId,
       joinedSequence,
+      since,
       this.welcomes.get(agentId) ?? 0,
       leaving === undefined ? null : [leaving.reason, leaving.sequence, leaving.timeMs],
     ]);
@@ -138,9 +145,10 @@ export class ChannelState {
     state.epoch = int(epoch);
     state.sequence = int(sequence);
     for (const item of list(members)) {
-      const [id, joined, welcome, leaving] = list(item);
+      const [id, joined, since, welcome, leaving] = list(item);
       const agentId = agent(id);
-      state.members.set(agentId, { joinedSequence: int(joined), ...(leaving && { leaving: decodeLeaving(leaving) }) });
+      const member = { joinedSequence: int(joined), since: int(since) };
+      state.members.set(agentId, { ...member, ...(leaving && { leaving: decodeLeaving(leaving) }) });
       if (int(welcome) > 0) state.welcomes.set(agentId, int(welcome));
     }
     for (const item of list(former)) {

@@ -13,7 +13,7 @@ export interface CoreConfig {
   /** Sessions at once, and those that have not authenticated yet. */
   readonly maxSessions: number;
   readonly maxUnauthenticated: number;
-  /** A connection that has not authenticated after this long is closed. */
+  /** A connection that has not asked for a challenge after this long is closed; then it has the challenge's own time. */
   readonly authenticationMs: number;
   readonly sessionsPerAccount: number;
   readonly channelsPerAccount: number;
@@ -28,7 +28,9 @@ export interface CoreConfig {
   /** KeyPackages of one agent that one account may claim per hour. */
   readonly claimsPerTargetAndHour: number;
   readonly joinRequestsPerAgent: number;
-  readonly invitesPerAgent: number;
+  /** Waiting for one inviter, or for the members of one channel: whoever connects is pushed all of them. */
+  readonly joinRequestsPerInviter: number;
+  readonly invitesPerAgentAndHour: number;
   /** Below this the owner of a pool is asked for more. */
   readonly keyPackagesWanted: number;
   /** Channels kept in memory without a session. */
@@ -66,7 +68,8 @@ export const defaultCoreConfig: CoreConfig = {
   slowReaderMs: 20_000,
   claimsPerTargetAndHour: 120,
   joinRequestsPerAgent: 20,
-  invitesPerAgent: 1_000,
+  joinRequestsPerInviter: 128,
+  invitesPerAgentAndHour: 1_000,
   keyPackagesWanted: 10,
   idleChannels: 1_000,
   drainMs: 3_000,

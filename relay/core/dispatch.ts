@@ -12,18 +12,18 @@ import * as sessions from "./requests/session_requests.ts";
 import type { Session } from "./session.ts";
 
 /** Answered before authentication too; see `open` in the table of calls. */
-type OpenCall = "GetChallenge" | "Authenticate" | "Ping" | "EndSession";
+type OpenCall = "GetChallenge" | "Authenticate" | "ConfigureCover" | "Ping" | "EndSession";
 
 const openHandlers: { readonly [Name in OpenCall]: Handler<Name, Asker> } = {
   GetChallenge: sessions.getChallenge,
   Authenticate: sessions.authenticate,
+  ConfigureCover: sessions.configureCover,
   Ping: sessions.ping,
   EndSession: sessions.endSession,
 };
 
 const handlers: { readonly [Name in Exclude<CallName, OpenCall>]: Handler<Name> } = {
   RenewToken: sessions.renewToken,
-  ConfigureCover: sessions.configureCover,
   CreateChannel: channel.createChannel,
   ListChannels: channel.listChannels,
   CloseChannel: channel.closeChannel,

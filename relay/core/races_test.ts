@@ -6,20 +6,9 @@ import type { DeliverableItem } from "./log_item.ts";
 import { Subscription } from "./subscription.ts";
 import { Actor } from "./testing/actors.ts";
 import { CallRefused, createAgent } from "./testing/client.ts";
+import { createPair, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
-import { createWorld, type World } from "./testing/world.ts";
-
-function test(name: string, run: (world: World) => Promise<void>): void {
-  Deno.test(name, async () => {
-    const world = await createWorld();
-    try {
-      await run(world);
-      assertEquals(world.events.filter(({ event }) => event === "fault"), []);
-    } finally {
-      await world.close();
-    }
-  });
-}
+import { createWorld } from "./testing/world.ts";
 
 /** An engine that can be told to keep its next call of one method waiting; all others are as fast as ever. */
 function holdable(engine: Engine, method: "findKey" | "saveSnapshot"): { held: Engine; hold: () => () => void } {
@@ -46,23 +35,13 @@ function holdable(engine: Engine, method: "findKey" | "saveSnapshot"): { held: E
   return { held, hold };
 }
 
-/** Alice has made a channel and added Bob, who has taken his Welcome. */
-async function pair(world: World): Promise<{ alice: Actor; bob: Actor; channelId: ChannelId }> {
-  const alice = await Actor.connect(world, 1);
-  const bob = await Actor.connect(world, 2);
-  const channelId = await alice.createChannel();
-  await alice.commit(channelId, 0, { added: [bob.agentId] });
-  await bob.acknowledge(channelId, 1);
-  return { alice, bob, channelId };
-}
-
 function leave({ agent, client }: Actor, channelId: ChannelId, epoch: number): Promise<ReplyBody<"LeaveChannel">> {
   const signature = agent.sign(leaveStatement({ channelId, agentId: agent.agentId, epoch }));
   return client.call("LeaveChannel", { channelId, epoch, signature });
 }
 
-test("subscribing from a later position acknowledges nothing that lies before it", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("subscribing from a later position acknowledges nothing that lies before it", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
   await alice.send(channelId, 1, 1);
   await bob.subscribe(channelId, 2);
   await world.time.advance(5_000);
@@ -70,8 +49,8 @@ test("subscribing from a later position acknowledges nothing that lies before it
   assertEquals((await bob.subscribe(channelId)).after, 1);
 });
 
-test("a Subscribe whose connection is gone leaves no subscription behind", async (world) => {
-  const { bob, channelId } = await pair(world);
+worldTest("a Subscribe whose connection is gone leaves no subscription behind", async (world) => {
+  const { bob, channelId } = await createPair(world);
   void bob.subscribe(channelId);
   bob.client.close();
   await settle();
@@ -100,7 +79,7 @@ Deno.test("a channel that somebody comes back to while it is saved stays in memo
   const engine = await openSqliteEngine({ path: ":memory:" });
   const { held, hold } = holdable(engine, "saveSnapshot");
   const world = await createWorld({ engine: held, config: { idleChannels: 0 } });
-  const { alice, bob, channelId } = await pair(world);
+  const { alice, bob, channelId } = await createPair(world);
   // So many that the snapshot is renewed before the channel is let go of.
   for (let number = 1; number <= 70; number++) await alice.send(channelId, 1, number);
   const release = hold();
@@ -115,8 +94,8 @@ Deno.test("a channel that somebody comes back to while it is saved stays in memo
   await engine.close();
 });
 
-test("a reading that began before a removal does not go on when its agent is added again", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("a reading that began before a removal does not go on when its agent is added again", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
   await bob.subscribe(channelId, undefined, 1);
   for (const number of [1, 2]) await alice.send(channelId, 1, number);
   await alice.commit(channelId, 1, { removed: [bob.agentId] });
@@ -127,14 +106,14 @@ test("a reading that began before a removal does not go on when its agent is add
   assertEquals(bob.client.pushed("DeliverChannelEnd").map(({ reason }) => reason), ["removed"]);
 });
 
-test("everybody who leaves at the same time is told that it has left", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("everybody who leaves at the same time is told that it has left", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
   const left = await Promise.all([leave(alice, channelId, 1), leave(bob, channelId, 1)]);
   assertEquals(left.map(({ sequence }) => sequence), [2, 3]);
 });
 
-test("who leaves and is added again at the same time keeps the cursor of its new membership", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("who leaves and is added again at the same time keeps the cursor of its new membership", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
   const leaving = leave(bob, channelId, 1);
   await alice.commit(channelId, 1, { removed: [bob.agentId], added: [bob.agentId] });
   await leaving;
@@ -149,7 +128,7 @@ Deno.test("a commit of a future epoch is not taken from whom the commit before i
   const engine = await openSqliteEngine({ path: ":memory:" });
   const { held, hold } = holdable(engine, "findKey");
   const world = await createWorld({ engine: held });
-  const { alice, bob, channelId } = await pair(world);
+  const { alice, bob, channelId } = await createPair(world);
   const release = hold();
   const early = bob.commit(channelId, 2);
   await alice.commit(channelId, 1, { removed: [bob.agentId] });

@@ -83,7 +83,7 @@ class Relay implements RelayCore, Core, SessionHost {
     this.config = config;
     this.deps = deps;
     this.claimRate = new HourlyRate(config.claimsPerTargetAndHour);
-    this.inviteRate = new HourlyRate(config.invitesPerAgent);
+    this.inviteRate = new HourlyRate(config.invitesPerAgentAndHour);
     const { engine, nowMs } = deps;
     this.channels = new Channels({ engine, nowMs, appended: (channel, entry) => this.#appended(channel, entry) });
     this.#cancelUpkeep = deps.after(upkeepMs, () => this.#upkeep());
@@ -175,15 +175,15 @@ class Relay implements RelayCore, Core, SessionHost {
       const message = `This account has ${this.config.sessionsPerAccount} sessions; end some first`;
       return session.end({ code: "rate_limited", message });
     }
-    session.link.authenticated(agent.account);
+    session.authenticated(agent);
     expireWithToken(session, agent, this.deps.nowMs());
     this.deps.meter.sessionsAuthenticated++;
     this.deps.log({ event: "session_open", agentId: agent.agentId, transport: session.link.transport });
-    // After the reply: the client learns who it is before anything is pushed.
-    this.#run("greeting", async () => {
-      await Promise.resolve();
-      await this.#greet(session, agent.agentId);
-    });
+  }
+
+  greet(session: Session): void {
+    const { agent } = session;
+    if (agent !== undefined && !session.isEnded) this.#run("greeting", () => this.#greet(session, agent.agentId));
   }
 
   async append(channel: Channel, entry: NewEntry): Promise<AppendOutcome> {
@@ -260,8 +260,11 @@ class Relay implements RelayCore, Core, SessionHost {
   #appended(channel: Channel, entry: Entry): void {
     this.touch(channel);
     if (entry.kind === "commit") {
-      const { welcomes, answers } = decodeCommitBody(entry.body);
-      this.#answer(channel, answers.flatMap((requestId) => this.joins.find(requestId) ?? []));
+      const { added, removed, welcomes, answers } = decodeCommitBody(entry.body);
+      for (const agentId of [...removed, ...added]) channel.answered.delete(agentId);
+      const requests = answers.flatMap((requestId) => this.joins.find(requestId) ?? []);
+      // Whose agent is not added has no answer yet, whatever the commit's sender says.
+      this.#answer(channel, requests.filter(({ agentId }) => added.includes(agentId)));
       this.#welcome(channel, welcomes.flatMap(({ recipients }) => recipients));
     } else if (entry.kind === "welcome") {
       this.#welcome(channel, decodeWelcomeBody(entry.body).recipients);

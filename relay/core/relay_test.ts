@@ -1,8 +1,8 @@
 /** What the core promises, one guarantee at a time, over links in memory and on simulated time. */
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import {
+  decodeRelayEnvelope,
   encodeCbor,
-  type ErrorCode,
   type InviteId,
   leaveStatement,
   type MessageId,
@@ -12,46 +12,15 @@ import {
 import { sha256 } from "@noble/hashes/sha2.js";
 import { createPrivateMessage } from "../../tests/support/mod.ts";
 import { Actor, channelName, commitRequest, messageRequest } from "./testing/actors.ts";
-import { CallRefused, createAgent } from "./testing/client.ts";
+import { createAgent } from "./testing/client.ts";
+import { createReadingPair, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
-import { createWorld, idOf, startMs, tokenOf, type World } from "./testing/world.ts";
+import { createWorld, idOf, startMs, tokenOf } from "./testing/world.ts";
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
 
-function test(name: string, run: (world: World) => Promise<void>): void {
-  Deno.test(name, async () => {
-    const world = await createWorld();
-    try {
-      await run(world);
-      assertEquals(world.events.filter(({ event }) => event === "fault"), []);
-    } finally {
-      await world.close();
-    }
-  });
-}
-
-async function refused(code: ErrorCode, call: Promise<unknown>): Promise<CallRefused> {
-  const error = await assertRejects(() => call, CallRefused);
-  assertEquals(error.body.code, code, error.message);
-  return error;
-}
-
-/** Two members in a channel at epoch 1; both read. */
-async function pair(
-  world: World,
-): Promise<{ alice: Actor; bob: Actor; channelId: Awaited<ReturnType<Actor["createChannel"]>> }> {
-  const alice = await Actor.connect(world, 1);
-  const bob = await Actor.connect(world, 2);
-  const channelId = await alice.createChannel();
-  await alice.commit(channelId, 0, { added: [bob.agentId] });
-  await bob.acknowledge(channelId, 1);
-  await alice.subscribe(channelId);
-  await bob.subscribe(channelId);
-  return { alice, bob, channelId };
-}
-
-test("a session is that of an agent only after it signed a fresh challenge", async (world) => {
+worldTest("a session is that of an agent only after it signed a fresh challenge", async (world) => {
   const agent = createAgent(1);
   const client = world.connect();
   const token = tokenOf(1, startMs + hourMs);
@@ -70,28 +39,61 @@ test("a session is that of an agent only after it signed a fresh challenge", asy
   await refused("invalid_request", client.call("Authenticate", answer));
 });
 
-test("a challenge expires, and one of another session is worth nothing", async (world) => {
+worldTest("a challenge expires, and one of another session is worth nothing", async (world) => {
   const agent = createAgent(1);
   const token = tokenOf(1, startMs + hourMs);
   const [first, second] = [world.connect(), world.connect()];
   const { nonce } = await first.call("GetChallenge", { versions: [1], features: [] });
   await second.call("GetChallenge", { versions: [1], features: [] });
   await refused("auth_failed", second.call("Authenticate", second.answer(agent, token, nonce)));
-  const late = await second.call("GetChallenge", { versions: [1], features: [] });
-  await world.time.advance(10_000);
-  await second.call("Ping", {});
   await refused("unsupported_version", second.call("GetChallenge", { versions: [99], features: [] }));
+  const late = await second.call("GetChallenge", { versions: [1], features: [] });
   assertEquals(late.expiresInMs, 30_000);
+  await world.time.advance(29_999);
+  const third = world.connect();
+  const inTime = await third.call("GetChallenge", { versions: [1], features: [] });
+  await second.call("Authenticate", second.answer(agent, token, late.nonce));
+  await world.time.advance(15_000);
+  await third.call("GetChallenge", { versions: [1], features: [] });
+  await world.time.advance(15_001);
+  assertEquals([inTime.expiresInMs, third.ended?.code], [30_000, "auth_failed"]);
 });
 
-test("a connection that does not authenticate is closed", async (world) => {
+worldTest("cover that was asked for before authentication begins with it, and strangers get none", async (world) => {
+  const agent = createAgent(1);
+  const client = world.connect();
+  const { nonce } = await client.call("GetChallenge", { versions: [1], features: [] });
+  await refused("invalid_request", client.call("ConfigureCover", { mode: "constant", intervalMs: 9 }));
+  await client.call("ConfigureCover", { mode: "constant", intervalMs: 250 });
+  assertEquals(client.cover, undefined);
+  await client.call("Authenticate", client.answer(agent, tokenOf(1, startMs + hourMs), nonce));
+  assertEquals(client.cover, { mode: "constant", intervalMs: 250 });
+  await client.call("ConfigureCover", { mode: "off", intervalMs: 0 });
+  assertEquals(client.cover, { mode: "off", intervalMs: 0 });
+});
+
+worldTest("nothing is pushed before the reply that says who the client is", async (world) => {
+  const client = world.connect();
+  const seen: string[] = [];
+  const send = client.send.bind(client);
+  client.send = (lane, bytes) => {
+    const envelope = decodeRelayEnvelope(bytes);
+    seen.push(envelope.kind === "error" ? envelope.body.code : envelope.operation);
+    send(lane, bytes);
+  };
+  await client.authenticate(createAgent(1), tokenOf(1, startMs + hourMs));
+  await settle();
+  assertEquals(seen, ["GetChallenge", "Authenticate", "KeyPackagesLow"]);
+});
+
+worldTest("a connection that does not authenticate is closed", async (world) => {
   const client = world.connect();
   await world.time.advance(15_000);
   assertEquals(client.ended?.code, "auth_failed");
   assertEquals(world.core.stats().sessions, 0);
 });
 
-test("a session ends with its token unless that is renewed on the open session", async (world) => {
+worldTest("a session ends with its token unless that is renewed on the open session", async (world) => {
   const client = world.connect();
   await client.authenticate(createAgent(1), tokenOf(1, startMs + hourMs));
   await refused("auth_failed", client.call("RenewToken", { token: tokenOf(2, startMs + 2 * hourMs) }));
@@ -104,7 +106,7 @@ test("a session ends with its token unless that is renewed on the open session",
   assertEquals(client.pushed("SessionEnding")[0]?.code, "session_expired");
 });
 
-test("a newer session of an agent replaces the older", async (world) => {
+worldTest("a newer session of an agent replaces the older", async (world) => {
   const alice = await Actor.connect(world, 1);
   const older = alice.client;
   alice.client = world.connect();
@@ -113,7 +115,7 @@ test("a newer session of an agent replaces the older", async (world) => {
   await alice.client.call("Ping", {});
 });
 
-test("bytes that are no envelope end their session and no other", async (world) => {
+worldTest("bytes that are no envelope end their session and no other", async (world) => {
   const alice = await Actor.connect(world, 1);
   for (const bytes of [new Uint8Array([0xff]), new Uint8Array(0), encodeCbor(new Map([[1, 1]]))]) {
     const client = world.connect();
@@ -126,7 +128,7 @@ test("bytes that are no envelope end their session and no other", async (world) 
   await alice.client.call("Ping", {});
 });
 
-test("CreateChannel is idempotent by nonce, and a name is taken once per account", async (world) => {
+worldTest("CreateChannel is idempotent by nonce, and a name is taken once per account", async (world) => {
   const alice = await Actor.connect(world, 1);
   const bob = await Actor.connect(world, 2);
   const nonce = new Uint8Array(16).fill(9);
@@ -139,7 +141,7 @@ test("CreateChannel is idempotent by nonce, and a name is taken once per account
   assert(await bob.createChannel() !== first.channelId);
 });
 
-test("a member is added with its KeyPackage and Welcome, and reads from its joining commit on", async (world) => {
+worldTest("a member is added with its KeyPackage and Welcome, and reads from its joining commit on", async (world) => {
   const alice = await Actor.connect(world, 1);
   const bob = await Actor.connect(world, 2);
   const channelId = await alice.createChannel();
@@ -161,8 +163,8 @@ test("a member is added with its KeyPackage and Welcome, and reads from its join
   assertEquals(bob.client.pushed("DeliverMessage").map(({ messageId }) => messageId), [idOf<MessageId>(2)]);
 });
 
-test("a Welcome is pushed at every connection until its joining commit is acknowledged", async (world) => {
-  const { alice, channelId } = await pair(world);
+worldTest("a Welcome is pushed at every connection until its joining commit is acknowledged", async (world) => {
+  const { alice, channelId } = await createReadingPair(world);
   const carol = await Actor.connect(world, 3);
   const { sequence } = await alice.commit(channelId, 1, { added: [carol.agentId] });
   await settle();
@@ -178,16 +180,16 @@ test("a Welcome is pushed at every connection until its joining commit is acknow
   assertEquals(carol.client.pushed("DeliverWelcome").length, 0);
 });
 
-test("messages reach every other member once, in one order, and not their sender", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("messages reach every other member once, in one order, and not their sender", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   await Promise.all([alice.send(channelId, 1, 1), bob.send(channelId, 1, 2), alice.send(channelId, 1, 3)]);
   await settle();
   assertEquals(bob.client.pushed("DeliverMessage").map(({ messageId }) => messageId), [idOf(1), idOf(3)]);
   assertEquals(alice.client.pushed("DeliverMessage").map(({ messageId }) => messageId), [idOf(2)]);
 });
 
-test("a message sent again gets its original answer, at a later epoch and without quota too", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("a message sent again gets its original answer, at a later epoch and without quota too", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   world.quota.left = 1;
   const first = await alice.send(channelId, 1, 1);
   assertEquals(await alice.send(channelId, 1, 1), { ...first, duplicate: true });
@@ -201,8 +203,8 @@ test("a message sent again gets its original answer, at a later epoch and withou
   assertEquals(bob.client.pushed("DeliverMessage").length, 1);
 });
 
-test("of commits at once in one epoch one wins, and the same bytes again get the same answer", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("of commits at once in one epoch one wins, and the same bytes again get the same answer", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   const results = await Promise.allSettled([
     alice.commit(channelId, 1),
     bob.commit(channelId, 1),
@@ -218,8 +220,8 @@ test("of commits at once in one epoch one wins, and the same bytes again get the
   await refused("epoch_conflict", alice.commit(channelId, 7));
 });
 
-test("a commit sent as a message, and the reverse, is refused", async (world) => {
-  const { alice, channelId } = await pair(world);
+worldTest("a commit sent as a message, and the reverse, is refused", async (world) => {
+  const { alice, channelId } = await createReadingPair(world);
   const { commit } = commitRequest(channelId, 1, { sender: alice.agentId, salt: 0 }, {});
   const message = messageRequest(channelId, 1, 1);
   await refused("invalid_request", alice.client.call("SendMessage", { ...message, ciphertext: commit }));
@@ -231,8 +233,8 @@ test("a commit sent as a message, and the reverse, is refused", async (world) =>
   await refused("invalid_request", alice.client.call("SendMessage", { ...message, epoch: 2 }));
 });
 
-test("strangers are told not_found, exactly as for a channel that does not exist", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("strangers are told not_found, exactly as for a channel that does not exist", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   const eve = await Actor.connect(world, 3);
   const attempts = (id: typeof channelId): Promise<unknown>[] => [
     eve.send(id, 1, 1),
@@ -273,8 +275,8 @@ test("strangers are told not_found, exactly as for a channel that does not exist
   assertEquals(real.map(({ message }) => message), unreal.map(({ message }) => message));
 });
 
-test("what a commit declares must fit the channel", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("what a commit declares must fit the channel", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   const carol = createAgent(3).agentId;
   await refused("already_member", alice.commit(channelId, 1, { added: [bob.agentId] }));
   await refused("invalid_request", alice.commit(channelId, 1, { removed: [carol] }));
@@ -289,8 +291,8 @@ test("what a commit declares must fit the channel", async (world) => {
   await refused("not_found", alice.send(channelId, 3, 1));
 });
 
-test("who is removed reads up to its removing commit and is told, also when it was away", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("who is removed reads up to its removing commit and is told, also when it was away", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   bob.client.close();
   await alice.send(channelId, 1, 1);
   const { sequence } = await alice.commit(channelId, 1, { removed: [bob.agentId] });
@@ -309,33 +311,36 @@ test("who is removed reads up to its removing commit and is told, also when it w
   await refused("not_found", bob.subscribe(channelId));
 });
 
-test("a leaver is delivered nothing more; a member commits its removal; the last one out closes the channel", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
-  const leave = (actor: Actor, epoch: number): Promise<{ sequence: number }> => {
-    const signature = actor.agent.sign(leaveStatement({ channelId, agentId: actor.agentId, epoch }));
-    return actor.client.call("LeaveChannel", { channelId, epoch, signature });
-  };
-  await refused("epoch_conflict", leave(bob, 0));
-  const forged = bob.client.call("LeaveChannel", { channelId, epoch: 1, signature: new Uint8Array(64) });
-  await refused("invalid_request", forged);
-  const { sequence } = await leave(bob, 1);
-  assertEquals(await leave(bob, 1), { sequence });
-  await alice.send(channelId, 1, 1);
-  await settle();
-  assertEquals(bob.client.pushed("DeliverChannelEnd").map(({ reason }) => reason), ["left"]);
-  assertEquals(bob.client.pushed("DeliverMessage"), []);
-  assertEquals(alice.client.pushed("DeliverLeave").map(({ sender }) => sender), [bob.agentId]);
-  const conflict = await refused("epoch_conflict", alice.commit(channelId, 1, { added: [createAgent(3).agentId] }));
-  assertEquals(conflict.body.epoch, 1);
-  await alice.commit(channelId, 1, { removed: [bob.agentId] });
-  await leave(alice, 2);
-  await settle();
-  assertEquals((await alice.client.call("ListChannels", { limit: 1 })).channels, []);
-  await alice.createChannel(2);
-});
+worldTest(
+  "a leaver is delivered nothing more; a member commits its removal; the last one out closes the channel",
+  async (world) => {
+    const { alice, bob, channelId } = await createReadingPair(world);
+    const leave = (actor: Actor, epoch: number): Promise<{ sequence: number }> => {
+      const signature = actor.agent.sign(leaveStatement({ channelId, agentId: actor.agentId, epoch }));
+      return actor.client.call("LeaveChannel", { channelId, epoch, signature });
+    };
+    await refused("epoch_conflict", leave(bob, 0));
+    const forged = bob.client.call("LeaveChannel", { channelId, epoch: 1, signature: new Uint8Array(64) });
+    await refused("invalid_request", forged);
+    const { sequence } = await leave(bob, 1);
+    assertEquals(await leave(bob, 1), { sequence });
+    await alice.send(channelId, 1, 1);
+    await settle();
+    assertEquals(bob.client.pushed("DeliverChannelEnd").map(({ reason }) => reason), ["left"]);
+    assertEquals(bob.client.pushed("DeliverMessage"), []);
+    assertEquals(alice.client.pushed("DeliverLeave").map(({ sender }) => sender), [bob.agentId]);
+    const conflict = await refused("epoch_conflict", alice.commit(channelId, 1, { added: [createAgent(3).agentId] }));
+    assertEquals(conflict.body.epoch, 1);
+    await alice.commit(channelId, 1, { removed: [bob.agentId] });
+    await leave(alice, 2);
+    await settle();
+    assertEquals((await alice.client.call("ListChannels", { limit: 1 })).channels, []);
+    await alice.createChannel(2);
+  },
+);
 
-test("closing frees the name, tells the members, and is the owner's or its account's right", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("closing frees the name, tells the members, and is the owner's or its account's right", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   await refused("not_allowed", bob.client.call("CloseChannel", { channelId }));
   const sibling = await Actor.connect(world, 9, 1);
   const { closedAtMs } = await sibling.client.call("CloseChannel", { channelId });
@@ -346,8 +351,8 @@ test("closing frees the name, tells the members, and is the owner's or its accou
   await alice.createChannel(2);
 });
 
-test("reading resumes after what was consumed, and positions outside are refused", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("reading resumes after what was consumed, and positions outside are refused", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   for (const number of [1, 2, 3]) await alice.send(channelId, 1, number);
   await settle();
   await bob.acknowledge(channelId, 3);
@@ -363,8 +368,8 @@ test("reading resumes after what was consumed, and positions outside are refused
   assertEquals(await bob.acknowledge(channelId, 1), { consumed: 3 });
 });
 
-test("a window holds deliveries back until they are received, and one is always under way", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("a window holds deliveries back until they are received, and one is always under way", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   await bob.subscribe(channelId, undefined, 1);
   for (const number of [1, 2, 3]) await alice.send(channelId, 1, number);
   await settle();
@@ -374,8 +379,8 @@ test("a window holds deliveries back until they are received, and one is always 
   assertEquals(bob.client.pushed("DeliverMessage").length, 2);
 });
 
-test("a slow reader fills a bounded buffer, is cut off, and resumes; others notice nothing", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("a slow reader fills a bounded buffer, is cut off, and resumes; others notice nothing", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   const carol = await Actor.connect(world, 3);
   await alice.commit(channelId, 1, { added: [carol.agentId] });
   await carol.acknowledge(channelId, 2);
@@ -394,8 +399,8 @@ test("a slow reader fills a bounded buffer, is cut off, and resumes; others noti
   assertEquals(bob.client.pushed("DeliverMessage").length, 40);
 });
 
-test("a reader that stops for a while is served in full when it goes on", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("a reader that stops for a while is served in full when it goes on", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   await bob.subscribe(channelId, undefined, 16 << 20);
   bob.client.stall();
   for (let number = 1; number <= 60; number++) await alice.send(channelId, 1, number, 32_000);
@@ -406,34 +411,37 @@ test("a reader that stops for a while is served in full when it goes on", async 
   assertEquals(bob.client.pushed("DeliverMessage").map(({ messageId }) => messageId).length, 60);
 });
 
-test("KeyPackages are the owner's own, valid, served once under any number of claims, then the last resort", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
-  const carol = await Actor.connect(world, 3);
-  const foreign = { keyPackages: [alice.keyPackage()], replace: false };
-  await refused("key_package_invalid", carol.client.call("UploadKeyPackage", foreign));
-  const upload = { keyPackages: [carol.keyPackage(1)], replace: false };
-  assertEquals(await carol.client.call("UploadKeyPackage", upload), { stored: 1, hasLastResort: false });
-  const claim = (index: number): Promise<unknown> => {
-    const nonce = new Uint8Array(16).fill(index);
-    return (index % 2 ? alice : bob).client.call("AddMember", { channelId, agentId: carol.agentId, nonce });
-  };
-  const claims = await Promise.allSettled(Array.from({ length: 100 }, (_, index) => claim(index)));
-  assertEquals(claims.filter(({ status }) => status === "fulfilled").length, 1);
-  await refused("key_package_missing", claim(101));
-  assertEquals(await carol.client.call("UploadKeyPackage", upload), { stored: 0, hasLastResort: false });
-  await refused(
-    "already_member",
-    alice.client.call("AddMember", {
-      channelId,
-      agentId: bob.agentId,
-      nonce: new Uint8Array(16),
-    }),
-  );
-  assert(carol.client.pushed("KeyPackagesLow").length > 0);
-});
+worldTest(
+  "KeyPackages are the owner's own, valid, served once under any number of claims, then the last resort",
+  async (world) => {
+    const { alice, bob, channelId } = await createReadingPair(world);
+    const carol = await Actor.connect(world, 3);
+    const foreign = { keyPackages: [alice.keyPackage()], replace: false };
+    await refused("key_package_invalid", carol.client.call("UploadKeyPackage", foreign));
+    const upload = { keyPackages: [carol.keyPackage(1)], replace: false };
+    assertEquals(await carol.client.call("UploadKeyPackage", upload), { stored: 1, hasLastResort: false });
+    const claim = (index: number): Promise<unknown> => {
+      const nonce = new Uint8Array(16).fill(index);
+      return (index % 2 ? alice : bob).client.call("AddMember", { channelId, agentId: carol.agentId, nonce });
+    };
+    const claims = await Promise.allSettled(Array.from({ length: 100 }, (_, index) => claim(index)));
+    assertEquals(claims.filter(({ status }) => status === "fulfilled").length, 1);
+    await refused("key_package_missing", claim(101));
+    assertEquals(await carol.client.call("UploadKeyPackage", upload), { stored: 0, hasLastResort: false });
+    await refused(
+      "already_member",
+      alice.client.call("AddMember", {
+        channelId,
+        agentId: bob.agentId,
+        nonce: new Uint8Array(16),
+      }),
+    );
+    assert(carol.client.pushed("KeyPackagesLow").length > 0);
+  },
+);
 
-test("a join request goes to the inviter, its answer to the joiner, and a use is gone", async (world) => {
-  const { alice, channelId } = await pair(world);
+worldTest("a join request goes to the inviter, its answer to the joiner, and a use is gone", async (world) => {
+  const { alice, channelId } = await createReadingPair(world);
   const carol = await Actor.connect(world, 3);
   const inviteId = idOf<InviteId>(5);
   await alice.client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + dayMs, uses: 1 });
@@ -449,39 +457,48 @@ test("a join request goes to the inviter, its answer to the joiner, and a use is
   await refused("not_found", dave.client.call("RequestJoin", { ...ask, keyPackage: dave.keyPackage() }));
 });
 
-test("a join request waits for an inviter that is away, and times out with a word to the joiner", async (world) => {
-  const { alice, channelId } = await pair(world);
-  const carol = await Actor.connect(world, 3);
-  const inviteId = idOf<InviteId>(5);
-  await alice.client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + dayMs, uses: 2 });
-  alice.client.close();
-  const ask = { channelId, inviteId, keyPackage: carol.keyPackage(), mac: new Uint8Array(32), ttlMs: 60_000 };
-  const { requestId, inviterOnline } = await carol.client.call("RequestJoin", ask);
-  assertEquals(inviterOnline, false);
-  await alice.reconnect();
-  await settle();
-  assertEquals(alice.client.pushed("DeliverJoinRequest").map((request) => request.requestId), [requestId]);
-  await world.time.advance(60_001);
-  assertEquals(carol.client.pushed("DeliverJoinRejected").map(({ code }) => code), ["join_timeout"]);
-  await carol.client.call("RequestJoin", ask);
-  const rejection = { channelId, requestId: idOf<never>(0), code: "join_rejected", message: "no" };
-  const [, second] = alice.client.pushed("DeliverJoinRequest");
-  await alice.client.call("RejectJoin", { ...rejection, requestId: second?.requestId ?? idOf<never>(0) });
-  assertEquals(carol.client.pushed("DeliverJoinRejected").map(({ code }) => code), ["join_timeout", "join_rejected"]);
-});
+worldTest(
+  "a join request waits for an inviter that is away, and times out with a word to the joiner",
+  async (world) => {
+    const { alice, channelId } = await createReadingPair(world);
+    const carol = await Actor.connect(world, 3);
+    const inviteId = idOf<InviteId>(5);
+    await alice.client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + dayMs, uses: 2 });
+    alice.client.close();
+    const ask = { channelId, inviteId, keyPackage: carol.keyPackage(), mac: new Uint8Array(32), ttlMs: 60_000 };
+    const { requestId, inviterOnline } = await carol.client.call("RequestJoin", ask);
+    assertEquals(inviterOnline, false);
+    await alice.reconnect();
+    await settle();
+    assertEquals(alice.client.pushed("DeliverJoinRequest").map((request) => request.requestId), [requestId]);
+    await world.time.advance(60_001);
+    assertEquals(carol.client.pushed("DeliverJoinRejected").map(({ code }) => code), ["join_timeout"]);
+    await carol.client.call("RequestJoin", ask);
+    const rejection = { channelId, requestId: idOf<never>(0), code: "join_rejected", message: "no" };
+    const [, second] = alice.client.pushed("DeliverJoinRequest");
+    await alice.client.call("RejectJoin", { ...rejection, requestId: second?.requestId ?? idOf<never>(0) });
+    assertEquals(carol.client.pushed("DeliverJoinRejected").map(({ code }) => code), ["join_timeout", "join_rejected"]);
+  },
+);
 
-test("removing the inviter voids its invites", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("removing the inviter voids its invites, for good; rejoining does not", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   const carol = await Actor.connect(world, 3);
   const inviteId = idOf<InviteId>(5);
   await bob.client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + dayMs, uses: 1 });
-  await alice.commit(channelId, 1, { removed: [bob.agentId] });
+  await alice.commit(channelId, 1, { removed: [bob.agentId], added: [bob.agentId] });
   const ask = { channelId, inviteId, keyPackage: carol.keyPackage(), mac: new Uint8Array(32), ttlMs: 60_000 };
+  await carol.client.call("RequestJoin", ask);
+  await alice.commit(channelId, 2, { removed: [bob.agentId] });
   await refused("not_found", carol.client.call("RequestJoin", ask));
+  await alice.commit(channelId, 3, { added: [bob.agentId] });
+  await refused("not_found", carol.client.call("RequestJoin", ask));
+  await bob.client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + dayMs, uses: 1 });
+  await carol.client.call("RequestJoin", ask);
 });
 
-test("a member asks to rejoin with its own signature, and any member may answer", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("a member asks to rejoin with its own signature, and any member may answer", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   const keyPackage = bob.keyPackage(4);
   const claim = { channelId, agentId: bob.agentId, keyPackageHash: sha256(keyPackage), epoch: 1 };
   const signature = bob.agent.sign(rejoinStatement(claim));
@@ -497,8 +514,8 @@ test("a member asks to rejoin with its own signature, and any member may answer"
   assertEquals(bob.client.pushed("DeliverWelcome").at(-1)?.joinedSequence, sequence);
 });
 
-test("what all have consumed is trimmed, and a sender's own messages hold nothing up", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("what all have consumed is trimmed, and a sender's own messages hold nothing up", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   for (let number = 1; number <= 20; number++) await alice.send(channelId, 1, number);
   await settle();
   await bob.acknowledge(channelId, 21);
@@ -511,31 +528,34 @@ test("what all have consumed is trimmed, and a sender's own messages hold nothin
   assertEquals(bob.client.pushed("DeliverMessage").at(-1)?.sequence, 22);
 });
 
-test("messages that grow too old give way to a gap, commits stay, and who is away for too long lapses", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
-  bob.client.close();
-  for (const number of [1, 2]) await alice.send(channelId, 1, number);
-  await alice.commit(channelId, 1);
-  await world.time.leap(8 * dayMs);
-  await world.time.advance(2_000);
-  await bob.reconnect();
-  await bob.subscribe(channelId);
-  await settle();
-  const [gap] = bob.client.pushed("DeliverGap");
-  assertEquals([gap?.firstSequence, gap?.lastSequence, gap?.messages, gap?.reason], [2, 3, 2, "age"]);
-  assertEquals(bob.client.pushed("DeliverCommit").map(({ epoch }) => epoch), [1]);
-  bob.client.close();
-  await world.time.leap(31 * dayMs);
-  await alice.send(channelId, 2, 3);
-  await world.time.advance(2_000);
-  assertEquals(alice.client.pushed("DeliverLapse").map(({ agentId }) => agentId), [bob.agentId]);
-  await bob.reconnect();
-  await refused("membership_lapsed", bob.subscribe(channelId));
-  await refused("membership_lapsed", bob.send(channelId, 2, 4));
-});
+worldTest(
+  "messages that grow too old give way to a gap, commits stay, and who is away for too long lapses",
+  async (world) => {
+    const { alice, bob, channelId } = await createReadingPair(world);
+    bob.client.close();
+    for (const number of [1, 2]) await alice.send(channelId, 1, number);
+    await alice.commit(channelId, 1);
+    await world.time.leap(8 * dayMs);
+    await world.time.advance(2_000);
+    await bob.reconnect();
+    await bob.subscribe(channelId);
+    await settle();
+    const [gap] = bob.client.pushed("DeliverGap");
+    assertEquals([gap?.firstSequence, gap?.lastSequence, gap?.messages, gap?.reason], [2, 3, 2, "age"]);
+    assertEquals(bob.client.pushed("DeliverCommit").map(({ epoch }) => epoch), [1]);
+    bob.client.close();
+    await world.time.leap(31 * dayMs);
+    await alice.send(channelId, 2, 3);
+    await world.time.advance(2_000);
+    assertEquals(alice.client.pushed("DeliverLapse").map(({ agentId }) => agentId), [bob.agentId]);
+    await bob.reconnect();
+    await refused("membership_lapsed", bob.subscribe(channelId));
+    await refused("membership_lapsed", bob.send(channelId, 2, 4));
+  },
+);
 
-test("load is shed in order: connections, joins, messages; never commits or acknowledgements", async (world) => {
-  const { alice, bob, channelId } = await pair(world);
+worldTest("load is shed in order: connections, joins, messages; never commits or acknowledgements", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
   world.load.lagMs = 300;
   const refusedClient = world.connect();
   assertEquals(refusedClient.ended?.code, "overloaded");
@@ -550,8 +570,8 @@ test("load is shed in order: connections, joins, messages; never commits or ackn
   await bob.acknowledge(channelId, 2);
 });
 
-test("a drain takes no more connections and tells every client when to come back", async (world) => {
-  const { alice, bob } = await pair(world);
+worldTest("a drain takes no more connections and tells every client when to come back", async (world) => {
+  const { alice, bob } = await createReadingPair(world);
   await world.core.drain();
   for (const { client } of [alice, bob]) {
     assertEquals(client.ended?.code, "relay_draining");
@@ -560,7 +580,7 @@ test("a drain takes no more connections and tells every client when to come back
   assertEquals(world.connect().ended?.code, "relay_draining");
 });
 
-test("a drain of many spreads their ends over its time, and when they come back", async (world) => {
+worldTest("a drain of many spreads their ends over its time, and when they come back", async (world) => {
   const clients = Array.from({ length: 600 }, () => world.connect());
   const gone = (): number => clients.filter(({ ended }) => ended !== undefined).length;
   const drained = world.core.drain();
@@ -577,7 +597,7 @@ test("a drain of many spreads their ends over its time, and when they come back"
 
 Deno.test("after a restart every accepted entry, membership and Welcome is there, and epochs go on", async () => {
   const before = await createWorld();
-  const { alice, bob, channelId } = await pair(before);
+  const { alice, bob, channelId } = await createReadingPair(before);
   const carol = await Actor.connect(before, 3);
   await alice.send(channelId, 1, 1);
   await alice.commit(channelId, 1, { added: [carol.agentId] });
@@ -598,7 +618,7 @@ Deno.test("after a restart every accepted entry, membership and Welcome is there
 
 Deno.test("requests of one session that add to a log take effect in the order in which they were sent", async () => {
   const world = await createWorld();
-  const { alice, bob, channelId } = await pair(world);
+  const { alice, bob, channelId } = await createReadingPair(world);
   const after = await createWorld({ engine: world.engine });
   await alice.reconnect(after);
   const sent = await Promise.all([1, 2, 3, 4].map((number) => alice.send(channelId, 1, number)));

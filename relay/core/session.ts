@@ -9,6 +9,7 @@ import {
   calls,
   type ChannelId,
   type ClientEnvelope,
+  type CoverMode,
   decodeClientEnvelope,
   encodeError,
   encodeNotice,
@@ -43,6 +44,8 @@ export interface SessionHost {
   /** Why a request is not even looked at because of load. */
   shed(operation: CallName): Refusal | undefined;
   ended(session: Session): void;
+  /** Its client knows that it is authenticated: tell it what waited for it. */
+  greet(session: Session): void;
   /** Sends the next Welcome that waits for this session, if there is one. */
   nextWelcome(session: Session): void;
 }
@@ -62,6 +65,8 @@ export class Session implements RelaySession, DeliverySink {
   /** The nonce that may be answered, and until when. */
   challenge: { readonly nonce: Uint8Array; readonly untilMs: number } | undefined;
   challenged = false;
+  /** What a client wants that has not authenticated yet: strangers are sent no cover. */
+  #cover: { readonly mode: CoverMode; readonly intervalMs: number } | undefined;
   readonly #host: SessionHost;
   /** Subscriptions that want a turn, in order. */
   readonly #turns = new Set<Subscription>();
@@ -82,7 +87,7 @@ export class Session implements RelaySession, DeliverySink {
     this.openedAtMs = host.deps.nowMs();
     this.expireAfter(host.config.authenticationMs, {
       code: "auth_failed",
-      message: "The connection did not authenticate in time",
+      message: "The connection did not ask for a challenge in time",
     });
   }
 
@@ -108,6 +113,17 @@ export class Session implements RelaySession, DeliverySink {
     if (this.#inFlight < this.#host.config.requestsInFlight) return undefined;
     this.#room ??= Promise.withResolvers();
     return this.#room.promise;
+  }
+
+  configureCover(cover: { readonly mode: CoverMode; readonly intervalMs: number }): void {
+    this.#cover = cover;
+    if (this.agent !== undefined) this.link.configureCover(cover.mode, cover.intervalMs);
+  }
+
+  /** The session has an agent now. */
+  authenticated({ account }: Agent): void {
+    this.link.authenticated(account);
+    if (this.#cover !== undefined) this.configureCover(this.#cover);
   }
 
   writable(): void {
@@ -137,6 +153,7 @@ export class Session implements RelaySession, DeliverySink {
   /** Replaces the deadline by which something must have happened. */
   expireAfter(ms: number, reason: EndReason): void {
     this.#cancelDeadline();
+    if (this.#ended) return;
     const stepMs = Math.min(ms, longestTimerMs);
     this.#cancelDeadline = this.#host.deps.after(stepMs, () => {
       if (stepMs < ms) this.expireAfter(ms - stepMs, reason);
@@ -234,6 +251,8 @@ export class Session implements RelaySession, DeliverySink {
       this.challenged = true;
       this.link.challenged();
     }
+    // After the reply: the client learns who it is before anything is pushed.
+    if (operation === "Authenticate") this.#host.greet(this);
     if (operation === "EndSession") this.end(undefined);
   }
 

@@ -27,6 +27,9 @@ export interface CellTransport {
   close(reason: EndReason | undefined): void;
 }
 
+/** Timers take no more than 2^31 - 1 ms. */
+const longestWaitMs = 24 * 60 * 60 * 1000;
+
 export class CellSession implements Link {
   readonly transport: Transport;
   readonly remoteAddress: string;
@@ -43,6 +46,9 @@ export class CellSession implements Link {
   #cancelWatch: () => void = () => {};
   #account: AccountId | undefined;
   #counted = { padding: 0, cover: 0 };
+  #spentCover = 0;
+  /** Cover is stopped; what it waits for. */
+  #cancelResume: (() => void) | undefined;
 
   constructor(host: SessionHost, stream: CellTransport) {
     this.#host = host;
@@ -83,6 +89,7 @@ export class CellSession implements Link {
       this.#read(part);
       if (this.#busy.length > 0) return this.#rested().then(() => this.receive(chunk.subarray(at)));
     }
+    this.#spendCover();
     return undefined;
   }
 
@@ -97,6 +104,7 @@ export class CellSession implements Link {
     this.#state = "closed";
     this.#sender.stop();
     this.#cancelWatch();
+    this.#cancelResume?.();
     this.#countBytes();
     this.#session.closed();
   }
@@ -126,6 +134,7 @@ export class CellSession implements Link {
 
   configureCover(mode: CoverMode, intervalMs: number): void {
     this.#sender.configure(mode, intervalMs);
+    this.#spendCover();
   }
 
   end(reason: EndReason | undefined): void {
@@ -174,6 +183,7 @@ export class CellSession implements Link {
   }
 
   #written(): void {
+    this.#spendCover();
     if (!this.#aboveLowWater || this.#sender.pendingBytes >= this.#host.lowWaterBytes) return;
     this.#aboveLowWater = false;
     if (this.#state === "open") this.#session.writable();
@@ -183,6 +193,30 @@ export class CellSession implements Link {
     if (this.#state === "closed") return;
     this.lost();
     this.#stream.close(reason);
+  }
+
+  /** What has passed since the last time; when the account's budget is used up, cover stops and the peer is told. */
+  #spendCover(): void {
+    const account = this.#account;
+    if (this.#host.spendCover === undefined || account === undefined || this.#state !== "open") return;
+    const cover = this.#reader.counts.coverBytes + this.#sender.counts.coverBytes;
+    const untilMs = this.#host.spendCover(account, cover - this.#spentCover);
+    this.#spentCover = cover;
+    if (untilMs === undefined || this.#cancelResume !== undefined) return;
+    this.#sender.setCovering(false);
+    const message = "The budget for cover traffic is used up; messages go on without it";
+    this.send("control", encodeNotice("CoverStopped", { message, untilMs }));
+    this.#resumeCover(account, untilMs);
+  }
+
+  #resumeCover(account: AccountId, untilMs: number): void {
+    const waitMs = Math.min(Math.max(1, untilMs - this.#host.nowMs()), longestWaitMs);
+    this.#cancelResume = this.#host.after(waitMs, () => {
+      const laterMs = this.#host.spendCover?.(account, 0);
+      if (laterMs !== undefined) return this.#resumeCover(account, laterMs);
+      this.#cancelResume = undefined;
+      this.#sender.setCovering(true);
+    });
   }
 
   /** One timer per idle time, not per byte. */

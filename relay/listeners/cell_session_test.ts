@@ -3,6 +3,7 @@ import {
   type AccountId,
   CellPacker,
   CellReader,
+  CoverBudget,
   createCoverCell,
   decodeRelayEnvelope,
   type Lane,
@@ -31,7 +32,7 @@ class Bench {
   blocked: PromiseWithResolvers<void> | undefined;
   onReceive: (envelope: Uint8Array) => void = () => {};
 
-  constructor({ refuse }: { refuse?: EndReason } = {}) {
+  constructor({ refuse, budget }: { refuse?: EndReason; budget?: CoverBudget } = {}) {
     const core: RelaySession = {
       receive: (envelope) => {
         this.received.push(envelope.slice());
@@ -56,6 +57,7 @@ class Bench {
       after: this.clock.after,
       random: () => 0.5,
       countBytes: (_, bytes) => void this.counted.push(bytes),
+      ...(budget && { spendCover: (account, bytes) => budget.spend(account, bytes, this.clock.nowMs()) }),
     }, {
       transport: "quic",
       remoteAddress: "127.0.0.1",
@@ -247,6 +249,40 @@ Deno.test("fill and cover of both directions are counted for the account, each b
   // Five ticks, of which the first carried the envelope.
   const downCover = 4 * 4096;
   assertEquals(total, { padding: 4093 - 1004 + (4093 - 2004), cover: 4096 + downCover });
+});
+
+Deno.test("a used-up budget stops cover and says so; messages go on, and cover comes back with the next day", async () => {
+  const budget = new CoverBudget({ bytes: 10 * 4096, period: "day" });
+  const [bench, other] = [new Bench({ budget }), new Bench({ budget })];
+  bench.link.authenticated(account);
+  bench.link.configureCover("constant", 1_000);
+  for (let i = 0; i < 4; i++) bench.session.receive(createCoverCell(4096));
+  await bench.clock.advance(30_000);
+  const { cells, coverCells } = bench.peerReader.counts;
+  assertEquals([cells, coverCells], [7, 6], "six cells of cover downwards, and the notice");
+  const notices = (): unknown[] => bench.peer.map(({ envelope }) => decodeRelayEnvelope(envelope));
+  const [notice] = notices();
+  const untilMs = 86_400_000;
+  const message = "The budget for cover traffic is used up; messages go on without it";
+  assertEquals(notice, { kind: "notice", operation: "CoverStopped", body: { message, untilMs } });
+  bench.link.send("data", new Uint8Array(100));
+  await bench.clock.advance(2_000);
+  assertEquals(bench.peer.length, 2);
+
+  other.link.authenticated(account);
+  other.link.configureCover("poisson", 1_000);
+  await other.clock.advance(30_000);
+  assertEquals([other.peerReader.counts.coverCells, other.peer.length], [0, 1], "another session of the account");
+
+  while (bench.clock.nowMs() < untilMs) {
+    assertEquals(bench.peerReader.counts.coverCells, 6);
+    bench.session.receive(bench.cells(4096, new Uint8Array(1)));
+    await bench.clock.advance(59_000);
+  }
+  await bench.clock.advance(10_000);
+  assert(bench.peerReader.counts.coverCells > 6);
+  bench.session.lost();
+  other.session.lost();
 });
 
 Deno.test("a write that fails closes the session and nothing else", async () => {

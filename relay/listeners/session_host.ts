@@ -20,4 +20,6 @@ export interface SessionHost {
   readonly random: () => number;
   /** Fill of cells and cover cells, both directions. */
   readonly countBytes: (account: AccountId, bytes: { readonly padding: number; readonly cover: number }) => void;
+  /** Cover of both directions, as it passes; answers until when there may be no more. Absent: there is no budget. */
+  readonly spendCover?: (account: AccountId, bytes: number) => number | undefined;
 }

@@ -2,7 +2,7 @@
  * A whole relay on real sockets for tests and benchmarks that need no API: tokens name their account and are believed, and
  * quota is a lease that lasts. Everything else is the real thing.
  */
-import { type AccountId, parseAccountId } from "../../proto/mod.ts";
+import { type AccountId, type CoverBudgetOptions, parseAccountId } from "../../proto/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "../core/config.ts";
 import { createMeter, type Meter } from "../core/meter.ts";
 import type { CoreEvent, Quota } from "../core/ports.ts";
@@ -20,6 +20,7 @@ export interface TestRelayOptions {
   readonly ports?: { readonly quicPort: number; readonly grpcPort: number };
   /** Messages that all accounts may send together. */
   readonly granted?: number;
+  readonly coverBudget?: CoverBudgetOptions;
   readonly onEvent?: (event: CoreEvent) => void;
   /** Web origins that may come; all unless told. */
   readonly allowsOrigin?: (origin: string) => boolean;
@@ -77,6 +78,7 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
     deps,
     listen: { hostname: "::", ...ports },
     certificate,
+    coverBudget: options.coverBudget,
     allowsOrigin: options.allowsOrigin ?? (() => true),
     limits: { strangers: 2_000, strangersPerAddress: 2_000, handshakes: 500 },
     onFault: (error) => onEvent({ event: "fault", where: "edge", error }),

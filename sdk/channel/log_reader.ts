@@ -56,6 +56,11 @@ export class LogReader {
   #received: number | undefined;
   /** Messages from here on were passed over because the inbox was full. */
   #passedOver: { readonly sequence: number; readonly epoch: number } | undefined;
+  /**
+   * The epoch at the place in the log that was read up to. Our own commits take the group ahead of it: what stands before them
+   * still needs the keys of this epoch. Nothing is forgotten before the first entry has told where we are.
+   */
+  #epoch = 0;
   /** The entry for which the log was last fetched again: once is enough. */
   #fetchedAgainFor: number | undefined;
   #undecryptable = 0;
@@ -81,12 +86,14 @@ export class LogReader {
 
   /** Keys of epochs before this one are of no use any more. */
   get oldestEpoch(): number {
-    return this.#parts.inbox.oldest?.epoch ?? this.#passedOver?.epoch ?? this.#parts.membership.epoch;
+    const { inbox, membership } = this.#parts;
+    return inbox.oldest?.epoch ?? this.#passedOver?.epoch ?? Math.min(this.#epoch, membership.epoch);
   }
 
   restart(received: number | undefined): void {
     this.#received = received;
     this.#passedOver = undefined;
+    this.#epoch = 0;
     this.#fetchedAgainFor = undefined;
     this.#undecryptable = 0;
   }
@@ -95,6 +102,7 @@ export class LogReader {
   resumeReading(): number | undefined {
     if (this.#passedOver === undefined) return undefined;
     const from = this.#passedOver.sequence - 1;
+    this.#epoch = this.#passedOver.epoch;
     this.#passedOver = undefined;
     this.#received = from;
     return from;
@@ -109,7 +117,7 @@ export class LogReader {
     if (!discard && this.#passedOver === undefined && inbox.isFull) {
       this.#passedOver = { sequence: entry.sequence, epoch: entry.epoch };
     }
-    if (this.#passedOver !== undefined) return this.#done(entry);
+    if (this.#passedOver !== undefined) return this.#done(entry, entry.epoch);
     if (this.#announcesGap(entry) && this.#mayFetchAgainFor(entry)) return { kind: "fetch_again" };
     for (;;) {
       const { outcome, receipt } = await this.#parts.membership.durable.receive(
@@ -119,21 +127,21 @@ export class LogReader {
       switch (outcome.kind) {
         case "message":
           if (receipt !== undefined) this.#take(entry, outcome, receipt);
-          return this.#done(entry);
+          return this.#done(entry, entry.epoch);
         case "own":
         case "duplicate":
-          return this.#done(entry);
+          return this.#done(entry, entry.epoch);
         case "future":
           if (await this.#ownCommitSettled()) continue;
           return this.#withheld(entry);
         case "stale":
           this.#parts.health.report("undecryptable", `A message of epoch ${entry.epoch} came after its keys were gone`);
-          return this.#done(entry);
+          return this.#done(entry, entry.epoch);
         case "undecryptable":
           return this.#unreadable(entry, outcome.reason);
         default:
           this.#parts.health.report("relay_lied", "The relay delivered something else as a message");
-          return this.#done(entry);
+          return this.#done(entry, entry.epoch);
       }
     }
   }
@@ -143,7 +151,7 @@ export class LogReader {
       const outcome = await this.#parts.membership.follow(entry);
       switch (outcome.kind) {
         case "commit":
-          return this.#done(entry);
+          return this.#done(entry, entry.epoch + 1);
         case "stale":
         case "duplicate":
           // Followed before a crash, which may have come before what it changed about its members was on disk.
@@ -151,7 +159,7 @@ export class LogReader {
             for (const agentId of entry.added) this.#parts.senders.begin(agentId);
             await this.#parts.membership.noteAdded(entry.added, entry.epoch + 1);
           }
-          return this.#done(entry);
+          return this.#done(entry, entry.epoch + 1);
         case "own":
           if (await this.#ownCommitSettled()) continue;
           return { kind: "out_of_step", reason: "a commit of ours was taken that this agent no longer knows" };
@@ -165,7 +173,7 @@ export class LogReader {
           return this.#refused(entry, outcome);
         default:
           this.#parts.health.report("relay_lied", "The relay delivered something else as a commit");
-          return this.#done(entry);
+          return this.#done(entry, entry.epoch + 1);
       }
     }
   }
@@ -255,7 +263,7 @@ export class LogReader {
     this.#parts.health.report("undecryptable", `A message of ${entry.sender} cannot be read: ${reason}`);
     this.#undecryptable++;
     if (this.#undecryptable < maxUndecryptable || entry.epoch !== this.#parts.membership.epoch) {
-      return this.#done(entry);
+      return this.#done(entry, entry.epoch);
     }
     return { kind: "out_of_step", reason: "several messages in a row cannot be read" };
   }
@@ -269,8 +277,10 @@ export class LogReader {
       : { kind: "out_of_step", reason: outcome.reason };
   }
 
-  #done({ sequence }: { readonly sequence: number }): Verdict {
+  /** `epoch` is that of the log behind the entry. */
+  #done({ sequence }: { readonly sequence: number }, epoch: number): Verdict {
     this.passedBy(sequence);
+    this.#epoch = Math.max(this.#epoch, epoch);
     this.#parts.onDone([]);
     return ok;
   }

@@ -2,8 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { openDirectoryStore } from "./directory_store.ts";
 import { createNodeEd25519 } from "./node_ed25519.ts";
+import { withThread } from "../transport/worker_stream.ts";
 import { grpc } from "./node_grpc.ts";
 import { openHttp } from "./node_http.ts";
+import { startThread } from "./node_thread.ts";
 import type { Platform } from "./platform.ts";
 import { readSettings } from "./settings.ts";
 import { after, nowMs, randomBytes } from "./timers.ts";
@@ -11,7 +13,7 @@ import { after, nowMs, randomBytes } from "./timers.ts";
 export const platform: Platform = {
   runtime: "node",
   openStore: openDirectoryStore,
-  connectors: [grpc],
+  connectors: [withThread(grpc, startThread)],
   openHttp,
   nowMs,
   after,

@@ -79,7 +79,11 @@ class SessionStream implements CellStream {
   write(cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#end !== undefined) return reject(new Error(this.#end.message));
-      this.#stream.write(encodeCellFrames(cells, cellBytes), (error) => error ? reject(error) : resolve());
+      this.#stream.write(encodeCellFrames(cells, cellBytes), (error) => {
+        if (!error) return resolve();
+        this.#gone({ message: reasonOf(error) });
+        reject(error);
+      });
     });
   }
 

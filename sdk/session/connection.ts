@@ -7,7 +7,6 @@ import {
   calls,
   CellReader,
   CellSender,
-  type CoverMode,
   decodeRelayEnvelope,
   encodeClientNotice,
   encodeRequest,
@@ -22,7 +21,9 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import { createError, errorFromRelay, StaticError } from "../errors.ts";
+import type { Outlet, OutletEvents, ThreadedStream } from "../transport/outlet.ts";
 import type { CellStream } from "../transport/transport.ts";
+import type { Cover } from "./cover.ts";
 
 export interface ConnectionDeps {
   readonly nowMs: () => number;
@@ -51,18 +52,21 @@ interface Pending {
 /** The relay said that it ends the session; what it still has to say, it says within this time. */
 const goodbyeMs = 2_000;
 const flushMs = 1_000;
+/** Control goes first, so one would do; what has waited longest gets a few more. */
+const ticksForGoodbye = 4;
 const maxEarlyNotices = 64;
 
 export class Connection {
   readonly #stream: CellStream;
   readonly #deps: ConnectionDeps;
   readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.handshakeEnvelopeBytes });
-  readonly #sender: CellSender;
+  readonly #sender: Outlet;
   readonly #pending = new Map<number, Pending>();
   /** The last of each channel that has not left yet: only the last one counts. */
   readonly #acknowledgements = new Map<string, RequestBody<"Acknowledge">>();
   #nextId = 1;
   #cellBytes: number | undefined;
+  #cover: Cover = { mode: "off", intervalMs: 0 };
   /** Notices that came while Authenticate was under way; undefined once it is answered. */
   #early: NoticeEnvelope[] | undefined = [];
   #authenticating = false;
@@ -79,15 +83,7 @@ export class Connection {
     this.#deps = deps;
     this.#lastReceivedMs = deps.nowMs();
     this.ended = new Promise((resolve) => this.#settleEnded = resolve);
-    this.#sender = new CellSender({
-      cellBytes: limits.cellBytes,
-      write: (cells, cellBytes) => stream.write(cells, cellBytes),
-      after: deps.after,
-      nowMs: deps.nowMs,
-      random: deps.random,
-      onWritten: deps.onRoom,
-      onFailed: () => void this.#streamEnded(),
-    });
+    this.#sender = openOutlet(stream, deps, { onWritten: deps.onRoom, onFailed: () => void this.#streamEnded() });
     void this.#readAll();
   }
 
@@ -147,16 +143,26 @@ export class Connection {
   }
 
   /** Cover traffic towards the relay. */
-  cover(mode: CoverMode, intervalMs: number): void {
+  cover({ mode, intervalMs }: Cover): void {
+    this.#cover = { mode, intervalMs };
     this.#sender.configure(mode, intervalMs);
   }
 
-  /** An ordinary end, of our own will. */
+  /** Whether cover is sent when nothing else is. */
+  setCovering(covering: boolean): void {
+    this.#sender.setCovering(covering);
+  }
+
+  /** Cover so far, both ways. */
+  get coverBytes(): number {
+    return this.#sender.counts.coverBytes + this.#reader.counts.coverBytes;
+  }
+
+  /** An ordinary end, of our own will. With `constant` cover the goodbye takes its tick like everything else. */
   async close(reason: StaticError): Promise<void> {
     if (this.#end !== undefined) return;
-    this.#sender.configure("off", 0);
     this.#sender.push("control", encodeClientNotice(this.#nextId++, "EndSession", {}));
-    await this.#sender.flush(flushMs);
+    await this.#sender.flush(this.#cover.mode === "constant" ? ticksForGoodbye * this.#cover.intervalMs : flushMs);
     this.abandon(reason, 0);
   }
 
@@ -287,6 +293,20 @@ export class Connection {
     const cellBytes = this.#cellBytes ?? limits.cellBytes;
     this.#reader.configure({ cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
   }
+}
+
+/** The stream's own thread, if it has one, else a scheduler in this one. */
+function openOutlet(
+  stream: CellStream | ThreadedStream,
+  { after, nowMs, random }: ConnectionDeps,
+  events: OutletEvents,
+): Outlet {
+  if ("attach" in stream) {
+    stream.attach(events);
+    return stream;
+  }
+  const write = (cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void> => stream.write(cells, cellBytes);
+  return new CellSender({ cellBytes: limits.cellBytes, write, after, nowMs, random, ...events });
 }
 
 /** For calls under way. */

@@ -1,25 +1,72 @@
-/** Cover traffic as the user may ask for it. */
-import { type CoverMode, limits } from "../../proto/mod.ts";
+/** Cover traffic as the user may ask for it: a profile by its name, or mode and interval, and what it may cost. */
+import { type BudgetPeriod, type CoverBudgetOptions, type CoverMode, limits } from "../../proto/mod.ts";
 import { createError } from "../errors.ts";
-import type { CoverOptions } from "./options.ts";
+
+/** What they cost and protect against is in `docs/traffic.md`, measured. */
+export const coverProfiles = {
+  off: { mode: "off", intervalMs: 0 },
+  light: { mode: "poisson", intervalMs: 60_000 },
+  standard: { mode: "poisson", intervalMs: 10_000 },
+  strong: { mode: "constant", intervalMs: 250 },
+  swift: { mode: "constant", intervalMs: 50 },
+} as const satisfies Record<string, Cover>;
+
+export type CoverProfile = keyof typeof coverProfiles;
+
+export interface CoverOptions {
+  /** `standard` when neither it nor a mode is given. */
+  readonly profile?: CoverProfile;
+  /** Instead of a profile. */
+  readonly mode?: CoverMode;
+  /** Mean (`poisson`, 10 s when not given) or tick (`constant`, 250 ms). */
+  readonly intervalMs?: number;
+  /** For cover of both directions; when it is used up there is no cover until the period ends, and messages go on. */
+  readonly budget?: CoverBudgetOptions;
+}
 
 export interface Cover {
   readonly mode: CoverMode;
   readonly intervalMs: number;
 }
 
+export interface ParsedCover extends Cover {
+  readonly budget: CoverBudgetOptions | undefined;
+}
+
 const defaultIntervalMs: Readonly<Record<CoverMode, number>> = { off: 0, poisson: 10_000, constant: 250 };
+/** Authentication rides in ticks too, and a relay does not wait for it for long. */
+const maxTickMs = 4_000;
+const periods: readonly BudgetPeriod[] = ["day", "month"];
 
 /** Throws `invalid_request`. */
-export function parseCover({ mode, intervalMs }: CoverOptions = { mode: "poisson" }): Cover {
+export function parseCover(choice: CoverProfile | CoverOptions = {}): ParsedCover {
+  const options: CoverOptions = typeof choice === "string" ? { profile: choice } : choice;
+  return { ...parseChoice(options), budget: parseBudget(options.budget) };
+}
+
+function parseChoice({ profile, mode, intervalMs }: CoverOptions): Cover {
+  if (mode === undefined) {
+    if (intervalMs !== undefined) throw refused("an interval needs a mode");
+    const name = profile ?? "standard";
+    if (!Object.hasOwn(coverProfiles, name)) throw refused(`profiles are ${Object.keys(coverProfiles).join(", ")}`);
+    return coverProfiles[name];
+  }
+  if (profile !== undefined) throw refused("give a profile or a mode, not both");
   if (!Object.hasOwn(defaultIntervalMs, mode)) throw refused("the mode is off, poisson or constant");
   if (mode === "off") return { mode, intervalMs: 0 };
   const chosenMs = intervalMs ?? defaultIntervalMs[mode];
-  const { minCoverIntervalMs, maxCoverIntervalMs } = limits;
-  if (!Number.isInteger(chosenMs) || chosenMs < minCoverIntervalMs || chosenMs > maxCoverIntervalMs) {
-    throw refused(`the interval is a whole number of ${minCoverIntervalMs} to ${maxCoverIntervalMs} ms`);
+  const [minMs, maxMs] = [limits.minCoverIntervalMs, mode === "constant" ? maxTickMs : limits.maxCoverIntervalMs];
+  if (!Number.isInteger(chosenMs) || chosenMs < minMs || chosenMs > maxMs) {
+    throw refused(`the interval of ${mode} is a whole number of ${minMs} to ${maxMs} ms`);
   }
   return { mode, intervalMs: chosenMs };
+}
+
+function parseBudget(budget: CoverBudgetOptions | undefined): CoverBudgetOptions | undefined {
+  if (budget === undefined) return undefined;
+  if (!Number.isSafeInteger(budget.bytes) || budget.bytes < 0) throw refused("a budget is a whole number of bytes");
+  if (!periods.includes(budget.period)) throw refused("a budget's period is day or month");
+  return budget;
 }
 
 function refused(why: string): Error {

@@ -1,7 +1,11 @@
-/** From a fresh connection to an authenticated one: GetChallenge, then Authenticate with the signed statement. */
+/**
+ * From a fresh connection to an authenticated one: GetChallenge, then Authenticate with the signed statement. From there on
+ * everything travels under the session's cover.
+ */
 import { agentIdOf, authenticationStatement, protocolVersion, type ReplyBody } from "../../proto/mod.ts";
 import { createError } from "../errors.ts";
 import type { Connection } from "./connection.ts";
+import type { Cover } from "./cover.ts";
 import type { SessionOptions } from "./options.ts";
 
 export interface Credentials extends Pick<SessionOptions, "identity" | "publicKey" | "sign"> {
@@ -9,6 +13,7 @@ export interface Credentials extends Pick<SessionOptions, "identity" | "publicKe
   /** As the user configured the relay. */
   readonly origin: string;
   readonly clientNonce: Uint8Array;
+  readonly cover: Cover;
 }
 
 export interface Authenticated {
@@ -21,7 +26,7 @@ export interface Authenticated {
 /** `onAuthenticated` runs before anything that the relay sent behind its answer is looked at. */
 export async function authenticate(
   connection: Connection,
-  { token, origin, identity, publicKey, sign, clientNonce }: Credentials,
+  { token, origin, identity, publicKey, sign, clientNonce, cover }: Credentials,
   nowMs: () => number,
   onAuthenticated: (authenticated: Authenticated) => void,
 ): Promise<void> {
@@ -37,6 +42,10 @@ export async function authenticate(
   const statement = authenticationStatement({ origin, relayNonce, clientNonce, token, agentId });
   const signature = await sign(statement);
   const sentMs = nowMs();
+  // Before Authenticate and in the same cell, so that cover begins with the session, both ways.
+  connection.cover(cover);
+  // A relay that refuses gives no cover of its own.
+  connection.request("ConfigureCover", cover).catch(() => {});
   await connection.request("Authenticate", {
     token,
     publicKey,

@@ -3,7 +3,8 @@ import { createError } from "../errors.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
 import { type CellTap, tapped } from "../transport/tap.ts";
-import type { CoverOptions, SessionOptions } from "./options.ts";
+import type { CoverOptions, CoverProfile } from "./cover.ts";
+import type { SessionOptions } from "./options.ts";
 import type { RelaySession } from "./ports.ts";
 import { createRelaySession } from "./session.ts";
 import { createTokenSource, type TokenOptions } from "./tokens.ts";
@@ -14,7 +15,7 @@ export interface RelayOptions extends TokenOptions {
   readonly endpoint?: string;
   readonly transport?: TransportChoice;
   readonly tls?: TlsOptions;
-  readonly cover?: CoverOptions;
+  readonly cover?: CoverProfile | CoverOptions;
   /** Is shown every cell that goes to the relay, as the relay sees it. For demonstrations and tests. */
   readonly tap?: CellTap;
 }

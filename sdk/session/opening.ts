@@ -7,6 +7,7 @@ import { createError, StaticError } from "../errors.ts";
 import { parseEndpoints, type Way, waysTo } from "../transport/endpoint.ts";
 import { reasonOf } from "../transport/reason.ts";
 import { Connection } from "./connection.ts";
+import type { Cover } from "./cover.ts";
 import { authenticate, type Authenticated } from "./handshake.ts";
 import type { SessionDeps, SessionOptions } from "./options.ts";
 
@@ -17,6 +18,8 @@ export interface OpeningDeps extends SessionDeps {
   readonly connectMs: number;
   readonly onNotice: (notice: NoticeEnvelope) => void;
   readonly onRoom: () => void;
+  /** Cover of a connection that opens now. */
+  readonly cover: () => Cover;
   /** Before anything that the relay sent behind its answer is looked at. */
   readonly onOnline: (online: Online) => void;
 }
@@ -34,6 +37,8 @@ interface Failure {
 
 /** A way that failed while another worked is tried last for this long. */
 const demotionMs = 10 * 60 * 1000;
+/** A tick each for request and reply, of which each may take a slot and a half to come, and one for a long token. */
+const ticksToAuthenticate = 4;
 /** Codes that may be the way's fault. What the relay itself answered holds whichever way it is asked. */
 const waysFault: ReadonlySet<string> = new Set(["transport_error", "connection_error", "protocol_error", "internal"]);
 
@@ -105,7 +110,9 @@ export class Opening {
     token: string,
     signal: AbortSignal,
   ): Promise<Connection | Failure> {
-    const { nowMs, after, random, randomBytes, connectMs, onNotice, onRoom, onOnline } = this.#deps;
+    const { nowMs, after, random, randomBytes, onNotice, onRoom, onOnline } = this.#deps;
+    const cover = this.#deps.cover();
+    const connectMs = this.#deps.connectMs + (cover.mode === "constant" ? ticksToAuthenticate * cover.intervalMs : 0);
     const attempt = new AbortController();
     const abort = (): void => attempt.abort(createError("transport_error", "The session was closed by its client"));
     const cancel = after(connectMs, () => {
@@ -115,13 +122,15 @@ export class Opening {
     let connection: Connection | undefined;
     try {
       if (signal.aborted) abort();
-      const stream = await connector.connect(target, attempt.signal);
+      // Ticks must not wait for what this thread computes.
+      const connect = cover.mode === "constant" ? connector.connectInThread ?? connector.connect : connector.connect;
+      const stream = await connect(target, attempt.signal);
       const opened = connection = new Connection(stream, { nowMs, after, random, onNotice, onRoom });
       const abandon = (): void => opened.abandon(toError(attempt.signal.reason));
       if (attempt.signal.aborted) abandon();
       attempt.signal.addEventListener("abort", abandon);
       const { identity, publicKey, sign } = this.#options;
-      const credentials = { token, origin, identity, publicKey, sign, clientNonce: randomBytes(32) };
+      const credentials = { token, origin, identity, publicKey, sign, clientNonce: randomBytes(32), cover };
       await authenticate(opened, credentials, nowMs, (authenticated) => {
         cancel();
         onOnline({ ...authenticated, connection: opened, transport: connector.transport, token });

@@ -1,14 +1,8 @@
 /** What a session is opened with: by the user's wishes (`SessionOptions`) and from the runtime (`SessionDeps`). */
-import type { CoverMode } from "../../proto/mod.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
 import type { Connector, Trust } from "../transport/transport.ts";
+import type { CoverOptions, CoverProfile } from "./cover.ts";
 import type { TokenSource } from "./tokens.ts";
-
-export interface CoverOptions {
-  readonly mode: CoverMode;
-  /** Mean (`poisson`) or tick (`constant`). */
-  readonly intervalMs?: number;
-}
 
 export interface SessionOptions {
   /** `quic://`, `grpc://` or `https://` with host and port; several, separated by commas, are tried in this order. */
@@ -20,8 +14,8 @@ export interface SessionOptions {
   readonly publicKey: Uint8Array;
   /** With the private half of it. */
   readonly sign: (message: Uint8Array) => Promise<Uint8Array>;
-  /** Cover traffic, both ways; `poisson` with a mean of 10 s when not given. */
-  readonly cover?: CoverOptions;
+  /** Cover traffic, both ways; the profile `standard` when not given. */
+  readonly cover?: CoverProfile | CoverOptions;
   readonly timing?: Partial<SessionTiming>;
 }
 

@@ -7,6 +7,7 @@ import {
   type AgentId,
   agentIdOf,
   type CallName,
+  type NoticeBody,
   type NoticeEnvelope,
   type ReplyBody,
   type RequestBody,
@@ -15,7 +16,8 @@ import { createError, StaticError } from "../errors.ts";
 import { Backoff } from "./backoff.ts";
 import { CallGate } from "./call_gate.ts";
 import type { Connection } from "./connection.ts";
-import { type Cover, parseCover } from "./cover.ts";
+import { parseCover } from "./cover.ts";
+import { CoverKeeper } from "./cover_keeper.ts";
 import { type Online, Opening } from "./opening.ts";
 import type { SessionDeps, SessionOptions, SessionTiming } from "./options.ts";
 import type { ConnectionInfo, RelaySession, SessionState } from "./ports.ts";
@@ -39,7 +41,7 @@ class ReconnectingSession implements RelaySession {
   readonly agentId: AgentId;
   readonly #deps: SessionDeps;
   readonly #timing: SessionTiming;
-  readonly #cover: Cover;
+  readonly #cover: CoverKeeper;
   readonly #opening: Opening;
   readonly #backoff: Backoff;
   readonly #gate: CallGate;
@@ -50,6 +52,7 @@ class ReconnectingSession implements RelaySession {
   #state: SessionState;
   #connection: Connection | undefined;
   #token = "";
+  #clockOffsetMs = 0;
   #lastError: StaticError | undefined;
   #stopUpkeep: () => void = () => {};
 
@@ -57,7 +60,10 @@ class ReconnectingSession implements RelaySession {
     this.agentId = agentIdOf(options.publicKey, options.identity);
     this.#deps = deps;
     this.#timing = { ...defaultTiming, ...options.timing };
-    this.#cover = parseCover(options.cover);
+    this.#cover = new CoverKeeper(parseCover(options.cover), {
+      ...deps,
+      onStopped: (body) => this.#coverStopped(body),
+    });
     this.#gate = new CallGate({
       underWay: maxCallsUnderWay,
       waiting: maxCallsWaiting,
@@ -72,8 +78,15 @@ class ReconnectingSession implements RelaySession {
       ...deps,
       random: this.#random,
       connectMs: this.#timing.connectMs,
-      onNotice: (notice) => this.#noticeListeners.forEach((listener) => listener(notice)),
-      onRoom: () => this.#gate.admit(),
+      cover: () => this.#cover.wanted,
+      onNotice: (notice) => {
+        if (notice.operation === "CoverStopped") this.#cover.relayStopped(notice.body, this.#clockOffsetMs);
+        this.#notice(notice);
+      },
+      onRoom: () => {
+        this.#cover.count();
+        this.#gate.admit();
+      },
       onOnline: (online) => this.#goOnline(online),
     });
     this.#state = { kind: "connecting", since: deps.nowMs() };
@@ -165,11 +178,12 @@ class ReconnectingSession implements RelaySession {
     const { cellBytes, transport } = online;
     this.#connection = online.connection;
     this.#token = online.token;
+    this.#clockOffsetMs = clockOffsetMs;
+    this.#cover.attach(online.connection);
     this.#stopUpkeep = startUpkeep({
       online,
       limits,
       clockOffsetMs,
-      cover: this.#cover,
       deps: this.#deps,
       random: this.#random,
       onRenewed: (token) => this.#token = token,
@@ -185,9 +199,24 @@ class ReconnectingSession implements RelaySession {
   #goOffline(): StaticError | undefined {
     if (this.#connection === undefined) return undefined;
     this.#connection = undefined;
+    this.#cover.detach();
     this.#stopUpkeep();
     this.#gate.close();
     return this.#tell(undefined);
+  }
+
+  /** Told like the relay's own notices, and a listener that fails has the same consequence. */
+  #coverStopped(body: NoticeBody<"CoverStopped">): void {
+    try {
+      this.#notice({ kind: "notice", operation: "CoverStopped", body });
+    } catch (cause) {
+      const text = "Handling CoverStopped failed; close the client and open it again";
+      this.#connection?.abandon(createError("listener_died", text, { cause }));
+    }
+  }
+
+  #notice(notice: NoticeEnvelope): void {
+    for (const listener of this.#noticeListeners) listener(notice);
   }
 
   #tell(connection: ConnectionInfo | undefined): StaticError | undefined {
@@ -206,6 +235,7 @@ class ReconnectingSession implements RelaySession {
     // Also when it was offline before: it is over for whoever waits for it to come back.
     if (this.#connection === undefined) this.#tell(undefined);
     else this.#goOffline();
+    this.#cover.close();
     this.#closing.abort();
   }
 

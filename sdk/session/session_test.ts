@@ -1,6 +1,7 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type ChannelId, errorCodes, type MessageId, parseBinaryId, parseChannelId } from "../../proto/mod.ts";
 import { StaticError } from "../errors.ts";
+import { parseCover } from "./cover.ts";
 import { Bench } from "./testing/bench.ts";
 import { ScriptedRelay } from "./testing/scripted_relay.ts";
 
@@ -448,4 +449,88 @@ Deno.test("cover is asked of the relay and sent to it", async () => {
   const { cells, coverCells } = bench.relay.last.counts;
   assert(cells >= 100 && cells <= 105 && coverCells >= 95, `${cells} cells, ${coverCells} cover`);
   await bench.close();
+});
+
+Deno.test("constant: authentication, calls and the goodbye take their ticks, one cell each", async () => {
+  const bench = new Bench({ session: { cover: { mode: "constant", intervalMs: 1_000 } } });
+  const sentMs: number[] = [];
+  let before = 0;
+  const watch = async (ms: number): Promise<void> => {
+    for (let i = 0; i < ms / 10; i++) {
+      await bench.clock.advance(10);
+      const { cells } = bench.relay.last.counts;
+      for (; before < cells; before++) sentMs.push(bench.clock.nowMs());
+    }
+  };
+  await watch(2_000);
+  await bench.online();
+  const calls = Promise.all(Array.from({ length: 40 }, () => bench.session.call("Ping", {})));
+  await watch(10_000);
+  await calls;
+  const closing = bench.session.close();
+  await watch(2_000);
+  await closing;
+  const requests = bench.relay.last.requests.map(({ operation }) => operation);
+  assertEquals(requests.slice(0, 3), ["GetChallenge", "ConfigureCover", "Authenticate"]);
+  assertEquals(requests.at(-1), "EndSession");
+  const gaps = sentMs.slice(2).map((atMs, i) => atMs - (sentMs[i + 1] ?? 0));
+  assert(gaps.length >= 11 && gaps.every((gap) => gap >= 480 && gap <= 1_520), `gaps of ${gaps}`);
+  await bench.close();
+});
+
+Deno.test("the client's own budget stops cover both ways, says so, and cover comes back with the next day", async () => {
+  const budget = { bytes: 50 * 4096, period: "day" } as const;
+  const bench = new Bench({ session: { cover: { mode: "constant", intervalMs: 1_000, budget } } });
+  await bench.online();
+  await bench.clock.advance(60_000);
+  assertEquals(bench.relay.last.counts.coverCells, 50);
+  assertEquals(bench.heard, ["online", "CoverStopped"]);
+  const modes = (): unknown[] => bench.relay.last.requestsFor("ConfigureCover").map(({ body }) => body);
+  assertEquals(modes(), [{ mode: "constant", intervalMs: 1_000 }, { mode: "off", intervalMs: 0 }]);
+  const call = bench.session.call("Ping", {});
+  await bench.clock.advance(2_000);
+  await call;
+  bench.relay.last.hangUp({ message: "restart" });
+  await bench.online();
+  assertEquals(modes(), [{ mode: "off", intervalMs: 0 }]);
+  await bench.clock.advance(86_400_000 - bench.clock.nowMs());
+  await bench.clock.advance(20_000);
+  assertEquals(modes().at(-1), { mode: "constant", intervalMs: 1_000 });
+  await bench.close();
+});
+
+Deno.test("when the relay's budget is used up the client stops its own cover until the time that it is told", async () => {
+  const bench = new Bench({ session: { cover: { mode: "poisson", intervalMs: 1_000 } }, relayAheadMs: 5_000_000 });
+  await bench.online();
+  await bench.clock.advance(20_000);
+  const untilMs = Math.round(bench.clock.nowMs() + 5_000_000 + 100_000);
+  bench.relay.last.notice("CoverStopped", { message: "used up", untilMs });
+  await bench.clock.settle();
+  const { coverCells } = bench.relay.last.counts;
+  await bench.clock.advance(99_000);
+  assertEquals(bench.relay.last.counts.coverCells, coverCells);
+  await bench.clock.advance(20_000);
+  assert(bench.relay.last.counts.coverCells > coverCells);
+  assertEquals(bench.heard, ["online", "CoverStopped"]);
+  await bench.close();
+});
+
+Deno.test("cover options: profiles by name, or a mode; what cannot work is refused", () => {
+  assertEquals(parseCover(), { mode: "poisson", intervalMs: 10_000, budget: undefined });
+  assertEquals(parseCover("strong"), { mode: "constant", intervalMs: 250, budget: undefined });
+  assertEquals(parseCover({ mode: "constant" }), parseCover({ profile: "strong" }));
+  const wrong = [
+    "loud",
+    { profile: "strong", mode: "off" },
+    { intervalMs: 10 },
+    { mode: "constant", intervalMs: 4_001 },
+    { mode: "poisson", intervalMs: 9 },
+    { mode: "poisson", intervalMs: 10.5 },
+    { budget: { bytes: -1, period: "day" } },
+    { budget: { bytes: 1, period: "week" } },
+  ];
+  for (const choice of wrong) {
+    const error = assertThrows(() => parseCover(choice as Parameters<typeof parseCover>[0]), StaticError);
+    assertEquals(error.code, "invalid_request");
+  }
 });

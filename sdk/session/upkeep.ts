@@ -1,7 +1,6 @@
-/** What an open session does by itself: cover traffic, heartbeats and renewal of its token. */
+/** What an open session does by itself: heartbeats and renewal of its token. */
 import type { RelayLimits } from "../../proto/mod.ts";
 import { createError } from "../errors.ts";
-import type { Cover } from "./cover.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { type Online, toError } from "./opening.ts";
 import type { SessionDeps } from "./options.ts";
@@ -11,7 +10,6 @@ export interface UpkeepOptions {
   readonly online: Online;
   readonly limits: RelayLimits;
   readonly clockOffsetMs: number;
-  readonly cover: Cover;
   readonly deps: Pick<SessionDeps, "tokens" | "nowMs" | "after">;
   /** Uniform in [0, 1). */
   readonly random: () => number;
@@ -20,11 +18,8 @@ export interface UpkeepOptions {
 
 /** Answers how to stop it. */
 export function startUpkeep(options: UpkeepOptions): () => void {
-  const { online: { connection, token, reply }, limits, clockOffsetMs, cover, random, onRenewed } = options;
+  const { online: { connection, token, reply }, limits, clockOffsetMs, random, onRenewed } = options;
   const { tokens, nowMs, after } = options.deps;
-  connection.cover(cover.mode, cover.intervalMs);
-  // A relay that refuses is left without cover of its own; a lost connection is noticed elsewhere.
-  connection.request("ConfigureCover", cover).catch(() => {});
   const stopHeartbeat = startHeartbeat({
     idleTimeoutMs: limits.idleTimeoutMs,
     lastReceivedMs: () => connection.lastReceivedMs,

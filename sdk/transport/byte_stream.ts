@@ -61,7 +61,15 @@ export function createByteStream(carrier: ByteCarrier): CellStream {
       finish();
       return undefined;
     },
-    write: (cells) => writer.write(cells),
+    write: async (cells) => {
+      try {
+        await writer.write(cells);
+      } catch (error) {
+        // Perhaps only this direction is gone; a stream of which half is left is of no use.
+        finish();
+        throw error;
+      }
+    },
     close: (closeCode) => {
       settle({ message: "it was closed by this side" });
       if (closeCode === 0) finish();

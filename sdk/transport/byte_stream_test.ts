@@ -105,8 +105,11 @@ Deno.test("an ordinary close lets what was written arrive; any other closes at o
   fault.stream.close(0);
 });
 
-Deno.test("a write that the connection refuses rejects", async () => {
+Deno.test("a write that is refused rejects and ends the stream, even when the connection lives on", async () => {
   const connection = new Connection();
   connection.refuses = new Error("gone");
   await assertRejects(() => connection.stream.write(Uint8Array.of(1), 1), Error, "gone");
+  await connection.clock.advance(1_500);
+  await connection.stream.closed;
+  assertEquals(connection.closedWith, 0);
 });

@@ -54,6 +54,8 @@ export interface Connector {
   unusable(trust: Trust): string | undefined;
   /** Resolves when the relay can be written to. Rejects when it cannot be reached, is not who it should be, or on abort. */
   connect(target: Target, signal: AbortSignal): Promise<CellStream>;
+  /** The same, with cells scheduled in a thread of its own: a `ThreadedStream`, unless no thread can be had. */
+  readonly connectInThread?: (target: Target, signal: AbortSignal) => Promise<CellStream>;
 }
 
 /** The standard `fetch`, as far as it is used, on connections of its own. */

@@ -1,7 +1,8 @@
 /** kill -9, a second process, and a full disk: what the store promises when its process or its disk does not cooperate. */
-import { assert, assertEquals, assertExists, assertGreater, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { openDirectoryStore, StoreError } from "../../sdk/platform/directory_store.ts";
 import { createRandom, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
+import { SmallDisk, smallDisks } from "./small_disk.ts";
 import { batchRecords, decodeBatch } from "./store_batches.ts";
 
 const rounds = Deno.env.get("STATIC_STRESS") === "1" ? 200 : 8;
@@ -98,58 +99,24 @@ Deno.test("a second process is refused with store_locked while the first has the
   }
 });
 
-/** A file system of two megabytes, which only root may make. */
-async function mountSmallDisk(): Promise<string | undefined> {
-  const folder = await Deno.makeTempDir({ prefix: "static-full-" });
-  if (await succeeds("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder)) return folder;
-  await Deno.remove(folder);
-  return undefined;
-}
-
-async function succeeds(command: string, ...args: string[]): Promise<boolean> {
-  try {
-    return (await new Deno.Command(command, { args, stdout: "null", stderr: "null" }).output()).success;
-  } catch {
-    return false;
-  }
-}
-
-async function unmount(folder: string): Promise<void> {
-  await succeeds("umount", folder);
-  await Deno.remove(folder);
-}
-
-async function canMount(): Promise<boolean> {
-  const folder = await mountSmallDisk();
-  if (folder !== undefined) await unmount(folder);
-  return folder !== undefined;
-}
-
-const requirement = { met: await canMount(), reason: "a small tmpfs cannot be mounted here" };
-
 testWhen(
-  requirement,
+  smallDisks,
   "a full disk refuses the batch with a typed error, and loses nothing that was acknowledged",
   async () => {
-    const folder = await mountSmallDisk();
-    assertExists(folder);
-    try {
-      const store = await openDirectoryStore(folder);
-      let acknowledged = 0;
-      const error = await assertRejects(async () => {
-        for (;; acknowledged++) await store.put("k", `id ${acknowledged}`, random.bytes(20_000));
-      }, StoreError);
-      assertEquals(error.code, "internal");
-      assertGreater(acknowledged, 10);
-      await store.close();
-      assert(await succeeds("mount", "-o", "remount,size=16m", folder));
-      const again = await openDirectoryStore(folder);
-      const ids = new Set((await again.list("k")).map(({ id }) => id));
-      for (let i = 0; i < acknowledged; i++) assert(ids.has(`id ${i}`), `id ${i} of ${acknowledged} is lost`);
-      await again.put("k", "after", random.bytes(10));
-      await again.close();
-    } finally {
-      await unmount(folder);
-    }
+    await using disk = await SmallDisk.mount(2);
+    const store = await openDirectoryStore(disk.folder);
+    let acknowledged = 0;
+    const error = await assertRejects(async () => {
+      for (;; acknowledged++) await store.put("k", `id ${acknowledged}`, random.bytes(20_000));
+    }, StoreError);
+    assertEquals(error.code, "internal");
+    assertGreater(acknowledged, 10);
+    await store.close();
+    await disk.resize(16);
+    const again = await openDirectoryStore(disk.folder);
+    const ids = new Set((await again.list("k")).map(({ id }) => id));
+    for (let i = 0; i < acknowledged; i++) assert(ids.has(`id ${i}`), `id ${i} of ${acknowledged} is lost`);
+    await again.put("k", "after", random.bytes(10));
+    await again.close();
   },
 );

@@ -65,6 +65,31 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
       },
     },
     {
+      name: "with constant cover cells leave from a thread of their own, and nothing else changes",
+      run: async () => {
+        const started: string[] = [];
+        const connectors = platform.connectors.map((connector) => ({
+          ...connector,
+          connectInThread: async (...args: Parameters<typeof connector.connect>) => {
+            const stream = await connector.connectInThread?.(...args);
+            check(stream !== undefined && "attach" in stream, "a thread was started");
+            started.push(connector.transport);
+            return stream;
+          },
+        }));
+        const session = await open({ cover: { mode: "constant", intervalMs: 20 } }, {
+          on: { ...platform, connectors },
+        });
+        await Promise.all(Array.from({ length: 100 }, () => session.call("Ping", {})));
+        const channelId = parseBinaryId<never>("AAAAAAAAAAAAAAAAAAAAAA");
+        const body = { channelId, epoch: 0, messageId: channelId, ciphertext: new Uint8Array(100_000) };
+        await failsWith("not_found", () => session.call("SendMessage", body));
+        check(started.join() === target.expected, `threads: ${started}`);
+        await session.close();
+        await failsWith("transport_error", () => session.call("Ping", {}));
+      },
+    },
+    {
       name: "a local clock that is ten minutes off does not matter",
       run: async () => {
         for (const aheadMs of [600_000, -600_000]) {

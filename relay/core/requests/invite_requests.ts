@@ -17,6 +17,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
+import type { Channel } from "../channel.ts";
 import type { AgentAsker, Core } from "../core.ts";
 import { isSameKeyPackage, type JoinRequest, type PendingRequest, type RejoinRequest } from "../join_requests.ts";
 import { openAsMember } from "../membership.ts";
@@ -30,6 +31,8 @@ const maxAttempts = 5;
 
 interface InviteRecord {
   readonly inviter: AgentId;
+  /** The membership in which it was made: an inviter that is removed and comes back has other invites. */
+  readonly since: number;
   readonly uses: number;
   readonly expiresAtMs: number;
 }
@@ -40,19 +43,25 @@ export async function registerInvite(
 ): Promise<ReplyBody<"RegisterInvite">> {
   const { core, agent } = asker;
   const { engine, nowMs } = core.deps;
-  await openAsMember(asker, channelId);
+  const { state } = await openAsMember(asker, channelId);
   if (expiresAtMs <= nowMs()) throw new Refusal("invalid_request", "The invite has expired already; check the clock");
+  const since = state.members.get(agent.agentId)?.since ?? 0;
   const key = inviteKey(channelId, inviteId);
   const existing = await engine.records.get(key);
   if (existing !== undefined) {
-    const { inviter } = decodeInvite(existing.value);
-    if (inviter !== agent.agentId) throw new Refusal("invalid_request", "This invite id is another agent's");
-    return { expiresAtMs: existing.expiresAtMs };
+    const invite = decodeInvite(existing.value);
+    if (invite.inviter !== agent.agentId) throw new Refusal("invalid_request", "This invite id is another agent's");
+    if (invite.since === since) return { expiresAtMs: existing.expiresAtMs };
   }
   const retryAfterMs = core.inviteRate.take(agent.agentId, nowMs());
   if (retryAfterMs !== undefined) throw new Refusal("rate_limited", "Too many invites; try later", { retryAfterMs });
-  const value = encodeInvite({ inviter: agent.agentId, uses, expiresAtMs });
-  await engine.records.put(key, { value, expiresAtMs }, 0);
+  const value = encodeInvite({ inviter: agent.agentId, since, uses, expiresAtMs });
+  const outcome = await engine.records.put(key, { value, expiresAtMs }, existing?.revision ?? 0);
+  if (outcome.kind === "conflict") {
+    throw new Refusal("overloaded", "The invite was registered or used at the same time; try again", {
+      retryAfterMs: 100,
+    });
+  }
   return { expiresAtMs };
 }
 
@@ -86,7 +95,7 @@ export async function requestJoin(
   const { channelId, inviteId, keyPackage, mac, ttlMs } = body;
   const invite = await findInvite(core, channelId, inviteId);
   const channel = await core.channels.open(channelId);
-  if (invite === undefined || channel === undefined || !channel.state.isActive(invite.inviter)) throw channelNotFound();
+  if (invite === undefined || channel === undefined || !isGood(invite, channel)) throw channelNotFound();
   if (channel.state.isActive(agentId)) throw new Refusal("already_member", "This agent is in the channel already");
   checkOwn(asker, keyPackage);
   const inviterOnline = core.sessionOf(invite.inviter) !== undefined;
@@ -94,6 +103,7 @@ export async function requestJoin(
   if (open?.kind === "join" && open.inviteId === inviteId && isSameKeyPackage(open, keyPackage)) {
     return { requestId: open.requestId, expiresAtMs: open.expiresAtMs, inviterOnline };
   }
+  refuseCrowd(core, core.joins.ofInviter(invite.inviter), open);
   if (open !== undefined) core.joins.remove(open.requestId);
   const request: JoinRequest = {
     kind: "join",
@@ -141,6 +151,7 @@ export async function requestRejoin(
   if (open?.kind === "rejoin" && open.epoch === epoch && isSameKeyPackage(open, keyPackage)) {
     return { requestId: open.requestId, expiresAtMs: open.expiresAtMs };
   }
+  refuseCrowd(core, core.joins.ofChannel(channelId).filter(({ kind }) => kind === "rejoin"), open);
   if (open !== undefined) core.joins.remove(open.requestId);
   const request: RejoinRequest = {
     kind: "rejoin",
@@ -188,6 +199,13 @@ function newRequest(
   return { requestId, channelId, agentId, expiresAtMs };
 }
 
+/** Unless the new request takes the place of one that waits with them. */
+function refuseCrowd({ config }: Core, waiting: readonly PendingRequest[], open: PendingRequest | undefined): void {
+  if (waiting.length < config.joinRequestsPerInviter || waiting.some((request) => request === open)) return;
+  const retryAfterMs = 10_000;
+  throw new Refusal("rate_limited", "Too many others wait for the same answer; try again later", { retryAfterMs });
+}
+
 function hold(core: Core, request: PendingRequest): void {
   const cancel = core.deps.after(request.expiresAtMs - core.deps.nowMs(), () => {
     reject(core, request, "join_timeout", "Nobody answered in time; is the inviter running?");
@@ -205,6 +223,11 @@ async function findInvite(core: Core, channelId: ChannelId, inviteId: InviteId):
   if (stored === undefined || stored.expiresAtMs <= core.deps.nowMs()) return undefined;
   const invite = decodeInvite(stored.value);
   return invite.uses > 0 ? invite : undefined;
+}
+
+/** Whether its inviter may still answer it. */
+function isGood({ inviter, since }: InviteRecord, { state }: Channel): boolean {
+  return state.isActive(inviter) && state.members.get(inviter)?.since === since;
 }
 
 async function useInvite(core: Core, { channelId, inviteId }: JoinRequest): Promise<void> {
@@ -226,15 +249,16 @@ function inviteKey(channelId: ChannelId, inviteId: InviteId): string {
   return `invite/${channelId}/${inviteId}`;
 }
 
-function encodeInvite({ inviter, uses, expiresAtMs }: InviteRecord): Uint8Array {
-  return encodeCbor([inviter, uses, expiresAtMs]);
+function encodeInvite({ inviter, since, uses, expiresAtMs }: InviteRecord): Uint8Array {
+  return encodeCbor([inviter, since, uses, expiresAtMs]);
 }
 
 function decodeInvite(bytes: Uint8Array): InviteRecord {
   const value = decodeCbor(bytes);
-  const [inviter, uses, expiresAtMs] = Array.isArray(value) ? value : [];
-  if (typeof inviter !== "string" || typeof uses !== "number" || typeof expiresAtMs !== "number") {
-    throw new TypeError("A stored invite is damaged");
-  }
-  return { inviter: parseAgentId(inviter), uses, expiresAtMs };
+  const [inviter, since, uses, expiresAtMs] = Array.isArray(value) ? value : [];
+  if (
+    typeof inviter !== "string" || typeof since !== "number" || typeof uses !== "number" ||
+    typeof expiresAtMs !== "number"
+  ) throw new TypeError("A stored invite is damaged");
+  return { inviter: parseAgentId(inviter), since, uses, expiresAtMs };
 }

@@ -10,11 +10,16 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { AgentAsker, Asker } from "../core.ts";
-import type { VerifiedToken } from "../ports.ts";
+import type { EndReason, VerifiedToken } from "../ports.ts";
 import { Refusal } from "../refusal.ts";
 import type { Agent, Session } from "../session.ts";
 
 const nonceBytes = 32;
+
+const notAuthenticated: EndReason = {
+  code: "auth_failed",
+  message: "The connection did not authenticate in time",
+};
 
 export function getChallenge(
   { core, session }: Asker,
@@ -25,6 +30,8 @@ export function getChallenge(
   }
   const nonce = core.deps.randomBytes(nonceBytes);
   const nowMs = core.deps.nowMs();
+  // Once: who only asks for challenges does not stay.
+  if (!session.challenged) session.expireAfter(limits.challengeMs, notAuthenticated);
   session.challenge = { nonce, untilMs: nowMs + limits.challengeMs };
   return {
     version: protocolVersion,
@@ -40,9 +47,7 @@ export async function authenticate(
   { core, session }: Asker,
   body: RequestBody<"Authenticate">,
 ): Promise<ReplyBody<"Authenticate">> {
-  if (session.agent !== undefined) {
-    throw new Refusal("invalid_request", "This session is authenticated already; RenewToken renews it");
-  }
+  refuseSecondAgent(session);
   const { nowMs, engine } = core.deps;
   spendChallenge(session, body.relayNonce, nowMs());
   if (!core.config.origins.includes(body.origin)) {
@@ -54,6 +59,8 @@ export async function authenticate(
   }
   const token = await verifyToken(core.deps.tokens.verify(body.token));
   if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
+  // Again: the answer to a second challenge may have been faster.
+  refuseSecondAgent(session);
   const agent: Agent = { agentId, publicKey: body.publicKey, account: token.account, expiresAtMs: token.expiresAtMs };
   core.adopt(session, agent);
   const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
@@ -93,13 +100,13 @@ export function endSession(): ReplyBody<"EndSession"> {
 }
 
 export function configureCover(
-  { session }: AgentAsker,
+  { session }: Asker,
   { mode, intervalMs }: RequestBody<"ConfigureCover">,
 ): ReplyBody<"ConfigureCover"> {
   if (mode !== "off" && intervalMs < limits.minCoverIntervalMs) {
     throw new Refusal("invalid_request", `Cover traffic needs an interval of at least ${limits.minCoverIntervalMs} ms`);
   }
-  session.link.configureCover(mode, intervalMs);
+  session.configureCover({ mode, intervalMs });
   return { mode, intervalMs };
 }
 
@@ -109,6 +116,11 @@ export function expireWithToken(session: Session, { expiresAtMs }: Agent, nowMs:
     code: "session_expired",
     message: "The token expired; renew it in time, or open a new session",
   });
+}
+
+function refuseSecondAgent({ agent }: Session): void {
+  if (agent === undefined) return;
+  throw new Refusal("invalid_request", "This session is authenticated already; RenewToken renews it");
 }
 
 /** A nonce is good once, whatever becomes of the attempt. */

@@ -58,8 +58,9 @@ async function rest({ relay, agents }: Simulation): Promise<void> {
   relay.auditor.report("deliveries never come to rest");
 }
 
-function positions(agents: readonly SimulatedAgent[]): number {
-  return agents.reduce((sum, { readings }) => readings.reduce((inner, { position }) => inner + position, sum), 0);
+/** All of them, because in a sum one reading that ends could hide another that goes on. */
+function positions(agents: readonly SimulatedAgent[]): string {
+  return agents.map(({ readings }) => readings.map(({ channelId, position }) => `${channelId} ${position}`)).join();
 }
 
 /** Everybody anew, and on from where it had acknowledged. */

@@ -67,8 +67,10 @@ export class Bench {
 
   /** Nothing must be left behind: no timer, no open link. */
   async close(): Promise<void> {
-    await this.session.close();
-    await this.clock.advance(0);
+    const closed = this.session.close();
+    // A goodbye waits for its tick.
+    await this.clock.advance(5_000);
+    await closed;
     if (this.clock.timers > 0) throw new Error(`${this.clock.timers} timers are left`);
     if (this.relay.links.some(({ isOpen }) => isOpen)) throw new Error("a link is still open");
   }

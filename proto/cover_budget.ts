@@ -1,0 +1,37 @@
+/**
+ * What cover traffic may cost: bytes for each account in a UTC day or calendar month. It stops cover, never messages, and all
+ * accounts start anew together when the period ends. Kept in memory: a restart starts it anew too.
+ */
+
+export type BudgetPeriod = "day" | "month";
+
+export interface CoverBudgetOptions {
+  readonly bytes: number;
+  readonly period: BudgetPeriod;
+}
+
+export class CoverBudget {
+  readonly #options: CoverBudgetOptions;
+  readonly #spent = new Map<string, number>();
+  #endMs = -Infinity;
+
+  constructor(options: CoverBudgetOptions) {
+    this.#options = options;
+  }
+
+  /** Cover that has passed. Answers when cover may go on; undefined while something is left. */
+  spend(account: string, bytes: number, nowMs: number): number | undefined {
+    const endMs = periodEnd(this.#options.period, nowMs);
+    if (endMs !== this.#endMs) this.#spent.clear();
+    this.#endMs = endMs;
+    const spent = (this.#spent.get(account) ?? 0) + bytes;
+    if (bytes > 0) this.#spent.set(account, spent);
+    return spent >= this.#options.bytes ? endMs : undefined;
+  }
+}
+
+function periodEnd(period: BudgetPeriod, nowMs: number): number {
+  const now = new Date(nowMs);
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  return period === "month" ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
+}

@@ -1,0 +1,16 @@
+/** `fetch` of browsers, and cells over it. */
+import { createCellsConnector } from "../transport/cells.ts";
+import type { Connector, HttpClient, Trust } from "../transport/transport.ts";
+import { randomBytes } from "./timers.ts";
+
+/** A browser keeps its connections by itself, and trusts what it was told to trust by its user. */
+export function openHttp(): HttpClient {
+  return { request: (url, init) => fetch(url, init), close: () => {} };
+}
+
+export const cells: Connector = createCellsConnector({ openHttp, unusable, randomBytes });
+
+function unusable({ caCerts, certificateHashes }: Trust): string | undefined {
+  const given = caCerts.length > 0 || certificateHashes.length > 0;
+  return given ? "a browser's fetch trusts only what the browser trusts; tls options do not apply" : undefined;
+}

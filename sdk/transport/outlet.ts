@@ -1,0 +1,28 @@
+/** Where a session's envelopes leave as cells: a `CellSender` in this thread, or one in a thread of its own. */
+import type { CellCounts, CoverMode, Lane } from "../../proto/mod.ts";
+import type { CellStream } from "./transport.ts";
+
+/** What `CellSender` offers; see there. */
+export interface Outlet {
+  readonly pendingBytes: number;
+  readonly counts: CellCounts;
+  push(lane: Lane, envelope: Uint8Array): void;
+  setCellBytes(cellBytes: number): void;
+  configure(mode: CoverMode, intervalMs: number): void;
+  setCovering(covering: boolean): void;
+  flush(timeoutMs: number): Promise<boolean>;
+  stop(): void;
+}
+
+export interface OutletEvents {
+  /** A write was done: `pendingBytes` may have fallen. */
+  readonly onWritten: () => void;
+  /** The stream is gone, and so is what was pending. */
+  readonly onFailed: () => void;
+}
+
+/** A stream whose cells are scheduled, and written, by a thread of its own. */
+export interface ThreadedStream extends CellStream, Outlet {
+  /** Who hears of its writes from now on. */
+  attach(events: OutletEvents): void;
+}

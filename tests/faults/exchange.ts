@@ -1,0 +1,121 @@
+/** Agents that talk all the time in one channel on one stack, for faults to happen to them. */
+import { createRandom, type Random } from "../support/mod.ts";
+import { Actor } from "./actor.ts";
+import { type Audit, audit } from "./auditor.ts";
+import { Stack } from "./stack.ts";
+
+export const channel = "acme/faults/exchange";
+/** Three, so that of any two texts somebody heard both. */
+const residents = ["ann", "ben", "cat"];
+/** All guests go one way. */
+const guestWay = "guests";
+const everyMs = 60;
+const progressMs = 60_000;
+
+export class Exchange implements AsyncDisposable {
+  readonly stack: Stack;
+  readonly random: Random;
+  readonly residents: readonly Actor[];
+  readonly #guests: Actor[] = [];
+
+  private constructor(stack: Stack, random: Random) {
+    this.stack = stack;
+    this.random = random;
+    this.residents = residents.map((name) => stack.actor(name));
+  }
+
+  static async open(seed: number): Promise<Exchange> {
+    const random = createRandom(seed);
+    const stack = await Stack.start({ random: createRandom(seed + 1), ways: [...residents, guestWay] });
+    const exchange = new Exchange(stack, random);
+    try {
+      await exchange.#assemble();
+      return exchange;
+    } catch (error) {
+      await exchange[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The first resident, who made the channel and invites. */
+  get owner(): Actor {
+    const [owner] = this.residents;
+    if (owner === undefined) throw new Error("There are residents");
+    return owner;
+  }
+
+  others(than: Actor): Actor[] {
+    return this.residents.filter((actor) => actor !== than);
+  }
+
+  /** A new agent, connected, not yet in the channel. */
+  async guest(): Promise<Actor> {
+    const guest = this.stack.actor(`guest${this.#guests.length + 1}`, { way: guestWay });
+    this.#guests.push(guest);
+    return await guest.start();
+  }
+
+  /** The next life of an agent that was killed. */
+  async revive(actor: Actor): Promise<void> {
+    await actor.start();
+    await actor.ask({ do: "open", channel });
+    await actor.ask({ do: "talk", everyMs });
+  }
+
+  async talk(actor: Actor): Promise<void> {
+    await actor.ask({ do: "talk", everyMs });
+  }
+
+  /** Resolves when each of them was told that something it began to say from now on is accepted. */
+  async progress(actors: readonly Actor[] = this.residents): Promise<void> {
+    const sinceMs = Date.now();
+    await until(`${actors.map(({ name }) => name).join(", ")} to be heard`, progressMs, () => {
+      return actors.every(({ events }) => {
+        const begun = new Set<string>();
+        return events.some((event) => {
+          if (event.event === "sending" && event.atMs >= sinceMs) begun.add(event.text);
+          return event.event === "accepted" && begun.has(event.text);
+        });
+      });
+    });
+  }
+
+  /** Everybody stops; answers what the auditor says when all have had the time to hear all. */
+  async finish(): Promise<Audit & { readonly used: number; readonly missing: number }> {
+    const present = [...this.residents, ...this.#guests.filter((guest) => guest.running)];
+    await Promise.all(present.map((actor) => actor.ask({ do: "hush" })));
+    const judge = (): Audit => audit([...this.residents, ...this.#guests].map(({ journal }) => journal), residents);
+    await until("everybody to hear everything", 30_000, () => judge().violations.length === 0).catch(() => {});
+    const states = await Promise.all(present.map((actor) => actor.state()));
+    await Promise.all(present.map((actor) => actor.close()));
+    const missing = states.flatMap(({ health }) => health.missing).reduce((sum, { messages }) => sum + messages, 0);
+    return { ...judge(), missing, used: await this.stack.settledUsage() };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stack[Symbol.asyncDispose]();
+  }
+
+  async #assemble(): Promise<void> {
+    await Promise.all(this.residents.map((actor) => actor.start()));
+    await this.owner.ask({ do: "create", channel });
+    const token = await this.owner.text({ do: "invite" });
+    for (const actor of this.others(this.owner)) await actor.ask({ do: "join", channel, token });
+    for (const actor of this.residents) await this.talk(actor);
+    await this.progress();
+  }
+}
+
+/** Polls a condition; who waits in vain is told for what. */
+export async function until(what: string, withinMs: number, holds: () => boolean): Promise<void> {
+  const deadlineMs = Date.now() + withinMs;
+  while (!holds()) {
+    if (Date.now() > deadlineMs) throw new Error(`Waited ${withinMs} ms in vain for ${what}`);
+    await pause(20);
+  }
+}
+
+/** How long a fault lasts. */
+export async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms)); // wait: the length of a fault, or between two looks
+}

@@ -1,0 +1,159 @@
+/** What can go wrong, one function each: it happens, and ends when everybody is heard again. */
+import type { Actor } from "./actor.ts";
+import { channel, type Exchange, pause, until } from "./exchange.ts";
+
+export interface Fault {
+  readonly name: string;
+  readonly happen: (exchange: Exchange, how: Severity) => Promise<void>;
+}
+
+/** The stress campaign takes longer faults: past the idle timeout of connections, for instance. */
+export interface Severity {
+  readonly outageMs: number;
+}
+
+const acceptMs = 30_000;
+
+export const faults: readonly Fault[] = [
+  {
+    name: "kill -9 of an agent",
+    happen: async (exchange) => {
+      const victim = exchange.random.pick(exchange.residents);
+      await victim.kill();
+      await exchange.progress(exchange.others(victim));
+      await exchange.revive(victim);
+    },
+  },
+  {
+    name: "kill -9 of the relay",
+    happen: async ({ stack }) => {
+      await stack.killRelay();
+      await stack.startRelay();
+    },
+  },
+  {
+    name: "kill -9 of the API; messages go on without it",
+    happen: async (exchange) => {
+      await exchange.stack.api.stop();
+      await exchange.progress();
+      await exchange.stack.startApi();
+    },
+  },
+  {
+    name: "kill -9 of the database; messages go on without it",
+    happen: async (exchange) => {
+      const { database } = exchange.stack;
+      if (database === undefined) return;
+      await database.kill();
+      await exchange.progress();
+      await database.start();
+    },
+  },
+  {
+    name: "SIGSTOP of an agent; the others do not notice",
+    happen: async (exchange, { outageMs }) => {
+      const victim = exchange.random.pick(exchange.residents);
+      victim.signal("SIGSTOP");
+      const endMs = Date.now() + outageMs;
+      while (Date.now() < endMs) await exchange.progress(exchange.others(victim));
+      victim.signal("SIGCONT");
+    },
+  },
+  {
+    name: "SIGSTOP of the relay",
+    happen: async ({ stack }, { outageMs }) => {
+      stack.relay.signal("SIGSTOP");
+      await pause(outageMs);
+      stack.relay.signal("SIGCONT");
+    },
+  },
+  {
+    name: "5 to 30 % loss, 200 to 500 ms delay, doubled and overtaking datagrams; messages go on",
+    happen: async (exchange) => {
+      const { random, residents } = exchange;
+      for (const { link } of residents) {
+        const least = 200 + random.below(200);
+        link.set({ loss: 0.05 + random.below(26) / 100, doubled: 0.1, delayMs: [least, 500] });
+      }
+      await exchange.progress();
+      for (const { link } of residents) link.set({});
+    },
+  },
+  {
+    name: "partition of an agent, and heal; the others do not notice",
+    happen: async (exchange, { outageMs }) => {
+      const victim = exchange.random.pick(exchange.residents);
+      victim.link.set({ up: false, down: false });
+      const endMs = Date.now() + outageMs;
+      while (Date.now() < endMs) await exchange.progress(exchange.others(victim));
+      victim.link.set({});
+    },
+  },
+  {
+    name: "kill -9 of a committer between the acceptance of its commit and the reply",
+    happen: async (exchange) => {
+      const committer = exchange.random.pick(exchange.residents);
+      const guest = await exchange.guest();
+      await commitWithoutReply(exchange, committer, guest);
+      await committer.kill();
+      committer.link.set({});
+      await exchange.revive(committer);
+      await welcome(exchange, guest);
+    },
+  },
+  {
+    name: "kill -9 of the relay between the acceptance of a commit and the reply",
+    happen: async (exchange) => {
+      const committer = exchange.random.pick(exchange.residents);
+      const guest = await exchange.guest();
+      const [added] = await commitWithoutReply(exchange, committer, guest);
+      await exchange.stack.killRelay();
+      committer.link.set({});
+      await exchange.stack.startRelay();
+      await added;
+      await welcome(exchange, guest);
+    },
+  },
+  {
+    name: "kill -9 of the relay during a join",
+    happen: async (exchange) => {
+      const { stack, owner, random } = exchange;
+      const token = await owner.text({ do: "invite" });
+      const guest = await exchange.guest();
+      const joining = guest.ask({ do: "join", channel, token });
+      await pause(random.below(250));
+      await stack.killRelay();
+      await stack.startRelay();
+      await joining;
+      await exchange.talk(guest);
+      await depart(exchange, guest);
+    },
+  },
+];
+
+/** The relay takes a commit of which its sender hears nothing. Answers what the sender waits for. */
+async function commitWithoutReply(exchange: Exchange, committer: Actor, guest: Actor): Promise<Promise<unknown>[]> {
+  const keyPackage = await guest.text({ do: "key_package" });
+  const before = committer.epoch;
+  committer.link.set({ down: false });
+  const added = committer.ask({ do: "add", keyPackage });
+  added.catch(() => {}); // The one who is killed never answers; the other's answer is awaited by who gets it.
+  const witnesses = exchange.others(committer);
+  await until("the commit to be accepted", acceptMs, () => witnesses.some(({ epoch }) => epoch > before));
+  // In a list, because a promise alone would be awaited here.
+  return [added];
+}
+
+/** Whoever was added by that commit gets its Welcome, talks a little and goes. */
+async function welcome(exchange: Exchange, guest: Actor): Promise<void> {
+  await guest.ask({ do: "enter", channel });
+  await exchange.talk(guest);
+  await depart(exchange, guest);
+}
+
+async function depart(exchange: Exchange, guest: Actor): Promise<void> {
+  await exchange.progress([guest]);
+  await guest.ask({ do: "hush" });
+  await guest.ask({ do: "leave" });
+  await guest.close();
+}
