@@ -180,6 +180,25 @@ worldTest("a Welcome is pushed at every connection until its joining commit is a
   assertEquals(carol.client.pushed("DeliverWelcome").length, 0);
 });
 
+worldTest("a Welcome for many is made once and shared by all of them", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const joiners = await Promise.all([2, 3, 4].map((number) => Actor.connect(world, number)));
+  const channelId = await alice.createChannel();
+  const sent = joiners.map(({ client }) => {
+    const bytes: Uint8Array[] = [];
+    const send = client.send.bind(client);
+    client.send = (lane, envelope): void => {
+      bytes.push(envelope);
+      send(lane, envelope);
+    };
+    return bytes;
+  });
+  await alice.commit(channelId, 0, { added: joiners.map(({ agentId }) => agentId) });
+  await settle();
+  assertEquals(joiners.map(({ client }) => client.pushed("DeliverWelcome").length), [1, 1, 1]);
+  assert(sent.every((bytes) => bytes.length === 1 && bytes[0] === sent[0]?.[0]));
+});
+
 worldTest("messages reach every other member once, in one order, and not their sender", async (world) => {
   const { alice, bob, channelId } = await createReadingPair(world);
   await Promise.all([alice.send(channelId, 1, 1), bob.send(channelId, 1, 2), alice.send(channelId, 1, 3)]);

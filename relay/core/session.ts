@@ -280,7 +280,9 @@ export class Session implements RelaySession, DeliverySink {
     const { pendingBytes } = this.link;
     const { highWaterBytes } = this.#host.config;
     if (pendingBytes < highWaterBytes) return;
-    if (pendingBytes > highWaterBytes + replyReserveBytes) return this.#cutOff();
+    // A stranger has nothing to wait for but short replies.
+    const reserveBytes = this.agent === undefined ? 0 : replyReserveBytes;
+    if (pendingBytes > highWaterBytes + reserveBytes) return this.#cutOff();
     if (this.#blocked || this.#ending) return;
     this.#blocked = true;
     this.#watchSlow(pendingBytes);
