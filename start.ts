@@ -144,9 +144,9 @@ function relayVariable(name: string, usesTls: boolean): string | undefined {
   return text;
 }
 
-/** A Deno that npx has brought is not in the user's PATH; what is shown can be copied as it is. */
+/** Who has only Node calls Deno through npx, and can copy what is shown. */
 function denoOfUser(): string {
-  return Deno.execPath().includes("_npx") ? `npx -y deno@${Deno.version.deno}` : "deno";
+  return Deno.env.get("npm_command") === "exec" ? `npx -y deno@${Deno.version.deno}` : "deno";
 }
 
 async function exists(path: string): Promise<boolean> {

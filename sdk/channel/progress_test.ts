@@ -38,6 +38,7 @@ function createBench(): Bench {
       return Promise.resolve();
     },
     onFault: (fault) => bench.faults.push(fault),
+    rest: () => Promise.resolve(),
   });
   return Object.assign(bench, { progress });
 }

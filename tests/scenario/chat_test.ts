@@ -134,6 +134,18 @@ Deno.test("a leaver is removed by those who were offline when it left, after the
   await until("bob is out of the group", async () => (await alice.channel()).members().length === 1);
 });
 
+Deno.test("when the only owner leaves, another member owns the channel", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await (await alice.channel()).leave();
+  await until("alice is out of the group", async () => (await carol.channel()).members().length === 2);
+  await allAgree(bob, carol);
+  const channel = await bob.channel();
+  assertEquals(channel.members().map(({ owner }) => owner), [true, false]);
+  await channel.removeMember(carol.client.agentId);
+  assertEquals(channel.members().length, 1);
+});
+
 Deno.test("who is alone in a channel closes it by leaving, and the name is free", async () => {
   await using stage = await Stage.open();
   const alice = await stage.actor("alice");

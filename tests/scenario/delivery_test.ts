@@ -243,3 +243,14 @@ Deno.test("what waits for the relay when the client is closed is told so", async
   await alice.manager.close();
   await Promise.all(waiting);
 });
+
+Deno.test("messages that are under way when the client is closed still arrive", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const texts = Array.from({ length: 100 }, (_, i) => `last word ${i}`);
+  const channel = await alice.channel();
+  const sending = Promise.all(texts.map((text) => channel.send(text)));
+  await alice.manager.close();
+  await sending;
+  assertEquals(await read(await bob.channel(), 100), texts);
+});
