@@ -69,7 +69,7 @@ async function installDeno(folder: string): Promise<void> {
   await Deno.mkdir(folder);
   await Deno.symlink(Deno.execPath(), `${folder}/deno`);
   const npx =
-    `#!/bin/sh\n[ "$1 $2" = "-y deno@2.9.5" ] || { echo "unexpected: npx $*" >&2; exit 64; }\nshift 2\nexec deno "$@"\n`;
+    `#!/bin/sh\n[ "$1 $2" = "-y deno@2.9.5" ] || { echo "unexpected: npx $*" >&2; exit 64; }\nshift 2\nnpm_command=exec exec deno "$@"\n`;
   await Deno.writeTextFile(`${folder}/npx`, npx, { mode: 0o755 });
 }
 
