@@ -6,7 +6,7 @@
 import { grantedToken } from "../relay/testing/open_relay.ts";
 import { installed } from "../tests/support/mod.ts";
 import { createProject } from "../tests/runtime/bundle.ts";
-import { linesOf } from "./relay/lines.ts";
+import { Child } from "./relay/child.ts";
 
 const fanOuts = [{ receivers: 1, messages: 3_000 }, { receivers: 10, messages: 2_000 }, {
   receivers: 100,
@@ -17,40 +17,6 @@ const idleSessions = 300;
 const targets = { deliveries: 5_000, durableRatio: 0.5, idleRatio: 1.3 };
 const token = grantedToken("00000000-0000-4000-8000-000000000001");
 const deno = ["run", "-A", "--no-check", "--quiet", "--unstable-net"];
-
-/** A child that answers lines with lines. */
-class Child {
-  readonly #child: Deno.ChildProcess;
-  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #lines: AsyncGenerator<string>;
-
-  constructor(command: string, args: readonly string[]) {
-    this.#child = new Deno.Command(command, { args: [...args], stdin: "piped", stdout: "piped" }).spawn();
-    this.#input = this.#child.stdin.getWriter();
-    this.#lines = linesOf(this.#child.stdout);
-  }
-
-  get pid(): number {
-    return this.#child.pid;
-  }
-
-  async line(): Promise<string> {
-    const { done, value } = await this.#lines.next();
-    if (done) throw new Error("A process of the benchmark has ended");
-    return value;
-  }
-
-  async ask(line: string): Promise<string> {
-    await this.#input.write(new TextEncoder().encode(`${line}\n`));
-    return await this.line();
-  }
-
-  async end(): Promise<void> {
-    await this.#input.write(new TextEncoder().encode("end\n")).catch(() => {});
-    await this.#input.close().catch(() => {});
-    await this.#child.status;
-  }
-}
 
 const script = (name: string): string => new URL(`relay/${name}.ts`, import.meta.url).pathname;
 const folder = await Deno.makeTempDir();
