@@ -6,6 +6,7 @@
 import { grantedToken } from "../relay/testing/open_relay.ts";
 import { installed } from "../tests/support/mod.ts";
 import { createProject } from "../tests/runtime/bundle.ts";
+import { reportRatio } from "./ratio.ts";
 import { Child } from "./relay/child.ts";
 
 const fanOuts = [{ receivers: 1, messages: 3_000 }, { receivers: 10, messages: 2_000 }, {
@@ -148,7 +149,7 @@ const quicMemory = await measureRelay("memory", "quic", bundle);
 const quicDisk = await measureRelay("disk", "quic", bundle);
 await measureRelay("memory", "grpc", bundle);
 await measureRelay("disk", "grpc", bundle);
-await measureNats();
+const nats = await measureNats();
 await project[Symbol.asyncDispose]();
 
 const bare = await measureIdle(new Child(Deno.execPath(), [...deno, script("bare_server")]), false);
@@ -163,4 +164,16 @@ disk / memory: ${durable.map((ratio) => ratio.toFixed(2)).join(", ")} (target at
 idle session ${(session / 1024).toFixed(0)} KiB, bare connection ${(bare / 1024).toFixed(0)} KiB: ${
   (session / bare).toFixed(2)
 } (target at most ${targets.idleRatio})`);
+for (const [index, { receivers }] of fanOuts.entries()) {
+  const ours = quicMemory[index]?.perSecond ?? NaN;
+  const figures = { bench: "relay", what: `QUIC, 1 → ${receivers}`, unit: "deliveries/s" };
+  const theirs = nats?.[index]?.perSecond ?? NaN;
+  reportRatio({ ...figures, ours, peer: "NATS, plain text", theirs, ratio: ours / theirs });
+  const durably = { ...figures, what: `QUIC, on disk, 1 → ${receivers}`, ours: quicDisk[index]?.perSecond ?? NaN };
+  const ratio = durable[index] ?? NaN;
+  reportRatio({ ...durably, peer: "the same in memory", theirs: ours, ratio, target: targets.durableRatio });
+}
+const capacity = { bench: "relay", what: "QUIC, 1 → 100, promised", unit: "deliveries/s", ours: best };
+const promised = { peer: "what was promised", theirs: targets.deliveries, target: 1 };
+reportRatio({ ...capacity, ...promised, ratio: best / targets.deliveries });
 await Deno.remove(folder, { recursive: true });
