@@ -17,7 +17,7 @@ import {
 } from "../../proto/mod.ts";
 import { createPrivateMessage, createWelcome } from "../../tests/support/mls.ts";
 import { linesOf } from "../relay/lines.ts";
-import { LoadClient } from "../relay/load.ts";
+import { LoadClient, type LoadTarget } from "../relay/load.ts";
 import { connectQuic } from "../relay/quic.ts";
 
 export type LoadOrder =
@@ -57,70 +57,136 @@ const drainMs = 5_000;
 /** As MLS padding does: a message of 1 KiB fills one cell. */
 const cellFillingBytes = envelopeCapacity(1, limits.cellBytes) - maxMessageEnvelopeOverhead - 100;
 
-const [port = "", certFile = "", token = ""] = Deno.args;
-const cert = await Deno.readTextFile(certFile);
-const target = { origin: `quic://localhost:${port}`, connect: () => connectQuic(Number(port), cert) };
-const clients: LoadClient[] = [];
-let ungrouped: LoadClient[] = [];
-const channels: Channel[] = [];
-/** When each message should have left, by its number. */
-let due: number[] = [];
-let latencies: number[] = [];
+class Agents {
+  readonly #target: LoadTarget;
+  readonly #token: string;
+  readonly #channels: Channel[] = [];
+  #connected = 0;
+  #ungrouped: LoadClient[] = [];
+  /** When each message of the run should have left, by its number. */
+  #due: number[] = [];
+  #latencies: number[] = [];
 
-async function connect(agents: number): Promise<{ connected: number }> {
-  const first = clients.length;
-  const fresh = Array.from({ length: agents }, (_, index) => new LoadClient(target, first + index));
-  for (let at = 0; at < agents; at += connectingAtOnce) {
-    await Promise.all(fresh.slice(at, at + connectingAtOnce).map((client) => client.open(token)));
+  constructor(target: LoadTarget, token: string) {
+    this.#target = target;
+    this.#token = token;
   }
-  clients.push(...fresh);
-  ungrouped.push(...fresh);
-  return { connected: clients.length };
-}
 
-async function group(count: number): Promise<{ channels: number }> {
-  const members = ungrouped.length / count;
-  for (let index = 0; index < count; index++) {
-    const [sender, ...receivers] = ungrouped.slice(Math.round(index * members), Math.round((index + 1) * members));
-    if (sender === undefined || receivers.length === 0) throw new Error("A channel needs at least two agents");
-    channels.push(await createChannel(sender, receivers));
+  obey(order: LoadOrder): Promise<object> {
+    switch (order.do) {
+      case "connect":
+        return this.#connect(order.agents);
+      case "group":
+        return this.#group(order.channels);
+      case "run":
+        return this.#run(order.rate, order.seconds);
+    }
   }
-  ungrouped = [];
-  return { channels: channels.length };
-}
 
-async function createChannel(sender: LoadClient, receivers: readonly LoadClient[]): Promise<Channel> {
-  const nonce = crypto.getRandomValues(new Uint8Array(16));
-  const name = parseChannelName(`bench/load/c-${nonce.toHex()}`);
-  const { channelId } = await sender.call("CreateChannel", { name, nonce });
-  const added = receivers.map(({ agentId }) => agentId);
-  await sender.call("SendCommit", {
-    channelId,
-    epoch: 0,
-    commit: createPrivateMessage({ groupId: binaryIdToBytes(channelId), contentType: 3 }),
-    added,
-    removed: [],
-    welcomes: [{ recipients: added, welcome: createWelcome(added.length) }],
-    answers: [],
-    leaves: [],
-    rejoins: [],
-  });
-  for (const receiver of receivers) await follow(receiver, channelId);
-  return { id: channelId, sender, receivers: receivers.length, counter: 0 };
-}
+  async #connect(agents: number): Promise<{ connected: number }> {
+    const first = this.#connected;
+    const fresh = Array.from({ length: agents }, (_, index) => new LoadClient(this.#target, first + index));
+    for (let at = 0; at < agents; at += connectingAtOnce) {
+      await Promise.all(fresh.slice(at, at + connectingAtOnce).map((client) => client.open(this.#token)));
+    }
+    this.#ungrouped.push(...fresh);
+    this.#connected += agents;
+    return { connected: this.#connected };
+  }
 
-async function follow(client: LoadClient, channelId: ChannelId): Promise<void> {
-  let unacknowledged = 0;
-  client.onNotice = ({ operation, body }) => {
-    if (operation !== "DeliverMessage") return;
-    const number = new DataView(binaryIdToBytes(body.messageId).buffer).getUint32(0);
-    latencies.push(performance.now() - (due[number] ?? 0));
-    if (++unacknowledged < acknowledgeEvery) return;
-    unacknowledged = 0;
-    client.acknowledge({ channelId, consumed: body.sequence, received: body.sequence });
-  };
-  await client.call("Acknowledge", { channelId, consumed: 1, received: 1 });
-  await client.call("Subscribe", { channelId, windowBytes: 1 << 20, tag: 1 });
+  async #group(count: number): Promise<{ channels: number }> {
+    const members = this.#ungrouped.length / count;
+    for (let index = 0; index < count; index++) {
+      const all = this.#ungrouped.slice(Math.round(index * members), Math.round((index + 1) * members));
+      const [sender, ...receivers] = all;
+      if (sender === undefined || receivers.length === 0) throw new Error("A channel needs at least two agents");
+      this.#channels.push(await this.#createChannel(sender, receivers));
+    }
+    this.#ungrouped = [];
+    return { channels: this.#channels.length };
+  }
+
+  async #createChannel(sender: LoadClient, receivers: readonly LoadClient[]): Promise<Channel> {
+    const nonce = crypto.getRandomValues(new Uint8Array(16));
+    const name = parseChannelName(`bench/load/c-${nonce.toHex()}`);
+    const { channelId } = await sender.call("CreateChannel", { name, nonce });
+    const added = receivers.map(({ agentId }) => agentId);
+    await sender.call("SendCommit", {
+      channelId,
+      epoch: 0,
+      commit: createPrivateMessage({ groupId: binaryIdToBytes(channelId), contentType: 3 }),
+      added,
+      removed: [],
+      welcomes: [{ recipients: added, welcome: createWelcome(added.length) }],
+      answers: [],
+      leaves: [],
+      rejoins: [],
+    });
+    for (const receiver of receivers) await this.#follow(receiver, channelId);
+    return { id: channelId, sender, receivers: receivers.length, counter: 0 };
+  }
+
+  async #follow(client: LoadClient, channelId: ChannelId): Promise<void> {
+    let unacknowledged = 0;
+    client.onNotice = ({ operation, body }) => {
+      if (operation !== "DeliverMessage") return;
+      const bytes = binaryIdToBytes(body.messageId);
+      const number = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
+      this.#latencies.push(performance.now() - (this.#due[number] ?? 0));
+      if (++unacknowledged < acknowledgeEvery) return;
+      unacknowledged = 0;
+      client.acknowledge({ channelId, consumed: body.sequence, received: body.sequence });
+    };
+    await client.call("Acknowledge", { channelId, consumed: 1, received: 1 });
+    await client.call("Subscribe", { channelId, windowBytes: 1 << 20, tag: 1 });
+  }
+
+  async #run(rate: number, seconds: number): Promise<LoadReport> {
+    [this.#due, this.#latencies] = [[], []];
+    const cpuBefore = process.cpuUsage();
+    const start = performance.now();
+    const { expected, refused } = await this.#sendByTheClock(start, rate, seconds);
+    const lastMs = performance.now();
+    while (this.#latencies.length < expected && performance.now() - lastMs < drainMs) await tick();
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const sorted = this.#latencies.toSorted((a, b) => a - b);
+    const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+    return {
+      sent: this.#due.length,
+      deliveries: sorted.length,
+      expected,
+      seconds: (performance.now() - start) / 1_000,
+      latencyMs: { p50: at(0.5), p99: at(0.99), p999: at(0.999) },
+      refused,
+      cpuUs: user + system,
+    };
+  }
+
+  /** Ends early when so much is under way that the relay will not catch up. */
+  async #sendByTheClock(
+    start: number,
+    rate: number,
+    seconds: number,
+  ): Promise<{ expected: number; refused: Record<string, number> }> {
+    const refused: Record<string, number> = {};
+    let [expected, underWay] = [0, 0];
+    const elapsed = (): number => (performance.now() - start) / 1_000;
+    while (elapsed() < seconds && underWay <= maxUnderWay) {
+      for (const wanted = Math.floor(elapsed() * rate); this.#due.length < wanted;) {
+        const channel = this.#channels[this.#due.length % this.#channels.length];
+        if (channel === undefined) throw new Error("No channel");
+        this.#due.push(start + this.#due.length / rate * 1_000);
+        expected += channel.receivers;
+        underWay++;
+        send(channel, this.#due.length - 1).catch((error: Error) => {
+          const code = error.message.split(":")[0] ?? "unknown";
+          refused[code] = (refused[code] ?? 0) + 1;
+        }).finally(() => underWay--);
+      }
+      await tick();
+    }
+    return { expected, refused };
+  }
 }
 
 function send(channel: Channel, number: number): Promise<unknown> {
@@ -136,60 +202,17 @@ function send(channel: Channel, number: number): Promise<unknown> {
   return channel.sender.call("SendMessage", { channelId: channel.id, epoch: 1, messageId, ciphertext });
 }
 
-async function run(rate: number, seconds: number): Promise<LoadReport> {
-  [due, latencies] = [[], []];
-  const refused: Record<string, number> = {};
-  const cpuBefore = process.cpuUsage();
-  const start = performance.now();
-  let [expected, underWay, stopped] = [0, 0, false];
-  while (!stopped && performance.now() - start < seconds * 1_000) {
-    const wanted = Math.floor((performance.now() - start) / 1_000 * rate);
-    while (due.length < wanted && !stopped) {
-      const channel = channels[due.length % channels.length];
-      if (channel === undefined) throw new Error("No channel");
-      due.push(start + due.length / rate * 1_000);
-      expected += channel.receivers;
-      underWay++;
-      send(channel, due.length - 1).catch((error: Error) => {
-        const code = error.message.split(":")[0] ?? "unknown";
-        refused[code] = (refused[code] ?? 0) + 1;
-      }).finally(() => underWay--);
-      stopped = underWay > maxUnderWay;
-    }
-    await new Promise((resolve) => setTimeout(resolve, tickMs));
-  }
-  const lastMs = performance.now();
-  while (latencies.length < expected && performance.now() - lastMs < drainMs) {
-    await new Promise((resolve) => setTimeout(resolve, tickMs));
-  }
-  const { user, system } = process.cpuUsage(cpuBefore);
-  const sorted = latencies.toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
-  return {
-    sent: due.length,
-    deliveries: sorted.length,
-    expected,
-    seconds: (performance.now() - start) / 1_000,
-    latencyMs: { p50: at(0.5), p99: at(0.99), p999: at(0.999) },
-    refused,
-    cpuUs: user + system,
-  };
+async function tick(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, tickMs));
 }
 
-function obey(order: LoadOrder): Promise<object> {
-  switch (order.do) {
-    case "connect":
-      return connect(order.agents);
-    case "group":
-      return group(order.channels);
-    case "run":
-      return run(order.rate, order.seconds);
-  }
-}
-
+const [port = "", certFile = "", token = ""] = Deno.args;
+const cert = await Deno.readTextFile(certFile);
+const origin = `quic://localhost:${port}`;
+const agents = new Agents({ origin, connect: () => connectQuic(Number(port), cert) }, token);
 console.log("ready");
 for await (const line of linesOf(Deno.stdin.readable)) {
   if (line === "end") break;
-  console.log(JSON.stringify(await obey(JSON.parse(line))));
+  console.log(JSON.stringify(await agents.obey(JSON.parse(line))));
 }
 Deno.exit(0);
