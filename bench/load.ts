@@ -138,7 +138,7 @@ async function series(seconds: number): Promise<void> {
   const costs: number[] = [];
   for (const members of [10, 100, 1_000]) {
     const bench = await Bench.start();
-    await bench.connect(members + 1);
+    await bench.connect(members);
     await bench.order({ do: "group", channels: 1 });
     await bench.run(`warm, ${members} members`, 500 / members, 2);
     const row = await bench.run(`one channel, ${members} members`, 1_000 / members, seconds);

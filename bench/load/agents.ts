@@ -49,6 +49,7 @@ interface Channel {
 
 const connectingAtOnce = 8;
 const acknowledgeEvery = 32;
+const pingMs = 10_000;
 const tickMs = 4;
 /** More than this under way, and the relay is behind for good. */
 const maxUnderWay = 4_096;
@@ -87,11 +88,17 @@ class Agents {
     const first = this.#connected;
     const fresh = Array.from({ length: agents }, (_, index) => new LoadClient(this.#target, first + index));
     for (let at = 0; at < agents; at += connectingAtOnce) {
-      await Promise.all(fresh.slice(at, at + connectingAtOnce).map((client) => client.open(this.#token)));
+      await Promise.all(fresh.slice(at, at + connectingAtOnce).map((client) => this.#open(client)));
     }
     this.#ungrouped.push(...fresh);
     this.#connected += agents;
     return { connected: this.#connected };
+  }
+
+  /** Who says nothing is taken for dead, so everybody pings now and then, each at its own time. */
+  async #open(client: LoadClient): Promise<void> {
+    await client.open(this.#token);
+    setInterval(() => void client.call("Ping", {}), pingMs);
   }
 
   async #group(count: number): Promise<{ channels: number }> {
