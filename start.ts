@@ -94,14 +94,17 @@ function createPart(
 
 function watchParts(parts: { readonly api: Part; readonly relay: Part }): Disposable {
   console.log("Watching the code: changes restart the part that they concern.");
+  let restarts = Promise.resolve();
+  const restart = async (name: keyof typeof parts): Promise<void> => {
+    console.log(`The code of the ${name} has changed`);
+    await parts[name].restart();
+  };
   return watchCode({
     root,
     folders: { api: ["api/", "migrations/", "proto/"], relay: ["relay/", "proto/"] },
-    onChange: async (names) => {
-      for (const name of names) {
-        console.log(`The code of the ${name} has changed`);
-        await parts[name].restart();
-      }
+    // One after the other, also when code changes while a part is being restarted.
+    onChange: (names) => {
+      for (const name of names) restarts = restarts.then(() => restart(name));
     },
   });
 }

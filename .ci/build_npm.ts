@@ -79,7 +79,8 @@ export async function buildPackage(out: string, definition: PackageDefinition = 
 
 async function copySources(work: string): Promise<void> {
   const written = (await listFiles(repository)).filter((path) => sources.test(path));
-  const paths = [...written, ...await filesOf("proto/gen"), ...await filesOf("wasm/gen")];
+  const generated = (await Promise.all(["proto/gen", "sdk/gen", "wasm/gen"].map(filesOf))).flat();
+  const paths = [...written, ...generated];
   for (const path of paths) {
     await Deno.mkdir(`${work}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
     await Deno.copyFile(repository + path, `${work}/${path}`);

@@ -40,7 +40,7 @@ export const suites: readonly Suite[] = [
   tests("traffic", ["tests/traffic/"]),
   tests("faults", ["tests/faults/"]),
   tests("cli", ["cli/", "tests/cli/"]),
-  tests("docs", ["tests/docs/"]),
+  tests("docs", ["--parallel", "tests/docs/"]),
   tests("stack", ["stack/"]),
   tests("project", [
     "--ignore=tests/api,tests/cli,tests/docs,tests/faults,tests/http2,tests/relay,tests/scenario,tests/sdk,tests/traffic",

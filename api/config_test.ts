@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { type Config, ConfigError, readConfig } from "./config.ts";
+import { type Config, ConfigError, describeConfig, readConfig } from "./config.ts";
 
 const faultsOf = (environment: Record<string, string>): readonly string[] =>
   assertThrows(() => readConfig(environment), ConfigError).faults;
@@ -57,4 +57,17 @@ Deno.test("a database on another machine needs a stated sslmode; on this one pla
 Deno.test("token keys are a file or, when they look like JSON, the keys themselves", () => {
   assertEquals(readConfig({ STATIC_JWT_KEYS: "/run/secrets/jwt.json" }).jwtKeys, { file: "/run/secrets/jwt.json" });
   assertEquals("json" in (readConfig({ STATIC_JWT_KEYS: ' {"keys":[]}' }).jwtKeys ?? {}), true);
+});
+
+Deno.test("the configuration in force is told without secrets: they hide themselves, and the database only by its TLS", () => {
+  const secret = "correct-horse-battery-staple-0123456789";
+  const config = readConfig({
+    STATIC_RELAY_SECRET: secret,
+    STATIC_JWT_KEYS: `{"keys":"${secret}"}`,
+    DATABASE_URL: `postgres://static:${secret}@localhost/static`,
+    STATIC_TRUSTED_PROXIES: "10.0.0.0/8,::1",
+  });
+  const told = JSON.stringify(describeConfig(config));
+  assert(!told.includes(secret), told);
+  assert(told.includes('"trustedProxies":2') && told.includes('"database":{"tls":"disable"'), told);
 });

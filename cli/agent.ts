@@ -4,9 +4,9 @@
  */
 import type { ChannelManager, ConnectOptions, StaticClient } from "../sdk/mod.ts";
 import type { Context, FlagSpec } from "./command.ts";
-import { reasonOf } from "./credentials.ts";
+import { reasonOf } from "./service/credentials.ts";
 import { badInput, Failure } from "./failure.ts";
-import { readSettings, requireKey, requireRelay } from "./settings.ts";
+import { readSettings, requireKey, requireRelay } from "./service/settings.ts";
 
 export const agentFlag: FlagSpec = {
   name: "agent",

@@ -1,8 +1,8 @@
 /** The CLI as a function, for tests and for programs that embed it. */
 export { commands } from "./command_table.ts";
 export { exitCodes } from "./exit_codes.ts";
-export { renderReference } from "./reference.ts";
-export { completionScript, shells } from "./completion.ts";
+export { renderReference } from "./help/reference.ts";
+export { completionScript, shells } from "./help/completion.ts";
 export { openHost } from "./platform/host.ts";
 export type { Platform } from "./platform/platform.ts";
 export { run } from "./run.ts";

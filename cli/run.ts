@@ -1,12 +1,14 @@
 /** One run of the CLI: words in, exit code out. Whatever goes wrong is told in words; a stack trace only when asked for. */
-import { parseArguments, type Parsed } from "./arguments.ts";
+import { parseArguments, type Parsed } from "./arguments/parse_arguments.ts";
 import { commands } from "./command_table.ts";
 import { exitCodes } from "./exit_codes.ts";
 import { interrupted, toFailure } from "./failure.ts";
-import { commandHelp, groupHelp, overview } from "./help.ts";
+import { commandHelp, groupHelp, overview } from "./help/help.ts";
 import { Output } from "./output.ts";
 import type { Platform } from "./platform/platform.ts";
 import { version } from "./version.ts";
+
+const graceMs = 2_000;
 
 export async function run(argv: readonly string[], platform: Platform): Promise<number> {
   const output = new Output(platform, { json: argv.includes("--json"), colour: !argv.includes("--no-color") });
@@ -14,13 +16,22 @@ export async function run(argv: readonly string[], platform: Platform): Promise<
     const exit = await perform(parseArguments(argv, commands), platform, output);
     return exitCodes[exit].code;
   } catch (error) {
-    const failure = platform.interrupted.aborted ? interrupted() : toFailure(error);
-    if (failure.exit !== "interrupted") await output.failure(failure);
-    if (platform.variable("STATIC_DEBUG") !== undefined && error instanceof Error) {
-      await platform.stderr.write(`${chain(error).join("\ncaused by ")}\n`);
-    }
-    return exitCodes[failure.exit].code;
+    return await report(error, platform, output);
   }
+}
+
+/** For what fails where no command waits for it. */
+export async function reportUnexpected(error: unknown, platform: Platform): Promise<number> {
+  return await report(error, platform, new Output(platform, { json: false, colour: true }));
+}
+
+async function report(error: unknown, platform: Platform, output: Output): Promise<number> {
+  const failure = platform.interrupted.aborted ? interrupted() : toFailure(error);
+  if (failure.exit !== "interrupted") await output.failure(failure);
+  if (platform.variable("STATIC_DEBUG") !== undefined && error instanceof Error) {
+    await platform.stderr.write(`${chain(error).join("\ncaused by ")}\n`);
+  }
+  return exitCodes[failure.exit].code;
 }
 
 async function perform({ words, command, given, exposed }: Parsed, platform: Platform, output: Output): Promise<
@@ -43,8 +54,24 @@ async function perform({ words, command, given, exposed }: Parsed, platform: Pla
   for (const name of exposed) {
     await output.warn(`${name} stands on the command line, where other users of this machine and your history see it`);
   }
-  await command.run({ given, platform, output });
+  await untilInterrupted(platform, command.run({ given, platform, output }));
   return "done";
+}
+
+/** Who is interrupted may tidy up, but not for long: state on disk is safe at any time. */
+async function untilInterrupted({ interrupted: signal, every }: Platform, work: Promise<void>): Promise<void> {
+  let stop = (): void => {};
+  const tooLate = new Promise<never>((_, reject) => {
+    const wait = (): void => void (stop = every(graceMs, () => reject(interrupted())));
+    if (signal.aborted) return wait();
+    signal.addEventListener("abort", wait, { once: true });
+    stop = () => signal.removeEventListener("abort", wait);
+  });
+  try {
+    await Promise.race([work, tooLate]);
+  } finally {
+    stop();
+  }
 }
 
 function describeCommands(): object[] {

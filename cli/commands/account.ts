@@ -1,12 +1,12 @@
 /** Becoming somebody: `signup`, `login`, `logout`, `whoami`. */
-import { ApiClient } from "../api_client.ts";
+import { ApiClient } from "../service/api_client.ts";
 import type { Command, Context, FlagSpec } from "../command.ts";
-import { type Credentials, removeCredentials, writeCredentials } from "../credentials.ts";
+import { type Credentials, removeCredentials, writeCredentials } from "../service/credentials.ts";
 import { badInput } from "../failure.ts";
 import { printable, table } from "../output.ts";
 import { ask, askEmail, askPassword, confirm } from "../prompt.ts";
-import { checkKey, readSettings, requireKey, type Settings } from "../settings.ts";
-import { readClaims } from "../token_claims.ts";
+import { checkKey, readSettings, requireKey, type Settings } from "../service/settings.ts";
+import { readClaims } from "../service/token_claims.ts";
 
 const email: FlagSpec = { name: "email", value: "ADDRESS", summary: "instead of being asked for it" };
 const password: FlagSpec = {

@@ -1,7 +1,7 @@
 /** Channels and who is in them: `channel create`, `list`, `members`, `remove`, `fingerprint`, `leave`, `close`. */
 import type { Channel, ChannelMember, StaticClient } from "../../sdk/mod.ts";
 import { agentFlag, withClient } from "../agent.ts";
-import { memberFields, memberName } from "../channel_texts.ts";
+import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { ArgumentSpec, Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
 import { table } from "../output.ts";

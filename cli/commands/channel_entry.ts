@@ -1,12 +1,12 @@
 /** Letting others in and getting in: `channel invite`, `channel join`. */
 import type { ChannelManager, ChannelMember } from "../../sdk/mod.ts";
 import { agentFlag, withManager } from "../agent.ts";
-import { memberFields, memberName } from "../channel_texts.ts";
+import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { ask } from "../prompt.ts";
-import { span } from "../times.ts";
-import { parseCount, parseDuration } from "../values.ts";
+import { span } from "../texts/times.ts";
+import { parseCount, parseDuration } from "../arguments/values.ts";
 import { waitUntil } from "../waiting.ts";
 import { agentWords, nameArgument, nameOf, openChannel } from "./channel.ts";
 

@@ -2,12 +2,12 @@
 import type { Channel, Envelope } from "../../sdk/mod.ts";
 import { limits } from "../../proto/mod.ts";
 import { agentFlag, withClient, withManager } from "../agent.ts";
-import { identityText, payloadFields, payloadLines } from "../channel_texts.ts";
+import { identityText, payloadFields, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
-import { Failure } from "../failure.ts";
+import { Failure, interrupted } from "../failure.ts";
 import { printable } from "../output.ts";
-import { clockTime } from "../times.ts";
-import { parseCount } from "../values.ts";
+import { clockTime } from "../texts/times.ts";
+import { parseCount } from "../arguments/values.ts";
 import { nameArgument, nameOf } from "./channel.ts";
 
 /** Messages that may be under way at once. */
@@ -122,6 +122,7 @@ async function sendLines(context: Context, channel: Channel): Promise<void> {
     const line = await platform.stdin.readLine();
     if (line === undefined) {
       await output.progress("sending", Promise.all(underWay));
+      if (platform.interrupted.aborted) throw interrupted();
       return await output.result({ channel: channel.name, messages }, []);
     }
     const sending = channel.send(line);
@@ -145,6 +146,7 @@ async function readAll({ platform }: Context): Promise<Uint8Array> {
     }
     chunks.push(chunk);
   }
+  if (platform.interrupted.aborted) throw interrupted();
   const all = new Uint8Array(length);
   let offset = 0;
   for (const chunk of chunks) {

@@ -1,6 +1,6 @@
 /** `completion`: a script that teaches a shell the commands. */
 import type { Command } from "../command.ts";
-import { completionScript, shells } from "../completion.ts";
+import { completionScript, shells } from "../help/completion.ts";
 import { badInput } from "../failure.ts";
 
 /** Takes the table of all commands, of which it is one. */

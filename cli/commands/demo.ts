@@ -1,11 +1,11 @@
 /** `demo`: two agents in one terminal, and beside what they see what the relay sees. */
 import type { Channel, ConnectOptions, Envelope, StaticClient } from "../../sdk/mod.ts";
-import { ApiClient } from "../api_client.ts";
-import { identityText, payloadLines } from "../channel_texts.ts";
+import { ApiClient } from "../service/api_client.ts";
+import { identityText, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
-import { RelayView, type Sight } from "../relay_view.ts";
-import { readSettings, requireKey, requireRelay, type Settings } from "../settings.ts";
+import { RelayView, type Sight } from "./demo_relay_view.ts";
+import { readSettings, requireKey, requireRelay, type Settings } from "../service/settings.ts";
 import { waitUntil } from "../waiting.ts";
 
 const leftWidth = 44;

@@ -1,10 +1,10 @@
 /** `doctor`: looks at everything that a channel needs, and says what to do about what is not well. */
 import { agentFlag } from "../agent.ts";
-import { checks, type Finding, runCheck } from "../checks.ts";
+import { checks, type Finding, runCheck } from "./doctor_checks.ts";
 import type { Command } from "../command.ts";
-import { Failure } from "../failure.ts";
+import { Failure, toFailure } from "../failure.ts";
 import { type Colour, printable } from "../output.ts";
-import { readSettings } from "../settings.ts";
+import { readSettings } from "../service/settings.ts";
 
 const marks: Readonly<Record<Finding["state"], { readonly mark: string; readonly colour: Colour }>> = {
   ok: { mark: "✓", colour: "green" },
@@ -21,7 +21,10 @@ export const doctor: Command = {
   examples: [{ command: "doctor", what: "" }, { command: "doctor --json", what: "for monitoring" }],
   run: async (context) => {
     const { platform, output } = context;
-    const settings = await readSettings(context);
+    const settings = await readSettings(context).catch((error) => {
+      const { message, advice } = toFailure(error);
+      throw new Failure("invalid_request", message, { exit: "unhealthy", ...(advice !== undefined && { advice }) });
+    });
     const width = Math.max(...checks.map(({ name }) => name.length));
     const findings: (Finding & { readonly name: string })[] = [];
     for (const check of checks) {

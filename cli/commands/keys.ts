@@ -1,12 +1,12 @@
 /** API keys: `keys create`, `keys list`, `keys revoke`, `keys rotate`. */
-import { ApiClient, type ListedKey } from "../api_client.ts";
+import { ApiClient, type ListedKey } from "../service/api_client.ts";
 import type { Command, Context } from "../command.ts";
-import { writeCredentials } from "../credentials.ts";
+import { writeCredentials } from "../service/credentials.ts";
 import { badInput, Failure } from "../failure.ts";
 import { printable, table } from "../output.ts";
 import { confirm } from "../prompt.ts";
-import { readSettings, requireKey, type Settings } from "../settings.ts";
-import { ago } from "../times.ts";
+import { readSettings, requireKey, type Settings } from "../service/settings.ts";
+import { ago } from "../texts/times.ts";
 
 const prefixLength = 16;
 

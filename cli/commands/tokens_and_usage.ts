@@ -1,10 +1,10 @@
 /** `token` for the relay, and `usage` against the plan. */
-import { ApiClient, type Usage } from "../api_client.ts";
+import { ApiClient, type Usage } from "../service/api_client.ts";
 import type { Command } from "../command.ts";
 import { type Output, table } from "../output.ts";
-import { readSettings, requireKey } from "../settings.ts";
-import { span, utc } from "../times.ts";
-import { readClaims } from "../token_claims.ts";
+import { readSettings, requireKey } from "../service/settings.ts";
+import { span, utc } from "../texts/times.ts";
+import { readClaims } from "../service/token_claims.ts";
 
 const barWidth = 30;
 /** From here on the bar warns. */
@@ -48,8 +48,8 @@ function usageLines({ plan, period, messages, bytes }: Usage, output: Output, no
   const endMs = Date.parse(period.end);
   const count = new Intl.NumberFormat("en-US");
   const amount = limit === null
-    ? `${count.format(used)} messages, no limit`
-    : `${count.format(used)} of ${count.format(limit)} messages, ${count.format(remaining ?? 0)} left`;
+    ? `${count.format(used)}, no limit`
+    : `${count.format(used)} of ${count.format(limit)}, ${count.format(remaining ?? 0)} left`;
   return [
     ...(limit === null ? [] : [bar(used / Math.max(1, limit), output)]),
     ...table([

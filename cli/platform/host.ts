@@ -19,7 +19,7 @@ export function openHost(): Host {
     arguments: process.argv.slice(2),
     program: programName(),
     variable,
-    stdin: openInput(interrupt),
+    stdin: openInput(interrupt, interruption.signal),
     stdout: openSink(process.stdout, interrupt),
     stderr: openSink(process.stderr, interrupt),
     interrupted: interruption.signal,
@@ -36,6 +36,12 @@ export function openHost(): Host {
   };
 }
 
+/** Whatever fails where nobody waits for it. */
+export function onUnexpected(report: (error: unknown) => void): void {
+  process.once("uncaughtException", report);
+  process.once("unhandledRejection", report);
+}
+
 export function exit(code: number): never {
   process.exit(code);
 }
@@ -44,14 +50,13 @@ function variable(name: string): string | undefined {
   return process.env[name] || undefined;
 }
 
-/** `STATIC_COMMAND` is set by the task that starts the CLI. A program that npx has brought is not in the user's PATH. */
+/** `STATIC_COMMAND` is set by the task that starts the CLI. What npx has brought is not in the user's PATH. */
 function programName(): string {
+  const byNpx = variable("npm_command") === "exec";
   const { deno } = process.versions;
-  const task = variable("STATIC_COMMAND");
-  if (deno !== undefined && task !== undefined) {
-    return process.execPath.includes("_npx") ? task.replace(/^deno\b/, `npx -y deno@${deno}`) : task;
-  }
-  return deno === undefined && (process.argv[1] ?? "").includes("_npx") ? "npx static-cli" : "static";
+  if (deno === undefined) return byNpx ? "npx static-cli" : "static";
+  const task = variable("STATIC_COMMAND") ?? "static";
+  return byNpx ? task.replace(/^deno\b/, `npx -y deno@${deno}`) : task;
 }
 
 /** A reader that has gone away (`… | head -1`) ends the program as quietly as Ctrl-C does. */

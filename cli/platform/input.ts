@@ -4,7 +4,7 @@ import type { Input } from "./platform.ts";
 
 /** A line that is longer is no line; what is meant to be long is read in pieces. */
 const maxLineBytes = 1024 * 1024;
-const [interrupt, endOfFile, backspace, lineFeed, carriageReturn, killLine, escape, del] = [
+const [endOfText, endOfFile, backspace, lineFeed, carriageReturn, killLine, escape, del] = [
   0x03,
   0x04,
   0x08,
@@ -15,11 +15,14 @@ const [interrupt, endOfFile, backspace, lineFeed, carriageReturn, killLine, esca
   0x7f,
 ];
 
-/** `onInterrupt` is told of a Ctrl-C that is typed while the terminal hands keys over unread. */
-export function openInput(onInterrupt: () => void): Input {
+/**
+ * `interrupt` is told of a Ctrl-C that is typed while the terminal hands keys over unread. Whoever waits for input when
+ * `interrupted` is aborted is told that there is none.
+ */
+export function openInput(interrupt: () => void, interrupted: AbortSignal): Input {
   const { stdin } = process;
   const isTerminal = stdin.isTTY === true;
-  const source = new ByteSource();
+  const source = new ByteSource(interrupted);
   return {
     isTerminal,
     read: () => source.read(),
@@ -32,7 +35,7 @@ export function openInput(onInterrupt: () => void): Input {
       stdin.setRawMode(true);
       try {
         await prompt?.();
-        return await readHidden(source, onInterrupt);
+        return await readHidden(source, interrupt);
       } finally {
         stdin.setRawMode(false);
       }
@@ -42,15 +45,20 @@ export function openInput(onInterrupt: () => void): Input {
 
 /** Opened at the first read: a program that never reads leaves the input to the next one. */
 class ByteSource {
+  readonly #interrupted: AbortSignal;
   #chunks: AsyncIterator<Uint8Array> | undefined;
   #rest: Uint8Array | undefined;
+
+  constructor(interrupted: AbortSignal) {
+    this.#interrupted = interrupted;
+  }
 
   async read(): Promise<Uint8Array | undefined> {
     const rest = this.#rest;
     this.#rest = undefined;
     if (rest !== undefined && rest.length > 0) return rest;
     this.#chunks ??= process.stdin[Symbol.asyncIterator]();
-    const { done, value } = await this.#chunks.next();
+    const { done, value } = await Promise.race([this.#chunks.next(), whenAborted(this.#interrupted)]);
     return done === true ? undefined : value;
   }
 
@@ -58,6 +66,14 @@ class ByteSource {
   unread(bytes: Uint8Array): void {
     this.#rest = bytes;
   }
+}
+
+function whenAborted(signal: AbortSignal): Promise<{ readonly done: true; readonly value: undefined }> {
+  return new Promise((resolve) => {
+    const end = (): void => resolve({ done: true, value: undefined });
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
 }
 
 async function readLine(source: ByteSource): Promise<string | undefined> {
@@ -75,7 +91,7 @@ async function readLine(source: ByteSource): Promise<string | undefined> {
 }
 
 /** Key by key, because the terminal does no editing in this mode. */
-async function readHidden(source: ByteSource, onInterrupt: () => void): Promise<string | undefined> {
+async function readHidden(source: ByteSource, interrupt: () => void): Promise<string | undefined> {
   let line: number[] = [];
   for (;;) {
     const chunk = await source.read();
@@ -86,8 +102,8 @@ async function readHidden(source: ByteSource, onInterrupt: () => void): Promise<
         case carriageReturn:
           source.unread(chunk.subarray(index + 1));
           return decode(line);
-        case interrupt:
-          onInterrupt();
+        case endOfText:
+          interrupt();
           return undefined;
         case endOfFile:
           if (line.length === 0) return undefined;

@@ -1,11 +1,11 @@
 /** What clients try that are not honest, or not careful: nothing of it may cost others anything. */
-import { assertEquals } from "@std/assert";
-import type { ChannelId, InviteId, RequestBody } from "../../proto/mod.ts";
+import { assertEquals, assertLess } from "@std/assert";
+import { type ChannelId, type InviteId, leaveStatement, parseChannelName, type RequestBody } from "../../proto/mod.ts";
 import { Actor } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { createPair, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
-import { idOf, startMs, tokenOf } from "./testing/world.ts";
+import { createWorld, idOf, startMs, tokenOf } from "./testing/world.ts";
 
 const hourMs = 60 * 60 * 1000;
 
@@ -61,6 +61,84 @@ worldTest("who holds an invite cannot flood its inviter", async (world) => {
   await world.time.advance(60_000);
   await ask(askers[2]);
 }, { config: { joinRequestsPerInviter: 2 } });
+
+worldTest("who connects costs what waits for it, not what its account has", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
+  for (let number = 2; number < 10; number++) await alice.createChannel(number, parseChannelName(`a/b/${number}`));
+  const welcoming = await alice.createChannel(10, parseChannelName("a/b/10"));
+  await alice.commit(welcoming, 0, { added: [bob.agentId] });
+  await world.core.close();
+  const restarted = await createWorld({ engine: world.engine });
+  await alice.reconnect(restarted);
+  await bob.reconnect(restarted);
+  await settle();
+  assertEquals(bob.client.pushed("DeliverWelcome").map((welcome) => welcome.channelId), [welcoming]);
+  assertEquals(restarted.core.stats().channels, 1);
+  assertEquals((await bob.client.call("ListChannels", { limit: 5 })).channels.length, 2);
+  assertEquals((await bob.subscribe(channelId)).after, 1);
+  await restarted.close();
+});
+
+worldTest("CreateChannel sent again is answered at the account's limit too", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const [first, second] = ["a/b/1", "a/b/2"].map(parseChannelName);
+  const made = await alice.createChannel(1, first);
+  await refused("rate_limited", alice.createChannel(2, second));
+  assertEquals(await alice.createChannel(1, first), made);
+}, { config: { channelsPerAccount: 1 } });
+
+worldTest("a stranger that sends and never reads is cut off early", async (world) => {
+  const client = world.connect();
+  client.stall();
+  for (let sent = 0; sent < 20_000 && client.ended === undefined; sent++) {
+    client.call("Ping", {});
+    if (sent % 50 === 0) await settle(1);
+  }
+  assertEquals(client.ended?.code, "slow_reader");
+  assertLess(client.pendingBytes, 300_000);
+});
+
+worldTest("an owner that has left cannot close the channel any more", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
+  await alice.commit(channelId, 1, { owners: { agentIds: [alice.agentId, bob.agentId] } });
+  const signature = bob.agent.sign(leaveStatement({ channelId, agentId: bob.agentId, epoch: 2 }));
+  await bob.client.call("LeaveChannel", { channelId, epoch: 2, signature });
+  await refused("not_found", bob.client.call("CloseChannel", { channelId }));
+  assertEquals((await alice.client.call("ListMembers", { channelId })).members.length, 2);
+});
+
+worldTest("a long gap before a large message that is too old is passed in one step", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  for (let number = 1; number <= 60; number++) await alice.send(channelId, 1, number);
+  await world.core.close();
+  const dayMs = 24 * hourMs;
+  const later = await createWorld({ engine: world.engine, startMs: startMs + 8 * dayMs });
+  await later.time.advance(120_000);
+  await alice.reconnect(later);
+  await alice.send(channelId, 1, 100, 1024 * 1024 + 1);
+  await later.close();
+  let reads = 0;
+  const counted = new Proxy(world.engine, {
+    get: (engine, property): unknown => {
+      if (property === "read") reads++;
+      const value: unknown = Reflect.get(engine, property);
+      return typeof value === "function" ? value.bind(engine) : value;
+    },
+  });
+  const restarted = await createWorld({ engine: counted, startMs: startMs + 16 * dayMs });
+  await restarted.time.advance(120_000);
+  assertEquals((await world.engine.queueSize(channelId)).messages, 0);
+  assertLess(reads, 20);
+  await restarted.close();
+});
+
+worldTest("an invite does not stay on disk for ever", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  const invite = { channelId, inviteId: idOf<InviteId>(5), uses: 1 };
+  const { expiresAtMs } = await alice.client.call("RegisterInvite", { ...invite, expiresAtMs: startMs * 2 });
+  assertEquals(expiresAtMs, startMs + 400 * 24 * hourMs);
+  assertEquals(await alice.client.call("RegisterInvite", { ...invite, expiresAtMs: startMs * 2 }), { expiresAtMs });
+});
 
 async function registerInvite({ client }: Actor, channelId: ChannelId, uses = 1): Promise<InviteId> {
   const inviteId = idOf<InviteId>(5);

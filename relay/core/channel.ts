@@ -65,13 +65,11 @@ export class Channel implements SubscribedChannel {
       if (loaded) channel.#append(entry);
       else arrived.push(entry);
     });
-    await channel.#replay();
-    for (const [agentId, consumed] of await host.engine.cursors(channel.channelId)) {
-      channel.#cursors.set(agentId, consumed);
-    }
-    channel.queueBytes = (await host.engine.queueSize(channel.channelId)).bytes;
-    for (const agentId of channel.state.former.keys()) {
-      if (!channel.#cursors.has(agentId)) channel.state.former.delete(agentId);
+    try {
+      await channel.#read();
+    } catch (error) {
+      channel.#stopWatching();
+      throw error;
     }
     loaded = true;
     for (const entry of arrived) channel.#append(entry);
@@ -161,11 +159,11 @@ export class Channel implements SubscribedChannel {
     return items.map((item) => new DeliverableItem(this.channelId, item));
   }
 
-  /** One entry by its sequence, from memory or the engine. */
-  async entryAt(sequence: number): Promise<Entry | undefined> {
+  /** One item by its sequence, from memory or the engine. */
+  async itemAt(sequence: number): Promise<DeliverableItem | undefined> {
     const found = this.itemAfter(sequence - 1);
-    const item = found === "stored" ? (await this.#readOne(sequence - 1)) : found?.item;
-    return item === undefined || item.kind === "gap" || item.sequence !== sequence ? undefined : item;
+    const item = found === "stored" ? await this.#readOne(sequence - 1) : found;
+    return item?.item.sequence === sequence ? item : undefined;
   }
 
   /** These are gone from the log, so from memory too. */
@@ -182,8 +180,20 @@ export class Channel implements SubscribedChannel {
     this.subscriptions.clear();
   }
 
-  async #readOne(after: number): Promise<DeliverableItem["item"] | undefined> {
-    return (await this.#host.engine.read(this.channelId, { after, maxBytes: 1 }))[0];
+  async #readOne(after: number): Promise<DeliverableItem | undefined> {
+    const [item] = await this.#host.engine.read(this.channelId, { after, maxBytes: 1 });
+    return item && new DeliverableItem(this.channelId, item);
+  }
+
+  /** What the engine has of it. */
+  async #read(): Promise<void> {
+    await this.#replay();
+    const { engine } = this.#host;
+    for (const [agentId, consumed] of await engine.cursors(this.channelId)) this.#cursors.set(agentId, consumed);
+    this.queueBytes = (await engine.queueSize(this.channelId)).bytes;
+    for (const agentId of this.state.former.keys()) {
+      if (!this.#cursors.has(agentId)) this.state.former.delete(agentId);
+    }
   }
 
   async #replay(): Promise<void> {

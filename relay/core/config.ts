@@ -31,6 +31,9 @@ export interface CoreConfig {
   /** Waiting for one inviter, or for the members of one channel: whoever connects is pushed all of them. */
   readonly joinRequestsPerInviter: number;
   readonly invitesPerAgentAndHour: number;
+  /** KeyPackages are in memory, and an account may have any number of agents: beyond this its oldest pools are emptied. */
+  readonly keyPackageBytesPerAccount: number;
+  readonly keyPackageBytesInAll: number;
   /** Below this the owner of a pool is asked for more. */
   readonly keyPackagesWanted: number;
   /** Channels kept in memory without a session. */
@@ -70,6 +73,8 @@ export const defaultCoreConfig: CoreConfig = {
   joinRequestsPerAgent: 20,
   joinRequestsPerInviter: 128,
   invitesPerAgentAndHour: 1_000,
+  keyPackageBytesPerAccount: 256 * 1024 * 1024,
+  keyPackageBytesInAll: 1024 * 1024 * 1024,
   keyPackagesWanted: 10,
   idleChannels: 1_000,
   drainMs: 3_000,

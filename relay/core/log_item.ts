@@ -1,15 +1,24 @@
 /**
- * A log item with the notice that it becomes. The notice is encoded once, when the first member needs it, and shared by all:
- * a fan-out to a hundred members costs one encoding.
+ * A log item with the notice that it becomes, and the Welcomes that it carries. Both are made once, when the first member needs
+ * them, and shared by all: a fan-out to a hundred members costs one encoding.
  */
 import { type AgentId, type ChannelId, encodeNotice } from "../../proto/mod.ts";
 import type { Entry, Gap, LogItem } from "../engine/engine.ts";
-import { decodeCommitBody, decodeMessageBody } from "./entry_body.ts";
+import { decodeCommitBody, decodeMessageBody, decodeWelcomeBody } from "./entry_body.ts";
+
+export interface CarriedWelcome {
+  readonly welcome: Uint8Array;
+  /** The one into which it welcomes. */
+  readonly epoch: number;
+  /** By the joining of its recipients, which is the same for most: what they are sent. */
+  readonly notices: Map<number, Uint8Array>;
+}
 
 export class DeliverableItem {
   readonly item: LogItem;
   readonly #channelId: ChannelId;
   #notice: Uint8Array | undefined;
+  #welcomes: ReadonlyMap<AgentId, CarriedWelcome> | undefined;
 
   constructor(channelId: ChannelId, item: LogItem) {
     this.#channelId = channelId;
@@ -46,6 +55,11 @@ export class DeliverableItem {
     return this.#notice ??= this.#encode();
   }
 
+  /** By recipient. */
+  get welcomes(): ReadonlyMap<AgentId, CarriedWelcome> {
+    return this.#welcomes ??= readWelcomes(this.item);
+  }
+
   #encode(): Uint8Array {
     const { item } = this;
     const channelId = this.#channelId;
@@ -76,6 +90,22 @@ export class DeliverableItem {
         throw new TypeError(`An entry of kind ${item.kind} is not delivered as such`);
     }
   }
+}
+
+function readWelcomes(item: LogItem): ReadonlyMap<AgentId, CarriedWelcome> {
+  const found = new Map<AgentId, CarriedWelcome>();
+  const add = (recipients: readonly AgentId[], welcome: Uint8Array, epoch: number): void => {
+    const carried: CarriedWelcome = { welcome, epoch, notices: new Map() };
+    for (const agentId of recipients) found.set(agentId, carried);
+  };
+  if (item.kind === "welcome") {
+    const { recipients, welcome, epoch } = decodeWelcomeBody(item.body);
+    add(recipients, welcome, epoch);
+  } else if (item.kind === "commit") {
+    const { welcomes } = decodeCommitBody(item.body);
+    for (const { recipients, welcome } of welcomes) add(recipients, welcome, item.epoch + 1);
+  }
+  return found;
 }
 
 type Place = { channelId: ChannelId; sequence: number; epoch: number; timeMs: number };

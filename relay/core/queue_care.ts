@@ -83,6 +83,7 @@ async function dropMessages(channel: Channel, config: CoreConfig, deps: CareDeps
   let excess = before.bytes - queueBytesPerChannel;
   let through = 0;
   const last = items.at(-1);
+  const end = last?.kind === "gap" ? last.lastSequence : last?.sequence;
   for (const item of items) {
     if (item.kind !== "message") continue;
     if (tooOld ? item.timeMs >= nowMs() - queueAgeMs : excess <= 0) break;
@@ -91,8 +92,9 @@ async function dropMessages(channel: Channel, config: CoreConfig, deps: CareDeps
   }
   if (through === 0) {
     // A page without a message to drop: nothing but commits and gaps, so look behind them.
-    if (last !== undefined && !items.some(({ kind }) => kind === "message")) channel.dropped = last.sequence;
-    return channel.dropped === last?.sequence;
+    if (end === undefined || items.some(({ kind }) => kind === "message")) return false;
+    channel.dropped = end;
+    return true;
   }
   await engine.dropMessages(channel.channelId, through, reason);
   channel.dropItems(through);

@@ -78,6 +78,8 @@ class Relay implements RelayCore, Core, SessionHost {
   #cancelUpkeep: () => void;
   #cancelDrain: (() => void) | undefined;
   #closed = false;
+  /** Upkeep is under way: with many channels it may take longer than from one to the next. */
+  #tending = false;
 
   constructor(config: CoreConfig, deps: CoreDeps) {
     this.config = config;
@@ -179,11 +181,11 @@ class Relay implements RelayCore, Core, SessionHost {
     expireWithToken(session, agent, this.deps.nowMs());
     this.deps.meter.sessionsAuthenticated++;
     this.deps.log({ event: "session_open", agentId: agent.agentId, transport: session.link.transport });
-    // After the reply: the client learns who it is before anything is pushed.
-    this.#run("greeting", async () => {
-      await Promise.resolve();
-      await this.#greet(session, agent.agentId);
-    });
+  }
+
+  greet(session: Session): void {
+    const { agent } = session;
+    if (agent !== undefined && !session.isEnded) this.#run("greeting", () => this.#greet(session, agent.agentId));
   }
 
   async append(channel: Channel, entry: NewEntry): Promise<AppendOutcome> {
@@ -240,10 +242,8 @@ class Relay implements RelayCore, Core, SessionHost {
     for (const request of this.joins.ofInviter(agentId)) {
       if (request.kind === "join") session.notify("DeliverJoinRequest", joinNotice(request));
     }
-    const account = session.agent?.account;
-    if (account === undefined) return;
     const limit = 500;
-    for (let page = await this.deps.engine.listChannels({ agentId, account, limit });;) {
+    for (let page = await this.deps.engine.listJoining({ agentId, limit });;) {
       for (const channelId of page.channels) {
         const channel = await this.channels.open(channelId);
         if (session.isEnded) return;
@@ -252,7 +252,7 @@ class Relay implements RelayCore, Core, SessionHost {
       this.nextWelcome(session);
       const after = page.channels.at(-1);
       if (!page.more || after === undefined) return;
-      page = await this.deps.engine.listChannels({ agentId, account, limit, after });
+      page = await this.deps.engine.listJoining({ agentId, limit, after });
     }
   }
 
@@ -292,31 +292,38 @@ class Relay implements RelayCore, Core, SessionHost {
     const channels = [...this.#touched];
     this.#touched.clear();
     this.#run("queue care", async () => {
-      for (const channel of channels) await careForQueue(channel, this.config, this.deps);
+      for (const channel of channels) {
+        await careForQueue(channel, this.config, this.deps).catch((error) => this.#fault("queue care", error));
+      }
     });
   }
 
   #upkeep(): void {
-    this.#run("upkeep", async () => {
-      const { engine, nowMs } = this.deps;
-      const { queueAgeMs, lapseAgeMs } = this.config.limits;
-      engine.keyPackages.expire(nowMs());
-      await engine.records.expire(nowMs());
-      const ago = (ms: number): number => Math.max(0, nowMs() - ms);
-      await engine.forget({ keysMs: ago(queueAgeMs), commitsMs: ago(lapseAgeMs) });
-      for (const channelId of await engine.agedChannels({ beforeMs: ago(queueAgeMs), limit: agedAtOnce })) {
-        const channel = await this.channels.open(channelId);
-        if (channel !== undefined) this.touch(channel);
-      }
-      this.claimRate.forget(nowMs());
-      this.inviteRate.forget(nowMs());
-      for (const channel of this.channels.idle(this.config.idleChannels)) {
-        await this.#save(channel);
-        // Not if somebody has come back to it while it was saved.
-        if (this.channels.isIdle(channel)) this.#drop(channel);
-      }
-      if (!this.#closed) this.#cancelUpkeep = this.deps.after(upkeepMs, () => this.#upkeep());
-    });
+    // Before the work, which may fail: what grows old is looked at again in any case.
+    this.#cancelUpkeep = this.deps.after(upkeepMs, () => this.#upkeep());
+    if (this.#tending) return;
+    this.#tending = true;
+    this.#run("upkeep", () => this.#tend().finally(() => this.#tending = false));
+  }
+
+  async #tend(): Promise<void> {
+    const { engine, nowMs } = this.deps;
+    const { queueAgeMs, lapseAgeMs } = this.config.limits;
+    engine.keyPackages.expire(nowMs());
+    await engine.records.expire(nowMs());
+    const ago = (ms: number): number => Math.max(0, nowMs() - ms);
+    await engine.forget({ keysMs: ago(queueAgeMs), commitsMs: ago(lapseAgeMs) });
+    for (const channelId of await engine.agedChannels({ beforeMs: ago(queueAgeMs), limit: agedAtOnce })) {
+      const channel = await this.channels.open(channelId);
+      if (channel !== undefined) this.touch(channel);
+    }
+    this.claimRate.forget(nowMs());
+    this.inviteRate.forget(nowMs());
+    for (const channel of this.channels.idle(this.config.idleChannels)) {
+      await this.#save(channel);
+      // Not if somebody has come back to it while it was saved.
+      if (this.channels.isIdle(channel)) this.#drop(channel);
+    }
   }
 
   async #save(channel: Channel): Promise<void> {
@@ -329,10 +336,14 @@ class Relay implements RelayCore, Core, SessionHost {
     this.channels.drop(channel);
   }
 
+  #fault(where: string, error: unknown): void {
+    this.deps.log({ event: "fault", where, error });
+  }
+
   /** Work that no request waits for. A fault is logged and harms nothing else. */
   #run(where: string, work: () => Promise<void>): void {
     const running: Promise<void> = work()
-      .catch((error: unknown) => this.deps.log({ event: "fault", where, error }))
+      .catch((error: unknown) => this.#fault(where, error))
       .finally(() => this.#background.delete(running));
     this.#background.add(running);
   }

@@ -1,6 +1,7 @@
 /** What the core promises, one guarantee at a time, over links in memory and on simulated time. */
 import { assert, assertEquals } from "@std/assert";
 import {
+  decodeRelayEnvelope,
   encodeCbor,
   type InviteId,
   leaveStatement,
@@ -69,6 +70,20 @@ worldTest("cover that was asked for before authentication begins with it, and st
   assertEquals(client.cover, { mode: "constant", intervalMs: 250 });
   await client.call("ConfigureCover", { mode: "off", intervalMs: 0 });
   assertEquals(client.cover, { mode: "off", intervalMs: 0 });
+});
+
+worldTest("nothing is pushed before the reply that says who the client is", async (world) => {
+  const client = world.connect();
+  const seen: string[] = [];
+  const send = client.send.bind(client);
+  client.send = (lane, bytes) => {
+    const envelope = decodeRelayEnvelope(bytes);
+    seen.push(envelope.kind === "error" ? envelope.body.code : envelope.operation);
+    send(lane, bytes);
+  };
+  await client.authenticate(createAgent(1), tokenOf(1, startMs + hourMs));
+  await settle();
+  assertEquals(seen, ["GetChallenge", "Authenticate", "KeyPackagesLow"]);
 });
 
 worldTest("a connection that does not authenticate is closed", async (world) => {
@@ -163,6 +178,25 @@ worldTest("a Welcome is pushed at every connection until its joining commit is a
   await carol.reconnect();
   await settle();
   assertEquals(carol.client.pushed("DeliverWelcome").length, 0);
+});
+
+worldTest("a Welcome for many is made once and shared by all of them", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const joiners = await Promise.all([2, 3, 4].map((number) => Actor.connect(world, number)));
+  const channelId = await alice.createChannel();
+  const sent = joiners.map(({ client }) => {
+    const bytes: Uint8Array[] = [];
+    const send = client.send.bind(client);
+    client.send = (lane, envelope): void => {
+      bytes.push(envelope);
+      send(lane, envelope);
+    };
+    return bytes;
+  });
+  await alice.commit(channelId, 0, { added: joiners.map(({ agentId }) => agentId) });
+  await settle();
+  assertEquals(joiners.map(({ client }) => client.pushed("DeliverWelcome").length), [1, 1, 1]);
+  assert(sent.every((bytes) => bytes.length === 1 && bytes[0] === sent[0]?.[0]));
 });
 
 worldTest("messages reach every other member once, in one order, and not their sender", async (world) => {

@@ -44,6 +44,8 @@ export interface SessionHost {
   /** Why a request is not even looked at because of load. */
   shed(operation: CallName): Refusal | undefined;
   ended(session: Session): void;
+  /** Its client knows that it is authenticated: tell it what waited for it. */
+  greet(session: Session): void;
   /** Sends the next Welcome that waits for this session, if there is one. */
   nextWelcome(session: Session): void;
 }
@@ -249,6 +251,8 @@ export class Session implements RelaySession, DeliverySink {
       this.challenged = true;
       this.link.challenged();
     }
+    // After the reply: the client learns who it is before anything is pushed.
+    if (operation === "Authenticate") this.#host.greet(this);
     if (operation === "EndSession") this.end(undefined);
   }
 
@@ -276,7 +280,9 @@ export class Session implements RelaySession, DeliverySink {
     const { pendingBytes } = this.link;
     const { highWaterBytes } = this.#host.config;
     if (pendingBytes < highWaterBytes) return;
-    if (pendingBytes > highWaterBytes + replyReserveBytes) return this.#cutOff();
+    // A stranger has nothing to wait for but short replies.
+    const reserveBytes = this.agent === undefined ? 0 : replyReserveBytes;
+    if (pendingBytes > highWaterBytes + reserveBytes) return this.#cutOff();
     if (this.#blocked || this.#ending) return;
     this.#blocked = true;
     this.#watchSlow(pendingBytes);

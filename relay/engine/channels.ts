@@ -2,7 +2,7 @@
 import type { AccountId, ChannelId } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
-import type { ChannelRecord, CreateOutcome, ListQuery, NewChannel, Snapshot } from "./engine.ts";
+import type { ChannelPage, ChannelRecord, CreateOutcome, ListQuery, NewChannel, Snapshot } from "./engine.ts";
 
 export class Channels {
   readonly #heads: ChannelHeads;
@@ -13,6 +13,7 @@ export class Channels {
   readonly #byNonce: Statement<{ id: ChannelId }>;
   readonly #byName: Statement<{ id: ChannelId }>;
   readonly #list: Statement<{ id: ChannelId }>;
+  readonly #listJoining: Statement<{ id: ChannelId }>;
   readonly #count: Statement<{ channels: number }>;
   readonly #aged: Statement<{ id: ChannelId }>;
   readonly #snapshot: Statement<{ state: Uint8Array }>;
@@ -37,6 +38,13 @@ export class Channels {
         SELECT id FROM (
           SELECT id FROM channel WHERE account = ?2 AND closed_at_ms IS NULL AND id > ?3 ORDER BY id LIMIT ?4)
       ) ORDER BY id LIMIT ?4`);
+    this.#listJoining = database.prepare(`
+      SELECT id FROM listing
+        JOIN channel ON channel.id = channel_id AND closed_at_ms IS NULL
+        JOIN cursor ON cursor.channel = channel.number AND cursor.agent = listing.agent
+        JOIN entry ON entry.channel = channel.number AND sequence = consumed + 1
+          AND kind = 'commit' AND sender <> listing.agent
+      WHERE listing.agent = ? AND channel_id > ? ORDER BY channel_id LIMIT ?`);
     this.#count = database.prepare(
       "SELECT count(*) AS channels FROM channel WHERE account = ? AND closed_at_ms IS NULL",
     );
@@ -49,11 +57,12 @@ export class Channels {
 
   /** `id_taken` is no outcome but a caller's mistake: ids are random. */
   create(channel: NewChannel): CreateOutcome | { readonly kind: "id_taken" } {
-    const { channelId, name, account, creator, nonce, timeMs } = channel;
+    const { channelId, name, account, creator, nonce, timeMs, maxOpen } = channel;
     const same = this.#byNonce.get(creator, nonce);
     const original = same === undefined ? undefined : this.find(same.id);
     if (original !== undefined) return { kind: "duplicate", original };
     if (this.#byName.get(account, name) !== undefined) return { kind: "name_taken" };
+    if (maxOpen !== undefined && this.#countOf(account) >= maxOpen) return { kind: "too_many" };
     if (this.#heads.find(channelId) !== undefined) return { kind: "id_taken" };
     this.#insert.run(channelId, name, account, creator, nonce, timeMs);
     const number = this.#numberOf.get(channelId)?.number ?? 0;
@@ -80,13 +89,12 @@ export class Channels {
     };
   }
 
-  list({ agentId, account, after, limit }: ListQuery): { channels: ChannelId[]; more: boolean } {
-    const channels = this.#list.all(agentId, account, after ?? "", limit + 1).map(({ id }) => id);
-    return { channels: channels.slice(0, limit), more: channels.length > limit };
+  list({ agentId, account, after, limit }: ListQuery): ChannelPage {
+    return pageOf(this.#list.all(agentId, account, after ?? "", limit + 1), limit);
   }
 
-  count(account: AccountId): number {
-    return this.#count.get(account)?.channels ?? 0;
+  listJoining({ agentId, after, limit }: Omit<ListQuery, "account">): ChannelPage {
+    return pageOf(this.#listJoining.all(agentId, after ?? "", limit + 1), limit);
   }
 
   aged(beforeMs: number, limit: number): ChannelId[] {
@@ -102,8 +110,17 @@ export class Channels {
     this.#heads.changed(head);
   }
 
+  #countOf(account: AccountId): number {
+    return this.#count.get(account)?.channels ?? 0;
+  }
+
   #findSnapshot({ number, snapshotSequence }: ChannelHead): Snapshot | undefined {
     const state = this.#snapshot.get(number)?.state;
     return state === undefined ? undefined : { sequence: snapshotSequence, state };
   }
+}
+
+/** Of rows that were asked for one too many. */
+function pageOf(rows: readonly { readonly id: ChannelId }[], limit: number): ChannelPage {
+  return { channels: rows.slice(0, limit).map(({ id }) => id), more: rows.length > limit };
 }

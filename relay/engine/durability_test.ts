@@ -71,7 +71,8 @@ testWithFolder("a reopened engine has everything but KeyPackages", async (folder
   await first.moveCursor(channelId, sampleAgent(2), 3);
   await first.records.put("r", { value: bytesOf(5), expiresAtMs: 7 }, 0);
   await first.leases.stop("lease-1");
-  first.keyPackages.put(sampleAgent(1), { keyPackages: [samplePackage(1)], replace: false, capacity: 1, nowMs: 1 });
+  const room = { capacity: 1, account: sampleAccount(1), bytesPerAccount: 1_000, bytesInAll: 1_000 };
+  first.keyPackages.put(sampleAgent(1), { keyPackages: [samplePackage(1)], replace: false, nowMs: 1, ...room });
   const before = await look(first);
   await first.close();
   const again = await openSqliteEngine({ path });

@@ -11,10 +11,13 @@ export interface Engine {
   /** A channel's head and last snapshot, or undefined when it never existed or was purged after closing. */
   findChannel(channelId: ChannelId): Promise<ChannelRecord | undefined>;
   /** Ids of the open channels that list this agent or were created by this account, ascending. */
-  listChannels(query: ListQuery): Promise<{ readonly channels: readonly ChannelId[]; readonly more: boolean }>;
+  listChannels(query: ListQuery): Promise<ChannelPage>;
+  /**
+   * Open channels that list this agent and whose next entry for it is another's commit, ascending: all in which it has not consumed
+   * the entry that added it are among them.
+   */
+  listJoining(query: Omit<ListQuery, "account">): Promise<ChannelPage>;
 
-  /** Open channels that an account has created. */
-  countChannels(account: AccountId): Promise<number>;
   /** Channels that hold an application message older than this: they want care although nobody uses them. */
   agedChannels(query: { readonly beforeMs: number; readonly limit: number }): Promise<readonly ChannelId[]>;
 
@@ -70,14 +73,17 @@ export interface NewChannel {
   readonly creator: AgentId;
   readonly nonce: Uint8Array;
   readonly timeMs: number;
+  /** Open channels that the account may have, this one included. */
+  readonly maxOpen?: number;
 }
 
 export type CreateOutcome =
   | { readonly kind: "created" }
   | { readonly kind: "duplicate"; readonly original: ChannelRecord }
-  | { readonly kind: "name_taken" };
+  | { readonly kind: "name_taken" }
+  | { readonly kind: "too_many" };
 
-export interface ChannelRecord extends Omit<NewChannel, "nonce"> {
+export interface ChannelRecord extends Omit<NewChannel, "nonce" | "maxOpen"> {
   readonly epoch: number;
   /** Sequence of the last entry; 0 when there is none. */
   readonly head: number;
@@ -89,6 +95,11 @@ export interface Snapshot {
   /** The last entry that it includes. */
   readonly sequence: number;
   readonly state: Uint8Array;
+}
+
+export interface ChannelPage {
+  readonly channels: readonly ChannelId[];
+  readonly more: boolean;
 }
 
 export interface ListQuery {
@@ -242,6 +253,10 @@ export interface PoolUpload {
   readonly replace: boolean;
   /** How many may be held; the rest of an upload is ignored. */
   readonly capacity: number;
+  /** Who uploads. Beyond these bytes the account's longest untouched pools are emptied, beyond the others anybody's. */
+  readonly account: AccountId;
+  readonly bytesPerAccount: number;
+  readonly bytesInAll: number;
   readonly nowMs: number;
 }
 

@@ -1,8 +1,9 @@
 /**
  * KeyPackages in memory. All calls are synchronous, so any number of parallel claims of one KeyPackage has one winner. What
- * was claimed is remembered until it expires, so that an owner who uploads everything again does not bring it back.
+ * was claimed is remembered until it expires, so that an owner who uploads everything again does not bring it back. Agents
+ * cost nothing to invent, so memory is bounded per account: who uploads too much loses its own oldest pools, nobody else's.
  */
-import { type AgentId, encodeBase64url } from "../../proto/mod.ts";
+import { type AccountId, type AgentId, encodeBase64url } from "../../proto/mod.ts";
 import type { Claimed, KeyPackagePools, PoolCount, PooledKeyPackage, PoolUpload } from "./engine.ts";
 import { checkCount, checkText } from "./input.ts";
 
@@ -15,6 +16,10 @@ interface ClaimAnswer {
 }
 
 interface Pool {
+  /** Of the last upload. */
+  account: AccountId;
+  /** What it takes, as counted for the account. */
+  bytes: number;
   /** By reference; the first uploaded is claimed first. */
   readonly available: Map<string, PooledKeyPackage>;
   lastResort: PooledKeyPackage | undefined;
@@ -25,32 +30,90 @@ interface Pool {
 }
 
 export function createKeyPackagePools(): KeyPackagePools {
+  /** The longest untouched first. */
   const pools = new Map<AgentId, Pool>();
+  const memory = new MemoryUse();
   return {
     count: (agentId, nowMs) => countOf(pools.get(agentId), nowMs),
     put: (agentId, upload) => {
       checkCount("capacity", upload.capacity);
-      const pool = pools.get(agentId) ?? createPool();
+      const pool = pools.get(agentId) ?? createPool(upload.account);
+      pools.delete(agentId);
       pools.set(agentId, pool);
       addTo(pool, upload);
+      memory.assign(pool, upload.account);
+      makeRoom(pools, memory, upload);
       return countOf(pool, upload.nowMs);
     },
     claim: (agentId, { key, nowMs }) => {
       checkText("claim key", key);
       const pool = pools.get(agentId);
-      return pool === undefined ? undefined : claimFrom(pool, key, nowMs);
+      if (pool === undefined) return undefined;
+      const claimed = claimFrom(pool, key, nowMs);
+      memory.recount(pool);
+      return claimed;
     },
     expire: (nowMs) => {
       for (const [agentId, pool] of pools) {
         expirePool(pool, nowMs);
+        memory.recount(pool);
         if (isEmpty(pool)) pools.delete(agentId);
       }
     },
   };
 }
 
-function createPool(): Pool {
-  return { available: new Map(), lastResort: undefined, claimed: new Map(), answers: new Map() };
+/** What all pools take, and those of each account. */
+class MemoryUse {
+  #all = 0;
+  readonly #accounts = new Map<AccountId, number>();
+
+  exceeds(account: AccountId, { bytesPerAccount, bytesInAll }: PoolUpload): "account" | "all" | undefined {
+    if ((this.#accounts.get(account) ?? 0) > bytesPerAccount) return "account";
+    return this.#all > bytesInAll ? "all" : undefined;
+  }
+
+  assign(pool: Pool, account: AccountId): void {
+    this.#add(pool, -pool.bytes);
+    pool.account = account;
+    this.recount(pool);
+  }
+
+  recount(pool: Pool): void {
+    this.#add(pool, measure(pool) - pool.bytes);
+  }
+
+  #add(pool: Pool, bytes: number): void {
+    pool.bytes += bytes;
+    this.#all += bytes;
+    const account = (this.#accounts.get(pool.account) ?? 0) + bytes;
+    if (account === 0) this.#accounts.delete(pool.account);
+    else this.#accounts.set(pool.account, account);
+  }
+}
+
+function measure({ available, lastResort, answers }: Pool): number {
+  let bytes = lastResort?.bytes.length ?? 0;
+  for (const keyPackage of available.values()) bytes += keyPackage.bytes.length;
+  for (const { keyPackage } of answers.values()) bytes += keyPackage.bytes.length;
+  return bytes;
+}
+
+/** Empties pools until the limits hold; what was claimed stays known. */
+function makeRoom(pools: ReadonlyMap<AgentId, Pool>, memory: MemoryUse, upload: PoolUpload): void {
+  for (const pool of pools.values()) {
+    const exceeded = memory.exceeds(upload.account, upload);
+    if (exceeded === undefined) return;
+    if (exceeded === "account" && pool.account !== upload.account) continue;
+    pool.available.clear();
+    pool.lastResort = undefined;
+    pool.answers.clear();
+    memory.recount(pool);
+  }
+}
+
+function createPool(account: AccountId): Pool {
+  return { account, bytes: 0, available: new Map(), lastResort: undefined, claimed: new Map(), answers: new Map() };
 }
 
 function isEmpty({ available, lastResort, claimed, answers }: Pool): boolean {

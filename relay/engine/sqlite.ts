@@ -2,7 +2,7 @@
  * The embedded engine: SQLite in one file, one process per file. This module puts the parts together; what matters is in
  * `group_commit.ts` (when callers are answered), `database.ts` (what is on disk by then) and `entries.ts` (the log).
  */
-import type { AccountId, AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
+import type { AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
 import { ChannelHeads } from "./channel_heads.ts";
 import { Channels } from "./channels.ts";
 import { Cursors } from "./cursors.ts";
@@ -10,6 +10,7 @@ import { Database, type DatabaseOptions } from "./database.ts";
 import type {
   Appended,
   AppendOutcome,
+  ChannelPage,
   ChannelRecord,
   CommitTrace,
   CreateOutcome,
@@ -99,13 +100,14 @@ class SqliteEngine implements Engine {
     return this.#commits.read(() => this.#channels.find(channelId));
   }
 
-  async listChannels(query: ListQuery): Promise<{ channels: readonly ChannelId[]; more: boolean }> {
+  async listChannels(query: ListQuery): Promise<ChannelPage> {
     checkCount("limit", query.limit, engineLimits.channelsPerPage);
     return await this.#commits.read(() => this.#channels.list(query));
   }
 
-  countChannels(account: AccountId): Promise<number> {
-    return this.#commits.read(() => this.#channels.count(account));
+  async listJoining(query: Omit<ListQuery, "account">): Promise<ChannelPage> {
+    checkCount("limit", query.limit, engineLimits.channelsPerPage);
+    return await this.#commits.read(() => this.#channels.listJoining(query));
   }
 
   async agedChannels({ beforeMs, limit }: { beforeMs: number; limit: number }): Promise<readonly ChannelId[]> {

@@ -75,6 +75,8 @@ try {
   const config = proxyConfigFrom(environment);
   const listener = await startProxy(config);
   console.log(JSON.stringify({ event: "listening", hostname: config.listen.hostname, port: listener.port }));
+  const { relay: { hostname, port }, certificateFiles, origins } = config;
+  console.log(JSON.stringify({ event: "configuration", relay: { hostname, port }, certificateFiles, origins }));
   Deno.addSignalListener("SIGHUP", () => reloadCertificate(listener, config));
   await asked;
   listener.drain();

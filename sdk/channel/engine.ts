@@ -40,6 +40,8 @@ export interface EngineParts extends Omit<MembershipParts, "health"> {
 }
 
 const retryMs = 1000;
+/** For messages that are under way when the client is closed. */
+const lastWordsMs = 2000;
 /** Below this many unread messages, those that were passed over are fetched. */
 const refillBelow = 256;
 
@@ -93,6 +95,7 @@ export class ChannelEngine {
       position: () => this.#reader.position,
       onDurable: (position) => this.#durable(position),
       onFault: (fault) => this.#die(fault),
+      rest: (ms) => pause(deps.runtime, ms, this.#stop.signal),
     });
     this.#subscription = new Subscription(channelId, deps.session);
     this.#caretaker = new Caretaker({ membership, committer: this.committer, health }, deps);
@@ -118,7 +121,7 @@ export class ChannelEngine {
       rejoining: this.#rejoiner.reason,
       caughtUp: this.#caughtUp && this.membership.epoch >= this.#relayEpoch,
       relayEpoch: Math.max(this.#relayEpoch, this.membership.epoch),
-      position: this.#progress.durable,
+      unacknowledged: this.inbox.unread + this.#progress.ahead,
     };
   }
 
@@ -142,7 +145,9 @@ export class ChannelEngine {
 
   /** Leaves the channel for good; its keys are deleted. Whoever is alone in it closes it. */
   async leave(): Promise<void> {
-    await sayGoodbye(this.membership, this.#deps);
+    // A channel that is blocked cannot commit any more; whoever is in it may still go.
+    const committer = this.#blocked === undefined ? this.committer : undefined;
+    await sayGoodbye(this.membership, committer, this.#deps);
     await this.erase();
   }
 
@@ -159,6 +164,11 @@ export class ChannelEngine {
 
   /** Writes what is under way; the channel can be opened again. */
   async close(): Promise<void> {
+    const { session, runtime } = this.#deps;
+    // What is on its way is nearly there; without a relay there is nothing to wait for.
+    if (session.state.kind === "online" && this.#ended === undefined) {
+      await Promise.race([this.outbox.idle(), pause(runtime, lastWordsMs, this.#stop.signal)]);
+    }
     await this.#progress.flush();
     this.#end(undefined, createError("transport_error", "The client was closed; connect again"));
     await this.#entries.idle();
@@ -359,7 +369,7 @@ export class ChannelEngine {
   }
 
   #doneWith(items: readonly InboxItem[]): Promise<void> | undefined {
-    const written = this.#progress.note(this.#reader.changesOf(items));
+    const written = this.#progress.note(this.#reader.changesOf(items), items.length);
     if (this.#reader.isPassingOver && this.inbox.unread < refillBelow) {
       this.#entries.run(() => this.#fetchFrom(this.#reader.resumeReading())).catch((fault) => this.#die(fault));
     }
@@ -383,5 +393,6 @@ export interface EngineState {
   readonly rejoining: string | undefined;
   readonly caughtUp: boolean;
   readonly relayEpoch: number;
-  readonly position: number;
+  /** Messages that would come again after a crash now. */
+  readonly unacknowledged: number;
 }

@@ -74,6 +74,7 @@ export class Outbox {
   #counter: number;
   #durableCounter: number;
   #unusedCounters: number[] = [];
+  readonly #onSettled: (() => void)[] = [];
 
   constructor({ counter, membership, health }: OutboxParts, deps: ChannelDeps) {
     this.#counter = this.#durableCounter = counter;
@@ -127,6 +128,13 @@ export class Outbox {
     this.#online = false;
     for (const { queued, id, settle, settled } of this.#waiting) {
       if (queued && !settled) settle({ id, accepted: false });
+    }
+  }
+
+  /** Resolves when nothing waits and nothing is under way any more. */
+  async idle(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#underWay.size > 0) {
+      await new Promise<void>((resolve) => this.#onSettled.push(resolve));
     }
   }
 
@@ -191,7 +199,9 @@ export class Outbox {
 
   #hasWork(): boolean {
     if (!this.#online || this.#ended !== undefined) return false;
-    return this.#obstacle !== undefined ? this.#underWay.size === 0 : this.#waiting.length > 0 && this.#hasRoom();
+    if (this.#obstacle !== undefined) return this.#underWay.size === 0;
+    // In batches, because each batch waits once for the disk.
+    return this.#waiting.length > 0 && this.#underWay.size <= maxUnderWay / 2 && this.#hasRoom();
   }
 
   #hasRoom(): boolean {
@@ -213,7 +223,9 @@ export class Outbox {
       try {
         await this.#membership.waitForEpoch(obstacle.epoch, catchUpMs);
       } catch (error) {
-        for (const sending of this.#waiting.splice(0)) this.#giveUp(sending, toStaticError(error, "Cannot send"));
+        const given = this.#waiting.filter(({ queued }) => !queued);
+        this.#waiting = this.#waiting.filter(({ queued }) => queued);
+        for (const sending of given) this.#giveUp(sending, toStaticError(error, "Cannot send"));
       }
     } else {
       await pause(this.#deps.runtime, jitter(this.#deps.runtime, obstacle.ms));
@@ -261,7 +273,10 @@ export class Outbox {
         this.#underWay.delete(sending);
         this.#failed(sending, toStaticError(error, "Cannot send"));
       },
-    ).finally(() => this.#run());
+    ).finally(() => {
+      for (const tell of this.#onSettled.splice(0)) tell();
+      this.#run();
+    });
   }
 
   #failed(sending: Sending, error: StaticError): void {

@@ -1,7 +1,7 @@
 /**
  * How far the application has come. What it is done with is written to disk – its senders' keys moved on, the position in the
- * log – and acknowledged to the relay after that. While one write is on its way the next one collects, so that a fast reader
- * does not wait for the disk with every message.
+ * log – and acknowledged to the relay after that. A first write begins at once; while it is on its way, and for a moment
+ * after it, the next one collects, so that a fast reader neither waits for the disk with every message nor wears it out.
  */
 import type { ChannelId } from "../../proto/mod.ts";
 import type { RecordChange } from "../store/mod.ts";
@@ -9,6 +9,9 @@ import { type ChannelStore, putPosition } from "./records.ts";
 
 /** A reader that is further than this ahead of the disk waits for it: so many messages may come again after a crash. */
 const maxAhead = 64;
+
+/** Between two writes. */
+const restMs = 4;
 
 export interface ProgressDeps {
   readonly channelId: ChannelId;
@@ -18,6 +21,7 @@ export interface ProgressDeps {
   /** Called after each write, with the position that is durable. */
   readonly onDurable: (position: number) => Promise<void>;
   readonly onFault: (fault: unknown) => void;
+  readonly rest: (ms: number) => Promise<void>;
 }
 
 export class Progress {
@@ -38,10 +42,15 @@ export class Progress {
     return this.#durable;
   }
 
+  /** Messages that the application is done with, and that would come again after a crash now. */
+  get ahead(): number {
+    return this.#ahead;
+  }
+
   /** The application is done with something, or the log moved on past entries that are not for it. */
-  note(changes: readonly RecordChange[] = []): Promise<void> | undefined {
+  note(changes: readonly RecordChange[] = [], messages = 0): Promise<void> | undefined {
     this.#changes.push(...changes);
-    if (changes.length > 0) this.#ahead++;
+    this.#ahead += messages;
     this.#writing ??= this.#write();
     return this.#ahead > maxAhead ? this.#writing : undefined;
   }
@@ -55,24 +64,31 @@ export class Progress {
   restart(position: number): void {
     this.#durable = position;
     this.#changes = [];
+    this.#ahead = 0;
   }
 
   stop(): void {
     this.#stopped = true;
   }
 
+  #hasNews(): boolean {
+    return this.#changes.length > 0 || this.#deps.position() > this.#durable;
+  }
+
   async #write(): Promise<void> {
     try {
       // So that everything which is noted in this turn of the event loop goes into one write.
       await Promise.resolve();
-      while (!this.#stopped && (this.#changes.length > 0 || this.#deps.position() > this.#durable)) {
+      while (!this.#stopped && this.#hasNews()) {
         const changes = this.#changes;
         const position = Math.max(this.#deps.position(), this.#durable);
+        const messages = this.#ahead;
         this.#changes = [];
-        this.#ahead = 0;
         await this.#deps.store.batch([...changes, putPosition(this.#deps.channelId, position)]);
         this.#durable = position;
+        this.#ahead -= messages;
         await this.#deps.onDurable(position);
+        if (this.#hasNews()) await this.#deps.rest(restMs);
       }
     } catch (fault) {
       this.#stopped = true;

@@ -1,4 +1,7 @@
-/** Shows somebody else the cells of a connection, as the relay sees them: inside TLS, before any of it is understood. */
+/**
+ * Shows somebody else the cells of a connection, as the relay sees them: inside TLS, before any of it is understood. It has no
+ * thread of its own, because what happens there cannot be shown here.
+ */
 import type { Connector } from "./transport.ts";
 
 /** Hears of cells that go to the relay. The bytes are valid during the call only. */

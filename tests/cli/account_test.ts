@@ -198,7 +198,7 @@ async function usage(api: TestApi): Promise<void> {
   const { stdout } = await user.run(["usage"]);
   assertMatch(
     stdout,
-    /^░{30} 0%\nMessages +0 of 10,000 messages, 10,000 left\nPlan +free\nResets +\d{4}-\d\d-01 00:00 UTC/,
+    /^░{30} 0%\nMessages +0 of 10,000, 10,000 left\nPlan +free\nResets +\d{4}-\d\d-01 00:00 UTC/,
   );
   const { messages, period } = await user.json(["usage"]);
   assertEquals(messages, { used: 0, limit: 10_000, remaining: 10_000 });

@@ -134,6 +134,7 @@ Deno.test("what cannot be used of the user's own is refused in words", async () 
   assertEquals((await user.json(["whoami"], { code: 3 })).error.code, "auth_key_invalid");
   await user.run(["whoami", "--ca-file", `${user.folder}/missing.pem`], { code: 2 });
   await user.run(["whoami", "--ca-file", user.credentialsFile], { code: 2 });
+  await user.run(["doctor", "--ca-file", user.credentialsFile], { code: 7 });
   await user.run(["whoami", "--api-url", "not an address"], { code: 2 });
   await user.run(["doctor", "--relay-url", "nowhere", "--api-url", `http://${closed}`], { code: 7 });
 

@@ -56,6 +56,13 @@ testWhen(installed("script"), "at a terminal", async (t) => {
       assert(!/half a pass|-icanon|-echo\b/.test(terminal.screen), terminal.screen);
       assertNoStackTrace(terminal.screen);
     });
+    await t.step("Ctrl-C at any other question ends at once, too", async () => {
+      await using terminal = new Terminal(`${command} login --yes; echo code $?`, variables);
+      await terminal.see(/E-mail: /);
+      await terminal.type("\x03");
+      await terminal.see(/code 130/);
+      assertNoStackTrace(terminal.screen);
+    });
     await t.step("colours follow NO_COLOR", async () => {
       await using terminal = new Terminal(`${command} whoami --no-such-flag`, { ...variables, NO_COLOR: "1" });
       assertEquals(await terminal.end(), 2);

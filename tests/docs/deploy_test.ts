@@ -84,8 +84,18 @@ function variablesIn(text: string): Record<string, string> {
   return Object.fromEntries(Array.from(text.matchAll(/^(\w+)=(.*)$/gm), ([, name = "", value = ""]) => [name, value]));
 }
 
+type Kind = "unit" | "image";
+
 /** The folders that a machine or a container would have, with a certificate and a database. */
-async function openStage() {
+interface Stage extends AsyncDisposable {
+  readonly folder: string;
+  place(args: readonly string[], kind: Kind): string[];
+  environment(part: string, variables: Readonly<Record<string, string>>, kind: Kind): Record<string, string>;
+  /** Copies what an image copies. */
+  build(copies: readonly string[]): Promise<void>;
+}
+
+async function openStage(): Promise<Stage> {
   await using opened = new AsyncDisposableStack();
   const folder = await Deno.makeTempDir({ prefix: "static-deploy-" });
   opened.defer(() => Deno.remove(folder, { recursive: true }));
@@ -105,8 +115,8 @@ async function openStage() {
   const moved = opened.move();
   return {
     folder,
-    place: (args: readonly string[], kind: Kind) => args.map((arg) => place(arg, kind)),
-    environment: (part: string, variables: Readonly<Record<string, string>>, kind: Kind): Record<string, string> => {
+    place: (args, kind) => args.map((arg) => place(arg, kind)),
+    environment: (part, variables, kind) => {
       const { DATABASE_URL: _, ...rest } = variables;
       const placed = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, place(value, kind)]));
       const tls = { STATIC_TLS_CERT: `${folder}/etc/tls/cert.pem`, STATIC_TLS_KEY: `${folder}/etc/tls/key.pem` };
@@ -122,7 +132,7 @@ async function openStage() {
         STATIC_ADMIN_PORT: "0",
       };
     },
-    build: async (copies: readonly string[]): Promise<void> => {
+    build: async (copies) => {
       await Deno.remove(`${folder}/app`, { recursive: true }).catch(() => {});
       await Deno.mkdir(`${folder}/app`);
       await runCommand("cp", ["-r", ...copies.map((path) => repository + path), `${folder}/app`]);
@@ -130,8 +140,6 @@ async function openStage() {
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   };
 }
-
-type Kind = "unit" | "image";
 
 /** Until it says that it listens; then it is asked to stop. */
 async function serve(args: readonly string[], env: Readonly<Record<string, string>>, cwd: string): Promise<void> {
@@ -158,6 +166,7 @@ async function serve(args: readonly string[], env: Readonly<Record<string, strin
   };
   const [{ code }] = await Promise.all([child.status, collect(child.stdout), collect(child.stderr)]);
   assertMatch(output, /"event":"listening"/);
+  assertMatch(output, /"event":"configuration"/);
   assertEquals(code, 0, output);
   assert(!output.includes("0123456789abcdef"), "secrets are hidden");
 }

@@ -20,7 +20,7 @@ export interface Service {
 }
 
 const repository = new URL("../../", import.meta.url).pathname;
-const commandMs = 60_000;
+const commandMs = 120_000;
 
 export async function openDesk(): Promise<Desk> {
   const folder = await Deno.makeTempDir({ prefix: "static-docs-" });
@@ -38,8 +38,10 @@ export async function openDesk(): Promise<Desk> {
     STATIC_RELAY_GRPC_PORT: String(grpc),
     STATIC_RELAY_QUIC_PORT: String(quic),
     STATIC_ADMIN_PORT: String(admin),
+    // What `deno task start` tells users to set when ports and directory are not the default ones.
     STATIC_API_URL: `http://127.0.0.1:${api}`,
-    STATIC_RELAY_URL: `quic://localhost:${quic}`,
+    STATIC_RELAY_URL: `quic://localhost:${quic},https://localhost:${grpc}`,
+    STATIC_CA_FILE: `${data}/ca.pem`,
   };
   const replacements: readonly [RegExp, string][] = [
     [/(?<=(localhost|127\.0\.0\.1):)8080\b/g, String(api)],
@@ -67,7 +69,7 @@ async function installDeno(folder: string): Promise<void> {
   await Deno.mkdir(folder);
   await Deno.symlink(Deno.execPath(), `${folder}/deno`);
   const npx =
-    `#!/bin/sh\n[ "$1 $2" = "-y deno@2.9.5" ] || { echo "unexpected: npx $*" >&2; exit 64; }\nshift 2\nexec deno "$@"\n`;
+    `#!/bin/sh\n[ "$1 $2" = "-y deno@2.9.5" ] || { echo "unexpected: npx $*" >&2; exit 64; }\nshift 2\nnpm_command=exec exec deno "$@"\n`;
   await Deno.writeTextFile(`${folder}/npx`, npx, { mode: 0o755 });
 }
 

@@ -1,11 +1,12 @@
 // The examples as a reader runs them: a planner in Deno, a worker in Node and a person in a browser, in one channel.
-import { assert, assertEquals, assertGreater, assertMatch } from "@std/assert";
-import { createProject } from "../runtime/bundle.ts";
-import { chromium } from "../runtime/chromium.ts";
-import { node } from "../runtime/node.ts";
+import { assert, assertEquals, assertExists, assertGreater, assertMatch } from "@std/assert";
+import { createProject, type Project } from "../runtime/bundle.ts";
+import { chromium, runInChromium } from "../runtime/chromium.ts";
+import { node, runInNode } from "../runtime/node.ts";
 import { type Stack, startStack } from "../sdk/stack.ts";
 import { installed, testWhen } from "../support/mod.ts";
 import { openTab, type Tab } from "./browser.ts";
+import { parsePage } from "./markdown.ts";
 
 const repository = new URL("../../", import.meta.url);
 const needs = {
@@ -53,8 +54,8 @@ testWhen(needs, "planner, worker and a person in a browser coordinate over one c
     await tab.evaluate(submit("text", "say", "please hurry"));
     await planner.printed(/person says: please hurry/);
   });
+  await using project = await createProject();
   await t.step("the worker joins and takes all incidents", async () => {
-    await using project = await createProject();
     const bundle = await project.bundle(new URL("examples/worker.mjs", repository), "node");
     const worker = run("node", [bundle, invitation], { ...environment, AGENT_DIR: `${folder.path}/worker` });
     assertEquals(await worker.ended(), 0, worker.output());
@@ -67,10 +68,33 @@ testWhen(needs, "planner, worker and a person in a browser coordinate over one c
     assertMatch(String(await tab.evaluate('document.getElementById("state").innerText')), /over webtransport/);
     await photograph(tab, `${folder.path}/page.png`);
   });
+  await t.step("the README's ten lines run in Node and in a browser, as they do in Deno", async () => {
+    const account = { apiUrl: stack.api.url, apiKey: stack.account.apiKey };
+    const inNode = { ...account, endpoint: stack.grpcUrl, tls: { caFile: stack.caFile } };
+    assertEquals(await runInNode(await tenLines(project, "node", inNode)), "hello, bob\n");
+    const tls = { certificateHashes: [await stack.certificateHash()] };
+    const inPage = { ...account, endpoint: stack.quicUrl, tls };
+    assertEquals(await runInChromium(await tenLines(project, "browser", inPage)), "hello, bob");
+  });
   served.kill();
   await served.ended();
   await checkLogs(stack);
 });
+
+/** The README's example as a bundle for another runtime, told where the service is; a page reports what it prints. */
+async function tenLines(project: Project, platform: "node" | "browser", service: unknown): Promise<string> {
+  const [block] = parsePage("README.md", await Deno.readTextFile(new URL("README.md", repository))).blocks
+    .filter(({ language }) => language === "ts");
+  assertExists(block);
+  const report = 'console.log = (text) => void fetch("/results", { method: "POST", body: text });';
+  const told = block.text.replace("const service = {};", `const service = ${JSON.stringify(service)};`)
+    .replaceAll("acme/ops/hello", `acme/ops/hello-${platform}`)
+    .replaceAll("agents/", `${platform === "node" ? project.folder : "ten"}/`);
+  assert(told !== block.text && told.includes(JSON.stringify(service)));
+  const entry = new URL(`file://${project.folder}/ten_lines.ts`);
+  await Deno.writeTextFile(entry, platform === "node" ? told : told.replace("\n", `\n${report}\n`));
+  return await project.bundle(entry, platform);
+}
 
 /** Fills a field of the page and sends its form. */
 function submit(field: string, form: string, text: string): string {

@@ -31,7 +31,7 @@ const fence = /^( *)(`{3,})([\w+-]*) *$/;
 export function readPages(): Page[] {
   const inDocs = Array.from(Deno.readDirSync(new URL("docs/", repository)), ({ name }) => `docs/${name}`)
     .filter((path) => path.endsWith(".md")).sort();
-  return ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...inDocs].map((path) =>
+  return ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "examples/README.md", ...inDocs].map((path) =>
     parsePage(path, Deno.readTextFileSync(new URL(path, repository)))
   );
 }

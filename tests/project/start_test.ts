@@ -130,7 +130,10 @@ async function visit(stack: RunningStack, folder: string): Promise<void> {
     assertMatch(await (await fetch(url)).text(), /^# TYPE static_(api|relay)_/m);
   }
   assertStringIncludes(output, `Data      ${folder}\n`);
-  assertMatch(output, /making its database[^]*done[^]*Try next.*\n( +deno task static .+\n){3}/);
+  assertMatch(
+    output,
+    /making its database[^]*done[^]*Next, in another terminal:\n +export .+\n( +deno task static .+\n){3}/,
+  );
   const log = await Deno.readTextFile(`${folder}/logs/relay.log`);
   assertStringIncludes(log, '"event":"configuration"');
   assert(!log.includes("quota_api_failed"), "the relay has found the API");

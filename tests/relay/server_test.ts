@@ -1,6 +1,6 @@
 // The relay's ports as a whole: health, browsers' rules, renewed certificates, draining, cover, slow readers, the proxy.
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
-import { createClient } from "@connectrpc/connect";
+import { createClient, type Transport } from "@connectrpc/connect";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { limits, Relay as RelayService } from "../../proto/mod.ts";
 import { createCertificate } from "../support/mod.ts";
@@ -8,6 +8,7 @@ import { type Relay, TestAgent } from "./agent.ts";
 import { CellClient } from "./cell_client.ts";
 import { certificateHash, connectTransport, openQuic, openWebTransport, quicCarrier } from "./deno_clients.ts";
 import { startProxyProcess } from "./proxy_process.ts";
+import type { RelayClient } from "./relay_client.ts";
 import { startTestRelay, testOrigin, type TestRelay } from "./test_relay.ts";
 import { TypedClient } from "./typed_client.ts";
 
@@ -170,39 +171,74 @@ Deno.test("cover comes at every tick, carries nothing, and is counted", async ()
   assertGreater(relay.counted.padding, 0);
 });
 
-Deno.test("a reader that stops is cut off with slow_reader, and others notice nothing", async () => {
-  await using relay = await startTestRelay({ slowReaderMs: 300 });
-  const alice = await TestAgent.connect(quic(relay));
-  const gate = Promise.withResolvers<void>();
-  let reading = true;
-  const open = async (): Promise<CellClient> => {
-    const carrier = await quicCarrier(relay.server.quicPort, relay.certificate.cert);
-    async function* chunks(): AsyncGenerator<Uint8Array> {
-      for await (const chunk of carrier.chunks) {
-        if (!reading) await gate.promise;
-        yield chunk;
-      }
+/** Passes on what it is given until it is told to stop, and goes on later. */
+class Tap {
+  readonly #opened = Promise.withResolvers<void>();
+  #open = true;
+
+  stop(): void {
+    this.#open = false;
+  }
+
+  resume(): void {
+    this.#open = true;
+    this.#opened.resolve();
+  }
+
+  async *through<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
+    for await (const item of items) {
+      if (!this.#open) await this.#opened.promise;
+      yield item;
     }
-    return new CellClient({ ...carrier, chunks: chunks() });
-  };
-  const bob = await TestAgent.connect({ open, origin: testOrigin });
+  }
+}
+
+/** Alice sends more than anything on the way can hold to Bob, who has stopped reading; he resumes later. */
+async function stopReading(relay: TestRelay, open: (tap: Tap) => Promise<RelayClient>): Promise<void> {
+  const messages = 30;
+  const tap = new Tap();
+  const alice = await TestAgent.connect(quic(relay));
+  const bob = await TestAgent.connect({ open: () => open(tap), origin: testOrigin });
   const channelId = await alice.createChannel();
   const { sequence } = await alice.client.call("SendCommit", alice.commit(channelId, 0, { added: [bob.agentId] }));
   await bob.client.notices.first("DeliverWelcome", 1);
   await bob.acknowledge(channelId, sequence);
   await bob.subscribe(channelId, { windowBytes: limits.windowBytes });
-  reading = false;
-  for (let i = 0; i < 12; i++) await alice.client.call("SendMessage", alice.message(channelId, 1, 500_000));
+  tap.stop();
+  for (let i = 0; i < messages; i++) await alice.client.call("SendMessage", alice.message(channelId, 1, 400_000));
   await until(() => relay.meter.slowReaders === 1, "cut off");
   await alice.client.call("Ping", {});
-  reading = true;
-  gate.resolve();
+  tap.resume();
   await bob.client.ended;
   await bob.reconnect();
   await bob.subscribe(channelId, { windowBytes: limits.windowBytes, tag: 2 });
-  const delivered = await bob.client.notices.first("DeliverMessage", 12);
-  assertEquals(new Set(delivered.map((message) => message.sequence)).size, 12);
+  const delivered = await bob.client.notices.first("DeliverMessage", messages);
+  assertEquals(new Set(delivered.map((message) => message.sequence)).size, messages);
   for (const { client } of [alice, bob]) client.close();
+}
+
+Deno.test("a reader that stops is cut off with slow_reader, and others notice nothing: QUIC", async () => {
+  await using relay = await startTestRelay({ slowReaderMs: 300 });
+  await stopReading(relay, async (tap) => {
+    const carrier = await quicCarrier(relay.server.quicPort, relay.certificate.cert);
+    return new CellClient({ ...carrier, chunks: tap.through(carrier.chunks) });
+  });
+});
+
+Deno.test("a reader that stops is cut off with slow_reader, and others notice nothing: Deliver over HTTP/2", async () => {
+  await using relay = await startTestRelay({ slowReaderMs: 300 });
+  using http = connectTransport(relay.server.grpcPort, relay.certificate.cert);
+  await stopReading(relay, (tap) => {
+    const { unary, stream } = http.transport;
+    const tapped: Transport = {
+      unary,
+      stream: async (...args) => {
+        const response = await stream(...args);
+        return { ...response, message: tap.through(response.message) };
+      },
+    };
+    return Promise.resolve(new TypedClient(tapped));
+  });
 });
 
 Deno.test("the proxy covers typed sessions on the network, reads its certificate again, and reports a lost relay", async () => {

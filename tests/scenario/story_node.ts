@@ -1,6 +1,6 @@
-/** The story in Node: what to play is the argument, in JSON, and the results are its output. */
+/** The story in Node, with the npm package: what to play is the argument, in JSON, and the results are its output. */
 import process from "node:process";
-import { ChannelManager } from "../../sdk/mod.ts";
+import { ChannelManager } from "static-sdk";
 import { runTests } from "../runtime/suite.ts";
 import { beGuest, createStory } from "./story.ts";
 

@@ -1,10 +1,10 @@
 // One scenario with a really running relay and API, in every runtime, and all runtimes together in one channel.
 import { assertEquals, assertGreater } from "@std/assert";
 import { ChannelManager } from "../../sdk/mod.ts";
-import { createProject } from "../runtime/bundle.ts";
 import { chromium, runInChromium } from "../runtime/chromium.ts";
-import { node, runInNode } from "../runtime/node.ts";
+import { runInNode } from "../runtime/node.ts";
 import { runTests, type RuntimeResult } from "../runtime/suite.ts";
+import { installPackage, packageTools } from "../sdk/npm_package.ts";
 import { type Stack, startStack } from "../sdk/stack.ts";
 import { testWhen } from "../support/mod.ts";
 import { createStory, type StoryTarget } from "./story.ts";
@@ -81,14 +81,17 @@ async function killInTheMiddle(stack: Stack, dataDir: string): Promise<void> {
   assertEquals((await bob.health(name)).missing, []);
 }
 
-const nodeAndChromium = { met: node.met && chromium.met, reason: `${node.reason}, or ${chromium.reason}` };
+const nodeAndChromium = {
+  met: packageTools.met && chromium.met,
+  reason: `${packageTools.reason}, or ${chromium.reason}`,
+};
 
 testWhen(nodeAndChromium, "the story in Node and Chromium, and all three runtimes in one channel", async (t) => {
   await using stack = await startStack();
   await using folder = await temporaryFolder();
-  await using project = await createProject();
+  await using project = await installPackage();
   const dataDir = folder.path;
-  const inNode = await project.bundle(new URL("story_node.ts", import.meta.url), "node");
+  const inNode = await project.bundle(new URL("story_node.ts", import.meta.url), "node", ["static-sdk"]);
   const inPage = await project.bundle(new URL("story_browser.ts", import.meta.url), "browser");
   const pinned = { certificateHashes: [await stack.certificateHash()] };
   const page = { dataDir: "story", messages: 100 * scale };
@@ -108,7 +111,7 @@ testWhen(nodeAndChromium, "the story in Node and Chromium, and all three runtime
   });
   const play = { dataDir, endpoint: stack.grpcUrl, label: "node", messages: 200 * scale, transport: "grpc" };
   const overGrpc = targetOf(stack, play);
-  await t.step("in Node, over the gRPC stream", async () => {
+  await t.step("in Node, with the npm package as it is packed, over the gRPC stream", async () => {
     assertPassed(JSON.parse(await runInNode(inNode, JSON.stringify({ target: overGrpc }))));
   });
   await t.step("in Chromium, over WebTransport and without it", async () => {

@@ -3,10 +3,8 @@ import { assert, assertEquals, assertGreater } from "@std/assert";
 import { build, stop } from "esbuild";
 import { gzip } from "node:zlib";
 import { promisify } from "node:util";
-import { buildPackage } from "../../.ci/build_npm.ts";
-import { createProject } from "../runtime/bundle.ts";
-import { node } from "../runtime/node.ts";
-import { installed, runCommand, testWhen } from "../support/mod.ts";
+import { runCommand, testWhen } from "../support/mod.ts";
+import { installPackage, packageTools } from "./npm_package.ts";
 import { startStack } from "./stack.ts";
 
 /** What is marked as an error must be one: types that had become `any` would let it pass. */
@@ -30,29 +28,13 @@ try {
 `;
 const maxBrowserBytes = 150 * 1024;
 
-/** A project with the dependencies and, unpacked, the package. */
-async function installPackage(): Promise<{ readonly folder: string } & AsyncDisposable> {
-  await using opened = new AsyncDisposableStack();
-  const project = opened.use(await createProject());
-  const out = await Deno.makeTempDir({ prefix: "static-npm-" });
-  opened.defer(() => Deno.remove(out, { recursive: true }));
-  const { tarball } = await buildPackage(out);
-  const target = `${project.folder}/node_modules/static-sdk`;
-  await Deno.mkdir(target);
-  await runCommand("tar", ["-xzf", tarball, "--strip-components=1", "-C", target]);
-  const moved = opened.move();
-  return { folder: project.folder, [Symbol.asyncDispose]: () => moved.disposeAsync() };
-}
-
 /** Every script of the README with the output that is printed below it. */
 function examples(readme: string): { readonly script: string; readonly output: string }[] {
   const blocks = readme.matchAll(/```js\n([^]*?)```\s+```text\n([^]*?)```/g);
   return Array.from(blocks, ([, script = "", output = ""]) => ({ script, output }));
 }
 
-const needs = { met: node.met && installed("npm", "tar").met, reason: "node, npm or tar is not installed" };
-
-testWhen(needs, "the npm package works as its README says", async (t) => {
+testWhen(packageTools, "the npm package works as its README says", async (t) => {
   await using opened = await installPackage();
   const { folder } = opened;
   const manifest = JSON.parse(await Deno.readTextFile(`${folder}/node_modules/static-sdk/package.json`));

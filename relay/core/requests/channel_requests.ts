@@ -20,18 +20,19 @@ export async function createChannel(
   { name, nonce }: RequestBody<"CreateChannel">,
 ): Promise<ReplyBody<"CreateChannel">> {
   const { engine, nowMs, randomBytes, log } = core.deps;
-  if (await engine.countChannels(agent.account) >= core.config.channelsPerAccount) {
-    throw new Refusal("rate_limited", `This account has ${core.config.channelsPerAccount} channels; close some first`);
-  }
+  const maxOpen = core.config.channelsPerAccount;
   const timeMs = nowMs();
   const channelId = binaryIdFromBytes<ChannelId>(randomBytes(channelIdBytes));
   const { account, agentId: creator } = agent;
-  const outcome = await engine.createChannel({ channelId, name, account, creator, nonce, timeMs });
+  const outcome = await engine.createChannel({ channelId, name, account, creator, nonce, timeMs, maxOpen });
   if (outcome.kind === "name_taken") {
     throw new Refusal(
       "name_taken",
       `This account has a channel named "${name}"; close it first or choose another name`,
     );
+  }
+  if (outcome.kind === "too_many") {
+    throw new Refusal("rate_limited", `This account has ${maxOpen} channels; close some first`);
   }
   const created = outcome.kind === "created" ? { channelId, name } : outcome.original;
   if (created.name !== name) throw new Refusal("invalid_request", "This nonce made a channel of another name");
@@ -130,7 +131,8 @@ export async function closeChannel(
   const channel = await core.channels.open(channelId);
   if (channel === undefined) throw channelNotFound();
   const { state } = channel;
-  const mayClose = channel.account === agent.account || (state.owners.has(agent.agentId));
+  const owns = state.owners.has(agent.agentId) && state.members.get(agent.agentId)?.leaving?.reason !== "left";
+  const mayClose = channel.account === agent.account || owns;
   if (!mayClose) {
     await openAsMember(asker, channelId);
     throw new Refusal("not_allowed", "Only an owner, or the account that created a channel, may close it");

@@ -26,6 +26,8 @@ import { epochConflict } from "./channel_requests.ts";
 import { checkOwn } from "./key_package_requests.ts";
 
 const requestIdBytes = 16;
+/** Its record stays on disk for so long; the reply tells. */
+const longestInviteMs = 400 * 24 * 60 * 60 * 1000;
 /** Attempts at a record that others change at the same time. */
 const maxAttempts = 5;
 
@@ -39,11 +41,12 @@ interface InviteRecord {
 
 export async function registerInvite(
   asker: AgentAsker,
-  { channelId, inviteId, expiresAtMs, uses }: RequestBody<"RegisterInvite">,
+  { channelId, inviteId, expiresAtMs: wantedMs, uses }: RequestBody<"RegisterInvite">,
 ): Promise<ReplyBody<"RegisterInvite">> {
   const { core, agent } = asker;
   const { engine, nowMs } = core.deps;
   const { state } = await openAsMember(asker, channelId);
+  const expiresAtMs = Math.min(wantedMs, nowMs() + longestInviteMs);
   if (expiresAtMs <= nowMs()) throw new Refusal("invalid_request", "The invite has expired already; check the clock");
   const since = state.members.get(agent.agentId)?.since ?? 0;
   const key = inviteKey(channelId, inviteId);

@@ -32,6 +32,9 @@ export async function uploadKeyPackage(
     ...(last && { lastResort: last }),
     replace,
     capacity: core.config.limits.keyPackagesPerAgent,
+    account: agent.account,
+    bytesPerAccount: core.config.keyPackageBytesPerAccount,
+    bytesInAll: core.config.keyPackageBytesInAll,
     nowMs: core.deps.nowMs(),
   });
   return { stored: count.keyPackages, hasLastResort: count.hasLastResort };

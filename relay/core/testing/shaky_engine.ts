@@ -31,7 +31,7 @@ export function createShakyEngine(real: Engine, options: ShakyOptions): ShakyEng
       }),
     findChannel: (channelId): Promise<ChannelRecord | undefined> => read(() => real.findChannel(channelId)),
     listChannels: (query) => read(() => real.listChannels(query)),
-    countChannels: (account) => read(() => real.countChannels(account)),
+    listJoining: (query) => read(() => real.listJoining(query)),
     agedChannels: (query) => read(() => real.agedChannels(query)),
     append: (channelId, entry) => write(channelId, () => real.append(channelId, entry)),
     read: (channelId, from) => read(() => real.read(channelId, from)),

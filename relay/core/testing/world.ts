@@ -35,10 +35,11 @@ export interface WorldOptions {
   readonly random?: (length: number) => Uint8Array;
   /** Continue on an engine that another world used, as after a restart. */
   readonly engine?: Engine;
+  readonly startMs?: number;
 }
 
-export async function createWorld({ config, random, engine: given }: WorldOptions = {}): Promise<World> {
-  const time = new SimulatedTime(startMs);
+export async function createWorld({ config, random, engine: given, ...options }: WorldOptions = {}): Promise<World> {
+  const time = new SimulatedTime(options.startMs ?? startMs);
   const engine = given ?? await openSqliteEngine({ path: ":memory:" });
   const meter = createMeter();
   const events: CoreEvent[] = [];

@@ -98,7 +98,6 @@ export function channelContract(test: ContractTest): void {
     const after = first.channels.at(-1) ?? fail();
     assertEquals(await engine.listChannels({ ...query, after }), { channels: expected.slice(4), more: false });
     assertEquals(await engine.listChannels({ ...query, limit: 6 }), { channels: expected, more: false });
-    assertEquals(await engine.countChannels(sampleAccount(5)), 3);
   });
 
   test("listChannels() follows additions and removals, removals first, and leaves out closed channels", async (engine) => {
@@ -116,7 +115,36 @@ export function channelContract(test: ContractTest): void {
     await engine.append(channelId, commit("4", 3, { added: [agentId] }));
     await engine.append(channelId, message("5", { kind: "close", epoch: 4 }));
     assert(!await listed());
-    assertEquals(await engine.countChannels(sampleAccount(1)), 0);
+  });
+
+  test("listJoining() answers where the agent has not consumed the entry that added it", async (engine) => {
+    const agentId = sampleAgent(5);
+    for (let i = 1; i <= 5; i++) {
+      const channelId = await createChannel(engine, i);
+      await engine.append(channelId, commit("1", 0, { added: i === 1 ? [] : [agentId] }));
+      await engine.append(channelId, message("2", { epoch: 1 }));
+    }
+    await engine.moveCursor(sampleChannelId(2), agentId, 1);
+    await engine.append(sampleChannelId(3), message("close", { kind: "close", epoch: 1 }));
+    const joining = [4, 5].map(sampleChannelId);
+    assertEquals(await engine.listJoining({ agentId, limit: 2 }), { channels: joining, more: false });
+    assertEquals(await engine.listJoining({ agentId, limit: 1 }), { channels: joining.slice(0, 1), more: true });
+    const [after] = joining;
+    assertEquals((await engine.listJoining({ agentId, limit: 1, ...(after && { after }) })).channels, joining.slice(1));
+    // Removed and added again at once: it starts anew.
+    await engine.append(sampleChannelId(2), commit("3", 1, { added: [agentId], removed: [agentId] }));
+    assertEquals((await engine.listJoining({ agentId, limit: 3 })).channels.length, 3);
+  });
+
+  test("createChannel() counts the account's open channels, and answers the original at the limit too", async (engine) => {
+    const limited = { maxOpen: 2 };
+    await createChannel(engine, 1, limited);
+    await createChannel(engine, 2, limited);
+    const outcome = async (number: number): Promise<string> =>
+      (await engine.createChannel({ ...sampleChannel(number), ...limited })).kind;
+    assertEquals([await outcome(3), await outcome(2)], ["too_many", "duplicate"]);
+    await engine.append(sampleChannelId(1), message("close", { kind: "close" }));
+    assertEquals(await outcome(3), "created");
   });
 
   test("a close entry ends the log: it can be read, nothing can be appended, its keys are still answered", async (engine) => {

@@ -3,13 +3,15 @@ import { assertEquals, assertExists, assertThrows } from "@std/assert";
 import type { KeyPackagePools, PoolUpload } from "../engine.ts";
 import { EngineError } from "../errors.ts";
 import type { ContractTest } from "./contract.ts";
-import { sampleAgent, samplePackage } from "./sample.ts";
+import { sampleAccount, sampleAgent, samplePackage } from "./sample.ts";
 
 const agentId = sampleAgent(1);
 const nowMs = 1000;
 
 function upload(numbers: readonly number[], changes: Partial<PoolUpload> = {}): PoolUpload {
-  return { keyPackages: numbers.map((n) => samplePackage(n)), replace: false, capacity: 100, nowMs, ...changes };
+  const keyPackages = numbers.map((n) => samplePackage(n));
+  const room = { account: sampleAccount(1), bytesPerAccount: 1_000_000, bytesInAll: 1_000_000 };
+  return { keyPackages, replace: false, capacity: 100, nowMs, ...room, ...changes };
 }
 
 function claim(pools: KeyPackagePools, key: string, atMs = nowMs): number | undefined {
@@ -98,5 +100,31 @@ export function keyPackageContract(test: ContractTest): void {
     assertEquals(claim(keyPackages, "first"), 9);
     assertThrows(() => keyPackages.claim(agentId, { key: "", nowMs }), EngineError);
     assertThrows(() => keyPackages.put(agentId, upload([1], { capacity: -1 })), EngineError);
+  });
+
+  test("keyPackages: an account that uploads too much loses its own oldest pools, and no more", async ({ keyPackages }) => {
+    await undefined;
+    const bytes = samplePackage(1).bytes.length;
+    const put = (agent: number, account: number, changes: Partial<PoolUpload> = {}): unknown =>
+      keyPackages.put(sampleAgent(agent), upload([1, 2], { account: sampleAccount(account), ...changes }));
+    const counts = (): number[] =>
+      [1, 2, 3, 4].map((agent) => keyPackages.count(sampleAgent(agent), nowMs).keyPackages);
+    const limits = { bytesPerAccount: 4 * bytes };
+    put(1, 1);
+    put(2, 2);
+    put(3, 2);
+    put(4, 2, limits);
+    assertEquals(counts(), [2, 0, 2, 2]);
+    // What was claimed, and may be asked for again, counts too.
+    keyPackages.claim(sampleAgent(3), { key: "a", nowMs });
+    put(2, 2, limits);
+    assertEquals(counts(), [2, 2, 0, 2]);
+    put(3, 3, { bytesInAll: 6 * bytes });
+    assertEquals(counts(), [0, 2, 1, 2]);
+    // One that goes on to another account no longer counts for the first, and what expires counts for nobody.
+    put(2, 3, limits);
+    keyPackages.expire(10_000);
+    put(1, 2, { ...limits, nowMs });
+    assertEquals(counts(), [2, 0, 0, 0]);
   });
 }

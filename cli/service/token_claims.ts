@@ -1,6 +1,6 @@
 /** What a token says about itself. Read, not verified: it has just come from the API that made it. */
-import { decodeBase64url } from "../proto/mod.ts";
-import { Failure } from "./failure.ts";
+import { decodeBase64url } from "../../proto/mod.ts";
+import { Failure } from "../failure.ts";
 
 export interface Claims {
   readonly accountId: string;

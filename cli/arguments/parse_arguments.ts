@@ -1,6 +1,6 @@
 /** From words on the command line to a command and what it was given. Whatever is not on the command's list is refused. */
-import { type Command, type FlagSpec, type Given, globalFlags } from "./command.ts";
-import { badInput } from "./failure.ts";
+import { type Command, type FlagSpec, type Given, globalFlags } from "../command.ts";
+import { badInput } from "../failure.ts";
 import { nearest } from "./suggest.ts";
 
 export interface Parsed {

@@ -1,7 +1,7 @@
 /** Members and messages as people and as JSON see them. */
-import type { ChannelMember } from "../sdk/mod.ts";
+import type { ChannelMember } from "../../sdk/mod.ts";
 import { encodeBase64 } from "./base64.ts";
-import { printable } from "./output.ts";
+import { printable } from "../output.ts";
 
 /** What an agent calls itself. Bytes that are no text are shown in hexadecimal. */
 export function identityText(identity: Uint8Array): string {

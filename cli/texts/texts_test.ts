@@ -1,13 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { payloadFields, payloadLines } from "./channel_texts.ts";
-import { exitCodes, exitOf } from "./exit_codes.ts";
-import { Failure, toFailure } from "./failure.ts";
-import { printable, table } from "./output.ts";
-import { tcpAddressOf } from "./relay_address.ts";
-import { nearest } from "./suggest.ts";
+import { exitCodes, exitOf } from "../exit_codes.ts";
+import { Failure, toFailure } from "../failure.ts";
+import { printable, table } from "../output.ts";
+import { tcpAddressOf } from "../service/relay_address.ts";
+import { nearest } from "../arguments/suggest.ts";
 import { ago, span, utc } from "./times.ts";
-import { parseCount, parseDuration } from "./values.ts";
-import { errorCodes } from "../proto/mod.ts";
+import { parseCount, parseDuration } from "../arguments/values.ts";
+import { errorCodes } from "../../proto/mod.ts";
 
 Deno.test("printable() leaves nothing with which text from elsewhere could steer a terminal", () => {
   assertEquals(printable("a\x1b[2Jb\x07c\x9bd\re"), "a�[2Jb�c�d�e");

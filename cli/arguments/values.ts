@@ -1,5 +1,5 @@
 /** Values of flags: numbers and durations. */
-import { badInput } from "./failure.ts";
+import { badInput } from "../failure.ts";
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -1,5 +1,5 @@
 /** The reference in `docs/cli.md`: what `--help` says, command by command. */
-import type { Command } from "./command.ts";
+import type { Command } from "../command.ts";
 import { commandHelp, overview } from "./help.ts";
 
 const program = "static";

@@ -1,5 +1,5 @@
 /** Completion for shells, from the table of commands: words of commands, then their flags. */
-import { type Command, type FlagSpec, globalFlags } from "./command.ts";
+import { type Command, type FlagSpec, globalFlags } from "../command.ts";
 
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = typeof shells[number];

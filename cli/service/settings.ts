@@ -1,9 +1,9 @@
 /** Which service, with which key: what stands on the command line, then the environment, then the file, then a local stack. */
-import { parseApiKey } from "../proto/mod.ts";
-import type { Context } from "./command.ts";
+import { parseApiKey } from "../../proto/mod.ts";
+import type { Context } from "../command.ts";
 import { type Credentials, readCredentials, reasonOf } from "./credentials.ts";
-import { badInput, Failure } from "./failure.ts";
-import type { Platform } from "./platform/platform.ts";
+import { badInput, Failure } from "../failure.ts";
+import type { Platform } from "../platform/platform.ts";
 
 export interface Settings {
   readonly apiUrl: string;

@@ -1,12 +1,12 @@
 /** What `doctor` looks at, one after the other. Each check answers what it found and, if that is not well, what to do. */
-import { agentName } from "./agent.ts";
-import { ApiClient } from "./api_client.ts";
-import type { Context } from "./command.ts";
-import { toFailure } from "./failure.ts";
-import { tcpAddressOf } from "./relay_address.ts";
-import { requireKey, requireRelay, type Settings } from "./settings.ts";
-import { span, utc } from "./times.ts";
-import { readClaims } from "./token_claims.ts";
+import { agentName } from "../agent.ts";
+import { ApiClient } from "../service/api_client.ts";
+import type { Context } from "../command.ts";
+import { toFailure } from "../failure.ts";
+import { tcpAddressOf } from "../service/relay_address.ts";
+import { requireKey, requireRelay, type Settings } from "../service/settings.ts";
+import { span, utc } from "../texts/times.ts";
+import { readClaims } from "../service/token_claims.ts";
 
 export interface Finding {
   /** Skipped: it needs something that an earlier check found broken. */
@@ -150,7 +150,7 @@ async function checkSession(context: Context, settings: Settings): Promise<Findi
   const { platform } = context;
   const dataDir = await platform.files.makeTemporaryFolder();
   try {
-    const { StaticClient } = await import("../sdk/mod.ts");
+    const { StaticClient } = await import("../../sdk/mod.ts");
     const startMs = platform.nowMs();
     await using client = await StaticClient.connect({
       endpoint: requireRelay(settings),

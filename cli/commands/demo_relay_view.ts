@@ -2,7 +2,7 @@
  * What the relay sees of an agent: the requests in the cells that reach it, read with nothing but the wire contract. That is
  * all it gets; the keys to what is inside stay with the members.
  */
-import { CellReader, type ClientEnvelope, decodeClientEnvelope, limits } from "../proto/mod.ts";
+import { CellReader, type ClientEnvelope, decodeClientEnvelope, limits } from "../../proto/mod.ts";
 
 export interface Sight {
   readonly text: string;

@@ -1,6 +1,6 @@
 /** The HTTP API, one method per operation. Answers are read field by field; refusals become failures with what to do. */
-import { Failure } from "./failure.ts";
-import type { HttpAnswer, HttpRequest, Platform } from "./platform/platform.ts";
+import { Failure } from "../failure.ts";
+import type { HttpAnswer, HttpRequest, Platform } from "../platform/platform.ts";
 
 export interface NewKey {
   readonly id: string;

@@ -2,8 +2,8 @@
  * The per-user file that `signup` and `login` write and that the SDK reads: JSON, 0600. It holds one API key with the
  * addresses at which it is good, because a key must never be sent anywhere else.
  */
-import { Failure } from "./failure.ts";
-import type { Platform } from "./platform/platform.ts";
+import { Failure } from "../failure.ts";
+import type { Platform } from "../platform/platform.ts";
 
 export interface Credentials {
   readonly api_key?: string;

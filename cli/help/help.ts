@@ -1,7 +1,7 @@
 /** Help, from the table of commands; the reference in `docs/cli.md` is the same text. */
-import { type Command, type FlagSpec, globalFlags } from "./command.ts";
-import { exitCodes } from "./exit_codes.ts";
-import { table } from "./output.ts";
+import { type Command, type FlagSpec, globalFlags } from "../command.ts";
+import { exitCodes } from "../exit_codes.ts";
+import { table } from "../output.ts";
 
 /** `STATIC_…` variables that the CLI reads. */
 const variables = [

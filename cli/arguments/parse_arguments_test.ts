@@ -1,8 +1,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { parseArguments } from "./arguments.ts";
-import type { Command } from "./command.ts";
-import { commands } from "./command_table.ts";
-import { Failure } from "./failure.ts";
+import { parseArguments } from "./parse_arguments.ts";
+import type { Command } from "../command.ts";
+import { commands } from "../command_table.ts";
+import { Failure } from "../failure.ts";
 
 const parse = (...argv: string[]): ReturnType<typeof parseArguments> => parseArguments(argv, commands);
 

@@ -1,5 +1,5 @@
 /** The relay's TCP port, where its health and its certificate can be seen by anybody. */
-import { badInput } from "./failure.ts";
+import { badInput } from "../failure.ts";
 
 /** A relay's default ports belong together: 4433 for QUIC, 5000 for everything over TCP. */
 const [defaultQuic, defaultTcp] = [4433, 5000];
