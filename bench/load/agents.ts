@@ -14,6 +14,7 @@ import {
   maxMessageEnvelopeOverhead,
   type MessageId,
   parseChannelName,
+  type RequestBody,
 } from "../../proto/mod.ts";
 import { createPrivateMessage, createWelcome } from "../../tests/support/mls.ts";
 import { linesOf } from "../relay/lines.ts";
@@ -44,10 +45,13 @@ interface Channel {
   readonly id: ChannelId;
   readonly sender: LoadClient;
   readonly receivers: number;
+  readonly epoch: number;
   counter: number;
 }
 
 const connectingAtOnce = 8;
+/** A Welcome grows with those whom it is for, and each of them gets it whole. */
+const addedAtOnce = 50;
 const acknowledgeEvery = 32;
 const pingMs = 10_000;
 const tickMs = 4;
@@ -117,23 +121,16 @@ class Agents {
     const nonce = crypto.getRandomValues(new Uint8Array(16));
     const name = parseChannelName(`bench/load/c-${nonce.toHex()}`);
     const { channelId } = await sender.call("CreateChannel", { name, nonce });
-    const added = receivers.map(({ agentId }) => agentId);
-    await sender.call("SendCommit", {
-      channelId,
-      epoch: 0,
-      commit: createPrivateMessage({ groupId: binaryIdToBytes(channelId), contentType: 3 }),
-      added,
-      removed: [],
-      welcomes: [{ recipients: added, welcome: createWelcome(added.length) }],
-      answers: [],
-      leaves: [],
-      rejoins: [],
-    });
-    for (const receiver of receivers) await this.#follow(receiver, channelId);
-    return { id: channelId, sender, receivers: receivers.length, counter: 0 };
+    let epoch = 0;
+    for (let at = 0; at < receivers.length; at += addedAtOnce) {
+      const added = receivers.slice(at, at + addedAtOnce);
+      const { sequence } = await sender.call("SendCommit", commitOf(channelId, epoch++, added));
+      for (const receiver of added) await this.#follow(receiver, channelId, sequence);
+    }
+    return { id: channelId, sender, receivers: receivers.length, epoch, counter: 0 };
   }
 
-  async #follow(client: LoadClient, channelId: ChannelId): Promise<void> {
+  async #follow(client: LoadClient, channelId: ChannelId, joined: number): Promise<void> {
     let unacknowledged = 0;
     client.onNotice = ({ operation, body }) => {
       if (operation !== "DeliverMessage") return;
@@ -144,7 +141,7 @@ class Agents {
       unacknowledged = 0;
       client.acknowledge({ channelId, consumed: body.sequence, received: body.sequence });
     };
-    await client.call("Acknowledge", { channelId, consumed: 1, received: 1 });
+    await client.call("Acknowledge", { channelId, consumed: joined, received: joined });
     await client.call("Subscribe", { channelId, windowBytes: 1 << 20, tag: 1 });
   }
 
@@ -196,17 +193,32 @@ class Agents {
   }
 }
 
+function commitOf(channelId: ChannelId, epoch: number, members: readonly LoadClient[]): RequestBody<"SendCommit"> {
+  const added = members.map(({ agentId }) => agentId);
+  return {
+    channelId,
+    epoch,
+    commit: createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch, contentType: 3 }),
+    added,
+    removed: [],
+    welcomes: [{ recipients: added, welcome: createWelcome(added.length) }],
+    answers: [],
+    leaves: [],
+    rejoins: [],
+  };
+}
+
 function send(channel: Channel, number: number): Promise<unknown> {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   new DataView(bytes.buffer).setUint32(0, number);
   const messageId = binaryIdFromBytes<MessageId>(bytes);
   const ciphertext = createPrivateMessage({
     groupId: binaryIdToBytes(channel.id),
-    epoch: 1,
+    epoch: channel.epoch,
     authenticatedData: encodeMessageAad({ messageId, counter: ++channel.counter }),
     ciphertext: new Uint8Array(cellFillingBytes),
   });
-  return channel.sender.call("SendMessage", { channelId: channel.id, epoch: 1, messageId, ciphertext });
+  return channel.sender.call("SendMessage", { channelId: channel.id, epoch: channel.epoch, messageId, ciphertext });
 }
 
 async function tick(): Promise<void> {
