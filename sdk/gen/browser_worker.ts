@@ -130,27 +130,28 @@ export const source =
   "er(Me),o=()=>{},s=new Promise(d=>o=d),c,u=d=>{c?.(),o(d)};t.closed.then(({closeCode:d=0})=>u(Te(d)),d=>u({mess" +
   "age:v(d)}));let i=()=>{r.close().catch(()=>{}),c??=t.after(Se,()=>{t.close(0),o({message:\"the relay ended the " +
   "stream\"})})};return{read:async()=>{try{let{value:d}=await e.read(new Uint8Array(n));if(d!==void 0&&d.length>0)" +
-  "return n=d.buffer,d}catch{}i()},write:d=>r.write(d),close:d=>{o({message:\"it was closed by this side\"}),d===0?" +
-  "i():t.close(d)},closed:s}}function Te(t){let e=W(t);return e===void 0?{message:\"the relay closed the connectio" +
-  "n\"}:{code:e,message:`the relay closed the connection with ${e}`}}var se={transport:\"webtransport\",carrier:\"udp" +
-  "\",unusable:({caCerts:t})=>oe()===void 0?\"this browser has no WebTransport\":t.length>0?\"a browser takes no cert" +
-  "ificates; give tls.certificateHashes\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=oe();if(o===void" +
-  " 0)throw new Error(\"this browser has no WebTransport\");n.throwIfAborted();let s=r.certificateHashes.map(h=>({a" +
-  "lgorithm:\"sha-256\",value:h})),c=`${t.includes(\":\")?`[${t}]`:t}:${e}`,u=new o(`https://${c}/`,{...s.length>0&&{" +
-  "serverCertificateHashes:s}});u.closed.catch(()=>{});let i=h=>u.close({closeCode:h}),d=()=>i(0);n.addEventListe" +
-  "ner(\"abort\",d);try{await u.ready;let{readable:h,writable:m}=await u.createBidirectionalStream();return ne({rea" +
-  "dable:h,writable:m,closed:u.closed,close:i,after:T})}catch(h){throw n.aborted?n.reason:h}finally{n.removeEvent" +
-  "Listener(\"abort\",d)}}};function oe(){return globalThis.WebTransport}var _e=2e3;function ie(t,e){let r,n,o=0,s=" +
-  "i=>{t.post({kind:\"written\",takenBytes:o-i.pendingBytes,counts:i.counts})},c=async({transport:i,target:d})=>{le" +
-  "t h=e.connectors.find(g=>g.transport===i);if(h===void 0)throw new Error(`no way to connect by ${i} in a thread" +
-  " of its own`);let m=r=await h.connect(d,new AbortController().signal),P=n=new E({cellBytes:f.cellBytes,write:(" +
-  "g,le)=>m.write(g,le),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)" +
-  "/2**32,onWritten:()=>s(P),onFailed:()=>t.post({kind:\"failed\"})});m.closed.then(g=>t.post({kind:\"closed\",end:g}" +
-  ")),t.post({kind:\"connected\"})},u=async()=>{let i=await r?.read();t.post({kind:\"chunk\",bytes:i?.slice()})};t.li" +
-  "sten(i=>{switch(i.kind){case\"connect\":return void c(i).catch(d=>t.post({kind:\"refused\",message:v(d)}));case\"pu" +
-  "sh\":return o+=i.envelope.length+y,n?.push(i.lane,i.envelope);case\"cellBytes\":return n?.setCellBytes(i.cellByte" +
-  "s);case\"configure\":return n?.configure(i.mode,i.intervalMs);case\"covering\":return n?.setCovering(i.covering);c" +
-  "ase\"flush\":return void n?.flush(i.timeoutMs).then(d=>{t.post({kind:\"flushed\",id:i.id,flushed:d})});case\"read\":" +
-  "return void u();case\"stop\":return n?.stop();case\"close\":return r?.close(i.closeCode),void e.after(_e,e.exit)}}" +
-  ")}function ae(t){let e=globalThis;ie({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{conn" +
-  "ectors:t,nowMs:re,after:T,randomBytes:_,exit:()=>e.close()})}ae([se,te]);\n";
+  "return n=d.buffer,d}catch{}i()},write:async d=>{try{await r.write(d)}catch(h){throw i(),h}},close:d=>{o({messa" +
+  "ge:\"it was closed by this side\"}),d===0?i():t.close(d)},closed:s}}function Te(t){let e=W(t);return e===void 0?" +
+  "{message:\"the relay closed the connection\"}:{code:e,message:`the relay closed the connection with ${e}`}}var s" +
+  "e={transport:\"webtransport\",carrier:\"udp\",unusable:({caCerts:t})=>oe()===void 0?\"this browser has no WebTransp" +
+  "ort\":t.length>0?\"a browser takes no certificates; give tls.certificateHashes\":void 0,connect:async({host:t,por" +
+  "t:e,trust:r},n)=>{let o=oe();if(o===void 0)throw new Error(\"this browser has no WebTransport\");n.throwIfAborte" +
+  "d();let s=r.certificateHashes.map(h=>({algorithm:\"sha-256\",value:h})),c=`${t.includes(\":\")?`[${t}]`:t}:${e}`,u" +
+  "=new o(`https://${c}/`,{...s.length>0&&{serverCertificateHashes:s}});u.closed.catch(()=>{});let i=h=>u.close({" +
+  "closeCode:h}),d=()=>i(0);n.addEventListener(\"abort\",d);try{await u.ready;let{readable:h,writable:m}=await u.cr" +
+  "eateBidirectionalStream();return ne({readable:h,writable:m,closed:u.closed,close:i,after:T})}catch(h){throw n." +
+  "aborted?n.reason:h}finally{n.removeEventListener(\"abort\",d)}}};function oe(){return globalThis.WebTransport}va" +
+  "r _e=2e3;function ie(t,e){let r,n,o=0,s=i=>{t.post({kind:\"written\",takenBytes:o-i.pendingBytes,counts:i.counts" +
+  "})},c=async({transport:i,target:d})=>{let h=e.connectors.find(g=>g.transport===i);if(h===void 0)throw new Erro" +
+  "r(`no way to connect by ${i} in a thread of its own`);let m=r=await h.connect(d,new AbortController().signal)," +
+  "P=n=new E({cellBytes:f.cellBytes,write:(g,le)=>m.write(g,le),after:e.after,nowMs:e.nowMs,random:()=>new DataVi" +
+  "ew(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:()=>s(P),onFailed:()=>t.post({kind:\"failed\"})});m.clo" +
+  "sed.then(g=>t.post({kind:\"closed\",end:g})),t.post({kind:\"connected\"})},u=async()=>{let i=await r?.read();t.pos" +
+  "t({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return void c(i).catch(d=>t.post" +
+  "({kind:\"refused\",message:v(d)}));case\"push\":return o+=i.envelope.length+y,n?.push(i.lane,i.envelope);case\"cell" +
+  "Bytes\":return n?.setCellBytes(i.cellBytes);case\"configure\":return n?.configure(i.mode,i.intervalMs);case\"cover" +
+  "ing\":return n?.setCovering(i.covering);case\"flush\":return void n?.flush(i.timeoutMs).then(d=>{t.post({kind:\"fl" +
+  "ushed\",id:i.id,flushed:d})});case\"read\":return void u();case\"stop\":return n?.stop();case\"close\":return r?.clos" +
+  "e(i.closeCode),void e.after(_e,e.exit)}})}function ae(t){let e=globalThis;ie({post:r=>e.postMessage(r),listen:" +
+  "r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:re,after:T,randomBytes:_,exit:()=>e.close()})}ae([se,te" +
+  "]);\n";

@@ -24,7 +24,7 @@ export const source =
   "ected:d(403,l.permissionDenied,329,\"ChannelError\"),membership_lapsed:d(410,l.failedPrecondition,330,\"ChannelEr" +
   "ror\"),store_locked:d(409,l.failedPrecondition,336,\"ChannelError\"),store_corrupt:d(500,l.internal,337,\"MlsError" +
   "\"),passphrase_wrong:d(401,l.unauthenticated,338,\"AuthError\")};function B(t){return Object.hasOwn(A,t)}function" +
-  " R(t){return de.get(t)}var de=new Map(Object.entries(A).flatMap(([t,{close:e}])=>B(t)?[[e,t]]:[])),p=class ext" +
+  " D(t){return de.get(t)}var de=new Map(Object.entries(A).flatMap(([t,{close:e}])=>B(t)?[[e,t]]:[])),p=class ext" +
   "ends Error{name=\"WireError\";code;requestId;constructor(e,r,n={}){super(r,n.cause===void 0?void 0:{cause:n.caus" +
   "e}),this.code=e,this.requestId=n.requestId}};var f=Object.freeze({cellBytes:4096,minCellBytes:1024,maxCellByte" +
   "s:16384,payloadBytes:1048576,ciphertextBytes:1081344,keyPackageBytes:16384,commitBytes:262144,welcomeBytes:209" +
@@ -33,14 +33,14 @@ export const source =
   "oofsPerCommit:100,featuresPerSession:64,identityBytes:256,tokenBytes:8192,originBytes:300,sessionTokenBytes:64" +
   ",errorTextBytes:1024,errorCodeBytes:64,nameComponentBytes:63,channelNameBytes:191,emailBytes:254,queueBytesPer" +
   "Channel:67108864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clock" +
-  "SkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var C=3,y=4,D={control:0" +
+  "SkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var C=3,y=4,R={control:0" +
   ",data:1};function k(t){if(!Number.isInteger(t)||t<f.minCellBytes||t>f.maxCellBytes)throw new p(\"protocol_error" +
   "\",`A cell has ${f.minCellBytes} to ${f.maxCellBytes} bytes, not ${t}`);return t}function M(t){if(t===0||t>f.en" +
   "velopeBytes)throw new p(\"payload_too_large\",`Cannot send an envelope of ${t} bytes; 1 to ${f.envelopeBytes} ar" +
   "e allowed`)}var E=class{#r;#e=[];#t=[];#n=[0,0];#s=0;constructor(e){this.#r=k(e)}set cellBytes(e){if(this.#s>0" +
   ")throw new TypeError(\"Cannot change the cell size while envelopes are waiting\");this.#r=k(e)}get cellBytes(){r" +
   "eturn this.#r}get pendingBytes(){return this.#s}push(e,r){M(r.length),(e===\"control\"?this.#e:this.#t).push(r)," +
-  "this.#s+=r.length+y}next(e){let r=this.#e.length>0?D.control:D.data,n=r===D.control?this.#e:this.#t;if(n.lengt" +
+  "this.#s+=r.length+y}next(e){let r=this.#e.length>0?R.control:R.data,n=r===R.control?this.#e:this.#t;if(n.lengt" +
   "h===0)return;let o=e?.length===this.#r?e:new Uint8Array(this.#r);return this.#o(o,n,r),o}#o(e,r,n){let o=C,s=0" +
   ",c=this.#n[n]??0;for(let i of r){if(c===0){if(e.length-o<=y)break;ce(e,o,i.length),o+=y,c=y}let a=c-y,h=i.suba" +
   "rray(a,a+e.length-o);if(e.set(h,o),o+=h.length,c+=h.length,c-y<i.length)break;s++,c=0}let u=o-C;s===1?r.shift(" +
@@ -131,28 +131,29 @@ export const source =
   "a=>o=a),c,u=a=>{c?.(),o(a)};t.closed.then(({closeCode:a=0})=>u(_e(a)),a=>u({message:v(a)}));let i=()=>{r.close" +
   "().catch(()=>{}),c??=t.after(Me,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};return{read:async" +
   "()=>{try{let{value:a}=await e.read(new Uint8Array(n));if(a!==void 0&&a.length>0)return n=a.buffer,a}catch{}i()" +
-  "},write:a=>r.write(a),close:a=>{o({message:\"it was closed by this side\"}),a===0?i():t.close(a)},closed:s}}func" +
-  "tion _e(t){let e=R(t);return e===void 0?{message:\"the relay closed the connection\"}:{code:e,message:`the relay" +
-  " closed the connection with ${e}`}}var Pe=\"static-relay/1\",Te={maxIdleTimeout:1e4,keepAliveInterval:4e3},se={t" +
-  "ransport:\"quic\",carrier:\"udp\",unusable:()=>oe()===void 0?\"Deno offers QUIC only with --unstable-net\":void 0,co" +
-  "nnect:async({host:t,port:e,trust:r},n)=>{let o=oe();if(o===void 0)throw new Error(\"Deno offers QUIC only with " +
-  "--unstable-net\");n.throwIfAborted();let s=r.certificateHashes.map(a=>({algorithm:\"sha-256\",value:a})),c=new o." +
-  "QuicEndpoint,u=a=>c.close({closeCode:a,reason:\"\"}),i=()=>u(0);n.addEventListener(\"abort\",i);try{let a=await o." +
-  "connectQuic({hostname:t,port:e,alpnProtocols:[Pe],caCerts:r.caCerts,...s.length>0&&{serverCertificateHashes:s}" +
-  ",endpoint:c,...Te}),{readable:h,writable:m}=await a.createBidirectionalStream(),w=a.closed.finally(()=>u(0));r" +
-  "eturn ne({readable:h,writable:m,closed:w,close:u,after:P})}catch(a){throw u(0),n.aborted?n.reason:a}finally{n." +
-  "removeEventListener(\"abort\",i)}}};function oe(){let{Deno:t}=globalThis;return t?.connectQuic===void 0?void 0:t" +
-  "}var Re=2e3;function ie(t,e){let r,n,o=0,s=i=>{t.post({kind:\"written\",takenBytes:o-i.pendingBytes,counts:i.cou" +
-  "nts})},c=async({transport:i,target:a})=>{let h=e.connectors.find(g=>g.transport===i);if(h===void 0)throw new E" +
-  "rror(`no way to connect by ${i} in a thread of its own`);let m=r=await h.connect(a,new AbortController().signa" +
-  "l),w=n=new U({cellBytes:f.cellBytes,write:(g,le)=>m.write(g,le),after:e.after,nowMs:e.nowMs,random:()=>new Dat" +
-  "aView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:()=>s(w),onFailed:()=>t.post({kind:\"failed\"})});m." +
-  "closed.then(g=>t.post({kind:\"closed\",end:g})),t.post({kind:\"connected\"})},u=async()=>{let i=await r?.read();t." +
-  "post({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return void c(i).catch(a=>t.p" +
-  "ost({kind:\"refused\",message:v(a)}));case\"push\":return o+=i.envelope.length+y,n?.push(i.lane,i.envelope);case\"c" +
-  "ellBytes\":return n?.setCellBytes(i.cellBytes);case\"configure\":return n?.configure(i.mode,i.intervalMs);case\"co" +
-  "vering\":return n?.setCovering(i.covering);case\"flush\":return void n?.flush(i.timeoutMs).then(a=>{t.post({kind:" +
-  "\"flushed\",id:i.id,flushed:a})});case\"read\":return void u();case\"stop\":return n?.stop();case\"close\":return r?.c" +
-  "lose(i.closeCode),void e.after(Re,e.exit)}})}function ae(t){let e=globalThis;ie({post:r=>e.postMessage(r),list" +
-  "en:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:re,after:P,randomBytes:T,exit:()=>e.close()})}ae([se" +
-  ",te]);\n";
+  "},write:async a=>{try{await r.write(a)}catch(h){throw i(),h}},close:a=>{o({message:\"it was closed by this side" +
+  "\"}),a===0?i():t.close(a)},closed:s}}function _e(t){let e=D(t);return e===void 0?{message:\"the relay closed the" +
+  " connection\"}:{code:e,message:`the relay closed the connection with ${e}`}}var Pe=\"static-relay/1\",Te={maxIdle" +
+  "Timeout:1e4,keepAliveInterval:4e3},se={transport:\"quic\",carrier:\"udp\",unusable:()=>oe()===void 0?\"Deno offers " +
+  "QUIC only with --unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=oe();if(o===void 0)thro" +
+  "w new Error(\"Deno offers QUIC only with --unstable-net\");n.throwIfAborted();let s=r.certificateHashes.map(a=>(" +
+  "{algorithm:\"sha-256\",value:a})),c=De(o),u=a=>c.close({closeCode:a,reason:\"\"}),i=()=>u(0);n.addEventListener(\"a" +
+  "bort\",i);try{let a=await o.connectQuic({hostname:t,port:e,alpnProtocols:[Pe],caCerts:r.caCerts,...s.length>0&&" +
+  "{serverCertificateHashes:s},endpoint:c,...Te}),{readable:h,writable:m}=await a.createBidirectionalStream(),w=a" +
+  ".closed.finally(()=>u(0));return ne({readable:h,writable:m,closed:w,close:u,after:P})}catch(a){throw u(0),n.ab" +
+  "orted?n.reason:a}finally{n.removeEventListener(\"abort\",i)}}};function De({QuicEndpoint:t}){try{return new t({h" +
+  "ostname:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function oe(){let{Deno:t}=globalThis;return t?.connec" +
+  "tQuic===void 0?void 0:t}var Re=2e3;function ie(t,e){let r,n,o=0,s=i=>{t.post({kind:\"written\",takenBytes:o-i.pe" +
+  "ndingBytes,counts:i.counts})},c=async({transport:i,target:a})=>{let h=e.connectors.find(g=>g.transport===i);if" +
+  "(h===void 0)throw new Error(`no way to connect by ${i} in a thread of its own`);let m=r=await h.connect(a,new " +
+  "AbortController().signal),w=n=new U({cellBytes:f.cellBytes,write:(g,le)=>m.write(g,le),after:e.after,nowMs:e.n" +
+  "owMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:()=>s(w),onFailed:()=>t.pos" +
+  "t({kind:\"failed\"})});m.closed.then(g=>t.post({kind:\"closed\",end:g})),t.post({kind:\"connected\"})},u=async()=>{l" +
+  "et i=await r?.read();t.post({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return" +
+  " void c(i).catch(a=>t.post({kind:\"refused\",message:v(a)}));case\"push\":return o+=i.envelope.length+y,n?.push(i." +
+  "lane,i.envelope);case\"cellBytes\":return n?.setCellBytes(i.cellBytes);case\"configure\":return n?.configure(i.mod" +
+  "e,i.intervalMs);case\"covering\":return n?.setCovering(i.covering);case\"flush\":return void n?.flush(i.timeoutMs)" +
+  ".then(a=>{t.post({kind:\"flushed\",id:i.id,flushed:a})});case\"read\":return void u();case\"stop\":return n?.stop();" +
+  "case\"close\":return r?.close(i.closeCode),void e.after(Re,e.exit)}})}function ae(t){let e=globalThis;ie({post:r" +
+  "=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:re,after:P,randomBytes:T,exit" +
+  ":()=>e.close()})}ae([se,te]);\n";

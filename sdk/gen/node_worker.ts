@@ -38,7 +38,7 @@ export const source =
   "tyBytes:256,tokenBytes:8192,originBytes:300,sessionTokenBytes:64,errorTextBytes:1024,errorCodeBytes:64,nameCom" +
   "ponentBytes:63,channelNameBytes:191,emailBytes:254,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowBytes" +
   ":16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCover" +
-  "IntervalMs:10,maxCoverIntervalMs:36e5});var v=3,c=4,M={control:0,data:1};function C(r){if(!Number.isInteger(r)" +
+  "IntervalMs:10,maxCoverIntervalMs:36e5});var x=3,c=4,M={control:0,data:1};function C(r){if(!Number.isInteger(r)" +
   "||r<p.minCellBytes||r>p.maxCellBytes)throw new u(\"protocol_error\",`A cell has ${p.minCellBytes} to ${p.maxCell" +
   "Bytes} bytes, not ${r}`);return r}function E(r){if(r===0||r>p.envelopeBytes)throw new u(\"payload_too_large\",`C" +
   "annot send an envelope of ${r} bytes; 1 to ${p.envelopeBytes} are allowed`)}var w=class{#t;#e=[];#r=[];#s=[0,0" +
@@ -46,39 +46,39 @@ export const source =
   "ize while envelopes are waiting\");this.#t=C(e)}get cellBytes(){return this.#t}get pendingBytes(){return this.#" +
   "n}push(e,t){E(t.length),(e===\"control\"?this.#e:this.#r).push(t),this.#n+=t.length+c}next(e){let t=this.#e.leng" +
   "th>0?M.control:M.data,n=t===M.control?this.#e:this.#r;if(n.length===0)return;let o=e?.length===this.#t?e:new U" +
-  "int8Array(this.#t);return this.#o(o,n,t),o}#o(e,t,n){let o=v,a=0,d=this.#s[n]??0;for(let l of t){if(d===0){if(" +
+  "int8Array(this.#t);return this.#o(o,n,t),o}#o(e,t,n){let o=x,a=0,d=this.#s[n]??0;for(let l of t){if(d===0){if(" +
   "e.length-o<=c)break;se(e,o,l.length),o+=c,d=c}let h=d-c,y=l.subarray(h,h+e.length-o);if(e.set(y,o),o+=y.length" +
-  ",d+=y.length,d-c<l.length)break;a++,d=0}let f=o-v;a===1?t.shift():t.splice(0,a),this.#s[n]=d,this.#n-=f,e[0]=n" +
+  ",d+=y.length,d-c<l.length)break;a++,d=0}let f=o-x;a===1?t.shift():t.splice(0,a),this.#s[n]=d,this.#n-=f,e[0]=n" +
   ",e[1]=f>>8,e[2]=f&255,e.fill(0,o)}};function se(r,e,t){r[e]=t>>>24,r[e+1]=t>>>16,r[e+2]=t>>>8,r[e+3]=t}var ie=" +
-  "64*1024,H=.5,ae=2,A=class{#t;#e;#r=[];#s=0;#n=0;#o=new Uint8Array(0);#i=\"off\";#a=0;#c;#u=0;#l=!0;#d=!1;#p=!1;#" +
+  "64*1024,H=.5,ae=2,A=class{#t;#e;#r=[];#s=0;#n=0;#o=new Uint8Array(0);#a=\"off\";#l=0;#c;#u=0;#i=!0;#d=!1;#p=!1;#" +
   "h=!1;#f=new Set;#y={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){this.#t=e,this.#e=new w(e" +
   ".cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this.#s+this.#n}get counts(){return{...this.#y}}pus" +
   "h(e,t){this.#h||(this.#r.length===0?this.#e.push(e,t):(E(t.length),this.#r.push({lane:e,envelope:t}),this.#s+=" +
   "t.length+c),this.#m())}setCellBytes(e){this.#r.push({cellBytes:C(e)}),this.#A()}configure(e,t){if(!this.#h){if" +
   "(e!==\"off\"&&!(t>0))throw new RangeError(`Cover needs an interval above 0, not ${t}`);this.#c?.(),this.#c=void " +
-  "0,this.#i=e,this.#a=t,this.#d=!1,this.#u=this.#t.nowMs(),e!==\"off\"&&this.#w(),this.#m()}}setCovering(e){this.#" +
-  "l=e}flush(e){return this.#h?Promise.resolve(this.pendingBytes===0):!this.#p&&this.pendingBytes===0?Promise.res" +
+  "0,this.#a=e,this.#l=t,this.#d=!1,this.#u=this.#t.nowMs(),e!==\"off\"&&this.#w(),this.#m()}}setCovering(e){this.#" +
+  "i=e}flush(e){return this.#h?Promise.resolve(this.pendingBytes===0):!this.#p&&this.pendingBytes===0?Promise.res" +
   "olve(!0):new Promise(t=>{let n=a=>{this.#f.delete(n),o(),t(a)},o=this.#t.after(e,()=>n(!1));this.#f.add(n)})}s" +
   "top(){this.#h=!0,this.#c?.(),this.#c=void 0,this.#o=new Uint8Array(0);for(let e of this.#f)e(!1)}#m(){this.#p|" +
-  "|this.#h||!this.#v()||(this.#p=!0,this.#B())}#v(){return this.#d||this.#i!==\"constant\"&&this.#e.pendingBytes>0" +
-  "}async#B(){await void 0;try{for(;!this.#h&&this.#v();){let e=this.#i===\"constant\"?this.#E():this.#U();if(await" +
+  "|this.#h||!this.#v()||(this.#p=!0,this.#B())}#v(){return this.#d||this.#a!==\"constant\"&&this.#e.pendingBytes>0" +
+  "}async#B(){await void 0;try{for(;!this.#h&&this.#v();){let e=this.#a===\"constant\"?this.#E():this.#U();if(await" +
   " this.#t.write(e,this.#e.cellBytes),this.#n=0,this.#h)break;this.#A(),this.#t.onWritten?.()}}catch(e){this.#n=" +
   "0;let t=this.#h;this.stop(),t||this.#t.onFailed?.(e)}this.#p=!1,this.#C()}#C(){if(!(this.#h||this.pendingBytes" +
   ">0)){this.#o.length>ae*this.#e.cellBytes&&(this.#o=new Uint8Array(0));for(let e of this.#f)e(!0)}}#E(){this.#d" +
   "=!1;let e=this.#g(1);return this.#x(e)?e:this.#b(e)}#U(){let{cellBytes:e,pendingBytes:t}=this.#e;if(t===0)retu" +
-  "rn this.#d=!1,this.#b(this.#g(1));let n=Math.ceil(t/(e-v))+1,o=this.#g(Math.min(n,Math.max(1,Math.floor(ie/e))" +
+  "rn this.#d=!1,this.#b(this.#g(1));let n=Math.ceil(t/(e-x))+1,o=this.#g(Math.min(n,Math.max(1,Math.floor(ie/e))" +
   ")),a=0;for(;a<o.length&&this.#x(o.subarray(a,a+e));)a+=e;return o.subarray(0,a)}#g(e){let t=e*this.#e.cellByte" +
   "s;return this.#o.length<t&&(this.#o=new Uint8Array(t)),this.#o.subarray(0,t)}#x(e){let t=this.#e.pendingBytes;" +
   "if(this.#e.next(e)===void 0)return!1;let n=t-this.#e.pendingBytes;return this.#n+=n,this.#y.cells++,this.#y.pa" +
-  "ddingBytes+=e.length-v-n,!0}#b(e){return this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,e.f" +
-  "ill(0)}#w(){let e=this.#t.nowMs();this.#c=this.#t.after(this.#i===\"poisson\"?this.#k():this.#_(e),()=>{this.#d=" +
-  "this.#l||this.#i===\"constant\"&&this.#e.pendingBytes>0,this.#w(),this.#m()})}#k(){return-Math.log(1-this.#t.ran" +
-  "dom())*this.#a}#_(e){this.#u=le(this.#u,this.#a,e);let t=this.#t.random()*H*this.#a;return Math.max((1-H)*this" +
-  ".#a,this.#u-t-e)}#A(){for(;this.#e.pendingBytes===0&&this.#r.length>0;){let e=this.#r.findIndex((t,n)=>n>0&&\"c" +
+  "ddingBytes+=e.length-x-n,!0}#b(e){return this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,e.f" +
+  "ill(0)}#w(){let e=this.#t.nowMs();this.#c=this.#t.after(this.#a===\"poisson\"?this.#k():this.#_(e),()=>{this.#d=" +
+  "this.#i||this.#a===\"constant\"&&this.#e.pendingBytes>0,this.#w(),this.#m()})}#k(){return-Math.log(1-this.#t.ran" +
+  "dom())*this.#l}#_(e){this.#u=le(this.#u,this.#l,e);let t=this.#t.random()*H*this.#l;return Math.max((1-H)*this" +
+  ".#l,this.#u-t-e)}#A(){for(;this.#e.pendingBytes===0&&this.#r.length>0;){let e=this.#r.findIndex((t,n)=>n>0&&\"c" +
   "ellBytes\"in t);for(let t of this.#r.splice(0,e<0?this.#r.length:e))\"cellBytes\"in t?this.#e.cellBytes=t.cellByt" +
   "es:(this.#s-=t.envelope.length+c,this.#e.push(t.lane,t.envelope))}}};function le(r,e,t){if(t<r-e)return t+e;le" +
   "t n=Math.max(0,Math.floor((t-r)/e));return r+(n+1)*e}function P(r,e){if(r.length!==e.length)return!1;let t=0;f" +
-  "or(let n=0;n<r.length;n++)t|=(r[n]??0)^(e[n]??0);return t===0}function x(r){let e=[];for(let t=r;t!==void 0&&e" +
+  "or(let n=0;n<r.length;n++)t|=(r[n]??0)^(e[n]??0);return t===0}function g(r){let e=[];for(let t=r;t!==void 0&&e" +
   ".length<3;t=t instanceof Error?t.cause:void 0){let n=t instanceof Error?t.message:String(t);n!==\"\"&&!e.some(o=" +
   ">o.includes(n))&&e.push(n)}return e.join(\": \")}var de=2e3;function K(r,e){let t,n,o=0,a=l=>{r.post({kind:\"writ" +
   "ten\",takenBytes:o-l.pendingBytes,counts:l.counts})},d=async({transport:l,target:h})=>{let y=e.connectors.find(" +
@@ -87,17 +87,17 @@ export const source =
   "er:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:()=>a(G" +
   "),onFailed:()=>r.post({kind:\"failed\"})});B.closed.then(b=>r.post({kind:\"closed\",end:b})),r.post({kind:\"connect" +
   "ed\"})},f=async()=>{let l=await t?.read();r.post({kind:\"chunk\",bytes:l?.slice()})};r.listen(l=>{switch(l.kind){" +
-  "case\"connect\":return void d(l).catch(h=>r.post({kind:\"refused\",message:x(h)}));case\"push\":return o+=l.envelope" +
+  "case\"connect\":return void d(l).catch(h=>r.post({kind:\"refused\",message:g(h)}));case\"push\":return o+=l.envelope" +
   ".length+c,n?.push(l.lane,l.envelope);case\"cellBytes\":return n?.setCellBytes(l.cellBytes);case\"configure\":retur" +
   "n n?.configure(l.mode,l.intervalMs);case\"covering\":return n?.setCovering(l.covering);case\"flush\":return void n" +
   "?.flush(l.timeoutMs).then(h=>{r.post({kind:\"flushed\",id:l.id,flushed:h})});case\"read\":return void f();case\"sto" +
   "p\":return n?.stop();case\"close\":return t?.close(l.closeCode),void e.after(de,e.exit)}})}var m=require(\"node:ht" +
-  "tp2\");var g=5,he=64*1024,D=10;function O(r,e){let t=ce(D,e),n=g+t.length+e,o=new Uint8Array(r.length/e*n);for(" +
-  "let a=0;a<r.length/e;a++){let d=a*n;ye(o,d+1,t.length+e),o.set(t,d+g),o.set(r.subarray(a*e,(a+1)*e),d+g+t.leng" +
+  "tp2\");var v=5,he=64*1024,D=10;function O(r,e){let t=ce(D,e),n=v+t.length+e,o=new Uint8Array(r.length/e*n);for(" +
+  "let a=0;a<r.length/e;a++){let d=a*n;ye(o,d+1,t.length+e),o.set(t,d+v),o.set(r.subarray(a*e,(a+1)*e),d+v+t.leng" +
   "th)}return o}function W(r){let{value:e,end:t}=ue(r,0,D);if(t!==r.length)throw new u(\"protocol_error\",\"A cell's" +
-  " message holds more than a cell\");return e}var U=class{#t=new Uint8Array(g);#e=0;#r=new Uint8Array(0);#s=0;rea" +
-  "d(e,t){let n=0;for(;n<e.length;){if(this.#e<g){let a=e.subarray(n,n+g-this.#e);if(this.#t.set(a,this.#e),this." +
-  "#e+=a.length,n+=a.length,this.#e<g)return;this.#n()}let o=e.subarray(n,n+this.#r.length-this.#s);n+=o.length,o" +
+  " message holds more than a cell\");return e}var U=class{#t=new Uint8Array(v);#e=0;#r=new Uint8Array(0);#s=0;rea" +
+  "d(e,t){let n=0;for(;n<e.length;){if(this.#e<v){let a=e.subarray(n,n+v-this.#e);if(this.#t.set(a,this.#e),this." +
+  "#e+=a.length,n+=a.length,this.#e<v)return;this.#n()}let o=e.subarray(n,n+this.#r.length-this.#s);n+=o.length,o" +
   ".length===this.#r.length?this.#o(o,t):(this.#r.set(o,this.#s),this.#s+=o.length,this.#s===this.#r.length&&this" +
   ".#o(this.#r,t))}}#n(){let e=new DataView(this.#t.buffer).getUint32(1);if(e===0||e>he)throw new u(\"protocol_err" +
   "or\",`A message of ${e} bytes where cells are expected`);this.#r.length!==e&&(this.#r=new Uint8Array(e)),this.#" +
@@ -118,23 +118,24 @@ export const source =
   ".getPeerCertificate().raw).digest();return e.some(n=>P(n,t))}function j(){return Date.now()}function _(r,e){le" +
   "t t=setTimeout(e,r);return()=>clearTimeout(t)}function V(r){return crypto.getRandomValues(new Uint8Array(r))}v" +
   "ar z=1024*1024,fe=1500,J={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:async(r,e)=>new S(await N(r,\"" +
-  "h2\",e),r)},S=class{#t;#e;#r;#s=new U;#n;#o=()=>{};#i;closed;constructor(e,{host:t,port:n}){this.closed=new Pro" +
+  "h2\",e),r)},S=class{#t;#e;#r;#s=new U;#n;#o=()=>{};#a;closed;constructor(e,{host:t,port:n}){this.closed=new Pro" +
   "mise(o=>this.#o=o),this.#t=(0,m.connect)(`https://${t.includes(\":\")?`[${t}]`:t}:${n}`,{createConnection:()=>e," +
   "settings:{initialWindowSize:z,enablePush:!1}}),this.#t.once(\"connect\",()=>this.#t.setLocalWindowSize(z)),this." +
-  "#t.on(\"error\",o=>this.#l({message:x(o)})),this.#t.on(\"goaway\",()=>this.#t.close()),this.#e=this.#t.request({[m" +
+  "#t.on(\"error\",o=>this.#i({message:g(o)})),this.#t.on(\"goaway\",()=>this.#t.close()),this.#e=this.#t.request({[m" +
   ".constants.HTTP2_HEADER_METHOD]:\"POST\",[m.constants.HTTP2_HEADER_PATH]:\"/static.relay.v1.Relay/Session\",[m.con" +
   "stants.HTTP2_HEADER_CONTENT_TYPE]:\"application/grpc\",[m.constants.HTTP2_HEADER_TE]:\"trailers\"}),this.#e.on(\"er" +
-  "ror\",o=>this.#l({message:x(o)})),this.#e.on(\"response\",o=>this.#c(o)),this.#e.on(\"trailers\",o=>this.#u(o)),thi" +
-  "s.#e.on(\"close\",()=>{this.#l({message:\"the connection was cut off\"}),this.#d()}),this.#r=this.#e[Symbol.asyncI" +
+  "ror\",o=>this.#i({message:g(o)})),this.#e.on(\"response\",o=>this.#c(o)),this.#e.on(\"trailers\",o=>this.#u(o)),thi" +
+  "s.#e.on(\"close\",()=>{this.#i({message:\"the connection was cut off\"}),this.#d()}),this.#r=this.#e[Symbol.asyncI" +
   "terator]()}async read(){try{for(;;){let{done:e,value:t}=await this.#r.next();if(e)break;let n=[];if(this.#s.re" +
   "ad(t,(o,a)=>{if(o!==0)throw new Error(\"compressed cells were not asked for\");n.push(W(a).slice())}),n.length>0" +
-  ")return F(n)}}catch(e){this.#l({message:x(e)})}this.#a()}write(e,t){return new Promise((n,o)=>{if(this.#n!==vo" +
-  "id 0)return o(new Error(this.#n.message));this.#e.write(O(e,t),a=>a?o(a):n())})}close(e){this.#o({message:\"it " +
-  "was closed by this side\"}),e===0?this.#a():this.#d()}#a(){this.#e.end(),this.#i??=_(fe,()=>this.#d())}#c(e){le" +
-  "t t=e[m.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#l({message:`Session was answered ${String(t)}`}" +
-  ");e[\"grpc-status\"]!==void 0&&this.#u(e)}#u(e){let{\"grpc-status\":t,\"grpc-message\":n}=e,o=typeof n==\"string\"&&n!" +
-  "==\"\"?me(n):\"the relay ended the stream\";this.#l({message:t===\"0\"?\"the relay ended the stream\":o})}#l(e){this.#" +
-  "n===void 0&&(this.#n=e,this.#o(e),this.#a())}#d(){this.#i?.(),this.#i=()=>{},this.#n??={message:\"it was closed" +
-  " by this side\"},this.#e.destroy(),this.#t.destroy()}};function me(r){try{return decodeURIComponent(r).slice(0," +
-  "1024)}catch{return r.slice(0,1024)}}K({post:r=>R.parentPort?.postMessage(r),listen:r=>{R.parentPort?.on(\"messa" +
-  "ge\",r)}},{connectors:[J],nowMs:j,after:_,randomBytes:V,exit:()=>Q.default.exit()});\n";
+  ")return F(n)}}catch(e){this.#i({message:g(e)})}this.#l()}write(e,t){return new Promise((n,o)=>{if(this.#n!==vo" +
+  "id 0)return o(new Error(this.#n.message));this.#e.write(O(e,t),a=>{if(!a)return n();this.#i({message:g(a)}),o(" +
+  "a)})})}close(e){this.#o({message:\"it was closed by this side\"}),e===0?this.#l():this.#d()}#l(){this.#e.end(),t" +
+  "his.#a??=_(fe,()=>this.#d())}#c(e){let t=e[m.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#i({message" +
+  ":`Session was answered ${String(t)}`});e[\"grpc-status\"]!==void 0&&this.#u(e)}#u(e){let{\"grpc-status\":t,\"grpc-m" +
+  "essage\":n}=e,o=typeof n==\"string\"&&n!==\"\"?me(n):\"the relay ended the stream\";this.#i({message:t===\"0\"?\"the rel" +
+  "ay ended the stream\":o})}#i(e){this.#n===void 0&&(this.#n=e,this.#o(e),this.#l())}#d(){this.#a?.(),this.#a=()=" +
+  ">{},this.#n??={message:\"it was closed by this side\"},this.#e.destroy(),this.#t.destroy()}};function me(r){try{" +
+  "return decodeURIComponent(r).slice(0,1024)}catch{return r.slice(0,1024)}}K({post:r=>R.parentPort?.postMessage(" +
+  "r),listen:r=>{R.parentPort?.on(\"message\",r)}},{connectors:[J],nowMs:j,after:_,randomBytes:V,exit:()=>Q.default" +
+  ".exit()});\n";
