@@ -18,6 +18,7 @@ const campaigns = [
   "tests/relay/garbage_test.ts",
   "tests/scenario/races_test.ts",
   "tests/scenario/story_test.ts",
+  "tests/traffic/traffic_test.ts",
 ];
 
 const child = new Deno.Command(Deno.execPath(), {

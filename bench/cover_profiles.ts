@@ -6,8 +6,8 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { grantedToken, openTestRelay } from "../relay/testing/open_relay.ts";
 import { platform } from "../sdk/platform/deno.ts";
 import type { CoverProfile } from "../sdk/mod.ts";
-import { openRelaySession } from "../sdk/session/open_session.ts";
 import { Bench } from "../sdk/session/testing/bench.ts";
+import { openRelaySession } from "../sdk/session/testing/mod.ts";
 import { createCertificate } from "../tests/support/mod.ts";
 
 /** Of one cell in QUIC's packets, as captured. */
@@ -18,7 +18,7 @@ const calls = 40;
 
 const certificate = await createCertificate();
 const relay = await openTestRelay({ certificate });
-for (const profile of Object.keys(hours) as CoverProfile[]) {
+for (const profile of Object.keys(hours) as CoverProfile[]) { // cast: keys of the table
   const cells = await cellsPerDay(profile);
   const trip = await roundTripMs(profile);
   const megabytes = (cells * wireBytes / 1e6).toFixed(1);

@@ -10,8 +10,7 @@ import {
   parseChannelName,
 } from "../../proto/mod.ts";
 import { platform } from "../../sdk/platform/deno.ts";
-import { openRelaySession } from "../../sdk/session/open_session.ts";
-import type { CellStream, Connector } from "../../sdk/transport/transport.ts";
+import { type CellStream, type Connector, openRelaySession } from "../../sdk/session/testing/mod.ts";
 import { eventually } from "../api/harness.ts";
 import { startStack } from "../sdk/stack.ts";
 import { createPrivateMessage } from "../support/mod.ts";

@@ -3,3 +3,4 @@ export { StaticError } from "../../errors.ts";
 export type { Platform } from "../../platform/platform.ts";
 export { openRelaySession, type RelayOptions } from "../open_session.ts";
 export type { RelaySession } from "../ports.ts";
+export type { CellStream, Connector } from "../../transport/transport.ts";
