@@ -10,8 +10,13 @@ export interface SuiteResult {
 
 export interface Suite {
   readonly name: string;
-  readonly run: () => Promise<SuiteResult>;
+  /** Measures time, or loads the machine on purpose: nothing else may run beside it. */
+  readonly alone: boolean;
+  /** `print` takes what the suite writes, as it comes. */
+  readonly run: (print: Print) => Promise<SuiteResult>;
 }
+
+export type Print = (text: string) => void;
 
 /** Modules that must work in a browser: checked against the DOM library, without Deno's types. */
 const browserSafe = ["proto/mod.ts", "wasm/mod.ts", "sdk/platform/browser.ts", "sdk/mod.ts"];
@@ -20,7 +25,7 @@ export const suites: readonly Suite[] = [
   gate("format", ["fmt", "--check", "--quiet"]),
   gate("lint", ["lint", "--quiet"]),
   gate("types", ["check", "--quiet", "."]),
-  { name: "browser-types", run: checkBrowserTypes },
+  { name: "browser-types", alone: false, run: checkBrowserTypes },
   gate("imports", ["run", "--allow-read=.", ".ci/check_imports.ts"]),
   gate("tidy", ["run", "--allow-read=.", ".ci/tidy.ts"]),
   gate("generated", ["run", "-A", ".ci/generate.ts", "--check"]),
@@ -31,14 +36,14 @@ export const suites: readonly Suite[] = [
   // In a process of its own: Deno may panic when many modules have loaded the native store ("Cannot remove cleanup hook").
   tests("sdk-platform", ["sdk/platform/"]),
   tests("sdk-sessions", ["tests/sdk/"]),
-  tests("api", ["api/", "tests/api/"]),
-  tests("http2", ["relay/http2/", "tests/http2/"]),
+  alone(tests("api", ["api/", "tests/api/"])),
+  alone(tests("http2", ["relay/http2/", "tests/http2/"])),
   // Two suites, because Deno ignores folders only when it is given one.
   tests("relay", ["--ignore=relay/http2", "relay/"]),
   tests("relay-processes", ["tests/relay/"]),
   tests("scenario", ["tests/scenario/"]),
-  tests("traffic", ["tests/traffic/"]),
-  tests("faults", ["tests/faults/"]),
+  alone(tests("traffic", ["tests/traffic/"])),
+  alone(tests("faults", ["tests/faults/"])),
   tests("cli", ["cli/", "tests/cli/"]),
   tests("docs", ["--parallel", "tests/docs/"]),
   tests("stack", ["stack/"]),
@@ -52,15 +57,16 @@ export const suites: readonly Suite[] = [
 function gate(name: string, args: readonly string[]): Suite {
   return {
     name,
-    run: async () => {
-      const ok = await runDeno(args);
+    alone: false,
+    run: async (print) => {
+      const ok = await runDeno(args, print);
       return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [] };
     },
   };
 }
 
 /** Same dependencies as `deno.json`, the browser's library instead of Deno's. */
-async function checkBrowserTypes(): Promise<SuiteResult> {
+async function checkBrowserTypes(print: Print): Promise<SuiteResult> {
   const { imports, compilerOptions } = JSON.parse(await Deno.readTextFile("deno.json"));
   const lib = ["esnext", "dom", "dom.iterable", "dom.asynciterable"];
   const config = await Deno.makeTempFile({ suffix: ".json" });
@@ -68,7 +74,9 @@ async function checkBrowserTypes(): Promise<SuiteResult> {
     const platform = new URL("../sdk/platform/browser.ts", import.meta.url).href;
     const options = { imports: { ...imports, "#platform": platform }, compilerOptions: { ...compilerOptions, lib } };
     await Deno.writeTextFile(config, JSON.stringify(options));
-    return await gate("browser-types", ["check", "--quiet", "--no-lock", "--config", config, ...browserSafe]).run();
+    return await gate("browser-types", ["check", "--quiet", "--no-lock", "--config", config, ...browserSafe]).run(
+      print,
+    );
   } finally {
     await Deno.remove(config);
   }
@@ -78,10 +86,11 @@ async function checkBrowserTypes(): Promise<SuiteResult> {
 function tests(name: string, paths: readonly string[]): Suite {
   return {
     name,
-    run: async () => {
+    alone: false,
+    run: async (print) => {
       const report = await Deno.makeTempFile({ suffix: ".xml" });
       try {
-        const ok = await runDeno(["test", "-A", "--no-check", "--quiet", `--junit-path=${report}`, ...paths]);
+        const ok = await runDeno(["test", "-A", "--no-check", "--quiet", `--junit-path=${report}`, ...paths], print);
         const result = parseJunit(await Deno.readTextFile(report));
         // A crash outside any test (a module that does not load, a leaked resource) must count too.
         return ok || result.failed > 0 ? result : { ...result, failed: 1 };
@@ -92,7 +101,21 @@ function tests(name: string, paths: readonly string[]): Suite {
   };
 }
 
-async function runDeno(args: readonly string[]): Promise<boolean> {
-  const child = new Deno.Command(Deno.execPath(), { args: [...args], stdin: "null" }).spawn();
-  return (await child.status).success;
+function alone(suite: Suite): Suite {
+  return { ...suite, alone: true };
+}
+
+async function runDeno(args: readonly string[], print: Print): Promise<boolean> {
+  const command = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  });
+  const child = command.spawn();
+  const collect = async (output: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> => {
+    for await (const text of output.pipeThrough(new TextDecoderStream())) print(text);
+  };
+  const [{ success }] = await Promise.all([child.status, collect(child.stdout), collect(child.stderr)]);
+  return success;
 }

@@ -2,7 +2,7 @@
  * The README's test command: every gate and every test of the project, time per suite, and one closing line
  * `N passed, N failed, N skipped`. Arguments pick suites by name: `deno task test proto tidy`.
  */
-import { type SuiteResult, suites } from "./suites.ts";
+import { type Suite, type SuiteResult, suites } from "./suites.ts";
 
 const wanted = Deno.args;
 const unknown = wanted.filter((name) => !suites.some((suite) => suite.name === name));
@@ -11,23 +11,52 @@ if (unknown.length > 0) {
   Deno.exit(2);
 }
 
-const results: { name: string; seconds: number; result: SuiteResult }[] = [];
-for (const suite of suites) {
-  if (wanted.length > 0 && !wanted.includes(suite.name)) continue;
-  console.log(`\n--- ${suite.name}`);
-  const started = performance.now();
-  const result = await suite.run();
-  results.push({ name: suite.name, seconds: (performance.now() - started) / 1000, result });
+interface Finished {
+  readonly suite: Suite;
+  readonly seconds: number;
+  readonly result: SuiteResult;
+}
+
+/** Tests wait more than they compute, so two suites share the machine; each is shown as a whole when it is done. */
+const sideBySide = 2;
+const started = performance.now();
+const finished: Finished[] = [];
+const chosen = suites.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+const queue = chosen.filter(({ alone }) => !alone);
+await Promise.all(Array.from({ length: Math.min(sideBySide, queue.length) }, async () => {
+  for (let suite = queue.shift(); suite !== undefined; suite = queue.shift()) {
+    let output = "";
+    const single = chosen.length === 1;
+    const result = await run(suite, (text) => void (single ? write(text) : output += text));
+    if (!single) write(`\n--- ${result.suite.name}\n${output}`);
+  }
+}));
+for (const suite of chosen.filter(({ alone }) => alone)) {
+  write(`\n--- ${suite.name}\n`);
+  await run(suite, write);
+}
+
+async function run(suite: Suite, print: (text: string) => void): Promise<Finished> {
+  const began = performance.now();
+  const result = await suite.run(print);
+  const done = { suite, seconds: (performance.now() - began) / 1000, result };
+  finished.push(done);
+  return done;
+}
+
+function write(text: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(text));
 }
 
 console.log("\n--- time per suite");
-for (const { name, seconds, result } of results) {
+const results = suites.flatMap((suite) => finished.find((one) => one.suite === suite) ?? []);
+for (const { suite: { name }, seconds, result } of results) {
   const outcome = result.failed > 0 ? `${result.failed} FAILED` : `${result.passed} passed`;
   console.log(`${name.padEnd(16)} ${seconds.toFixed(1).padStart(7)} s   ${outcome}`);
 }
 const all = results.map(({ result }) => result);
 const skipped = all.flatMap((result) => result.skipped);
-const total = results.reduce((sum, { seconds }) => sum + seconds, 0);
+const total = (performance.now() - started) / 1000;
 console.log(`${"total".padEnd(16)} ${total.toFixed(1).padStart(7)} s`);
 if (skipped.length > 0) console.log(`\n--- skipped\n${skipped.join("\n")}`);
 

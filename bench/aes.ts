@@ -7,6 +7,7 @@ import { createCipheriv, createDecipheriv } from "node:crypto";
 import process from "node:process";
 import { gcm } from "@noble/ciphers/aes.js";
 import { Aes256Gcm } from "../wasm/mod.ts";
+import { reportRatio } from "./ratio.ts";
 
 const sizes = [64, 1024, 16 * 1024, 1024 * 1024];
 const roundMs = 60;
@@ -97,6 +98,12 @@ export async function run(): Promise<void> {
       const ratios = contenders.slice(1).map(({ name }, i) =>
         `${name} ${((speeds[0] ?? 0) / (speeds[i + 1] ?? 1)).toFixed(1)}`
       );
+      const [ours = NaN, ...others] = speeds;
+      for (const [i, theirs] of others.entries()) {
+        const what = `${operation} ${bytes} bytes`;
+        const peer = contenders[i + 1]?.name ?? "";
+        reportRatio({ bench: "aes", what, unit: "MB/s", ours, peer, theirs, ratio: ours / theirs });
+      }
       const cells = speeds.map((speed) => speed.toFixed(1).padStart(12)).join("");
       console.log(`${operation} ${String(bytes).padEnd(9)}${cells}   ${ratios.join(", ")}`);
     }

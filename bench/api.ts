@@ -5,6 +5,7 @@
  * Each server is its own process; rounds alternate between the cases, and the median round of each is shown. The CPU time of
  * the server per request is shown too, because it does not depend on what else the machine does.
  */
+import { reportRatio } from "./ratio.ts";
 import { startPostgres } from "../tests/support/mod.ts";
 import { type LoadResult, measureLoad } from "./http_load.ts";
 
@@ -152,6 +153,11 @@ function report(results: Map<string, Measured>): void {
   const cold = of("(b) POST /v1/tokens, no memory");
   const verdict = (value: number, target: number): string => `target ${target}: ${value >= target ? "met" : "SHORT"}`;
   const [ofFloor, overCold] = [warm.perSecond / floor.perSecond, warm.perSecond / cold.perSecond];
+  const rates = { unit: "/s", ours: warm.perSecond };
+  const [bare, memoryless] = ["bare hono, one SELECT, one signature", "the same API without memory of verified keys"];
+  const tokens = { bench: "api", what: "POST /v1/tokens", ...rates };
+  reportRatio({ ...tokens, peer: bare, theirs: floor.perSecond, ratio: ofFloor, target: 0.6 });
+  reportRatio({ ...tokens, peer: memoryless, theirs: cold.perSecond, ratio: overCold, target: 50 });
   console.log(`warm tokens / (c): ${ofFloor.toFixed(2)}, ${verdict(ofFloor, 0.6)}`);
   console.log(`warm tokens / (b): ${overCold.toFixed(0)}, ${verdict(overCold, 50)}`);
   const cpu = (other: Measured): string => (other.cpuMicroseconds / warm.cpuMicroseconds).toFixed(2);

@@ -3,6 +3,7 @@
  * one run with one client (connect-node): `deno run -A bench/http2.ts`. Wall time would measure the client.
  */
 import { linesOf, ServerProcess } from "../tests/http2/support/server_process.ts";
+import { reportRatio } from "./ratio.ts";
 import { installNodePeers } from "../tests/http2/support/node_peers.ts";
 
 const messageBytes = 4_096;
@@ -75,6 +76,8 @@ for (const { what, ...job } of jobs) {
   }
   const [oursUs = 0, peerUs = 0] = measured.map(median);
   const ratio = peerUs / oursUs;
+  const peerName = "connect-node on node:http2";
+  reportRatio({ bench: "http2", what, unit: "µs", ours: oursUs, peer: peerName, theirs: peerUs, ratio, target });
   const verdict = ratio >= target ? "" : `   below ${target}`;
   console.log(
     `${what.padEnd(34)} ${oursUs.toFixed(1).padStart(9)} ${peerUs.toFixed(1).padStart(9)} ${

@@ -16,6 +16,7 @@ import {
 } from "../sdk/mls/testing/world.ts";
 import { createNodeEd25519 } from "../sdk/platform/node_ed25519.ts";
 import { createRandom } from "../tests/support/mod.ts";
+import { reportRatio } from "./ratio.ts";
 
 const given = process.argv.slice(2).map(Number);
 const sizes = given.length > 0 ? given : [2, 10, 100, 1000];
@@ -153,6 +154,7 @@ for (const size of sizes) results.push(...await messages(size), ...await members
 console.log(`${"".padEnd(26)} ${"ours ms".padStart(9)} ${"OpenMLS".padStart(9)} ${"theirs/ours".padStart(12)}`);
 for (const { name, ours, theirs } of results) {
   const ratio = Number.isNaN(theirs) ? "" : (theirs / ours).toFixed(2);
+  reportRatio({ bench: "mls", what: name, unit: "ms", ours, peer: "OpenMLS (WASM)", theirs, ratio: theirs / ours });
   console.log(
     `${name.padEnd(26)} ${ours.toFixed(2).padStart(9)} ${theirs.toFixed(2).padStart(9)} ${ratio.padStart(12)}`,
   );

@@ -18,6 +18,7 @@ import {
   requestFromMessage,
   requestToMessage,
 } from "../proto/mod.ts";
+import { reportRatio } from "./ratio.ts";
 
 const targetUs = 20;
 const rounds = 50_000;
@@ -85,6 +86,10 @@ const results: readonly [name: string, microseconds: number, target?: number][] 
 
 console.log(`proto, 1 KiB payload, ${cellBytes}-byte cells, ${Deno.build.arch}, Deno ${Deno.version.deno}`);
 for (const [name, microseconds, target] of results) {
+  if (target !== undefined) {
+    const figures = { unit: "µs", ours: microseconds, peer: "what was allowed", theirs: target };
+    reportRatio({ bench: "proto", what: name, ...figures, ratio: target / microseconds, target: 1 });
+  }
   const verdict = target === undefined ? "" : `   ${(microseconds / target).toFixed(2)} x of the ${target} µs allowed`;
   console.log(`${name.padEnd(62)} ${microseconds.toFixed(2).padStart(7)} µs${verdict}`);
 }

@@ -6,7 +6,8 @@
 import { grantedToken } from "../relay/testing/open_relay.ts";
 import { installed } from "../tests/support/mod.ts";
 import { createProject } from "../tests/runtime/bundle.ts";
-import { linesOf } from "./relay/lines.ts";
+import { reportRatio } from "./ratio.ts";
+import { Child } from "./relay/child.ts";
 
 const fanOuts = [{ receivers: 1, messages: 3_000 }, { receivers: 10, messages: 2_000 }, {
   receivers: 100,
@@ -17,40 +18,6 @@ const idleSessions = 300;
 const targets = { deliveries: 5_000, durableRatio: 0.5, idleRatio: 1.3 };
 const token = grantedToken("00000000-0000-4000-8000-000000000001");
 const deno = ["run", "-A", "--no-check", "--quiet", "--unstable-net"];
-
-/** A child that answers lines with lines. */
-class Child {
-  readonly #child: Deno.ChildProcess;
-  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #lines: AsyncGenerator<string>;
-
-  constructor(command: string, args: readonly string[]) {
-    this.#child = new Deno.Command(command, { args: [...args], stdin: "piped", stdout: "piped" }).spawn();
-    this.#input = this.#child.stdin.getWriter();
-    this.#lines = linesOf(this.#child.stdout);
-  }
-
-  get pid(): number {
-    return this.#child.pid;
-  }
-
-  async line(): Promise<string> {
-    const { done, value } = await this.#lines.next();
-    if (done) throw new Error("A process of the benchmark has ended");
-    return value;
-  }
-
-  async ask(line: string): Promise<string> {
-    await this.#input.write(new TextEncoder().encode(`${line}\n`));
-    return await this.line();
-  }
-
-  async end(): Promise<void> {
-    await this.#input.write(new TextEncoder().encode("end\n")).catch(() => {});
-    await this.#input.close().catch(() => {});
-    await this.#child.status;
-  }
-}
 
 const script = (name: string): string => new URL(`relay/${name}.ts`, import.meta.url).pathname;
 const folder = await Deno.makeTempDir();
@@ -182,7 +149,7 @@ const quicMemory = await measureRelay("memory", "quic", bundle);
 const quicDisk = await measureRelay("disk", "quic", bundle);
 await measureRelay("memory", "grpc", bundle);
 await measureRelay("disk", "grpc", bundle);
-await measureNats();
+const nats = await measureNats();
 await project[Symbol.asyncDispose]();
 
 const bare = await measureIdle(new Child(Deno.execPath(), [...deno, script("bare_server")]), false);
@@ -197,4 +164,16 @@ disk / memory: ${durable.map((ratio) => ratio.toFixed(2)).join(", ")} (target at
 idle session ${(session / 1024).toFixed(0)} KiB, bare connection ${(bare / 1024).toFixed(0)} KiB: ${
   (session / bare).toFixed(2)
 } (target at most ${targets.idleRatio})`);
+for (const [index, { receivers }] of fanOuts.entries()) {
+  const ours = quicMemory[index]?.perSecond ?? NaN;
+  const figures = { bench: "relay", what: `QUIC, 1 → ${receivers}`, unit: "deliveries/s" };
+  const theirs = nats?.[index]?.perSecond ?? NaN;
+  reportRatio({ ...figures, ours, peer: "NATS, plain text", theirs, ratio: ours / theirs });
+  const durably = { ...figures, what: `QUIC, on disk, 1 → ${receivers}`, ours: quicDisk[index]?.perSecond ?? NaN };
+  const ratio = durable[index] ?? NaN;
+  reportRatio({ ...durably, peer: "the same in memory", theirs: ours, ratio, target: targets.durableRatio });
+}
+const capacity = { bench: "relay", what: "QUIC, 1 → 100, promised", unit: "deliveries/s", ours: best };
+const promised = { peer: "what was promised", theirs: targets.deliveries, target: 1 };
+reportRatio({ ...capacity, ...promised, ratio: best / targets.deliveries });
 await Deno.remove(folder, { recursive: true });

@@ -9,6 +9,7 @@ import process from "node:process";
 import { tmpdir } from "node:os";
 import { ClassicLevel } from "classic-level";
 import { openDirectoryStore } from "../sdk/platform/directory_store.ts";
+import { reportRatio } from "./ratio.ts";
 
 const recordBytes = 4096;
 const records = 1000;
@@ -112,6 +113,8 @@ console.log(`${runtime}, ${process.arch}, durable puts of ${recordBytes} bytes p
 for (const load of loads) {
   const { plain, encrypted, ratio } = await compare(load);
   const cost = (1 - ratio) * 100;
+  const figures = { unit: "puts/s", ours: encrypted, peer: "LevelDB without encryption", theirs: plain, ratio };
+  reportRatio({ bench: "store", what: load.name, ...figures });
   const cells = [`plain ${plain.toFixed(0).padStart(6)}`, `encrypted ${encrypted.toFixed(0).padStart(6)}`];
   console.log(`${load.name.padEnd(26)}${cells.join("   ")}   encryption costs ${cost.toFixed(0)} %`);
 }

@@ -1,6 +1,6 @@
 /**
  * Runs the relay: environment → configuration → service. SIGTERM or SIGINT drains it and exits 0, a second one ends it at
- * once; SIGHUP looks for another certificate.
+ * once; SIGHUP looks for another certificate. When the disk fails it exits 1: what was accepted is safe, a new process reads it.
  */
 import { ConfigError, configFromEnvironment } from "./config.ts";
 import { EngineError } from "./engine/mod.ts";
@@ -13,7 +13,9 @@ try {
   const asked = untilAskedToStop(() => Deno.exit(1));
   const relay = await startRelay(configFromEnvironment(), { writeLog: (line) => console.log(line) });
   Deno.addSignalListener("SIGHUP", relay.reloadCertificate);
-  await asked;
+  const failure = await Promise.race([asked, relay.failed]);
+  // Nobody can be served any more, so nothing is drained: whoever watches this process starts another.
+  if (failure instanceof EngineError) throw failure;
   await relay.close();
   Deno.exit(0);
 } catch (error) {

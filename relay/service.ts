@@ -6,7 +6,7 @@ import type { RelayConfig } from "./config.ts";
 import { createMeter } from "./core/meter.ts";
 import type { CoreDeps, CoreEvent } from "./core/ports.ts";
 import { createRelayCore, type RelayCore } from "./core/relay.ts";
-import { openSqliteEngine } from "./engine/mod.ts";
+import { type EngineError, openSqliteEngine } from "./engine/mod.ts";
 import { type AdminServer, serveAdmin } from "./operations/admin.ts";
 import { createApiClient } from "./operations/api_client.ts";
 import { type CertificateSource, openCertificate } from "./operations/certificate.ts";
@@ -33,6 +33,8 @@ export interface RunningRelay {
   readonly adminUrl: string | undefined;
   /** What clients must trust; undefined when the certificate was configured. */
   readonly caFile: string | undefined;
+  /** Resolves when the disk let the relay down: it accepts nothing any more, and only a new process can go on. */
+  readonly failed: Promise<EngineError>;
   /** Looks for another certificate now; it is looked for every few seconds anyway. */
   reloadCertificate(): Promise<void>;
   /** Stops accepting, sends clients away, returns leases, writes what is pending, lets go of everything. */
@@ -50,7 +52,7 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
   log("info", "configuration", { ...config });
   await using opened = new AsyncDisposableStack();
   const parts = await openParts(config, log, opened);
-  const { certificate, quota, deps } = parts;
+  const { certificate, quota, deps, failed } = parts;
   const { core, server, grpcUrl, quicUrl } = await serve(config, parts, log);
   opened.defer(() => stopServing(server, quota, { log, drainMs: config.core.drainMs + drainMarginMs }));
   const reloadCertificate = (): Promise<void> => reload(certificate, server, log);
@@ -78,21 +80,24 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
   });
   void quota.tick();
   const running = opened.move();
-  return { ...urls, reloadCertificate, close: () => running.disposeAsync() };
+  return { ...urls, failed, reloadCertificate, close: () => running.disposeAsync() };
 }
 
 interface Parts {
   readonly certificate: CertificateSource;
   readonly quota: LeasedQuota;
   readonly deps: CoreDeps;
+  readonly failed: Promise<EngineError>;
 }
 
 /** Everything behind the sockets. */
 async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: AsyncDisposableStack): Promise<Parts> {
+  const { promise: failed, resolve: fail } = Promise.withResolvers<EngineError>();
   await Deno.mkdir(dataDir, { recursive: true, mode: 0o700 });
   const engine = await openSqliteEngine({
     path: config.engine === "memory" ? ":memory:" : `${dataDir}/relay.sqlite`,
     onListenerError: (error) => log("error", "fault", { where: "watcher", error: describeError(error) }),
+    onFailed: fail,
   });
   opened.defer(() => engine.close());
   const certificate = await openCertificate({ files: config.tls, dataDir, nowMs: Date.now });
@@ -132,7 +137,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
     log: (event) => logCoreEvent(log, event),
     meter: createMeter(),
   };
-  return { certificate, quota, deps };
+  return { certificate, quota, deps, failed };
 }
 
 interface Serving {

@@ -31,7 +31,7 @@ export interface ChannelHealth {
   readonly action?: string;
   /** How many times the channel's members have changed, as far as this agent knows. */
   readonly epoch: number;
-  /** Messages that have arrived and that no loop has asked past. */
+  /** Messages that have arrived and would come again after a crash: no loop has asked past them, or they are being noted. */
   readonly unread: number;
   /** Messages that the relay has not accepted yet. */
   readonly unsent: number;
@@ -226,12 +226,12 @@ export class Channel {
 
   /** One object that explains what is wrong and what is being done. */
   health(): ChannelHealth {
-    const { membership, inbox, outbox, senders, health } = this.#engine;
+    const { membership, outbox, senders, health, state } = this.#engine;
     const { waiting, underWay } = outbox.size;
     return {
       ...this.#condition(),
       epoch: membership.epoch,
-      unread: inbox.unread,
+      unread: state.unacknowledged,
       unsent: waiting + underWay,
       missing: [...senders.missing()],
       issues: health.issues,

@@ -2,7 +2,6 @@
 import { ApiClient } from "../service/api_client.ts";
 import type { Command, Context, FlagSpec } from "../command.ts";
 import { type Credentials, removeCredentials, writeCredentials } from "../service/credentials.ts";
-import { badInput } from "../failure.ts";
 import { printable, table } from "../output.ts";
 import { ask, askEmail, askPassword, confirm } from "../prompt.ts";
 import { checkKey, readSettings, requireKey, type Settings } from "../service/settings.ts";
@@ -148,7 +147,6 @@ async function keepOrReplace(context: Context, { saved, apiUrl }: Settings): Pro
     await context.output.warn("STATIC_API_KEY is set and wins over the file that is written now");
   }
   if (saved.api_key === undefined) return;
-  if (saved.api_url !== undefined && !URL.canParse(saved.api_url)) throw badInput("The saved address is damaged");
   const whose = saved.email ?? saved.api_url ?? apiUrl;
   await confirm(context, `You are signed in already (${printable(whose)}). Replace the saved key?`);
 }

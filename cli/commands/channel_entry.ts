@@ -10,7 +10,7 @@ import { parseCount, parseDuration } from "../arguments/values.ts";
 import { waitUntil } from "../waiting.ts";
 import { agentWords, nameArgument, nameOf, openChannel } from "./channel.ts";
 
-const [dayMs, defaultJoinMs] = [86_400_000, 60_000];
+const defaultJoinMs = 60_000;
 
 export const inviteToChannel: Command = {
   path: "channel invite",
@@ -91,7 +91,7 @@ async function showToken(context: Context, { token, name, expiresInMs }: Shown):
   await output.result({ token, channel: name, expires_at }, [token]);
   await output.note(
     "",
-    `Good for ${span(Math.min(expiresInMs, 365 * dayMs))}. In another terminal, then paste the token:`,
+    `Good for ${span(expiresInMs)}. In another terminal, then paste the token:`,
     `  ${output.onStderr("cyan", join)}`,
   );
 }

@@ -6,6 +6,7 @@ import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { RelayView, type Sight } from "./demo_relay_view.ts";
 import { readSettings, requireKey, requireRelay, type Settings } from "../service/settings.ts";
+import { encodeHex } from "../texts/byte_texts.ts";
 import { waitUntil } from "../waiting.ts";
 
 const leftWidth = 44;
@@ -62,9 +63,7 @@ async function perform(context: Context, { settings, apiKey, folder }: Stage): P
   await using _bob = bob;
   const stage = new Play(context, view);
   await stage.open();
-  const name = `demo/${
-    Array.from(platform.randomBytes(4), (byte) => byte.toString(16).padStart(2, "0")).join("")
-  }/talk`;
+  const name = `demo/${encodeHex(platform.randomBytes(4))}/talk`;
   try {
     await act(stage, { alice, bob, name });
   } finally {
@@ -179,7 +178,7 @@ class Play {
 async function keyFor(context: Context, settings: Settings): Promise<string> {
   const { platform, output } = context;
   if (settings.key !== undefined || !loopback.test(settings.apiUrl)) return requireKey(settings);
-  const secret = Array.from(platform.randomBytes(16), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const secret = encodeHex(platform.randomBytes(16));
   const email = `demo-${secret.slice(0, 8)}@example.org`;
   const api = new ApiClient(platform, settings);
   const { key } = await output.progress("making an account for the demo", api.signUp({ email, password: secret }));

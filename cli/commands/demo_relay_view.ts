@@ -3,10 +3,11 @@
  * all it gets; the keys to what is inside stay with the members.
  */
 import { CellReader, type ClientEnvelope, decodeClientEnvelope, limits } from "../../proto/mod.ts";
+import { encodeHex } from "../texts/byte_texts.ts";
 
 export interface Sight {
   readonly text: string;
-  /** The beginning of the ciphertext, in hexadecimal. */
+  /** The end of the ciphertext, in hexadecimal. */
   readonly bytes?: string;
 }
 
@@ -48,10 +49,13 @@ function describe({ operation, body }: ClientEnvelope): Sight | undefined {
     case "SendCommit":
       return {
         text: `SendCommit: +${body.added.length} -${body.removed.length} members, ${body.commit.length} bytes`,
-        bytes: hex(body.commit),
+        bytes: endOf(body.commit),
       };
     case "SendMessage":
-      return { text: `SendMessage: epoch ${body.epoch}, ${body.ciphertext.length} bytes`, bytes: hex(body.ciphertext) };
+      return {
+        text: `SendMessage: epoch ${body.epoch}, ${body.ciphertext.length} bytes`,
+        bytes: endOf(body.ciphertext),
+      };
     case "CloseChannel":
       return { text: "CloseChannel" };
     default:
@@ -59,7 +63,7 @@ function describe({ operation, body }: ClientEnvelope): Sight | undefined {
   }
 }
 
-/** The end of it: the beginning of an MLS message is its header, which is the same for all. */
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes.subarray(-shownBytes), (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+/** The beginning of an MLS message is its header, which is the same for all. */
+function endOf(bytes: Uint8Array): string {
+  return encodeHex(bytes.subarray(-shownBytes), " ");
 }

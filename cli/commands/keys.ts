@@ -108,12 +108,8 @@ export const rotateKey: Command = {
     const { given, platform, output } = context;
     const { api, apiKey, settings } = await callerOf(context);
     if (settings.key?.from !== "file") {
-      throw badInput(
-        "The key does not come from the saved credentials, so there is nothing to update",
-        [
-          "Use {} keys create, put the new key where the old one is, then {} keys revoke",
-        ].join(""),
-      );
+      const advice = "Use {} keys create, put the new key where the old one is, then {} keys revoke";
+      throw badInput("The key does not come from the saved credentials, so there is nothing to update", advice);
     }
     const keys = await output.progress("asking the API", api.listKeys(apiKey));
     const old = findKey(keys, apiKey.slice(0, prefixLength));

@@ -1,11 +1,11 @@
 /** Members and messages as people and as JSON see them. */
 import type { ChannelMember } from "../../sdk/mod.ts";
-import { encodeBase64 } from "./base64.ts";
+import { encodeBase64, encodeHex } from "./byte_texts.ts";
 import { printable } from "../output.ts";
 
 /** What an agent calls itself. Bytes that are no text are shown in hexadecimal. */
 export function identityText(identity: Uint8Array): string {
-  return textOf(identity) ?? `0x${Array.from(identity, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  return textOf(identity) ?? `0x${encodeHex(identity)}`;
 }
 
 /** Undefined when it is not UTF-8. */

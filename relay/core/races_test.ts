@@ -138,3 +138,20 @@ Deno.test("a commit of a future epoch is not taken from whom the commit before i
   await world.close();
   await engine.close();
 });
+
+worldTest(
+  "who leaves hears of its end at once, however much it has not read: it may be added again soon",
+  async (world) => {
+    const { alice, bob, channelId } = await createPair(world);
+    await bob.subscribe(channelId, undefined, 16 << 20);
+    bob.client.stall();
+    for (let number = 1; number <= 20; number++) await alice.send(channelId, 1, number, 32_000);
+    await leave(bob, channelId, 1);
+    await settle();
+    assertEquals(bob.client.pushed("DeliverChannelEnd").map(({ reason }) => reason), ["left"]);
+    await alice.commit(channelId, 1, { removed: [bob.agentId], added: [bob.agentId] });
+    bob.client.resume();
+    await settle(20);
+    assertEquals(bob.client.pushed("DeliverChannelEnd").length, 1);
+  },
+);

@@ -83,7 +83,10 @@ export class Subscription {
 
   /** A reading ends with the membership that it is of, even if another begins before it has come so far. */
   stopAt(end: ReadingEnd): void {
+    if (this.#ended) return;
     this.#end ??= end;
+    // Also while the link is full: told later, it might come after the Welcome of the agent's next membership.
+    if (this.#end.atOnce) this.#finish(this.#end);
   }
 
   end(): void {

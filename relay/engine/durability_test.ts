@@ -137,7 +137,9 @@ for (const [which, suffix] of [["log", "-wal"], ["file", ".sqlite"]] as const) {
       if (broken && name.endsWith(suffix)) throw new Error("EIO: the disk is gone");
       await sync();
     });
-    const engine = await openSqliteEngine({ path, openForSync, checkpointPages: 20 });
+    const failures: string[] = [];
+    const onFailed = ({ code }: EngineError): void => void failures.push(code);
+    const engine = await openSqliteEngine({ path, openForSync, checkpointPages: 20, onFailed });
     const channelId = await createChannel(engine, 1);
     await engine.append(channelId, message("kept"));
     broken = true;
@@ -147,7 +149,7 @@ for (const [which, suffix] of [["log", "-wal"], ["file", ".sqlite"]] as const) {
         await Promise.all([engine.append(channelId, message(`${accepted}`)), engine.findChannel(channelId)]);
       }
     }, EngineError);
-    assertEquals(error.code, "failed");
+    assertEquals([error.code, failures], ["failed", ["failed"]]);
     for (const call of [() => engine.append(channelId, message("late")), () => engine.findChannel(channelId)]) {
       assertEquals((await assertRejects<EngineError>(call, EngineError)).code, "failed");
     }

@@ -38,6 +38,7 @@ const maxGroupBytes = 4 * 1024 * 1024;
 
 export class GroupCommit {
   readonly #storage: Storage;
+  readonly #onFailed: (refusal: EngineError) => void;
   #queue: Job[] = [];
   #readers: (() => void)[] = [];
   #draining: Promise<void> | undefined;
@@ -46,8 +47,9 @@ export class GroupCommit {
   #refusal: EngineError | undefined;
   #jobsThisTurn = 0;
 
-  constructor(storage: Storage) {
+  constructor(storage: Storage, onFailed: (refusal: EngineError) => void) {
     this.#storage = storage;
+    this.#onFailed = onFailed;
   }
 
   /** Why no more work is taken, if so. */
@@ -189,6 +191,7 @@ export class GroupCommit {
       { cause },
     );
     this.#refusal = refusal;
+    this.#onFailed(refusal);
     for (const job of this.#queue) job.reject(refusal);
     this.#queue = [];
     return refusal;

@@ -38,11 +38,14 @@ import { type Listener, Watchers } from "./watchers.ts";
 export interface SqliteEngineOptions extends DatabaseOptions {
   /** A watcher threw. */
   readonly onListenerError?: (error: unknown) => void;
+  /** The disk did not confirm a write: from now on everything is refused, and the process had better start anew. */
+  readonly onFailed?: (error: EngineError) => void;
 }
 
 /** Throws `EngineError`: `locked`, `corrupt`, `unsupported_version` or `io`. */
 export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Engine> {
-  return new SqliteEngine(await Database.open(options), new Watchers(options.onListenerError ?? (() => {})));
+  const { onListenerError = () => {}, onFailed = () => {} } = options;
+  return new SqliteEngine(await Database.open(options), new Watchers(onListenerError), onFailed);
 }
 
 class SqliteEngine implements Engine {
@@ -59,7 +62,7 @@ class SqliteEngine implements Engine {
   readonly #trimming: Trimming;
   #closed: Promise<void> | undefined;
 
-  constructor(database: Database, watchers: Watchers) {
+  constructor(database: Database, watchers: Watchers, onFailed: (error: EngineError) => void) {
     const heads = new ChannelHeads(database);
     const leases = new Leases(database);
     this.#database = database;
@@ -78,7 +81,7 @@ class SqliteEngine implements Engine {
       },
       sync: () => database.sync(),
       checkpoint: () => database.checkpoint(),
-    });
+    }, onFailed);
     this.#channels = new Channels(database, heads);
     this.#entries = new Entries(database, heads, leases);
     this.#cursors = new Cursors(database, heads);

@@ -121,7 +121,7 @@ export class ChannelEngine {
       rejoining: this.#rejoiner.reason,
       caughtUp: this.#caughtUp && this.membership.epoch >= this.#relayEpoch,
       relayEpoch: Math.max(this.#relayEpoch, this.membership.epoch),
-      position: this.#progress.durable,
+      unacknowledged: this.inbox.unread + this.#progress.ahead,
     };
   }
 
@@ -369,7 +369,7 @@ export class ChannelEngine {
   }
 
   #doneWith(items: readonly InboxItem[]): Promise<void> | undefined {
-    const written = this.#progress.note(this.#reader.changesOf(items));
+    const written = this.#progress.note(this.#reader.changesOf(items), items.length);
     if (this.#reader.isPassingOver && this.inbox.unread < refillBelow) {
       this.#entries.run(() => this.#fetchFrom(this.#reader.resumeReading())).catch((fault) => this.#die(fault));
     }
@@ -393,5 +393,6 @@ export interface EngineState {
   readonly rejoining: string | undefined;
   readonly caughtUp: boolean;
   readonly relayEpoch: number;
-  readonly position: number;
+  /** Messages that would come again after a crash now. */
+  readonly unacknowledged: number;
 }

@@ -42,10 +42,15 @@ export class Progress {
     return this.#durable;
   }
 
+  /** Messages that the application is done with, and that would come again after a crash now. */
+  get ahead(): number {
+    return this.#ahead;
+  }
+
   /** The application is done with something, or the log moved on past entries that are not for it. */
-  note(changes: readonly RecordChange[] = []): Promise<void> | undefined {
+  note(changes: readonly RecordChange[] = [], messages = 0): Promise<void> | undefined {
     this.#changes.push(...changes);
-    if (changes.length > 0) this.#ahead++;
+    this.#ahead += messages;
     this.#writing ??= this.#write();
     return this.#ahead > maxAhead ? this.#writing : undefined;
   }
@@ -59,6 +64,7 @@ export class Progress {
   restart(position: number): void {
     this.#durable = position;
     this.#changes = [];
+    this.#ahead = 0;
   }
 
   stop(): void {
@@ -76,10 +82,11 @@ export class Progress {
       while (!this.#stopped && this.#hasNews()) {
         const changes = this.#changes;
         const position = Math.max(this.#deps.position(), this.#durable);
+        const messages = this.#ahead;
         this.#changes = [];
-        this.#ahead = 0;
         await this.#deps.store.batch([...changes, putPosition(this.#deps.channelId, position)]);
         this.#durable = position;
+        this.#ahead -= messages;
         await this.#deps.onDurable(position);
         if (this.#hasNews()) await this.#deps.rest(restMs);
       }

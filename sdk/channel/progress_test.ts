@@ -77,7 +77,7 @@ Deno.test("who runs far ahead of the disk has to wait for it", async () => {
   const bench = createBench();
   const waits = Array.from({ length: 80 }, (_, i) => {
     bench.position++;
-    return bench.progress.note([change(`${i}`)]);
+    return bench.progress.note([change(`${i}`)], 1);
   });
   assertEquals(waits[0], undefined);
   assertEquals(waits.at(-1) instanceof Promise, true);

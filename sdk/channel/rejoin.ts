@@ -17,7 +17,7 @@ import type { Welcome } from "./welcomes.ts";
 const firstPauseMs = 1000;
 const maxPauseMs = 60_000;
 /** A request that nobody answered this long is made anew. */
-const answerMs = 30_000;
+const answerMs = 10_000;
 
 export interface RejoinEvents {
   /** In again: the log goes on after this entry. */

@@ -48,7 +48,7 @@ async function create(user: User): Promise<void> {
 async function invite(user: User): Promise<void> {
   const inviting = user.start(["channel", "invite", name]);
   await eventually(
-    { withinMs: 15_000, what: "a token" },
+    { withinMs: 30_000, what: "a token" },
     () => Promise.resolve(inviting.stdout()),
     (out) => out !== "",
   );
@@ -92,7 +92,7 @@ async function bytes(user: User): Promise<void> {
   const listening = user.start(["channel", "listen", name, ...bob], { interrupt: interruption.signal });
   await user.run(["channel", "send", name, "while listening"]);
   await eventually(
-    { withinMs: 15_000, what: "the message" },
+    { withinMs: 30_000, what: "the message" },
     () => Promise.resolve(listening.stdout()),
     (out) => out === "while listening\n",
   );
@@ -123,7 +123,7 @@ async function locked(user: User): Promise<void> {
   const interruption = new AbortController();
   const listening = user.start(["channel", "listen", name], { terminal: true, interrupt: interruption.signal });
   await eventually(
-    { withinMs: 15_000, what: "listening" },
+    { withinMs: 30_000, what: "listening" },
     () => Promise.resolve(listening.stderr()),
     (out) => out.includes("Listening"),
   );
@@ -143,7 +143,7 @@ async function alone(user: User): Promise<void> {
   const interruption = new AbortController();
   const inviting = user.start(["channel", "invite", name], { interrupt: interruption.signal });
   await eventually(
-    { withinMs: 15_000, what: "a token" },
+    { withinMs: 30_000, what: "a token" },
     () => Promise.resolve(inviting.stdout()),
     (out) => out !== "",
   );

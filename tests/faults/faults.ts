@@ -1,5 +1,6 @@
 /** What can go wrong, one function each: it happens, and ends when everybody is heard again. */
 import type { Actor } from "./actor.ts";
+import { vandalize } from "./vandals.ts";
 import { channel, type Exchange, pause, until } from "./exchange.ts";
 
 export interface Fault {
@@ -13,6 +14,8 @@ export interface Severity {
 }
 
 const acceptMs = 30_000;
+/** For a few hundred connections and megabytes of noise, and for the servers' own ups and downs. */
+const maxGrowthMb = 150;
 
 export const faults: readonly Fault[] = [
   {
@@ -129,7 +132,30 @@ export const faults: readonly Fault[] = [
       await depart(exchange, guest);
     },
   },
+  {
+    name: "noise, floods and silent connections on every port; messages go on, memory stays bounded",
+    happen: async (exchange) => {
+      const { stack, random } = exchange;
+      const before = await memoryOf(exchange);
+      const tcp = [stack.api.url, stack.relay.grpcUrl].map((url) => Number(new URL(url).port));
+      await vandalize({ tcp, udp: [stack.relayPort] }, random, async () => {
+        await exchange.progress();
+        const { status } = await stack.api.call("GET", "/v1/usage", { key: stack.account.apiKey });
+        if (status !== 200) throw new Error(`The API answers ${status} while strangers are at the door`);
+      });
+      const grown = await memoryOf(exchange) - before;
+      if (grown > maxGrowthMb) throw new Error(`Strangers cost ${grown.toFixed(0)} MB of memory`);
+    },
+  },
 ];
+
+/** Resident memory of both servers, in megabytes. */
+async function memoryOf({ stack }: Exchange): Promise<number> {
+  const statuses = await Promise.all(
+    [stack.api, stack.relay].map(({ pid }) => Deno.readTextFile(`/proc/${pid}/status`)),
+  );
+  return statuses.reduce((sum, status) => sum + Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024, 0);
+}
 
 /** The relay takes a commit of which its sender hears nothing. Answers what the sender waits for. */
 async function commitWithoutReply(exchange: Exchange, committer: Actor, guest: Actor): Promise<Promise<unknown>[]> {

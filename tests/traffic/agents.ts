@@ -25,14 +25,15 @@ export interface Invite {
 
 /** One line in, one line of JSON out. */
 export type AgentsCommand =
-  | { readonly do: "create"; readonly name: string; readonly uses: number }
+  /** Channels of the first agent, with an invite for each. */
+  | { readonly do: "create"; readonly names: readonly string[] }
   /** The first agent joins the first channel, and so on, and reads what comes. */
   | { readonly do: "join"; readonly invites: readonly Invite[] }
   /** Each agent in its channel, with four sends under way; with a pause in between, one. */
   | { readonly do: "talk"; readonly names: readonly string[]; readonly untilMs: number; readonly everyMs: number }
   /** Answers every message in these channels from now on. */
   | { readonly do: "answer"; readonly names: readonly string[] }
-  /** All agents join one channel after the other. */
+  /** Each agent joins its share of the channels, one after the other. */
   | { readonly do: "joinAll"; readonly invites: readonly Invite[]; readonly untilMs: number }
   | { readonly do: "close" };
 
@@ -69,13 +70,15 @@ async function carryOut(managers: readonly ChannelManager[], command: AgentsComm
   if (first === undefined) throw new Error("There are no agents");
   switch (command.do) {
     case "create":
-      await first.create(command.name);
-      return { name: command.name, token: await first.invite(command.name, { uses: command.uses }) };
+      return await Promise.all(command.names.map(async (name): Promise<Invite> => {
+        await first.create(name);
+        return { name, token: await first.invite(name, { uses: 1 }) };
+      }));
     case "join":
-      for (const [i, { name, token }] of command.invites.entries()) {
-        await managers[i]?.joinWithToken(name, token, { timeoutMs });
-        void listen(managers[i], name).catch(endsWithItsClient);
-      }
+      await Promise.all(
+        command.invites.map(({ name, token }, i) => managers[i]?.joinWithToken(name, token, { timeoutMs })),
+      );
+      for (const [i, { name }] of command.invites.entries()) void listen(managers[i], name).catch(endsWithItsClient);
       return {};
     case "talk":
       return {
@@ -121,17 +124,18 @@ async function answer(manager: ChannelManager, name: string): Promise<void> {
   }
 }
 
-/** One channel after the other, all agents at once. */
 async function joinAll(
   managers: readonly ChannelManager[],
   { invites, untilMs }: Extract<AgentsCommand, { do: "joinAll" }>,
 ): Promise<number> {
   let joined = 0;
-  for (const { name, token } of invites) {
-    if (Date.now() >= untilMs) break;
-    await Promise.all(managers.map((manager) => manager.joinWithToken(name, token, { timeoutMs })));
-    joined += managers.length;
-  }
+  await Promise.all(managers.map(async (manager, number) => {
+    for (const { name, token } of invites.filter((_, i) => i % managers.length === number)) {
+      if (Date.now() >= untilMs) break;
+      await manager.joinWithToken(name, token, { timeoutMs });
+      joined++;
+    }
+  }));
   return joined;
 }
 

@@ -37,20 +37,38 @@ export interface Comparison {
 export const directions = ["up", "down"] as const;
 export type Direction = typeof directions[number];
 
-/** Sizes of everything that carried stream bytes while the states were recorded, with how often each came. */
-export function unitSizes({ observations, stretches }: Recording): Map<number, number> {
+/** How often units of each size came. */
+export function unitSizes(units: readonly Unit[]): Map<number, number> {
   const sizes = new Map<number, number>();
-  const fromMs = Math.min(...stretches.map((stretch) => stretch.fromMs));
-  const untilMs = Math.max(...stretches.map((stretch) => stretch.untilMs));
-  for (const { atMs, streamBytes } of observations) {
-    if (streamBytes > 0 && atMs >= fromMs && atMs <= untilMs) sizes.set(streamBytes, (sizes.get(streamBytes) ?? 0) + 1);
-  }
+  for (const { streamBytes } of units) sizes.set(streamBytes, (sizes.get(streamBytes) ?? 0) + 1);
   return sizes;
 }
 
 export function unitsOf(recording: Recording, direction: Direction): Unit[] {
   const sessions = Map.groupBy(recording.observations, ({ session }) => session);
-  return sessions.values().flatMap((seen) => unitsOfSession(seen, direction, recording)).toArray();
+  return sessions.values().flatMap((seen) => unitsOfSession(joinWrites(seen), direction, recording)).toArray();
+}
+
+/** A transport may cut one write into packets that follow each other at once. */
+const oneWriteMs = 3;
+
+function joinWrites(observations: readonly Observation[]): Observation[] {
+  const joined: Observation[] = [];
+  /** Index of the last unit of each direction. */
+  const last = new Map<boolean, number>();
+  for (const seen of observations) {
+    const index = last.get(seen.fromClient);
+    const before = index === undefined ? undefined : joined[index];
+    const continues = before !== undefined && seen.streamBytes > 0 && seen.atMs - before.atMs < oneWriteMs;
+    if (continues && index !== undefined) {
+      const [wireBytes, streamBytes] = [before.wireBytes + seen.wireBytes, before.streamBytes + seen.streamBytes];
+      joined[index] = { ...before, wireBytes, streamBytes };
+    } else {
+      if (seen.streamBytes > 0) last.set(seen.fromClient, joined.length);
+      joined.push(seen);
+    }
+  }
+  return joined;
 }
 
 function unitsOfSession(

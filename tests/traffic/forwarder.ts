@@ -52,30 +52,9 @@ function forwardDatagrams(): Forwarder {
     stop: () => {
       socket.close();
       for (const upstream of upstreams.values()) upstream.close();
-      return Promise.resolve(joinDatagrams(observations));
+      return Promise.resolve(observations);
     },
   };
-}
-
-/** Datagrams of one direction that follow each other at once are one write of the sender. */
-const oneWriteMs = 2;
-
-function joinDatagrams(observations: readonly Observation[]): Observation[] {
-  const joined: Observation[] = [];
-  const last = new Map<string, number>();
-  for (const seen of observations) {
-    const key = `${seen.session} ${seen.fromClient}`;
-    const index = last.get(key);
-    const before = index === undefined ? undefined : joined[index];
-    if (index !== undefined && before !== undefined && seen.streamBytes > 0 && seen.atMs - before.atMs < oneWriteMs) {
-      const [wireBytes, streamBytes] = [before.wireBytes + seen.wireBytes, before.streamBytes + seen.streamBytes];
-      joined[index] = { ...before, wireBytes, streamBytes };
-    } else {
-      if (seen.streamBytes > 0) last.set(key, joined.length);
-      joined.push(seen);
-    }
-  }
-  return joined;
 }
 
 function forwardRecords(): Forwarder {

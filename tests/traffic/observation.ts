@@ -1,4 +1,5 @@
 /** What is seen on the wire between clients and the relay, packet by packet, and what of it are bytes of cells. */
+import { limits } from "../../proto/mod.ts";
 
 export interface Observation {
   /** Milliseconds since 1970, with fractions. */
@@ -26,7 +27,14 @@ const recordOverhead = 9 + 5 + 3 + 1 + 16;
 /** Records of HTTP/2's own are far below this, those with cells above. */
 const smallestCellRecord = 1024;
 
+/** HTTP/2 may put these of its own into the same record. */
+const windowUpdateBytes = 13;
+const mostWindowUpdates = 3;
+
 /** Bytes of the stream in a TLS record, judged by its length, which everybody can see. */
 export function streamBytesOfRecord(recordBytes: number): number {
-  return recordBytes < smallestCellRecord ? 0 : recordBytes - recordOverhead;
+  if (recordBytes < smallestCellRecord) return 0;
+  const bytes = recordBytes - recordOverhead;
+  const updates = (bytes - limits.cellBytes) / windowUpdateBytes;
+  return [1, 2, mostWindowUpdates].includes(updates) ? limits.cellBytes : bytes;
 }

@@ -43,6 +43,8 @@ export interface Recording {
 }
 
 const token = grantedToken("00000000-0000-4000-8000-000000000001");
+/** At least: request, answer, Welcome, acknowledgement, with what goes on between. */
+const ticksToJoin = 6;
 /** What a state leaves behind is gone after this. */
 const settleMs = 300;
 
@@ -118,8 +120,7 @@ interface Actors {
 async function play(options: RecordingOptions, actors: Actors): Promise<Omit<Recording, "observations">> {
   const { peer, watched } = actors;
   const names = Array.from({ length: options.sessions }, (_, i) => `acme/traffic/main-${i}`);
-  const invites: Invite[] = [];
-  for (const name of names) invites.push(await command(peer, { do: "create", name, uses: 1 }));
+  const invites = await command<Invite[]>(peer, { do: "create", names });
   await command(watched, { do: "join", invites });
   await command(peer, { do: "answer", names });
   const stretches: Stretch[] = [];
@@ -144,12 +145,9 @@ async function prepareJoining(
   peer: LineProcess,
   round: number,
 ): Promise<Invite[]> {
-  const invites: Invite[] = [];
-  const count = Math.ceil(stateMs / (4 * (cover.intervalMs ?? stateMs))) + 1;
-  for (let i = 0; i < count; i++) {
-    invites.push(await command(peer, { do: "create", name: `acme/traffic/join-${round}-${i}`, uses: sessions }));
-  }
-  return invites;
+  const each = Math.ceil(stateMs / (ticksToJoin * (cover.intervalMs ?? stateMs)));
+  const names = Array.from({ length: each * sessions }, (_, i) => `acme/traffic/join-${round}-${i}`);
+  return await command<Invite[]>(peer, { do: "create", names });
 }
 
 async function enter(
@@ -170,7 +168,7 @@ async function enter(
   }
 }
 
-async function command<Answer = Invite>(to: LineProcess, what: AgentsCommand): Promise<Answer> {
+async function command<Answer>(to: LineProcess, what: AgentsCommand): Promise<Answer> {
   return await to.ask<Answer>(what);
 }
 

@@ -31,7 +31,7 @@ function kolmogorovTail(lambda: number): number {
 
 export interface Auc {
   readonly value: number;
-  /** Standard error at chance level (Mann-Whitney). */
+  /** Standard error: at chance level (Mann-Whitney), or between blocks if that is larger. */
   readonly error: number;
 }
 
@@ -65,14 +65,32 @@ export interface Sample {
  * noise that only one block had cannot be mistaken for skill.
  */
 export function crossValidatedAuc(samples: readonly Sample[]): Auc {
-  const scores: { readonly score: number; readonly positive: boolean }[] = [];
+  const scores: Scored[] = [];
   for (const block of new Set(samples.map((sample) => sample.block))) {
     const [known, asked] = [samples.filter((s) => s.block !== block), samples.filter((s) => s.block === block)];
     const score = learn(known);
-    for (const { features, positive } of asked) scores.push({ score: score(features), positive });
+    for (const { features, positive } of asked) scores.push({ score: score(features), positive, block });
   }
   const of = (positive: boolean): number[] => scores.filter((s) => s.positive === positive).map(({ score }) => score);
-  return areaUnderCurve(of(true), of(false));
+  const { value, error } = areaUnderCurve(of(true), of(false));
+  return { value, error: Math.max(error, errorBetweenBlocks(scores)) };
+}
+
+interface Scored {
+  readonly score: number;
+  readonly positive: boolean;
+  readonly block: number;
+}
+
+/** What else the machine did falls on whole blocks: how much their own areas differ tells what one recording is worth. */
+function errorBetweenBlocks(scores: readonly Scored[]): number {
+  const areas = Map.groupBy(scores, ({ block }) => block).values().map((block) => {
+    const of = (positive: boolean): number[] => block.filter((s) => s.positive === positive).map(({ score }) => score);
+    return areaUnderCurve(of(true), of(false)).value;
+  }).filter((area) => Number.isFinite(area)).toArray();
+  if (areas.length < 2) return 0;
+  const average = mean(areas);
+  return Math.sqrt(mean(areas.map((area) => (area - average) ** 2)) / (areas.length - 1));
 }
 
 const steps = 300;

@@ -32,9 +32,9 @@ export async function subscribe(
   const subscription = new Subscription(channel, session, { agentId, tag, windowBytes, after: start });
   session.subscriptions.set(channelId, { channel, subscription });
   channel.subscriptions.set(agentId, subscription);
+  session.notify("DeliverStart", { channelId, tag, after: start });
   const end = channel.endOf(agentId);
   if (end !== undefined) subscription.stopAt(end);
-  session.notify("DeliverStart", { channelId, tag, after: start });
   subscription.wake();
   tellRejoins(asker, channel);
   return { after: start, head: channel.head, epoch: channel.state.epoch, consumed };

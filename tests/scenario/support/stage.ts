@@ -193,7 +193,7 @@ export async function allAgree(...actors: readonly Actor[]): Promise<void> {
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!await condition()) {
@@ -203,11 +203,11 @@ export async function until(
 }
 
 /** The next messages of a channel as text, acknowledged. */
-export async function read(channel: Channel, count: number, timeoutMs = 10_000): Promise<string[]> {
+export async function read(channel: Channel, count: number, timeoutMs = 60_000): Promise<string[]> {
   return (await readEnvelopes(channel, count, timeoutMs)).map(({ payload }) => new TextDecoder().decode(payload));
 }
 
-export async function readEnvelopes(channel: Channel, count: number, timeoutMs = 10_000): Promise<Envelope[]> {
+export async function readEnvelopes(channel: Channel, count: number, timeoutMs = 60_000): Promise<Envelope[]> {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), timeoutMs);
   const envelopes: Envelope[] = [];

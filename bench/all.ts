@@ -1,0 +1,109 @@
+/**
+ * `deno task bench` runs every benchmark, each beside its peers in the same run, prints one table of ratios and writes it to
+ * `bench/results/<date>.json` with the machine and the time that its disk takes to confirm a write. With names as arguments
+ * (`deno task bench aes mls`) it runs only those and writes nothing.
+ */
+import { resultsVariable, type StoredComparison } from "./ratio.ts";
+
+const benchmarks: Readonly<Record<string, readonly string[]>> = {
+  aes: [],
+  mls: ["2", "10", "100"],
+  proto: [],
+  store: [],
+  http2: [],
+  api: [],
+  engine: [],
+  relay: [],
+};
+
+interface Machine {
+  readonly date: string;
+  readonly arch: string;
+  readonly os: string;
+  readonly cores: number;
+  readonly deno: string;
+  /** Of the last minute, at start: above the number of cores, other work disturbed the figures. */
+  readonly load: number;
+  readonly syncMs: number;
+}
+
+async function describeMachine(folder: string): Promise<Machine> {
+  return {
+    date: new Date().toISOString(),
+    arch: Deno.build.arch,
+    os: Deno.build.os,
+    cores: navigator.hardwareConcurrency,
+    deno: Deno.version.deno,
+    load: Deno.loadavg()[0] ?? NaN,
+    syncMs: await measureSync(`${folder}/sync`),
+  };
+}
+
+/** Median of writing and confirming 4 KiB. */
+async function measureSync(path: string): Promise<number> {
+  using file = await Deno.open(path, { create: true, write: true });
+  const times: number[] = [];
+  for (let round = 0; round < 50; round++) {
+    await file.write(new Uint8Array(4_096));
+    const start = performance.now();
+    await file.syncData();
+    times.push(performance.now() - start);
+  }
+  return times.toSorted((a, b) => a - b)[25] ?? NaN;
+}
+
+async function run(name: string, resultsFile: string): Promise<boolean> {
+  console.log(`\n=== ${name}`);
+  const script = new URL(`${name}.ts`, import.meta.url).pathname;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--quiet", script, ...benchmarks[name] ?? []],
+    env: { [resultsVariable]: resultsFile },
+    stdin: "null",
+  }).spawn();
+  return (await child.status).success;
+}
+
+function printTable(machine: Machine, results: readonly StoredComparison[]): void {
+  const { arch, os, cores, deno, load, syncMs } = machine;
+  console.log(
+    `\n${arch} ${os}, ${cores} cores, Deno ${deno}, load ${load.toFixed(1)}, fdatasync ${syncMs.toFixed(2)} ms`,
+  );
+  console.log("| benchmark | ours | peer | theirs | ratio | promised |\n| --- | --- | --- | --- | --- | --- |");
+  for (const { bench, what, unit, ours, peer, theirs, ratio, target, runtime } of results) {
+    const name = `${bench}: ${what}${runtime.startsWith("Node") ? " (Node)" : ""}`;
+    const figures = [ours, theirs].map((value) => `${format(value)} ${unit}`);
+    const promised = target === undefined ? "" : `${target}${ratio < target ? ", short" : ""}`;
+    console.log(`| ${name} | ${figures[0]} | ${peer} | ${figures[1]} | ${ratio.toFixed(2)} | ${promised} |`);
+  }
+}
+
+function format(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+const unknown = Deno.args.filter((name) => !(name in benchmarks));
+if (unknown.length > 0) {
+  console.error(`There is no benchmark ${unknown.join(", ")}; there are ${Object.keys(benchmarks).join(", ")}`);
+  Deno.exit(1);
+}
+const folder = await Deno.makeTempDir({ prefix: "static-bench-" });
+const resultsFile = `${folder}/results`;
+await Deno.writeTextFile(resultsFile, "");
+const machine = await describeMachine(folder);
+const failed: string[] = [];
+for (const name of Deno.args.length > 0 ? Deno.args : Object.keys(benchmarks)) {
+  if (!await run(name, resultsFile)) failed.push(name);
+}
+const lines = (await Deno.readTextFile(resultsFile)).split("\n").filter((line) => line !== "");
+const results: StoredComparison[] = lines.map((line) => JSON.parse(line));
+await Deno.remove(folder, { recursive: true });
+printTable(machine, results);
+if (Deno.args.length === 0) {
+  const file = new URL(`results/${machine.date.slice(0, 10)}.json`, import.meta.url);
+  await Deno.mkdir(new URL(".", file), { recursive: true });
+  await Deno.writeTextFile(file, `${JSON.stringify({ machine, results }, undefined, 2)}\n`);
+}
+if (failed.length > 0) {
+  console.error(`These benchmarks failed: ${failed.join(", ")}`);
+  Deno.exit(1);
+}
