@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { calls, errorCodes, isErrorCode, notices } from "../../proto/mod.ts";
+import { calls, errorCodes, isErrorCode, limits, notices } from "../../proto/mod.ts";
 
 const page = Deno.readTextFileSync(new URL("../../docs/protocol.md", import.meta.url));
 
@@ -28,4 +28,14 @@ Deno.test("docs/protocol.md names no code that does not exist", () => {
   assert(named.length > 10);
   const proto = new Set(["relay_nonce", "client_nonce", "cell_bytes", "session_token", "joined_sequence"]);
   assertEquals(named.filter((code) => !isErrorCode(code) && !proto.has(code)), []);
+});
+
+Deno.test("docs/protocol.md tells the numbers of the MLS profile as the code has them", async () => {
+  const leaf = await Deno.readTextFile(new URL("../../sdk/mls/leaf.ts", import.meta.url));
+  const numbers = Array.from(leaf.matchAll(/Extension = (0x[0-9a-f]+|\d+);/g), ([, number = ""]) => number);
+  assertEquals(numbers.length, 3);
+  const days = limits.keyPackageLifetimeMs / 86_400_000;
+  for (const told of [...numbers, `at most ${days} days`, `identity is at most ${limits.identityBytes} bytes`]) {
+    assert(page.replace(/\s+/g, " ").includes(told), told);
+  }
 });
