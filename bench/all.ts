@@ -14,6 +14,8 @@ const benchmarks: Readonly<Record<string, readonly string[]>> = {
   api: [],
   engine: [],
   relay: [],
+  traffic: [],
+  e2e: ["2", "10"],
 };
 
 interface Machine {

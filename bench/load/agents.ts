@@ -34,6 +34,7 @@ export interface LoadReport {
   /** Deliveries that should have come. */
   readonly expected: number;
   readonly seconds: number;
+  /** Zero when nothing was delivered. */
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly p999: number };
   /** By error code. */
   readonly refused: Readonly<Record<string, number>>;
@@ -154,7 +155,7 @@ class Agents {
     while (this.#latencies.length < expected && performance.now() - lastMs < drainMs) await tick();
     const { user, system } = process.cpuUsage(cpuBefore);
     const sorted = this.#latencies.toSorted((a, b) => a - b);
-    const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+    const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
     return {
       sent: this.#due.length,
       deliveries: sorted.length,
