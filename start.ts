@@ -4,14 +4,14 @@
  */
 import * as api from "./api/mod.ts";
 import * as relay from "./relay/mod.ts";
-import { watchCode } from "./stack/code_watch.ts";
-import { apiCommand, relayCommand } from "./stack/commands.ts";
-import { DirectoryTaken, lockDirectory } from "./stack/directory_lock.ts";
-import { greetingOf } from "./stack/greeting.ts";
-import { LogFile } from "./stack/log_file.ts";
-import { type Listening, Part, PartFailed } from "./stack/part.ts";
-import { type PartCommand, spawnPart } from "./stack/part_process.ts";
-import { showProgress } from "./stack/progress.ts";
+import { watchCode } from "./deploy/local/code_watch.ts";
+import { apiCommand, relayCommand } from "./deploy/local/commands.ts";
+import { DirectoryTaken, lockDirectory } from "./deploy/local/directory_lock.ts";
+import { greetingOf } from "./deploy/local/greeting.ts";
+import { LogFile } from "./deploy/local/log_file.ts";
+import { type Listening, Part, PartFailed } from "./deploy/local/part.ts";
+import { type PartCommand, spawnPart } from "./deploy/local/part_process.ts";
+import { showProgress } from "./deploy/local/progress.ts";
 
 /** Together less than the five seconds in which a Ctrl-C is done. */
 const relayStopMs = 3_500;

@@ -46,7 +46,7 @@ export const suites: readonly Suite[] = [
   alone(tests("faults", ["tests/faults/"])),
   tests("cli", ["cli/", "tests/cli/"]),
   tests("docs", ["--parallel", "tests/docs/"]),
-  tests("stack", ["stack/"]),
+  tests("deploy", ["deploy/"]),
   tests("project", [
     "--ignore=tests/api,tests/cli,tests/docs,tests/faults,tests/http2,tests/relay,tests/scenario,tests/sdk,tests/traffic",
     "tests/",

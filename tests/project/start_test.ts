@@ -155,7 +155,7 @@ async function refuseSecond(folder: string): Promise<void> {
 
 async function killRelay(stack: RunningStack | undefined): Promise<void> {
   assertExists(stack);
-  Deno.kill(await processOf(stack.child.pid, "stack/relay/main.ts"), "SIGKILL");
+  Deno.kill(await processOf(stack.child.pid, "deploy/local/relay/main.ts"), "SIGKILL");
   await stack.printed(/Relay was ended by SIGKILL; starting it again in 0\.5 s\nRelay runs again/);
   assertEquals(await relayHealth(stack), { status: "ok" });
 }
@@ -163,7 +163,10 @@ async function killRelay(stack: RunningStack | undefined): Promise<void> {
 async function killSupervisor(folder: string): Promise<void> {
   const { child, ended } = await startStack(folder);
   const supervisor = await processOf(child.pid, "start.ts");
-  const parts = [await processOf(supervisor, "stack/api/main.ts"), await processOf(supervisor, "stack/relay/main.ts")];
+  const parts = [
+    await processOf(supervisor, "deploy/local/api/main.ts"),
+    await processOf(supervisor, "deploy/local/relay/main.ts"),
+  ];
   Deno.kill(supervisor, "SIGKILL");
   await ended();
   // wait: for processes that are nobody's children any more; the test would hang, and fail, if they stayed

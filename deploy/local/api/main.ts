@@ -1,5 +1,5 @@
 /** The HTTP API as a part of `deno task start`. */
-import { configFromEnvironment, DatabaseTaken, PortTaken, startApi } from "../../api/mod.ts";
+import { configFromEnvironment, DatabaseTaken, PortTaken, startApi } from "../../../api/mod.ts";
 import { untilLetGo } from "../held.ts";
 
 try {

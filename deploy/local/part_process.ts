@@ -13,7 +13,7 @@ const maxComplaintCharacters = 8_000;
 
 export function spawnPart({ entry, permissions, environment }: PartCommand): PartProcess {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--no-prompt", ...permissions, new URL(`../${entry}`, import.meta.url).pathname],
+    args: ["run", "--quiet", "--no-prompt", ...permissions, new URL(`../../${entry}`, import.meta.url).pathname],
     env: { ...environment },
     stdin: "piped",
     stdout: "piped",

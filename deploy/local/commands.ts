@@ -1,11 +1,11 @@
 /** How each part is called: permissions as in its own task, ports that stay the same when it is started again. */
-import type { RelayConfig } from "../relay/mod.ts";
+import type { RelayConfig } from "../../relay/mod.ts";
 import type { Listening } from "./part.ts";
 import type { PartCommand } from "./part_process.ts";
 
 export function apiCommand(last: Listening | undefined): PartCommand {
   return {
-    entry: "stack/api/main.ts",
+    entry: "deploy/local/api/main.ts",
     permissions: ["--allow-net", "--allow-read", "--allow-write", "--allow-env"],
     environment: { ...portOf(last?.url, "STATIC_API_PORT"), ...portOf(last?.admin_url, "STATIC_ADMIN_PORT") },
   };
@@ -18,7 +18,7 @@ export function relayCommand(
 ): PartCommand {
   const readable = [dataDir, ...tls === undefined ? [] : [tls.certFile, tls.keyFile]];
   return {
-    entry: "stack/relay/main.ts",
+    entry: "deploy/local/relay/main.ts",
     permissions: [
       "--allow-net",
       "--allow-env=STATIC_*",

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { SimulatedClock } from "../tests/support/mod.ts";
+import { SimulatedClock } from "../../tests/support/mod.ts";
 import { type Listening, Part, PartFailed, type PartProcess } from "./part.ts";
 
 /** A process that does what the test says. */
