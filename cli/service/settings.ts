@@ -95,7 +95,9 @@ function parseApiUrl(text: string): string {
 
 /** What `deno task start` makes in its data directory, for whoever stands where it was started. */
 async function findLocalAuthority({ files, folders, variable }: Platform): Promise<string | undefined> {
-  const path = files.join(folders.current, variable("STATIC_DATA_DIR") ?? ".static", "ca.pem");
+  // Relative to where this was called, unless it is absolute.
+  const folder = files.absolute(variable("STATIC_DATA_DIR") ?? files.join(folders.current, ".static"));
+  const path = files.join(folder, "ca.pem");
   return await files.read(path).catch(() => undefined) === undefined ? undefined : path;
 }
 
