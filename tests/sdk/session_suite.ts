@@ -84,7 +84,8 @@ export function createSessionTests(platform: Platform, target: SessionTarget): r
         const channelId = parseBinaryId<never>("AAAAAAAAAAAAAAAAAAAAAA");
         const body = { channelId, epoch: 0, messageId: channelId, ciphertext: new Uint8Array(100_000) };
         await failsWith("not_found", () => session.call("SendMessage", body));
-        check(started.join() === target.expected, `threads: ${started}`);
+        // More than one when a busy machine lost the first connection.
+        check(started.length > 0 && started.every((name) => name === target.expected), `threads: ${started}`);
         await session.close();
         await failsWith("transport_error", () => session.call("Ping", {}));
       },
