@@ -95,7 +95,7 @@ async function looksTheSame(transport: WireTransport): Promise<void> {
 
 Deno.test("control: without cover to fill the ticks, the same tests tell idle from busy at once", async () => {
   const cover = { mode: "constant", intervalMs, budget: { bytes: 0, period: "day" } } as const;
-  const short = { states: ["idle", "busy", "second"] as const, rounds: 2, stateMs: 1_000 };
+  const short = { states: ["idle", "busy", "second"] as const, rounds: 2, stateMs: 2_500 };
   const recording = await recordStates("quic", { cover, ...short });
   const idle = allUnits(recording).filter(({ state }) => state === "idle").length;
   const busy = allUnits(recording).filter(({ state }) => state === "busy").length;
@@ -112,7 +112,7 @@ Deno.test("control: without fill in the cells, the same tests tell them by their
   const units = unitsOf(cut, "up");
   assert(oddSizes(units).length > 5, `${oddSizes(units)}`);
   const comparison = compare(units, "up", ["idle", "busy"]);
-  assert(comparison.auc.value > 0.9, describe(comparison));
+  assertEquals(findings([comparison]).length, 1, describe(comparison));
 });
 
 /** A sender by itself, idle and busy in turns, over a socket that shows how it writes its cells. */
