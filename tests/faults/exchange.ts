@@ -77,6 +77,8 @@ export class Exchange implements AsyncDisposable {
           return event.event === "accepted" && begun.has(event.text);
         });
       });
+    }).catch(async (error: Error) => {
+      throw new Error(`${error.message}; ${await this.#complaints(actors)}`);
     });
   }
 
@@ -94,6 +96,13 @@ export class Exchange implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stack[Symbol.asyncDispose]();
+  }
+
+  /** How those who can still answer see their channel. */
+  async #complaints(actors: readonly Actor[]): Promise<string> {
+    const silent = async (): Promise<undefined> => void await pause(5_000);
+    const states = actors.map((actor) => Promise.race([actor.state().catch(String), silent()]));
+    return JSON.stringify(await Promise.all(states));
   }
 
   async #assemble(): Promise<void> {
