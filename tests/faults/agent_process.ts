@@ -200,6 +200,8 @@ async function main(settings: Settings): Promise<void> {
       },
     );
   }
+  // Whoever gave the orders is gone.
+  Deno.exit(1);
 }
 
 if (import.meta.main) await main(JSON.parse(Deno.args[0] ?? ""));
