@@ -132,7 +132,7 @@ async function visit(stack: RunningStack, folder: string): Promise<void> {
   assertStringIncludes(output, `Data      ${folder}\n`);
   assertMatch(
     output,
-    /making its database[^]*done[^]*Next, in another terminal:\n +export .+\n( +deno task static .+\n){3}/,
+    /making its database[^]*done[^]*Next, in another terminal:\n +export .+\n( +(?:npx -y deno@\S+|deno) task static .+\n){3}/,
   );
   const log = await Deno.readTextFile(`${folder}/logs/relay.log`);
   assertStringIncludes(log, '"event":"configuration"');
