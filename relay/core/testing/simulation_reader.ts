@@ -136,7 +136,10 @@ export class Reader {
     }
     const last = reason === "closed" ? channel.closed : stay.end;
     if (last === undefined) return this.#check(reading, false, `is told that it is ${reason}`);
-    const gone = (stay.endedAtMs ?? Infinity) < this.#auditor.nowMs() - this.#auditor.options.lapseMs;
+    // What a channel held is purged when it has been closed for as long as a member may be absent.
+    const closedAtMs = channel.closed === undefined ? undefined : channel.log[channel.closed - 1]?.timeMs;
+    const overAtMs = stay.endedAtMs ?? closedAtMs ?? Infinity;
+    const gone = overAtMs < this.#auditor.nowMs() - this.#auditor.options.lapseMs;
     const lost = gone ? undefined : this.missing(reading, last);
     this.#check(reading, lost === undefined, `is told that it is ${reason} and was never given entry ${lost}`);
   }
