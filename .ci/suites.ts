@@ -33,8 +33,10 @@ export const suites: readonly Suite[] = [
   tests("proto", ["proto/"]),
   tests("wasm", ["wasm/"]),
   tests("sdk", ["--ignore=sdk/platform", "sdk/"]),
-  // In a process of its own: Deno may panic when many modules have loaded the native store ("Cannot remove cleanup hook").
-  tests("sdk-platform", ["sdk/platform/"]),
+  // Each in a process of its own: Deno may panic when more than one module has loaded the native store ("cleanup hook").
+  tests("sdk-platform", ["sdk/platform/settings_test.ts"]),
+  tests("sdk-leveldb", ["sdk/platform/leveldb_tables_test.ts"]),
+  tests("sdk-directory", ["sdk/platform/directory_store_test.ts"]),
   tests("sdk-sessions", ["tests/sdk/"]),
   alone(tests("api", ["api/", "tests/api/"])),
   alone(tests("http2", ["relay/http2/", "tests/http2/"])),
