@@ -33,10 +33,8 @@ export const suites: readonly Suite[] = [
   tests("proto", ["proto/"]),
   tests("wasm", ["wasm/"]),
   tests("sdk", ["--ignore=sdk/platform", "sdk/"]),
-  // Each in a process of its own: Deno may panic when more than one module has loaded the native store ("cleanup hook").
-  tests("sdk-platform", ["sdk/platform/settings_test.ts"]),
-  tests("sdk-leveldb", ["sdk/platform/leveldb_tables_test.ts"]),
-  tests("sdk-directory", ["sdk/platform/directory_store_test.ts"]),
+  // In a process of its own, with one module that loads the native store: Deno may panic at the end otherwise.
+  tests("sdk-platform", ["sdk/platform/"]),
   tests("sdk-sessions", ["tests/sdk/"]),
   alone(tests("api", ["api/", "tests/api/"])),
   alone(tests("http2", ["relay/http2/", "tests/http2/"])),

@@ -1,3 +1,5 @@
+// One module that loads the native store: Deno may panic at the end when there are more ("cleanup hook").
+import "./testing/leveldb_tables.ts";
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { createRandom, type Random, seedFromEnvironment, testWhen } from "../../tests/support/mod.ts";
 import { type DirectoryStoreOptions, openDirectoryStore, type RecordStore, StoreError } from "./directory_store.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { ClassicLevel } from "classic-level";
-import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
-import { findDamagedTables, isSafeTable, setAside } from "./leveldb_tables.ts";
+import { createRandom, type Random, seedFromEnvironment } from "../../../tests/support/mod.ts";
+import { findDamagedTables, isSafeTable, setAside } from "../leveldb_tables.ts";
 
 const random: Random = createRandom(seedFromEnvironment());
 
