@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { limits, Relay } from "../../proto/mod.ts";
-import { Load, type LoadStream } from "./load.ts";
+import { answerLines, type LoadStream } from "./load.ts";
 
 const [port = "", certFile = "", token = ""] = process.argv.slice(2);
 const ca = readFileSync(certFile);
@@ -60,14 +60,5 @@ function connect(): Promise<LoadStream> {
   });
 }
 
-console.log("ready");
-for await (const line of createInterface({ input: process.stdin })) {
-  if (line === "end") break;
-  const [receivers = 1, messages = 1] = line.split(" ").map(Number);
-  const load = await Load.create({ origin, connect }, receivers, token);
-  await load.run(Math.ceil(messages / 5));
-  console.log("warm");
-  console.log(JSON.stringify(await load.run(messages)));
-  load.close();
-}
+await answerLines(createInterface({ input: process.stdin }), { origin, connect }, token);
 process.exit(0);

@@ -226,3 +226,17 @@ export class Load {
 
 /** As MLS padding does: a message of one cell fills it. What `createPrivateMessage` adds around it is about 100 bytes. */
 const cellFillingBytes = envelopeCapacity(1, limits.cellBytes) - maxMessageEnvelopeOverhead - 100;
+
+/** A load process: answers every line `receivers messages` with `warm` and a result, until `end`. */
+export async function answerLines(lines: AsyncIterable<string>, target: LoadTarget, token: string): Promise<void> {
+  console.log("ready");
+  for await (const line of lines) {
+    if (line === "end") return;
+    const [receivers = 1, messages = 1] = line.split(" ").map(Number);
+    const load = await Load.create(target, receivers, token);
+    await load.run(Math.ceil(messages / 5));
+    console.log("warm");
+    console.log(JSON.stringify(await load.run(messages)));
+    load.close();
+  }
+}

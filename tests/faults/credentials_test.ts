@@ -1,9 +1,10 @@
 /** Keys, tokens and money that run out under agents that are connected, on a real stack. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { type Channel, type ConnectOptions, StaticClient, StaticError } from "../../sdk/mod.ts";
+import { StaticClient, StaticError } from "../../sdk/mod.ts";
 import { eventually, relaySecret } from "../api/harness.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
+import { add, codeOf, optionsFor } from "./clients.ts";
 import { Stack } from "./stack.ts";
 
 const kid = "fault-tests";
@@ -25,27 +26,6 @@ async function createSigner(): Promise<Signer> {
       return new SignJWT(claims).setProtectedHeader({ alg: "EdDSA", typ: "JWT", kid }).sign(privateKey);
     },
   };
-}
-
-function optionsFor(stack: Stack, identity: string): ConnectOptions {
-  return {
-    endpoint: stack.endpointOf("all"),
-    dataDir: `${stack.folder}/${identity}`,
-    identity,
-    tls: { caFile: stack.relay.caFile },
-    cover: { mode: "off" },
-  };
-}
-
-async function add(channel: Channel, guest: StaticClient): Promise<Channel> {
-  return await guest.joinChannel(channel.name, await channel.addMember(await guest.generateKeyPackage()));
-}
-
-async function codeOf(act: Promise<unknown>): Promise<string> {
-  return await act.then(
-    () => "fulfilled",
-    (error: unknown) => error instanceof StaticError ? error.code : String(error),
-  );
 }
 
 /** The texts of a loop, up to this one. */

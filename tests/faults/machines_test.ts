@@ -1,8 +1,9 @@
 /** What machines do to agents and their relay: full disks, damaged and shared directories, wrong clocks. On a real stack. */
 import { assert, assertEquals, assertGreater, assertStringIncludes } from "@std/assert";
-import { type Channel, type ConnectOptions, StaticClient, StaticError } from "../../sdk/mod.ts";
+import { type Channel, type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
 import { eventually } from "../api/harness.ts";
 import { createRandom, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
+import { add, codeOf, optionsFor as withoutCredential } from "./clients.ts";
 import { until } from "./exchange.ts";
 import { SmallDisk, smallDisks } from "./small_disk.ts";
 import { Stack, type StackOptions } from "./stack.ts";
@@ -15,26 +16,7 @@ async function startStack(relay: NonNullable<StackOptions["relay"]> = {}): Promi
 }
 
 function optionsFor(stack: Stack, identity: string): ConnectOptions {
-  return {
-    endpoint: stack.endpointOf("all"),
-    apiUrl: stack.api.url,
-    apiKey: stack.account.apiKey,
-    dataDir: `${stack.folder}/${identity}`,
-    identity,
-    tls: { caFile: stack.relay.caFile },
-    cover: { mode: "off" },
-  };
-}
-
-async function add(channel: Channel, guest: StaticClient): Promise<Channel> {
-  return await guest.joinChannel(channel.name, await channel.addMember(await guest.generateKeyPackage()));
-}
-
-async function codeOf(act: Promise<unknown>): Promise<string> {
-  return await act.then(
-    () => "fulfilled",
-    (error: unknown) => error instanceof StaticError ? error.code : String(error),
-  );
+  return { ...withoutCredential(stack, identity), apiUrl: stack.api.url, apiKey: stack.account.apiKey };
 }
 
 /** The texts of a channel from its oldest unread one, up to this one. */
