@@ -15,6 +15,7 @@ interface Finished {
   readonly suite: Suite;
   readonly seconds: number;
   readonly result: SuiteResult;
+  readonly output: string;
 }
 
 /** Tests wait more than they compute, so two suites share the machine; each is shown as a whole when it is done. */
@@ -25,10 +26,9 @@ const chosen = suites.filter(({ name }) => wanted.length === 0 || wanted.include
 const queue = chosen.filter(({ alone }) => !alone);
 await Promise.all(Array.from({ length: Math.min(sideBySide, queue.length) }, async () => {
   for (let suite = queue.shift(); suite !== undefined; suite = queue.shift()) {
-    let output = "";
     const single = chosen.length === 1;
-    const result = await run(suite, (text) => void (single ? write(text) : output += text));
-    if (!single) write(`\n--- ${result.suite.name}\n${output}`);
+    const { output } = await run(suite, single ? write : () => {});
+    if (!single) write(`\n--- ${suite.name}\n${output}`);
   }
 }));
 for (const suite of chosen.filter(({ alone }) => alone)) {
@@ -38,8 +38,12 @@ for (const suite of chosen.filter(({ alone }) => alone)) {
 
 async function run(suite: Suite, print: (text: string) => void): Promise<Finished> {
   const began = performance.now();
-  const result = await suite.run(print);
-  const done = { suite, seconds: (performance.now() - began) / 1000, result };
+  let output = "";
+  const result = await suite.run((text) => {
+    output += text;
+    print(text);
+  });
+  const done = { suite, seconds: (performance.now() - began) / 1000, result, output };
   finished.push(done);
   return done;
 }
@@ -48,8 +52,16 @@ function write(text: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(text));
 }
 
-console.log("\n--- time per suite");
+/** Whoever reads only the end of a long log finds the reasons there. */
+const reasonsAtMost = 6000;
 const results = suites.flatMap((suite) => finished.find((one) => one.suite === suite) ?? []);
+for (const { suite: { name }, result, output } of results) {
+  if (result.failed === 0) continue;
+  const reasons = output.slice(Math.max(0, output.lastIndexOf(" ERRORS ")));
+  console.log(`\n--- why ${name} failed\n${reasons.slice(0, reasonsAtMost)}`);
+}
+
+console.log("\n--- time per suite");
 for (const { suite: { name }, seconds, result } of results) {
   const outcome = result.failed > 0 ? `${result.failed} FAILED` : `${result.passed} passed`;
   console.log(`${name.padEnd(16)} ${seconds.toFixed(1).padStart(7)} s   ${outcome}`);
