@@ -55,6 +55,7 @@ export class Committer {
   #candidate: PreparedCommit | undefined;
   /** Resolves when the commit under way is accepted, discarded or given up for now. */
   #underWay: Promise<void> | undefined;
+  #recovering: Promise<void> | undefined;
 
   constructor({ membership, health, candidate }: CommitterParts, deps: ChannelDeps) {
     this.#deps = deps;
@@ -76,13 +77,18 @@ export class Committer {
     return this.#serial.run(() => translating("Cannot change the channel", () => this.#commit(plan)));
   }
 
-  /** Settles a commit from before a crash or a lost connection. Call when the relay can be reached. */
-  recover(): Promise<void> {
-    return this.#serial.run(() => this.#recover());
+  /**
+   * Settles a commit from before a crash or a lost connection. Call when the relay can be reached. One that is under way
+   * settles itself and may be waiting for the log: whoever reads the log must not wait for it.
+   */
+  async recover(): Promise<void> {
+    if (this.#candidate === undefined || this.#underWay !== undefined) return;
+    this.#recovering ??= this.#recover(this.#candidate).finally(() => this.#recovering = undefined);
+    await this.#recovering;
   }
 
   async #commit(plan: () => Plan | undefined): Promise<Committed | undefined> {
-    await this.#recover();
+    await this.recover();
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const planned = plan();
       if (planned === undefined) return undefined;
@@ -156,11 +162,10 @@ export class Committer {
     }
   }
 
-  async #recover(): Promise<void> {
-    if (this.#candidate === undefined) return;
-    const fate = await this.#fateOf(this.#candidate);
+  async #recover(candidate: PreparedCommit): Promise<void> {
+    const fate = await this.#fateOf(candidate);
     if (fate === "unknown" || "conflict" in fate) await this.#discard();
-    else await this.#accept(this.#candidate);
+    else await this.#accept(candidate);
   }
 
   /** Asks the log whose commit ended the epoch; unknown when none did. */

@@ -257,7 +257,7 @@ export class ChannelEngine {
       case "ok":
         return;
       case "fetch_again":
-        return await this.#fetchFrom(this.#reader.received);
+        return await this.#fetchAgain();
       case "removed":
         // A commit that answers our request to rejoin removes us first.
         if (this.#rejoiner.reason !== undefined) return;
@@ -278,12 +278,19 @@ export class ChannelEngine {
     this.#rejoiner.start(reason);
   }
 
-  async #fetchFrom(after: number | undefined): Promise<void> {
+  async #refill(): Promise<void> {
+    if (!this.#reader.isPassingOver) return;
+    this.#reader.resumeReading();
+    await this.#fetchAgain();
+  }
+
+  async #fetchAgain(): Promise<void> {
     try {
-      await this.#subscription.open(after);
+      await this.#subscription.open(this.#reader.received);
     } catch (error) {
-      // Without a connection the next one starts there anyway.
       if (!(error instanceof TransportError)) throw error;
+      // Until it works; without a connection, when there is one.
+      this.connection(this.#deps.session.state.kind === "online");
     }
   }
 
@@ -371,7 +378,7 @@ export class ChannelEngine {
   #doneWith(items: readonly InboxItem[]): Promise<void> | undefined {
     const written = this.#progress.note(this.#reader.changesOf(items), items.length);
     if (this.#reader.isPassingOver && this.inbox.unread < refillBelow) {
-      this.#entries.run(() => this.#fetchFrom(this.#reader.resumeReading())).catch((fault) => this.#die(fault));
+      this.#entries.run(() => this.#refill()).catch((fault) => this.#die(fault));
     }
     return written;
   }

@@ -98,14 +98,12 @@ export class LogReader {
     this.#undecryptable = 0;
   }
 
-  /** There is room again: answers from where to fetch what was passed over. */
-  resumeReading(): number | undefined {
-    if (this.#passedOver === undefined) return undefined;
-    const from = this.#passedOver.sequence - 1;
+  /** There is room again: the log goes on with what was passed over. */
+  resumeReading(): void {
+    if (this.#passedOver === undefined) return;
+    this.#received = this.#passedOver.sequence - 1;
     this.#epoch = this.#passedOver.epoch;
     this.#passedOver = undefined;
-    this.#received = from;
-    return from;
   }
 
   passedBy(sequence: number): void {

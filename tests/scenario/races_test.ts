@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertLess } from "@std/assert";
+import { createError } from "../../sdk/testing/agents.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "./support/stage.ts";
 
@@ -27,6 +28,49 @@ Deno.test("members that add somebody at the same moment all succeed, one after t
   }));
   await allAgree(...members, ...guests);
   assertEquals((await members[0]?.channel())?.members().length, 10);
+});
+
+Deno.test("an agent that lost a race and its connection before it heard the winner goes on with the next connection", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const [carol, dave] = [await stage.actor("carol"), await stage.actor("dave")];
+  bob.session.tampering.notice = (notice) => notice.operation === "DeliverCommit" ? [] : [notice];
+  const lost = Promise.withResolvers<void>();
+  bob.session.tampering.call = async (operation, _, forward) => {
+    const answer = forward();
+    if (operation === "SendCommit") await answer.catch(() => lost.resolve());
+    return await answer;
+  };
+  await (await alice.channel()).addMember(await carol.client.generateKeyPackage());
+  const adding = (await bob.channel()).addMember(await dave.client.generateKeyPackage());
+  await lost.promise;
+  bob.session.tampering = {};
+  bob.session.disconnect();
+  const beganMs = Date.now();
+  await bob.session.connect();
+  await bob.manager.send(name, "here again");
+  await adding;
+  assertLess(Date.now() - beganMs, 10_000);
+  assertEquals(await read(await alice.channel(), 1), ["here again"]);
+});
+
+Deno.test("a log that could not be fetched again is fetched once more on the same connection", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  await alice.manager.send(name, "zero");
+  let [dropped, refused] = [false, 0];
+  bob.session.tampering.notice = (notice) => {
+    const drop = !dropped && notice.operation === "DeliverMessage" && notice.body.sequence === 3;
+    dropped ||= drop;
+    return drop ? [] : [notice];
+  };
+  bob.session.tampering.call = (operation, _, forward) =>
+    operation === "Subscribe" && refused++ === 0
+      ? Promise.reject(createError("transport_error", "The relay has not answered"))
+      : forward();
+  for (const text of ["one", "two"]) await alice.manager.send(name, text);
+  assertEquals(await read(await bob.channel(), 3), ["zero", "one", "two"]);
+  assertEquals([dropped, refused], [true, 2]);
 });
 
 Deno.test("messages sent while others commit arrive once and in order", async () => {
