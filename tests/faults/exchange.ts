@@ -82,6 +82,21 @@ export class Exchange implements AsyncDisposable {
     });
   }
 
+  /** How long their sends take to be accepted, at the 99th percentile, while they talk for so long from now on. */
+  async slowestOf(actors: readonly Actor[], forMs: number): Promise<number> {
+    const sinceMs = Date.now();
+    while (Date.now() < sinceMs + forMs) await this.progress(actors);
+    const waits = actors.flatMap(({ events }) => {
+      const begun = new Map<string, number>();
+      return events.flatMap((event) => {
+        if (event.event === "sending" && event.atMs >= sinceMs) begun.set(event.text, event.atMs);
+        const sentMs = event.event === "accepted" ? begun.get(event.text) : undefined;
+        return event.event === "accepted" && sentMs !== undefined ? [event.atMs - sentMs] : [];
+      });
+    });
+    return waits.toSorted((a, b) => a - b)[Math.ceil(waits.length * 0.99) - 1] ?? NaN;
+  }
+
   /** Everybody stops; answers what the auditor says when all have had the time to hear all. */
   async finish(): Promise<Audit & { readonly used: number; readonly missing: number }> {
     const present = [...this.residents, ...this.#guests.filter((guest) => guest.running)];
