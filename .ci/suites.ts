@@ -21,6 +21,10 @@ export type Print = (text: string) => void;
 /** Modules that must work in a browser: checked against the DOM library, without Deno's types. */
 const browserSafe = ["proto/mod.ts", "wasm/mod.ts", "sdk/platform/browser.ts", "sdk/mod.ts"];
 
+/** They measure, so they run alone; the rest of their folders does not. */
+const timedApi = ["tests/api/timing_test.ts", "tests/api/fault_test.ts"];
+const timedFaults = ["tests/faults/faults_test.ts", "tests/faults/memory_test.ts"];
+
 export const suites: readonly Suite[] = [
   gate("format", ["fmt", "--check", "--quiet"]),
   gate("lint", ["lint", "--quiet"]),
@@ -30,28 +34,36 @@ export const suites: readonly Suite[] = [
   gate("tidy", ["run", "--allow-read=.", ".ci/tidy.ts"]),
   gate("generated", ["run", "-A", ".ci/generate.ts", "--check"]),
   tests("ci", [".ci/"]),
-  tests("proto", ["proto/"]),
-  tests("wasm", ["wasm/"]),
-  tests("sdk", ["--ignore=sdk/platform", "sdk/"]),
-  // In a process of its own, with one module that loads the native store: Deno may panic at the end otherwise.
-  tests("sdk-platform", ["sdk/platform/"]),
-  tests("sdk-sessions", ["tests/sdk/"]),
-  alone(tests("api", ["api/", "tests/api/"])),
-  alone(tests("http2", ["relay/http2/", "tests/http2/"])),
-  // Two suites, because Deno ignores folders only when it is given one.
-  tests("relay", ["--ignore=relay/http2", "relay/"]),
-  tests("relay-processes", ["tests/relay/"]),
+  // The longest first, so that none of them is left over at the end.
   tests("scenario", ["tests/scenario/"]),
-  alone(tests("traffic", ["tests/traffic/"])),
-  alone(tests("faults", ["tests/faults/"])),
+  tests("relay-processes", ["tests/relay/"]),
+  tests("sdk", ["--ignore=sdk/platform", "sdk/"]),
   tests("cli", ["cli/", "tests/cli/"]),
+  tests("relay", ["relay/"]),
+  tests("sdk-sessions", ["tests/sdk/"]),
+  tests("api", ["api/"]),
+  tests("api-processes", without("tests/api/", timedApi)),
+  tests("faults-agents", without("tests/faults/", timedFaults)),
   tests("docs", ["--parallel", "tests/docs/"]),
-  tests("deploy", ["deploy/"]),
+  tests("proto", ["proto/"]),
   tests("project", [
     "--ignore=tests/api,tests/cli,tests/docs,tests/faults,tests/http2,tests/relay,tests/scenario,tests/sdk,tests/traffic",
     "tests/",
   ]),
+  tests("wasm", ["wasm/"]),
+  // In a process of its own, with one module that loads the native store: Deno may panic at the end otherwise.
+  tests("sdk-platform", ["sdk/platform/"]),
+  tests("deploy", ["deploy/"]),
+  alone(tests("api-timing", timedApi)),
+  alone(tests("http2", ["tests/http2/"])),
+  alone(tests("traffic", ["tests/traffic/"])),
+  alone(tests("faults", timedFaults)),
 ];
+
+/** A folder without some of its files. Of one folder only: Deno ignores nothing when it is given several. */
+function without(folder: string, files: readonly string[]): string[] {
+  return [`--ignore=${files.join(",")}`, folder];
+}
 
 /** One command that either passes or fails, counted as one test. */
 function gate(name: string, args: readonly string[]): Suite {
