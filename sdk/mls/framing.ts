@@ -4,7 +4,7 @@
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeVectorLength, MlsReader } from "../../proto/mod.ts";
-import { equalBytes, label, MlsFault, uint16, uint32, uint64, uint8, vector } from "./codec.ts";
+import { label, MlsFault, uint16, uint32, uint64, uint8, vector } from "./codec.ts";
 import { expandWithLabel } from "./crypto/labelled.ts";
 import type { Aead } from "./crypto/suite.ts";
 import type { MessageKey, RatchetKind } from "./secret_tree.ts";
@@ -196,8 +196,9 @@ export function readHandshakeContent(
 }
 
 function checkPadding(reader: MlsReader, plaintext: Uint8Array): void {
-  const padding = plaintext.subarray(reader.position);
-  if (!equalBytes(padding, new Uint8Array(padding.length))) reader.refuse("its padding is not zero");
+  for (let at = reader.position; at < plaintext.length; at++) {
+    if (plaintext[at] !== 0) reader.refuse("its padding is not zero");
+  }
 }
 
 function guarded(nonce: Uint8Array, reuseGuard: Uint8Array): Uint8Array {

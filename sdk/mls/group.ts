@@ -15,7 +15,15 @@ import { aeadOfEpoch, contextBytesOf, type Epoch, suiteIdOf } from "./epoch.ts";
 import { contentToSign, decodeSealedMessage, encodeSealedMessage, type FramedContent, sealMessage } from "./framing.ts";
 import { confirmationTag, exportSecret, interimTranscriptHash, startFromEpochSecret } from "./key_schedule.ts";
 import { agentOf, checkLifetime, type MlsIdentity, type OwnKeyPackage } from "./leaf.ts";
-import { checkChannel, type CommitSummary, type Member, memberAt, membersOf, summarise } from "./members.ts";
+import {
+  checkChannel,
+  type CommitSummary,
+  DescribedMembers,
+  type Member,
+  memberAt,
+  membersOf,
+  summarise,
+} from "./members.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { PastEpochs } from "./past_epochs.ts";
 import { type Admission, type CommitRules, type Outcome, receiveMessage } from "./receive.ts";
@@ -59,6 +67,7 @@ export class Group {
   #epoch: Epoch;
   readonly #past: PastEpochs;
   readonly #proposals: Map<string, ProposalFrom>;
+  readonly #senders = new DescribedMembers();
   /** Operations run one after the other: each sees the group as the one before left it. */
   #tail: Promise<unknown> = Promise.resolve();
 
@@ -204,7 +213,7 @@ export class Group {
     return this.#exclusive(async () => {
       const sealed = decodeOrExplain(message);
       if ("kind" in sealed) return sealed;
-      const places = { current: this.#epoch, past: this.#past, proposals: this.#proposals };
+      const places = { current: this.#epoch, past: this.#past, proposals: this.#proposals, senders: this.#senders };
       const { outcome, next } = await receiveMessage(places, sealed, { rules, admit }, this.#deps);
       if (next !== undefined) this.#moveTo(next);
       return outcome;

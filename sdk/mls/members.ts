@@ -42,6 +42,20 @@ export function memberOf(leafIndex: number, credential: MemberCredential, contex
   return describe(leafIndex, credential, decodeBinding(context.extensions).owners);
 }
 
+/** The senders of one epoch, each described once and not with every message. */
+export class DescribedMembers {
+  #context: GroupContext | undefined;
+  readonly #members = new Map<number, Member>();
+
+  at(leafIndex: number, credential: MemberCredential, context: GroupContext): Member {
+    if (context !== this.#context) this.#members.clear();
+    this.#context = context;
+    const member = this.#members.get(leafIndex) ?? memberOf(leafIndex, credential, context);
+    this.#members.set(leafIndex, member);
+    return member;
+  }
+}
+
 export function membersOf({ tree, context }: Place): Member[] {
   const { owners } = decodeBinding(context.extensions);
   return Array.from(tree.leaves(), ([leafIndex, { node }]) => describe(leafIndex, credentialOf(node), owners));

@@ -22,7 +22,14 @@ import {
   transcriptContent,
 } from "./framing.ts";
 import { credentialOf, type LeafPlace, type MemberCredential, signedKeyPackage, signedLeaf } from "./leaf.ts";
-import { checkChannel, type CommitSummary, type Member, memberOf, summarise } from "./members.ts";
+import {
+  checkChannel,
+  type CommitSummary,
+  type DescribedMembers,
+  type Member,
+  memberOf,
+  summarise,
+} from "./members.ts";
 import type { PastEpoch, PastEpochs } from "./past_epochs.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { maxSkippedGenerations } from "./secret_tree.ts";
@@ -67,6 +74,7 @@ export interface Places {
   readonly past: PastEpochs;
   /** Filled by proposals that arrive, used by commits that refer to them. */
   readonly proposals: Map<string, ProposalFrom>;
+  readonly senders: DescribedMembers;
 }
 
 /** What is asked before a commit is followed. */
@@ -99,7 +107,9 @@ export async function receiveMessage(
   try {
     const opened = open(place, message);
     if ("kind" in opened) return { outcome: opened };
-    if (message.contentType === "application") return { outcome: await readApplication(place, message, opened, deps) };
+    if (message.contentType === "application") {
+      return { outcome: await readApplication(place, places.senders, message, opened, deps) };
+    }
     return readHandshake(places, message, opened, checks, deps);
   } catch (cause) {
     // Whatever a member wrote into its message, and however the cryptography below balked at it: the group goes on.
@@ -137,6 +147,7 @@ function open(place: Readable, message: SealedMessage): Opened | Outcome {
 
 async function readApplication(
   place: Readable,
+  senders: DescribedMembers,
   message: SealedMessage,
   { sender, credential, plaintext, use }: Opened,
   deps: GroupDeps,
@@ -150,7 +161,7 @@ async function readApplication(
   return {
     kind: "message",
     epoch: Number(message.epoch),
-    sender: memberOf(sender, credential, place.context),
+    sender: senders.at(sender, credential, place.context),
     payload: data,
     authenticatedData: message.authenticatedData,
   };
