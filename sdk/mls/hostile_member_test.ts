@@ -35,10 +35,13 @@ interface Forgery {
   readonly content: Uint8Array;
   /** Whose place and key it claims. */
   readonly sender?: Agent;
+  /** What stands where padding should. */
+  readonly behind?: Uint8Array;
 }
 
 /** Any content, signed with the agent's own key and sealed with keys that every member can derive. */
-async function forge(agent: Agent, { contentType, content, sender = agent }: Forgery): Promise<Uint8Array> {
+async function forge(agent: Agent, forgery: Forgery): Promise<Uint8Array> {
+  const { contentType, content, sender = agent, behind = new Uint8Array(0) } = forgery;
   const epoch = agent.member.current;
   const { groupId, epoch: number } = epoch.context;
   const claimed = sender.member.current.ownLeaf;
@@ -58,7 +61,7 @@ async function forge(agent: Agent, { contentType, content, sender = agent }: For
     senderDataSecret: epoch.secrets.senderData,
     messageKey: epoch.secretTree.next(claimed, kindOf(contentType)),
     reuseGuard: new Uint8Array(4),
-    auth: concatBytes(vector(signature), tag),
+    auth: concatBytes(vector(signature), tag, behind),
     paddingBytes: 0,
   }));
 }
@@ -128,6 +131,20 @@ Deno.test("whatever a member writes into a commit, the others refuse it and go o
   }
   assertEquals(a.member.authenticator, before);
   assertEquals((await a.member.receive((await b.member.seal(hello, hello)).message, anything)).kind, "message");
+});
+
+Deno.test("padding that is not zero, first byte or last, is refused (RFC 9420 section 6.3.1)", async () => {
+  const { a, b } = await createMembers();
+  const padding = (...at: number[]): Uint8Array => new Uint8Array(100).map((_, i) => at.includes(i) ? 1 : 0);
+  for (
+    const [behind, kind] of [[padding(0), "undecryptable"], [padding(99), "undecryptable"], [
+      padding(),
+      "message",
+    ]] as const
+  ) {
+    const forged = await forge(b, { contentType: "application", content: vector(hello), behind });
+    assertEquals((await a.member.receive(forged, anything)).kind, kind);
+  }
 });
 
 Deno.test("a message under another's name and key, but not its signature, is refused and uses up nothing", async () => {
