@@ -4,6 +4,7 @@
  * (`deno task bench aes mls`) it runs only those and writes nothing.
  */
 import { resultsVariable, type StoredComparison } from "./ratio.ts";
+import { describe, type Machine, type Results, tableOf } from "./table.ts";
 
 const benchmarks: Readonly<Record<string, readonly string[]>> = {
   aes: [],
@@ -17,17 +18,6 @@ const benchmarks: Readonly<Record<string, readonly string[]>> = {
   traffic: [],
   e2e: ["2", "10"],
 };
-
-interface Machine {
-  readonly date: string;
-  readonly arch: string;
-  readonly os: string;
-  readonly cores: number;
-  readonly deno: string;
-  /** Of the last minute, at start: above the number of cores, other work disturbed the figures. */
-  readonly load: number;
-  readonly syncMs: number;
-}
 
 async function describeMachine(folder: string): Promise<Machine> {
   return {
@@ -65,24 +55,6 @@ async function run(name: string, resultsFile: string): Promise<boolean> {
   return (await child.status).success;
 }
 
-function printTable(machine: Machine, results: readonly StoredComparison[]): void {
-  const { arch, os, cores, deno, load, syncMs } = machine;
-  console.log(
-    `\n${arch} ${os}, ${cores} cores, Deno ${deno}, load ${load.toFixed(1)}, fdatasync ${syncMs.toFixed(2)} ms`,
-  );
-  console.log("| benchmark | ours | peer | theirs | ratio | promised |\n| --- | --- | --- | --- | --- | --- |");
-  for (const { bench, what, unit, ours, peer, theirs, ratio, target, runtime } of results) {
-    const name = `${bench}: ${what}${runtime.startsWith("Node") ? " (Node)" : ""}`;
-    const figures = [ours, theirs].map((value) => `${format(value)} ${unit}`);
-    const promised = target === undefined ? "" : `${target}${ratio < target ? ", short" : ""}`;
-    console.log(`| ${name} | ${figures[0]} | ${peer} | ${figures[1]} | ${ratio.toFixed(2)} | ${promised} |`);
-  }
-}
-
-function format(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
-}
-
 const unknown = Deno.args.filter((name) => !(name in benchmarks));
 if (unknown.length > 0) {
   console.error(`There is no benchmark ${unknown.join(", ")}; there are ${Object.keys(benchmarks).join(", ")}`);
@@ -99,11 +71,12 @@ for (const name of Deno.args.length > 0 ? Deno.args : Object.keys(benchmarks)) {
 const lines = (await Deno.readTextFile(resultsFile)).split("\n").filter((line) => line !== "");
 const results: StoredComparison[] = lines.map((line) => JSON.parse(line));
 await Deno.remove(folder, { recursive: true });
-printTable(machine, results);
+const found: Results = { machine, results };
+console.log(`\n${describe(machine)}\n${tableOf(results)}`);
 if (Deno.args.length === 0) {
   const file = new URL(`results/${machine.date.slice(0, 10)}.json`, import.meta.url);
   await Deno.mkdir(new URL(".", file), { recursive: true });
-  await Deno.writeTextFile(file, `${JSON.stringify({ machine, results }, undefined, 2)}\n`);
+  await Deno.writeTextFile(file, `${JSON.stringify(found, undefined, 2)}\n`);
 }
 if (failed.length > 0) {
   console.error(`These benchmarks failed: ${failed.join(", ")}`);
