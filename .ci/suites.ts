@@ -40,7 +40,7 @@ export const suites: readonly Suite[] = [
   alone(tests("http2", ["relay/http2/", "tests/http2/"])),
   // Two suites, because Deno ignores folders only when it is given one.
   tests("relay", ["--ignore=relay/http2", "relay/"]),
-  tests("relay-processes", ["tests/relay/"]),
+  tests("relay-processes", ["--parallel", "tests/relay/"]),
   tests("scenario", ["tests/scenario/"]),
   alone(tests("traffic", ["tests/traffic/"])),
   alone(tests("faults", ["tests/faults/"])),
