@@ -44,7 +44,7 @@ export const suites: readonly Suite[] = [
   tests("scenario", ["tests/scenario/"]),
   alone(tests("traffic", ["tests/traffic/"])),
   alone(tests("faults", ["tests/faults/"])),
-  tests("cli", ["cli/", "tests/cli/"]),
+  tests("cli", ["--parallel", "cli/", "tests/cli/"]),
   tests("docs", ["--parallel", "tests/docs/"]),
   tests("deploy", ["deploy/"]),
   tests("project", [

@@ -1,4 +1,5 @@
 /** Channels and who is in them: `channel create`, `list`, `members`, `remove`, `fingerprint`, `leave`, `close`. */
+import { parseChannelName } from "../../proto/mod.ts";
 import type { Channel, ChannelMember, StaticClient } from "../../sdk/mod.ts";
 import { agentFlag, withClient } from "../agent.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
@@ -10,6 +11,7 @@ import { waitUntil } from "../waiting.ts";
 export const nameArgument: ArgumentSpec = {
   name: "NAME",
   summary: "org/namespace/service, each of lowercase letters, digits and hyphens",
+  check: parseChannelName,
 };
 
 const catchUpMs = 15_000;
