@@ -39,7 +39,7 @@ testWhen(
 async function walk(variables: Readonly<Record<string, string>>): Promise<void> {
   const shell = "bash --norc --noprofile";
   await using stack = new Terminal("deno task start", variables);
-  const [, where = ""] = await stack.see(/Next, in another terminal:\s+(export \S+ \S+ \S+)/, 120_000);
+  const [, where = ""] = await stack.see(/Next, in another terminal:\s+(export \S+ \S+ \S+)/, 300_000);
   const [, signup = ""] = await stack.see(new RegExp(`^ +(${program} signup)`, "m"));
   const [, create = ""] = await stack.see(new RegExp(`^ +(${program} channel create \\S+)$`, "m"));
 

@@ -46,7 +46,7 @@ export class Terminal implements AsyncDisposable {
   }
 
   /** Waits until it is shown, after what was waited for before, and answers the match. */
-  async see(pattern: RegExp, withinMs = 60_000): Promise<RegExpExecArray> {
+  async see(pattern: RegExp, withinMs = 120_000): Promise<RegExpExecArray> {
     const { match } = await eventually({ withinMs, what: `${pattern} on the terminal` }, () => {
       const fresh = this.screen.slice(this.#seen);
       return Promise.resolve({ match: pattern.exec(fresh), fresh });
