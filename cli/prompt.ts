@@ -2,6 +2,8 @@
 import type { Context } from "./command.ts";
 import { badInput, interrupted } from "./failure.ts";
 
+const minPasswordLength = 8;
+
 export async function ask(
   { platform }: Context,
   question: string,
@@ -30,6 +32,10 @@ export async function askPassword(context: Context, { again }: { readonly again:
   if (onCommandLine !== undefined) return onCommandLine;
   const password = await ask(context, "Password", { hidden: true });
   if (password === "") throw badInput("The password is empty");
+  // Before it is typed again; the API decides on everything else.
+  if (again && [...password].length < minPasswordLength) {
+    throw badInput(`The password must have at least ${minPasswordLength} characters`);
+  }
   if (again && platform.stdin.isTerminal && await ask(context, "Password again", { hidden: true }) !== password) {
     throw badInput("The two passwords differ");
   }

@@ -221,7 +221,7 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
   const variables = { STATIC_API_KEY: await spentAccount(stack) };
   const { stdout } = await user.run(["doctor", "--ca-file", caFile], { variables, code: 7 });
   assertMatch(stdout, /✓ API key +accepted/);
-  assertMatch(stdout, /✗ Quota +10000 of 10000 messages used this month\n +→ It resets /);
+  assertMatch(stdout, /✗ Quota +10,000 of 10,000 messages used this month\n +→ It resets /);
   assertMatch(stdout, /✗ Relay +https:\S+ shows a certificate that is not believed\n +→ See below/);
   assertMatch(stdout, /✗ Certificate +not believed: .+\n +→ Give the relay's ca.pem with --ca-file/);
   assertMatch(stdout, /- Session +not checked, because of: Relay/);

@@ -47,11 +47,12 @@ async function shell({ environment, definition }: Shell, script: string): Promis
   return outcome;
 }
 
-/** Listens until the last message is there, is told to end, and does. */
+/** Listens until the last message is there, is told to end, several times as by a terminal and a task, and does. */
 const untilTerminated = `
 "\${STATIC[@]}" channel listen "$NAME" > "$XDG_DATA_HOME/heard" & listener=$!
 for _ in {1..600}; do grep -q three "$XDG_DATA_HOME/heard" && break; sleep 0.1; done
-kill -TERM $listener; wait $listener; echo code $?
+for _ in 1 2 3; do kill -TERM $listener || true; sleep 0.01; done 2> /dev/null
+wait $listener; echo code $?
 `;
 
 /** Nobody can know that a pipe is closed before writing to it, so there is always something more to write. */
