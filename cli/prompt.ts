@@ -16,7 +16,8 @@ export async function ask(
   if (stdin.isTerminal && options.hidden === true) await stderr.write("\n");
   if (answer !== undefined) return answer;
   if (platform.interrupted.aborted) throw interrupted();
-  throw badInput(`${question} is needed, and the input has ended`, "Run it at a terminal, or pipe the answer in");
+  const what = question.replace(/ \(.*\)$/, "");
+  throw badInput(`${what} is needed, and the input has ended`, "Run it at a terminal, or pipe the answer in");
 }
 
 export async function askEmail(context: Context): Promise<string> {
