@@ -7,6 +7,7 @@ import * as relay from "./relay/mod.ts";
 import { watchCode } from "./deploy/local/code_watch.ts";
 import { apiCommand, relayCommand } from "./deploy/local/commands.ts";
 import { DirectoryTaken, lockDirectory } from "./deploy/local/directory_lock.ts";
+import { checkPorts, PortsTaken, type WantedPort } from "./deploy/local/free_ports.ts";
 import { greetingOf } from "./deploy/local/greeting.ts";
 import { LogFile } from "./deploy/local/log_file.ts";
 import { type Listening, Part, PartFailed } from "./deploy/local/part.ts";
@@ -20,17 +21,34 @@ const apiStopMs = 1_000;
 const drainSeconds = "1";
 const root = new URL("./", import.meta.url);
 
-if (Deno.args.some((argument) => argument !== "--watch")) {
-  console.error("Usage: deno task start [--watch]");
-  Deno.exit(Deno.args.includes("--help") ? 0 : 2);
+const usage = `Usage: ${denoOfUser()} task start [--watch]
+
+Runs the API and the relay on this machine until Ctrl-C.
+
+  --watch                   start a part again when its code changes
+  STATIC_DATA_DIR           where everything is kept (.static)
+  STATIC_API_PORT           the API (8080)
+  STATIC_RELAY_GRPC_PORT    the relay over TCP (5000)
+  STATIC_RELAY_QUIC_PORT    the relay over UDP (4433)
+  STATIC_ADMIN_PORT         metrics of the API (9464), those of the relay one port after`;
+
+if (Deno.args.includes("--help")) {
+  console.log(usage);
+  Deno.exit(0);
+}
+const surplus = Deno.args.find((argument) => argument !== "--watch");
+if (surplus !== undefined) {
+  console.error(`"start" does not take "${surplus}"\n\n${usage}`);
+  Deno.exit(2);
 }
 try {
   const configs = readConfigs();
   using _lock = await lockDirectory(configs.api.dataDir);
+  checkPorts(portsOf(configs));
   await runStack(configs);
   Deno.exit(0);
 } catch (error) {
-  const explained = [PartFailed, DirectoryTaken, api.ConfigError].some((Kind) => error instanceof Kind);
+  const explained = [PartFailed, PortsTaken, DirectoryTaken, api.ConfigError].some((Kind) => error instanceof Kind);
   console.error(explained && error instanceof Error ? error.message : error);
   Deno.exit(1);
 }
@@ -114,6 +132,20 @@ interface Configs {
   readonly relay: relay.RelayConfig;
   /** With TLS the API's certificate is for its public name, so that name is used here too. */
   readonly apiUrl: string | undefined;
+}
+
+function portsOf(configs: Configs): WantedPort[] {
+  const { listen } = configs.api;
+  const { host: hostname, grpcPort, quicPort } = configs.relay;
+  const admin = [configs.api.admin, configs.relay.admin].filter((address) => address !== undefined);
+  return [
+    { hostname: listen.host, port: listen.port, transport: "tcp", variable: "STATIC_API_PORT" },
+    { hostname, port: grpcPort, transport: "tcp", variable: "STATIC_RELAY_GRPC_PORT" },
+    { hostname, port: quicPort, transport: "udp", variable: "STATIC_RELAY_QUIC_PORT" },
+    ...admin.map(({ host, port }): WantedPort => {
+      return { hostname: host, port, transport: "tcp", variable: "STATIC_ADMIN_PORT" };
+    }),
+  ];
 }
 
 /** Faults of both parts are reported together. */

@@ -36,9 +36,9 @@ export const suites: readonly Suite[] = [
   tests("ci", [".ci/"]),
   // The longest first, so that none of them is left over at the end.
   tests("scenario", ["tests/scenario/"]),
-  tests("relay-processes", ["tests/relay/"]),
+  tests("relay-processes", ["--parallel", "tests/relay/"]),
   tests("sdk", ["--ignore=sdk/platform", "sdk/"]),
-  tests("cli", ["cli/", "tests/cli/"]),
+  tests("cli", ["--parallel", "cli/", "tests/cli/"]),
   tests("relay", ["relay/"]),
   tests("sdk-sessions", ["tests/sdk/"]),
   tests("api", ["api/"]),

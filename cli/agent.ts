@@ -105,7 +105,8 @@ async function connecting<T>(context: Context, connection: Promise<T>): Promise<
   }
 }
 
-function explained(error: unknown, context: Context): unknown {
+/** What the SDK says of a connection, in the words of this program. */
+export function explained(error: unknown, context: Context): unknown {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
   if (!(error instanceof Error) || typeof code !== "string") return error;
   if (code === "store_locked") {
@@ -117,6 +118,13 @@ function explained(error: unknown, context: Context): unknown {
         cause: error,
       },
     );
+  }
+  const [, unreachable] = /^(Cannot reach the API at \S+): check apiUrl/.exec(error.message) ?? [];
+  if (unreachable !== undefined) {
+    return new Failure(code, unreachable, {
+      advice: "Is it running ({start})? To find out more: {} doctor",
+      cause: error,
+    });
   }
   return new Failure(code, error.message, { advice: "To find out more: {} doctor", cause: error });
 }

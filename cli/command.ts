@@ -18,6 +18,8 @@ export interface ArgumentSpec {
   readonly summary: string;
   readonly optional?: boolean;
   readonly secret?: boolean;
+  /** Throws what is wrong with it, before anything is done or anybody asked. */
+  readonly check?: (text: string) => void;
 }
 
 export interface Example {

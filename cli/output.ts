@@ -45,10 +45,9 @@ export class Output {
     await this.#platform.stderr.write(`${this.onStderr("yellow", "warning:")} ${printable(text)}\n`);
   }
 
-  /** In advice, `{}` stands for how this program was started, so that commands can be copied. */
   async failure({ code, message, exit, ...more }: Failure): Promise<void> {
     const { code: exit_code } = exitCodes[exit];
-    const advice = more.advice?.replaceAll("{}", this.#platform.program);
+    const advice = more.advice === undefined ? undefined : withCommands(more.advice, this.#platform.program);
     if (this.json) {
       const error = { code, message, ...(advice !== undefined && { advice }), exit_code };
       return await this.#platform.stderr.write(`${JSON.stringify({ error })}\n`);
@@ -93,6 +92,12 @@ export class Output {
  */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (character) => character === "\n" ? "\n" : "\ufffd");
+}
+
+/** In advice `{}` stands for how this program was started, and `{start}` for how a local stack is, so that both can be copied. */
+export function withCommands(advice: string, program: string): string {
+  const start = program.endsWith("task static") ? program.replace(/static$/, "start") : "deno task start";
+  return advice.replaceAll("{start}", start).replaceAll("{}", program);
 }
 
 /** Columns as wide as their widest cell. The last one is not filled up. */

@@ -2,6 +2,8 @@
 import type { Context } from "./command.ts";
 import { badInput, interrupted } from "./failure.ts";
 
+const minPasswordLength = 8;
+
 export async function ask(
   { platform }: Context,
   question: string,
@@ -14,7 +16,8 @@ export async function ask(
   if (stdin.isTerminal && options.hidden === true) await stderr.write("\n");
   if (answer !== undefined) return answer;
   if (platform.interrupted.aborted) throw interrupted();
-  throw badInput(`${question} is needed, and the input has ended`, "Run it at a terminal, or pipe the answer in");
+  const what = question.replace(/ \(.*\)$/, "");
+  throw badInput(`${what} is needed, and the input has ended`, "Run it at a terminal, or pipe the answer in");
 }
 
 export async function askEmail(context: Context): Promise<string> {
@@ -30,6 +33,10 @@ export async function askPassword(context: Context, { again }: { readonly again:
   if (onCommandLine !== undefined) return onCommandLine;
   const password = await ask(context, "Password", { hidden: true });
   if (password === "") throw badInput("The password is empty");
+  // Before it is typed again; the API decides on everything else.
+  if (again && [...password].length < minPasswordLength) {
+    throw badInput(`The password must have at least ${minPasswordLength} characters`);
+  }
   if (again && platform.stdin.isTerminal && await ask(context, "Password again", { hidden: true }) !== password) {
     throw badInput("The two passwords differ");
   }

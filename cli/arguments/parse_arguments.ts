@@ -93,6 +93,7 @@ class Parser {
     if (argument === undefined) {
       throw badInput(`"${command.path}" does not take "${text}"`, `See: {} ${command.path} --help`);
     }
+    argument.check?.(text);
     this.#arguments++;
     this.#values.set(argument.name, text);
     if (argument.secret === true) this.#exposed.push(argument.name);

@@ -1,4 +1,5 @@
 /** Channels and who is in them: `channel create`, `list`, `members`, `remove`, `fingerprint`, `leave`, `close`. */
+import { parseChannelName } from "../../proto/mod.ts";
 import type { Channel, ChannelMember, StaticClient } from "../../sdk/mod.ts";
 import { agentFlag, withClient } from "../agent.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
@@ -10,6 +11,7 @@ import { waitUntil } from "../waiting.ts";
 export const nameArgument: ArgumentSpec = {
   name: "NAME",
   summary: "org/namespace/service, each of lowercase letters, digits and hyphens",
+  check: parseChannelName,
 };
 
 const catchUpMs = 15_000;
@@ -57,7 +59,7 @@ export const listMembers: Command = {
       const members = channel.members();
       await output.result({ channel: channel.name, members: members.map(memberFields) }, [
         ...table([
-          ["MEMBER", "AGENT ID", ""].map((title) => output.paint("dim", title)),
+          ["MEMBER", "AGENT ID"].map((title) => output.paint("dim", title)),
           ...members.map((member) => [
             memberName(member),
             member.agentId,
@@ -78,7 +80,7 @@ export const removeMember: Command = {
   run: (context) =>
     withChannel(context, async (channel) => {
       const { given, output } = context;
-      const member = findMember(channel.members(), given.value("MEMBER") ?? "");
+      const member = findMember(channel, given.value("MEMBER") ?? "");
       await output.progress("removing the member", channel.removeMember(member.agentId));
       await output.result({ channel: channel.name, removed: memberFields(member) }, [
         `${output.paint("green", "✓")} ${memberName(member)} is no longer in ${channel.name}`,
@@ -168,12 +170,12 @@ export async function openChannel(
   });
 }
 
-function findMember(members: readonly ChannelMember[], wanted: string): ChannelMember {
-  const found = members.filter((member) => member.agentId === wanted || memberName(member) === wanted);
+function findMember(channel: Channel, wanted: string): ChannelMember {
+  const found = channel.members().filter((member) => member.agentId === wanted || memberName(member) === wanted);
   const [member, another] = found;
   if (member === undefined) {
-    throw new Failure("not_found", `There is no member "${wanted}" in the channel`, {
-      advice: "See who is there with: {} channel members",
+    throw new Failure("not_found", `There is no member "${wanted}" in ${channel.name}`, {
+      advice: `See who is there with: {} channel members ${channel.name}`,
     });
   }
   if (another === undefined) return member;

@@ -1,5 +1,6 @@
 /** `demo`: two agents in one terminal, and beside what they see what the relay sees. */
 import type { Channel, ConnectOptions, Envelope, StaticClient } from "../../sdk/mod.ts";
+import { explained } from "../agent.ts";
 import { ApiClient } from "../service/api_client.ts";
 import { identityText, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
@@ -58,7 +59,9 @@ async function perform(context: Context, { settings, apiKey, folder }: Stage): P
     StaticClient.connect(options("alice", view[0])),
     StaticClient.connect(options("bob", view[1])),
   ]);
-  const [alice, bob] = await output.progress("connecting alice and bob", connect);
+  const [alice, bob] = await output.progress("connecting alice and bob", connect).catch((error) => {
+    throw explained(error, context);
+  });
   await using _alice = alice;
   await using _bob = bob;
   const stage = new Play(context, view);

@@ -3,7 +3,7 @@ import { agentFlag } from "../agent.ts";
 import { checks, type Finding, runCheck } from "./doctor_checks.ts";
 import type { Command } from "../command.ts";
 import { Failure, toFailure } from "../failure.ts";
-import { type Colour, printable } from "../output.ts";
+import { type Colour, printable, withCommands } from "../output.ts";
 import { readSettings } from "../service/settings.ts";
 
 const marks: Readonly<Record<Finding["state"], { readonly mark: string; readonly colour: Colour }>> = {
@@ -31,7 +31,7 @@ export const doctor: Command = {
       const broken = findings.filter(({ state }) => state === "fault" || state === "skipped").map(({ name }) => name);
       const running = runCheck(check, { context, settings, broken });
       const finding = await output.progress(`checking: ${check.name}`, running);
-      const advice = finding.advice?.replaceAll("{}", platform.program);
+      const advice = finding.advice === undefined ? undefined : withCommands(finding.advice, platform.program);
       findings.push({ name: check.name, ...finding, ...(advice !== undefined && { advice }) });
       platform.interrupted.throwIfAborted();
       if (output.json) continue;

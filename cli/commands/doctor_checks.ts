@@ -1,10 +1,11 @@
 /** What `doctor` looks at, one after the other. Each check answers what it found and, if that is not well, what to do. */
 import { agentName } from "../agent.ts";
-import { ApiClient } from "../service/api_client.ts";
+import { ApiClient, describeNoAnswer } from "../service/api_client.ts";
 import type { Context } from "../command.ts";
 import { toFailure } from "../failure.ts";
 import { tcpAddressOf } from "../service/relay_address.ts";
 import { requireKey, requireRelay, type Settings } from "../service/settings.ts";
+import { grouped } from "../texts/amounts.ts";
 import { span, utc } from "../texts/times.ts";
 import { readClaims } from "../service/token_claims.ts";
 
@@ -102,8 +103,8 @@ async function checkClock({ platform }: Context, settings: Settings): Promise<Fi
 async function checkQuota({ platform }: Context, settings: Settings): Promise<Finding> {
   const { messages, period } = await new ApiClient(platform, settings).readUsage(requireKey(settings));
   const { used, limit } = messages;
-  if (limit === null) return ok(`${used} messages this month, no limit`);
-  const text = `${used} of ${limit} messages used this month`;
+  if (limit === null) return ok(`${grouped(used)} messages this month, no limit`);
+  const text = `${grouped(used)} of ${grouped(limit)} messages used this month`;
   const advice = `It resets ${utc(Date.parse(period.end))}; a larger plan resets it now`;
   if (used >= limit) return fault(text, advice);
   return used >= limit * quotaWarn ? warning(text, advice) : ok(text);
@@ -121,10 +122,14 @@ async function checkRelay({ platform }: Context, settings: Settings): Promise<Fi
     }
     return fault(`${url} answered ${status}: it is not a relay, or not well`, "Check --relay-url or STATIC_RELAY_URL");
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    platform.interrupted.throwIfAborted();
+    const why = describeNoAnswer(error, relayTimeoutMs);
     const code = error instanceof Error ? String(Reflect.get(error, "code")) : "";
     if (/CERT|SIGNATURE/.test(code)) return fault(`${url} shows a certificate that is not believed`, "See below");
-    return fault(`${url} does not answer: ${why}`, "Is it running (deno task start)? Is --relay-url right?");
+    return fault(
+      `${url} does not answer: ${why}`,
+      "Is it running ({start})? If it is elsewhere: --relay-url, or STATIC_RELAY_URL",
+    );
   }
 }
 

@@ -3,6 +3,7 @@ import { ApiClient, type Usage } from "../service/api_client.ts";
 import type { Command } from "../command.ts";
 import { type Output, table } from "../output.ts";
 import { readSettings, requireKey } from "../service/settings.ts";
+import { byteSize, grouped } from "../texts/amounts.ts";
 import { span, utc } from "../texts/times.ts";
 import { readClaims } from "../service/token_claims.ts";
 
@@ -46,20 +47,21 @@ export const usage: Command = {
 function usageLines({ plan, period, messages, bytes }: Usage, output: Output, nowMs: number): string[] {
   const { used, limit, remaining } = messages;
   const endMs = Date.parse(period.end);
-  const count = new Intl.NumberFormat("en-US");
   const amount = limit === null
-    ? `${count.format(used)}, no limit`
-    : `${count.format(used)} of ${count.format(limit)}, ${count.format(remaining ?? 0)} left`;
+    ? `${grouped(used)}, no limit`
+    : `${grouped(used)} of ${grouped(limit)}, ${grouped(remaining ?? 0)} left`;
+  const parts = [
+    `${byteSize(bytes.payload)} of ciphertext`,
+    `${byteSize(bytes.padding)} of padding`,
+    `${byteSize(bytes.cover)} of cover`,
+  ];
   return [
     ...(limit === null ? [] : [bar(used / Math.max(1, limit), output)]),
     ...table([
       ["Messages", amount],
       ["Plan", plan],
       ["Resets", `${utc(endMs)}, in ${span(endMs - nowMs)}`],
-      [
-        "Bytes",
-        `${size(bytes.payload)} of ciphertext, ${size(bytes.padding)} of padding, ${size(bytes.cover)} of cover`,
-      ],
+      ["Bytes", parts.join(", ")],
     ]),
   ];
 }
@@ -68,10 +70,4 @@ function bar(share: number, output: Output): string {
   const full = Math.min(barWidth, Math.round(share * barWidth));
   const text = "█".repeat(full) + "░".repeat(barWidth - full);
   return `${output.paint(share >= nearlyFull ? "red" : "green", text)} ${Math.round(share * 100)}%`;
-}
-
-function size(bytes: number): string {
-  const unit = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
-  const scaled = bytes / 1000 ** unit;
-  return `${unit === 0 ? bytes : scaled.toFixed(1)} ${["B", "kB", "MB", "GB", "TB"][unit]}`;
 }

@@ -1,10 +1,13 @@
 /** The machine that the CLI really runs on, under Node or Deno. */
 import { randomBytes } from "node:crypto";
 import process from "node:process";
+import { exitCodes } from "../exit_codes.ts";
 import { files, findFolders } from "./files.ts";
 import { inspectCertificate, request } from "./http.ts";
 import { openInput } from "./input.ts";
 import type { Platform, Sink } from "./platform.ts";
+
+const sameSignalMs = 1_000;
 
 export interface Host extends Platform {
   /** What stands on the command line after the program. */
@@ -14,7 +17,7 @@ export interface Host extends Platform {
 export function openHost(): Host {
   const interruption = new AbortController();
   const interrupt = (): void => interruption.abort(new Error("interrupted"));
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
+  listenForSignals(interrupt);
   return {
     arguments: process.argv.slice(2),
     program: programName(),
@@ -36,6 +39,21 @@ export function openHost(): Host {
   };
 }
 
+/**
+ * The first signal interrupts, a later one ends the program. Those of the first second are the same one: a Ctrl-C reaches every
+ * process of a terminal, and `deno task` passes on what it is told.
+ */
+function listenForSignals(interrupt: () => void): void {
+  let firstMs: number | undefined;
+  const hear = (): void => {
+    const nowMs = performance.now();
+    firstMs ??= nowMs;
+    if (firstMs === nowMs) interrupt();
+    else if (nowMs - firstMs > sameSignalMs) exit(exitCodes.interrupted.code);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, hear);
+}
+
 /** Whatever fails where nobody waits for it. */
 export function onUnexpected(report: (error: unknown) => void): void {
   process.once("uncaughtException", report);
@@ -50,13 +68,13 @@ function variable(name: string): string | undefined {
   return process.env[name] || undefined;
 }
 
-/** `STATIC_COMMAND` is set by the task that starts the CLI. What npx has brought is not in the user's PATH. */
+/** Deno tells its tasks where they were called, in `INIT_CWD`. What npx has brought is not in the user's PATH. */
 function programName(): string {
   const byNpx = variable("npm_command") === "exec";
   const { deno } = process.versions;
   if (deno === undefined) return byNpx ? "npx static-cli" : "static";
-  const task = variable("STATIC_COMMAND") ?? "static";
-  return byNpx ? task.replace(/^deno\b/, `npx -y deno@${deno}`) : task;
+  if (variable("INIT_CWD") === undefined) return "static";
+  return `${byNpx ? `npx -y deno@${deno}` : "deno"} task static`;
 }
 
 /** A reader that has gone away (`… | head -1`) ends the program as quietly as Ctrl-C does. */

@@ -127,8 +127,9 @@ export class ApiClient {
       return await this.#platform.request(url, request);
     } catch (cause) {
       request.signal.throwIfAborted();
-      throw new Failure("connection_error", `Cannot reach the API at ${this.url}: ${describe(cause)}`, {
-        advice: "Is it running (deno task start)? If it is elsewhere: --api-url, or STATIC_API_URL",
+      const why = describeNoAnswer(cause, timeoutMs);
+      throw new Failure("connection_error", `Cannot reach the API at ${this.url}: ${why}`, {
+        advice: "Is it running ({start})? If it is elsewhere: --api-url, or STATIC_API_URL",
         cause,
       });
     }
@@ -228,7 +229,8 @@ function detailsOf(fields: Fields): string {
   }
 }
 
-function describe(cause: unknown): string {
+/** Why nothing came back, without the system's own names for it. */
+export function describeNoAnswer(cause: unknown, timeoutMs: number): string {
   if (!(cause instanceof Error)) return String(cause);
   if (cause.name === "TimeoutError") return `no answer within ${timeoutMs / 1000} s`;
   switch (Reflect.get(cause, "code")) {

@@ -59,10 +59,6 @@ export function startCli(argv: readonly string[], options: TestHostOptions): Run
   return { stdout: stdout.text, stderr: stderr.text, done };
 }
 
-export function runCli(argv: readonly string[], options: TestHostOptions): Promise<Outcome> {
-  return startCli(argv, options).done;
-}
-
 function createSink(isTerminal: boolean): { sink: Sink; text: () => string } {
   const decoder = new TextDecoder();
   let text = "";

@@ -2,9 +2,10 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { payloadFields, payloadLines } from "./channel_texts.ts";
 import { exitCodes, exitOf } from "../exit_codes.ts";
 import { Failure, toFailure } from "../failure.ts";
-import { printable, table } from "../output.ts";
+import { printable, table, withCommands } from "../output.ts";
 import { tcpAddressOf } from "../service/relay_address.ts";
 import { nearest } from "../arguments/suggest.ts";
+import { byteSize, grouped } from "./amounts.ts";
 import { ago, span, utc } from "./times.ts";
 import { parseCount, parseDuration } from "../arguments/values.ts";
 import { errorCodes } from "../../proto/mod.ts";
@@ -24,6 +25,27 @@ Deno.test("payloadLines() indents further lines, so that a message cannot pass f
 Deno.test("payloadFields() gives text as text and anything else as base64", () => {
   assertEquals(payloadFields(new TextEncoder().encode("\ufeffhé")), { text: "\ufeffhé" });
   assertEquals(payloadFields(Uint8Array.of(0xff, 0x00)), { base64: "/wA=" });
+});
+
+Deno.test("advice names commands as this user can type them", () => {
+  const advice = "Try {start}, then {} doctor";
+  assertEquals(
+    withCommands(advice, "npx -y deno@2.9.5 task static"),
+    "Try npx -y deno@2.9.5 task start, then npx -y deno@2.9.5 task static doctor",
+  );
+  assertEquals(withCommands(advice, "static"), "Try deno task start, then static doctor");
+});
+
+Deno.test("amounts are grouped, and bytes told in the unit that fits", () => {
+  assertEquals([0, 9_999, 10_000].map(grouped), ["0", "9,999", "10,000"]);
+  assertEquals([0, 999, 1000, 4_096, 12_345_678, 1e18].map(byteSize), [
+    "0 B",
+    "999 B",
+    "1.0 kB",
+    "4.1 kB",
+    "12.3 MB",
+    "1000000.0 TB",
+  ]);
 });
 
 Deno.test("table() fills columns up and ignores colours in their width", () => {

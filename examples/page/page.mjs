@@ -31,9 +31,13 @@ async function enter(token) {
   const channel = manager.channels.includes(room)
     ? await manager.channel(room)
     : await manager.joinWithToken(room, token);
-  const names = channel.members().map(({ identity }) => decoder.decode(identity));
-  state.textContent = `${names.join(", ")} are in ${room}, over ${manager.client.transport}. ` +
-    `Safety number: ${channel.fingerprint()}`;
+  // Both change whenever somebody joins or leaves.
+  const describe = () => {
+    const names = channel.members().map(({ identity }) => decoder.decode(identity));
+    state.textContent = `${names.join(", ")} are in ${room}, over ${manager.client.transport}. ` +
+      `Safety number: ${channel.fingerprint()}`;
+  };
+  describe();
   join.hidden = true;
   say.hidden = false;
   say.onsubmit = (event) => {
@@ -41,7 +45,10 @@ async function enter(token) {
     void speak(channel, JSON.stringify({ kind: "note", text: text.value }));
     text.value = "";
   };
-  for await (const { sender, payload } of channel.envelopes()) show(decoder.decode(sender.identity), payload);
+  for await (const { sender, payload } of channel.envelopes()) {
+    show(decoder.decode(sender.identity), payload);
+    describe();
+  }
 }
 
 async function speak(channel, note) {

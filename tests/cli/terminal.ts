@@ -1,4 +1,7 @@
-/** A terminal: a shell on a pseudo-terminal of `script`, typed into and read as a person would. */
+/**
+ * A terminal: a shell on a pseudo-terminal of `script`, typed into and read as a person would. The shell is always bash,
+ * whatever `SHELL` says: on a Ctrl-C others end themselves instead of telling how the command ended.
+ */
 import { assert } from "@std/assert";
 import { eventually } from "../api/harness.ts";
 
@@ -17,9 +20,9 @@ export class Terminal implements AsyncDisposable {
   /** Runs a command, `bash` for instance. */
   constructor(command: string, variables: Readonly<Record<string, string>>) {
     this.#child = new Deno.Command("script", {
-      args: ["--quiet", "--flush", "--return", "--command", command, "/dev/null"],
+      args: ["--quiet", "--flush", "--return", "--command", `exec bash --norc -c ${quoted(command)}`, "/dev/null"],
       cwd: repository,
-      env: { PS1: "$ ", TERM: "xterm", ...variables },
+      env: { SHELL: "/bin/sh", TERM: "xterm", ...variables },
       stdin: "piped",
       stdout: "piped",
       stderr: "null",
@@ -43,7 +46,7 @@ export class Terminal implements AsyncDisposable {
   }
 
   /** Waits until it is shown, after what was waited for before, and answers the match. */
-  async see(pattern: RegExp, withinMs = 60_000): Promise<RegExpExecArray> {
+  async see(pattern: RegExp, withinMs = 120_000): Promise<RegExpExecArray> {
     const { match } = await eventually({ withinMs, what: `${pattern} on the terminal` }, () => {
       const fresh = this.screen.slice(this.#seen);
       return Promise.resolve({ match: pattern.exec(fresh), fresh });
@@ -73,4 +76,9 @@ export class Terminal implements AsyncDisposable {
   async #read(): Promise<void> {
     for await (const text of this.#child.stdout.pipeThrough(new TextDecoderStream())) this.#screen += text;
   }
+}
+
+/** As one word of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
 }

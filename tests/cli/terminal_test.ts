@@ -14,7 +14,7 @@ async function staticCommand(): Promise<string> {
   return String(tasks.static).replace(/\bdeno run\b/, `${Deno.execPath()} run`);
 }
 
-testWhen(installed("script"), "at a terminal", async (t) => {
+testWhen(installed("script", "bash"), "at a terminal", async (t) => {
   const backend = await anyBackend.open();
   const api = await startTestApi(backend.environment);
   const folder = await Deno.makeTempDir({ prefix: "static-terminal-" });

@@ -1,11 +1,15 @@
 /** Somebody with a home of their own who runs commands. No run may show a stack trace or a secret that it was not asked for. */
 import { assert, assertEquals } from "@std/assert";
+import { commands } from "../../cli/mod.ts";
 import { type Outcome, type Running, startCli, type TestHostOptions } from "../../cli/testing/test_host.ts";
 
 export interface RunOptions extends Omit<TestHostOptions, "folder"> {
   /** The exit code that is expected; 0 when not given. */
   readonly code?: number;
 }
+
+/** How each command has ended so far, whoever ran it. */
+export const endings: ReadonlyMap<string, Set<number>> = new Map(commands.map(({ path }) => [path, new Set()]));
 
 export class User implements AsyncDisposable {
   readonly folder: string;
@@ -31,7 +35,11 @@ export class User implements AsyncDisposable {
   }
 
   start(argv: readonly string[], { variables = {}, ...options }: RunOptions = {}): Running {
-    return startCli(argv, { folder: this.folder, variables: { ...this.variables, ...variables }, ...options });
+    const all = { folder: this.folder, variables: { ...this.variables, ...variables }, ...options };
+    const running = startCli(argv, all);
+    const [one = "", two = ""] = argv;
+    void running.done.then(({ code }) => (endings.get(one) ?? endings.get(`${one} ${two}`))?.add(code));
+    return running;
   }
 
   async run(argv: readonly string[], options: RunOptions = {}): Promise<Outcome> {

@@ -10,9 +10,9 @@ const ephemeral = {
 };
 
 /** `deno task start` as a user runs it. */
-function start(variables: Readonly<Record<string, string>>): Deno.ChildProcess {
+function start(variables: Readonly<Record<string, string>>, ...flags: readonly string[]): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
-    args: ["task", "--quiet", "start"],
+    args: ["task", "--quiet", "start", ...flags],
     cwd: root,
     env: { ...ephemeral, ...variables },
     stdin: "null",
@@ -53,8 +53,15 @@ Deno.test("deno task start", (t) =>
     await t.step("refuses a second start on the same directory", () => refuseSecond(folder));
     await t.step("starts a part again that was killed, on the same ports", () => killRelay(stack));
     await t.step("stops on Ctrl-C within five seconds", () => interrupt(stack));
-    await t.step("ends its parts when it is killed itself", () => killSupervisor(folder));
-    await t.step("names a port that is taken and the variable to change, without a stack trace", () => collide(folder));
+    await t.step("--watch starts the part again whose code has changed, and not the other", async () => {
+      stack = await startStack(folder, "--watch");
+      await changeRelay(stack);
+    });
+    await t.step("ends its parts when it is killed itself", () => killSupervisor(stack));
+    await t.step(
+      "names every port that is taken and the variable to change, and starts nothing",
+      () => collide(folder),
+    );
     await t.step("tells faults in the configuration of API and relay together", async () => {
       const { code, errors } = await failedStart({ STATIC_ENVIRONMENT: "production", STATIC_RELAY_ENGINE: "cloud" });
       assertEquals(code, 1);
@@ -83,8 +90,8 @@ interface RunningStack {
   ended(): Promise<number>;
 }
 
-async function startStack(folder: string): Promise<RunningStack> {
-  const child = start({ STATIC_DATA_DIR: folder, STATIC_API_URL: "https://elsewhere.example" });
+async function startStack(folder: string, ...flags: readonly string[]): Promise<RunningStack> {
+  const child = start({ STATIC_DATA_DIR: folder, STATIC_API_URL: "https://elsewhere.example" }, ...flags);
   let output = "";
   let onText = (): void => {};
   const reading = (async () => {
@@ -99,7 +106,7 @@ async function startStack(folder: string): Promise<RunningStack> {
       onText();
       void reading.then(() => reject(new Error(`${pattern} did not appear in: ${output}`)));
     });
-  await printed(/Ctrl-C stops it\./);
+  await printed(flags.includes("--watch") ? /Watching the code/ : /Ctrl-C stops it\./);
   const find = (pattern: RegExp): string => pattern.exec(output)?.[1] ?? `nothing like ${pattern}`;
   return {
     child,
@@ -160,13 +167,26 @@ async function killRelay(stack: RunningStack | undefined): Promise<void> {
   assertEquals(await relayHealth(stack), { status: "ok" });
 }
 
-async function killSupervisor(folder: string): Promise<void> {
-  const { child, ended } = await startStack(folder);
+/** Nothing but the time of one file is changed, so that whatever else reads the code now reads the same. */
+async function changeRelay(stack: RunningStack): Promise<void> {
+  const [apiBefore, relayBefore] = await partsOf(stack);
+  await Deno.utime(new URL("relay/main.ts", root), new Date(), new Date());
+  await stack.printed(/The code of the relay has changed\nRelay runs again/);
+  assertEquals(await relayHealth(stack), { status: "ok" });
+  const [apiNow, relayNow] = await partsOf(stack);
+  assertEquals([apiNow === apiBefore, relayNow === relayBefore], [true, false]);
+}
+
+/** The processes of API and relay. */
+async function partsOf({ child }: RunningStack): Promise<number[]> {
+  return await Promise.all(["api", "relay"].map((part) => processOf(child.pid, `deploy/local/${part}/main.ts`)));
+}
+
+async function killSupervisor(stack: RunningStack | undefined): Promise<void> {
+  assertExists(stack);
+  const { child, ended } = stack;
   const supervisor = await processOf(child.pid, "start.ts");
-  const parts = [
-    await processOf(supervisor, "deploy/local/api/main.ts"),
-    await processOf(supervisor, "deploy/local/relay/main.ts"),
-  ];
+  const parts = await partsOf(stack);
   Deno.kill(supervisor, "SIGKILL");
   await ended();
   // wait: for processes that are nobody's children any more; the test would hang, and fail, if they stayed
@@ -202,14 +222,13 @@ function isRunning(pid: number): boolean {
 }
 
 async function collide(folder: string): Promise<void> {
-  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  using both = Deno.listen({ hostname: "::", port: 0 });
-  for (
-    const [variable, { addr: { port } }] of [["STATIC_API_PORT", taken], ["STATIC_RELAY_GRPC_PORT", both]] as const
-  ) {
-    const { code, errors } = await failedStart({ STATIC_DATA_DIR: folder, [variable]: String(port) });
-    assertEquals(code, 1);
-    assertMatch(errors, new RegExp(`^Cannot listen: port ${port} is taken.*${variable}`));
-    assert(!errors.includes("    at "), errors);
-  }
+  using api = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  using relay = Deno.listen({ hostname: "::", port: 0 });
+  const ports = { STATIC_API_PORT: String(api.addr.port), STATIC_RELAY_GRPC_PORT: String(relay.addr.port) };
+  const { code, errors } = await failedStart({ STATIC_DATA_DIR: folder, ...ports });
+  assertEquals(code, 1);
+  const lines = Object.entries(ports).map(([variable, port]) =>
+    `Cannot listen: port ${port} is taken. Stop what uses it, or set ${variable} to another port\n`
+  );
+  assertEquals(errors, lines.join(""));
 }

@@ -5,17 +5,21 @@ import { createTransport } from "@connectrpc/connect/protocol-connect";
 import { errorCodeOfClose } from "../../proto/mod.ts";
 import { type CellCarrier, CellClient } from "./cell_client.ts";
 
-export async function openQuic(port: number, ca: string): Promise<CellClient> {
-  return new CellClient(await quicCarrier(port, ca));
+/** How long silence lasts before the relay is believed to be gone. */
+const idleMs = 10_000;
+
+export async function openQuic(port: number, ca: string, silenceMs = idleMs): Promise<CellClient> {
+  return new CellClient(await quicCarrier(port, ca, silenceMs));
 }
 
-export async function quicCarrier(port: number, ca: string): Promise<CellCarrier> {
+export async function quicCarrier(port: number, ca: string, silenceMs = idleMs): Promise<CellCarrier> {
   const conn = await Deno.connectQuic<false>({
     hostname: "localhost",
     port,
     alpnProtocols: ["static-relay/1"],
     caCerts: [ca],
-    maxIdleTimeout: 10_000,
+    maxIdleTimeout: silenceMs,
+    keepAliveInterval: silenceMs / 4,
   });
   const stream = await conn.createBidirectionalStream();
   const writer = stream.writable.getWriter();

@@ -67,7 +67,7 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
       outputs.push(relay.output());
       relay = await startRelayProcess(variables);
       const settled = (): Promise<number> => openLeases(api, dataDir);
-      await eventually({ withinMs: 10_000, what: "settled" }, settled, (open) => open === 0);
+      await eventually({ withinMs: 30_000, what: "settled" }, settled, (open) => open === 0);
       const used = await usedBy(api, owner);
       agent.client = await openTo(relay);
       await agent.authenticate(agent.client, token);
@@ -77,7 +77,7 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
 
     await t.step("messages of a running relay appear in the account's usage", async () => {
       for (let sent = 0; sent < 25; sent++) await agent.send(channelId, 0);
-      await eventually({ withinMs: 10_000, what: "usage" }, () => usedBy(api, owner), (used) => used === 25);
+      await eventually({ withinMs: 30_000, what: "usage" }, () => usedBy(api, owner), (used) => used === 25);
       const metrics = await relay.metrics();
       assertStringIncludes(metrics, "static_relay_messages_accepted_total 25\n");
       assertStringIncludes(metrics, "static_relay_sessions_authenticated 1\n");

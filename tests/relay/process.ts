@@ -24,6 +24,8 @@ export interface ExitedProcess {
 }
 
 const repository = new URL("../../", import.meta.url);
+/** For a machine that has much else to do; who waits in vain is told what was printed. */
+const startMs = 60_000;
 const ephemeral = { STATIC_RELAY_GRPC_PORT: "0", STATIC_RELAY_QUIC_PORT: "0", STATIC_ADMIN_PORT: "0" };
 
 export async function startRelayProcess(
@@ -32,7 +34,7 @@ export async function startRelayProcess(
 ): Promise<RelayProcess> {
   const { child, lines, status, state } = spawn(environment, how);
   const { listening } = await eventually(
-    { withinMs: 20_000, what: "listening" },
+    { withinMs: startMs, what: "listening" },
     () => Promise.resolve({ listening: listeningLine(lines.text), ...state, output: lines.text }),
     ({ listening, ended }) => listening !== undefined || ended,
   );
@@ -66,7 +68,7 @@ export async function startRelayProcess(
 /** A start that is expected to fail. */
 export async function runRelayProcess(environment: Readonly<Record<string, string>>): Promise<ExitedProcess> {
   const { child, lines, status } = spawn(environment, "permitted");
-  const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  const timer = setTimeout(() => child.kill("SIGKILL"), startMs);
   const code = await status;
   clearTimeout(timer);
   return { code, output: lines.text };

@@ -16,10 +16,12 @@ function quic(relay: TestRelay): Relay {
   return { open: () => openQuic(relay.server.quicPort, relay.certificate.cert), origin: testOrigin };
 }
 
+const patienceMs = 30_000;
+
 async function until(done: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 15_000;
+  const deadline = performance.now() + patienceMs;
   while (!await done()) {
-    assert(performance.now() < deadline, `not ${what} after 15 s`);
+    assert(performance.now() < deadline, `not ${what} after ${patienceMs} ms`);
     // wait: for another process or the network, with a deadline
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -1,31 +1,25 @@
+/** Accounts, keys, tokens and usage from the command line, against a real API. */
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { parseApiKey } from "../../proto/mod.ts";
 import { StaticClient } from "../../sdk/mod.ts";
-import { anyBackend, startTestApi, type TestApi } from "../api/harness.ts";
+import type { TestApi } from "../api/harness.ts";
 import { User } from "./user.ts";
 
 const password = "correct horse battery staple";
 
-Deno.test("accounts, keys, tokens and usage from the command line", async (t) => {
-  const backend = await anyBackend.open();
-  const api = await startTestApi(backend.environment);
-  try {
-    await t.step("signup saves the key for its user alone, and shows neither key nor password", () => signUp(api));
-    await t.step("signup from a terminal asks for the password twice", () => signUpAtTerminal(api));
-    await t.step("signup and login refuse what is wrong, in words", () => refuse(api));
-    await t.step("login gives a new key to who has lost all, and saves one that is given", () => logIn(api));
-    await t.step("whoami tells account, plan and where the key comes from; the environment wins", () => whoAmI(api));
-    await t.step("keys are created, listed and revoked by id, prefix or name", () => keys(api));
-    await t.step("keys rotate replaces the saved key and leaves none behind", () => rotate(api));
-    await t.step("a key is sent only to the address that it was saved with", () => stayHome(api));
-    await t.step("token prints a token and nothing else", () => token(api));
-    await t.step("usage shows a bar, what is left, and when it resets", () => usage(api));
-    await t.step("the SDK finds the key that the CLI has saved", () => sdkReads(api));
-  } finally {
-    await api.close();
-    await backend.close();
-  }
-});
+export async function checkAccounts(t: Deno.TestContext, api: TestApi): Promise<void> {
+  await t.step("signup saves the key for its user alone, and shows neither key nor password", () => signUp(api));
+  await t.step("signup from a terminal asks for the password twice", () => signUpAtTerminal(api));
+  await t.step("signup and login refuse what is wrong, in words", () => refuse(api));
+  await t.step("login gives a new key to who has lost all, and saves one that is given", () => logIn(api));
+  await t.step("whoami tells account, plan and where the key comes from; the environment wins", () => whoAmI(api));
+  await t.step("keys are created, listed and revoked by id, prefix or name", () => keys(api));
+  await t.step("keys rotate replaces the saved key and leaves none behind", () => rotate(api));
+  await t.step("a key is sent only to the address that it was saved with", () => stayHome(api));
+  await t.step("token prints a token and nothing else", () => token(api));
+  await t.step("usage shows a bar, what is left, and when it resets", () => usage(api));
+  await t.step("the SDK finds the key that the CLI has saved", () => sdkReads(api));
+}
 
 function address(): string {
   return `user-${crypto.randomUUID()}@example.com`;

@@ -1,13 +1,13 @@
+/** Channels, doctor and demo from the command line, with a real API and a real relay. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { eventually } from "../api/harness.ts";
-import { type Stack, startStack } from "../sdk/stack.ts";
+import type { Stack } from "../sdk/stack.ts";
 import { createCertificate } from "../support/mod.ts";
 import { User } from "./user.ts";
 
 const name = "acme/ops/deploy";
 
-Deno.test("channels from the command line, with a real API and a real relay", async (t) => {
-  await using stack = await startStack();
+export async function checkChannels(t: Deno.TestContext, stack: Stack): Promise<void> {
   await using user = await member(stack);
   await t.step("channel create makes a channel once, and says what comes next", () => create(user));
   await t.step("channel invite lets in whoever joins with its token, which is never shown again", () => invite(user));
@@ -16,12 +16,12 @@ Deno.test("channels from the command line, with a real API and a real relay", as
   await t.step("channel members, fingerprint and list say the same to both", () => agree(user));
   await t.step("an agent that is in use is not opened twice, and says so", () => locked(user));
   await t.step("channel invite and join end in words when nobody answers", () => alone(user));
-  await t.step("bad input is refused in words, with exit code 2 or 4", () => refuse(user));
+  await t.step("what is not there or not allowed is refused in words, with exit code 2 or 4", () => refuse(user));
   await t.step("channel remove and leave take members out, channel close ends it", () => end(user));
   await t.step("a message beyond the plan's quota ends with exit code 6", () => quota(stack));
   await t.step("doctor finds everything well, and says what to do about what is not", () => diagnose(stack, user));
   await t.step("demo shows what members see beside what the relay sees", () => demonstrate(stack, user));
-});
+}
 
 async function member({ api, account, quicUrl, grpcUrl, caFile }: Stack): Promise<User> {
   const user = await User.create({
@@ -221,7 +221,7 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
   const variables = { STATIC_API_KEY: await spentAccount(stack) };
   const { stdout } = await user.run(["doctor", "--ca-file", caFile], { variables, code: 7 });
   assertMatch(stdout, /✓ API key +accepted/);
-  assertMatch(stdout, /✗ Quota +10000 of 10000 messages used this month\n +→ It resets /);
+  assertMatch(stdout, /✗ Quota +10,000 of 10,000 messages used this month\n +→ It resets /);
   assertMatch(stdout, /✗ Relay +https:\S+ shows a certificate that is not believed\n +→ See below/);
   assertMatch(stdout, /✗ Certificate +not believed: .+\n +→ Give the relay's ca.pem with --ca-file/);
   assertMatch(stdout, /- Session +not checked, because of: Relay/);

@@ -1,11 +1,11 @@
-// The program itself, in a shell with pipes: under Deno as the task starts it, and under Node from the npm package.
+/** The program itself, in a shell with pipes: under Deno as the task starts it, and under Node from the npm package. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { buildPackage, cliPackage } from "../../.ci/build_npm.ts";
 import { eventually } from "../api/harness.ts";
 import { createProject } from "../runtime/bundle.ts";
 import { node } from "../runtime/node.ts";
-import { type Stack, startStack } from "../sdk/stack.ts";
-import { installed, runCommand, testWhen } from "../support/mod.ts";
+import type { Stack } from "../sdk/stack.ts";
+import { installed, runCommand } from "../support/mod.ts";
 import { assertNoStackTrace, User } from "./user.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;
@@ -47,11 +47,12 @@ async function shell({ environment, definition }: Shell, script: string): Promis
   return outcome;
 }
 
-/** Listens until the last message is there, is told to end, and does. */
+/** Listens until the last message is there, is told to end, several times as by a terminal and a task, and does. */
 const untilTerminated = `
 "\${STATIC[@]}" channel listen "$NAME" > "$XDG_DATA_HOME/heard" & listener=$!
-for _ in {1..300}; do grep -q three "$XDG_DATA_HOME/heard" && break; sleep 0.1; done
-kill -TERM $listener; wait $listener; echo code $?
+for _ in {1..600}; do grep -q three "$XDG_DATA_HOME/heard" && break; sleep 0.1; done
+for _ in 1 2 3; do kill -TERM $listener || true; sleep 0.01; done 2> /dev/null
+wait $listener; echo code $?
 `;
 
 /** Nobody can know that a pipe is closed before writing to it, so there is always something more to write. */
@@ -123,39 +124,44 @@ class Pair implements AsyncDisposable {
   }
 }
 
-testWhen(installed("bash"), "the program works in pipes", async (t) => {
-  await using stack = await startStack();
-  await t.step("under Deno, as its task starts it", async () => {
-    await using pair = await Pair.create(stack, "acme/pipes/deno", await denoProgram());
-    await pair.meet();
-    await pair.owner.run(["channel", "send", pair.name, "three"]);
-    const ended = await pair.run(untilTerminated);
-    assertEquals(ended.stdout, "code 0\n", ended.stderr);
-    const head = await whileTicking(pair.owner, pair.name, pair.run('static channel listen "$NAME" | head -1'));
-    assertEquals(head.stdout, "tick\n");
-    const wrong = await pair.run(
-      "static channel create wrong; echo $?; static usage --api-url http://127.0.0.1:1; echo $?",
-    );
-    assertEquals(wrong.stdout, "2\n5\n");
-  });
-  if (forNode.met) await t.step("under Node, from the npm package", () => underNode(stack));
-});
+export const forPipes = installed("bash");
+export const forNode = { met: node.met && installed("npm", "tar").met, reason: "node, npm or tar is missing" };
 
-const forNode = { met: node.met && installed("npm", "tar").met, reason: "node, npm or tar is missing" };
-if (!forNode.met) testWhen(forNode, "the npm package static-cli works in pipes under Node", () => {});
+export async function checkPipesUnderDeno(stack: Stack): Promise<void> {
+  await using pair = await Pair.create(stack, "acme/pipes/deno", await denoProgram());
+  await pair.meet();
+  await pair.owner.run(["channel", "send", pair.name, "three"]);
+  const ended = await pair.run(untilTerminated);
+  assertEquals(ended.stdout, "code 0\n", ended.stderr);
+  const head = await whileTicking(pair.owner, pair.name, pair.run('static channel listen "$NAME" | head -1'));
+  assertEquals(head.stdout, "tick\n");
+  const wrong = await pair.run(
+    "static channel create wrong; echo $?; static usage --api-url http://127.0.0.1:1; echo $?",
+  );
+  assertEquals(wrong.stdout, "2\n5\n");
+}
 
-async function underNode(stack: Stack): Promise<void> {
-  await using project = await createProject();
+export async function checkPipesUnderNode(stack: Stack, { program }: NodeProgram): Promise<void> {
+  await using pair = await Pair.create(stack, "acme/pipes/node", `STATIC=(node ${program})`);
+  await pair.meet();
+}
+
+export interface NodeProgram extends AsyncDisposable {
+  /** The package's script. */
+  readonly program: string;
+}
+
+/** The package as npm would install it: packed, and unpacked beside its dependencies. */
+export async function installNodeProgram(): Promise<NodeProgram> {
+  await using opened = new AsyncDisposableStack();
   const out = await Deno.makeTempDir({ prefix: "static-npm-" });
-  try {
-    const { tarball } = await buildPackage(out, cliPackage);
-    const target = `${project.folder}/node_modules/static-cli`;
-    await Deno.mkdir(target);
-    await runCommand("tar", ["-xzf", tarball, "--strip-components=1", "-C", target]);
-    const { bin } = JSON.parse(await Deno.readTextFile(`${target}/package.json`));
-    await using pair = await Pair.create(stack, "acme/pipes/node", `STATIC=(node ${target}/${bin.static})`);
-    await pair.meet();
-  } finally {
-    await Deno.remove(out, { recursive: true });
-  }
+  opened.defer(() => Deno.remove(out, { recursive: true }));
+  const project = opened.use(await createProject());
+  const { tarball } = await buildPackage(out, cliPackage);
+  const target = `${project.folder}/node_modules/static-cli`;
+  await Deno.mkdir(target);
+  await runCommand("tar", ["-xzf", tarball, "--strip-components=1", "-C", target]);
+  const { bin } = JSON.parse(await Deno.readTextFile(`${target}/package.json`));
+  const moved = opened.move();
+  return { program: `${target}/${bin.static}`, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }

@@ -1,0 +1,251 @@
+/** Every command without its service and with bad input: told in words, with the exit code that is documented. */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { encodeApiKey } from "../../proto/mod.ts";
+import type { TestApi } from "../api/harness.ts";
+import { User } from "./user.ts";
+
+/** Nothing listens on it: it is reserved, and a test does not run as a service. */
+const closed = "127.0.0.1:1";
+const apiKey = encodeApiKey({ environment: "live", lookup: "AAAAAAAA", secret: "b".repeat(32) });
+
+/** What is wrong with the input, and how that ends. */
+interface Bad {
+  readonly argv: readonly string[];
+  readonly input?: string;
+  readonly code: number;
+  readonly says: RegExp;
+}
+
+interface Case {
+  /** What makes it ask the service. */
+  readonly argv: readonly string[];
+  readonly input?: string;
+  /** Exit code when the service is down. */
+  readonly down: number;
+  /** Refused before anybody is asked. */
+  readonly bad: Bad;
+}
+
+const password = "a long password\n";
+const channel = "acme/ops/deploy";
+const noName: Bad = {
+  argv: ["ops/deploy"],
+  code: 2,
+  says: /Invalid channel name: it has 2 component\(s\) instead of 3/,
+};
+const surplus: Bad = { argv: ["now"], code: 2, says: /does not take "now"/ };
+
+export const cases: Readonly<Record<string, Case>> = {
+  signup: {
+    argv: ["--email", "a@example.com"],
+    input: password,
+    down: 5,
+    bad: { argv: ["--email", "nobody"], input: password, code: 2, says: /"nobody" is no e-mail address/ },
+  },
+  login: {
+    argv: ["--email", "a@example.com"],
+    input: password,
+    down: 5,
+    bad: { argv: ["--with-key"], input: "sk_live_mistyped\n", code: 3, says: /incomplete or mistyped/ },
+  },
+  logout: { argv: [], down: 0, bad: surplus },
+  whoami: {
+    argv: [],
+    down: 5,
+    bad: { argv: ["--api-url", "http://api.example.com"], code: 2, says: /cannot be the API's address/ },
+  },
+  "keys create": { argv: [], down: 5, bad: { argv: ["--name", ""], code: 2, says: /--name is empty/ } },
+  "keys list": { argv: [], down: 5, bad: surplus },
+  "keys revoke": { argv: ["ci"], down: 5, bad: { argv: [], code: 2, says: /KEY is missing/ } },
+  "keys rotate": { argv: [], down: 5, bad: { argv: ["--name"], code: 2, says: /--name needs a value/ } },
+  token: { argv: [], down: 5, bad: { argv: ["--lifetime", "2h"], code: 2, says: /--lifetime is no flag of "token"/ } },
+  usage: { argv: [], down: 5, bad: { argv: ["last-month"], code: 2, says: /"usage" does not take "last-month"/ } },
+  "channel create": { argv: [channel], down: 5, bad: noName },
+  "channel invite": {
+    argv: [channel],
+    down: 5,
+    bad: { argv: [channel, "--uses", "many"], code: 2, says: /--uses/ },
+  },
+  "channel join": {
+    argv: [channel],
+    input: "inv_token\n",
+    down: 5,
+    bad: { argv: [channel, "--timeout", "never"], code: 2, says: /--timeout/ },
+  },
+  "channel send": { argv: [channel, "hello"], down: 5, bad: noName },
+  "channel listen": {
+    argv: [channel],
+    down: 5,
+    bad: { argv: [channel, "--count", "0"], code: 2, says: /--count/ },
+  },
+  "channel members": { argv: [channel], down: 5, bad: noName },
+  "channel remove": { argv: [channel, "bob"], down: 5, bad: { argv: [channel], code: 2, says: /MEMBER is missing/ } },
+  "channel fingerprint": { argv: [channel], down: 5, bad: noName },
+  "channel list": {
+    argv: [],
+    down: 5,
+    bad: { argv: ["--agent", "../escape"], code: 2, says: /"\.\.\/escape" cannot be an agent's name/ },
+  },
+  "channel leave": { argv: [channel], down: 5, bad: noName },
+  "channel close": { argv: [channel], down: 5, bad: noName },
+  doctor: { argv: [], down: 7, bad: { argv: ["--api-url", "nowhere"], code: 7, says: /cannot be the API's address/ } },
+  demo: {
+    argv: [],
+    down: 5,
+    bad: { argv: ["--ca-file", "missing.pem"], code: 2, says: /There is no file missing\.pem/ },
+  },
+  completion: {
+    argv: ["bash"],
+    down: 0,
+    bad: { argv: ["tcsh"], code: 2, says: /"tcsh" is no shell that is known here/ },
+  },
+};
+
+export async function checkMishaps(t: Deno.TestContext, api: TestApi): Promise<void> {
+  await t.step("without an API every command says so, names the address, and ends with its exit code", withoutApi);
+  await t.step(
+    "without a relay every command for channels says so and ends with its exit code",
+    () => withoutRelay(api),
+  );
+  await t.step("bad input is refused by every command, before anybody is asked", badInput);
+  await t.step("a mistyped key is refused by every command that needs one, before anybody is asked", mistypedKey);
+  await t.step("an address where something else answers is told from the API", somethingElse);
+  await t.step("what cannot be used of the user's own is refused in words", ownFaults);
+}
+
+type Ended = Readonly<Record<"path" | "stdout" | "stderr", string>> & { readonly code: number };
+
+interface Trial {
+  readonly apiUrl: string;
+  readonly key: string;
+  readonly only?: (path: string) => boolean;
+  readonly given?: (one: Case) => { readonly argv: readonly string[]; readonly input?: string };
+  readonly check: (ended: Ended, one: Case) => void;
+}
+
+/** Every command, signed in at an address, each in a home of its own; `signup` and `login` start without a key. */
+async function tryEach({ apiUrl, key, only = () => true, given = (one) => one, check }: Trial): Promise<void> {
+  for (const [path, one] of Object.entries(cases).filter(([path]) => only(path))) {
+    await using user = await User.create({ STATIC_API_URL: apiUrl, STATIC_RELAY_URL: `https://${closed}` });
+    await Deno.mkdir(`${user.folder}/config/static`, { recursive: true });
+    const saved = JSON.stringify({ api_key: key, api_url: apiUrl });
+    if (!["signup", "login"].includes(path)) await Deno.writeTextFile(user.credentialsFile, saved);
+    user.secrets.add(key);
+    const { argv, input = "" } = given(one);
+    const { code, stdout, stderr } = await user.start([...path.split(" "), ...argv], { input }).done;
+    user.check(`${path} ${argv.join(" ")}\n${stdout}${stderr}`);
+    check({ path, code, stdout, stderr }, one);
+  }
+}
+
+function withoutApi(): Promise<void> {
+  return tryEach({
+    apiUrl: `http://${closed}`,
+    key: apiKey,
+    check: ({ path, code, stdout, stderr }, { down }) => {
+      assertEquals(code, down, `${path}: ${stderr}`);
+      if (code === 0) return;
+      assertMatch(stdout + stderr, /Cannot reach the API at http:\/\/127\.0\.0\.1:1/, path);
+      assertMatch(stderr, /^error: /m, path);
+    },
+  });
+}
+
+async function withoutRelay(api: TestApi): Promise<void> {
+  await tryEach({
+    apiUrl: api.url,
+    key: (await api.signUp()).apiKey,
+    only: (path) => /^(channel|demo|doctor)/.test(path),
+    check: ({ path, code, stdout, stderr }, { down }) => {
+      assertEquals(code, down, `${path}: ${stderr}`);
+      assertMatch(stdout + stderr, /127\.0\.0\.1:1/, path);
+    },
+  });
+}
+
+/** What counts requests in the place of a service. */
+function startCounter(): { readonly url: string; readonly count: () => number } & AsyncDisposable {
+  let requests = 0;
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
+    requests++;
+    return new Response("{}");
+  });
+  const url = `http://127.0.0.1:${server.addr.port}`;
+  return { url, count: () => requests, [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+async function badInput(): Promise<void> {
+  await using counter = startCounter();
+  await tryEach({
+    apiUrl: counter.url,
+    key: apiKey,
+    given: ({ bad }) => bad,
+    check: ({ path, code, stderr }, { bad }) => {
+      assertEquals(code, bad.code, `${path}: ${stderr}`);
+      assertMatch(stderr, bad.says, path);
+      assertMatch(stderr, /^error: /, path);
+    },
+  });
+  assertEquals(counter.count(), 0);
+}
+
+async function mistypedKey(): Promise<void> {
+  await using counter = startCounter();
+  const free = ["signup", "login", "logout", "completion", "doctor"];
+  await tryEach({
+    apiUrl: counter.url,
+    key: apiKey.replace("b", "c"),
+    only: (path) => !free.includes(path),
+    check: ({ path, code, stderr }) => {
+      assertEquals(code, 3, `${path}: ${stderr}`);
+      assertMatch(stderr, /^error: The API key is incomplete or mistyped/, path);
+    },
+  });
+  assertEquals(counter.count(), 0);
+}
+
+async function somethingElse(): Promise<void> {
+  const answers = [
+    new Response("<html>hello</html>", { headers: { "content-type": "text/html" } }),
+    new Response("<html>broken</html>", { status: 502 }),
+    new Response("{}", { status: 200 }),
+    new Response(null, { status: 302, headers: { location: "http://127.0.0.1:2/" } }),
+  ];
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
+    const answer = answers.shift();
+    assert(answer !== undefined);
+    return answer;
+  });
+  await using user = await User.create({
+    STATIC_API_KEY: apiKey,
+    STATIC_API_URL: `http://127.0.0.1:${server.addr.port}`,
+  });
+  while (answers.length > 0) {
+    const { error } = await user.json(["whoami"], { code: 5 });
+    assertStringIncludes(error.message, "it is not the API of Static");
+  }
+}
+
+async function ownFaults(): Promise<void> {
+  await using user = await User.create();
+  await Deno.mkdir(`${user.folder}/config/static`, { recursive: true });
+  const secret = "sk_live_secret_that_must_not_be_quoted";
+  user.secrets.add(secret);
+  await Deno.writeTextFile(user.credentialsFile, `{"api_key": "${secret}"`);
+  const damaged = await user.json(["whoami"], { code: 3 });
+  assertMatch(damaged.error.message, /credentials.json: it is not a JSON object/);
+  await Deno.writeTextFile(user.credentialsFile, JSON.stringify({ api_key: secret }));
+  assertEquals((await user.json(["whoami"], { code: 3 })).error.code, "auth_key_invalid");
+  await user.run(["whoami", "--ca-file", `${user.folder}/missing.pem`], { code: 2 });
+  await user.run(["whoami", "--ca-file", user.credentialsFile], { code: 2 });
+  await user.run(["doctor", "--ca-file", user.credentialsFile], { code: 7 });
+  await user.run(["whoami", "--api-url", "not an address"], { code: 2 });
+  await user.run(["doctor", "--relay-url", "nowhere", "--api-url", `http://${closed}`], { code: 7 });
+
+  await Deno.remove(user.credentialsFile);
+  const variables = { STATIC_API_KEY: apiKey, STATIC_API_URL: `http://${closed}`, STATIC_AGENT: "a" };
+  await Deno.remove(`${user.folder}/data/static/agents`, { recursive: true });
+  await Deno.writeTextFile(`${user.folder}/data/static/agents`, "a file where a folder must be");
+  const blocked = await user.json(["channel", "list"], { variables, code: 1 });
+  assertMatch(blocked.error.message, /^Cannot use the agent's folder/);
+}
