@@ -29,6 +29,7 @@ export interface InboxItem {
   readonly arrived: SenderRecord;
 }
 
+/** A loop over a channel's messages that can also be ended by hand. */
 export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> {
   /** Ends, and the last message counts as done with, as if the next one had been asked for. */
   finish(): Promise<void>;

@@ -10,11 +10,15 @@ import { createRelaySession } from "./session.ts";
 import { createTokenSource, type TokenOptions } from "./tokens.ts";
 import { readTrust, type TlsOptions } from "./trust.ts";
 
+/** How to reach the relay and the API, and what the connection looks like from outside. */
 export interface RelayOptions extends TokenOptions {
   /** Where the relay is; `STATIC_RELAY_URL` or the credentials file when not given. */
   readonly endpoint?: string;
+  /** `auto` when not given: what the runtime has, in the order in which it serves best. */
   readonly transport?: TransportChoice;
+  /** Whom to trust as the relay and the API beside the authorities that the runtime trusts. */
   readonly tls?: TlsOptions;
+  /** Cover traffic, `standard` when not given: a profile by name, or in detail. */
   readonly cover?: CoverProfile | CoverOptions;
   /** Is shown every cell that goes to the relay, as the relay sees it. For demonstrations and tests. */
   readonly tap?: CellTap;

@@ -18,9 +18,11 @@ export interface TokenSource {
   readonly renewable: boolean;
 }
 
+/** What shows the relay that this agent may use it: an API key, or a token. */
 export interface TokenOptions {
+  /** Exchanged for tokens at the API; `STATIC_API_KEY` or the credentials file when neither it nor `token` is given. */
   readonly apiKey?: string;
-  /** Needed with `apiKey`. */
+  /** Address of the API. Needed with `apiKey`. */
   readonly apiUrl?: string;
   /** Instead of a key: a token, or a function that fetches one. */
   readonly token?: string | (() => string | Promise<string>);
