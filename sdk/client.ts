@@ -41,8 +41,6 @@ export interface ConnectOptions extends RelayOptions {
   readonly identity: Uint8Array | string;
   /** Protects the keys in `dataDir`; without it they are protected by the file's permissions alone. */
   readonly passphrase?: string;
-  /** Gives up connecting when it is aborted; `connect` then rejects with its reason. */
-  readonly signal?: AbortSignal;
 }
 
 /**

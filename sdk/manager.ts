@@ -3,22 +3,17 @@ import { platform } from "#platform";
 import { inviteIdOf, parseInviteToken } from "../proto/mod.ts";
 import type { Agent } from "./agent.ts";
 import { Channel, type ChannelHealth } from "./channel.ts";
-import type { Envelope, InboxReader } from "./channel/inbox.ts";
+import type { ChannelEngine } from "./channel/engine.ts";
+import type { Envelope } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import { connectAgent, type ConnectOptions, StaticClient } from "./client.ts";
 import { translating } from "./faults.ts";
 import { InviteBook, type InviteOptions } from "./invites/invite_book.ts";
 import { JoinAnswers } from "./invites/join_answers.ts";
 import { joinWithToken } from "./invites/joining.ts";
-import { pause } from "./runtime.ts";
+import { Receiver } from "./receiver.ts";
 
 const defaultJoinMs = 60_000;
-
-/** One reader of a channel, and the message that it waits for if it does. */
-interface Receiver {
-  readonly reader: InboxReader;
-  pending: Promise<IteratorResult<Envelope, undefined>> | undefined;
-}
 
 /**
  * Channels by name, and people let in in the background: as long as a manager runs, whoever holds an invite token of its
@@ -47,7 +42,7 @@ export class ChannelManager {
   readonly #agent: Agent;
   readonly #book: InviteBook;
   readonly #answers: JoinAnswers;
-  readonly #receivers = new Map<string, Receiver>();
+  readonly #receivers = new Map<ChannelEngine, Receiver>();
   readonly #forget: () => void;
 
   private constructor(agent: Agent) {
@@ -79,11 +74,16 @@ export class ChannelManager {
   /** @internal For tests that bring their own relay. */
   static async over(agent: Agent): Promise<ChannelManager> {
     const manager = new ChannelManager(agent);
-    await translating("Cannot open the agent's channels", async () => {
-      await manager.#book.tidy();
-      for (const name of agent.names) await agent.open(name);
-    });
-    return manager;
+    try {
+      await translating("Cannot open the agent's channels", async () => {
+        await manager.#book.tidy();
+        for (const name of agent.names) await agent.open(name);
+      });
+      return manager;
+    } catch (error) {
+      await manager.close();
+      throw error;
+    }
   }
 
   /** Names of the channels that this agent is in. */
@@ -216,20 +216,16 @@ export class ChannelManager {
     name: string,
     { timeoutMs = defaultJoinMs }: { readonly timeoutMs?: number } = {},
   ): Promise<Uint8Array | undefined> {
-    const receiver = await this.#receiver(name);
-    const pending = receiver.pending ??= receiver.reader.next();
-    const stop = new AbortController();
+    const engine = await this.#agent.open(name);
+    const receiver = this.#receivers.get(engine) ?? new Receiver(engine.inbox.read(), this.#agent.parts.runtime);
+    this.#receivers.set(engine, receiver);
     try {
-      const late = pause(this.#agent.parts.runtime, timeoutMs, stop.signal);
-      const result = await Promise.race([pending, late]);
-      if (result === undefined) return undefined;
-      receiver.pending = undefined;
-      return result.done === true ? undefined : result.value.payload;
+      const next = await receiver.receive(timeoutMs);
+      if (next?.done === true) this.#receivers.delete(engine);
+      return next?.value?.payload;
     } catch (error) {
-      this.#receivers.delete(name);
+      this.#receivers.delete(engine);
       throw error;
-    } finally {
-      stop.abort();
     }
   }
 
@@ -284,7 +280,7 @@ export class ChannelManager {
   async close(): Promise<void> {
     this.#forget();
     this.#answers.stop();
-    for (const { reader, pending } of this.#receivers.values()) if (pending === undefined) await reader.finish();
+    for (const receiver of this.#receivers.values()) await receiver.finish();
     this.#receivers.clear();
     await this.client.close();
   }
@@ -292,14 +288,5 @@ export class ChannelManager {
   /** `await using` closes it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  async #receiver(name: string): Promise<Receiver> {
-    const known = this.#receivers.get(name);
-    if (known !== undefined) return known;
-    const { inbox } = await this.#agent.open(name);
-    const receiver: Receiver = { reader: inbox.read(), pending: undefined };
-    this.#receivers.set(name, receiver);
-    return receiver;
   }
 }

@@ -84,8 +84,11 @@ export class Inbox {
     this.#readers.add(reader);
     const calls = new Serial();
     const close = (): void => {
+      if (reader.closed) return;
       reader.closed = true;
       this.#readers.delete(reader);
+      // What the others have passed already waited for this one only.
+      if (this.#readers.size > 0) void this.#release();
       this.#wake();
     };
     signal?.addEventListener("abort", close, { once: true });
