@@ -3,10 +3,14 @@
  * accounts start anew together when the period ends. Kept in memory: a restart starts it anew too.
  */
 
+/** Both by UTC. */
 export type BudgetPeriod = "day" | "month";
 
+/** How much cover traffic may use, and how often that begins anew. */
 export interface CoverBudgetOptions {
+  /** Of cells without content, both directions together. */
   readonly bytes: number;
+  /** When it begins anew. */
   readonly period: BudgetPeriod;
 }
 

@@ -6,6 +6,55 @@
 /** Classes of the client library's errors, from the interface. */
 export type ErrorClass = "TransportError" | "AuthError" | "ChannelError" | "QuotaExceededError" | "MlsError";
 
+/** What went wrong, for programs. A code is never renamed; new ones may be added. */
+export type ErrorCode =
+  // The client library's table in the interface.
+  | "join_timeout"
+  | "auth_failed"
+  | "auth_key_invalid"
+  | "transport_error"
+  | "connection_error"
+  | "listener_died"
+  | "channel_error"
+  | "quota_exceeded"
+  | "mls_error"
+  // Requests in general, over HTTP and to the relay.
+  | "invalid_request"
+  | "not_found"
+  | "method_not_allowed"
+  | "payload_too_large"
+  | "unsupported_media_type"
+  | "rate_limited"
+  | "internal"
+  | "overloaded"
+  // Accounts and keys.
+  | "email_taken"
+  | "key_limit_reached"
+  // Sessions with the relay.
+  | "protocol_error"
+  | "unsupported_version"
+  | "unknown_operation"
+  | "session_expired"
+  | "session_replaced"
+  | "slow_reader"
+  | "relay_draining"
+  // Channels.
+  | "name_taken"
+  | "epoch_conflict"
+  | "not_allowed"
+  | "member_limit_reached"
+  | "already_member"
+  | "queue_full"
+  | "cursor_invalid"
+  | "key_package_invalid"
+  | "key_package_missing"
+  | "join_rejected"
+  | "membership_lapsed"
+  // The client's own disk.
+  | "store_locked"
+  | "store_corrupt"
+  | "passphrase_wrong";
+
 export interface ErrorMapping {
   readonly http: number;
   /** Status code of gRPC, as its number on the wire. */
@@ -38,7 +87,8 @@ const map = (http: number, grpc: number, close: number, errorClass: ErrorClass):
   errorClass,
 });
 
-export const errorCodes = {
+/** Where each code leads, on every way out. */
+export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   // The client library's table in the interface.
   join_timeout: map(504, grpc.deadlineExceeded, 0x101, "TransportError"),
   auth_failed: map(401, grpc.unauthenticated, 0x102, "AuthError"),
@@ -90,9 +140,7 @@ export const errorCodes = {
   store_locked: map(409, grpc.failedPrecondition, 0x150, "ChannelError"),
   store_corrupt: map(500, grpc.internal, 0x151, "MlsError"),
   passphrase_wrong: map(401, grpc.unauthenticated, 0x152, "AuthError"),
-} as const satisfies Record<string, ErrorMapping>;
-
-export type ErrorCode = keyof typeof errorCodes;
+};
 
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(errorCodes, text);

@@ -7,8 +7,11 @@ import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { WireError } from "./errors.ts";
 import { limits } from "./limits.ts";
 
-declare const brand: unique symbol;
-type Branded<Name extends string> = string & { readonly [brand]: Name };
+/**
+ * Text that the parser of this kind of id has accepted. `__kind` exists for the compiler only, so that one kind is not taken
+ * for another; to a program it is a string like any other.
+ */
+export type Branded<Name extends string> = string & { readonly __kind: Name };
 
 /** UUID in lower case. */
 export type AccountId = Branded<"AccountId">;

@@ -63,6 +63,7 @@ export {
   type BinaryId,
   binaryIdFromBytes,
   binaryIdToBytes,
+  type Branded,
   type ChannelId,
   type ChannelName,
   type InviteId,

@@ -56,7 +56,9 @@ const welcome = bytes(limits.welcomeBytes, 1);
 const signature = fixedBytes(64);
 const digest = fixedBytes(32);
 
-export const coverModes = ["off", "poisson", "constant"] as const;
+/** When cover cells go out: never, at random moments beside messages, or one at every tick in place of a message. */
+export type CoverMode = "off" | "poisson" | "constant";
+export const coverModes: readonly CoverMode[] = ["off", "poisson", "constant"];
 export const gapReasons = ["age", "size"] as const;
 export const channelEndReasons = ["closed", "removed", "left", "lapsed"] as const;
 
@@ -512,6 +514,5 @@ export type ReplyBody<Name extends CallName> = Infer<(typeof calls)[Name]["reply
 export type NoticeBody<Name extends NoticeName> = Infer<(typeof notices)[Name]["body"]>;
 
 export type RelayLimits = Infer<typeof relayLimits>;
-export type CoverMode = (typeof coverModes)[number];
 export type GapReason = (typeof gapReasons)[number];
 export type ChannelEndReason = (typeof channelEndReasons)[number];

@@ -68,7 +68,7 @@ export class Agent {
   /** Join requests that came before anybody was there to answer them. */
   readonly #unheard: NoticeBody<"DeliverJoinRequest">[] = [];
   #clockOffsetMs = 0;
-  #closed = false;
+  #closing: Promise<void> | undefined;
 
   private constructor(given: AgentParts) {
     const { runtime, endAll } = withOwnTimers(given.runtime);
@@ -149,13 +149,14 @@ export class Agent {
     });
   }
 
-  /** A channel that this agent is in, as it was when it last ran. */
-  open(text: string, options: ChannelOptions = {}): Promise<ChannelEngine> {
-    return this.#enter("Cannot open the channel", async () => {
+  /** A channel that this agent is in, as it was when it last ran. One that runs does not wait for others to be entered. */
+  async open(text: string, options: ChannelOptions = {}): Promise<ChannelEngine> {
+    const running = this.#closed ? undefined : this.#running(text);
+    return running ?? await this.#enter("Cannot open the channel", async () => {
       const name = parseChannelName(text);
-      const record = this.#records.get(name);
-      const running = record && this.#engines.get(record.channelId);
+      const running = this.#running(name);
       if (running !== undefined) return running;
+      const record = this.#records.get(name);
       const parts = record && await openChannel(record, this.#deps);
       if (parts === undefined) {
         const text = `This agent is in no channel "${name}"; create it, or join it with an invite token or a Welcome`;
@@ -163,6 +164,11 @@ export class Agent {
       }
       return this.#start({ ...parts, receive: options.receive ?? true });
     });
+  }
+
+  #running(name: string): ChannelEngine | undefined {
+    const record = this.#records.get(name as ChannelName); // cast: a name that no parser has accepted is not in there
+    return record && this.#engines.get(record.channelId);
   }
 
   /** The channel of this id, opened if need be; undefined when this agent is not in it. */
@@ -182,21 +188,33 @@ export class Agent {
     });
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    for (const detach of this.#detach) detach();
-    await this.#closeEngines();
-    // Ends the calls that entering a channel may be waiting for.
-    await this.parts.session.close();
-    await this.#entering.idle();
-    await this.#closeEngines();
-    this.#endTimers();
-    await this.parts.store.close();
+  /** However often it is asked for: whoever waits for it can open the data directory again. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
-  async #closeEngines(): Promise<void> {
-    await Promise.all(Array.from(this.#engines.values(), (engine) => engine.close()));
+  get #closed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  async #close(): Promise<void> {
+    for (const detach of this.#detach) detach();
+    try {
+      await this.#eachEngine((engine) => engine.close());
+      // Ends the calls that channels, and entering one, may be waiting for.
+      await this.parts.session.close();
+      await this.#entering.idle();
+      await this.#eachEngine((engine) => engine.close());
+      await this.#eachEngine((engine) => engine.idle());
+    } finally {
+      this.#endTimers();
+      await this.parts.store.close();
+    }
+  }
+
+  async #eachEngine(act: (engine: ChannelEngine) => Promise<void>): Promise<void> {
+    await Promise.all(Array.from(this.#engines.values(), act));
   }
 
   #enter(action: string, act: () => Promise<ChannelEngine>): Promise<ChannelEngine> {

@@ -140,7 +140,19 @@ export class Channel {
     });
   }
 
-  /** Leaves the channel and deletes its keys here. Loops end. Whoever is alone in a channel closes it by leaving. */
+  /**
+   * Leaves the channel and deletes its keys here. Loops end. Whoever is alone in a channel closes it by leaving.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function sayGoodbye(channel: Channel): Promise<void> {
+   *   await channel.send("goodbye");
+   *   await channel.leave();
+   * }
+   * ```
+   */
   async leave(): Promise<void> {
     await translating("Cannot leave the channel", () => this.#engine.leave());
   }
@@ -201,7 +213,19 @@ export class Channel {
     return this.#engine.inbox.read(signal);
   }
 
-  /** Who is in the channel, as this agent's MLS state has it: the relay cannot add anybody to this list. */
+  /**
+   * Who is in the channel, as this agent's MLS state has it: the relay cannot add anybody to this list.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * function whoElse(channel: Channel): string[] {
+   *   const others = channel.members().filter(({ self }) => !self);
+   *   return others.map(({ identity }) => new TextDecoder().decode(identity));
+   * }
+   * ```
+   */
   members(): ChannelMember[] {
     return this.#engine.membership.group.members().map(({ agentId, identity, owner }) => ({
       agentId,
@@ -214,6 +238,15 @@ export class Channel {
   /**
    * Digits that are the same for all members at the same epoch, and for nobody else. Compare them by another way, by voice
    * for instance, to be sure that nobody stands in between.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * function sameChannel(mine: Channel, digitsToldByVoice: string): boolean {
+   *   return mine.fingerprint() === digitsToldByVoice;
+   * }
+   * ```
    */
   fingerprint(): string {
     const { authenticator } = this.#engine.membership.group;
@@ -224,7 +257,19 @@ export class Channel {
     }).join(" ");
   }
 
-  /** One object that explains what is wrong and what is being done. */
+  /**
+   * One object that explains what is wrong and what is being done.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * function explain(channel: Channel): string {
+   *   const { state, problem, action } = channel.health();
+   *   return state === "ok" ? "all is well" : `${problem}. ${action}`;
+   * }
+   * ```
+   */
   health(): ChannelHealth {
     const { membership, outbox, senders, health, state } = this.#engine;
     const { waiting, underWay } = outbox.size;

@@ -16,6 +16,23 @@ import type { RecordStore } from "./store/mod.ts";
 /**
  * How to reach the relay and the API (`endpoint`, `apiKey` and `apiUrl` or `token`, `tls`, `transport`, `cover`; what is not
  * given comes from the environment or the CLI's file where the platform has them), and who this agent is.
+ *
+ * @example
+ * ```ts
+ * import type { ConnectOptions } from "static-sdk";
+ *
+ * function optionsFor(name: string, folder: string): ConnectOptions {
+ *   return {
+ *     endpoint: "quic://relay.example",
+ *     apiUrl: "https://api.example",
+ *     apiKey: "sk_live_...",
+ *     dataDir: `${folder}/${name}`,
+ *     identity: name,
+ *     cover: "strong",
+ *     tls: { caFile: "ca.pem" },
+ *   };
+ * }
+ * ```
  */
 export interface ConnectOptions extends RelayOptions {
   /** Where this agent's keys and channels are kept, encrypted: a folder, or in a browser a name. One agent each. */
@@ -24,8 +41,6 @@ export interface ConnectOptions extends RelayOptions {
   readonly identity: Uint8Array | string;
   /** Protects the keys in `dataDir`; without it they are protected by the file's permissions alone. */
   readonly passphrase?: string;
-  /** Gives up connecting when it is aborted; `connect` then rejects with its reason. */
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -59,6 +74,15 @@ export class StaticClient {
    * `auth_key_invalid` when the credential is not accepted, `connection_error` when the relay or the API cannot be reached,
    * `store_locked` when another process uses the directory, `passphrase_wrong`. Without any credential it resolves, and
    * what needs the relay fails with `auth_failed`.
+   *
+   * @example Give up after ten seconds
+   * ```ts
+   * import { type ConnectOptions, StaticClient } from "static-sdk";
+   *
+   * async function connectSoon(options: ConnectOptions): Promise<StaticClient> {
+   *   return await StaticClient.connect({ ...options, signal: AbortSignal.timeout(10_000) });
+   * }
+   * ```
    */
   static async connect(options: ConnectOptions): Promise<StaticClient> {
     return new StaticClient(await connectAgent(options, platform));
@@ -107,7 +131,19 @@ export class StaticClient {
     return new Channel(await this.#agent.create(name, options), this.#agent);
   }
 
-  /** A KeyPackage to be handed to a member of a channel, who adds this agent with it. For one channel only. */
+  /**
+   * A KeyPackage to be handed to a member of a channel, who adds this agent with it. For one channel only.
+   *
+   * @example
+   * ```ts
+   * import type { StaticClient } from "static-sdk";
+   *
+   * async function apply(client: StaticClient): Promise<string> {
+   *   const keyPackage = await client.generateKeyPackage();
+   *   return btoa(String.fromCharCode(...keyPackage)); // as text, to be handed to a member by any way
+   * }
+   * ```
+   */
   async generateKeyPackage(): Promise<Uint8Array> {
     return await translating(
       "Cannot make a KeyPackage",
@@ -132,17 +168,50 @@ export class StaticClient {
     return new Channel(await this.#agent.join(name, welcome, options), this.#agent);
   }
 
-  /** A channel that this agent is in, also after a restart. */
+  /**
+   * A channel that this agent is in, also after a restart.
+   *
+   * @example
+   * ```ts
+   * import type { StaticClient } from "static-sdk";
+   *
+   * async function reopen(client: StaticClient): Promise<void> {
+   *   for (const name of client.channels) console.log(name, (await client.channel(name)).health().state);
+   * }
+   * ```
+   */
   async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
     return new Channel(await this.#agent.open(name, options), this.#agent);
   }
 
-  /** Ends a channel of this account for all its members and frees its name, also when this agent's state of it is lost. */
+  /**
+   * Ends a channel of this account for all its members and frees its name, also when this agent's state of it is lost.
+   *
+   * @example
+   * ```ts
+   * import type { StaticClient } from "static-sdk";
+   *
+   * async function tearDown(client: StaticClient): Promise<void> {
+   *   await client.closeChannel("acme/ops/deploy");
+   * }
+   * ```
+   */
   async closeChannel(name: string): Promise<void> {
     await this.#agent.closeChannel(name);
   }
 
-  /** Writes what is under way and ends the connection. Loops end. */
+  /**
+   * Writes what is under way and ends the connection. Loops end.
+   *
+   * @example
+   * ```ts
+   * import type { StaticClient } from "static-sdk";
+   *
+   * async function stop(client: StaticClient): Promise<void> {
+   *   await client.close();
+   * }
+   * ```
+   */
   async close(): Promise<void> {
     await this.#agent.close();
   }

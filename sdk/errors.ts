@@ -14,7 +14,24 @@ export interface StaticErrorOptions {
   readonly epoch?: number;
 }
 
-/** Everything that this library throws. */
+/**
+ * Everything that this library throws.
+ *
+ * @example What a program does with an error
+ * ```ts
+ * import { type Channel, StaticError } from "static-sdk";
+ *
+ * async function trySend(channel: Channel): Promise<string> {
+ *   try {
+ *     await channel.send("");
+ *   } catch (error) {
+ *     if (error instanceof StaticError) return `${error.code}: ${error.message}`;
+ *     throw error;
+ *   }
+ *   return "sent";
+ * }
+ * ```
+ */
 export class StaticError extends Error {
   /** The class, by name. */
   override readonly name: string = "StaticError";

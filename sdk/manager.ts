@@ -3,22 +3,17 @@ import { platform } from "#platform";
 import { inviteIdOf, parseInviteToken } from "../proto/mod.ts";
 import type { Agent } from "./agent.ts";
 import { Channel, type ChannelHealth } from "./channel.ts";
-import type { Envelope, InboxReader } from "./channel/inbox.ts";
+import type { ChannelEngine } from "./channel/engine.ts";
+import type { Envelope } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import { connectAgent, type ConnectOptions, StaticClient } from "./client.ts";
 import { translating } from "./faults.ts";
 import { InviteBook, type InviteOptions } from "./invites/invite_book.ts";
 import { JoinAnswers } from "./invites/join_answers.ts";
 import { joinWithToken } from "./invites/joining.ts";
-import { pause } from "./runtime.ts";
+import { Receiver } from "./receiver.ts";
 
 const defaultJoinMs = 60_000;
-
-/** One reader of a channel, and the message that it waits for if it does. */
-interface Receiver {
-  readonly reader: InboxReader;
-  pending: Promise<IteratorResult<Envelope, undefined>> | undefined;
-}
 
 /**
  * Channels by name, and people let in in the background: as long as a manager runs, whoever holds an invite token of its
@@ -47,7 +42,7 @@ export class ChannelManager {
   readonly #agent: Agent;
   readonly #book: InviteBook;
   readonly #answers: JoinAnswers;
-  readonly #receivers = new Map<string, Receiver>();
+  readonly #receivers = new Map<ChannelEngine, Receiver>();
   readonly #forget: () => void;
 
   private constructor(agent: Agent) {
@@ -59,7 +54,19 @@ export class ChannelManager {
     this.#forget = agent.listen({ onJoinRequest: (request) => this.#answers.request(request) });
   }
 
-  /** Connects like `StaticClient.connect`, opens all channels of the agent and begins to answer join requests. */
+  /**
+   * Connects like `StaticClient.connect`, opens all channels of the agent and begins to answer join requests.
+   *
+   * @example
+   * ```ts
+   * import { ChannelManager, type ConnectOptions } from "static-sdk";
+   *
+   * async function serve(options: ConnectOptions): Promise<void> {
+   *   await using manager = await ChannelManager.connect(options);
+   *   for (const name of manager.channels) console.log(name, (await manager.health(name)).state);
+   * }
+   * ```
+   */
   static async connect(options: ConnectOptions): Promise<ChannelManager> {
     return await ChannelManager.over(await connectAgent(options, platform));
   }
@@ -67,11 +74,16 @@ export class ChannelManager {
   /** @internal For tests that bring their own relay. */
   static async over(agent: Agent): Promise<ChannelManager> {
     const manager = new ChannelManager(agent);
-    await translating("Cannot open the agent's channels", async () => {
-      await manager.#book.tidy();
-      for (const name of agent.names) await agent.open(name);
-    });
-    return manager;
+    try {
+      await translating("Cannot open the agent's channels", async () => {
+        await manager.#book.tidy();
+        for (const name of agent.names) await agent.open(name);
+      });
+      return manager;
+    } catch (error) {
+      await manager.close();
+      throw error;
+    }
   }
 
   /** Names of the channels that this agent is in. */
@@ -79,17 +91,52 @@ export class ChannelManager {
     return this.#agent.names;
   }
 
-  /** Makes a channel with this agent as its owner. */
+  /**
+   * Makes a channel with this agent as its owner.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function found(manager: ChannelManager): Promise<void> {
+   *   const channel = await manager.create("acme/ops/deploy");
+   *   console.log(channel.members().length, "member");
+   * }
+   * ```
+   */
   async create(name: string): Promise<Channel> {
     return await this.client.createChannel(name);
   }
 
-  /** The channel itself, for members, removal, leaving and loops. */
+  /**
+   * The channel itself, for members, removal, leaving and loops.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function count(manager: ChannelManager): Promise<number> {
+   *   const channel = await manager.channel("acme/ops/deploy");
+   *   return channel.members().length;
+   * }
+   * ```
+   */
   async channel(name: string): Promise<Channel> {
     return await this.client.channel(name);
   }
 
-  /** A token with which others can join while this agent's manager runs. Keep it secret: who holds it is let in. */
+  /**
+   * A token with which others can join while this agent's manager runs. Keep it secret: who holds it is let in.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function inviteTwo(manager: ChannelManager): Promise<string> {
+   *   return await manager.invite("acme/ops/deploy", { expiresInMs: 24 * 3_600_000, uses: 2 });
+   * }
+   * ```
+   */
   async invite(name: string, options: InviteOptions = {}): Promise<string> {
     return await translating("Cannot invite", async () => {
       const { channelId, name: channelName } = await this.#agent.open(name);
@@ -97,7 +144,18 @@ export class ChannelManager {
     });
   }
 
-  /** The token lets nobody in any more. */
+  /**
+   * The token lets nobody in any more.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function withdraw(manager: ChannelManager, token: string): Promise<void> {
+   *   await manager.revokeInvite(token);
+   * }
+   * ```
+   */
   async revokeInvite(token: string): Promise<void> {
     await translating("Cannot revoke the invite", () => this.#book.revoke(inviteIdOf(parseInviteToken(token).secret)));
   }
@@ -105,6 +163,16 @@ export class ChannelManager {
   /**
    * Joins with a token that a member has given. Rejects with `join_timeout` when nobody answers (the inviter is not running,
    * or has no API key): trying again with the same token is then safe. `join_rejected` when the token is no longer good.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function join(manager: ChannelManager, token: string): Promise<void> {
+   *   const channel = await manager.joinWithToken("acme/ops/deploy", token, { timeoutMs: 20_000 });
+   *   await channel.send("I have joined");
+   * }
+   * ```
    */
   async joinWithToken(
     name: string,
@@ -114,7 +182,18 @@ export class ChannelManager {
     return new Channel(await joinWithToken(this.#agent, name, { token, timeoutMs }), this.#agent);
   }
 
-  /** Sends to a channel; see `Channel.send`. */
+  /**
+   * Sends to a channel; see `Channel.send`.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function announce(manager: ChannelManager): Promise<void> {
+   *   await manager.send("acme/ops/deploy", "version 2 is out");
+   * }
+   * ```
+   */
   async send(name: string, payload: Uint8Array | string, options: SendOptions = {}): Promise<Sent> {
     return await (await this.channel(name)).send(payload, options);
   }
@@ -122,29 +201,46 @@ export class ChannelManager {
   /**
    * The next message, or undefined when none arrives in time. It is acknowledged when the next one is asked for, or when the
    * manager is closed.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function next(manager: ChannelManager): Promise<string | undefined> {
+   *   const payload = await manager.receive("acme/ops/deploy", { timeoutMs: 10_000 });
+   *   return payload && new TextDecoder().decode(payload);
+   * }
+   * ```
    */
   async receive(
     name: string,
     { timeoutMs = defaultJoinMs }: { readonly timeoutMs?: number } = {},
   ): Promise<Uint8Array | undefined> {
-    const receiver = await this.#receiver(name);
-    const pending = receiver.pending ??= receiver.reader.next();
-    const stop = new AbortController();
+    const engine = await this.#agent.open(name);
+    const receiver = this.#receivers.get(engine) ?? new Receiver(engine.inbox.read(), this.#agent.parts.runtime);
+    this.#receivers.set(engine, receiver);
     try {
-      const late = pause(this.#agent.parts.runtime, timeoutMs, stop.signal);
-      const result = await Promise.race([pending, late]);
-      if (result === undefined) return undefined;
-      receiver.pending = undefined;
-      return result.done === true ? undefined : result.value.payload;
+      const next = await receiver.receive(timeoutMs);
+      if (next?.done === true) this.#receivers.delete(engine);
+      return next?.value?.payload;
     } catch (error) {
-      this.#receivers.delete(name);
+      this.#receivers.delete(engine);
       throw error;
-    } finally {
-      stop.abort();
     }
   }
 
-  /** All messages with their senders, ids and times; see `Channel.envelopes`. */
+  /**
+   * All messages with their senders, ids and times; see `Channel.envelopes`.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function firstSender(manager: ChannelManager): Promise<string | undefined> {
+   *   for await (const { sender } of manager.receiveEnvelopes("acme/ops/deploy")) return sender.agentId;
+   * }
+   * ```
+   */
   async *receiveEnvelopes(
     name: string,
     options: { readonly signal?: AbortSignal } = {},
@@ -152,16 +248,39 @@ export class ChannelManager {
     yield* (await this.channel(name)).envelopes(options);
   }
 
-  /** What is wrong with a channel and what is being done about it. */
+  /**
+   * What is wrong with a channel and what is being done about it.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function check(manager: ChannelManager): Promise<void> {
+   *   const { state, issues } = await manager.health("acme/ops/deploy");
+   *   console.log(state, issues.length, "issues");
+   * }
+   * ```
+   */
   async health(name: string): Promise<ChannelHealth> {
     return (await this.channel(name)).health();
   }
 
-  /** Acknowledges what `receive` has handed out, stops answering join requests, and ends the connection. */
+  /**
+   * Acknowledges what `receive` has handed out, stops answering join requests, and ends the connection.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function finish(manager: ChannelManager): Promise<void> {
+   *   await manager.close();
+   * }
+   * ```
+   */
   async close(): Promise<void> {
     this.#forget();
     this.#answers.stop();
-    for (const { reader, pending } of this.#receivers.values()) if (pending === undefined) await reader.finish();
+    for (const receiver of this.#receivers.values()) await receiver.finish();
     this.#receivers.clear();
     await this.client.close();
   }
@@ -169,14 +288,5 @@ export class ChannelManager {
   /** `await using` closes it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  async #receiver(name: string): Promise<Receiver> {
-    const known = this.#receivers.get(name);
-    if (known !== undefined) return known;
-    const { inbox } = await this.#agent.open(name);
-    const receiver: Receiver = { reader: inbox.read(), pending: undefined };
-    this.#receivers.set(name, receiver);
-    return receiver;
   }
 }

@@ -24,4 +24,15 @@ export type { RelayOptions } from "./session/open_session.ts";
 export type { TokenOptions } from "./session/tokens.ts";
 export type { TlsOptions } from "./session/trust.ts";
 export type { TransportChoice } from "./transport/endpoint.ts";
-export type { AgentId, ChannelId, ChannelName, CoverMode, ErrorCode, MessageId } from "../proto/mod.ts";
+export type { CellTap } from "./transport/tap.ts";
+export type {
+  AgentId,
+  Branded,
+  BudgetPeriod,
+  ChannelId,
+  ChannelName,
+  CoverBudgetOptions,
+  CoverMode,
+  ErrorCode,
+  MessageId,
+} from "../proto/mod.ts";

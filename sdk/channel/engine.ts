@@ -7,10 +7,9 @@ import {
   type ChannelEndReason,
   type ChannelId,
   type ChannelName,
-  equalBytes,
   type NoticeEnvelope,
 } from "../../proto/mod.ts";
-import { createError, type StaticError, TransportError } from "../errors.ts";
+import { createError, StaticError, TransportError } from "../errors.ts";
 import { isCode, toStaticError } from "../faults.ts";
 import type { PreparedCommit } from "../mls/group.ts";
 import { jitter, pause } from "../runtime.ts";
@@ -18,6 +17,7 @@ import { Serial } from "../serial.ts";
 import { Caretaker } from "./caretaker.ts";
 import { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
+import { explainFork } from "./fork.ts";
 import { HealthLog } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { sayGoodbye } from "./leaving.ts";
@@ -162,7 +162,7 @@ export class ChannelEngine {
     this.#deps.onErased(this.channelId);
   }
 
-  /** Writes what is under way; the channel can be opened again. */
+  /** Writes what is under way; the channel can be opened again. What it still asks of the relay ends with the session. */
   async close(): Promise<void> {
     const { session, runtime } = this.#deps;
     // What is on its way is nearly there; without a relay there is nothing to wait for.
@@ -171,6 +171,10 @@ export class ChannelEngine {
     }
     await this.#progress.flush();
     this.#end(undefined, createError("transport_error", "The client was closed; connect again"));
+  }
+
+  /** Resolves when nothing of it works any more, and the disk may go. */
+  async idle(): Promise<void> {
     await this.#entries.idle();
   }
 
@@ -179,7 +183,7 @@ export class ChannelEngine {
     for (let tries = 0; connection === this.#connections && this.#ended === undefined; tries++) {
       try {
         // Out of step, nothing of this is of use; the way back ends with another connection.
-        if (this.#rejoiner.reason !== undefined || this.#blocked !== undefined) return;
+        if (this.#rejoiner.reason !== undefined || this.#blocked !== undefined) return this.#rejoiner.hurry();
         await this.committer.recover();
         await this.#subscribe();
         if (connection !== this.#connections) return;
@@ -266,7 +270,7 @@ export class ChannelEngine {
       case "blocked":
         return this.#block(verdict.reason);
       case "out_of_step":
-        await this.#explainFork();
+        await explainFork(this.membership, this.health, this.#deps.session);
         this.#comeBack(verdict.reason);
     }
   }
@@ -288,27 +292,9 @@ export class ChannelEngine {
     try {
       await this.#subscription.open(this.#reader.received);
     } catch (error) {
-      if (!(error instanceof TransportError)) throw error;
-      // Until it works; without a connection, when there is one.
+      if (!(error instanceof StaticError)) throw error;
+      // As after a lost connection: until it works, or the relay has said why it never will.
       this.connection(this.#deps.session.state.kind === "online");
-    }
-  }
-
-  /** If the relay's log has another commit than the one that it gave us, say so: that is a fork and no accident. */
-  async #explainFork(): Promise<void> {
-    const { lastCommit } = this.membership;
-    if (lastCommit === undefined) return;
-    try {
-      const { commit } = await this.#deps.session.call("FindCommit", {
-        channelId: this.channelId,
-        epoch: lastCommit.epoch,
-      });
-      if (commit !== undefined && !equalBytes(commit.commitHash, lastCommit.hash)) {
-        const text = `The relay delivered another commit of epoch ${lastCommit.epoch} to us than its log holds`;
-        this.health.report("relay_lied", text);
-      }
-    } catch {
-      // An explanation, not a condition: without it the way back is the same.
     }
   }
 
@@ -334,6 +320,7 @@ export class ChannelEngine {
   #block(reason: string): void {
     this.#blocked = reason;
     this.#subscription.lost();
+    this.#caretaker.stop();
     const text = `Channel "${this.name}" cannot go on: ${reason}. Leave it and rejoin with a new invite token`;
     const error = createError("mls_error", text);
     this.inbox.end(error);

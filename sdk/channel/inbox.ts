@@ -29,6 +29,7 @@ export interface InboxItem {
   readonly arrived: SenderRecord;
 }
 
+/** A loop over a channel's messages that can also be ended by hand. */
 export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> {
   /** Ends, and the last message counts as done with, as if the next one had been asked for. */
   finish(): Promise<void>;
@@ -83,8 +84,11 @@ export class Inbox {
     this.#readers.add(reader);
     const calls = new Serial();
     const close = (): void => {
+      if (reader.closed) return;
       reader.closed = true;
       this.#readers.delete(reader);
+      // What the others have passed already waited for this one only.
+      if (this.#readers.size > 0) void this.#release();
       this.#wake();
     };
     signal?.addEventListener("abort", close, { once: true });

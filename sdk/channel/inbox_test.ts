@@ -99,3 +99,17 @@ Deno.test("it is full by number and by bytes, and has room again when messages a
   await reader.next();
   assertEquals(inbox.isFull, false);
 });
+
+Deno.test("when the slowest reader ends, what the others have passed is done with at once", async () => {
+  const { inbox, done } = createInbox();
+  const [fast, slow] = [inbox.read(), inbox.read()];
+  for (const sequence of [1, 2]) inbox.push(item(sequence));
+  await slow.next();
+  for (let i = 0; i < 2; i++) await fast.next();
+  const waiting = fast.next();
+  assertEquals(done, []);
+  await slow.return?.();
+  assertEquals(done, [1, 2]);
+  await fast.return?.();
+  await waiting;
+});

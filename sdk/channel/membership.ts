@@ -48,6 +48,8 @@ export class Membership {
   #record: ChannelRecord;
   #lastCommit: FollowedCommit | undefined;
   readonly #waiters = new Set<Waiter>();
+  /** Why no further epoch will come. */
+  #over: StaticError | undefined;
   readonly #listeners = new Set<MovedListener>();
 
   constructor(parts: MembershipParts, deps: ChannelDeps) {
@@ -170,6 +172,7 @@ export class Membership {
   /** Resolves once the group is at this epoch or a later one. */
   async waitForEpoch(epoch: number, timeoutMs: number): Promise<void> {
     if (this.epoch >= epoch) return;
+    if (this.#over !== undefined) throw this.#over;
     const stop = new AbortController();
     const arrived = new Promise<void>((resolve, reject) => {
       const waiter: Waiter = { epoch, resolve, reject };
@@ -191,6 +194,7 @@ export class Membership {
 
   /** Nobody needs to wait for an epoch any more. */
   end(error: StaticError): void {
+    this.#over = error;
     for (const { reject } of this.#waiters) reject(error);
     this.#waiters.clear();
   }

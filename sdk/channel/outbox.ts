@@ -112,7 +112,7 @@ export class Outbox {
         queued: queue,
       };
       this.#waiting.push(sending);
-      if (queue && !this.#online) resolve({ id, accepted: false });
+      if (queue && !this.#online) settle({ id, accepted: false });
       this.#run();
     });
   }
@@ -123,11 +123,11 @@ export class Outbox {
     this.#run();
   }
 
-  /** The relay cannot be reached: what is under way comes back by itself. */
+  /** The relay cannot be reached: what is under way comes back by itself. Who may queue need not wait for it. */
   suspend(): void {
     this.#online = false;
-    for (const { queued, id, settle, settled } of this.#waiting) {
-      if (queued && !settled) settle({ id, accepted: false });
+    for (const { queued, id, settle } of [...this.#waiting, ...this.#underWay]) {
+      if (queued) settle({ id, accepted: false });
     }
   }
 
@@ -142,7 +142,7 @@ export class Outbox {
   async restart(): Promise<void> {
     this.#counter = this.#durableCounter = 0;
     this.#unusedCounters = [];
-    for (const sending of this.#waiting) sending.counter = sending.sealed = undefined;
+    for (const sending of [...this.#waiting, ...this.#underWay]) sending.counter = sending.sealed = undefined;
     await this.#deps.store.batch([putCounter(this.#membership.channelId, 0)]);
   }
 

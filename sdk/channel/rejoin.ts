@@ -31,6 +31,8 @@ export class Rejoiner {
   readonly #membership: Membership;
   readonly #events: RejoinEvents;
   readonly #stop = new AbortController();
+  /** Ends the pause before the next request. */
+  #endPause: () => void = () => {};
   #reason: string | undefined;
 
   constructor(membership: Membership, events: RejoinEvents, deps: ChannelDeps) {
@@ -53,8 +55,14 @@ export class Rejoiner {
     });
   }
 
+  /** There is a connection again: whoever waited for one asks at once. */
+  hurry(): void {
+    this.#endPause();
+  }
+
   stop(): void {
     this.#stop.abort();
+    this.#endPause();
   }
 
   async #run(): Promise<void> {
@@ -67,8 +75,14 @@ export class Rejoiner {
         if (isCode(error, "not_found", "not_allowed", "auth_failed", "auth_key_invalid", "mls_error")) throw error;
       }
       const ms = Math.min(firstPauseMs * 2 ** tries, maxPauseMs);
-      await pause(this.#deps.runtime, jitter(this.#deps.runtime, ms), this.#stop.signal);
+      if (!this.#stop.signal.aborted) await this.#pause(jitter(this.#deps.runtime, ms));
     }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const end = new AbortController();
+    this.#endPause = () => end.abort();
+    await pause(this.#deps.runtime, ms, end.signal);
   }
 
   /** One request and its answer, or undefined when there was none. */

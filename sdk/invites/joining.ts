@@ -83,7 +83,7 @@ class JoinAttempt {
   async run(timeoutMs: number): Promise<Welcome> {
     const { runtime } = this.#agent.parts;
     this.#deadlineMs = runtime.nowMs() + timeoutMs;
-    const cancelTimeout = runtime.after(timeoutMs, () => this.#answer.reject(timedOut(timeoutMs)));
+    const cancelTimeout = runtime.after(timeoutMs, () => this.#answer.reject(this.#over() ?? timedOut(timeoutMs)));
     const forgetWelcome = this.#agent.welcomes.expect(this.#invite.channelId, (welcome) => this.#take(welcome));
     const forgetListener = this.#agent.listen({
       onOnline: () => void this.#request(),
@@ -102,6 +102,13 @@ class JoinAttempt {
       forgetWelcome();
       forgetListener();
     }
+  }
+
+  /** Why no answer can come any more: the session is over, which is nobody's silence. */
+  #over(): StaticError | undefined {
+    const { state } = this.#agent.parts.session;
+    if (state.kind !== "ended") return undefined;
+    return state.error ?? createError("transport_error", "Cannot join: the client was closed; connect again");
   }
 
   #heed(): void {
@@ -138,6 +145,8 @@ class JoinAttempt {
       this.#heed();
     } catch (fault) {
       const error = toStaticError(fault, "Cannot request to join");
+      const over = this.#over();
+      if (over !== undefined) return this.#answer.reject(over);
       // Added by an answer to an earlier attempt: its Welcome is on its way.
       const wait = error instanceof TransportError || isCode(error, "already_member");
       if (!wait) return this.#answer.reject(explain(error));

@@ -24,7 +24,7 @@ export interface Platform {
   /** The runtime's own Ed25519; `createSignatures` checks it before use. */
   readonly ed25519: NativeEd25519 | undefined;
   /** What environment and credentials file say, where the runtime has them; options of the user come before all of it. */
-  readSettings(): Promise<PlatformSettings>;
+  readSettings(options?: { readonly withoutFile?: boolean }): Promise<PlatformSettings>;
   /** A text file that the user named, as `tls.caFile`. Rejects in browsers. */
   readTextFile(path: string): Promise<string>;
 }

@@ -12,8 +12,10 @@ import type { PlatformSettings } from "./platform.ts";
 /** Far more than it ever has. */
 const maxFileBytes = 64 * 1024;
 
-export async function readSettings(): Promise<PlatformSettings> {
-  const file = await readCredentials();
+export async function readSettings(
+  { withoutFile = false }: { readonly withoutFile?: boolean } = {},
+): Promise<PlatformSettings> {
+  const file = withoutFile ? {} : await readCredentials();
   const settings = {
     apiKey: variable("STATIC_API_KEY") ?? file.api_key,
     apiUrl: variable("STATIC_API_URL") ?? file.api_url,

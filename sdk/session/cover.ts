@@ -2,17 +2,18 @@
 import { type BudgetPeriod, type CoverBudgetOptions, type CoverMode, limits } from "../../proto/mod.ts";
 import { createError } from "../errors.ts";
 
-/** What they cost and protect against is in `docs/traffic.md`, measured. */
-export const coverProfiles = {
+/** Cover traffic by name. What each costs and protects against is in `docs/traffic.md`, measured. */
+export type CoverProfile = "off" | "light" | "standard" | "strong" | "swift";
+
+export const coverProfiles: Readonly<Record<CoverProfile, Cover>> = {
   off: { mode: "off", intervalMs: 0 },
   light: { mode: "poisson", intervalMs: 60_000 },
   standard: { mode: "poisson", intervalMs: 10_000 },
   strong: { mode: "constant", intervalMs: 250 },
   swift: { mode: "constant", intervalMs: 50 },
-} as const satisfies Record<string, Cover>;
+};
 
-export type CoverProfile = keyof typeof coverProfiles;
-
+/** Cover traffic in detail: a profile, or mode and interval, and how much it may use. */
 export interface CoverOptions {
   /** `standard` when neither it nor a mode is given. */
   readonly profile?: CoverProfile;

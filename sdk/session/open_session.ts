@@ -1,6 +1,6 @@
 /** From what a user writes to a session: fills in what was not given from the platform's settings, and puts the parts together. */
 import { createError } from "../errors.ts";
-import type { Platform } from "../platform/platform.ts";
+import type { Platform, PlatformSettings } from "../platform/platform.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
 import { type CellTap, tapped } from "../transport/tap.ts";
 import type { CoverOptions, CoverProfile } from "./cover.ts";
@@ -10,14 +10,20 @@ import { createRelaySession } from "./session.ts";
 import { createTokenSource, type TokenOptions } from "./tokens.ts";
 import { readTrust, type TlsOptions } from "./trust.ts";
 
+/** How to reach the relay and the API, and what the connection looks like from outside. */
 export interface RelayOptions extends TokenOptions {
   /** Where the relay is; `STATIC_RELAY_URL` or the credentials file when not given. */
   readonly endpoint?: string;
+  /** `auto` when not given: what the runtime has, in the order in which it serves best. */
   readonly transport?: TransportChoice;
+  /** Whom to trust as the relay and the API beside the authorities that the runtime trusts. */
   readonly tls?: TlsOptions;
+  /** Cover traffic, `standard` when not given: a profile by name, or in detail. */
   readonly cover?: CoverProfile | CoverOptions;
   /** Is shown every cell that goes to the relay, as the relay sees it. For demonstrations and tests. */
   readonly tap?: CellTap;
+  /** Gives up connecting when it is aborted; `connect` then rejects with its reason. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -29,14 +35,14 @@ export async function openRelaySession(
   agent: Pick<SessionOptions, "identity" | "publicKey" | "sign" | "timing">,
   platform: Platform,
 ): Promise<RelaySession> {
-  const settings = await platform.readSettings();
+  const settings = await settingsFor(options, platform);
   const endpoint = options.endpoint ?? settings.relayUrl;
   if (endpoint === undefined) throw createError("invalid_request", "Cannot find the relay: give endpoint");
   const { nowMs, after, randomBytes, openHttp } = platform;
   const { caFile } = settings;
   const trust = await readTrust(options.tls ?? (caFile === undefined ? {} : { caFile }), platform.readTextFile);
   const tokens = createTokenSource(credentialsOf(options, settings), { openHttp: () => openHttp(trust), nowMs, after });
-  if (tokens.renewable) await tokens.get();
+  if (tokens.renewable) await tokens.get({ signal: options.signal });
   const { transport, cover, tap } = options;
   const connectors = platform.connectors.map((connector) => tap === undefined ? connector : tapped(connector, tap));
   return createRelaySession({
@@ -46,6 +52,20 @@ export async function openRelaySession(
     ...(transport !== undefined && { transport }),
     ...(cover !== undefined && { cover }),
   }, { connectors, tokens, nowMs, after, randomBytes });
+}
+
+/** A credentials file that cannot be used is no obstacle for whoever does not need it. */
+async function settingsFor(
+  { endpoint, apiKey, apiUrl, token }: RelayOptions,
+  platform: Platform,
+): Promise<PlatformSettings> {
+  const complete = endpoint !== undefined && (token !== undefined || (apiKey !== undefined && apiUrl !== undefined));
+  try {
+    return await platform.readSettings();
+  } catch (error) {
+    if (!complete) throw error;
+    return await platform.readSettings({ withoutFile: true });
+  }
 }
 
 /** What the user gave stands alone: a stored key belongs to the stored address, not to another. */

@@ -88,7 +88,7 @@ export class Opening {
   /** With a second token if the first is not taken. */
   async #try(way: Way, signal: AbortSignal): Promise<Connection | Failure> {
     for (;;) {
-      const token = await this.#nextToken();
+      const token = await this.#nextToken(signal);
       if (token instanceof StaticError) return { error: token, tryOtherWays: false };
       const outcome = await this.#connect(way, token, signal);
       if (outcome instanceof Connection || !isTokenRefusal(outcome.error)) return outcome;
@@ -97,9 +97,9 @@ export class Opening {
     }
   }
 
-  async #nextToken(): Promise<string | StaticError> {
+  async #nextToken(signal: AbortSignal): Promise<string | StaticError> {
     try {
-      return await this.#deps.tokens.get(this.#refused === undefined ? {} : { instead: this.#refused });
+      return await this.#deps.tokens.get({ instead: this.#refused, signal });
     } catch (error) {
       return toError(error);
     }

@@ -33,7 +33,7 @@ export function startRenewal(options: RenewalOptions): () => void {
   const { tokens, renew, toError, after, random } = options;
   if (!tokens.renewable) return () => {};
   let token = options.token;
-  let stopped = false;
+  const stop = new AbortController();
   let cancel = (): void => {};
 
   const schedule = (leftMs: number): void => {
@@ -45,19 +45,19 @@ export function startRenewal(options: RenewalOptions): () => void {
   };
   const attempt = async (backoff: Backoff): Promise<void> => {
     try {
-      const fresh = await tokens.get({ instead: token });
-      if (stopped) return;
+      const fresh = await tokens.get({ instead: token, signal: stop.signal });
+      if (stop.signal.aborted) return;
       const leftMs = await renew(fresh);
       token = fresh;
-      if (!stopped) schedule(leftMs);
+      if (!stop.signal.aborted) schedule(leftMs);
     } catch (error) {
       // The session goes on with the old token; when that expires, opening the next session tells what is wrong.
-      if (!stopped) cancel = after(backoff.nextMs(toError(error)), () => void attempt(backoff));
+      if (!stop.signal.aborted) cancel = after(backoff.nextMs(toError(error)), () => void attempt(backoff));
     }
   };
   schedule(options.leftMs);
   return () => {
-    stopped = true;
+    stop.abort();
     cancel();
   };
 }

@@ -26,13 +26,19 @@ export function parseApiUrl(text: string): URL {
   );
 }
 
-export async function exchangeKey(apiKey: string, apiUrl: URL, deps: ExchangeDeps): Promise<string> {
+/** Rejects with the signal's reason when that is aborted first. */
+export async function exchangeKey(
+  apiKey: string,
+  apiUrl: URL,
+  deps: ExchangeDeps,
+  signal: AbortSignal,
+): Promise<string> {
   if (parseApiKey(apiKey) === undefined) {
     const text = "The API key is incomplete or mistyped: a key begins with sk_live_ or sk_test_ and ends in a checksum";
     throw createError("auth_key_invalid", text);
   }
   const url = new URL(`${apiUrl.pathname.replace(/\/+$/, "")}/v1/tokens`, apiUrl.origin).href;
-  const { status, retryAfterMs, body } = await post(url, apiKey, apiUrl.origin, deps);
+  const { status, retryAfterMs, body } = await post({ url, apiKey, origin: apiUrl.origin }, deps, signal);
   if (status !== 200) throw refusal(status, body, retryAfterMs, apiUrl.origin);
   if (typeof body.token === "string") return body.token;
   throw createError("connection_error", `${apiUrl.origin} answered without a token; is apiUrl the address of the API?`);
@@ -44,8 +50,14 @@ interface Answer {
   readonly body: { readonly token?: unknown; readonly code?: unknown; readonly error?: unknown };
 }
 
-async function post(url: string, apiKey: string, origin: string, deps: ExchangeDeps): Promise<Answer> {
+async function post(
+  { url, apiKey, origin }: { readonly url: string; readonly apiKey: string; readonly origin: string },
+  deps: ExchangeDeps,
+  signal: AbortSignal,
+): Promise<Answer> {
   const controller = new AbortController();
+  const abort = (): void => controller.abort(signal.reason);
+  signal.addEventListener("abort", abort);
   const http = deps.openHttp();
   const cancel = deps.after(timeoutMs, () => controller.abort(new Error(`No answer within ${timeoutMs / 1000} s`)));
   try {
@@ -63,10 +75,12 @@ async function post(url: string, apiKey: string, origin: string, deps: ExchangeD
       body: parseObject(await readBoundedText(response, maxAnswerLength) ?? ""),
     };
   } catch (cause) {
+    signal.throwIfAborted();
     const text = `Cannot reach the API at ${origin}: check apiUrl, the network, and that the API is running`;
     throw createError("connection_error", text, { cause });
   } finally {
     cancel();
+    signal.removeEventListener("abort", abort);
     http.close();
   }
 }

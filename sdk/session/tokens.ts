@@ -4,23 +4,28 @@
  * clock does not matter; and an API that is down does not matter while a token is still good.
  */
 import { limits } from "../../proto/mod.ts";
+import { createDeferred } from "../deferred.ts";
 import { createError, StaticError } from "../errors.ts";
+import { SharedWork } from "./shared_work.ts";
 import { lifetimeMsOf } from "./jwt.ts";
 import { type ExchangeDeps, exchangeKey, parseApiUrl } from "./token_exchange.ts";
 
 export interface TokenSource {
   /**
    * A token that should still be good. `instead` names one that was refused or is about to expire: then another is had, or
-   * the reason why not is thrown. Throws `AuthError` when asking again is useless, `TransportError` when it is not.
+   * the reason why not is thrown. Throws `AuthError` when asking again is useless, `TransportError` when it is not, and the
+   * signal's reason when that is aborted first.
    */
-  get(options?: { readonly instead?: string }): Promise<string>;
+  get(options?: { readonly instead?: string | undefined; readonly signal?: AbortSignal | undefined }): Promise<string>;
   /** Whether there can ever be another one. */
   readonly renewable: boolean;
 }
 
+/** What shows the relay that this agent may use it: an API key, or a token. */
 export interface TokenOptions {
+  /** Exchanged for tokens at the API; `STATIC_API_KEY` or the credentials file when neither it nor `token` is given. */
   readonly apiKey?: string;
-  /** Needed with `apiKey`. */
+  /** Address of the API. Needed with `apiKey`. */
   readonly apiUrl?: string;
   /** Instead of a key: a token, or a function that fetches one. */
   readonly token?: string | (() => string | Promise<string>);
@@ -28,19 +33,21 @@ export interface TokenOptions {
 
 /** With less than this left, a new token is had if possible. */
 const comfortMs = 60_000;
+/** For the function that a user gave as `token`: one that never answers must not keep the agent offline for ever. */
+const askMs = 30_000;
 
 /** Throws `StaticError` for options that cannot work. */
 export function createTokenSource(options: TokenOptions, deps: ExchangeDeps): TokenSource {
   const { apiKey, apiUrl, token } = options;
   if (token !== undefined) {
-    return typeof token === "string" ? fixedToken(token) : cached(() => askUser(token), deps.nowMs);
+    return typeof token === "string" ? fixedToken(token) : cached((signal) => askUser(token, signal, deps), deps.nowMs);
   }
   if (apiKey === undefined) return noToken();
   if (apiUrl === undefined) {
     throw createError("invalid_request", "Cannot use apiKey without apiUrl: give the address of the API");
   }
   const url = parseApiUrl(apiUrl);
-  return cached(() => exchangeKey(apiKey, url, deps), deps.nowMs);
+  return cached((signal) => exchangeKey(apiKey, url, deps, signal), deps.nowMs);
 }
 
 /** Local operations work without a token; whatever needs the relay does not. */
@@ -62,27 +69,21 @@ function fixedToken(token: string): TokenSource {
 }
 
 /** Remembers the last token, and lets everybody who needs a new one wait for the same exchange. */
-function cached(fetchToken: () => Promise<string>, nowMs: () => number): TokenSource {
+function cached(fetchToken: (signal: AbortSignal) => Promise<string>, nowMs: () => number): TokenSource {
   let held: { readonly token: string; readonly untilMs: number } | undefined;
-  let underWay: Promise<string> | undefined;
-
-  const refresh = async (): Promise<string> => {
-    const token = checkToken(await fetchToken());
+  const exchange = new SharedWork(async (signal) => {
+    const token = checkToken(await fetchToken(signal));
     held = { token, untilMs: nowMs() + lifetimeMsOf(token, nowMs()) };
     return token;
-  };
-  const share = (): Promise<string> => {
-    underWay ??= refresh().finally(() => underWay = undefined);
-    return underWay;
-  };
+  });
   return {
     renewable: true,
-    get: async ({ instead } = {}) => {
+    get: async ({ instead, signal } = {}) => {
       const known = held?.token === instead ? undefined : held;
       const leftMs = known === undefined ? 0 : known.untilMs - nowMs();
       if (known !== undefined && leftMs > comfortMs) return known.token;
       try {
-        return await share();
+        return await exchange.join(signal);
       } catch (error) {
         // What was issued stays valid until it expires, whatever became of the API or the key.
         if (known !== undefined && leftMs > 0) return known.token;
@@ -92,12 +93,24 @@ function cached(fetchToken: () => Promise<string>, nowMs: () => number): TokenSo
   };
 }
 
-async function askUser(token: () => string | Promise<string>): Promise<string> {
+async function askUser(
+  token: () => string | Promise<string>,
+  signal: AbortSignal,
+  { after }: Pick<ExchangeDeps, "after">,
+): Promise<string> {
+  const { promise: silence, reject } = createDeferred<never>();
+  const text = `The function given as \`token\` has not answered within ${askMs / 1000} s; look at what it waits for`;
+  const cancel = after(askMs, () => reject(createError("connection_error", text)));
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener("abort", abort);
   try {
-    return await token();
+    return await Promise.race([token(), silence]);
   } catch (cause) {
-    if (cause instanceof StaticError) throw cause;
+    if (cause instanceof StaticError || cause === signal.reason) throw cause;
     throw createError("connection_error", "The function given as `token` failed; see the cause", { cause });
+  } finally {
+    cancel();
+    signal.removeEventListener("abort", abort);
   }
 }
 

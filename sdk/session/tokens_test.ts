@@ -197,3 +197,37 @@ Deno.test("without any credential every token is refused with what to do", async
   const error = await rejectsWith("auth_failed", new TestApi().source({}).get());
   assert(error.message.includes("apiKey"));
 });
+
+Deno.test("a function that never answers is given up after a while, and asked anew the next time", async () => {
+  const api = new TestApi();
+  let asked = 0;
+  const source = api.source({ token: () => ++asked === 1 ? new Promise<string>(() => {}) : "opaque" });
+  const call = rejectsWith("connection_error", source.get());
+  await api.clock.advance(30_000);
+  assert((await call).message.includes("token"));
+  assertEquals([await source.get(), api.clock.timers], ["opaque", 0]);
+});
+
+Deno.test("who loses interest in a token does not wait for it; when nobody is left the exchange is given up", async () => {
+  const api = new TestApi();
+  let given = false;
+  api.answer = ({ signal }) =>
+    new Promise((_, reject) =>
+      signal?.addEventListener("abort", () => {
+        given = true;
+        reject(signal.reason);
+      })
+    );
+  const source = api.source();
+  const [first, second] = [new AbortController(), new AbortController()];
+  const calls = [first, second].map(({ signal }) => assertRejects(() => source.get({ signal }), Error, "enough"));
+  first.abort(new Error("enough"));
+  await calls[0];
+  assertEquals([given, api.opened], [false, 1]);
+  second.abort(new Error("enough"));
+  await calls[1];
+  await api.clock.settle();
+  assertEquals([given, api.opened, api.clock.timers], [true, 0, 0]);
+  api.answer = undefined;
+  assert(await source.get() !== "");
+});

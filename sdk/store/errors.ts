@@ -11,7 +11,9 @@ export type StoreErrorCode =
   | "unsupported_version"
   | "invalid_request"
   | "payload_too_large"
-  /** The disk refused a write, or the store was used after it was closed. */
+  /** The store was used after it was closed, as the client's own session would say it. */
+  | "transport_error"
+  /** The disk refused a write. */
   | "internal";
 
 export class StoreError extends Error {

@@ -280,7 +280,7 @@ export class RecordStore {
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new StoreError("internal", "Cannot use the store: it was closed");
+    if (this.#closed) throw new StoreError("transport_error", "The client was closed; connect again");
   }
 }
 

@@ -334,8 +334,8 @@ Deno.test("wrong kinds, ids and sizes, and a closed store, are refused", async (
   assertEquals(await store.list("k"), []);
   await store.close();
   await store.close();
-  await assertFails("internal", () => store.get("k", "a"));
-  await assertFails("internal", () => store.put("k", "a", utf8("")));
+  await assertFails("transport_error", () => store.get("k", "a"));
+  await assertFails("transport_error", () => store.put("k", "a", utf8("")));
 });
 
 Deno.test("a second store on the same disk is refused until the first is closed", async () => {

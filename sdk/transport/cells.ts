@@ -21,16 +21,16 @@ export interface CellsDeps {
   readonly openHttp: (trust: Trust) => HttpClient;
   readonly unusable: (trust: Trust) => string | undefined;
   readonly randomBytes: (length: number) => Uint8Array<ArrayBuffer>;
+  /** Calls at once: the relay puts their cells in order, and a round trip carries more than one. */
+  readonly callsAtOnce: number;
 }
 
 const linkBytes = 32;
 /** An error and its padding. */
 const maxErrorLength = 64 * 1024;
-/** Calls at once: the relay puts their cells in order, and a round trip carries more than one. */
-const cellsUnderWay = 16;
 const headers = { "connect-protocol-version": "1" };
 
-export function createCellsConnector({ openHttp, unusable, randomBytes }: CellsDeps): Connector {
+export function createCellsConnector({ openHttp, unusable, randomBytes, callsAtOnce }: CellsDeps): Connector {
   return {
     transport: "cells",
     carrier: "tcp",
@@ -44,7 +44,7 @@ export function createCellsConnector({ openHttp, unusable, randomBytes }: CellsD
       // Answered with the first cell down, which comes after the first cell up: nothing to wait for here.
       const down = call("CellDown", "application/connect+proto", encodeFrame(encodeCellDown(link)));
       const up: Up = (index, cell) => call("CellUp", "application/proto", encodeCellUp(link, index, cell));
-      const stream = new FetchedStream(down, up, ending);
+      const stream = new FetchedStream(down, { up, callsAtOnce }, ending);
       if (signal.aborted) stream.close();
       return Promise.resolve(stream);
     },
@@ -77,16 +77,22 @@ function createCall(http: HttpClient, { host, port }: Target, signal: AbortSigna
 class FetchedStream implements CellStream {
   readonly #down: Promise<ReadableStreamDefaultReader<Uint8Array> | undefined>;
   readonly #up: Up;
+  readonly #callsAtOnce: number;
   readonly #ending: AbortController;
   readonly #frames = new FrameReader();
   #index = 0;
   #settle: (end: StreamEnd) => void = () => {};
   readonly closed: Promise<StreamEnd>;
 
-  constructor(down: Promise<Response>, up: Up, ending: AbortController) {
+  constructor(
+    down: Promise<Response>,
+    { up, callsAtOnce }: { readonly up: Up; readonly callsAtOnce: number },
+    ending: AbortController,
+  ) {
     this.#down = down.then((response) => response.body?.getReader());
     this.#down.catch(() => {});
     this.#up = up;
+    this.#callsAtOnce = callsAtOnce;
     this.#ending = ending;
     this.closed = new Promise((resolve) => this.#settle = resolve);
   }
@@ -110,7 +116,8 @@ class FetchedStream implements CellStream {
     const starts = Array.from({ length: cells.length / cellBytes }, (_, i) => i * cellBytes);
     try {
       while (starts.length > 0) {
-        await Promise.all(starts.splice(0, cellsUnderWay).map((at) => this.#send(cells.subarray(at, at + cellBytes))));
+        const now = starts.splice(0, this.#callsAtOnce);
+        await Promise.all(now.map((at) => this.#send(cells.subarray(at, at + cellBytes))));
       }
     } catch (error) {
       this.#end({ message: reasonOf(error) });

@@ -25,6 +25,7 @@ class Link {
       openHttp: () => ({ request: (url, init) => this.#answer(url, init), close: () => void (this.closed = true) }),
       unusable: () => undefined,
       randomBytes: (length) => random.bytes(length),
+      callsAtOnce: 2,
     });
     const trust = { caCerts: [], certificateHashes: [] };
     return await connector.connect({ host: "::1", port: 5000, trust }, signal);

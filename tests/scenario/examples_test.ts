@@ -1,13 +1,13 @@
 // The examples in the doc comments of the public surface: each is run as it stands there.
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Channel, type ConnectOptions, type StaticClient } from "../../sdk/mod.ts";
 import { startStack } from "../sdk/stack.ts";
 import { name, read, Stage, until } from "./support/stage.ts";
 
-const files = ["sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"];
+const files = ["sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts", "sdk/errors.ts"];
 const sdk = new URL("../../sdk/mod.ts", import.meta.url).href;
 
-type Example = (...args: never[]) => Promise<unknown>;
+type Example = (...args: never[]) => unknown;
 
 /** Every example is one function; its name is how the test knows it. */
 async function loadExamples(): Promise<Map<string, Example>> {
@@ -17,9 +17,9 @@ async function loadExamples(): Promise<Map<string, Example>> {
     const text = await Deno.readTextFile(new URL(`../../${file}`, import.meta.url));
     for (const [, block = ""] of text.matchAll(/```ts\n([^]*?)```/g)) {
       const code = block.replace(/^ *\* ?/gm, "").replace('"static-sdk"', JSON.stringify(sdk));
-      const [, example = ""] = /async function (\w+)/.exec(code) ?? [];
+      const [, example = ""] = /function (\w+)/.exec(code) ?? [];
       const path = `${folder}/${example}.ts`;
-      await Deno.writeTextFile(path, code.replace("async function", "export async function"));
+      await Deno.writeTextFile(path, code.replace(/^(async )?function/m, "export $&"));
       examples.set(example, (await import(`file://${path}`))[example]);
     }
   }
@@ -32,7 +32,7 @@ Deno.test("every example of the public surface runs", async (t) => {
   const left = new Set(examples.keys());
   const run = async (example: string, ...args: unknown[]): Promise<unknown> => {
     left.delete(example);
-    const act = examples.get(example) as ((...args: unknown[]) => Promise<unknown>) | undefined;
+    const act = examples.get(example) as ((...args: unknown[]) => unknown) | undefined;
     assert(act !== undefined, `there is no example ${example}`);
     return await act(...args);
   };
@@ -58,6 +58,34 @@ Deno.test("every example of the public surface runs", async (t) => {
     await run("removeGuests", channel);
     assertEquals(channel.members().length, 1);
     await logging.catch(() => {}); // she was removed, which ends her loop with an error
+    const digits = channel.fingerprint();
+    assertEquals(await run("sameChannel", channel, digits), true);
+    assertEquals(await run("explain", channel), "all is well");
+    assertMatch(String(await run("trySend", channel)), /^invalid_request: Cannot send an empty payload/);
+  });
+
+  await t.step("of managers, on a relay in memory", async () => {
+    await using stage = await Stage.open();
+    const [alice, bob] = [await stage.actor("alice"), await stage.actor("bob")];
+    await run("found", alice.manager);
+    const token = await run("inviteTwo", alice.manager);
+    await run("join", bob.manager, token);
+    assertEquals(await run("count", alice.manager), 2);
+    assertEquals(await run("next", alice.manager), "I have joined");
+    await run("announce", bob.manager);
+    assertEquals(await run("firstSender", alice.manager), bob.client.agentId);
+    await run("check", alice.manager);
+    await run("reopen", bob.client);
+    assertEquals(await run("whoElse", await alice.channel()), ["bob"]);
+    await run("withdraw", alice.manager, token);
+    await run("sayGoodbye", await bob.channel());
+    assertEquals(bob.client.channels, []);
+    const keyPackage = Uint8Array.from(atob(String(await run("apply", bob.client))), (c) => c.charCodeAt(0));
+    await until("bob is gone", async () => (await alice.channel()).members().length === 1);
+    await (await alice.channel()).addMember(keyPackage);
+    await run("tearDown", alice.client);
+    await run("stop", alice.client);
+    await run("finish", bob.manager);
   });
 
   await t.step("of whole programs, with a real relay and API", async () => {
@@ -78,6 +106,10 @@ Deno.test("every example of the public surface runs", async (t) => {
     const second = await stack.api.signUp();
     const owner: ConnectOptions = { ...common, apiKey: second.apiKey, identity: "owner", dataDir: `${folder}/owner` };
     assertEquals(await run("meet", owner, { ...common, identity: "guest", dataDir: `${folder}/guest` }), "welcome");
+    await run("serve", owner);
+    const described = await run("optionsFor", "agent", folder) as ConnectOptions;
+    const client = await run("connectSoon", { ...described, ...common }) as StaticClient;
+    await client.close();
     await Deno.remove(folder, { recursive: true });
   });
 

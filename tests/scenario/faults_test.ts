@@ -75,6 +75,42 @@ Deno.test("credentials, passphrases, certificates, clocks and services that are 
     await assertRejects(() => StaticClient.connect(optionsOf({ signal: stop.signal })), DOMException, "aborted");
   });
 
+  await t.step(
+    "connecting can be given up while the API does not answer, and the directory is free again",
+    async () => {
+      using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      const options = optionsOf();
+      const stop = new AbortController();
+      const apiUrl = `http://127.0.0.1:${silent.addr.port}`;
+      const connecting = assertRejects(
+        () => StaticClient.connect({ ...options, apiUrl, signal: stop.signal }),
+        DOMException,
+        "aborted",
+      );
+      using _connection = await silent.accept();
+      const startedMs = Date.now();
+      stop.abort();
+      await connecting;
+      assert(Date.now() - startedMs < 5_000, "it waited for the API");
+      await (await StaticClient.connect(options)).close();
+    },
+  );
+
+  await t.step("a credentials file that cannot be used matters only to those who need it", async () => {
+    const before = Deno.env.get("XDG_CONFIG_HOME");
+    await Deno.mkdir(`${folder}/static`);
+    await Deno.writeTextFile(`${folder}/static/credentials.json`, "{ damaged");
+    Deno.env.set("XDG_CONFIG_HOME", folder);
+    try {
+      await (await StaticClient.connect(optionsOf())).close();
+      const { apiKey: _key, ...incomplete } = optionsOf();
+      await refused(() => StaticClient.connect(incomplete), "auth_failed");
+    } finally {
+      if (before === undefined) Deno.env.delete("XDG_CONFIG_HOME");
+      else Deno.env.set("XDG_CONFIG_HOME", before);
+    }
+  });
+
   await t.step("a clock that is ten minutes off, either way, does not matter", async () => {
     for (const minutes of [-10, 10]) {
       const nowMs = (): number => platform.nowMs() + minutes * 60_000;
