@@ -62,6 +62,11 @@ export class JoinRequests {
     return request;
   }
 
+  /** Nobody will answer them any more. */
+  clear(): void {
+    for (const requestId of [...this.#byId.keys()]) this.remove(requestId);
+  }
+
   /** The same agent's open request for a channel: a new one takes its place unless it is the same. */
   ofAgent(agentId: AgentId, channelId: ChannelId): PendingRequest | undefined {
     return this.#list(this.#byAgent.get(agentId)).find((request) => request.channelId === channelId);
