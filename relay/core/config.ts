@@ -30,6 +30,9 @@ export interface CoreConfig {
   readonly joinRequestsPerAgent: number;
   /** Waiting for one inviter, or for the members of one channel: whoever connects is pushed all of them. */
   readonly joinRequestsPerInviter: number;
+  /** They are in memory, with a KeyPackage each, and an account may have any number of agents. */
+  readonly joinRequestsPerAccount: number;
+  readonly joinRequestsInAll: number;
   readonly invitesPerAgentAndHour: number;
   /** KeyPackages are in memory, and an account may have any number of agents: beyond this its oldest pools are emptied. */
   readonly keyPackageBytesPerAccount: number;
@@ -72,6 +75,8 @@ export const defaultCoreConfig: CoreConfig = {
   claimsPerTargetAndHour: 120,
   joinRequestsPerAgent: 20,
   joinRequestsPerInviter: 128,
+  joinRequestsPerAccount: 2_000,
+  joinRequestsInAll: 20_000,
   invitesPerAgentAndHour: 1_000,
   keyPackageBytesPerAccount: 256 * 1024 * 1024,
   keyPackageBytesInAll: 1024 * 1024 * 1024,
