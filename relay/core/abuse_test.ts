@@ -1,13 +1,6 @@
 /** What clients try that are not honest, or not careful: nothing of it may cost others anything. */
 import { assertEquals, assertLess } from "@std/assert";
-import {
-  type AgentId,
-  type ChannelId,
-  type InviteId,
-  leaveStatement,
-  parseChannelName,
-  type RequestBody,
-} from "../../proto/mod.ts";
+import { type ChannelId, type InviteId, leaveStatement, parseChannelName, type RequestBody } from "../../proto/mod.ts";
 import { Actor } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { createPair, refused, worldTest } from "./testing/scene.ts";
