@@ -17,6 +17,8 @@ export interface CoreConfig {
   readonly authenticationMs: number;
   readonly sessionsPerAccount: number;
   readonly channelsPerAccount: number;
+  /** Commits and Welcomes that one channel may keep on disk, for members that have not taken them. */
+  readonly logBytesPerChannel: number;
   readonly subscriptionsPerSession: number;
   /** Requests of one session under way; above it the session is not read. */
   readonly requestsInFlight: number;
@@ -67,6 +69,7 @@ export const defaultCoreConfig: CoreConfig = {
   authenticationMs: 15_000,
   sessionsPerAccount: 5_000,
   channelsPerAccount: 10_000,
+  logBytesPerChannel: 256 * 1024 * 1024,
   subscriptionsPerSession: 1_000,
   requestsInFlight: 64,
   highWaterBytes: 256 * 1024,
