@@ -62,6 +62,12 @@ const coreLimits: readonly Limit<Numeric<CoreConfig>>[] = [
   { name: "STATIC_RELAY_UNAUTHENTICATED", field: "maxUnauthenticated", min: 1, max: 100_000 },
   { name: "STATIC_RELAY_SESSIONS_PER_ACCOUNT", field: "sessionsPerAccount", min: 1, max: 1_000_000 },
   { name: "STATIC_RELAY_CHANNELS_PER_ACCOUNT", field: "channelsPerAccount", min: 1, max: 1_000_000 },
+  {
+    name: "STATIC_RELAY_LOG_BYTES",
+    field: "logBytesPerChannel",
+    min: limits.envelopeBytes,
+    max: Number.MAX_SAFE_INTEGER,
+  },
   { name: "STATIC_RELAY_DRAIN_SECONDS", field: "drainMs", min: 0, max: 600, seconds: true },
 ];
 

@@ -1,6 +1,7 @@
 /** What clients try that are not honest, or not careful: nothing of it may cost others anything. */
 import { assertEquals, assertLess } from "@std/assert";
 import { type ChannelId, type InviteId, leaveStatement, parseChannelName, type RequestBody } from "../../proto/mod.ts";
+import { createWelcome } from "../../tests/support/mod.ts";
 import { Actor } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { createPair, refused, worldTest } from "./testing/scene.ts";
@@ -61,6 +62,69 @@ worldTest("who holds an invite cannot flood its inviter", async (world) => {
   await world.time.advance(60_000);
   await ask(askers[2]);
 }, { config: { joinRequestsPerInviter: 2 } });
+
+worldTest("the requests that wait of one account, and of all, are bounded", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const channels: ChannelId[] = [];
+  for (const number of [1, 2, 3]) {
+    channels.push(await alice.createChannel(number, parseChannelName(`a/b/${number}`)));
+    await registerInvite(alice, channels[number - 1] ?? idOf(0));
+  }
+  const [greedy, other] = [await Actor.connect(world, 3, 9), await Actor.connect(world, 4, 8)];
+  const last = await Actor.connect(world, 5, 7);
+  const ask = (asker: Actor, number: number): Promise<unknown> =>
+    asker.client.call("RequestJoin", joinRequest(asker, channels[number] ?? idOf(0), idOf<InviteId>(5)));
+  await ask(greedy, 0);
+  await ask(greedy, 1);
+  await refused("rate_limited", ask(greedy, 2));
+  // The same again is no other.
+  await ask(greedy, 1);
+  await ask(other, 0);
+  await refused("overloaded", ask(last, 0));
+  await world.time.advance(60_000);
+  await ask(last, 0);
+}, { config: { joinRequestsPerAccount: 2, joinRequestsInAll: 3 } });
+
+worldTest("claims of agents that were invented take no room among those whose claims are counted", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  const { agentId } = createAgent(20);
+  for (const number of [1, 2]) {
+    const nonce = new Uint8Array(16).fill(number);
+    await refused("key_package_missing", alice.client.call("AddMember", { channelId, agentId, nonce }));
+  }
+}, { config: { claimsPerTargetAndHour: 1 } });
+
+worldTest(
+  "commits and Welcomes that nobody takes fill no disk, and removing who does not take them makes room",
+  async (world) => {
+    const { alice, bob, channelId } = await createPair(world);
+    const carol = await Actor.connect(world, 3);
+    await alice.commit(channelId, 1, { added: [carol.agentId] });
+    const welcome = (number: number): Promise<unknown> =>
+      alice.client.call("SendWelcome", {
+        channelId,
+        epoch: 2,
+        recipients: [carol.agentId],
+        welcome: createWelcome(1, 2_000 + number),
+      });
+    let sent = 0;
+    while (await welcome(sent).then(() => true, () => false)) sent++;
+    assertEquals(sent, 4);
+    await refused("queue_full", welcome(sent));
+    await alice.commit(channelId, 2, { removed: [carol.agentId] });
+    await alice.acknowledge(channelId, alice.client.pushed("DeliverCommit").length);
+    await bob.reconnect();
+    const { head } = await bob.subscribe(channelId);
+    await alice.acknowledge(channelId, head);
+    await bob.acknowledge(channelId, head);
+    await carol.subscribe(channelId);
+    await carol.acknowledge(channelId, head);
+    carol.client.close();
+    await world.time.advance(2_000);
+    await alice.commit(channelId, 3, { added: [carol.agentId] });
+  },
+  { config: { logBytesPerChannel: 20_000 } },
+);
 
 worldTest("who connects costs what waits for it, not what its account has", async (world) => {
   const { alice, bob, channelId } = await createPair(world);

@@ -125,6 +125,11 @@ export class Channel implements SubscribedChannel {
     return moved;
   }
 
+  /** These could not be written: the next `takeMoved` answers them again. */
+  putBackMoved(moved: readonly [AgentId, number][]): void {
+    for (const [agentId] of moved) this.#moved.add(agentId);
+  }
+
   /** Its reading is over and it was told. */
   forgetReader(agentId: AgentId): void {
     this.state.former.delete(agentId);

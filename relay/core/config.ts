@@ -17,6 +17,8 @@ export interface CoreConfig {
   readonly authenticationMs: number;
   readonly sessionsPerAccount: number;
   readonly channelsPerAccount: number;
+  /** Commits and Welcomes that one channel may keep on disk, for members that have not taken them. */
+  readonly logBytesPerChannel: number;
   readonly subscriptionsPerSession: number;
   /** Requests of one session under way; above it the session is not read. */
   readonly requestsInFlight: number;
@@ -30,6 +32,9 @@ export interface CoreConfig {
   readonly joinRequestsPerAgent: number;
   /** Waiting for one inviter, or for the members of one channel: whoever connects is pushed all of them. */
   readonly joinRequestsPerInviter: number;
+  /** They are in memory, with a KeyPackage each, and an account may have any number of agents. */
+  readonly joinRequestsPerAccount: number;
+  readonly joinRequestsInAll: number;
   readonly invitesPerAgentAndHour: number;
   /** KeyPackages are in memory, and an account may have any number of agents: beyond this its oldest pools are emptied. */
   readonly keyPackageBytesPerAccount: number;
@@ -64,6 +69,7 @@ export const defaultCoreConfig: CoreConfig = {
   authenticationMs: 15_000,
   sessionsPerAccount: 5_000,
   channelsPerAccount: 10_000,
+  logBytesPerChannel: 256 * 1024 * 1024,
   subscriptionsPerSession: 1_000,
   requestsInFlight: 64,
   highWaterBytes: 256 * 1024,
@@ -72,6 +78,8 @@ export const defaultCoreConfig: CoreConfig = {
   claimsPerTargetAndHour: 120,
   joinRequestsPerAgent: 20,
   joinRequestsPerInviter: 128,
+  joinRequestsPerAccount: 2_000,
+  joinRequestsInAll: 20_000,
   invitesPerAgentAndHour: 1_000,
   keyPackageBytesPerAccount: 256 * 1024 * 1024,
   keyPackageBytesInAll: 1024 * 1024 * 1024,

@@ -2,11 +2,13 @@
 import { assertEquals } from "@std/assert";
 import { type ChannelId, parseChannelName } from "../../proto/mod.ts";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";
+import type { CoreConfig } from "./config.ts";
 import { Actor } from "./testing/actors.ts";
 import { refused } from "./testing/scene.ts";
+import { settle } from "./testing/simulated_time.ts";
 import { createWorld, type World } from "./testing/world.ts";
 
-type Method = "forget" | "trim" | "read";
+type Method = "forget" | "trim" | "read" | "moveCursor";
 
 interface FaultyWorld extends World {
   /** Calls of the method from now on, each answered with a fault while `fails` says so. */
@@ -15,7 +17,7 @@ interface FaultyWorld extends World {
   readonly watched: { count: number };
 }
 
-async function createFaultyWorld(method: Method): Promise<FaultyWorld> {
+async function createFaultyWorld(method: Method, config: Partial<CoreConfig> = {}): Promise<FaultyWorld> {
   const engine = await openSqliteEngine({ path: ":memory:" });
   const calls: FaultyWorld["calls"] = { seen: [], fails: () => false };
   const watched = { count: 0 };
@@ -40,7 +42,7 @@ async function createFaultyWorld(method: Method): Promise<FaultyWorld> {
       };
     },
   });
-  const world = await createWorld({ engine: faulty });
+  const world = await createWorld({ engine: faulty, config });
   const close = async (): Promise<void> => {
     await world.close();
     await engine.close();
@@ -87,5 +89,70 @@ Deno.test("a channel that could not be loaded can be later, and nothing of it st
   world.calls.fails = () => false;
   await alice.subscribe(channelId);
   assertEquals(world.watched.count, 1);
+  await world.close();
+});
+
+/** Two channels of Alice with a Welcome for Bob and a message, ascending by id. */
+async function createTwo(alice: Actor, bob: Actor): Promise<[ChannelId, ChannelId]> {
+  const channels: ChannelId[] = [];
+  for (const number of [1, 2]) {
+    const channelId = await alice.createChannel(number, parseChannelName(`a/b/${number}`));
+    await alice.commit(channelId, 0, { added: [bob.agentId] });
+    await alice.send(channelId, 1, number);
+    channels.push(channelId);
+  }
+  const [first, second] = channels.sort();
+  if (first === undefined || second === undefined) throw new Error("two were made");
+  return [first, second];
+}
+
+Deno.test("a channel that cannot be read keeps nobody from the Welcomes of others", async () => {
+  const world = await createFaultyWorld("read", { idleChannels: 0 });
+  const [alice, bob] = [await Actor.connect(world, 1), await Actor.connect(world, 2)];
+  bob.client.close();
+  const [first, second] = await createTwo(alice, bob);
+  await world.time.advance(180_000);
+  assertEquals(world.core.stats().channels, 0);
+  world.calls.fails = (channelId) => channelId === first;
+  await bob.reconnect();
+  await settle();
+  assertEquals(bob.client.pushed("DeliverWelcome").map(({ channelId }) => channelId), [second]);
+  // Loaded, but its Welcome cannot be read.
+  world.calls.fails = () => false;
+  await alice.client.call("ListMembers", { channelId: first });
+  world.calls.fails = (channelId) => channelId === first;
+  await bob.reconnect();
+  await settle();
+  assertEquals(bob.client.pushed("DeliverWelcome").map(({ channelId }) => channelId), [second]);
+  await world.close();
+});
+
+Deno.test("a channel that cannot be read keeps upkeep from nothing else", async () => {
+  const world = await createFaultyWorld("read", { idleChannels: 0 });
+  const [alice, bob] = [await Actor.connect(world, 1), await Actor.connect(world, 2)];
+  const channels = await createTwo(alice, bob);
+  await world.time.advance(180_000);
+  world.calls.fails = (channelId) => channelId === channels[0];
+  await world.time.leap(8 * 24 * 60 * 60 * 1000);
+  await world.time.advance(180_000);
+  assertEquals((await world.engine.queueSize(channels[1])).messages, 0);
+  assertEquals(world.core.stats().channels, 0);
+  await world.close();
+});
+
+Deno.test("cursors that could not be written are written later, and a relay that cannot write them still closes", async () => {
+  const world = await createFaultyWorld("moveCursor");
+  const [alice, bob] = [await Actor.connect(world, 1), await Actor.connect(world, 2)];
+  const channels = await createTwo(alice, bob);
+  world.calls.fails = () => true;
+  for (const channelId of channels) bob.client.notify("Acknowledge", { channelId, consumed: 1, received: 1 });
+  await world.time.advance(2_000);
+  world.calls.fails = (channelId) => channelId === channels[0];
+  await alice.send(channels[1], 1, 3);
+  await world.time.advance(2_000);
+  assertEquals((await world.engine.cursors(channels[1])).get(bob.agentId), 1);
+  await world.core.close();
+  assertEquals((await world.engine.cursors(channels[0])).get(bob.agentId), 0);
+  world.calls.fails = () => false;
   await world.close();
 });

@@ -2,13 +2,21 @@
  * Requests to join or rejoin that wait for a member's answer. In memory only: who asked asks again after a restart, and the
  * same request asked again is the same request.
  */
-import { type AgentId, type ChannelId, equalBytes, type InviteId, type JoinRequestId } from "../../proto/mod.ts";
+import {
+  type AccountId,
+  type AgentId,
+  type ChannelId,
+  equalBytes,
+  type InviteId,
+  type JoinRequestId,
+} from "../../proto/mod.ts";
 
 interface Pending {
   readonly requestId: JoinRequestId;
   readonly channelId: ChannelId;
   /** Who wants in. */
   readonly agentId: AgentId;
+  readonly account: AccountId;
   readonly keyPackage: Uint8Array;
   readonly expiresAtMs: number;
 }
@@ -31,6 +39,7 @@ export type PendingRequest = JoinRequest | RejoinRequest;
 export class JoinRequests {
   readonly #byId = new Map<JoinRequestId, { readonly request: PendingRequest; readonly cancel: () => void }>();
   readonly #byAgent = new Map<AgentId, Set<JoinRequestId>>();
+  readonly #byAccount = new Map<AccountId, Set<JoinRequestId>>();
   readonly #byInviter = new Map<AgentId, Set<JoinRequestId>>();
   readonly #byChannel = new Map<ChannelId, Set<JoinRequestId>>();
 
@@ -42,6 +51,7 @@ export class JoinRequests {
   add(request: PendingRequest, cancel: () => void): void {
     this.#byId.set(request.requestId, { request, cancel });
     index(this.#byAgent, request.agentId, request.requestId);
+    index(this.#byAccount, request.account, request.requestId);
     index(this.#byChannel, request.channelId, request.requestId);
     if (request.kind === "join") index(this.#byInviter, request.inviter, request.requestId);
   }
@@ -57,9 +67,15 @@ export class JoinRequests {
     cancel();
     this.#byId.delete(requestId);
     unindex(this.#byAgent, request.agentId, requestId);
+    unindex(this.#byAccount, request.account, requestId);
     unindex(this.#byChannel, request.channelId, requestId);
     if (request.kind === "join") unindex(this.#byInviter, request.inviter, requestId);
     return request;
+  }
+
+  /** Nobody will answer them any more. */
+  clear(): void {
+    for (const requestId of [...this.#byId.keys()]) this.remove(requestId);
   }
 
   /** The same agent's open request for a channel: a new one takes its place unless it is the same. */
@@ -69,6 +85,10 @@ export class JoinRequests {
 
   countOfAgent(agentId: AgentId): number {
     return this.#byAgent.get(agentId)?.size ?? 0;
+  }
+
+  countOfAccount(account: AccountId): number {
+    return this.#byAccount.get(account)?.size ?? 0;
   }
 
   ofInviter(inviter: AgentId): PendingRequest[] {

@@ -27,7 +27,11 @@ export async function careForQueue(channel: Channel, config: CoreConfig, deps: C
 
 export async function writeCursors(channel: Channel, { engine }: CareDeps): Promise<void> {
   const moved = channel.takeMoved();
-  await Promise.all(moved.map(([agentId, consumed]) => engine.moveCursor(channel.channelId, agentId, consumed)));
+  const writing = moved.map(([agentId, consumed]) => engine.moveCursor(channel.channelId, agentId, consumed));
+  await Promise.all(writing).catch((error) => {
+    channel.putBackMoved(moved);
+    throw error;
+  });
 }
 
 /** Who was removed is forgotten once it has read of it, or was absent for too long. */

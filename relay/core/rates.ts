@@ -14,7 +14,7 @@ export class HourlyRate {
   /** Counts one; answers how long to wait when it is one too many. */
   take(key: string, nowMs: number): number | undefined {
     const window = this.#windows.get(key);
-    if (window === undefined || nowMs - window.startMs >= windowMs) {
+    if (window === undefined || isOver(window, nowMs)) {
       if (this.#windows.size >= maxKeys) this.forget(nowMs);
       this.#windows.delete(key);
       this.#windows.set(key, { startMs: nowMs, count: 1 });
@@ -27,9 +27,14 @@ export class HourlyRate {
 
   /** Drops windows that are over; if that is not enough, the oldest half. */
   forget(nowMs: number): void {
-    for (const [key, { startMs }] of this.#windows) if (nowMs - startMs >= windowMs) this.#windows.delete(key);
+    for (const [key, window] of this.#windows) if (isOver(window, nowMs)) this.#windows.delete(key);
     let excess = this.#windows.size - maxKeys / 2;
     if (this.#windows.size < maxKeys) return;
     for (const key of this.#windows.keys()) if (excess-- > 0) this.#windows.delete(key);
   }
+}
+
+/** One that begins in the future is from before the clock was set back: nobody knows when it would end. */
+function isOver({ startMs }: { readonly startMs: number }, nowMs: number): boolean {
+  return nowMs - startMs >= windowMs || nowMs < startMs;
 }

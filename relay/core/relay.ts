@@ -122,10 +122,8 @@ class Relay implements RelayCore, Core, SessionHost {
     this.#cancelUpkeep();
     this.#cancelCare?.();
     await Promise.all(this.#background);
-    for (const channel of [...this.channels]) {
-      await this.#save(channel);
-      this.#drop(channel);
-    }
+    await this.#each("close", [...this.channels], (channel) => this.#save(channel).finally(() => this.#drop(channel)));
+    this.joins.clear();
   }
 
   stats(): RelayStats {
@@ -207,10 +205,7 @@ class Relay implements RelayCore, Core, SessionHost {
     const [channel] = session.welcomes;
     if (channel === undefined || !session.hasRoom) return;
     session.welcomes.delete(channel);
-    this.#run("welcome", async () => {
-      await sendWelcomeTo(session, channel);
-      this.nextWelcome(session);
-    });
+    this.#run("welcome", () => sendWelcomeTo(session, channel).finally(() => this.nextWelcome(session)));
   }
 
   /** Not all at once, and not all back at once: whoever takes them over has to greet each of them. */
@@ -244,11 +239,11 @@ class Relay implements RelayCore, Core, SessionHost {
     }
     const limit = 500;
     for (let page = await this.deps.engine.listJoining({ agentId, limit });;) {
-      for (const channelId of page.channels) {
-        const channel = await this.channels.open(channelId);
-        if (session.isEnded) return;
-        if (channel?.hasWelcomeFor(agentId)) session.welcomes.add(channel);
-      }
+      await this.#each("greeting", page.channels, async (channelId) => {
+        const channel = session.isEnded ? undefined : await this.channels.open(channelId);
+        if (!session.isEnded && channel?.hasWelcomeFor(agentId)) session.welcomes.add(channel);
+      });
+      if (session.isEnded) return;
       this.nextWelcome(session);
       const after = page.channels.at(-1);
       if (!page.more || after === undefined) return;
@@ -291,11 +286,8 @@ class Relay implements RelayCore, Core, SessionHost {
     this.#cancelCare = undefined;
     const channels = [...this.#touched];
     this.#touched.clear();
-    this.#run("queue care", async () => {
-      for (const channel of channels) {
-        await careForQueue(channel, this.config, this.deps).catch((error) => this.#fault("queue care", error));
-      }
-    });
+    const care = (channel: Channel): Promise<void> => careForQueue(channel, this.config, this.deps);
+    this.#run("queue care", () => this.#each("queue care", channels, care));
   }
 
   #upkeep(): void {
@@ -313,17 +305,18 @@ class Relay implements RelayCore, Core, SessionHost {
     await engine.records.expire(nowMs());
     const ago = (ms: number): number => Math.max(0, nowMs() - ms);
     await engine.forget({ keysMs: ago(queueAgeMs), commitsMs: ago(lapseAgeMs) });
-    for (const channelId of await engine.agedChannels({ beforeMs: ago(queueAgeMs), limit: agedAtOnce })) {
+    const aged = await engine.agedChannels({ beforeMs: ago(queueAgeMs), limit: agedAtOnce });
+    await this.#each("upkeep", aged, async (channelId) => {
       const channel = await this.channels.open(channelId);
       if (channel !== undefined) this.touch(channel);
-    }
+    });
     this.claimRate.forget(nowMs());
     this.inviteRate.forget(nowMs());
-    for (const channel of this.channels.idle(this.config.idleChannels)) {
+    await this.#each("upkeep", this.channels.idle(this.config.idleChannels), async (channel) => {
       await this.#save(channel);
       // Not if somebody has come back to it while it was saved.
       if (this.channels.isIdle(channel)) this.#drop(channel);
-    }
+    });
   }
 
   async #save(channel: Channel): Promise<void> {
@@ -338,6 +331,11 @@ class Relay implements RelayCore, Core, SessionHost {
 
   #fault(where: string, error: unknown): void {
     this.deps.log({ event: "fault", where, error });
+  }
+
+  /** One after the other; one that fails does not keep the rest from it. */
+  async #each<Item>(where: string, items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+    for (const item of items) await work(item).catch((error: unknown) => this.#fault(where, error));
   }
 
   /** Work that no request waits for. A fault is logged and harms nothing else. */

@@ -7,7 +7,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { EngineError, faultOf } from "./errors.ts";
 import { type OpenForSync, openForSync as openReally, type SyncHandle } from "./sync_handle.ts";
-import { applicationId, pageBytes, schema, schemaVersion } from "./schema.ts";
+import { applicationId, laterIndexes, pageBytes, schema, schemaVersion } from "./schema.ts";
 
 export type Value = string | number | null | Uint8Array;
 
@@ -199,9 +199,11 @@ function configure(sqlite: DatabaseSync, path: string): void {
     PRAGMA cache_size = -32768;
     PRAGMA temp_store = MEMORY;
   `);
-  if (!empty) return;
-  sqlite.exec(`BEGIN; ${schema};
-    PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
+  if (empty) {
+    sqlite.exec(`BEGIN; ${schema};
+      PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
+  }
+  sqlite.exec(laterIndexes);
 }
 
 function checkVersion(path: string, application: number, version: number): void {

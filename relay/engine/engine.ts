@@ -133,6 +133,8 @@ export interface NewEntry extends EntryHead {
   readonly commitHash?: Uint8Array;
   /** Paid from this lease, in the same transaction. */
   readonly charge?: Charge;
+  /** What bodies of entries other than messages may take in this log, this one included. */
+  readonly maxLogBytes?: number;
 }
 
 export interface Entry extends EntryHead {
@@ -158,13 +160,14 @@ export interface Appended {
   readonly timeMs: number;
 }
 
-/** Checked in this order: channel, key, epoch, charge. */
+/** Checked in this order: channel, key, epoch, charge, length of the log. */
 export type AppendOutcome =
   | ({ readonly kind: "appended" } & Appended)
   | ({ readonly kind: "duplicate" } & Appended)
   | { readonly kind: "no_channel" }
   | { readonly kind: "conflict"; readonly epoch: number }
-  | { readonly kind: "lease_spent" };
+  | { readonly kind: "lease_spent" }
+  | { readonly kind: "full" };
 
 export interface CommitTrace {
   readonly sequence: number;

@@ -80,18 +80,20 @@ export class Entries {
       SELECT sequence, commit_hash, sender, time_ms FROM commit_trace WHERE channel = ? AND epoch = ?`);
   }
 
-  /** Checks in the order of `AppendOutcome`: channel, key, epoch, charge. */
+  /** Checks in the order of `AppendOutcome`: channel, key, epoch, charge, length of the log. */
   append(channelId: ChannelId, entry: NewEntry): AppendOutcome {
     const channel = this.#heads.findOpen(channelId);
     if (channel === undefined) return { kind: "no_channel" };
     const current = channel.epoch === entry.epoch;
     const paid = entry.charge === undefined || this.#leases.canPay(entry.charge);
+    const full = current && !this.#heads.hasRoom(channel, entry);
     const appended = { sequence: channel.head + 1, epoch: entry.epoch, timeMs: entry.timeMs };
     // Usually it is accepted, and then inserting the key is what finds out whether it is new.
-    if (!current || !paid || !this.#rememberKey(channel, entry.key, appended)) {
+    if (!current || !paid || full || !this.#rememberKey(channel, entry.key, appended)) {
       const original = this.#findKey(channel, entry.key);
       if (original !== undefined) return { kind: "duplicate", ...original };
-      return current ? { kind: "lease_spent" } : { kind: "conflict", epoch: channel.epoch };
+      if (!current) return { kind: "conflict", epoch: channel.epoch };
+      return { kind: paid ? "full" : "lease_spent" };
     }
     if (entry.charge !== undefined) this.#leases.pay(entry.charge);
     this.#write(channel, entry, appended.sequence);
@@ -118,6 +120,8 @@ export class Entries {
       if (channel.messages === 0) this.#heads.setOldest(channel, timeMs);
       channel.messages++;
       channel.messageBytes += body.length;
+    } else if (channel.otherBytes !== undefined) {
+      channel.otherBytes += body.length;
     }
     if (kind === "close") this.#heads.close(channel, timeMs);
     channel.head = sequence;

@@ -61,6 +61,7 @@ export function checkEntry(entry: NewEntry): void {
     refuse("entry", "a commit has a commit hash, and nothing else has");
   }
   if (entry.commitHash !== undefined) checkBytes("commit hash", entry.commitHash, engineLimits.commitHashBytes);
+  if (entry.maxLogBytes !== undefined) checkCount("length of the log", entry.maxLogBytes);
   if (entry.charge !== undefined) checkCount("charge", entry.charge.payloadBytes);
 }
 

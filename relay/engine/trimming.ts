@@ -135,7 +135,10 @@ export class Trimming {
     if (victims.length === 0) return;
     for (const { number, sequence, message, bytes } of victims) {
       this.#delete.run(number);
-      if (message === 0) continue;
+      if (message === 0) {
+        if (channel.otherBytes !== undefined) channel.otherBytes -= bytes;
+        continue;
+      }
       channel.messages--;
       channel.messageBytes -= bytes;
       channel.messagesAfter = Math.max(channel.messagesAfter, sequence);

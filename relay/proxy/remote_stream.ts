@@ -22,37 +22,33 @@ const transportOptions = { alpnProtocols: ["static-relay/1"], maxIdleTimeout: 10
 
 export class RemoteStream {
   readonly #events: RemoteEvents;
-  readonly #opened: Promise<WritableStreamDefaultWriter<Uint8Array>>;
+  readonly #opened = Promise.withResolvers<WritableStreamDefaultWriter<Uint8Array>>();
   #conn: Deno.QuicConn | undefined;
   #open = true;
 
   constructor(relay: RemoteRelay, events: RemoteEvents) {
     this.#events = events;
-    const opened = Promise.withResolvers<WritableStreamDefaultWriter<Uint8Array>>();
-    this.#opened = opened.promise;
-    opened.promise.catch(() => {});
-    void this.#run(relay, opened);
+    this.#opened.promise.catch(() => {});
+    void this.#run(relay);
   }
 
   /** Resolves when the transport has taken the bytes; rejects when it cannot. */
   async write(bytes: Uint8Array): Promise<void> {
-    await (await this.#opened).write(bytes);
+    await (await this.#opened.promise).write(bytes);
   }
 
   /** We send nothing more; what the relay still sends is passed on. */
   finish(): void {
-    this.#opened.then((writer) => writer.close()).catch(() => {});
+    this.#opened.promise.then((writer) => writer.close()).catch(() => {});
   }
 
   close(): void {
     this.#open = false;
+    this.#opened.reject(new Error("The stream to the relay was closed before it was open"));
     this.#conn?.close({ closeCode: 0, reason: "" });
   }
 
-  async #run(
-    { hostname, port, caCerts }: RemoteRelay,
-    opened: PromiseWithResolvers<WritableStreamDefaultWriter<Uint8Array>>,
-  ): Promise<void> {
+  async #run({ hostname, port, caCerts }: RemoteRelay): Promise<void> {
     try {
       const conn = await Deno.connectQuic<false>({ hostname, port, caCerts: [...caCerts], ...transportOptions });
       this.#conn = conn;
@@ -61,20 +57,22 @@ export class RemoteStream {
       const stream = await conn.createBidirectionalStream();
       const writer = stream.writable.getWriter();
       writer.closed.catch(() => {});
-      opened.resolve(writer);
-      await this.#read(stream.readable);
+      this.#opened.resolve(writer);
+      await this.#read(stream.readable, conn);
       // The relay waits for this before it says why.
       await writer.close().catch(() => {});
     } catch (error) {
-      opened.reject(error);
+      this.#opened.reject(error);
     }
     this.#end(await this.#reason());
   }
 
-  async #read(readable: ReadableStream<Uint8Array>): Promise<void> {
+  /** A relay that ends the connection is not kept waiting for room that may never come. */
+  async #read(readable: ReadableStream<Uint8Array>, conn: Deno.QuicConn): Promise<void> {
+    const closed = conn.closed.then(() => {}, () => {});
     for await (const chunk of readable) {
       const busy = this.#open ? this.#events.receive(chunk) : undefined;
-      if (busy !== undefined) await busy;
+      if (busy !== undefined) await Promise.race([busy, closed]);
     }
   }
 

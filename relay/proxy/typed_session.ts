@@ -89,7 +89,7 @@ export class TypedSession implements TypedClient {
     }
   }
 
-  /** Everything that the relay pushes. Ends with the session; subscriptions of an earlier stream end before it begins. */
+  /** Everything that the relay pushes. Ends with the session; subscriptions of an earlier stream end before new calls. */
   async *deliver(signal: AbortSignal): AsyncGenerator<NoticeEnvelope> {
     const stream = { wake: (): void => {} };
     this.#stream?.wake();
@@ -97,7 +97,8 @@ export class TypedSession implements TypedClient {
     const abort = (): void => stream.wake();
     signal.addEventListener("abort", abort);
     try {
-      await this.#endSubscriptions();
+      // Not awaited: a remote relay may be heard again only when what waits here was taken.
+      void this.#endSubscriptions();
       while (this.#stream === stream && !signal.aborted) {
         const next = this.#notices.shift();
         if (next !== undefined) {

@@ -219,6 +219,19 @@ Deno.test("a new stream ends all subscriptions before a call of the client is pa
   await stream.return(undefined);
 });
 
+Deno.test("a new stream takes what waits, also when the relay is not heard before there is room", async () => {
+  const bench = new Bench();
+  const { session } = await bench.authenticate();
+  await session.call("Subscribe", { ...sampleRequest("Subscribe"), channelId });
+  bench.answer = (operation) => operation === "Unsubscribe" ? undefined : bench.sample(operation);
+  bench.notice(2 << 20);
+  const stream = session.deliver(new AbortController().signal);
+  const first = stream.next().then(({ value }) => value?.operation);
+  assertEquals(await Promise.race([first, bench.clock.settle()]), "KeyPackagesLow");
+  bench.client.ended(undefined);
+  await stream.return(undefined);
+});
+
 Deno.test("a stream that its client leaves is over at once", async () => {
   const bench = new Bench();
   const { session } = await bench.authenticate();

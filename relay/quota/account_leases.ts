@@ -30,6 +30,11 @@ export interface ActiveLease extends HeldLease {
   reported: number;
 }
 
+/** Whether a lease may pay for a message at this time. */
+export function isUsable({ granted, expiresAtMs }: HeldLease, nowMs: number): boolean {
+  return granted > 0 && nowMs < expiresAtMs - leaseStopMarginMs;
+}
+
 export class AccountLeases {
   #leases: ActiveLease[] = [];
   #lastGrant = 0;
@@ -110,6 +115,11 @@ export class AccountLeases {
 
   takeOne(leaseId: string): ActiveLease[] {
     return this.#takeOut((lease) => lease.leaseId === leaseId);
+  }
+
+  /** It was taken out too early. */
+  putBack(lease: ActiveLease): void {
+    this.#leases.push(lease);
   }
 
   #takeOut(finished: (lease: ActiveLease) => boolean): ActiveLease[] {

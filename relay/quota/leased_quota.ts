@@ -8,7 +8,7 @@ import type { Lease } from "../../proto/lease.ts";
 import type { Quota, Reservation } from "../core/ports.ts";
 import type { Charge, HeldLease, LeaseBook } from "../engine/engine.ts";
 import { describeFailure, type Log } from "../operations/log.ts";
-import { AccountLeases, type ActiveLease } from "./account_leases.ts";
+import { AccountLeases, type ActiveLease, isUsable } from "./account_leases.ts";
 import type { LeaseApi } from "./lease_api.ts";
 import { LeaseReports } from "./lease_reports.ts";
 import { settleEarlierLife } from "./settlement.ts";
@@ -52,7 +52,7 @@ interface Account {
   /** Of a question that had no answer: repeated with the same nonce, so that it cannot be granted twice. */
   nonce: string | undefined;
   bytesNonce: string | undefined;
-  refusal: { readonly answer: Refusal; readonly untilMs: number } | undefined;
+  refusal: { readonly answer: Refusal; readonly fromMs: number; readonly untilMs: number } | undefined;
   padding: number;
   cover: number;
   bytesReportedAtMs: number;
@@ -153,22 +153,20 @@ export class LeasedQuota implements Quota {
       const charge = account.leases.take(payloadBytes, nowMs);
       if (charge !== undefined) return { kind: "reserved", charge };
       if (this.#closing) return { kind: "unavailable" };
-      if (account.refusal !== undefined && nowMs < account.refusal.untilMs) return account.refusal.answer;
+      if (isRefused(account, nowMs)) return account.refusal.answer;
       await this.#refill(account);
     }
   }
 
-  #mayAsk({ refilling, refusal }: Account, nowMs: number): boolean {
-    return !this.#closing && refilling === undefined && (refusal === undefined || nowMs >= refusal.untilMs);
+  #mayAsk(account: Account, nowMs: number): boolean {
+    return !this.#closing && account.refilling === undefined && !isRefused(account, nowMs);
   }
 
   #refill(account: Account): Promise<void> {
     account.refilling ??= this.#takeLease(account).catch((error) => {
       this.#failed("take_lease", error);
-      account.refusal = {
-        answer: { kind: "unavailable" },
-        untilMs: this.#deps.nowMs() + unavailableMemoryMs,
-      };
+      const fromMs = this.#deps.nowMs();
+      account.refusal = { answer: { kind: "unavailable" }, fromMs, untilMs: fromMs + unavailableMemoryMs };
     }).finally(() => {
       account.refilling = undefined;
     });
@@ -184,12 +182,15 @@ export class LeasedQuota implements Quota {
     account.nonce = undefined;
     if (answer.outcome === "refused") throw answer.fault;
     if (answer.outcome === "exhausted") {
-      const untilMs = nowMs() + answer.retryAfterMs;
-      account.refusal = { answer: { kind: "exhausted", untilMs }, untilMs: nowMs() + exhaustedMemoryMs };
+      const fromMs = nowMs();
+      const exhausted: Refusal = { kind: "exhausted", untilMs: fromMs + answer.retryAfterMs };
+      account.refusal = { answer: exhausted, fromMs, untilMs: fromMs + exhaustedMemoryMs };
       return;
     }
     const lease = heldLease(answer.lease);
     try {
+      // Kept, it would pay for nothing, and whoever waits would ask for the next one at once, and the next.
+      if (!isUsable(lease, nowMs())) throw new Error("The lease is over already: compare the clocks of API and relay");
       await book.open(lease);
     } catch (error) {
       this.#reports.addUnused(lease);
@@ -235,7 +236,11 @@ export class LeasedQuota implements Quota {
   }
 
   async #end(account: Account, lease: ActiveLease): Promise<void> {
-    const final = await this.#deps.book.stop(lease.leaseId);
+    const final = await this.#deps.book.stop(lease.leaseId).catch((error) => {
+      // Without its last count it would be paid for in full, so it is ended again at the next tick.
+      account.leases.putBack(lease);
+      throw error;
+    });
     const { padding, cover } = takeBytes(account, this.#deps.nowMs());
     const consumed = final?.consumed ?? lease.appended;
     const payload = final?.payloadBytes ?? lease.payloadBytes;
@@ -279,7 +284,17 @@ function takeBytes(account: Account, nowMs: number): { padding: number; cover: n
   return { padding, cover };
 }
 
-function isForgettable({ leases, refilling, nonce, refusal, padding, cover }: Account, nowMs: number): boolean {
+/** Not before it was refused either: then the clock was set back, by who knows how much. */
+function isRefused(
+  account: Account,
+  nowMs: number,
+): account is Account & { readonly refusal: NonNullable<Account["refusal"]> } {
+  const { refusal } = account;
+  return refusal !== undefined && nowMs >= refusal.fromMs && nowMs < refusal.untilMs;
+}
+
+function isForgettable(account: Account, nowMs: number): boolean {
+  const { leases, refilling, nonce, padding, cover } = account;
   return leases.active.length === 0 && refilling === undefined && nonce === undefined && padding + cover === 0 &&
-    (refusal === undefined || nowMs >= refusal.untilMs);
+    !isRefused(account, nowMs);
 }

@@ -351,3 +351,57 @@ Deno.test("whatever fails and whenever a life ends, the limit holds and usage eq
     }
   }
 });
+
+Deno.test("a lease that is over by this relay's clock is given back, and the API is not asked again and again", async () => {
+  const world = createWorld(10_000);
+  const { quota, api, events, clock } = world;
+  // As seen from here the API's clock is ten minutes behind.
+  api.lifetimeMs = -300_000;
+  assertEquals(await Promise.race([send(world, quota), afterAsking(api, 20)]), "unavailable");
+  assertEquals(api.asked.take, 1);
+  assertEquals(events.map(({ event }) => event), ["quota_api_failed"]);
+  await quota.tick();
+  assertEquals(api.open.length, 0);
+  api.lifetimeMs = 300_000;
+  clock.nowMs += 1_000;
+  assertEquals(await send(world, quota), "reserved");
+});
+
+/** Resolves when the API was asked so often, so that a test of it ends. */
+async function afterAsking(api: SimulatedApi, times: number): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  api.fault = () => {
+    if (api.asked.take < times) return;
+    resolve(`asked ${times} times`);
+    throw new Error("enough");
+  };
+  return await promise;
+}
+
+Deno.test("what was refused is asked for again although the clock was set back", async () => {
+  const world = createWorld(10_000);
+  const { quota, api, clock } = world;
+  api.fault = failing;
+  assertEquals(await send(world, quota), "unavailable");
+  api.fault = () => {};
+  clock.nowMs -= 3_600_000;
+  assertEquals(await send(world, quota), "reserved");
+});
+
+Deno.test("a lease whose end the engine could not write is ended later, with its count", async () => {
+  const world = createWorld(10_000);
+  const { api, book, clock } = world;
+  let full = false;
+  const quota = world.live({
+    api,
+    book: { ...book, stop: (id) => full ? Promise.reject(new Error("disk full")) : book.stop(id) },
+  });
+  await send(world, quota);
+  clock.nowMs += 61_000;
+  full = true;
+  await quota.tick();
+  assertEquals(api.open.length, 1);
+  full = false;
+  await quota.tick();
+  assertEquals([api.open.length, api.used], [0, 1]);
+});

@@ -61,14 +61,16 @@ export function createTokenKeys({ fetchKeySet, nowMs, onFailedRefresh }: TokenKe
     })();
     return underWay;
   };
-  const mayAsk = (): boolean => underWay !== undefined || nowMs() - triedAtMs >= minIntervalMs;
+  // Also before the last time: then the clock was set back.
+  const mayAsk = (): boolean => underWay !== undefined || nowMs() - triedAtMs >= minIntervalMs || nowMs() < triedAtMs;
 
   return {
     find: async (kid) => {
       const known = keys.get(kid);
       if (known !== undefined) {
         // Nobody waits for this one: the key at hand is good until the API says otherwise.
-        if (nowMs() - fetchedAtMs >= freshMs && underWay === undefined && mayAsk()) refresh().catch(onFailedRefresh);
+        const stale = nowMs() - fetchedAtMs >= freshMs || nowMs() < fetchedAtMs;
+        if (stale && underWay === undefined && mayAsk()) refresh().catch(onFailedRefresh);
         return known;
       }
       if (mayAsk()) {

@@ -165,6 +165,16 @@ Deno.test("a flood of invented key ids costs one question per interval", async (
   assertEquals(api.asked, 2);
 });
 
+Deno.test("the API is asked again although the clock was set back", async () => {
+  const { verifier, api, clock, publish, key } = await world();
+  await verifier.verify(await sign(key));
+  clock.nowMs -= 600_000;
+  const issuedAtMs = clock.nowMs;
+  const token = await sign(await publish("second"), { header: { kid: "second" }, issuedAtMs });
+  assert("account" in await verifier.verify(token));
+  assertEquals(api.asked, 2);
+});
+
 Deno.test("known keys work while the API is away, others cannot be judged", async () => {
   const { verifier, api, clock, key, failures } = await world();
   await verifier.verify(await sign(key));

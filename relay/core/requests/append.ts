@@ -27,6 +27,11 @@ export async function appendSettled(core: Core, channel: Channel, entry: NewEntr
       );
     case "no_channel":
       throw channelNotFound();
+    case "full":
+      throw new Refusal(
+        "queue_full",
+        "Members that are absent keep too many commits and Welcomes in this channel's log; remove them, or wait for them",
+      );
     case "lease_spent":
       throw new Refusal("overloaded", "The message could not be charged; try again", { retryAfterMs: 100 });
   }

@@ -45,12 +45,18 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
       added: body.added,
       removed: body.removed,
       commitHash,
+      ...(onlyRemoves(body) ? {} : { maxLogBytes: core.config.logBytesPerChannel }),
     });
     release();
     const settled = await appending;
     if (!settled.duplicate) core.deps.meter.commitsAccepted++;
     return answer(settled, commitHash);
   });
+}
+
+/** Never refused for want of room: it is how room is made. There are never more of them than members. */
+function onlyRemoves({ added, removed }: Commit): boolean {
+  return added.length === 0 && removed.length > 0;
 }
 
 function answer(
@@ -167,6 +173,7 @@ export async function sendWelcome(
     key,
     added: [],
     removed: [],
+    maxLogBytes: core.config.logBytesPerChannel,
   });
   return { sequence, duplicate };
 }

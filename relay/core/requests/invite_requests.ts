@@ -190,16 +190,25 @@ export function rejoinNotice(request: RejoinRequest): NoticeBody<"DeliverRejoinR
 }
 
 function newRequest(
-  { core, agent: { agentId } }: AgentAsker,
+  { core, agent: { agentId, account } }: AgentAsker,
   channelId: ChannelId,
   ttlMs: number,
-): Pick<PendingRequest, "requestId" | "channelId" | "agentId" | "expiresAtMs"> {
-  if (core.joins.countOfAgent(agentId) >= core.config.joinRequestsPerAgent) {
+): Pick<PendingRequest, "requestId" | "channelId" | "agentId" | "account" | "expiresAtMs"> {
+  const { joinRequestsPerAgent, joinRequestsPerAccount, joinRequestsInAll } = core.config;
+  if (core.joins.countOfAgent(agentId) >= joinRequestsPerAgent) {
     throw new Refusal("rate_limited", "This agent has too many join requests open; wait for their answers");
+  }
+  if (core.joins.countOfAccount(account) >= joinRequestsPerAccount) {
+    throw new Refusal("rate_limited", "This account has too many join requests open; wait for their answers");
+  }
+  if (core.joins.size >= joinRequestsInAll) {
+    throw new Refusal("overloaded", "Too many join requests wait at this relay; try again later", {
+      retryAfterMs: 10_000,
+    });
   }
   const expiresAtMs = core.deps.nowMs() + Math.min(ttlMs, core.config.limits.joinRequestMs);
   const requestId = binaryIdFromBytes<JoinRequestId>(core.deps.randomBytes(requestIdBytes));
-  return { requestId, channelId, agentId, expiresAtMs };
+  return { requestId, channelId, agentId, account, expiresAtMs };
 }
 
 /** Unless the new request takes the place of one that waits with them. */

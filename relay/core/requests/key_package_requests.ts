@@ -48,7 +48,10 @@ export async function addMember(
   const { engine, nowMs, meter } = core.deps;
   const { state } = await openAsMember(asker, channelId);
   if (state.isActive(agentId)) throw new Refusal("already_member", "This agent is in the channel already");
-  const retryAfterMs = core.claimRate.take(`${agent.account} ${agentId}`, nowMs());
+  const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
+  // The limit remembers a bounded number of agents: those that were invented must not push out the others.
+  const counts = keyPackages > 0 || hasLastResort;
+  const retryAfterMs = counts ? core.claimRate.take(`${agent.account} ${agentId}`, nowMs()) : undefined;
   if (retryAfterMs !== undefined) {
     throw new Refusal("rate_limited", "Too many KeyPackages of this agent were claimed; try later", { retryAfterMs });
   }

@@ -1,5 +1,6 @@
 /** The queue: cursors, what messages take, trimming, and gaps in the place of messages. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { AppendOutcome } from "../engine.ts";
 import { EngineError } from "../errors.ts";
 import type { ContractTest } from "./contract.ts";
 import { appendAll, bytesOf, commit, createChannel, describeLog, message, readAll, sampleAgent } from "./sample.ts";
@@ -59,6 +60,25 @@ export function queueContract(test: ContractTest): void {
     assertEquals(await engine.queueSize(channelId), { messages: 0, bytes: 0 });
     await engine.append(channelId, message("new", { epoch: 1, timeMs: 500, body: bytesOf(1, 7 + 9) }));
     assertEquals(await engine.queueSize(channelId), { messages: 1, bytes: 16, oldestMs: 500 });
+  });
+
+  test("append() refuses what would make the log too long, messages apart, until it is trimmed", async (engine) => {
+    const channelId = await createChannel(engine, 1);
+    const limited = (key: string, epoch: number, bytes: number): Promise<AppendOutcome> =>
+      engine.append(channelId, commit(key, epoch, { body: bytesOf(1, bytes), maxLogBytes: 100 }));
+    await limited("1", 0, 60);
+    await engine.append(channelId, message("m", { epoch: 1, body: bytesOf(1, 500) }));
+    assertEquals(await limited("2", 1, 41), { kind: "full" });
+    // The same again has its answer, an old epoch too, and who names no limit has none.
+    assertEquals((await limited("1", 0, 60)).kind, "duplicate");
+    assertEquals((await limited("2", 0, 41)).kind, "conflict");
+    assertEquals((await limited("2", 1, 40)).kind, "appended");
+    assertEquals((await engine.append(channelId, commit("3", 2, { body: bytesOf(1, 30) }))).kind, "appended");
+    assertEquals(await limited("4", 3, 4), { kind: "full" });
+    await engine.saveSnapshot(channelId, { sequence: 4, state: bytesOf(1) });
+    await engine.trim(channelId, 1);
+    assertEquals(await limited("4", 3, 31), { kind: "full" });
+    assertEquals((await limited("4", 3, 30)).kind, "appended");
   });
 
   test("agedChannels() finds open channels whose oldest message is older, oldest first", async (engine) => {
