@@ -15,7 +15,10 @@ const certificate = await createCertificate({
 });
 // The relay reads this list at each authentication, so its own ports may be added once they are known.
 const origins = [...given];
-const relay = await openTestRelay({ certificate, config: { origins } });
+// One peer invites everybody to everything.
+const many = 1_000_000;
+const config = { origins, invitesPerAgentAndHour: many, channelsPerAccount: many, subscriptionsPerSession: many };
+const relay = await openTestRelay({ certificate, config });
 const { quicPort, grpcPort } = relay;
 for (const host of ["localhost", ...addresses]) {
   origins.push(`quic://${host}:${quicPort}`, `https://${host}:${grpcPort}`);

@@ -85,7 +85,7 @@ export async function record(options: RecordingOptions): Promise<Recording[]> {
   let next = 0;
   const casts = options.groups.map((group) => new Cast(group, agents.slice(next, next += group.states.length)));
   await gather(peer, agents);
-  for (let round = 0; round < options.rounds; round++) await play(round, { ...options, casts, peer });
+  await playAll({ ...options, casts, peer });
   await Promise.all(agents.map(({ process }) => command(process, { do: "close" })));
   const seen = await watch.stop();
   return casts.map((cast) => cast.recording((agent) => seen.get(agent.watched) ?? []));
@@ -145,37 +145,55 @@ interface Scene extends RecordingOptions {
   readonly peer: LineProcess;
 }
 
-async function play(round: number, scene: Scene): Promise<void> {
-  const { arrangement, casts, random, stateMs } = scene;
-  const order = casts.map(({ group }) => shuffled(group.states, random));
-  const turns = arrangement === "at once" ? 1 : Math.max(...order.map(({ length }) => length));
-  for (let turn = 0; turn < turns; turn++) {
-    const parts = casts.flatMap((cast, c) =>
-      cast.agents.map((agent, session) => {
-        const slot = arrangement === "at once" ? session : turn;
-        return { cast, agent, session, slot, state: order[c]?.[slot] ?? "idle" };
-      })
-    );
-    const invites = await prepareJoining(scene, `${round}-${turn}`, parts);
+/** What every session does for a while. */
+type Turn = readonly Part[];
+
+interface Part extends Omit<Stretch, "fromMs" | "untilMs"> {
+  readonly cast: Cast;
+  readonly agent: WatchedAgent;
+}
+
+async function playAll(scene: Scene): Promise<void> {
+  const turns = Array.from({ length: scene.rounds }, (_, round) => turnsOf(round, scene)).flat();
+  let invites = prepareJoining(scene, turns, 0);
+  for (const [i, turn] of turns.entries()) {
+    const prepared = await invites;
     await pause(settleMs);
-    const fromMs = Date.now();
-    const untilMs = fromMs + stateMs;
-    await Promise.all(parts.map(async ({ cast, agent, session, slot, state }, i) => {
-      cast.work[state] += await enter(state, { agent, invites: invites[i] ?? [], untilMs });
-      cast.stretches.push({ state, session, round, slot, fromMs, untilMs });
-    }));
+    // Those of the next turn are made meanwhile: what it costs falls on all states.
+    invites = prepareJoining(scene, turns, i + 1);
+    await play(turn, prepared, scene.stateMs);
   }
 }
 
+function turnsOf(round: number, { arrangement, casts, random }: Scene): Turn[] {
+  const order = casts.map(({ group }) => shuffled(group.states, random));
+  const turns = arrangement === "at once" ? 1 : Math.max(...order.map(({ length }) => length));
+  return Array.from(
+    { length: turns },
+    (_, turn) =>
+      casts.flatMap((cast, c) =>
+        cast.agents.map((agent, session): Part => {
+          const slot = arrangement === "at once" ? session : turn;
+          return { cast, agent, session, round, slot, state: order[c]?.[slot] ?? "idle" };
+        })
+      ),
+  );
+}
+
+async function play(turn: Turn, invites: readonly Invite[][], stateMs: number): Promise<void> {
+  const fromMs = Date.now();
+  const untilMs = fromMs + stateMs;
+  await Promise.all(turn.map(async ({ cast, agent, ...part }, i) => {
+    cast.work[part.state] += await enter(part.state, { agent, invites: invites[i] ?? [], untilMs });
+    cast.stretches.push({ ...part, fromMs, untilMs });
+  }));
+}
+
 /** Channels to join, for whoever will: more than there is time for. */
-async function prepareJoining(
-  { stateMs, peer }: Scene,
-  label: string,
-  parts: readonly { readonly cast: Cast; readonly state: State }[],
-): Promise<Invite[][]> {
-  const names = parts.map(({ cast, state }, i) => {
+async function prepareJoining({ stateMs, peer }: Scene, turns: readonly Turn[], number: number): Promise<Invite[][]> {
+  const names = (turns[number] ?? []).map(({ cast, state }, i) => {
     const each = Math.ceil(stateMs / (ticksToJoin * (cast.group.cover.intervalMs ?? stateMs)));
-    return state === "joining" ? Array.from({ length: each }, (_, n) => `acme/traffic/join-${label}-${i}-${n}`) : [];
+    return state === "joining" ? Array.from({ length: each }, (_, n) => `acme/traffic/join-${number}-${i}-${n}`) : [];
   });
   const invites = await command<Invite[]>(peer, { do: "create", names: names.flat() });
   return names.map(({ length }) => invites.splice(0, length));

@@ -40,20 +40,19 @@ const random = createRandom(seedFromEnvironment());
 const groups = [quic, ...(node.met ? [grpc] : []), ...(stress ? [cells] : [unfilled, ...bySockets])];
 
 /** Everything is recorded at once, by whichever test asks first: minutes would pass otherwise. */
-const recordings = new Map<Group, Recording>();
+let recordings: Promise<ReadonlyMap<Group, Recording>> | undefined;
 async function recordingOf(group: Group): Promise<Recording> {
-  if (recordings.size === 0) await recordInto(recordings, { groups, ...length, arrangement: "at once" });
-  const recording = recordings.get(group);
+  recordings ??= recordGroups({ ...length, arrangement: "at once" });
+  const recording = (await recordings).get(group);
   assert(recording !== undefined, "was recorded");
   return recording;
 }
 
-async function recordInto(target: Map<Group, Recording>, options: Omit<RecordingOptions, "random">): Promise<void> {
-  const recorded = await record({ ...options, random });
-  for (const [i, group] of options.groups.entries()) {
-    const recording = recorded[i];
-    if (recording !== undefined) target.set(group, recording);
-  }
+async function recordGroups(
+  options: Omit<RecordingOptions, "groups" | "random">,
+): Promise<ReadonlyMap<Group, Recording>> {
+  const recorded = await record({ ...options, groups, random });
+  return new Map(groups.flatMap((group, i) => recorded[i] === undefined ? [] : [[group, recorded[i]]]));
 }
 
 function looksTheSame(group: Group, recording: Recording): void {
@@ -82,8 +81,7 @@ if (stress) {
 
   // Not judged: on one machine, an agent's work takes the processor from its own ticks and from the relay's.
   Deno.test("in turns, all sessions of the machine idle or all of them busy: reported", async () => {
-    const inTurns = new Map<Group, Recording>();
-    await recordInto(inTurns, { groups, ...length, rounds: roundsInTurns, arrangement: "in turns" });
+    const inTurns = await recordGroups({ ...length, rounds: roundsInTurns, arrangement: "in turns" });
     const tables = inTurns.entries().flatMap(([group, recording]) => judge(group, recording, random).table);
     console.log(tables.toArray().join("\n"));
   });
