@@ -169,9 +169,12 @@ function controlFeatures({ packets, ownBytes, controlPackets, controlBytes }: Un
   return [packets, ownBytes, controlPackets, controlBytes];
 }
 
+/** Areas with what is right 95 times of 100. `chance`: how often states that are drawn again have spacings as different. */
+export const describedColumns = "way  states       n            KS D  p       chance  AUC            with control ";
+
 export function describe({ direction, states, units, spacing, cells, withControl }: Comparison): string {
   const area = ({ value, error }: Separation): string => `${value.toFixed(3)} ± ${(1.96 * error).toFixed(3)}`;
-  return `${direction.padEnd(4)} ${states.join("/").padEnd(12)} n ${units.join("/").padEnd(11)} ` +
-    `KS D ${spacing.value.toFixed(3)} p ${spacing.p.toExponential(1)} chance ${spacing.chance.toFixed(3)}  ` +
-    `AUC ${area(cells)}  with control ${area(withControl)}`;
+  return `${direction.padEnd(4)} ${states.join("/").padEnd(12)} ${units.join("/").padEnd(12)} ${
+    spacing.value.toFixed(3)
+  } ${spacing.p.toExponential(1)} ${spacing.chance.toFixed(3)}   ${area(cells)}  ${area(withControl)}`;
 }

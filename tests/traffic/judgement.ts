@@ -1,7 +1,16 @@
 /** What a recording shows, in words: figures for a table, and findings that are beyond doubt. */
 import { limits } from "../../proto/mod.ts";
 import type { Random } from "../support/mod.ts";
-import { compare, type Comparison, describe, directions, unitSizes, unitsOf, type UnitStretch } from "./analysis.ts";
+import {
+  compare,
+  type Comparison,
+  describe,
+  describedColumns,
+  directions,
+  unitSizes,
+  unitsOf,
+  type UnitStretch,
+} from "./analysis.ts";
 import { type Group, type Recording, type State } from "./stage.ts";
 
 export interface Judgement {
@@ -31,7 +40,7 @@ export function judge({ transport, capture, cover, states }: Group, recording: R
   const wire = { transport, intervalMs: cover.intervalMs ?? 0 };
   const comparisons: Comparison[] = [];
   const findings: string[] = [];
-  const table: string[] = [];
+  const table: string[] = [`      ${describedColumns}  sizes`];
   for (const direction of directions) {
     const stretches = unitsOf(recording, direction, wire);
     findings.push(

@@ -75,8 +75,9 @@ testWhen(node, "over grpc, idle, busy, joining and occasional sessions look the 
 });
 
 if (stress) {
-  Deno.test("over CellUp and CellDown, idle, busy, joining and occasional sessions look the same", async () => {
-    looksTheSame(cells, await recordingOf(cells));
+  // Not judged: a cell up waits for the answer to the one before, which the relay's work delays.
+  Deno.test("over CellUp and CellDown, idle, busy, joining and occasional sessions: reported", async () => {
+    console.log(judge(cells, await recordingOf(cells), random).table.join("\n"));
   });
 
   // Not judged: on one machine, an agent's work takes the processor from its own ticks and from the relay's.
