@@ -19,7 +19,7 @@ export {
 } from "./errors.ts";
 export type { InviteOptions } from "./invites/invite_book.ts";
 export { ChannelManager } from "./manager.ts";
-export type { CoverOptions, CoverProfile } from "./session/cover.ts";
+export type { CoverOptions, CoverProfile, CoverStop } from "./session/cover.ts";
 export type { RelayOptions } from "./session/open_session.ts";
 export type { TokenOptions } from "./session/tokens.ts";
 export type { TlsOptions } from "./session/trust.ts";

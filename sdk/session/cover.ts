@@ -23,6 +23,16 @@ export interface CoverOptions {
   readonly intervalMs?: number;
   /** For cover of both directions; when it is used up there is no cover until the period ends, and messages go on. */
   readonly budget?: CoverBudgetOptions;
+  /** Hears that a budget, the client's or the relay's, is used up. What it throws ends the session with `listener_died`. */
+  readonly onStopped?: (stop: CoverStop) => void;
+}
+
+/** There is no cover for a while; messages go on. */
+export interface CoverStop {
+  /** Whose budget it was. */
+  readonly message: string;
+  /** When cover goes on, by the clock of whose budget it is; the relay need not say. */
+  readonly until: Date | undefined;
 }
 
 export interface Cover {
@@ -32,6 +42,7 @@ export interface Cover {
 
 export interface ParsedCover extends Cover {
   readonly budget: CoverBudgetOptions | undefined;
+  readonly onStopped: ((stop: CoverStop) => void) | undefined;
 }
 
 const defaultIntervalMs: Readonly<Record<CoverMode, number>> = { off: 0, poisson: 10_000, constant: 250 };
@@ -42,7 +53,7 @@ const periods: readonly BudgetPeriod[] = ["day", "month"];
 /** Throws `invalid_request`. */
 export function parseCover(choice: CoverProfile | CoverOptions = {}): ParsedCover {
   const options: CoverOptions = typeof choice === "string" ? { profile: choice } : choice;
-  return { ...parseChoice(options), budget: parseBudget(options.budget) };
+  return { ...parseChoice(options), budget: parseBudget(options.budget), onStopped: options.onStopped };
 }
 
 function parseChoice({ profile, mode, intervalMs }: CoverOptions): Cover {

@@ -60,9 +60,12 @@ class ReconnectingSession implements RelaySession {
     this.agentId = agentIdOf(options.publicKey, options.identity);
     this.#deps = deps;
     this.#timing = { ...defaultTiming, ...options.timing };
-    this.#cover = new CoverKeeper(parseCover(options.cover), {
-      ...deps,
-      onStopped: (body) => this.#coverStopped(body),
+    const cover = parseCover(options.cover);
+    this.#cover = new CoverKeeper(cover, { ...deps, onStopped: (body) => this.#coverStopped(body) });
+    this.#noticeListeners.add((notice) => {
+      if (notice.operation !== "CoverStopped") return;
+      const { message, untilMs } = notice.body;
+      cover.onStopped?.({ message, until: untilMs === undefined ? undefined : new Date(untilMs) });
     });
     this.#gate = new CallGate({
       underWay: maxCallsUnderWay,

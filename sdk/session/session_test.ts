@@ -1,7 +1,7 @@
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { type ChannelId, errorCodes, type MessageId, parseBinaryId, parseChannelId } from "../../proto/mod.ts";
 import { StaticError } from "../errors.ts";
-import { parseCover } from "./cover.ts";
+import { type CoverStop, parseCover } from "./cover.ts";
 import { Bench } from "./testing/bench.ts";
 import { ScriptedRelay } from "./testing/scripted_relay.ts";
 
@@ -480,10 +480,14 @@ Deno.test("constant: authentication, calls and the goodbye take their ticks, one
 
 Deno.test("the client's own budget stops cover both ways, says so, and cover comes back with the next day", async () => {
   const budget = { bytes: 50 * 4096, period: "day" } as const;
-  const bench = new Bench({ session: { cover: { mode: "constant", intervalMs: 1_000, budget } } });
+  const told: CoverStop[] = [];
+  const onStopped = (stop: CoverStop): void => void told.push(stop);
+  const bench = new Bench({ session: { cover: { mode: "constant", intervalMs: 1_000, budget, onStopped } } });
   await bench.online();
   await bench.clock.advance(60_000);
   assertEquals(bench.relay.last.counts.coverCells, 50);
+  assertEquals(told.map(({ until }) => until), [new Date(86_400_000)]);
+  assertStringIncludes(told[0]?.message ?? "", "The client's own budget for cover traffic is used up");
   assertEquals(bench.heard, ["online", "CoverStopped"]);
   const modes = (): unknown[] => bench.relay.last.requestsFor("ConfigureCover").map(({ body }) => body);
   assertEquals(modes(), [{ mode: "constant", intervalMs: 1_000 }, { mode: "off", intervalMs: 0 }]);
@@ -500,12 +504,16 @@ Deno.test("the client's own budget stops cover both ways, says so, and cover com
 });
 
 Deno.test("when the relay's budget is used up the client stops its own cover until the time that it is told", async () => {
-  const bench = new Bench({ session: { cover: { mode: "poisson", intervalMs: 1_000 } }, relayAheadMs: 5_000_000 });
+  const told: CoverStop[] = [];
+  const onStopped = (stop: CoverStop): void => void told.push(stop);
+  const cover = { mode: "poisson", intervalMs: 1_000, onStopped } as const;
+  const bench = new Bench({ session: { cover }, relayAheadMs: 5_000_000 });
   await bench.online();
   await bench.clock.advance(20_000);
   const untilMs = Math.round(bench.clock.nowMs() + 5_000_000 + 100_000);
   bench.relay.last.notice("CoverStopped", { message: "used up", untilMs });
   await bench.clock.settle();
+  assertEquals(told, [{ message: "used up", until: new Date(untilMs) }]);
   const { coverCells } = bench.relay.last.counts;
   await bench.clock.advance(99_000);
   assertEquals(bench.relay.last.counts.coverCells, coverCells);
@@ -516,8 +524,8 @@ Deno.test("when the relay's budget is used up the client stops its own cover unt
 });
 
 Deno.test("cover options: profiles by name, or a mode; what cannot work is refused", () => {
-  assertEquals(parseCover(), { mode: "poisson", intervalMs: 10_000, budget: undefined });
-  assertEquals(parseCover("strong"), { mode: "constant", intervalMs: 250, budget: undefined });
+  assertEquals(parseCover(), { mode: "poisson", intervalMs: 10_000, budget: undefined, onStopped: undefined });
+  assertEquals(parseCover("strong"), { mode: "constant", intervalMs: 250, budget: undefined, onStopped: undefined });
   assertEquals(parseCover({ mode: "constant" }), parseCover({ profile: "strong" }));
   const wrong = [
     "loud",

@@ -1,11 +1,13 @@
-/** What is seen on the wire between clients and the relay, packet by packet, and what of it are bytes of cells. */
+/**
+ * What is seen on the wire between watched sessions and the relay, packet by packet, and what of it are bytes of cells. Captures
+ * differ in how they see packets; what the packets mean is told here, for all of them.
+ */
 import { limits } from "../../proto/mod.ts";
+import { QuicOpener, readKeyLog } from "./quic_packets.ts";
 
 export interface Observation {
   /** Milliseconds since 1970, with fractions. */
   readonly atMs: number;
-  /** The client's port: one session each. */
-  readonly session: number;
   readonly fromClient: boolean;
   /** Payload of UDP or TCP. */
   readonly wireBytes: number;
@@ -13,28 +15,60 @@ export interface Observation {
   readonly streamBytes: number;
 }
 
-export interface Capture {
-  /** Where clients connect to be seen. */
-  readonly port: number;
-  /** Everything seen, in order. */
-  stop(): Promise<Observation[]>;
+/** A datagram, as it was sent, or the length of a record of TLS. */
+export interface Seen {
+  readonly atMs: number;
+  readonly fromClient: boolean;
+  readonly datagram?: Uint8Array;
+  readonly recordBytes?: number;
 }
 
-export type WireTransport = "quic" | "grpc";
+export interface Capture {
+  /** What was seen of each session, in order, by the address that it dialled. */
+  stop(): Promise<ReadonlyMap<string, readonly Seen[]>>;
+}
+
+/** `grpc` is the stream `Session`; `cells` is `CellUp` and `CellDown`. */
+export type WireTransport = "quic" | "grpc" | "cells";
+
+/** Opens datagrams with the client's key log; handshakes are left out. */
+export function observe(seen: readonly Seen[], keyLog: string): Observation[] {
+  const keys = readKeyLog(keyLog);
+  const [up, down] = [new QuicOpener(keys.client), new QuicOpener(keys.relay)];
+  const observations: Observation[] = [];
+  for (const { atMs, fromClient, datagram, recordBytes } of seen) {
+    if (recordBytes !== undefined) {
+      observations.push({
+        atMs,
+        fromClient,
+        wireBytes: recordBytes,
+        streamBytes: streamBytesOfRecord(recordBytes),
+      });
+    }
+    if (datagram === undefined) continue;
+    const opened = (fromClient ? up : down).open(datagram);
+    if (opened === undefined) continue;
+    observations.push({ atMs, fromClient, wireBytes: datagram.length, streamBytes: opened.streamBytes });
+  }
+  return observations;
+}
 
 /** A record of TLS that holds one cell: HTTP/2 frame head (9), gRPC's (5), protobuf's field head (3), record type and tag. */
 const recordOverhead = 9 + 5 + 3 + 1 + 16;
-/** Records of HTTP/2's own are far below this, those with cells above. */
-const smallestCellRecord = 1024;
-
-/** HTTP/2 may put these of its own into the same record. */
-const windowUpdateBytes = 13;
-const mostWindowUpdates = 3;
+/** Records of HTTP/2's own are far below this, those with cells, or parts of one, above. */
+const smallestCellRecord = 1_000;
 
 /** Bytes of the stream in a TLS record, judged by its length, which everybody can see. */
-export function streamBytesOfRecord(recordBytes: number): number {
-  if (recordBytes < smallestCellRecord) return 0;
-  const bytes = recordBytes - recordOverhead;
-  const updates = (bytes - limits.cellBytes) / windowUpdateBytes;
-  return [1, 2, mostWindowUpdates].includes(updates) ? limits.cellBytes : bytes;
+function streamBytesOfRecord(recordBytes: number): number {
+  return recordBytes < smallestCellRecord ? 0 : recordBytes - recordOverhead;
+}
+
+/** What HTTP may add of its own to the records of one cell: a window update, the head of a request, of a second record. */
+const mostOwnBytes = 96;
+
+/** What is sent at once, without what HTTP added: whole cells, if it is no more than that. */
+export function withoutHttp(streamBytes: number, transport: WireTransport): number {
+  const cells = Math.floor(streamBytes / limits.cellBytes);
+  const isHttp = transport !== "quic" && streamBytes % limits.cellBytes <= cells * mostOwnBytes;
+  return isHttp ? cells * limits.cellBytes : streamBytes;
 }

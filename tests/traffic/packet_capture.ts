@@ -1,40 +1,40 @@
-/** Real packets on the loopback interface, by Wireshark's dumpcap and tshark. */
+/** Real packets on the loopback interface, by Wireshark's dumpcap. */
 import { installed, type Requirement } from "../support/mod.ts";
-import { type Capture, type Observation, streamBytesOfRecord, type WireTransport } from "./observation.ts";
-import { QuicOpener, readKeyLog } from "./quic_packets.ts";
+import type { Capture, Seen } from "./observation.ts";
+import { readPcap } from "./pcap.ts";
+import { TlsRecords } from "./tls_records.ts";
 
 export const packetCapture: Requirement = await mayCapture();
 
 export interface PacketCaptureOptions {
-  readonly transport: WireTransport;
+  readonly protocol: "udp" | "tcp";
   /** Of the relay. */
   readonly port: number;
-  /** Where clients over QUIC write their keys. */
-  readonly keyLogFile: string;
+  /** Only packets from and to these addresses: nobody else dials them. */
+  readonly network: string;
   readonly folder: string;
 }
 
 export async function startPacketCapture(options: PacketCaptureOptions): Promise<Capture> {
-  const { transport, port, folder } = options;
-  const file = `${folder}/${transport}.pcapng`;
-  const protocol = transport === "quic" ? "udp" : "tcp";
-  const args = ["-q", "-i", "lo", "-B", "64", "-f", `${protocol} port ${port}`, "-w", file];
+  const { protocol, port, network, folder } = options;
+  const file = `${folder}/${protocol}.pcap`;
+  const filter = `net ${network} and ${protocol} port ${port}`;
+  const args = ["-q", "-P", "-i", "lo", "-B", "64", "-f", filter, "-w", file];
   const dumpcap = new Deno.Command("dumpcap", { args, stdin: "null", stdout: "null", stderr: "piped" }).spawn();
   const [first, rest] = dumpcap.stderr.tee();
   await untilText(first, "File:");
   void rest.pipeTo(new WritableStream()).catch(() => {});
   return {
-    port,
     stop: async () => {
       dumpcap.kill("SIGINT");
       await dumpcap.status;
-      return transport === "quic" ? await readQuic(file, options) : await readTls(file, port);
+      return readCapture(file, options);
     },
   };
 }
 
 async function mayCapture(): Promise<Requirement> {
-  const { met, reason } = installed("dumpcap", "tshark");
+  const { met, reason } = installed("dumpcap");
   if (!met) return { met, reason };
   const { success } = await new Deno.Command("dumpcap", {
     args: ["-q", "-i", "lo", "-a", "duration:0", "-w", "/dev/null"],
@@ -54,63 +54,41 @@ async function untilText(stream: ReadableStream<Uint8Array>, text: string): Prom
   throw new Error(`dumpcap ended: ${seen}`);
 }
 
-async function readQuic(file: string, { port, keyLogFile }: PacketCaptureOptions): Promise<Observation[]> {
-  const keys = readKeyLog(await Deno.readTextFile(keyLogFile));
-  const openers = new Map<string, QuicOpener>();
-  const observations: Observation[] = [];
-  for await (const fields of readFields(file, ["udp.srcport", "udp.dstport", "udp.payload"])) {
-    const [atMs, source, target] = fields.numbers;
-    const fromClient = target === port;
-    const session = fromClient ? source : target;
-    const name = `${session} ${fromClient}`;
-    const opener = openers.get(name) ?? new QuicOpener(fromClient ? keys.client : keys.relay);
-    openers.set(name, opener);
-    const datagram = Uint8Array.fromHex(fields.text);
-    const opened = opener.open(datagram);
-    if (opened === undefined) continue;
-    observations.push({ atMs, session, fromClient, wireBytes: datagram.length, streamBytes: opened.streamBytes });
-  }
-  return observations;
-}
-
-async function readTls(file: string, port: number): Promise<Observation[]> {
-  const observations: Observation[] = [];
-  const options = ["-d", `tcp.port==${port},tls`];
-  for await (const fields of readFields(file, ["tcp.srcport", "tcp.dstport", "tls.record.length"], options)) {
-    const [atMs, source, target] = fields.numbers;
-    if (fields.text === "") continue;
-    const fromClient = target === port;
-    const session = fromClient ? source : target;
-    for (const record of fields.text.split(",").map(Number)) {
-      observations.push({ atMs, session, fromClient, wireBytes: record, streamBytes: streamBytesOfRecord(record) });
+function readCapture(file: string, { protocol, port }: PacketCaptureOptions): Map<string, Seen[]> {
+  const sessions = new Map<string, Seen[]>();
+  const streams = new Map<string, TcpStream>();
+  for (const { atMs, from, to, sequence, payload } of readPcap(Deno.readFileSync(file))) {
+    const fromClient = to.port === port;
+    const { address } = fromClient ? to : from;
+    const seen = sessions.get(address) ?? [];
+    sessions.set(address, seen);
+    if (protocol === "udp") {
+      seen.push({ atMs, fromClient, datagram: payload });
+      continue;
     }
+    const name = `${address} ${from.port} ${to.port}`;
+    const stream = streams.get(name) ?? new TcpStream();
+    streams.set(name, stream);
+    for (const recordBytes of stream.read(sequence, payload)) seen.push({ atMs, fromClient, recordBytes });
   }
-  return observations;
+  return sessions;
 }
 
-interface Fields {
-  /** Time, source port, target port. */
-  readonly numbers: readonly [number, number, number];
-  readonly text: string;
-}
+/** One direction of a connection. On loopback nothing is lost; what is sent again is not read again. */
+class TcpStream {
+  #next: number | undefined;
+  #found: number[] = [];
+  readonly #records = new TlsRecords((bytes) => this.#found.push(bytes));
 
-async function* readFields(
-  file: string,
-  names: readonly string[],
-  options: readonly string[] = [],
-): AsyncGenerator<Fields> {
-  const args = ["-n", "-r", file, ...options, "-T", "fields", "-e", "frame.time_epoch"];
-  for (const name of names) args.push("-e", name);
-  const tshark = new Deno.Command("tshark", { args, stdin: "null", stdout: "piped", stderr: "null" }).spawn();
-  let rest = "";
-  for await (const chunk of tshark.stdout.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      const [time = "", source = "", target = "", text = ""] = line.split("\t");
-      yield { numbers: [Number(time) * 1000, Number(source), Number(target)], text };
-    }
+  read(sequence: number, payload: Uint8Array): readonly number[] {
+    this.#found = [];
+    if (payload.length === 0) return [];
+    this.#next ??= sequence;
+    // Numbers wrap at 2^32.
+    const known = (this.#next - sequence) | 0;
+    if (known < 0) throw new Error("The capture has lost a packet of TCP");
+    this.#records.read(payload.subarray(known));
+    this.#next = (this.#next + Math.max(0, payload.length - known)) >>> 0;
+    return this.#found;
   }
-  const { success } = await tshark.status;
-  if (!success) throw new Error(`tshark could not read ${file}`);
 }

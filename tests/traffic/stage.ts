@@ -1,42 +1,58 @@
 /**
- * Records sessions in every state that they should not show: one relay, one process of agents that is watched, and one that
- * gives them something to do over the other transport, which is not. States take turns in random order, so that whatever else
- * the machine does falls on all of them.
+ * Records sessions in every state that they should not show. Sessions in all states are recorded at the same time, against one
+ * relay, and which session is in which state is drawn anew in every round: whatever else the machine does falls on all states,
+ * and how much a session differs by itself is told by drawing the states again, on paper (`separation.ts`).
  */
-import type { CoverOptions } from "../../sdk/mod.ts";
 import { grantedToken } from "../../relay/testing/open_relay.ts";
-import { createProject } from "../runtime/bundle.ts";
 import type { Random } from "../support/mod.ts";
-import type { AgentsCommand, AgentsOptions, Invite } from "./agents.ts";
-import { startForwarder } from "./forwarder.ts";
+import type { AgentCommand, AgentOptions, Invite } from "./agent.ts";
+import { startForwarders } from "./forwarder_process.ts";
 import { LineProcess } from "./line_process.ts";
-import type { Observation, WireTransport } from "./observation.ts";
-import { packetCapture, startPacketCapture } from "./packet_capture.ts";
+import type { Observation } from "./observation.ts";
+import type { RelayPorts } from "./relay_process.ts";
+import {
+  createWatched,
+  isForwarded,
+  originsOf,
+  startAgents,
+  startWatch,
+  type WatchedAgent,
+  type WatchedOptions,
+} from "./watched.ts";
 
 export const states = ["idle", "busy", "second", "joining"] as const;
 export type State = typeof states[number];
 
+/** Sessions that are compared with each other: one for each of these states. */
+export interface Group extends WatchedOptions {
+  readonly states: readonly State[];
+}
+
 export interface RecordingOptions {
-  readonly transport: WireTransport;
-  readonly cover: CoverOptions;
-  readonly sessions: number;
+  readonly groups: readonly Group[];
   readonly rounds: number;
   /** How long a state lasts in each round. */
   readonly stateMs: number;
-  readonly states: readonly State[];
+  /** All states of a round at once, or all sessions through the same states, one after the other. */
+  readonly arrangement: "at once" | "in turns";
   readonly random: Random;
 }
 
-/** A stretch of time in which all watched sessions were in one state. */
+/** A stretch of time in which one session was in one state. */
 export interface Stretch {
   readonly state: State;
+  readonly session: number;
   readonly round: number;
+  /** What the state was drawn for in this round: stretches with the same slot have the same state. */
+  readonly slot: number;
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
+/** What was seen of one group. */
 export interface Recording {
-  readonly observations: readonly Observation[];
+  /** By session. */
+  readonly observations: readonly (readonly Observation[])[];
   readonly stretches: readonly Stretch[];
   /** Messages sent and channels joined, to be sure that busy was busy. */
   readonly work: Readonly<Record<State, number>>;
@@ -48,112 +64,146 @@ const ticksToJoin = 6;
 /** What a state leaves behind is gone after this. */
 const settleMs = 300;
 
-interface Relay {
-  readonly quicPort: number;
-  readonly grpcPort: number;
-  readonly cert: string;
-}
-
-export async function record(options: RecordingOptions): Promise<Recording> {
-  const { transport, sessions, cover } = options;
+export async function record(options: RecordingOptions): Promise<Recording[]> {
   await using opened = new AsyncDisposableStack();
   const folder = await Deno.makeTempDir({ prefix: "static-traffic-" });
   opened.defer(() => Deno.remove(folder, { recursive: true }));
-  const forwarder = packetCapture.met ? undefined : startForwarder(transport);
-  const scheme = transport === "quic" ? "quic" : "https";
-  const relayProcess = LineProcess.deno(
-    "relay_process.ts",
-    forwarder ? [`${scheme}://localhost:${forwarder.port}`] : [],
-  );
+  const members = options.groups.flatMap((group) => group.states.map(() => group));
+  const watched = members.map((group, number) => createWatched(group, number));
+  const byForwarder = watched.filter(isForwarded).map(({ transport }) => transport);
+  const forwarders = await startForwarders(byForwarder, folder, opened);
+  const names = { addresses: watched.map(({ address }) => address), origins: originsOf(watched, forwarders) };
+  const relayProcess = LineProcess.deno("relay_process.ts", [JSON.stringify(names)]);
   opened.defer(() => relayProcess.end());
-  const relay = await relayProcess.next<Relay>();
-  const port = transport === "quic" ? relay.quicPort : relay.grpcPort;
-  forwarder?.connectTo(port);
-  const keyLogFile = `${folder}/keys`;
-  const capture = forwarder ?? await startPacketCapture({ transport, port, keyLogFile, folder });
-  const usual = { cert: relay.cert, token, folder };
-  const peer = LineProcess.deno("agents.ts", [JSON.stringify({
-    ...usual,
-    ...(transport === "quic"
-      ? { endpoint: `https://localhost:${relay.grpcPort}`, transport: "grpc" }
-      : { endpoint: `quic://localhost:${relay.quicPort}`, transport: "quic" }),
-    cover: { mode: "off" },
-    label: "peer",
-    sessions: 1,
-  })]);
+  const relay = await relayProcess.next<RelayPorts>();
+  const around = { relay, forwarders, folder };
+  const watch = await startWatch(watched, around);
+  const [peer, agents] = await Promise.all([
+    startPeer({ token, folder, relay }, opened),
+    startAgents(watched, { ...around, token }, opened),
+  ]);
+  let next = 0;
+  const casts = options.groups.map((group) => new Cast(group, agents.slice(next, next += group.states.length)));
+  await gather(peer, agents);
+  await playAll({ ...options, casts, peer });
+  await Promise.all(agents.map(({ process }) => command(process, { do: "close" })));
+  const seen = await watch.stop();
+  return casts.map((cast) => cast.recording((agent) => seen.get(agent.watched) ?? []));
+}
+
+/** Gives the watched ones something to do, and is not watched itself: it dials an address of its own. */
+async function startPeer(
+  { token, folder, relay }: Pick<AgentOptions, "token" | "folder"> & { readonly relay: RelayPorts },
+  opened: AsyncDisposableStack,
+): Promise<LineProcess> {
+  const endpoint = `quic://localhost:${relay.quicPort}`;
+  const cover = { mode: "off" } as const;
+  const options: AgentOptions = {
+    endpoint,
+    transport: "quic",
+    cover,
+    identity: "peer",
+    token,
+    folder,
+    cert: relay.cert,
+  };
+  const peer = LineProcess.deno("agent.ts", [JSON.stringify(options)]);
   opened.defer(() => peer.end());
   await peer.next();
-  const endpoint = `${scheme}://localhost:${capture.port}`;
-  const watched = await startWatched(
-    { ...usual, endpoint, transport, cover, label: "watched", sessions },
-    opened,
-    keyLogFile,
-  );
-  const { stretches, work } = await play(options, { peer, watched });
-  await watched.ask({ do: "close" });
-  return { observations: await capture.stop(), stretches, work };
+  return peer;
 }
 
-/** In Deno over QUIC; in Node over gRPC, whose stream `Session` Deno does not have. */
-async function startWatched(
-  options: AgentsOptions,
-  opened: AsyncDisposableStack,
-  keyLogFile: string,
-): Promise<LineProcess> {
-  const start = async (): Promise<LineProcess> => {
-    const argument = JSON.stringify(options);
-    if (options.transport === "quic") return LineProcess.deno("agents.ts", [argument], { SSLKEYLOGFILE: keyLogFile });
-    const project = opened.use(await createProject());
-    return new LineProcess("node", [await project.bundle(new URL("agents.ts", import.meta.url), "node"), argument]);
-  };
-  const agents = await start();
-  opened.defer(() => agents.end());
-  await agents.next();
-  return agents;
-}
-
-interface Actors {
-  readonly peer: LineProcess;
-  readonly watched: LineProcess;
-}
-
-async function play(options: RecordingOptions, actors: Actors): Promise<Omit<Recording, "observations">> {
-  const { peer, watched } = actors;
-  const names = Array.from({ length: options.sessions }, (_, i) => `acme/traffic/main-${i}`);
+/** Each watched session gets a channel with the peer, who answers. */
+async function gather(peer: LineProcess, agents: readonly WatchedAgent[]): Promise<void> {
+  const names = agents.map(({ watched }) => channelOf(watched.identity));
   const invites = await command<Invite[]>(peer, { do: "create", names });
-  await command(watched, { do: "join", invites });
+  await Promise.all(invites.map((invite, i) => {
+    const agent = agents[i];
+    return agent && command(agent.process, { do: "join", invite });
+  }));
   await command(peer, { do: "answer", names });
-  const stretches: Stretch[] = [];
-  const work = { idle: 0, busy: 0, second: 0, joining: 0 };
-  for (let round = 0; round < options.rounds; round++) {
-    for (const state of shuffled(options.states, options.random)) {
-      const invited = state === "joining" ? await prepareJoining(options, peer, round) : [];
-      await pause(settleMs);
-      const fromMs = Date.now();
-      const untilMs = fromMs + options.stateMs;
-      const done = await enter(state, { watched, names, invited, untilMs });
-      work[state] += done;
-      stretches.push({ state, round, fromMs, untilMs });
-    }
-  }
-  return { stretches, work };
 }
 
-/** Channels to join: more than there is time for. */
-async function prepareJoining(
-  { sessions, stateMs, cover }: RecordingOptions,
-  peer: LineProcess,
-  round: number,
-): Promise<Invite[]> {
-  const each = Math.ceil(stateMs / (ticksToJoin * (cover.intervalMs ?? stateMs)));
-  const names = Array.from({ length: each * sessions }, (_, i) => `acme/traffic/join-${round}-${i}`);
-  return await command<Invite[]>(peer, { do: "create", names });
+function channelOf(identity: string): string {
+  return `acme/traffic/${identity}`;
+}
+
+/** The sessions of one group, and what they did. */
+class Cast {
+  readonly stretches: Stretch[] = [];
+  readonly work = { idle: 0, busy: 0, second: 0, joining: 0 };
+
+  constructor(readonly group: Group, readonly agents: readonly WatchedAgent[]) {}
+
+  recording(observationsOf: (agent: WatchedAgent) => readonly Observation[]): Recording {
+    return { observations: this.agents.map(observationsOf), stretches: this.stretches, work: this.work };
+  }
+}
+
+interface Scene extends RecordingOptions {
+  readonly casts: readonly Cast[];
+  readonly peer: LineProcess;
+}
+
+/** What every session does for a while. */
+type Turn = readonly Part[];
+
+interface Part extends Omit<Stretch, "fromMs" | "untilMs"> {
+  readonly cast: Cast;
+  readonly agent: WatchedAgent;
+}
+
+async function playAll(scene: Scene): Promise<void> {
+  const turns = Array.from({ length: scene.rounds }, (_, round) => turnsOf(round, scene)).flat();
+  let invites = prepareJoining(scene, turns, 0);
+  for (const [i, turn] of turns.entries()) {
+    const prepared = await invites;
+    await pause(settleMs);
+    // Those of the next turn are made meanwhile: what it costs falls on all states.
+    invites = prepareJoining(scene, turns, i + 1);
+    await play(turn, prepared, scene.stateMs);
+  }
+}
+
+function turnsOf(round: number, { arrangement, casts, random }: Scene): Turn[] {
+  const order = casts.map(({ group }) => shuffled(group.states, random));
+  const turns = arrangement === "at once" ? 1 : Math.max(...order.map(({ length }) => length));
+  return Array.from(
+    { length: turns },
+    (_, turn) =>
+      casts.flatMap((cast, c) =>
+        cast.agents.map((agent, session): Part => {
+          const slot = arrangement === "at once" ? session : turn;
+          return { cast, agent, session, round, slot, state: order[c]?.[slot] ?? "idle" };
+        })
+      ),
+  );
+}
+
+async function play(turn: Turn, invites: readonly Invite[][], stateMs: number): Promise<void> {
+  const fromMs = Date.now();
+  const untilMs = fromMs + stateMs;
+  await Promise.all(turn.map(async ({ cast, agent, ...part }, i) => {
+    cast.work[part.state] += await enter(part.state, { agent, invites: invites[i] ?? [], untilMs });
+    cast.stretches.push({ ...part, fromMs, untilMs });
+  }));
+}
+
+/** Channels to join, for whoever will: more than there is time for. */
+async function prepareJoining({ stateMs, peer }: Scene, turns: readonly Turn[], number: number): Promise<Invite[][]> {
+  const names = (turns[number] ?? []).map(({ cast, state }, i) => {
+    const each = Math.ceil(stateMs / (ticksToJoin * (cast.group.cover.intervalMs ?? stateMs)));
+    return state === "joining" ? Array.from({ length: each }, (_, n) => `acme/traffic/join-${number}-${i}-${n}`) : [];
+  });
+  const invites = await command<Invite[]>(peer, { do: "create", names: names.flat() });
+  return names.map(({ length }) => invites.splice(0, length));
 }
 
 async function enter(
   state: State,
-  { watched, names, invited, untilMs }: { watched: LineProcess; names: string[]; invited: Invite[]; untilMs: number },
+  { agent, invites, untilMs }: { agent: WatchedAgent; invites: Invite[]; untilMs: number },
 ): Promise<number> {
+  const name = channelOf(agent.watched.identity);
   switch (state) {
     case "idle":
       await pause(untilMs - Date.now());
@@ -161,14 +211,14 @@ async function enter(
     case "busy":
     case "second": {
       const everyMs = state === "busy" ? 0 : 1_000;
-      return (await command<{ sent: number }>(watched, { do: "talk", names, untilMs, everyMs })).sent;
+      return (await command<{ done: number }>(agent.process, { do: "talk", name, untilMs, everyMs })).done;
     }
     case "joining":
-      return (await command<{ joined: number }>(watched, { do: "joinAll", invites: invited, untilMs })).joined;
+      return (await command<{ done: number }>(agent.process, { do: "joinAll", invites, untilMs })).done;
   }
 }
 
-async function command<Answer>(to: LineProcess, what: AgentsCommand): Promise<Answer> {
+async function command<Answer>(to: LineProcess, what: AgentCommand): Promise<Answer> {
   return await to.ask<Answer>(what);
 }
 

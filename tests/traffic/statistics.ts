@@ -1,4 +1,4 @@
-/** What a statistician would try: do two samples come from one distribution, and can a simple classifier tell them apart. */
+/** What a statistician would try: do two samples come from one distribution, and does a score rank one above the other. */
 
 export interface KolmogorovSmirnov {
   /** The largest distance between the two empirical distributions. */
@@ -9,7 +9,7 @@ export interface KolmogorovSmirnov {
 
 export function kolmogorovSmirnov(one: readonly number[], other: readonly number[]): KolmogorovSmirnov {
   const [a, b] = [one, other].map((values) => Float64Array.from(values).sort());
-  if (a === undefined || b === undefined || a.length === 0 || b.length === 0) throw new Error("An empty sample");
+  if (a === undefined || b === undefined || a.length === 0 || b.length === 0) return { distance: 0, p: 1 };
   let [i, j, distance] = [0, 0, 0];
   while (i < a.length && j < b.length) {
     const value = Math.min(a[i] ?? 0, b[j] ?? 0);
@@ -29,111 +29,104 @@ function kolmogorovTail(lambda: number): number {
   return Math.min(1, Math.max(0, sum));
 }
 
-export interface Auc {
-  readonly value: number;
-  /** Standard error: at chance level (Mann-Whitney), or between blocks if that is larger. */
-  readonly error: number;
-}
-
 /** The chance that a positive scores higher than a negative; ties count half. */
-export function areaUnderCurve(positives: readonly number[], negatives: readonly number[]): Auc {
-  const all = [
-    ...positives.map((score) => ({ score, positive: true })),
-    ...negatives.map((score) => ({ score, positive: false })),
-  ]
-    .sort((a, b) => a.score - b.score);
-  let ranks = 0;
-  for (let start = 0; start < all.length;) {
-    let end = start;
-    while (end < all.length && all[end]?.score === all[start]?.score) end++;
-    for (let i = start; i < end; i++) if (all[i]?.positive) ranks += (start + end + 1) / 2;
-    start = end;
+export function areaUnderCurve(positives: readonly number[], negatives: readonly number[]): number {
+  const [a, b] = [Float64Array.from(positives).sort(), Float64Array.from(negatives).sort()];
+  let [won, below, equal] = [0, 0, 0];
+  for (const score of a) {
+    while (below < b.length && (b[below] ?? 0) < score) below++;
+    equal = Math.max(equal, below);
+    while (equal < b.length && b[equal] === score) equal++;
+    won += below + (equal - below) / 2;
   }
-  const [n, m] = [positives.length, negatives.length];
-  return { value: (ranks - n * (n + 1) / 2) / (n * m), error: Math.sqrt((n + m + 1) / (12 * n * m)) };
+  return won / (a.length * b.length);
 }
 
-/** One observation: what an observer measured, which class it is of, and the block of time in which it was made. */
-export interface Sample {
-  readonly features: readonly number[];
-  readonly positive: boolean;
-  readonly block: number;
+/** Keeps the fit defined where columns say the same. */
+const ridge = 1e-3;
+
+/** What a fit needs of rows that share a label: their number, the sum of them, and the sum of their products (lower half). */
+export interface Moments {
+  readonly count: number;
+  readonly sum: Float64Array;
+  readonly products: Float64Array;
+}
+
+export function momentsOf(rows: readonly (readonly number[])[], width: number): Moments {
+  const [sum, products] = [new Float64Array(width), new Float64Array(width * width)];
+  for (const row of rows) {
+    for (let i = 0; i < width; i++) {
+      const value = row[i] ?? 0;
+      sum[i] = (sum[i] ?? 0) + value;
+      for (let j = 0; j <= i; j++) products[i * width + j] = (products[i * width + j] ?? 0) + value * (row[j] ?? 0);
+    }
+  }
+  return { count: rows.length, sum, products };
 }
 
 /**
- * Logistic regression over the features and their squares. Every block is judged by what was learnt from the others, so that
- * noise that only one block had cannot be mistaken for skill.
+ * Fisher's linear discriminant between groups of rows with one label each: a row scores by how far it lies from the one mean
+ * towards the other. It has no threshold, which would only tell how many groups of each label it was made of. The costly half
+ * does not depend on the labels, and is done once.
  */
-export function crossValidatedAuc(samples: readonly Sample[]): Auc {
-  const scores: Scored[] = [];
-  for (const block of new Set(samples.map((sample) => sample.block))) {
-    const [known, asked] = [samples.filter((s) => s.block !== block), samples.filter((s) => s.block === block)];
-    const score = learn(known);
-    for (const { features, positive } of asked) scores.push({ score: score(features), positive, block });
-  }
-  const of = (positive: boolean): number[] => scores.filter((s) => s.positive === positive).map(({ score }) => score);
-  const { value, error } = areaUnderCurve(of(true), of(false));
-  return { value, error: Math.max(error, errorBetweenBlocks(scores)) };
-}
-
-interface Scored {
-  readonly score: number;
-  readonly positive: boolean;
-  readonly block: number;
-}
-
-/** What else the machine did falls on whole blocks: how much their own areas differ tells what one recording is worth. */
-function errorBetweenBlocks(scores: readonly Scored[]): number {
-  const areas = Map.groupBy(scores, ({ block }) => block).values().map((block) => {
-    const of = (positive: boolean): number[] => block.filter((s) => s.positive === positive).map(({ score }) => score);
-    return areaUnderCurve(of(true), of(false)).value;
-  }).filter((area) => Number.isFinite(area)).toArray();
-  if (areas.length < 2) return 0;
-  const average = mean(areas);
-  return Math.sqrt(mean(areas.map((area) => (area - average) ** 2)) / (areas.length - 1));
-}
-
-const steps = 300;
-const rate = 0.5;
-const decay = 1e-3;
-
-function learn(samples: readonly Sample[]): (features: readonly number[]) => number {
-  const width = samples[0]?.features.length ?? 0;
-  const column = (i: number): number[] => samples.map(({ features }) => features[i] ?? 0);
-  const means = Array.from({ length: width }, (_, i) => mean(column(i)));
-  const deviations = Array.from(
-    { length: width },
-    (_, i) => Math.sqrt(mean(column(i).map((x) => (x - (means[i] ?? 0)) ** 2))),
-  );
-  const expand = (features: readonly number[]): number[] => {
-    const scaled = features.map((x, i) => {
-      const deviation = deviations[i] ?? 0;
-      // Clipped, so that one stall of the machine does not decide everything.
-      return deviation < 1e-12 ? 0 : Math.min(4, Math.max(-4, (x - (means[i] ?? 0)) / deviation));
-    });
-    return [1, ...scaled, ...scaled.map((x) => x * x)];
+export function fitLine(
+  groups: readonly Moments[],
+): (labels: readonly boolean[]) => (row: readonly number[]) => number {
+  const width = groups[0]?.sum.length ?? 0;
+  const total = addUp(groups.map(({ products }) => products), width * width, () => 1);
+  const count = groups.reduce((all, group) => all + group.count, 0);
+  const spread = Array.from({ length: width }, (_, i) => total.slice(i * width, (i + 1) * width));
+  for (const [i, row] of spread.entries()) row[i] = (row[i] ?? 0) + ridge * count;
+  const factor = choleskyInPlace(spread);
+  return (labels) => {
+    const positives = groups.reduce((all, group, g) => all + (labels[g] ? group.count : 0), 0);
+    if (positives === 0 || positives === count) return () => 0;
+    const between = addUp(
+      groups.map(({ sum }) => sum),
+      width,
+      (g) => labels[g] ? 1 / positives : -1 / (count - positives),
+    );
+    const weights = solve(factor, between);
+    return (row) => {
+      let score = 0;
+      for (let i = 0; i < width; i++) score += (row[i] ?? 0) * (weights[i] ?? 0);
+      return score;
+    };
   };
-  const rows = samples.map(({ features, positive }) => ({ x: expand(features), y: positive ? 1 : 0 }));
-  const weights = new Float64Array(2 * width + 1);
-  for (let step = 0; step < steps; step++) {
-    const gradient = new Float64Array(weights.length);
-    for (const { x, y } of rows) {
-      const error = 1 / (1 + Math.exp(-dot(weights, x))) - y;
-      for (let i = 0; i < x.length; i++) gradient[i] = (gradient[i] ?? 0) + error * (x[i] ?? 0);
-    }
-    for (let i = 0; i < weights.length; i++) {
-      weights[i] = (weights[i] ?? 0) * (1 - rate * decay) - rate * (gradient[i] ?? 0) / rows.length;
-    }
-  }
-  return (features) => dot(weights, expand(features));
 }
 
-function dot(a: Float64Array, b: readonly number[]): number {
-  let sum = 0;
-  for (let i = 0; i < b.length; i++) sum += (a[i] ?? 0) * (b[i] ?? 0);
+function addUp(vectors: readonly Float64Array[], width: number, factorOf: (index: number) => number): Float64Array {
+  const sum = new Float64Array(width);
+  for (const [v, vector] of vectors.entries()) {
+    const factor = factorOf(v);
+    for (let i = 0; i < width; i++) sum[i] = (sum[i] ?? 0) + factor * (vector[i] ?? 0);
+  }
   return sum;
 }
 
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+/** The lower triangle L with L Lᵀ = the matrix, of which only the lower half is read. */
+function choleskyInPlace(matrix: Float64Array[]): Float64Array[] {
+  const at = (i: number, j: number): number => matrix[i]?.[j] ?? 0;
+  for (const [i, row] of matrix.entries()) {
+    for (let j = 0; j <= i; j++) {
+      let value = at(i, j);
+      for (let k = 0; k < j; k++) value -= at(i, k) * at(j, k);
+      row[j] = i === j ? Math.sqrt(Math.max(value, 1e-12)) : value / at(j, j);
+    }
+  }
+  return matrix;
+}
+
+function solve(lower: readonly Float64Array[], target: Float64Array): Float64Array {
+  const at = (i: number, j: number): number => lower[i]?.[j] ?? 0;
+  const x = target.slice();
+  for (let i = 0; i < x.length; i++) {
+    for (let k = 0; k < i; k++) x[i] = (x[i] ?? 0) - at(i, k) * (x[k] ?? 0);
+    x[i] = (x[i] ?? 0) / at(i, i);
+  }
+  for (let i = x.length - 1; i >= 0; i--) {
+    for (let k = i + 1; k < x.length; k++) x[i] = (x[i] ?? 0) - at(k, i) * (x[k] ?? 0);
+    x[i] = (x[i] ?? 0) / at(i, i);
+  }
+  return x;
 }

@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
-import { areaUnderCurve, crossValidatedAuc, kolmogorovSmirnov, type Sample } from "./statistics.ts";
+import { rankRows } from "./features.ts";
+import { type LabelledStretch, separateGaps, separateUnits } from "./separation.ts";
+import { areaUnderCurve, fitLine, kolmogorovSmirnov, momentsOf } from "./statistics.ts";
 
 const uniform = (random: Random): number => random.below(1_000_000) / 1_000_000;
 const normal = (random: Random): number =>
@@ -18,25 +20,57 @@ Deno.test("kolmogorovSmirnov() agrees with worked examples", () => {
 });
 
 Deno.test("areaUnderCurve() counts pairs, ties by half", () => {
-  assertEquals(areaUnderCurve([3, 4], [1, 2]).value, 1);
-  assertEquals(areaUnderCurve([1, 2], [3, 4]).value, 0);
-  assertEquals(areaUnderCurve([1, 1], [1, 1]).value, 0.5);
-  assertEquals(areaUnderCurve([2], [1, 2, 3, 4]).value, 0.375);
+  assertEquals(areaUnderCurve([3, 4], [1, 2]), 1);
+  assertEquals(areaUnderCurve([1, 2], [3, 4]), 0);
+  assertEquals(areaUnderCurve([1, 1], [1, 1]), 0.5);
+  assertEquals(areaUnderCurve([2], [1, 2, 3, 4]), 0.375);
 });
 
-Deno.test("the same distribution is not told apart, a shift of a quarter deviation and a wider spread are", () => {
+Deno.test("fitLine() finds the direction in which two groups differ, and no other", () => {
   const random = createRandom(seedFromEnvironment());
-  const draw = (make: () => number, positive: boolean): Sample[] =>
-    Array.from({ length: 1_500 }, (_, i) => ({ features: [make(), uniform(random)], positive, block: i % 5 }));
-  const judge = (make: () => number): { auc: number; p: number } => {
-    const [plain, other] = [draw(() => normal(random), false), draw(make, true)];
-    const { p } = kolmogorovSmirnov(plain.map((s) => s.features[0] ?? 0), other.map((s) => s.features[0] ?? 0));
-    return { auc: crossValidatedAuc([...plain, ...other]).value, p };
+  const group = (shift: number): number[][] =>
+    Array.from({ length: 500 }, () => [normal(random) + shift, 5 * normal(random)]);
+  const line = fitLine([group(-1), group(1)].map((rows) => momentsOf(rows, 2)))([false, true]);
+  assert(line([1, 0]) > line([-1, 0]) && Math.abs(line([0, 1])) < 0.2 * line([1, 0]), `seed ${random.seed}`);
+});
+
+/** Four sessions that differ by themselves, in rounds that differ too, one of each round in the second state. */
+function simulate(random: Random, rounds: number, make: (positive: boolean) => number): LabelledStretch[] {
+  const peculiar = [0, 1, 2, 3].map(() => 3 * uniform(random));
+  const stretches = Array.from({ length: rounds }, (_, round) => {
+    const noise = 0.3 * uniform(random);
+    const [first, second] = [0, 1, 2, 3].map((session) => ({ session, key: uniform(random) }))
+      .sort((a, b) => a.key - b.key).map(({ session }) => session);
+    return [first ?? 0, second ?? 1].map((session, i) => {
+      const rows = Array.from({ length: 30 }, () => {
+        return [make(i === 1) * (1 + noise), normal(random) + (peculiar[session] ?? 0)];
+      });
+      return { session, round, slot: session, positive: i === 1, gaps: rows.map(([gap = 0]) => gap), rows };
+    });
+  }).flat();
+  const ranked = rankRows(stretches);
+  return stretches.map((stretch, i) => ({ ...stretch, rows: ranked[i] ?? [] }));
+}
+
+Deno.test("the same distribution is not told apart, a shift of half a deviation and a wider spread are", () => {
+  const random = createRandom(seedFromEnvironment());
+  const check = (make: (positive: boolean) => number): { p: number; auc: number; error: number; chance: number } => {
+    const stretches = simulate(random, 40, make);
+    const { value, error, chance } = separateUnits(stretches, random);
+    return { p: separateGaps(stretches, random).p, auc: value, error, chance };
   };
-  const same = judge(() => normal(random));
-  assert(Math.abs(same.auc - 0.5) < 0.06 && same.p > 1e-6, JSON.stringify({ ...same, seed: random.seed }));
-  const shifted = judge(() => normal(random) + 0.25);
-  assert(shifted.auc > 0.53 && shifted.p < 1e-3, JSON.stringify({ ...shifted, seed: random.seed }));
-  const wider = judge(() => 2 * normal(random));
-  assert(wider.auc > 0.6 && wider.p < 1e-6, JSON.stringify({ ...wider, seed: random.seed }));
+  const same = check(() => normal(random));
+  const text = (found: typeof same): string => JSON.stringify({ ...found, seed: random.seed });
+  assert(Math.abs(same.auc - 0.5) < 6 * same.error && same.error < 0.05 && same.p > 1e-7, text(same));
+  const shifted = check((positive) => normal(random) + (positive ? 0.5 : 0));
+  assert(shifted.auc > 0.56 && shifted.p < 1e-4 && shifted.chance < 0.05, text(shifted));
+  const wider = check((positive) => normal(random) * (positive ? 2 : 1));
+  assert(wider.auc > 0.56 && wider.p < 1e-4 && wider.chance < 0.05, text(wider));
+});
+
+Deno.test("what is peculiar to a session is not mistaken for its state", () => {
+  const random = createRandom(seedFromEnvironment());
+  const areas = Array.from({ length: 20 }, () => separateUnits(simulate(random, 10, () => normal(random)), random));
+  const average = areas.reduce((sum, { value }) => sum + value, 0) / areas.length;
+  assert(Math.abs(average - 0.5) < 0.05, `on average ${average}, seed ${random.seed}`);
 });
