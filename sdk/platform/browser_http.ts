@@ -1,7 +1,7 @@
 /** `fetch` of browsers, and cells over it. */
 import { createCellsConnector } from "../transport/cells.ts";
 import type { Connector, HttpClient, Trust } from "../transport/transport.ts";
-import { randomBytes } from "./timers.ts";
+import { after, randomBytes } from "./timers.ts";
 
 /** A browser keeps its connections by itself, and trusts what it was told to trust by its user. */
 export function openHttp(): HttpClient {
@@ -11,7 +11,7 @@ export function openHttp(): HttpClient {
 /** Over one connection: browsers speak HTTP/2 to the relay. */
 const callsAtOnce = 16;
 
-export const cells: Connector = createCellsConnector({ openHttp, unusable, randomBytes, callsAtOnce });
+export const cells: Connector = createCellsConnector({ openHttp, unusable, randomBytes, callsAtOnce, after });
 
 function unusable({ caCerts, certificateHashes }: Trust): string | undefined {
   const given = caCerts.length > 0 || certificateHashes.length > 0;

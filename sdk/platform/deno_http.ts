@@ -4,7 +4,7 @@
  */
 import { createCellsConnector } from "../transport/cells.ts";
 import type { Connector, HttpClient, Trust } from "../transport/transport.ts";
-import { randomBytes } from "./timers.ts";
+import { after, randomBytes } from "./timers.ts";
 
 /** Before the relay gives up an idle connection, so that no request goes out on one that is being closed. */
 const idleMs = 20_000;
@@ -41,7 +41,7 @@ export function openHttp({ caCerts }: Trust): HttpClient {
 /** Each is a connection of its own. */
 const callsAtOnce = 4;
 
-export const cells: Connector = createCellsConnector({ openHttp, unusable, randomBytes, callsAtOnce });
+export const cells: Connector = createCellsConnector({ openHttp, unusable, randomBytes, callsAtOnce, after });
 
 function unusable({ certificateHashes }: Trust): string | undefined {
   return certificateHashes.length > 0 ? "Deno can check tls.certificateHashes only over QUIC" : undefined;

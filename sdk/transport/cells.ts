@@ -23,14 +23,18 @@ export interface CellsDeps {
   readonly randomBytes: (length: number) => Uint8Array<ArrayBuffer>;
   /** Calls at once: the relay puts their cells in order, and a round trip carries more than one. */
   readonly callsAtOnce: number;
+  readonly after: (ms: number, run: () => void) => () => void;
 }
 
 const linkBytes = 32;
+/** For cells that are under way when this side closes; the last of them is the goodbye. */
+const goodbyeMs = 1_000;
 /** An error and its padding. */
 const maxErrorLength = 64 * 1024;
 const headers = { "connect-protocol-version": "1" };
 
-export function createCellsConnector({ openHttp, unusable, randomBytes, callsAtOnce }: CellsDeps): Connector {
+export function createCellsConnector(deps: CellsDeps): Connector {
+  const { openHttp, unusable, randomBytes } = deps;
   return {
     transport: "cells",
     carrier: "tcp",
@@ -44,7 +48,7 @@ export function createCellsConnector({ openHttp, unusable, randomBytes, callsAtO
       // Answered with the first cell down, which comes after the first cell up: nothing to wait for here.
       const down = call("CellDown", "application/connect+proto", encodeFrame(encodeCellDown(link)));
       const up: Up = (index, cell) => call("CellUp", "application/proto", encodeCellUp(link, index, cell));
-      const stream = new FetchedStream(down, { up, callsAtOnce }, ending);
+      const stream = new FetchedStream(down, up, ending, deps);
       if (signal.aborted) stream.close();
       return Promise.resolve(stream);
     },
@@ -77,8 +81,9 @@ function createCall(http: HttpClient, { host, port }: Target, signal: AbortSigna
 class FetchedStream implements CellStream {
   readonly #down: Promise<ReadableStreamDefaultReader<Uint8Array> | undefined>;
   readonly #up: Up;
-  readonly #callsAtOnce: number;
+  readonly #deps: Pick<CellsDeps, "callsAtOnce" | "after">;
   readonly #ending: AbortController;
+  readonly #underWay = new Set<Promise<void>>();
   readonly #frames = new FrameReader();
   #index = 0;
   #settle: (end: StreamEnd) => void = () => {};
@@ -86,13 +91,14 @@ class FetchedStream implements CellStream {
 
   constructor(
     down: Promise<Response>,
-    { up, callsAtOnce }: { readonly up: Up; readonly callsAtOnce: number },
+    up: Up,
     ending: AbortController,
+    deps: Pick<CellsDeps, "callsAtOnce" | "after">,
   ) {
     this.#down = down.then((response) => response.body?.getReader());
     this.#down.catch(() => {});
     this.#up = up;
-    this.#callsAtOnce = callsAtOnce;
+    this.#deps = deps;
     this.#ending = ending;
     this.closed = new Promise((resolve) => this.#settle = resolve);
   }
@@ -112,28 +118,38 @@ class FetchedStream implements CellStream {
     }
   }
 
+  /** Does not wait for answers while there is room: a cell that has its tick must not wait for the one before. */
   async write(cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void> {
-    const starts = Array.from({ length: cells.length / cellBytes }, (_, i) => i * cellBytes);
-    try {
-      while (starts.length > 0) {
-        const now = starts.splice(0, this.#callsAtOnce);
-        await Promise.all(now.map((at) => this.#send(cells.subarray(at, at + cellBytes))));
-      }
-    } catch (error) {
-      this.#end({ message: reasonOf(error) });
-      throw error;
+    for (let at = 0; at < cells.length; at += cellBytes) {
+      this.#ending.signal.throwIfAborted();
+      const sending = this.#send(cells.subarray(at, at + cellBytes)).finally(() => this.#underWay.delete(sending));
+      this.#underWay.add(sending);
+      if (this.#underWay.size >= this.#deps.callsAtOnce) await Promise.race(this.#underWay);
     }
+    this.#ending.signal.throwIfAborted();
   }
 
+  /** Never rejects: one cell that is lost ends the stream. */
   async #send(cell: Uint8Array): Promise<void> {
-    const reply = await this.#up(++this.#index, cell);
-    // Read to its end, so that the connection can be used again.
-    await reply.arrayBuffer();
+    try {
+      const reply = await this.#up(++this.#index, cell);
+      // Read to its end, so that the connection can be used again.
+      await reply.arrayBuffer();
+    } catch (error) {
+      this.#end({ message: reasonOf(error) });
+    }
   }
 
   /** A broken `CellDown` ends the link at the relay, whatever the reason: there is no code to give it. */
   close(): void {
-    this.#end({ message: "it was closed by this side" });
+    const end = { message: "it was closed by this side" };
+    if (this.#underWay.size === 0) return this.#end(end);
+    this.#settle(end);
+    const cancel = this.#deps.after(goodbyeMs, () => this.#end(end));
+    void Promise.all(this.#underWay).then(() => {
+      cancel();
+      this.#end(end);
+    });
   }
 
   #cellsOf(chunk: Uint8Array): { cells: Uint8Array[]; end: StreamEnd | undefined } {

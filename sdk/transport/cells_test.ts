@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
+import { createRandom, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
 import { StaticError } from "../errors.ts";
 import { createCellsConnector } from "./cells.ts";
 import { encodeCellFrames, encodeFrame } from "./frames.ts";
@@ -19,6 +19,7 @@ class Link {
   aborted = false;
   /** The stream down has ended, and must not be ended again. */
   closedDown = false;
+  readonly clock = new SimulatedClock();
 
   async connect(signal: AbortSignal = new AbortController().signal): Promise<CellStream> {
     const connector = createCellsConnector({
@@ -26,6 +27,7 @@ class Link {
       unusable: () => undefined,
       randomBytes: (length) => random.bytes(length),
       callsAtOnce: 2,
+      after: this.clock.after,
     });
     const trust = { caCerts: [], certificateHashes: [] };
     return await connector.connect({ host: "::1", port: 5000, trust }, signal);
@@ -117,11 +119,46 @@ Deno.test("a refused call ends the stream with the reason", async () => {
     const link = new Link();
     link[refuse] = () => Response.json({ code: "internal", message: "out of order" }, { status: 500 });
     const stream = await link.connect();
-    if (refuse === "answerUp") {
-      await assertRejects(() => stream.write(new Uint8Array(cellBytes), cellBytes), StaticError);
-    }
+    await stream.write(new Uint8Array(cellBytes), cellBytes);
     assertEquals(await stream.read(), undefined);
     assertEquals((await stream.closed).message, "out of order");
+    await assertRejects(() => stream.write(new Uint8Array(cellBytes), cellBytes), StaticError);
+  }
+});
+
+/** A link of which no cell is answered before the test says so. */
+async function createSlow(): Promise<{ link: Link; stream: CellStream; answers: (() => void)[] }> {
+  const link = new Link();
+  const answers: (() => void)[] = [];
+  link.answerUp = () => new Promise((resolve) => answers.push(() => resolve(new Response(new Uint8Array(0)))));
+  return { link, stream: await link.connect(), answers };
+}
+
+Deno.test("a cell does not wait for the answer to the one before, and never more are under way than may be", async () => {
+  const { link, stream, answers } = await createSlow();
+  await stream.write(random.bytes(cellBytes), cellBytes);
+  let done = false;
+  const writing = stream.write(random.bytes(3 * cellBytes), cellBytes).then(() => done = true);
+  for (const sent of [2, 3, 4]) {
+    await link.clock.settle();
+    assertEquals([link.up.length, done], [sent, false]);
+    answers.shift()?.();
+  }
+  await writing;
+});
+
+Deno.test("what is under way when the stream is closed gets its moment, and no more", async () => {
+  for (const answered of [true, false]) {
+    const { link, stream, answers } = await createSlow();
+    await stream.write(random.bytes(cellBytes), cellBytes);
+    stream.close(0);
+    await stream.closed;
+    assertEquals(link.aborted, false);
+    if (answered) answers.shift()?.();
+    else await link.clock.advance(1_000);
+    assertEquals(await stream.read(), undefined);
+    assert(link.aborted && link.closed);
+    assertEquals(link.clock.timers, 0);
   }
 });
 
