@@ -247,6 +247,16 @@ async function demonstrate(stack: Stack, user: User): Promise<void> {
   assertEquals([sizes.length, new Set(sizes).size], [5, 1], "five messages, long and short, of one size");
   const right = stdout.split("\n").map((line) => line.slice(44)).join("\n");
   assert(!/swordfish|hello/.test(right), "nothing that was said is in what the relay sees");
+  await assertShownInReadme(stdout);
   const { steps } = await user.json(["demo"], { variables: { STATIC_API_KEY: (await stack.api.signUp()).apiKey } });
   assert(steps.length > 8);
+}
+
+/** What the README shows of the demo is what it prints, but for the bytes of ciphertext, which never are the same. */
+async function assertShownInReadme(printed: string): Promise<void> {
+  const readme = await Deno.readTextFile(new URL("../../README.md", import.meta.url));
+  const [, shown = ""] = /```text\n(What the members see[^]*?)```/.exec(readme) ?? [];
+  const lines = (text: string): string[] => text.replace(/… [\da-f ]+$/gm, "… bytes").trim().split("\n");
+  assertEquals(lines(shown).filter((line) => !lines(printed).includes(line)), []);
+  assert(lines(shown).length > 4, shown);
 }

@@ -54,8 +54,9 @@ Deno.test("the parts run as their units and images say, and stop with code 0 whe
       await serve(stage.place(args, "unit"), stage.environment(part, variables, "unit"), repository);
     });
     await t.step(`image of the ${part}`, async () => {
-      const { args, variables, copies } = imageOf(part);
-      await stage.build(copies);
+      const image = imageOf(part);
+      const { args, variables } = image;
+      await stage.build(image);
       await serve(stage.place(args, "image"), stage.environment(part, variables, "image"), `${stage.folder}/app`);
     });
   }
@@ -72,12 +73,20 @@ function unitOf(part: string): Described {
   return { args: command.split(" "), variables: variablesIn(read(`deploy/${part}.env`)) };
 }
 
-function imageOf(part: string): Described & { readonly from: string; readonly copies: readonly string[] } {
+interface Image extends Described {
+  readonly from: string;
+  readonly copies: readonly string[];
+  /** What Deno is asked to do while the image is built: its arguments, each time. */
+  readonly preparations: readonly (readonly string[])[];
+}
+
+function imageOf(part: string): Image {
   const text = read(`deploy/Dockerfile.${part}`);
   const [, ...args] = JSON.parse(/^CMD (.+)$/m.exec(text)?.[1] ?? "[]");
   const set = Array.from(text.matchAll(/^ENV (.+)$/gm), ([, line = ""]) => line.replaceAll(" ", "\n")).join("\n");
   const copies = Array.from(text.matchAll(/^COPY (.+) \S+$/gm), ([, paths = ""]) => paths.split(" ")).flat();
-  return { args, variables: variablesIn(set), from: /^FROM (\S+)$/m.exec(text)?.[1] ?? "", copies };
+  const preparations = Array.from(text.matchAll(/^RUN deno (.+)$/gm), ([, words = ""]) => words.split(" "));
+  return { args, variables: variablesIn(set), from: /^FROM (\S+)$/m.exec(text)?.[1] ?? "", copies, preparations };
 }
 
 function variablesIn(text: string): Record<string, string> {
@@ -91,8 +100,8 @@ interface Stage extends AsyncDisposable {
   readonly folder: string;
   place(args: readonly string[], kind: Kind): string[];
   environment(part: string, variables: Readonly<Record<string, string>>, kind: Kind): Record<string, string>;
-  /** Copies what an image copies. */
-  build(copies: readonly string[]): Promise<void>;
+  /** Copies what an image copies, and prepares it as the image is prepared. */
+  build(image: Image): Promise<void>;
 }
 
 async function openStage(): Promise<Stage> {
@@ -132,10 +141,12 @@ async function openStage(): Promise<Stage> {
         STATIC_ADMIN_PORT: "0",
       };
     },
-    build: async (copies) => {
+    build: async ({ copies, preparations }) => {
       await Deno.remove(`${folder}/app`, { recursive: true }).catch(() => {});
       await Deno.mkdir(`${folder}/app`);
       await runCommand("cp", ["-r", ...copies.map((path) => repository + path), `${folder}/app`]);
+      assertEquals(preparations.length, 1);
+      for (const words of preparations) await runCommand(Deno.execPath(), words, { cwd: `${folder}/app` });
     },
     [Symbol.asyncDispose]: () => moved.disposeAsync(),
   };

@@ -18,7 +18,7 @@ import { check, failsWith, type RuntimeTest, sameBytes } from "../runtime/suite.
 import { dayMs, freshName, randomId16, type Relay, TestAgent } from "./agent.ts";
 import { CallFailed, deferred } from "./relay_client.ts";
 
-const patienceMs = 60_000;
+const patienceMs = 120_000;
 /** So that a runtime that ran only some of them is found out. */
 export const operationCount = 21;
 

@@ -31,7 +31,7 @@ export class CallFailed extends Error {
   }
 }
 
-const patienceMs = 30_000;
+const patienceMs = 60_000;
 
 interface Waiting {
   readonly seen: (notice: NoticeEnvelope) => boolean;
