@@ -41,14 +41,15 @@ export const suites: readonly Suite[] = [
   // Two suites, because Deno ignores folders only when it is given one.
   tests("relay", ["--ignore=relay/http2", "relay/"]),
   tests("relay-processes", ["tests/relay/"]),
-  tests("scenario", ["tests/scenario/"]),
+  tests("scenario", ["--parallel", "tests/scenario/"]),
+  tests("story", ["tests/story/"]),
   alone(tests("traffic", ["tests/traffic/"])),
   alone(tests("faults", ["tests/faults/"])),
   tests("cli", ["cli/", "tests/cli/"]),
   tests("docs", ["--parallel", "tests/docs/"]),
   tests("deploy", ["deploy/"]),
   tests("project", [
-    "--ignore=tests/api,tests/cli,tests/docs,tests/faults,tests/http2,tests/relay,tests/scenario,tests/sdk,tests/traffic",
+    "--ignore=tests/api,tests/cli,tests/docs,tests/faults,tests/http2,tests/relay,tests/scenario,tests/sdk,tests/story,tests/traffic",
     "tests/",
   ]),
 ];

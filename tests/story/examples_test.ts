@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Channel, type ConnectOptions, type StaticClient } from "../../sdk/mod.ts";
 import { startStack } from "../sdk/stack.ts";
-import { name, read, Stage, until } from "./support/stage.ts";
+import { name, read, Stage, until } from "../scenario/support/stage.ts";
 
 const files = ["sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts", "sdk/errors.ts"];
 const sdk = new URL("../../sdk/mod.ts", import.meta.url).href;
