@@ -35,14 +35,14 @@ export const suites: readonly Suite[] = [
   tests("sdk", ["--ignore=sdk/platform", "sdk/"]),
   // In a process of its own, with one module that loads the native store: Deno may panic at the end otherwise.
   tests("sdk-platform", ["sdk/platform/"]),
-  tests("sdk-sessions", ["tests/sdk/"]),
+  tests("sdk-sessions", ["--parallel", "tests/sdk/"]),
   alone(tests("api", ["api/", "tests/api/"])),
   alone(tests("http2", ["relay/http2/", "tests/http2/"])),
   // Two suites, because Deno ignores folders only when it is given one.
   tests("relay", ["--ignore=relay/http2", "relay/"]),
   tests("relay-processes", ["tests/relay/"]),
   tests("scenario", ["--parallel", "tests/scenario/"]),
-  tests("story", ["tests/story/"]),
+  tests("story", ["--parallel", "tests/story/"]),
   alone(tests("traffic", ["tests/traffic/"])),
   alone(tests("faults", ["tests/faults/"])),
   tests("cli", ["cli/", "tests/cli/"]),
