@@ -77,11 +77,20 @@ export async function buildPackage(out: string, definition: PackageDefinition = 
   return { folder, tarball: `${out}/${name}-${version}.tgz` };
 }
 
-async function copySources(work: string): Promise<void> {
+/** Every file that a package depends on, this one included: when none of them has changed, neither has the package. */
+export async function sourcesOf({ readme }: PackageDefinition): Promise<string[]> {
+  const others = [readme, "LICENSE", "deno.json", "deno.lock", ".ci/build_npm.ts"];
+  return [...await listSources(), ...others].map((path) => repository + path);
+}
+
+async function listSources(): Promise<string[]> {
   const written = (await listFiles(repository)).filter((path) => sources.test(path));
   const generated = (await Promise.all(["proto/gen", "sdk/gen", "wasm/gen"].map(filesOf))).flat();
-  const paths = [...written, ...generated];
-  for (const path of paths) {
+  return [...written, ...generated].sort();
+}
+
+async function copySources(work: string): Promise<void> {
+  for (const path of await listSources()) {
     await Deno.mkdir(`${work}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
     await Deno.copyFile(repository + path, `${work}/${path}`);
   }

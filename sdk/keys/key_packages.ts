@@ -21,8 +21,13 @@ const dayMs = 24 * 60 * 60 * 1000;
 const lifetimeMs = 30 * dayMs;
 /** A KeyPackage of last resort may be used many times, so it is renewed while it is still good. */
 const lastResortAgeMs = 7 * dayMs;
-/** What the relay is given when it does not say how many it wants. */
-const defaultWanted = 10;
+/** What the relay is given, if it has room for so many. */
+const poolSize = 10;
+/**
+ * Those that the relay was given and nobody has used so far. A relay that restarts, or lies, asks for more without end: then
+ * the oldest go, and whoever adds this agent with one of them has to try again.
+ */
+const maxPooled = 100;
 /** Before the relay's clock is known, ours may be late by this much. */
 const backdatedMs = 60 * 60 * 1000;
 
@@ -49,6 +54,8 @@ export class KeyPackages {
   readonly #deps: KeyPackageDeps;
   /** Two refills at once would upload twice as many. */
   readonly #refills = new Serial();
+  /** A reminder waits for its turn: another one says nothing new. */
+  #reminded = false;
 
   constructor(deps: KeyPackageDeps) {
     this.#deps = deps;
@@ -84,29 +91,34 @@ export class KeyPackages {
   }
 
   /** Call at every connection: the relay may have restarted, or hold KeyPackages whose keys were lost here. */
-  connected({ keyPackages, hasLastResort }: ConnectionInfo): Promise<void> {
+  connected({ keyPackages, hasLastResort, limits: { keyPackagesPerAgent } }: ConnectionInfo): Promise<void> {
     return this.#refills.run(async () => {
       const known = await this.#deleteExpired();
       const pool = known.filter(({ purpose }) => purpose === "pool").length;
       const lastResort = this.#freshLastResort(known);
       const replace = keyPackages > pool || (hasLastResort && lastResort === undefined);
-      const missing = replace ? defaultWanted : defaultWanted - keyPackages;
-      if (missing > defaultWanted / 2 || !hasLastResort || replace) {
+      const wanted = Math.min(poolSize, keyPackagesPerAgent);
+      const missing = replace ? wanted : wanted - keyPackages;
+      if (missing > wanted / 2 || !hasLastResort || replace) {
         await this.#upload({ count: Math.max(missing, 0), lastResort: !hasLastResort || replace, replace });
       }
     });
   }
 
-  /** The relay asks for more. */
-  low({ remaining, wanted, hasLastResort }: NoticeBody<"KeyPackagesLow">): Promise<void> {
-    return this.#refills.run(async () => {
-      const count = Math.min(Math.max(wanted, defaultWanted) - remaining, limits.keyPackagesPerUpload);
+  /** The relay asks for more; `wanted` is for how many it has room. */
+  async low({ remaining, wanted, hasLastResort }: NoticeBody<"KeyPackagesLow">): Promise<void> {
+    if (this.#reminded) return;
+    this.#reminded = true;
+    await this.#refills.run(async () => {
+      this.#reminded = false;
+      const count = Math.max(0, Math.min(wanted, poolSize - remaining));
       if (count > 0 || !hasLastResort) await this.#upload({ count, lastResort: !hasLastResort, replace: false });
     });
   }
 
   async #upload(wanted: { count: number; lastResort: boolean; replace: boolean }): Promise<void> {
     const keyPackages = (await this.#make("pool", wanted.count)).map(({ message }) => message);
+    await this.#delete(oldest((await this.#list()).filter(({ purpose }) => purpose === "pool")));
     const lastResort = wanted.lastResort ? await this.#lastResort() : undefined;
     await this.#deps.session.call("UploadKeyPackage", {
       keyPackages,
@@ -156,13 +168,19 @@ export class KeyPackages {
   async #deleteExpired(): Promise<StoredKeyPackage[]> {
     const [all, now] = [await this.#list(), this.#deps.relayNowMs()];
     const expired = all.filter(({ madeAtMs }) => now > madeAtMs + lifetimeMs + limits.clockSkewMs);
-    if (expired.length > 0) {
-      await this.#deps.store.batch(
-        expired.map(({ own }) => ({ type: "delete", kind, id: bytesToHex(own.reference) })),
-      );
-    }
+    await this.#delete(expired);
     return all.filter((each) => !expired.includes(each));
   }
+
+  async #delete(gone: readonly StoredKeyPackage[]): Promise<void> {
+    if (gone.length === 0) return;
+    await this.#deps.store.batch(gone.map(({ own }) => ({ type: "delete", kind, id: bytesToHex(own.reference) })));
+  }
+}
+
+/** Those beyond what is kept. */
+function oldest(pool: StoredKeyPackage[]): StoredKeyPackage[] {
+  return pool.sort((a, b) => b.madeAtMs - a.madeAtMs).slice(maxPooled);
 }
 
 function recipientsOf(welcome: Uint8Array): readonly Uint8Array[] {

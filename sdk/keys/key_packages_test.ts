@@ -44,9 +44,9 @@ async function createBench(): Promise<Bench> {
   return Object.assign(bench, { keyPackages });
 }
 
-function connection(keyPackages: number, hasLastResort: boolean): ConnectionInfo {
+function connection(keyPackages: number, hasLastResort: boolean, keyPackagesPerAgent = 100): ConnectionInfo {
   // What the pool does not look at is not filled in.
-  return { keyPackages, hasLastResort } as ConnectionInfo;
+  return { keyPackages, hasLastResort, limits: { keyPackagesPerAgent } } as ConnectionInfo;
 }
 
 Deno.test("a relay that has none is given a pool and one of last resort, each valid and stored", async () => {
@@ -73,10 +73,30 @@ Deno.test("KeyPackages whose private keys are gone are replaced", async () => {
   assertEquals(uploads.map(({ replace, keyPackages: { length } }) => [replace, length]), [[true, 10]]);
 });
 
-Deno.test("the relay's reminder is answered with as many as it wants", async () => {
+Deno.test("a relay with room for few is given few, and not more at the next connection", async () => {
   const { keyPackages, uploads } = await createBench();
-  await keyPackages.low({ remaining: 2, wanted: 10, hasLastResort: true });
+  await keyPackages.connected(connection(0, false, 2));
+  await keyPackages.connected(connection(2, true, 2));
+  await keyPackages.low({ remaining: 1, wanted: 1, hasLastResort: true });
+  assertEquals(uploads.map(({ keyPackages: { length } }) => length), [2, 1]);
+});
+
+Deno.test("the relay's reminder is answered with what the pool lacks, once for many of them", async () => {
+  const { keyPackages, uploads } = await createBench();
+  const low = { remaining: 2, wanted: 98, hasLastResort: true };
+  await Promise.all([keyPackages.low(low), keyPackages.low(low), keyPackages.low(low)]);
   assertEquals(uploads.map(({ keyPackages: { length }, lastResort }) => [length, lastResort]), [[8, undefined]]);
+});
+
+Deno.test("a relay that asks without end does not fill the disk", async () => {
+  const bench = await createBench();
+  for (let asked = 0; asked < 12; asked++) {
+    bench.now += 1000;
+    await bench.keyPackages.low({ remaining: 0, wanted: 100, hasLastResort: true });
+  }
+  assertEquals((await bench.store.list("keypackages")).length, 100);
+  const newest = bench.uploads.at(-1)?.keyPackages[0];
+  assert(newest && await bench.keyPackages.find(readKeyPackage(newest).reference));
 });
 
 Deno.test("private keys go when they were used, those of last resort stay, and all go when they expire", async () => {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ChannelError } from "../../sdk/mod.ts";
-import { allAgree, name, read, readEnvelopes, Stage, until } from "./support/stage.ts";
+import { allAgree, name, read, readEnvelopes, roomy, Stage, until } from "./support/stage.ts";
 
 Deno.test("three members hear each other, in one order, and know who spoke", async () => {
   await using stage = await Stage.open();
@@ -61,7 +61,7 @@ Deno.test("KeyPackage and Welcome passed by hand work between two accounts", asy
 });
 
 Deno.test("an agent that is added by its id joins by the Welcome that the relay delivers", async () => {
-  await using stage = await Stage.open();
+  await using stage = await Stage.open(roomy);
   const owner = await stage.actor("owner");
   const guest = await stage.actor("guest");
   const channel = await owner.client.createChannel(name);
@@ -74,7 +74,7 @@ Deno.test("an agent that is added by its id joins by the Welcome that the relay 
 });
 
 Deno.test("after a restart the relay is given KeyPackages again", async () => {
-  await using stage = await Stage.open();
+  await using stage = await Stage.open(roomy);
   const guest = await stage.actor("guest");
   await until("KeyPackages are there", () => hasKeyPackages(stage, guest.client.agentId));
   await guest.restart();

@@ -22,6 +22,9 @@ export interface World {
   close(): Promise<void>;
 }
 
+/** For tests that change a part of it. */
+export { defaultCoreConfig };
+
 export const accountOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
 /** A token of these tests names its account and its end. */

@@ -1,7 +1,7 @@
 /** Agents on memory disks around one real relay core in memory: restarts, crashes and lost connections at will. */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { agentIdOf } from "../../../proto/mod.ts";
-import { createWorld, type World, type WorldOptions } from "../../../relay/core/testing/world.ts";
+import { createWorld, defaultCoreConfig, type World, type WorldOptions } from "../../../relay/core/testing/world.ts";
 import { type Channel, ChannelManager, type Envelope, StaticClient } from "../../../sdk/mod.ts";
 import {
   Agent,
@@ -17,6 +17,9 @@ import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
 import { MemorySession } from "./memory_session.ts";
 
 export const name = "acme/ops/deploy";
+
+/** A relay with room for as many KeyPackages as in earnest. */
+export const roomy: WorldOptions = { config: { limits: defaultCoreConfig.limits } };
 
 export const runtime: Runtime = {
   nowMs: () => Date.now(),
@@ -105,13 +108,19 @@ export class Stage {
   #ticking: Promise<void>;
   #closed = false;
 
-  private constructor(world: World) {
+  readonly #options: WorldOptions;
+
+  private constructor(world: World, options: WorldOptions) {
     this.world = world;
+    this.#options = options;
     this.#ticking = this.#tick();
   }
 
-  static async open(options: WorldOptions = {}): Promise<Stage> {
-    return new Stage(await createWorld(options));
+  /** The relay has room for few KeyPackages: making and checking them is what an agent's first connection costs. */
+  static async open({ config, ...options }: WorldOptions = {}): Promise<Stage> {
+    const limits = { ...defaultCoreConfig.limits, keyPackagesPerAgent: 1 };
+    const given = { ...options, config: { limits, ...config } };
+    return new Stage(await createWorld(given), given);
   }
 
   async actor(label: string, account = 1): Promise<Actor> {
@@ -151,7 +160,7 @@ export class Stage {
     const { engine } = this.world;
     for (const { session } of this.#actors) session.disconnect();
     await this.world.core.close();
-    this.world = await createWorld({ engine });
+    this.world = await createWorld({ ...this.#options, engine });
     for (const { session } of this.#actors) await session.connect();
   }
 

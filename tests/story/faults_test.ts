@@ -5,7 +5,7 @@ import { platform } from "../../sdk/platform/deno.ts";
 import { connectAgent } from "../../sdk/testing/agents.ts";
 import { startStack } from "../sdk/stack.ts";
 import { createCertificate } from "../support/mod.ts";
-import { read } from "./support/stage.ts";
+import { read } from "../scenario/support/stage.ts";
 
 async function refused(act: () => Promise<unknown>, code: ErrorCode, withinMs = 15_000): Promise<void> {
   const started = Date.now();

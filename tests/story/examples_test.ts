@@ -2,21 +2,22 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Channel, type ConnectOptions, type StaticClient } from "../../sdk/mod.ts";
 import { startStack } from "../sdk/stack.ts";
-import { name, read, Stage, until } from "./support/stage.ts";
+import { name, read, Stage, until } from "../scenario/support/stage.ts";
 
 const files = ["sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts", "sdk/errors.ts"];
 const sdk = new URL("../../sdk/mod.ts", import.meta.url).href;
 
 type Example = (...args: never[]) => unknown;
 
-/** Every example is one function; its name is how the test knows it. */
-async function loadExamples(): Promise<Map<string, Example>> {
+/** Every example is one function; its name is how the test knows it. Directories without a path are made below `dataDir`. */
+async function loadExamples(dataDir: string): Promise<Map<string, Example>> {
   const folder = await Deno.makeTempDir({ prefix: "static-examples-" });
   const examples = new Map<string, Example>();
   for (const file of files) {
     const text = await Deno.readTextFile(new URL(`../../${file}`, import.meta.url));
     for (const [, block = ""] of text.matchAll(/```ts\n([^]*?)```/g)) {
-      const code = block.replace(/^ *\* ?/gm, "").replace('"static-sdk"', JSON.stringify(sdk));
+      const code = block.replace(/^ *\* ?/gm, "").replace('"static-sdk"', JSON.stringify(sdk))
+        .replace(/(?<=dataDir: ")(?=\w+")/g, `${dataDir}/`);
       const [, example = ""] = /function (\w+)/.exec(code) ?? [];
       const path = `${folder}/${example}.ts`;
       await Deno.writeTextFile(path, code.replace(/^(async )?function/m, "export $&"));
@@ -28,7 +29,8 @@ async function loadExamples(): Promise<Map<string, Example>> {
 }
 
 Deno.test("every example of the public surface runs", async (t) => {
-  const examples = await loadExamples();
+  const folder = await Deno.makeTempDir({ prefix: "static-examples-" });
+  const examples = await loadExamples(folder);
   const left = new Set(examples.keys());
   const run = async (example: string, ...args: unknown[]): Promise<unknown> => {
     left.delete(example);
@@ -90,17 +92,15 @@ Deno.test("every example of the public surface runs", async (t) => {
 
   await t.step("of whole programs, with a real relay and API", async () => {
     await using stack = await startStack();
-    const folder = await Deno.makeTempDir({ prefix: "static-examples-" });
     const { apiKey } = stack.account;
     // The example gives no certificates, as a user of a public relay would not: here they come from the environment.
-    const before = [Deno.env.get("STATIC_CA_FILE"), Deno.cwd()] as const;
+    const before = Deno.env.get("STATIC_CA_FILE");
     Deno.env.set("STATIC_CA_FILE", stack.caFile);
-    Deno.chdir(folder);
     try {
       assertEquals(await run("hello", stack.quicUrl, stack.api.url, apiKey), "hello, bob");
     } finally {
-      if (before[0] === undefined) Deno.env.delete("STATIC_CA_FILE");
-      Deno.chdir(before[1]);
+      if (before === undefined) Deno.env.delete("STATIC_CA_FILE");
+      else Deno.env.set("STATIC_CA_FILE", before);
     }
     const common = { endpoint: stack.quicUrl, apiUrl: stack.api.url, apiKey, tls: { caFile: stack.caFile } };
     const second = await stack.api.signUp();
@@ -110,8 +110,8 @@ Deno.test("every example of the public surface runs", async (t) => {
     const described = await run("optionsFor", "agent", folder) as ConnectOptions;
     const client = await run("connectSoon", { ...described, ...common }) as StaticClient;
     await client.close();
-    await Deno.remove(folder, { recursive: true });
   });
+  await Deno.remove(folder, { recursive: true });
 
   assertEquals([...left], [], "examples that no step runs");
 });
