@@ -34,6 +34,8 @@ export class Channel implements SubscribedChannel {
   trimmed = 0;
   /** No application message is left up to here. */
   dropped = 0;
+  /** An entry was refused because the log is too long: the next care makes all the room that it can. */
+  full = false;
   snapshotSequence: number;
   /** Bytes of application messages in the log. */
   queueBytes = 0;
