@@ -163,8 +163,8 @@ export class Channel implements SubscribedChannel, Tail {
     return this.#tail[position + 1 - first.item.sequence];
   }
 
-  async readItems(after: number): Promise<readonly DeliverableItem[]> {
-    const items = await this.#host.engine.read(this.channelId, { after, maxBytes: pageBytes });
+  async readItems(after: number, maxBytes: number): Promise<readonly DeliverableItem[]> {
+    const items = await this.#host.engine.read(this.channelId, { after, maxBytes });
     return items.map((item) => new DeliverableItem(this.channelId, item));
   }
 
