@@ -7,6 +7,7 @@ import type { ChannelRecord, Engine, Entry } from "../engine/engine.ts";
 import { ChannelState } from "./channel_state.ts";
 import { DeliverableItem } from "./log_item.ts";
 import type { ReadingEnd, SubscribedChannel, Subscription } from "./subscription.ts";
+import type { Tail, TailBudget } from "./tail_budget.ts";
 
 /** Items kept in memory for members that are nearly up to date. */
 const tailBytes = 1024 * 1024;
@@ -15,11 +16,12 @@ const pageBytes = 256 * 1024;
 export interface ChannelHost {
   readonly engine: Engine;
   readonly nowMs: () => number;
+  readonly tails: TailBudget;
   /** An entry became part of the channel; its subscribers have been served. */
   appended(channel: Channel, entry: Entry): void;
 }
 
-export class Channel implements SubscribedChannel {
+export class Channel implements SubscribedChannel, Tail {
   readonly channelId: ChannelId;
   readonly name: ChannelName;
   readonly account: AccountId;
@@ -34,6 +36,8 @@ export class Channel implements SubscribedChannel {
   trimmed = 0;
   /** No application message is left up to here. */
   dropped = 0;
+  /** An entry was refused because the log is too long: the next care makes all the room that it can. */
+  full = false;
   snapshotSequence: number;
   /** Bytes of application messages in the log. */
   queueBytes = 0;
@@ -159,8 +163,8 @@ export class Channel implements SubscribedChannel {
     return this.#tail[position + 1 - first.item.sequence];
   }
 
-  async readItems(after: number): Promise<readonly DeliverableItem[]> {
-    const items = await this.#host.engine.read(this.channelId, { after, maxBytes: pageBytes });
+  async readItems(after: number, maxBytes: number): Promise<readonly DeliverableItem[]> {
+    const items = await this.#host.engine.read(this.channelId, { after, maxBytes });
     return items.map((item) => new DeliverableItem(this.channelId, item));
   }
 
@@ -176,11 +180,18 @@ export class Channel implements SubscribedChannel {
     const kept = this.#tail.findIndex(({ item }) => item.sequence > through);
     const dropped = this.#tail.splice(0, kept < 0 ? this.#tail.length : kept);
     for (const { bytes } of dropped) this.#tailBytes -= bytes;
+    this.#host.tails.hold(this, this.#tailBytes);
+  }
+
+  /** They are in the log still. */
+  dropTail(): void {
+    this.dropItems(this.head);
   }
 
   /** No longer follows the log. */
   unload(): void {
     this.#stopWatching();
+    this.dropTail();
     for (const subscription of this.subscriptions.values()) subscription.end();
     this.subscriptions.clear();
   }
@@ -240,5 +251,6 @@ export class Channel implements SubscribedChannel {
     while (this.#tailBytes > tailBytes && this.#tail.length > 1) {
       this.#tailBytes -= this.#tail.shift()?.bytes ?? 0;
     }
+    this.#host.tails.hold(this, this.#tailBytes);
   }
 }

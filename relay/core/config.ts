@@ -41,6 +41,8 @@ export interface CoreConfig {
   readonly keyPackageBytesInAll: number;
   /** Below this the owner of a pool is asked for more. */
   readonly keyPackagesWanted: number;
+  /** The latest entries of channels are kept in memory, up to 1 MiB of each and this much of all. */
+  readonly tailBytesInAll: number;
   /** Channels kept in memory without a session. */
   readonly idleChannels: number;
   /** Ends of sessions during a drain are spread over this. */
@@ -84,6 +86,7 @@ export const defaultCoreConfig: CoreConfig = {
   keyPackageBytesPerAccount: 256 * 1024 * 1024,
   keyPackageBytesInAll: 1024 * 1024 * 1024,
   keyPackagesWanted: 10,
+  tailBytesInAll: 256 * 1024 * 1024,
   idleChannels: 1_000,
   drainMs: 3_000,
 };

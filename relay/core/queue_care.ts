@@ -34,12 +34,12 @@ export async function writeCursors(channel: Channel, { engine }: CareDeps): Prom
   });
 }
 
-/** Who was removed is forgotten once it has read of it, or was absent for too long. */
+/** Who was removed is forgotten once it has read of it, or was absent for too long, or takes room that others need. */
 async function forgetFormer(channel: Channel, config: CoreConfig, { engine, nowMs }: CareDeps): Promise<void> {
   const lapsed = nowMs() - config.limits.lapseAgeMs;
   for (const [agentId, { endSequence, reason, timeMs }] of [...channel.state.former]) {
     const told = reason !== "removed" || (channel.cursor(agentId) ?? endSequence) >= endSequence || timeMs < lapsed;
-    if (!told || channel.subscriptions.has(agentId)) continue;
+    if (!(told || channel.full) || channel.subscriptions.has(agentId)) continue;
     channel.forgetReader(agentId);
     await engine.dropCursor(channel.channelId, agentId);
   }
@@ -66,7 +66,9 @@ export function trimmable(channel: Channel): number {
 async function trimLog(channel: Channel, deps: CareDeps): Promise<void> {
   const through = trimmable(channel);
   const gain = through - channel.trimmed;
-  if (gain <= 0 || (gain < worthTrimming && through < channel.head)) return;
+  const eager = channel.full;
+  channel.full = false;
+  if (gain <= 0 || (gain < worthTrimming && through < channel.head && !eager)) return;
   if (channel.snapshotSequence < through) await saveSnapshot(channel, deps, 1);
   await deps.engine.trim(channel.channelId, through);
   channel.trimmed = through;

@@ -66,7 +66,9 @@ Deno.test("what is appended while a subscription reads an empty page is delivere
     itemAfter: (position: number): "stored" | undefined => position < 2 ? "stored" : undefined,
     readItems: () => reading.promise,
   };
-  const sink = { hasRoom: true, deliver: () => {}, queue: () => {}, finished: () => {}, failed: () => {} };
+  const nothing = (): void => {};
+  const does = { deliver: nothing, queue: nothing, finished: nothing, failed: nothing, reading: nothing };
+  const sink = { hasRoom: true, pageBytes: 1_000, hasRead: nothing, ...does };
   const subscription = new Subscription(channel, sink, { agentId, tag: 1, windowBytes: 1_000, after: 0 });
   subscription.pump();
   channel.head = 3;

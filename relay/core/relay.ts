@@ -20,6 +20,7 @@ import { answerRequests, joinNotice } from "./requests/invite_requests.ts";
 import { askForMore } from "./requests/key_package_requests.ts";
 import { expireWithToken } from "./requests/session_requests.ts";
 import { type Agent, Session, type SessionHost } from "./session.ts";
+import { TailBudget } from "./tail_budget.ts";
 import { sendWelcomeTo } from "./welcomes.ts";
 
 const careMs = 1_000;
@@ -87,7 +88,13 @@ class Relay implements RelayCore, Core, SessionHost {
     this.claimRate = new HourlyRate(config.claimsPerTargetAndHour);
     this.inviteRate = new HourlyRate(config.invitesPerAgentAndHour);
     const { engine, nowMs } = deps;
-    this.channels = new Channels({ engine, nowMs, appended: (channel, entry) => this.#appended(channel, entry) });
+    const tails = new TailBudget(config.tailBytesInAll);
+    this.channels = new Channels({
+      engine,
+      nowMs,
+      tails,
+      appended: (channel, entry) => this.#appended(channel, entry),
+    });
     this.#cancelUpkeep = deps.after(upkeepMs, () => this.#upkeep());
   }
 

@@ -52,6 +52,12 @@ export interface SessionHost {
 
 /** Beyond what deliveries may fill: replies to requests that the client sends without reading. */
 const replyReserveBytes = 2 * limits.envelopeBytes;
+/** Pages of logs that wait for one session: about so much of all, and each within these. */
+const pagesBytes = 2 * 1024 * 1024;
+const minPageBytes = 32 * 1024;
+const maxPageBytes = 256 * 1024;
+/** Pages of one session that are being read: more would have to wait in memory, because the link takes one at a time. */
+const readsAtOnce = 16;
 /** Timers of runtimes take no more than 2^31 - 1 ms; a longer one would fire at once. */
 const longestTimerMs = 20 * 24 * 60 * 60 * 1000;
 
@@ -70,6 +76,9 @@ export class Session implements RelaySession, DeliverySink {
   readonly #host: SessionHost;
   /** Subscriptions that want a turn, in order. */
   readonly #turns = new Set<Subscription>();
+  /** Those that hold a page which they have just read. */
+  readonly #ready = new Set<Subscription>();
+  #reads = 0;
   #running = false;
   #blocked = false;
   #cancelSlow: () => void = () => {};
@@ -176,8 +185,22 @@ export class Session implements RelaySession, DeliverySink {
     this.#send("data", notice);
   }
 
+  get pageBytes(): number {
+    return Math.min(maxPageBytes, Math.max(minPageBytes, Math.floor(pagesBytes / this.subscriptions.size)));
+  }
+
   queue(subscription: Subscription): void {
     this.#turns.add(subscription);
+    this.#run();
+  }
+
+  reading(): void {
+    this.#reads++;
+  }
+
+  hasRead(subscription: Subscription): void {
+    this.#reads--;
+    this.#ready.add(subscription);
     this.#run();
   }
 
@@ -199,6 +222,7 @@ export class Session implements RelaySession, DeliverySink {
     if (held === undefined) return;
     held.subscription.end();
     this.#turns.delete(held.subscription);
+    this.#ready.delete(held.subscription);
     this.subscriptions.delete(channelId);
     const { agentId } = held.subscription;
     if (held.channel.subscriptions.get(agentId) === held.subscription) held.channel.subscriptions.delete(agentId);
@@ -307,8 +331,13 @@ export class Session implements RelaySession, DeliverySink {
     if (this.#running) return;
     this.#running = true;
     try {
-      for (const subscription of this.#turns) {
+      for (const subscription of this.#ready) {
         if (!this.hasRoom) return;
+        this.#ready.delete(subscription);
+        subscription.pump();
+      }
+      for (const subscription of this.#turns) {
+        if (!this.hasRoom || this.#reads >= readsAtOnce) return;
         this.#turns.delete(subscription);
         subscription.pump();
       }

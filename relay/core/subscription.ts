@@ -10,8 +10,8 @@ export interface SubscribedChannel {
   readonly head: number;
   /** The item after a position: undefined at the head, `"stored"` when it is no longer in memory. */
   itemAfter(position: number): DeliverableItem | "stored" | undefined;
-  /** A page of items from the engine. */
-  readItems(after: number): Promise<readonly DeliverableItem[]>;
+  /** A page of items from the engine: at least one, and not many more bytes than this. */
+  readItems(after: number, maxBytes: number): Promise<readonly DeliverableItem[]>;
 }
 
 export interface ReadingEnd {
@@ -27,8 +27,14 @@ export interface ReadingEnd {
 export interface DeliverySink {
   readonly hasRoom: boolean;
   deliver(notice: Uint8Array): void;
+  /** How large a page may be that waits for this session. */
+  readonly pageBytes: number;
   /** Let this subscription have another turn: now if there is room, else when there is. */
   queue(subscription: Subscription): void;
+  /** It reads a page; only a few may at a time. */
+  reading(): void;
+  /** It has read, and has the next turn, because it holds what it read. */
+  hasRead(subscription: Subscription): void;
   /** Nothing more will come of it. */
   finished(subscription: Subscription, end: ReadingEnd): void;
   failed(error: unknown): void;
@@ -54,6 +60,8 @@ export class Subscription {
   #position: number;
   #lastDelivered: number;
   #inFlightBytes = 0;
+  /** What the next entry takes, if the window had no room for it. */
+  #wantedBytes = 0;
   readonly #inFlight: { readonly sequence: number; readonly bytes: number }[] = [];
   #page: readonly DeliverableItem[] = [];
   #pageAt = 0;
@@ -119,12 +127,18 @@ export class Subscription {
       const end = this.#end;
       if (end !== undefined && (end.atOnce || this.#position >= end.sequence)) return this.#finish(end);
       if (!this.#sink.hasRoom || budget <= 0) return this.#sink.queue(this);
+      if (this.#inFlight.length > 0 && this.#inFlightBytes + this.#wantedBytes > this.#windowBytes) return;
       const next = this.#next();
       if (next === undefined) return;
       if (end !== undefined && next.item.sequence > end.sequence) return this.#finish(end);
       if (next.isFor(this.agentId)) {
         const { notice } = next;
-        if (this.#inFlight.length > 0 && this.#inFlightBytes + notice.length > this.#windowBytes) return;
+        if (this.#inFlight.length > 0 && this.#inFlightBytes + notice.length > this.#windowBytes) {
+          // Who does not acknowledge may wait for long; what it waits for can be read again, once there is room for it.
+          this.#page = [];
+          this.#wantedBytes = notice.length;
+          return;
+        }
         this.#deliver(next, notice);
         budget -= notice.length;
       }
@@ -134,6 +148,7 @@ export class Subscription {
 
   #deliver(next: DeliverableItem, notice: Uint8Array): void {
     this.#lastDelivered = next.lastSequence;
+    this.#wantedBytes = 0;
     this.#inFlight.push({ sequence: next.lastSequence, bytes: notice.length });
     this.#inFlightBytes += notice.length;
     this.#sink.deliver(notice);
@@ -162,17 +177,18 @@ export class Subscription {
   #readPage(): void {
     if (this.#reading) return;
     this.#reading = true;
+    this.#sink.reading();
     const after = this.#position;
+    const maxBytes = Math.max(1, Math.min(this.#sink.pageBytes, this.#windowBytes - this.#inFlightBytes));
     // As of now: what is appended while the page is read lies behind it and is not part of it.
     const { head } = this.#channel;
-    this.#channel.readItems(after).then((items) => {
+    this.#channel.readItems(after, maxBytes).then((items) => {
       this.#reading = false;
-      if (this.#ended) return;
-      this.#page = items;
+      this.#page = this.#ended ? [] : items;
       this.#pageAt = 0;
       // An empty page below the head: everything in between was trimmed, and none of it was for this member any more.
       if (items.length === 0) this.#position = Math.max(this.#position, head);
-      this.#sink.queue(this);
+      this.#sink.hasRead(this);
     }).catch((error: unknown) => {
       this.#reading = false;
       this.#sink.failed(error);

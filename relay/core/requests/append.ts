@@ -28,6 +28,8 @@ export async function appendSettled(core: Core, channel: Channel, entry: NewEntr
     case "no_channel":
       throw channelNotFound();
     case "full":
+      channel.full = true;
+      core.touch(channel);
       throw new Refusal(
         "queue_full",
         "Members that are absent keep too many commits and Welcomes in this channel's log; remove them, or wait for them",
