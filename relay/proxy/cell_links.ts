@@ -91,6 +91,8 @@ class CellLink {
     if (index >= this.#nextIndex + BigInt(maxAhead)) {
       throw invalid(`Cell ${index} is too far ahead: ${this.#nextIndex} has not arrived`);
     }
+    // Before it is kept: a stranger may have many of them ahead.
+    if (this.#loseForSize(cell)) return;
     this.#ahead.set(index, cell);
     this.#passing ??= this.#pass();
     await this.#passing;
@@ -118,15 +120,19 @@ class CellLink {
       if (cell === undefined || this.#ended) break;
       this.#ahead.delete(this.#nextIndex);
       this.#nextIndex++;
-      if (cell.length !== this.#pipe.cellBytes) {
-        const message = `A cell has ${cell.length} bytes, this session's have ${this.#pipe.cellBytes}`;
-        this.#lose({ code: "protocol_error", message });
-        break;
-      }
+      if (this.#loseForSize(cell)) break;
       const busy = this.#pipe.receive(cell);
       if (busy !== undefined) await busy;
     }
     this.#passing = undefined;
+  }
+
+  /** Nothing is sent between the challenge and its reply, so on arrival too a cell has the session's size. */
+  #loseForSize({ length }: Uint8Array): boolean {
+    if (length === this.#pipe.cellBytes) return false;
+    const message = `A cell has ${length} bytes, this session's have ${this.#pipe.cellBytes}`;
+    this.#lose({ code: "protocol_error", message });
+    return true;
   }
 
   /** The upstream said all it had to say. */

@@ -134,6 +134,14 @@ Deno.test("a cell of another size ends its link with protocol_error", async () =
   assertEquals([bench.lost, bench.arrived], [1, []]);
 });
 
+Deno.test("a cell of another size is not kept until its turn", async () => {
+  const bench = new Bench();
+  const next = bench.down().next();
+  await bench.up(3, link, cellBytes + 1);
+  await failsWith("protocol_error", () => next);
+  assertEquals(bench.lost, 1);
+});
+
 Deno.test("links of strangers are limited", async () => {
   const bench = new Bench(1);
   await bench.up(1);
