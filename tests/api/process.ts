@@ -37,7 +37,7 @@ export async function startProcess(environment: Record<string, string>): Promise
     return code;
   });
   const url = await eventually(
-    { withinMs: 20_000, what: "listening" },
+    { withinMs: 60_000, what: "listening" },
     () => Promise.resolve({ url: /"url":"(http[^"]+)"/.exec(lines.text)?.[1], ...state, output: lines.text }),
     ({ url, ended }) => url !== undefined || ended,
   );
