@@ -12,7 +12,7 @@ import type { Command } from "./e2e/agent.ts";
 import { linesOf } from "./relay/lines.ts";
 
 const payloadBytes = 1024;
-const [pings, messages] = [500, 3000];
+const [warmUp, pings, messages] = [200, 500, 3000];
 const channelMessages = 50;
 
 type Options = Omit<ConnectOptions, "signal" | "token">;
@@ -61,11 +61,8 @@ async function measurePair(label: string, start: (identity: string) => AgentProc
   const { token } = await alice.ask({ do: "invite", name });
   await bob.ask({ do: "join", name, token: String(token) });
 
-  const warmUp = bob.ask({ do: "echo", name, count: 100 });
-  await alice.ask({ do: "ping", name, count: 100, bytes: payloadBytes });
-  await warmUp;
-  const echo = bob.ask({ do: "echo", name, count: pings });
-  const { p50, p99 } = await alice.ask({ do: "ping", name, count: pings, bytes: payloadBytes });
+  const echo = bob.ask({ do: "echo", name, count: warmUp + pings });
+  const { p50, p99 } = await alice.ask({ do: "ping", name, warmUp, count: pings, bytes: payloadBytes });
   await echo;
   const reading = bob.ask({ do: "read", name, count: messages });
   const flooding = alice.ask({ do: "flood", name, count: messages, bytes: payloadBytes });

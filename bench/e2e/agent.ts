@@ -13,8 +13,14 @@ export type Command =
   | { readonly do: "join"; readonly name: string; readonly token: string }
   /** Sends back so many messages. */
   | { readonly do: "echo"; readonly name: string; readonly count: number }
-  /** One message at a time, there and back. */
-  | { readonly do: "ping"; readonly name: string; readonly count: number; readonly bytes: number }
+  /** One message at a time, there and back; the first `warmUp` are not counted. */
+  | {
+    readonly do: "ping";
+    readonly name: string;
+    readonly warmUp: number;
+    readonly count: number;
+    readonly bytes: number;
+  }
   | { readonly do: "flood"; readonly name: string; readonly count: number; readonly bytes: number }
   /** Reads so many messages; answers how long it took from the first to the last. */
   | { readonly do: "read"; readonly name: string; readonly count: number }
@@ -49,7 +55,7 @@ async function obey(command: Exclude<Command, { do: "end" }>): Promise<unknown> 
     case "echo":
       return await echo(name, command.count);
     case "ping":
-      return await ping(name, command.count, new Uint8Array(command.bytes).fill(1));
+      return await ping(command);
     case "flood":
       return await flood(name, command.count, new Uint8Array(command.bytes).fill(1));
     case "read":
@@ -67,15 +73,17 @@ async function echo(name: string, count: number): Promise<unknown> {
   return {};
 }
 
-async function ping(name: string, count: number, payload: Uint8Array): Promise<unknown> {
+/** With one reader from first to last: a second one would be given the last message again, and from then on two be under way. */
+async function ping({ name, warmUp, count, bytes }: Command & { do: "ping" }): Promise<unknown> {
   const channel = await manager.channel(name);
+  const payload = new Uint8Array(bytes).fill(1);
   const reader = channel.messages();
   const times: number[] = [];
-  for (let i = 0; i < count; i++) {
+  for (let i = -warmUp; i < count; i++) {
     const started = performance.now();
     await channel.send(payload);
     await reader.next();
-    times.push(performance.now() - started);
+    if (i >= 0) times.push(performance.now() - started);
   }
   await reader.return();
   times.sort((a, b) => a - b);
