@@ -1,7 +1,7 @@
 /**
  * `deno task bench` runs every benchmark, each beside its peers in the same run, prints one table of ratios and writes it to
  * `bench/results/<date>.json` with the machine and the time that its disk takes to confirm a write. With names as arguments
- * (`deno task bench aes mls`) it runs only those and writes nothing.
+ * (`deno task bench aes mls`) it runs only those and renews their rows in today's file, if there is one.
  */
 import { resultsVariable, type StoredComparison } from "./ratio.ts";
 import { describe, type Machine, type Results, tableOf } from "./table.ts";
@@ -55,6 +55,21 @@ async function run(name: string, resultsFile: string): Promise<boolean> {
   return (await child.status).success;
 }
 
+async function save(found: Results): Promise<void> {
+  const file = new URL(`results/${found.machine.date.slice(0, 10)}.json`, import.meta.url);
+  const today: Results | undefined = await Deno.readTextFile(file).then(JSON.parse, () => undefined);
+  const partial = Deno.args.length > 0;
+  if (partial && today === undefined) return;
+  const renewed = Object.keys(benchmarks).flatMap((name) => {
+    const rows = (from: Results | undefined): readonly StoredComparison[] =>
+      from?.results.filter(({ bench }) => bench === name) ?? [];
+    return partial && !Deno.args.includes(name) ? rows(today) : rows(found);
+  });
+  const results: Results = { machine: partial && today ? today.machine : found.machine, results: renewed };
+  await Deno.mkdir(new URL(".", file), { recursive: true });
+  await Deno.writeTextFile(file, `${JSON.stringify(results, undefined, 2)}\n`);
+}
+
 const unknown = Deno.args.filter((name) => !(name in benchmarks));
 if (unknown.length > 0) {
   console.error(`There is no benchmark ${unknown.join(", ")}; there are ${Object.keys(benchmarks).join(", ")}`);
@@ -71,13 +86,8 @@ for (const name of Deno.args.length > 0 ? Deno.args : Object.keys(benchmarks)) {
 const lines = (await Deno.readTextFile(resultsFile)).split("\n").filter((line) => line !== "");
 const results: StoredComparison[] = lines.map((line) => JSON.parse(line));
 await Deno.remove(folder, { recursive: true });
-const found: Results = { machine, results };
 console.log(`\n${describe(machine)}\n${tableOf(results)}`);
-if (Deno.args.length === 0) {
-  const file = new URL(`results/${machine.date.slice(0, 10)}.json`, import.meta.url);
-  await Deno.mkdir(new URL(".", file), { recursive: true });
-  await Deno.writeTextFile(file, `${JSON.stringify(found, undefined, 2)}\n`);
-}
+await save({ machine, results });
 if (failed.length > 0) {
   console.error(`These benchmarks failed: ${failed.join(", ")}`);
   Deno.exit(1);

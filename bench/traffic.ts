@@ -5,6 +5,7 @@
  */
 import { CellSender, limits } from "../proto/mod.ts";
 import { createCertificate } from "../tests/support/mod.ts";
+import { reportRatio } from "./ratio.ts";
 
 /** At most this much slower than unpadded. */
 const target = 0.15;
@@ -59,6 +60,16 @@ async function run(): Promise<void> {
         cut.push(rates[1] ?? 0);
       }
       const slower = 1 - median(padded.map((rate, i) => rate / (cut[i] ?? rate)));
+      reportRatio({
+        bench: "traffic",
+        what: `padded messages of ${bytes} bytes`,
+        unit: "/s",
+        ours: median(padded),
+        peer: "the same cells without fill",
+        theirs: median(cut),
+        ratio: 1 - slower,
+        target: 1 - target,
+      });
       console.log(
         `${String(bytes).padStart(6)} B  padded ${Math.round(median(padded))}/s  unpadded ${
           Math.round(median(cut))

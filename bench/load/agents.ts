@@ -177,7 +177,7 @@ class Agents {
     let [expected, underWay] = [0, 0];
     const elapsed = (): number => (performance.now() - start) / 1_000;
     while (elapsed() < seconds && underWay <= maxUnderWay) {
-      for (const wanted = Math.floor(elapsed() * rate); this.#due.length < wanted;) {
+      for (const wanted = Math.floor(elapsed() * rate) + 1; this.#due.length < wanted;) {
         const channel = this.#channels[this.#due.length % this.#channels.length];
         if (channel === undefined) throw new Error("No channel");
         this.#due.push(start + this.#due.length / rate * 1_000);
