@@ -1,8 +1,9 @@
 /**
- * Regenerates what is checked in: the messages of `proto/relay.proto`, the module of `wasm/assembly`, the threads of the SDK
- * and the CLI's reference. With `--check` it writes nothing and fails when what is checked in differs. Everything it needs
+ * Regenerates what is checked in: the messages of `proto/relay.proto`, the module of `wasm/assembly`, the threads of the SDK,
+ * the CLI's reference and the README's table of benchmarks. With `--check` it writes nothing and fails when what is checked in differs. Everything it needs
  * comes from npm; no network is used by the generators themselves.
  */
+import { describe, newestResults, tableOf } from "../bench/table.ts";
 import { commands, renderReference } from "../cli/mod.ts";
 import { generateWasm } from "./generate_wasm.ts";
 import { generateWorker } from "./generate_workers.ts";
@@ -14,6 +15,7 @@ const targets = [
   { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: generateProto },
   { path: "wasm/gen/module.ts", source: "wasm/assembly", generate: generateWasm },
   { path: "docs/cli.md", source: "cli/command_table.ts", generate: generateCliReference },
+  { path: "README.md", source: "the newest of bench/results", generate: generateBenchmarks },
   ...(["deno", "node", "browser"] as const).map((runtime) => ({
     path: `sdk/gen/${runtime}_worker.ts`,
     source: `sdk/platform/${runtime}_worker.ts`,
@@ -46,6 +48,32 @@ async function generateProto(): Promise<string> {
 async function generateCliReference(): Promise<string> {
   const page = await Deno.readTextFile("docs/cli.md");
   return page.slice(0, page.indexOf("## static\n")) + renderReference(commands);
+}
+
+const [tableBegins, tableEnds] = ["<!-- benchmarks -->\n", "<!-- end of benchmarks -->"];
+
+/** The comparisons for which something was promised; the rest is in the file. */
+async function generateBenchmarks(): Promise<string> {
+  const page = await Deno.readTextFile("README.md");
+  const { machine, results } = await newestResults();
+  const promised = results.filter(({ target }) => target !== undefined);
+  const section = `\n${describe(machine)}:\n\n${tableOf(promised)}\n\n`;
+  const [begin, end] = [page.indexOf(tableBegins) + tableBegins.length, page.indexOf(tableEnds)];
+  return await formatMarkdown(page.slice(0, begin) + section + page.slice(end));
+}
+
+async function formatMarkdown(text: string): Promise<string> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["fmt", "--quiet", "--ext=md", "-"],
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const input = child.stdin.getWriter();
+  await input.write(new TextEncoder().encode(text));
+  await input.close();
+  const { success, stdout } = await child.output();
+  if (!success) throw new Error("Cannot format the table of benchmarks");
+  return new TextDecoder().decode(stdout);
 }
 
 const check = Deno.args.includes("--check");
