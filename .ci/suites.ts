@@ -58,7 +58,7 @@ export const suites: readonly Suite[] = [
   alone(tests("api-timing", timedApi)),
   alone(tests("http2", ["tests/http2/"])),
   alone(tests("traffic", ["tests/traffic/"])),
-  alone(tests("faults", timedFaults)),
+  alone(tests("faults", ["--parallel", ...timedFaults])),
 ];
 
 /** A folder without some of its files. Of one folder only: Deno ignores nothing when it is given several. */
