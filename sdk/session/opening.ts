@@ -37,6 +37,8 @@ interface Failure {
 
 /** A way that failed while another worked is tried last for this long. */
 const demotionMs = 10 * 60 * 1000;
+/** A network that loses a third and takes a second there and back needs half a minute; a good one must not wait that long. */
+const maxPatience = 4;
 /** A tick each for request and reply, of which each may take a slot and a half to come, and one for a long token. */
 const ticksToAuthenticate = 4;
 /** Codes that may be the way's fault. What the relay itself answered holds whichever way it is asked. */
@@ -48,6 +50,8 @@ export class Opening {
   readonly #ways: readonly Way[];
   readonly #demotedUntilMs = new Map<Way, number>();
   #refused: string | undefined;
+  /** How many times as long as usual an attempt may take. */
+  #patience = 1;
 
   /** Throws `StaticError` when nothing leads to the endpoint. */
   constructor(options: SessionOptions, deps: OpeningDeps) {
@@ -72,11 +76,13 @@ export class Opening {
       if (outcome instanceof Connection) {
         for (const other of failed.keys()) this.#demotedUntilMs.set(other, this.#deps.nowMs() + demotionMs);
         this.#refused = undefined;
+        this.#patience = 1;
         return outcome;
       }
       if (signal.aborted || !outcome.tryOtherWays) return outcome.error;
       failed.set(way, outcome.error);
     }
+    this.#patience = Math.min(this.#patience * 2, maxPatience);
     return unreachable(failed);
   }
 
@@ -112,7 +118,8 @@ export class Opening {
   ): Promise<Connection | Failure> {
     const { nowMs, after, random, randomBytes, onNotice, onRoom, onOnline } = this.#deps;
     const cover = this.#deps.cover();
-    const connectMs = this.#deps.connectMs + (cover.mode === "constant" ? ticksToAuthenticate * cover.intervalMs : 0);
+    const connectMs = this.#deps.connectMs * this.#patience +
+      (cover.mode === "constant" ? ticksToAuthenticate * cover.intervalMs : 0);
     const attempt = new AbortController();
     const abort = (): void => attempt.abort(createError("transport_error", "The session was closed by its client"));
     const cancel = after(connectMs, () => {

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { type ChannelId, errorCodes, type MessageId, parseBinaryId, parseChannelId } from "../../proto/mod.ts";
 import { StaticError } from "../errors.ts";
+import type { CellStream } from "../transport/transport.ts";
 import { type CoverStop, parseCover } from "./cover.ts";
 import { Bench } from "./testing/bench.ts";
 import { ScriptedRelay } from "./testing/scripted_relay.ts";
@@ -339,6 +340,28 @@ Deno.test("the next way is taken when one fails, remembered, and named", async (
   await bench.clock.settle();
   await bench.online();
   assertEquals([blocked.refused, bench.relay.links.length], [1, 2]);
+  await bench.close();
+});
+
+Deno.test("after attempts that ran out of time the next ones are given longer, so that a slow network is enough", async () => {
+  const bench: Bench = new Bench({
+    connectors: (relay) => {
+      const connector = relay.connector();
+      const slowly = async (...given: Parameters<typeof connector.connect>): Promise<CellStream> => {
+        await new Promise<void>((resolve, reject) => {
+          const cancel = bench.clock.after(20_000, resolve);
+          given[1].addEventListener("abort", () => {
+            cancel();
+            reject(given[1].reason);
+          });
+        });
+        return await connector.connect(...given);
+      };
+      return [{ ...connector, connect: slowly }];
+    },
+  });
+  await bench.online(120_000);
+  assertEquals(bench.relay.links.length, 1);
   await bench.close();
 });
 

@@ -82,8 +82,11 @@ export const faults: readonly Fault[] = [
         const least = 200 + random.below(200);
         link.set({ loss: 0.05 + random.below(26) / 100, doubled: 0.1, delayMs: [least, 500] });
       }
-      await exchange.progress();
-      for (const { link } of residents) link.set({});
+      try {
+        await exchange.progress();
+      } finally {
+        for (const { link } of residents) link.set({});
+      }
     },
   },
   {
