@@ -47,6 +47,8 @@ export interface SubscriptionOptions {
   readonly after: number;
 }
 
+/** Also for a reader with less room: entries that are not for it must not cost a read each. */
+const leastPageBytes = 8 * 1024;
 /** Delivered in one turn before the session's other channels have theirs. */
 const turnBytes = 32 * 1024;
 
@@ -179,7 +181,7 @@ export class Subscription {
     this.#reading = true;
     this.#sink.reading();
     const after = this.#position;
-    const maxBytes = Math.max(1, Math.min(this.#sink.pageBytes, this.#windowBytes - this.#inFlightBytes));
+    const maxBytes = Math.max(leastPageBytes, Math.min(this.#sink.pageBytes, this.#windowBytes - this.#inFlightBytes));
     // As of now: what is appended while the page is read lies behind it and is not part of it.
     const { head } = this.#channel;
     this.#channel.readItems(after, maxBytes).then((items) => {
