@@ -117,6 +117,11 @@ export class InviteBook {
     return undefined;
   }
 
+  /** Whether this very KeyPackage was admitted before. */
+  async hasAdmitted({ inviteId, keyPackage }: NoticeBody<"DeliverJoinRequest">): Promise<boolean> {
+    return (await this.#get(inviteId))?.admitted.includes(bytesToHex(sha256(keyPackage))) ?? false;
+  }
+
   /** Deletes what has expired. */
   async tidy(): Promise<void> {
     const now = this.#deps.relayNowMs();

@@ -16,6 +16,8 @@ type JoinRequest = NoticeBody<"DeliverJoinRequest">;
 interface Admitted {
   readonly request: JoinRequest;
   readonly applicant: Applicant;
+  /** This KeyPackage was admitted before: if its agent is in the channel now, it is in by this very request. */
+  readonly again: boolean;
 }
 
 const retryMs = 2000;
@@ -91,9 +93,11 @@ export class JoinAnswers {
       if (applicant.agentId !== request.agentId) {
         return createError("key_package_invalid", "The KeyPackage is of another agent than the request");
       }
+      const again = await this.#book.hasAdmitted(request);
+      if (again && engine.membership.memberOf(applicant.agentId) !== undefined) return { request, applicant, again };
       const verdict = judgeApplicant(engine.membership, applicant);
       if (verdict instanceof StaticError) return verdict;
-      return await this.#book.admit(request) ?? { request, applicant };
+      return await this.#book.admit(request) ?? { request, applicant, again };
     } catch (fault) {
       return toStaticError(fault, "Cannot let the agent in");
     }
@@ -102,10 +106,15 @@ export class JoinAnswers {
   async #admit(engine: ChannelEngine, admitted: readonly Admitted[]): Promise<void> {
     const { membership, committer } = engine;
     try {
-      await committer.commit(() => ({
-        change: changeFor(membership, admitted.map(({ applicant }) => applicant)),
-        answers: admitted.map(({ request }) => request.requestId),
-      }));
+      await committer.commit(() => {
+        // Whoever is in already has its Welcome. Adding it anew would throw out the member that it has become.
+        const open = admitted.filter(({ applicant, again }) => !again || !membership.memberOf(applicant.agentId));
+        const applicants = new Map(open.map(({ applicant }) => [applicant.agentId, applicant]));
+        return open.length === 0 ? undefined : {
+          change: changeFor(membership, [...applicants.values()]),
+          answers: open.map(({ request }) => request.requestId),
+        };
+      });
     } catch (fault) {
       const error = toStaticError(fault, "Cannot let the agent in");
       if (error instanceof TransportError) throw error;

@@ -1,4 +1,5 @@
-import { assertEquals, assertLess } from "@std/assert";
+import { assert, assertEquals, assertLess } from "@std/assert";
+import { binaryIdFromBytes, type JoinRequestId, type NoticeBody } from "../../proto/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "./support/stage.ts";
@@ -52,6 +53,30 @@ Deno.test("an agent that lost a race and its connection before it heard the winn
   await adding;
   assertLess(Date.now() - beganMs, 10_000);
   assertEquals(await read(await alice.channel(), 1), ["here again"]);
+});
+
+Deno.test("a request that a lost relay made a guest repeat does not throw it out again", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const requests: NoticeBody<"DeliverJoinRequest">[] = [];
+  alice.session.tampering.notice = (notice) => {
+    if (notice.operation === "DeliverJoinRequest") requests.push(notice.body);
+    return [notice];
+  };
+  const token = await alice.manager.invite(name, { uses: 2 });
+  const carol = await stage.actor("carol");
+  await carol.manager.joinWithToken(name, token);
+  const [first] = requests;
+  assert(first);
+  // As from a relay that was restarted: the same request under another number, after the first was answered.
+  const requestId = binaryIdFromBytes<JoinRequestId>(crypto.getRandomValues(new Uint8Array(16)));
+  alice.session.inject({ kind: "notice", operation: "DeliverJoinRequest", body: { ...first, requestId } });
+  // Requests are answered in order: with this one, that one is.
+  const dave = await stage.actor("dave");
+  await dave.manager.joinWithToken(name, token);
+  await allAgree(alice, bob, carol, dave);
+  await carol.manager.send(name, "still here");
+  for (const actor of [alice, bob, dave]) assertEquals(await read(await actor.channel(), 1), ["still here"]);
 });
 
 Deno.test("a log that could not be fetched again is fetched once more on the same connection", async () => {
