@@ -3,6 +3,7 @@
  * the CLI's reference and the README's table of benchmarks. With `--check` it writes nothing and fails when what is checked in differs. Everything it needs
  * comes from npm; no network is used by the generators themselves.
  */
+import { dirname } from "node:path";
 import { describe, newestResults, tableOf } from "../bench/table.ts";
 import { commands, renderReference } from "../cli/mod.ts";
 import { generateWasm } from "./generate_wasm.ts";
@@ -80,7 +81,7 @@ const check = Deno.args.includes("--check");
 for (const { path, source, generate } of targets) {
   const fresh = await generate();
   if (!check) {
-    await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    await Deno.mkdir(dirname(path), { recursive: true });
     await Deno.writeTextFile(path, fresh);
     console.log(`wrote ${path}`);
   } else if (await Deno.readTextFile(path).catch(() => "") === fresh) {
