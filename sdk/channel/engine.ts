@@ -79,7 +79,8 @@ export class ChannelEngine {
     this.committer = new Committer({ membership, health, candidate: parts.candidate }, deps);
     this.senders = new Senders(parts.senders);
     this.inbox = new Inbox((items) => this.#doneWith(items));
-    this.outbox = new Outbox({ counter: parts.counter, membership, health }, deps);
+    const onFault = (fault: unknown): void => this.#die(fault);
+    this.outbox = new Outbox({ counter: parts.counter, membership, health, onFault }, deps);
     this.#reader = new LogReader(parts.position, {
       membership,
       committer: this.committer,

@@ -57,12 +57,15 @@ export interface OutboxParts {
   readonly counter: number;
   readonly membership: Membership;
   readonly health: HealthLog;
+  /** Sending itself failed: a disk that does not write. The channel cannot go on either. */
+  readonly onFault: (fault: unknown) => void;
 }
 
 export class Outbox {
   readonly #deps: ChannelDeps;
   readonly #membership: Membership;
   readonly #health: HealthLog;
+  readonly #onFault: (fault: unknown) => void;
   /** In the order in which they will be sent. */
   #waiting: Sending[] = [];
   readonly #underWay = new Set<Sending>();
@@ -76,10 +79,11 @@ export class Outbox {
   #unusedCounters: number[] = [];
   readonly #onSettled: (() => void)[] = [];
 
-  constructor({ counter, membership, health }: OutboxParts, deps: ChannelDeps) {
+  constructor({ counter, membership, health, onFault }: OutboxParts, deps: ChannelDeps) {
     this.#counter = this.#durableCounter = counter;
     this.#membership = membership;
     this.#health = health;
+    this.#onFault = onFault;
     this.#deps = deps;
   }
 
@@ -191,7 +195,10 @@ export class Outbox {
   #run(): void {
     if (this.#running) return;
     this.#running = true;
-    this.#pump().catch((fault) => this.end(toStaticError(fault, "Cannot send"))).finally(() => {
+    this.#pump().catch((fault) => {
+      this.end(toStaticError(fault, "Cannot send"));
+      this.#onFault(fault);
+    }).finally(() => {
       this.#running = false;
       if (this.#hasWork()) this.#run();
     });
@@ -237,6 +244,8 @@ export class Outbox {
   async #sendNext(): Promise<void> {
     const batch = this.#waiting.slice(0, maxUnderWay - this.#underWay.size);
     const numbered = this.#number(batch);
+    // Awaited below, unless sealing fails first.
+    numbered.catch(() => {});
     for (const sending of batch) {
       if (!this.#hasRoom() || this.#obstacle !== undefined || !this.#online) break;
       if (sending.sealed?.epoch !== this.#membership.epoch) {

@@ -2,6 +2,7 @@
  * A stranger's desk: the pages' commands run here as they stand, in the repository, with folders of their own and ports that
  * are free on this machine in the place of those that the pages name.
  */
+import { freePorts } from "../support/mod.ts";
 
 export interface Desk extends AsyncDisposable {
   readonly folder: string;
@@ -71,21 +72,6 @@ async function installDeno(folder: string): Promise<void> {
   const npx =
     `#!/bin/sh\n[ "$1 $2" = "-y deno@2.9.5" ] || { echo "unexpected: npx $*" >&2; exit 64; }\nshift 2\nnpm_command=exec exec deno "$@"\n`;
   await Deno.writeTextFile(`${folder}/npx`, npx, { mode: 0o755 });
-}
-
-/** Free for TCP now; the port after each is left alone too, because the relay's metrics are after the API's. */
-function freePorts(count: number): number[] {
-  const listeners: Deno.Listener[] = [];
-  const ports: number[] = [];
-  while (ports.length < count) {
-    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    listeners.push(listener);
-    // cast: a TCP listener has a port
-    const { port } = listener.addr as Deno.NetAddr;
-    if (port % 2 === 0 && port < 65_000) ports.push(port);
-  }
-  for (const listener of listeners) listener.close();
-  return ports;
 }
 
 async function run(

@@ -100,14 +100,6 @@ export class Link implements Disposable {
   }
 }
 
-/** A port that was free a moment ago. */
-export function freeUdpPort(): number {
-  const socket = openSocket();
-  const port = portOf(socket.addr);
-  socket.close();
-  return port;
-}
-
 function openSocket(): Socket {
   return Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
 }

@@ -3,9 +3,9 @@ import { readConfig, runAdmin } from "../../api/mod.ts";
 import { embedded, relaySecret, type SignedUp, signUp, testEnvironment } from "../api/harness.ts";
 import { type ApiProcess, startProcess } from "../api/process.ts";
 import { type RelayProcess, startRelayProcess } from "../relay/process.ts";
-import { postgresInstalled, type Random, startPostgres, type TestPostgres } from "../support/mod.ts";
+import { freePort, postgresInstalled, type Random, startPostgres, type TestPostgres } from "../support/mod.ts";
 import { Actor } from "./actor.ts";
-import { freeUdpPort, Link } from "./network.ts";
+import { Link } from "./network.ts";
 
 export interface StackOptions {
   readonly random: Random;
@@ -18,7 +18,7 @@ export interface StackOptions {
 export class Stack implements AsyncDisposable {
   readonly #opened = new AsyncDisposableStack();
   readonly folder: string;
-  readonly relayPort = freeUdpPort();
+  readonly relayPort = freePort();
   /** Undefined when the API runs on its embedded database. */
   database: TestPostgres | undefined;
   account!: SignedUp;
@@ -37,7 +37,7 @@ export class Stack implements AsyncDisposable {
     try {
       stack.#opened.defer(() => Deno.remove(stack.folder, { recursive: true }));
       for (const way of ways) stack.#links.set(way, stack.#opened.use(new Link(stack.relayPort, random)));
-      stack.#apiEnvironment = { ...await stack.#openDatabase(), ...api };
+      stack.#apiEnvironment = { ...await stack.#openDatabase(), STATIC_API_PORT: String(freePort()), ...api };
       await stack.startApi();
       stack.#opened.defer(() => stack.api.stop());
       stack.#relayEnvironment = {
@@ -79,7 +79,6 @@ export class Stack implements AsyncDisposable {
 
   async startApi(): Promise<void> {
     this.api = await startProcess(this.#apiEnvironment);
-    this.#apiEnvironment = { ...this.#apiEnvironment, STATIC_API_PORT: new URL(this.api.url).port };
   }
 
   async startRelay(): Promise<void> {

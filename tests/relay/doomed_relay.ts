@@ -1,6 +1,6 @@
 /** A relay in a process of its own, on a file: it can be killed and started again, and its memory is nobody else's. */
 import { linesOf } from "../http2/support/server_process.ts";
-import { createCertificate, type TestCertificate } from "../support/mod.ts";
+import { createCertificate, freePort, type TestCertificate } from "../support/mod.ts";
 
 const script = new URL("doomed_relay_process.ts", import.meta.url).pathname;
 
@@ -9,8 +9,8 @@ export class DoomedRelay implements AsyncDisposable {
   readonly #folder: string;
   #child: Deno.ChildProcess | undefined;
   #lines: AsyncIterator<string> | undefined;
-  quicPort = 0;
-  grpcPort = 0;
+  readonly quicPort = freePort();
+  readonly grpcPort = freePort();
 
   private constructor(folder: string, certificate: TestCertificate) {
     this.#folder = folder;
@@ -25,7 +25,7 @@ export class DoomedRelay implements AsyncDisposable {
     return relay;
   }
 
-  /** On the ports that it had before, if it lived before. */
+  /** On the ports that it had before. */
   async start(): Promise<void> {
     const args = ["run", "-A", "--no-check", "--quiet", "--unstable-net", script, this.#folder];
     const ports = [this.quicPort, this.grpcPort].map(String);
@@ -34,8 +34,6 @@ export class DoomedRelay implements AsyncDisposable {
     this.#lines = linesOf(this.#child.stdout);
     const { value } = await this.#lines.next();
     if (value === undefined) throw new Error("The relay ended before it listened");
-    const { quicPort, grpcPort } = JSON.parse(value);
-    [this.quicPort, this.grpcPort] = [quicPort, grpcPort];
   }
 
   async kill(): Promise<void> {

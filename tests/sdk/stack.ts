@@ -1,6 +1,7 @@
 /** A real API in this process and a real relay in one of its own, which can be killed and started again on the same ports. */
 import { anyBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "../api/harness.ts";
 import { type RelayProcess, startRelayProcess } from "../relay/process.ts";
+import { freePorts } from "../support/mod.ts";
 
 export interface Stack extends AsyncDisposable {
   readonly api: TestApi;
@@ -25,14 +26,17 @@ export async function startStack(): Promise<Stack> {
   opened.defer(() => api.close());
   const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
   opened.defer(() => Deno.remove(dataDir, { recursive: true }));
-  const environment = { STATIC_DATA_DIR: dataDir, STATIC_API_URL: api.url, STATIC_RELAY_SECRET: relaySecret };
+  const [quicPort, grpcPort] = freePorts(2).map(String);
+  const environment = {
+    STATIC_DATA_DIR: dataDir,
+    STATIC_API_URL: api.url,
+    STATIC_RELAY_SECRET: relaySecret,
+    STATIC_RELAY_QUIC_PORT: quicPort ?? "",
+    STATIC_RELAY_GRPC_PORT: grpcPort ?? "",
+  };
   let relay: RelayProcess = await startRelayProcess(environment);
   opened.defer(() => relay.stop());
   const { quicUrl, grpcUrl, caFile } = relay;
-  const ports = {
-    STATIC_RELAY_QUIC_PORT: new URL(quicUrl).port,
-    STATIC_RELAY_GRPC_PORT: new URL(grpcUrl).port,
-  };
   const account = await api.signUp();
   const running = opened.move();
   return {
@@ -44,7 +48,7 @@ export async function startStack(): Promise<Stack> {
     certificateHash: () => firstCertificateHash(`${dataDir}/relay_certificate.pem`),
     signalRelay: (signal) => relay.signal(signal),
     killRelay: () => relay.stop(),
-    startRelay: async () => void (relay = await startRelayProcess({ ...environment, ...ports })),
+    startRelay: async () => void (relay = await startRelayProcess(environment)),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

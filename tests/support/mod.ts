@@ -12,6 +12,7 @@ export {
 export { createRandom, type Random, seedFromEnvironment } from "./random.ts";
 export { sampleBody } from "./sample.ts";
 export { readVectors, vectors } from "./vectors.ts";
+export { freePort, freePorts } from "./ports.ts";
 export { postgresInstalled, startPostgres, type TestPostgres } from "./postgres.ts";
 export { createCertificate, type TestCertificate } from "./certificate.ts";
 export { installed, runCommand } from "./command.ts";

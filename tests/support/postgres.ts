@@ -3,6 +3,7 @@
  * end. PostgreSQL refuses to run as root, so root becomes the package's `postgres` user for it.
  */
 import type { TestCertificate } from "./certificate.ts";
+import { freePort } from "./ports.ts";
 import type { Requirement } from "./requirement.ts";
 
 const packageFolder = "/usr/lib/postgresql";
@@ -141,11 +142,4 @@ async function signalServer(cluster: string, signal: "SIGSTOP" | "SIGCONT"): Pro
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   }
-}
-
-function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr;
-  listener.close();
-  return port;
 }
