@@ -1,7 +1,7 @@
 /**
  * Regenerates what is checked in: the messages of `proto/relay.proto`, the module of `wasm/assembly`, the threads of the SDK,
- * the CLI's reference and the README's table of benchmarks. With `--check` it writes nothing and fails when what is checked in differs. Everything it needs
- * comes from npm; no network is used by the generators themselves.
+ * the CLI's reference and the README's table of benchmarks. With `--check` it writes nothing and fails when what is checked in
+ * differs. Everything it needs comes from npm; no network is used by the generators themselves.
  */
 import { dirname } from "node:path";
 import { describe, newestResults, tableOf } from "../bench/table.ts";

@@ -14,11 +14,10 @@ import {
   maxMessageEnvelopeOverhead,
   type MessageId,
   parseChannelName,
-  type RequestBody,
 } from "../../proto/mod.ts";
-import { createPrivateMessage, createWelcome } from "../../tests/support/mls.ts";
+import { createPrivateMessage } from "../../tests/support/mls.ts";
 import { linesOf } from "../relay/lines.ts";
-import { LoadClient, type LoadTarget } from "../relay/load.ts";
+import { commitOf, LoadClient, type LoadTarget } from "../relay/load.ts";
 import { connectQuic } from "../relay/quic.ts";
 
 export type LoadOrder =
@@ -192,21 +191,6 @@ class Agents {
     }
     return { expected, refused };
   }
-}
-
-function commitOf(channelId: ChannelId, epoch: number, members: readonly LoadClient[]): RequestBody<"SendCommit"> {
-  const added = members.map(({ agentId }) => agentId);
-  return {
-    channelId,
-    epoch,
-    commit: createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch, contentType: 3 }),
-    added,
-    removed: [],
-    welcomes: [{ recipients: added, welcome: createWelcome(added.length) }],
-    answers: [],
-    leaves: [],
-    rejoins: [],
-  };
 }
 
 function send(channel: Channel, number: number): Promise<unknown> {

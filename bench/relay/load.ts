@@ -158,19 +158,7 @@ export class Load {
     const nonce = crypto.getRandomValues(new Uint8Array(16));
     const name = parseChannelName(`bench/relay/load-${nonce.join("")}`);
     const { channelId } = await sender.call("CreateChannel", { name, nonce });
-    const added = others.map(({ agentId }) => agentId);
-    const groupId = binaryIdToBytes(channelId);
-    await sender.call("SendCommit", {
-      channelId,
-      epoch: 0,
-      commit: createPrivateMessage({ groupId, contentType: 3 }),
-      added,
-      removed: [],
-      welcomes: [{ recipients: added, welcome: createWelcome(added.length) }],
-      answers: [],
-      leaves: [],
-      rejoins: [],
-    });
+    await sender.call("SendCommit", commitOf(channelId, 0, others));
     const load = new Load(sender, others, channelId);
     for (const client of others) await load.#follow(client);
     return load;
@@ -239,4 +227,24 @@ export async function answerLines(lines: AsyncIterable<string>, target: LoadTarg
     console.log(JSON.stringify(await load.run(messages)));
     load.close();
   }
+}
+
+/** Adds these to a channel; what it holds is opaque to the relay. */
+export function commitOf(
+  channelId: ChannelId,
+  epoch: number,
+  members: readonly LoadClient[],
+): RequestBody<"SendCommit"> {
+  const added = members.map(({ agentId }) => agentId);
+  return {
+    channelId,
+    epoch,
+    commit: createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch, contentType: 3 }),
+    added,
+    removed: [],
+    welcomes: [{ recipients: added, welcome: createWelcome(added.length) }],
+    answers: [],
+    leaves: [],
+    rejoins: [],
+  };
 }

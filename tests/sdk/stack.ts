@@ -1,7 +1,7 @@
 /** A real API in this process and a real relay in one of its own, which can be killed and started again on the same ports. */
 import { anyBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "../api/harness.ts";
 import { type RelayProcess, startRelayProcess } from "../relay/process.ts";
-import { freePorts } from "../support/mod.ts";
+import { freePort } from "../support/mod.ts";
 
 export interface Stack extends AsyncDisposable {
   readonly api: TestApi;
@@ -26,13 +26,12 @@ export async function startStack(): Promise<Stack> {
   opened.defer(() => api.close());
   const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
   opened.defer(() => Deno.remove(dataDir, { recursive: true }));
-  const [quicPort, grpcPort] = freePorts(2).map(String);
   const environment = {
     STATIC_DATA_DIR: dataDir,
     STATIC_API_URL: api.url,
     STATIC_RELAY_SECRET: relaySecret,
-    STATIC_RELAY_QUIC_PORT: quicPort ?? "",
-    STATIC_RELAY_GRPC_PORT: grpcPort ?? "",
+    STATIC_RELAY_QUIC_PORT: String(freePort()),
+    STATIC_RELAY_GRPC_PORT: String(freePort()),
   };
   let relay: RelayProcess = await startRelayProcess(environment);
   opened.defer(() => relay.stop());
