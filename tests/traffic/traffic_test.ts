@@ -23,12 +23,12 @@ const capture = packetCapture.met ? "packets" : "sockets";
 const quic: Group = { transport: "quic", cover, capture, states };
 const grpc: Group = { transport: "grpc", cover, capture, states };
 const cells: Group = { transport: "cells", cover, capture, states };
-/** No slot is filled: this client may not spend a byte on cover. */
+/** No slot is filled: this client may not spend a byte on cover. Three that say something every second: one says too little. */
 const unfilled: Group = {
   transport: "quic",
   cover: { ...cover, budget: { bytes: 0, period: "day" } },
   capture,
-  states: ["busy", "idle", "second"],
+  states: ["busy", "idle", "second", "second", "second"],
 };
 /** As on a machine without Wireshark, on every machine. */
 const bySockets: readonly Group[] = [
@@ -75,7 +75,7 @@ testWhen(node, "over grpc, idle, busy, joining and occasional sessions look the 
 });
 
 if (stress) {
-  // Not judged: a cell up waits for the answer to the one before, which the relay's work delays.
+  // Not judged: requests on several connections are no stream of cells, and on a busy machine several leave together.
   Deno.test("over CellUp and CellDown, idle, busy, joining and occasional sessions: reported", async () => {
     console.log(judge(cells, await recordingOf(cells), random).table.join("\n"));
   });
@@ -99,9 +99,8 @@ if (stress) {
         stretches.filter((stretch) => stretch.state === state).flatMap(({ units }) => units).length
       );
       assert((busy ?? 0) > 5 * ((idle ?? 0) + 1), `${direction}: ${idle} units idle, ${busy} busy`);
-      // A second has one unit in twenty slots: too few for the last digit of p, and plenty for the classifier.
       const comparison = compare(stretches, { direction, states: ["busy", "second"] }, random);
-      assert(isBeyondDoubt(comparison) || comparison.cells.value > 0.9, describe(comparison));
+      assert(isBeyondDoubt(comparison), describe(comparison));
     }
   });
 }
