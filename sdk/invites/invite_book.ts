@@ -21,6 +21,7 @@ import {
 import { createError, type StaticError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 import type { RelaySession } from "../session/ports.ts";
+import { Serial } from "../serial.ts";
 import type { RecordStore } from "../store/mod.ts";
 import { decodeFields, encodeFields } from "../stored_fields.ts";
 
@@ -38,8 +39,10 @@ interface InviteRecord {
   readonly secret: Uint8Array;
   readonly expiresAtMs: number;
   readonly uses: number;
-  /** Hashes of the KeyPackages that were let in, in hexadecimal: a request that comes again is no second use. */
+  /** Hashes of the KeyPackages that may come in, in hexadecimal: a request that comes again is no second use. */
   readonly admitted: readonly string[];
+  /** Those of them that did come in: a request that comes again is of no use. Who was removed must be invited anew. */
+  readonly entered: readonly string[];
 }
 
 export interface InviteBookDeps {
@@ -55,8 +58,12 @@ const secretBytes = 32;
 const dayMs = 24 * 60 * 60 * 1000;
 const maxExpiryMs = 365 * dayMs;
 
+type JoinRequest = NoticeBody<"DeliverJoinRequest">;
+
 export class InviteBook {
   readonly #deps: InviteBookDeps;
+  /** What is read and written again: an invite that is revoked meanwhile must not come back. */
+  readonly #changes = new Serial();
 
   constructor(deps: InviteBookDeps) {
     this.#deps = deps;
@@ -77,7 +84,7 @@ export class InviteBook {
     const secret = this.#deps.runtime.randomBytes(secretBytes);
     const inviteId = inviteIdOf(secret);
     const expiresAtMs = Math.ceil(this.#deps.relayNowMs() + expiresInMs);
-    await this.#put(inviteId, { channelId, name, secret, expiresAtMs, uses, admitted: [] });
+    await this.#put(inviteId, { channelId, name, secret, expiresAtMs, uses, admitted: [], entered: [] });
     await this.#deps.session.call("RegisterInvite", { channelId, inviteId, expiresAtMs, uses });
     return formatInviteToken({ channelId, name, inviter: this.#deps.agentId, secret });
   }
@@ -86,40 +93,57 @@ export class InviteBook {
   async revoke(inviteId: InviteId): Promise<void> {
     const invite = await this.#get(inviteId);
     if (invite === undefined) return;
-    await this.#deps.store.delete(kind, inviteId);
+    await this.#changes.run(() => this.#deps.store.delete(kind, inviteId));
     await this.#deps.session.call("RevokeInvite", { channelId: invite.channelId, inviteId });
   }
 
   /** Whether a request is by somebody with the invite's secret and for this very KeyPackage. If so its use is counted. */
-  async admit(request: NoticeBody<"DeliverJoinRequest">): Promise<StaticError | undefined> {
-    const { inviteId, channelId, keyPackage, mac } = request;
-    const invite = await this.#get(inviteId);
-    if (invite === undefined || invite.channelId !== channelId) {
-      return createError("join_rejected", "The invite is not known or was revoked; ask for a new one");
-    }
-    const { name, secret } = invite;
-    const expected = joinMac(secret, { channelId, name, inviter: this.#deps.agentId, keyPackage });
-    if (!equalBytes(expected, mac)) {
-      return createError(
-        "join_rejected",
-        "The request was not made with the invite's secret, or was changed on its way",
-      );
-    }
-    if (this.#deps.relayNowMs() > invite.expiresAtMs) {
-      return createError("join_rejected", "The invite has expired; ask for a new one");
-    }
-    const hash = bytesToHex(sha256(keyPackage));
-    if (invite.admitted.includes(hash)) return undefined;
-    if (invite.admitted.length >= invite.uses) {
-      return createError("join_rejected", "The invite has been used as often as it may; ask for a new one");
-    }
-    await this.#put(inviteId, { ...invite, admitted: [...invite.admitted, hash] });
-    return undefined;
+  admit(request: JoinRequest): Promise<StaticError | undefined> {
+    return this.#changes.run(async () => {
+      const { inviteId, channelId, keyPackage, mac } = request;
+      const invite = await this.#get(inviteId);
+      if (invite === undefined || invite.channelId !== channelId) {
+        return createError("join_rejected", "The invite is not known or was revoked; ask for a new one");
+      }
+      const { name, secret, admitted, entered } = invite;
+      const expected = joinMac(secret, { channelId, name, inviter: this.#deps.agentId, keyPackage });
+      if (!equalBytes(expected, mac)) {
+        return createError(
+          "join_rejected",
+          "The request was not made with the invite's secret, or was changed on its way",
+        );
+      }
+      if (this.#deps.relayNowMs() > invite.expiresAtMs) {
+        return createError("join_rejected", "The invite has expired; ask for a new one");
+      }
+      const hash = hashOf(request);
+      if (entered.includes(hash)) {
+        return createError("join_rejected", "The agent came in with this request before; ask for a new invite");
+      }
+      if (admitted.includes(hash)) return undefined;
+      if (admitted.length >= invite.uses) {
+        return createError("join_rejected", "The invite has been used as often as it may; ask for a new one");
+      }
+      await this.#put(inviteId, { ...invite, admitted: [...admitted, hash] });
+      return undefined;
+    });
   }
 
   /** Whether this very KeyPackage was admitted before. */
-  async hasAdmitted({ inviteId, keyPackage }: NoticeBody<"DeliverJoinRequest">): Promise<boolean> {
-    return (await this.#get(inviteId))?.admitted.includes(bytesToHex(sha256(keyPackage))) ?? false;
+  async hasAdmitted(request: JoinRequest): Promise<boolean> {
+    return (await this.#get(request.inviteId))?.admitted.includes(hashOf(request)) ?? false;
+  }
+
+  /** They are members now: their requests let nobody in any more. */
+  enter(requests: readonly JoinRequest[]): Promise<void> {
+    return this.#changes.run(async () => {
+      for (const inviteId of new Set(requests.map((request) => request.inviteId))) {
+        const invite = await this.#get(inviteId);
+        if (invite === undefined) continue;
+        const hashes = requests.filter((request) => request.inviteId === inviteId).map(hashOf);
+        await this.#put(inviteId, { ...invite, entered: [...new Set([...invite.entered, ...hashes])] });
+      }
+    });
   }
 
   /** Deletes what has expired. */
@@ -137,8 +161,8 @@ export class InviteBook {
   }
 
   async #put(inviteId: InviteId, invite: InviteRecord): Promise<void> {
-    const { channelId, name, secret, expiresAtMs, uses, admitted } = invite;
-    const fields = [channelId, name, secret, expiresAtMs, uses, [...admitted]];
+    const { channelId, name, secret, expiresAtMs, uses, admitted, entered } = invite;
+    const fields = [channelId, name, secret, expiresAtMs, uses, [...admitted], [...entered]];
     await this.#deps.store.put(kind, inviteId, encodeFields(version, fields));
   }
 }
@@ -152,5 +176,10 @@ function decode(record: Uint8Array): InviteRecord {
     expiresAtMs: fields.number(3),
     uses: fields.number(4),
     admitted: fields.list(5).map(String),
+    entered: fields.list(6).map(String),
   };
+}
+
+function hashOf({ keyPackage }: JoinRequest): string {
+  return bytesToHex(sha256(keyPackage));
 }

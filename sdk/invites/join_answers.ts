@@ -82,19 +82,20 @@ export class JoinAnswers {
       }
       const verdict = engine === undefined ? notHere() : await this.#judge(request, engine);
       if (verdict instanceof StaticError) await this.#reject(request, verdict, engine);
+      else if (verdict === "entered") await this.#settle([request]);
       else admitted.push(verdict);
     }
     if (engine !== undefined && admitted.length > 0) await this.#admit(engine, admitted);
   }
 
-  async #judge(request: JoinRequest, engine: ChannelEngine): Promise<Admitted | StaticError> {
+  async #judge(request: JoinRequest, engine: ChannelEngine): Promise<Admitted | StaticError | "entered"> {
     try {
       const applicant = readApplicant(request.keyPackage, this.#agent.relayNowMs);
       if (applicant.agentId !== request.agentId) {
         return createError("key_package_invalid", "The KeyPackage is of another agent than the request");
       }
       const again = await this.#book.hasAdmitted(request);
-      if (again && engine.membership.memberOf(applicant.agentId) !== undefined) return { request, applicant, again };
+      if (again && engine.membership.memberOf(applicant.agentId) !== undefined) return "entered";
       const verdict = judgeApplicant(engine.membership, applicant);
       if (verdict instanceof StaticError) return verdict;
       return await this.#book.admit(request) ?? { request, applicant, again };
@@ -123,7 +124,13 @@ export class JoinAnswers {
       for (const each of admitted) await this.#admit(engine, [each]);
       return;
     }
-    for (const { request } of admitted) this.#waiting.get(engine.channelId)?.delete(request.requestId);
+    await this.#settle(admitted.map(({ request }) => request));
+  }
+
+  /** Those who asked are members. */
+  async #settle(requests: readonly JoinRequest[]): Promise<void> {
+    await this.#book.enter(requests);
+    for (const { channelId, requestId } of requests) this.#waiting.get(channelId)?.delete(requestId);
   }
 
   async #rejectAll(admitted: readonly Admitted[], error: StaticError, engine: ChannelEngine): Promise<void> {

@@ -55,22 +55,44 @@ Deno.test("an agent that lost a race and its connection before it heard the winn
   assertEquals(await read(await alice.channel(), 1), ["here again"]);
 });
 
-Deno.test("a request that a lost relay made a guest repeat does not throw it out again", async () => {
-  await using stage = await Stage.open();
-  const { alice, bob } = await stage.pair();
-  const requests: NoticeBody<"DeliverJoinRequest">[] = [];
-  alice.session.tampering.notice = (notice) => {
-    if (notice.operation === "DeliverJoinRequest") requests.push(notice.body);
+/** Hears the next request to join; what it answers delivers it once more, under another number. */
+function replayOf(inviter: Actor): () => void {
+  let heard: NoticeBody<"DeliverJoinRequest"> | undefined;
+  inviter.session.tampering.notice = (notice) => {
+    if (notice.operation === "DeliverJoinRequest") heard ??= notice.body;
     return [notice];
   };
+  return () => {
+    assert(heard);
+    const requestId = binaryIdFromBytes<JoinRequestId>(crypto.getRandomValues(new Uint8Array(16)));
+    inviter.session.inject({ kind: "notice", operation: "DeliverJoinRequest", body: { ...heard, requestId } });
+  };
+}
+
+Deno.test("a request of somebody who came in with it and was removed does not let it in again", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const replay = replayOf(alice);
   const token = await alice.manager.invite(name, { uses: 2 });
   const carol = await stage.actor("carol");
   await carol.manager.joinWithToken(name, token);
-  const [first] = requests;
-  assert(first);
-  // As from a relay that was restarted: the same request under another number, after the first was answered.
-  const requestId = binaryIdFromBytes<JoinRequestId>(crypto.getRandomValues(new Uint8Array(16)));
-  alice.session.inject({ kind: "notice", operation: "DeliverJoinRequest", body: { ...first, requestId } });
+  const channel = await alice.channel();
+  await channel.removeMember(carol.client.agentId);
+  replay();
+  await until("it is refused", () => channel.health().issues.some(({ kind }) => kind === "refused_join"));
+  assert(!channel.members().some(({ agentId }) => agentId === carol.client.agentId));
+  await allAgree(alice, bob);
+});
+
+Deno.test("a request that a lost relay made a guest repeat does not throw it out again", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const replay = replayOf(alice);
+  const token = await alice.manager.invite(name, { uses: 2 });
+  const carol = await stage.actor("carol");
+  await carol.manager.joinWithToken(name, token);
+  // As from a relay that was restarted after the first was answered.
+  replay();
   // Requests are answered in order: with this one, that one is.
   const dave = await stage.actor("dave");
   await dave.manager.joinWithToken(name, token);
