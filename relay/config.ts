@@ -68,6 +68,12 @@ const coreLimits: readonly Limit<Numeric<CoreConfig>>[] = [
     min: limits.envelopeBytes,
     max: Number.MAX_SAFE_INTEGER,
   },
+  {
+    name: "STATIC_RELAY_ACCOUNT_LOG_BYTES",
+    field: "logBytesPerAccount",
+    min: limits.envelopeBytes,
+    max: Number.MAX_SAFE_INTEGER,
+  },
   { name: "STATIC_RELAY_DRAIN_SECONDS", field: "drainMs", min: 0, max: 600, seconds: true },
 ];
 

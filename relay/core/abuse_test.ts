@@ -126,6 +126,41 @@ worldTest(
   { config: { logBytesPerChannel: 20_000 } },
 );
 
+worldTest("an account fills no disk by spreading what nobody takes over many channels", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const { agentId } = createAgent(20);
+  const fill = async (number: number): Promise<unknown> => {
+    const channelId = await alice.createChannel(number, parseChannelName(`a/b/${number}`));
+    await alice.commit(channelId, 0, { added: [agentId] });
+    const welcome = createWelcome(1, 5_000);
+    return alice.client.call("SendWelcome", { channelId, epoch: 1, recipients: [agentId], welcome });
+  };
+  await fill(1);
+  await fill(2);
+  await refused("queue_full", fill(3));
+}, { config: { logBytesPerChannel: 20_000, logBytesPerAccount: 30_000 } });
+
+worldTest("an account that adds somebody everywhere is stopped until it comes; others still add it", async (world) => {
+  const [alice, bob] = [await Actor.connect(world, 1), await Actor.connect(world, 2)];
+  const other = await Actor.connect(world, 3);
+  const made = [];
+  for (let number = 1; number <= 3; number++) {
+    made.push(await alice.createChannel(number, parseChannelName(`a/b/${number}`)));
+  }
+  const [first, second, third] = made;
+  if (first === undefined || second === undefined || third === undefined) throw new Error("three were made");
+  await alice.commit(first, 0, { added: [bob.agentId] });
+  await alice.commit(second, 0, { added: [bob.agentId] });
+  await refused("queue_full", alice.commit(third, 0, { added: [bob.agentId] }));
+  // Again into the same channel is not one more.
+  await alice.commit(second, 1, { removed: [bob.agentId], added: [bob.agentId] });
+  await other.commit(await other.createChannel(4, parseChannelName("c/d/4")), 0, { added: [bob.agentId] });
+  await bob.subscribe(first);
+  await bob.acknowledge(first, 1);
+  await world.time.advance(2_000);
+  await alice.commit(third, 0, { added: [bob.agentId] });
+}, { config: { joiningPerAccount: 2 } });
+
 worldTest("who connects costs what waits for it, not what its account has", async (world) => {
   const { alice, bob, channelId } = await createPair(world);
   for (let number = 2; number < 10; number++) await alice.createChannel(number, parseChannelName(`a/b/${number}`));

@@ -17,8 +17,11 @@ export interface CoreConfig {
   readonly authenticationMs: number;
   readonly sessionsPerAccount: number;
   readonly channelsPerAccount: number;
-  /** Commits and Welcomes that one channel may keep on disk, for members that have not taken them. */
+  /** Commits and Welcomes that one channel may keep on disk, for members that have not taken them, and all of an account. */
   readonly logBytesPerChannel: number;
+  readonly logBytesPerAccount: number;
+  /** Channels of one account that one agent was added to and has not come into: a Welcome each is pushed when it connects. */
+  readonly joiningPerAccount: number;
   readonly subscriptionsPerSession: number;
   /** Requests of one session under way; above it the session is not read. */
   readonly requestsInFlight: number;
@@ -72,6 +75,8 @@ export const defaultCoreConfig: CoreConfig = {
   sessionsPerAccount: 5_000,
   channelsPerAccount: 10_000,
   logBytesPerChannel: 256 * 1024 * 1024,
+  logBytesPerAccount: 4 * 1024 * 1024 * 1024,
+  joiningPerAccount: 256,
   subscriptionsPerSession: 1_000,
   requestsInFlight: 64,
   highWaterBytes: 256 * 1024,

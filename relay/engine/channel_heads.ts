@@ -4,7 +4,6 @@
  */
 import type { AccountId, AgentId, ChannelId, ChannelName } from "../../proto/mod.ts";
 import type { Database, Statement } from "./database.ts";
-import type { NewEntry } from "./engine.ts";
 
 export interface ChannelHead {
   /** Stands for the id in other tables. */
@@ -18,8 +17,6 @@ export interface ChannelHead {
   head: number;
   messages: number;
   messageBytes: number;
-  /** What bodies of other entries take; undefined until somebody needs to know. */
-  otherBytes: number | undefined;
   snapshotSequence: number;
   closedAtMs: number | undefined;
   /** The oldest message is not at or before this position. */
@@ -52,7 +49,6 @@ export class ChannelHeads {
   readonly #update: Statement;
   readonly #close: Statement;
   readonly #setOldest: Statement;
-  readonly #otherBytes: Statement<{ bytes: number }>;
   readonly #heads = new Map<ChannelId, ChannelHead>();
   readonly #changed = new Set<ChannelHead>();
 
@@ -63,16 +59,6 @@ export class ChannelHeads {
     // Apart, because these change indexes that the other numbers are not part of.
     this.#close = database.prepare("UPDATE channel SET closed_at_ms = ? WHERE number = ?");
     this.#setOldest = database.prepare("UPDATE channel SET oldest_ms = ? WHERE number = ?");
-    this.#otherBytes = database.prepare(`
-      SELECT coalesce(sum(length(body)), 0) AS bytes FROM entry INDEXED BY entry_other
-      WHERE channel = ? AND kind <> 'message'`);
-  }
-
-  /** Whether the log may grow by this entry. */
-  hasRoom(head: ChannelHead, { kind, body, maxLogBytes }: NewEntry): boolean {
-    if (maxLogBytes === undefined || kind === "message") return true;
-    head.otherBytes ??= this.#otherBytes.get(head.number)?.bytes ?? 0;
-    return head.otherBytes + body.length <= maxLogBytes;
   }
 
   find(channelId: ChannelId): ChannelHead | undefined {
@@ -150,7 +136,6 @@ function headOf(row: Row): ChannelHead {
     head: row.head,
     messages: row.messages,
     messageBytes: row.message_bytes,
-    otherBytes: undefined,
     snapshotSequence: row.snapshot_sequence,
     closedAtMs: row.closed_at_ms ?? undefined,
     messagesAfter: 0,

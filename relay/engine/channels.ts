@@ -2,7 +2,15 @@
 import type { AccountId, ChannelId } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
-import type { ChannelPage, ChannelRecord, CreateOutcome, ListQuery, NewChannel, Snapshot } from "./engine.ts";
+import type {
+  ChannelPage,
+  ChannelRecord,
+  CreateOutcome,
+  JoiningQuery,
+  ListQuery,
+  NewChannel,
+  Snapshot,
+} from "./engine.ts";
 
 export class Channels {
   readonly #heads: ChannelHeads;
@@ -39,12 +47,10 @@ export class Channels {
           SELECT id FROM channel WHERE account = ?2 AND closed_at_ms IS NULL AND id > ?3 ORDER BY id LIMIT ?4)
       ) ORDER BY id LIMIT ?4`);
     this.#listJoining = database.prepare(`
-      SELECT id FROM listing
-        JOIN channel ON channel.id = channel_id AND closed_at_ms IS NULL
-        JOIN cursor ON cursor.channel = channel.number AND cursor.agent = listing.agent
-        JOIN entry ON entry.channel = channel.number AND sequence = consumed + 1
-          AND kind = 'commit' AND sender <> listing.agent
-      WHERE listing.agent = ? AND channel_id > ? ORDER BY channel_id LIMIT ?`);
+      SELECT id FROM cursor INDEXED BY cursor_joining
+        CROSS JOIN channel ON number = channel AND closed_at_ms IS NULL AND id > ?3
+        CROSS JOIN listing ON listing.agent = cursor.agent AND channel_id = id
+      WHERE cursor.agent = ?1 AND joining IS NOT NULL AND joining = coalesce(?2, joining) ORDER BY id LIMIT ?4`);
     this.#count = database.prepare(
       "SELECT count(*) AS channels FROM channel WHERE account = ? AND closed_at_ms IS NULL",
     );
@@ -93,8 +99,8 @@ export class Channels {
     return pageOf(this.#list.all(agentId, account, after ?? "", limit + 1), limit);
   }
 
-  listJoining({ agentId, after, limit }: Omit<ListQuery, "account">): ChannelPage {
-    return pageOf(this.#listJoining.all(agentId, after ?? "", limit + 1), limit);
+  listJoining({ agentId, account, after, limit }: JoiningQuery): ChannelPage {
+    return pageOf(this.#listJoining.all(agentId, account ?? null, after ?? "", limit + 1), limit);
   }
 
   aged(beforeMs: number, limit: number): ChannelId[] {

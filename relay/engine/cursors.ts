@@ -14,7 +14,7 @@ export class Cursors {
     this.#all = database.prepare("SELECT agent, consumed FROM cursor WHERE channel = ? ORDER BY agent");
     // Only a cursor that is there: a late acknowledgement must not bring back one that was dropped.
     this.#move = database.prepare(
-      "UPDATE cursor SET consumed = ?1 WHERE channel = ?2 AND agent = ?3 AND consumed < ?1",
+      "UPDATE cursor SET consumed = ?1, joining = NULL WHERE channel = ?2 AND agent = ?3 AND consumed < ?1",
     );
     // Not of somebody who was added again while the call was under way: its cursor is of its new membership.
     this.#drop = database.prepare(`

@@ -7,7 +7,7 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { EngineError, faultOf } from "./errors.ts";
 import { type OpenForSync, openForSync as openReally, type SyncHandle } from "./sync_handle.ts";
-import { applicationId, laterIndexes, pageBytes, schema, schemaVersion } from "./schema.ts";
+import { applicationId, pageBytes, schema, schemaVersion } from "./schema.ts";
 
 export type Value = string | number | null | Uint8Array;
 
@@ -203,7 +203,6 @@ function configure(sqlite: DatabaseSync, path: string): void {
     sqlite.exec(`BEGIN; ${schema};
       PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
   }
-  sqlite.exec(laterIndexes);
 }
 
 function checkVersion(path: string, application: number, version: number): void {

@@ -13,10 +13,10 @@ export interface Engine {
   /** Ids of the open channels that list this agent or were created by this account, ascending. */
   listChannels(query: ListQuery): Promise<ChannelPage>;
   /**
-   * Open channels that list this agent and whose next entry for it is another's commit, ascending: all in which it has not consumed
-   * the entry that added it are among them.
+   * Open channels that list this agent since an entry that it has not consumed, ascending. With an account, those that were
+   * created by it. Costs what it answers, however many channels list the agent.
    */
-  listJoining(query: Omit<ListQuery, "account">): Promise<ChannelPage>;
+  listJoining(query: JoiningQuery): Promise<ChannelPage>;
 
   /** Channels that hold an application message older than this: they want care although nobody uses them. */
   agedChannels(query: { readonly beforeMs: number; readonly limit: number }): Promise<readonly ChannelId[]>;
@@ -109,6 +109,8 @@ export interface ListQuery {
   readonly limit: number;
 }
 
+export type JoiningQuery = Omit<ListQuery, "account"> & Partial<Pick<ListQuery, "account">>;
+
 export const entryKinds = ["message", "commit", "welcome", "leave", "lapse", "close"] as const;
 export type EntryKind = (typeof entryKinds)[number];
 
@@ -133,8 +135,15 @@ export interface NewEntry extends EntryHead {
   readonly commitHash?: Uint8Array;
   /** Paid from this lease, in the same transaction. */
   readonly charge?: Charge;
-  /** What bodies of entries other than messages may take in this log, this one included. */
-  readonly maxLogBytes?: number;
+  /** Without it, an entry is never refused for want of room. */
+  readonly room?: Room;
+}
+
+/** What bodies of entries other than messages may take, the new one included. */
+export interface Room {
+  readonly channelBytes: number;
+  /** In all channels of the account that made this one, until those that were closed are forgotten. */
+  readonly accountBytes: number;
 }
 
 export interface Entry extends EntryHead {
@@ -160,14 +169,14 @@ export interface Appended {
   readonly timeMs: number;
 }
 
-/** Checked in this order: channel, key, epoch, charge, length of the log. */
+/** Checked in this order: channel, key, epoch, charge, room. */
 export type AppendOutcome =
   | ({ readonly kind: "appended" } & Appended)
   | ({ readonly kind: "duplicate" } & Appended)
   | { readonly kind: "no_channel" }
   | { readonly kind: "conflict"; readonly epoch: number }
   | { readonly kind: "lease_spent" }
-  | { readonly kind: "full" };
+  | { readonly kind: "full"; readonly of: "channel" | "account" };
 
 export interface CommitTrace {
   readonly sequence: number;

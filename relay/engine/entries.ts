@@ -15,6 +15,7 @@ import type {
 } from "./engine.ts";
 import { engineLimits } from "./input.ts";
 import type { Leases } from "./leases.ts";
+import type { LogBytes } from "./log_bytes.ts";
 
 interface EntryRow {
   sequence: number;
@@ -44,9 +45,16 @@ interface TraceRow {
   time_ms: number;
 }
 
+interface EntriesDeps {
+  readonly heads: ChannelHeads;
+  readonly leases: Leases;
+  readonly logBytes: LogBytes;
+}
+
 export class Entries {
   readonly #heads: ChannelHeads;
   readonly #leases: Leases;
+  readonly #logBytes: LogBytes;
   readonly #insert: Statement;
   readonly #insertKey: Statement;
   readonly #insertTrace: Statement;
@@ -58,9 +66,10 @@ export class Entries {
   readonly #key: Statement<KeyRow>;
   readonly #trace: Statement<TraceRow>;
 
-  constructor(database: Database, heads: ChannelHeads, leases: Leases) {
+  constructor(database: Database, { heads, leases, logBytes }: EntriesDeps) {
     this.#heads = heads;
     this.#leases = leases;
+    this.#logBytes = logBytes;
     this.#insert = database.prepare(`
       INSERT INTO entry (channel, sequence, kind, epoch, sender, time_ms, body) VALUES (?, ?, ?, ?, ?, ?, ?)`);
     this.#insertKey = database.prepare(`
@@ -69,7 +78,9 @@ export class Entries {
       INSERT INTO commit_trace (channel, epoch, sequence, commit_hash, sender, time_ms) VALUES (?, ?, ?, ?, ?, ?)`);
     this.#insertListing = database.prepare("INSERT OR IGNORE INTO listing (agent, channel_id) VALUES (?, ?)");
     this.#deleteListing = database.prepare("DELETE FROM listing WHERE agent = ? AND channel_id = ?");
-    this.#startCursor = database.prepare("INSERT OR REPLACE INTO cursor (channel, agent, consumed) VALUES (?, ?, ?)");
+    this.#startCursor = database.prepare(
+      "INSERT OR REPLACE INTO cursor (channel, agent, consumed, joining) VALUES (?, ?, ?, ?)",
+    );
     this.#next = database.prepare(`
       SELECT sequence, kind, epoch, sender, time_ms, body FROM entry
       WHERE channel = ? AND sequence > ? ORDER BY sequence LIMIT 1`);
@@ -80,20 +91,20 @@ export class Entries {
       SELECT sequence, commit_hash, sender, time_ms FROM commit_trace WHERE channel = ? AND epoch = ?`);
   }
 
-  /** Checks in the order of `AppendOutcome`: channel, key, epoch, charge, length of the log. */
+  /** Checks in the order of `AppendOutcome`: channel, key, epoch, charge, room. */
   append(channelId: ChannelId, entry: NewEntry): AppendOutcome {
     const channel = this.#heads.findOpen(channelId);
     if (channel === undefined) return { kind: "no_channel" };
     const current = channel.epoch === entry.epoch;
     const paid = entry.charge === undefined || this.#leases.canPay(entry.charge);
-    const full = current && !this.#heads.hasRoom(channel, entry);
+    const full = current ? this.#logBytes.full(channel, entry) : undefined;
     const appended = { sequence: channel.head + 1, epoch: entry.epoch, timeMs: entry.timeMs };
     // Usually it is accepted, and then inserting the key is what finds out whether it is new.
-    if (!current || !paid || full || !this.#rememberKey(channel, entry.key, appended)) {
+    if (!current || !paid || full !== undefined || !this.#rememberKey(channel, entry.key, appended)) {
       const original = this.#findKey(channel, entry.key);
       if (original !== undefined) return { kind: "duplicate", ...original };
       if (!current) return { kind: "conflict", epoch: channel.epoch };
-      return { kind: paid ? "full" : "lease_spent" };
+      return paid && full !== undefined ? { kind: "full", of: full } : { kind: "lease_spent" };
     }
     if (entry.charge !== undefined) this.#leases.pay(entry.charge);
     this.#write(channel, entry, appended.sequence);
@@ -114,14 +125,14 @@ export class Entries {
     for (const agent of entry.removed) this.#deleteListing.run(agent, channel.channelId);
     for (const agent of entry.added) {
       this.#insertListing.run(agent, channel.channelId);
-      this.#startCursor.run(channel.number, agent, sequence - 1);
+      this.#startCursor.run(channel.number, agent, sequence - 1, channel.account);
     }
     if (kind === "message") {
       if (channel.messages === 0) this.#heads.setOldest(channel, timeMs);
       channel.messages++;
       channel.messageBytes += body.length;
-    } else if (channel.otherBytes !== undefined) {
-      channel.otherBytes += body.length;
+    } else {
+      this.#logBytes.changed(channel, body.length);
     }
     if (kind === "close") this.#heads.close(channel, timeMs);
     channel.head = sequence;

@@ -1,6 +1,6 @@
 /** What callers may give an engine. Checked before anything is queued, so that no group is undone for one caller's mistake. */
 import { limits } from "../../proto/mod.ts";
-import { entryKinds, type NewChannel, type NewEntry, type Snapshot } from "./engine.ts";
+import { entryKinds, type NewChannel, type NewEntry, type Room, type Snapshot } from "./engine.ts";
 import { EngineError } from "./errors.ts";
 
 const KiB = 1024;
@@ -61,8 +61,13 @@ export function checkEntry(entry: NewEntry): void {
     refuse("entry", "a commit has a commit hash, and nothing else has");
   }
   if (entry.commitHash !== undefined) checkBytes("commit hash", entry.commitHash, engineLimits.commitHashBytes);
-  if (entry.maxLogBytes !== undefined) checkCount("length of the log", entry.maxLogBytes);
+  if (entry.room !== undefined) checkRoom(entry.room);
   if (entry.charge !== undefined) checkCount("charge", entry.charge.payloadBytes);
+}
+
+function checkRoom({ channelBytes, accountBytes }: Room): void {
+  checkCount("room in the channel", channelBytes);
+  checkCount("room of the account", accountBytes);
 }
 
 export function checkSnapshot({ sequence, state }: Snapshot): void {

@@ -30,6 +30,7 @@ export const schema = `
   CREATE UNIQUE INDEX channel_nonce ON channel (creator, nonce);
   CREATE UNIQUE INDEX channel_name ON channel (account, name) WHERE closed_at_ms IS NULL;
   CREATE INDEX channel_account ON channel (account, id) WHERE closed_at_ms IS NULL;
+  CREATE INDEX channel_any_account ON channel (account);
   CREATE INDEX channel_oldest ON channel (oldest_ms) WHERE closed_at_ms IS NULL AND oldest_ms IS NOT NULL;
   CREATE INDEX channel_closed ON channel (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
 
@@ -46,12 +47,15 @@ export const schema = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX listing_channel ON listing (channel_id);
 
+  -- Who was added and has consumed nothing since is joining: the account that made the channel, so that it can be counted.
   CREATE TABLE cursor (
     channel  INTEGER NOT NULL,
     agent    TEXT    NOT NULL,
     consumed INTEGER NOT NULL,
+    joining  TEXT,
     PRIMARY KEY (channel, agent)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX cursor_joining ON cursor (agent, joining) WHERE joining IS NOT NULL;
 
   -- A row that holds a body belongs in a rowid table: in others, long rows spill into pages of their own.
   CREATE TABLE entry (
@@ -65,6 +69,8 @@ export const schema = `
     body     BLOB    NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX entry_position ON entry (channel, sequence);
+  -- Adding up what is not a message passes over the messages, of which there may be many.
+  CREATE INDEX entry_other ON entry (channel) WHERE kind <> 'message';
 
   -- Sequences are dense, so a gap is a range and its length is the number of messages that are gone.
   CREATE TABLE gap (
@@ -117,9 +123,3 @@ export const schema = `
     stopped       INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 `;
-
-/**
- * Made wherever it is missing, also in files of relays that did not have it: an index changes nothing that they read. Through
- * it, adding up what is not a message passes over the messages, of which there may be many.
- */
-export const laterIndexes = "CREATE INDEX IF NOT EXISTS entry_other ON entry (channel) WHERE kind <> 'message'";

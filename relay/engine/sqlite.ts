@@ -15,6 +15,7 @@ import type {
   CommitTrace,
   CreateOutcome,
   Engine,
+  JoiningQuery,
   KeyPackagePools,
   LeaseBook,
   ListQuery,
@@ -31,6 +32,7 @@ import { GroupCommit } from "./group_commit.ts";
 import { checkChannel, checkCount, checkEntry, checkSnapshot, engineLimits } from "./input.ts";
 import { createKeyPackagePools } from "./key_package_pools.ts";
 import { createLeaseBook, Leases } from "./leases.ts";
+import { LogBytes } from "./log_bytes.ts";
 import { createRecords } from "./records.ts";
 import { Trimming } from "./trimming.ts";
 import { type Listener, Watchers } from "./watchers.ts";
@@ -65,6 +67,7 @@ class SqliteEngine implements Engine {
   constructor(database: Database, watchers: Watchers, onFailed: (error: EngineError) => void) {
     const heads = new ChannelHeads(database);
     const leases = new Leases(database);
+    const logBytes = new LogBytes(database);
     this.#database = database;
     this.#watchers = watchers;
     this.#commits = new GroupCommit({
@@ -77,15 +80,16 @@ class SqliteEngine implements Engine {
       rollback: () => {
         database.rollback();
         heads.reset();
+        logBytes.reset();
         leases.reset();
       },
       sync: () => database.sync(),
       checkpoint: () => database.checkpoint(),
     }, onFailed);
     this.#channels = new Channels(database, heads);
-    this.#entries = new Entries(database, heads, leases);
+    this.#entries = new Entries(database, { heads, leases, logBytes });
     this.#cursors = new Cursors(database, heads);
-    this.#trimming = new Trimming(database, heads, this.#commits);
+    this.#trimming = new Trimming(database, { heads, logBytes }, this.#commits);
     this.records = createRecords(database, this.#commits);
     this.leases = createLeaseBook(leases, this.#commits);
   }
@@ -108,7 +112,7 @@ class SqliteEngine implements Engine {
     return await this.#commits.read(() => this.#channels.list(query));
   }
 
-  async listJoining(query: Omit<ListQuery, "account">): Promise<ChannelPage> {
+  async listJoining(query: JoiningQuery): Promise<ChannelPage> {
     checkCount("limit", query.limit, engineLimits.channelsPerPage);
     return await this.#commits.read(() => this.#channels.listJoining(query));
   }

@@ -6,6 +6,7 @@ import type { ChannelId, GapReason } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
 import { type GroupCommit, nextTurn } from "./group_commit.ts";
+import type { LogBytes } from "./log_bytes.ts";
 
 interface Victim {
   number: number;
@@ -26,8 +27,14 @@ const sliceRows = 100;
 /** Long bodies lie in chains of pages that are freed one by one. */
 const sliceBytes = 1024 * 1024;
 
+interface TrimmingDeps {
+  readonly heads: ChannelHeads;
+  readonly logBytes: LogBytes;
+}
+
 export class Trimming {
   readonly #heads: ChannelHeads;
+  readonly #logBytes: LogBytes;
   readonly #commits: GroupCommit;
   readonly #oldest: Statement<Victim>;
   readonly #oldestMessages: Statement<Victim>;
@@ -45,8 +52,9 @@ export class Trimming {
   readonly #purgeRest: readonly Statement[];
   readonly #purgeListings: Statement;
 
-  constructor(database: Database, heads: ChannelHeads, commits: GroupCommit) {
+  constructor(database: Database, { heads, logBytes }: TrimmingDeps, commits: GroupCommit) {
     this.#heads = heads;
+    this.#logBytes = logBytes;
     this.#commits = commits;
     // length() of a BLOB does not read it.
     const victims = (condition: string): Statement<Victim> =>
@@ -136,7 +144,7 @@ export class Trimming {
     for (const { number, sequence, message, bytes } of victims) {
       this.#delete.run(number);
       if (message === 0) {
-        if (channel.otherBytes !== undefined) channel.otherBytes -= bytes;
+        this.#logBytes.changed(channel, -bytes);
         continue;
       }
       channel.messages--;

@@ -9,6 +9,11 @@ export interface Settled extends Appended {
   readonly duplicate: boolean;
 }
 
+const channelFull =
+  "Members that are absent keep too many commits and Welcomes in this channel's log; remove them, or wait for them";
+const accountFull =
+  "Members that are absent keep too many commits and Welcomes in the channels of this account; remove them, or wait for them";
+
 /** Throws `Refusal` when the entry lost a race or the channel is gone. */
 export async function appendSettled(core: Core, channel: Channel, entry: NewEntry): Promise<Settled> {
   const outcome = await core.append(channel, entry);
@@ -30,10 +35,7 @@ export async function appendSettled(core: Core, channel: Channel, entry: NewEntr
     case "full":
       channel.full = true;
       core.touch(channel);
-      throw new Refusal(
-        "queue_full",
-        "Members that are absent keep too many commits and Welcomes in this channel's log; remove them, or wait for them",
-      );
+      throw new Refusal("queue_full", outcome.of === "channel" ? channelFull : accountFull);
     case "lease_spent":
       throw new Refusal("overloaded", "The message could not be charged; try again", { retryAfterMs: 100 });
   }

@@ -10,7 +10,8 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
-import type { AgentAsker } from "../core.ts";
+import type { Room } from "../../engine/engine.ts";
+import type { AgentAsker, Core } from "../core.ts";
 import { encodeStored } from "../entry_body.ts";
 import { openAsMember } from "../membership.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
@@ -34,6 +35,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
       throw epochConflict(channel);
     }
     checkChange(asker, channel, body);
+    await checkJoining(asker, channel, body.added);
     const { core, agent } = asker;
     const appending = appendSettled(core, channel, {
       kind: "commit",
@@ -45,13 +47,17 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
       added: body.added,
       removed: body.removed,
       commitHash,
-      ...(onlyRemoves(body) ? {} : { maxLogBytes: core.config.logBytesPerChannel }),
+      ...(onlyRemoves(body) ? {} : { room: roomIn(core) }),
     });
     release();
     const settled = await appending;
     if (!settled.duplicate) core.deps.meter.commitsAccepted++;
     return answer(settled, commitHash);
   });
+}
+
+function roomIn({ config }: Core): Room {
+  return { channelBytes: config.logBytesPerChannel, accountBytes: config.logBytesPerAccount };
 }
 
 /** Never refused for want of room: it is how room is made. There are never more of them than members. */
@@ -107,6 +113,20 @@ function checkChange({ core, agent }: AgentAsker, channel: Channel, body: Commit
     throw epochConflict(channel, "a member has left meanwhile: remove it in the same commit that adds others");
   }
   if (!state.owners.has(agent.agentId)) checkUnowned(channel, body);
+}
+
+/** Anybody may be added by strangers, and is pushed a Welcome for each channel until it has taken it. */
+async function checkJoining({ core }: AgentAsker, channel: Channel, added: readonly AgentId[]): Promise<void> {
+  const most = core.config.joiningPerAccount;
+  const { account, channelId } = channel;
+  await Promise.all(added.map(async (agentId) => {
+    const { channels } = await core.deps.engine.listJoining({ agentId, account, limit: most + 1 });
+    if (channels.filter((id) => id !== channelId).length < most) return;
+    throw new Refusal(
+      "queue_full",
+      `Agent ${agentId} was added to ${most} channels of this account and has not come into them; wait until it has`,
+    );
+  }));
 }
 
 /** Nobody is named twice, and Welcomes are for those who are added. */
@@ -173,7 +193,7 @@ export async function sendWelcome(
     key,
     added: [],
     removed: [],
-    maxLogBytes: core.config.logBytesPerChannel,
+    room: roomIn(core),
   });
   return { sequence, duplicate };
 }

@@ -134,6 +134,10 @@ export function channelContract(test: ContractTest): void {
     // Removed and added again at once: it starts anew.
     await engine.append(sampleChannelId(2), commit("3", 1, { added: [agentId], removed: [agentId] }));
     assertEquals((await engine.listJoining({ agentId, limit: 3 })).channels.length, 3);
+    const account = sampleAccount(2);
+    const foreign = await createChannel(engine, 6, { account, creator: sampleAgent(2) });
+    await engine.append(foreign, commit("1", 0, { added: [agentId] }));
+    assertEquals(await engine.listJoining({ agentId, account, limit: 3 }), { channels: [foreign], more: false });
   });
 
   test("createChannel() counts the account's open channels, and answers the original at the limit too", async (engine) => {

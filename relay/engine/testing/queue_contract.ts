@@ -1,9 +1,20 @@
 /** The queue: cursors, what messages take, trimming, and gaps in the place of messages. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { ChannelId } from "../../../proto/mod.ts";
 import type { AppendOutcome } from "../engine.ts";
 import { EngineError } from "../errors.ts";
 import type { ContractTest } from "./contract.ts";
-import { appendAll, bytesOf, commit, createChannel, describeLog, message, readAll, sampleAgent } from "./sample.ts";
+import {
+  appendAll,
+  bytesOf,
+  commit,
+  createChannel,
+  describeLog,
+  message,
+  readAll,
+  sampleAccount,
+  sampleAgent,
+} from "./sample.ts";
 
 const creator = sampleAgent(1);
 
@@ -65,20 +76,46 @@ export function queueContract(test: ContractTest): void {
   test("append() refuses what would make the log too long, messages apart, until it is trimmed", async (engine) => {
     const channelId = await createChannel(engine, 1);
     const limited = (key: string, epoch: number, bytes: number): Promise<AppendOutcome> =>
-      engine.append(channelId, commit(key, epoch, { body: bytesOf(1, bytes), maxLogBytes: 100 }));
+      engine.append(
+        channelId,
+        commit(key, epoch, { body: bytesOf(1, bytes), room: { channelBytes: 100, accountBytes: 1_000 } }),
+      );
     await limited("1", 0, 60);
     await engine.append(channelId, message("m", { epoch: 1, body: bytesOf(1, 500) }));
-    assertEquals(await limited("2", 1, 41), { kind: "full" });
+    assertEquals(await limited("2", 1, 41), { kind: "full", of: "channel" });
     // The same again has its answer, an old epoch too, and who names no limit has none.
     assertEquals((await limited("1", 0, 60)).kind, "duplicate");
     assertEquals((await limited("2", 0, 41)).kind, "conflict");
     assertEquals((await limited("2", 1, 40)).kind, "appended");
     assertEquals((await engine.append(channelId, commit("3", 2, { body: bytesOf(1, 30) }))).kind, "appended");
-    assertEquals(await limited("4", 3, 4), { kind: "full" });
+    assertEquals(await limited("4", 3, 4), { kind: "full", of: "channel" });
     await engine.saveSnapshot(channelId, { sequence: 4, state: bytesOf(1) });
     await engine.trim(channelId, 1);
-    assertEquals(await limited("4", 3, 31), { kind: "full" });
+    assertEquals(await limited("4", 3, 31), { kind: "full", of: "channel" });
     assertEquals((await limited("4", 3, 30)).kind, "appended");
+  });
+
+  test("append() refuses what would make the logs of an account too long, until they are trimmed", async (engine) => {
+    const [first, second] = [await createChannel(engine, 1), await createChannel(engine, 2)];
+    const other = await createChannel(engine, 3, { account: sampleAccount(2), creator: sampleAgent(2) });
+    const limited = (channelId: ChannelId, epoch: number, bytes: number): Promise<AppendOutcome> => {
+      const room = { channelBytes: 100, accountBytes: 150 };
+      return engine.append(channelId, commit(`${epoch} ${bytes}`, epoch, { body: bytesOf(1, bytes), room }));
+    };
+    await limited(first, 0, 90);
+    await limited(other, 0, 90);
+    assertEquals(await limited(second, 0, 61), { kind: "full", of: "account" });
+    assertEquals((await limited(second, 0, 60)).kind, "appended");
+    assertEquals((await limited(first, 0, 90)).kind, "duplicate");
+    // A channel that was closed takes its room until it is forgotten.
+    await engine.append(first, message("end", { kind: "close", epoch: 1, timeMs: 3000, body: bytesOf(1, 5) }));
+    assertEquals(await limited(second, 1, 5), { kind: "full", of: "account" });
+    await engine.forget({ keysMs: 0, commitsMs: 4000 });
+    assertEquals((await limited(second, 1, 40)).kind, "appended");
+    await engine.saveSnapshot(second, { sequence: 1, state: bytesOf(1) });
+    await engine.trim(second, 1);
+    assertEquals((await limited(second, 2, 60)).kind, "appended");
+    assertEquals((await limited(other, 1, 10)).kind, "appended");
   });
 
   test("agedChannels() finds open channels whose oldest message is older, oldest first", async (engine) => {
