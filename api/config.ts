@@ -73,7 +73,7 @@ export function readConfig(environment: Environment): Config {
     tls,
     database: readDatabase(read),
     databaseConnections: read.integer("STATIC_DATABASE_CONNECTIONS", 10, { min: 1, max: 1000 }),
-    jwtKeys: readJwtKeys(environment.STATIC_JWT_KEYS),
+    jwtKeys: readJwtKeys(read),
     relaySecret: read.secret("STATIC_RELAY_SECRET", 32),
     trustedProxies:
       read.list("STATIC_TRUSTED_PROXIES", parseAddressRange, "an address or a range such as 10.0.0.0/8") ?? [],
@@ -128,8 +128,11 @@ function readDatabase(read: VariableReader): Config["database"] {
   const ca = read.file("STATIC_DATABASE_CA");
   if (text === undefined) return undefined;
   const url = URL.parse(text);
-  if (url === null || !["postgres:", "postgresql:"].includes(url.protocol)) {
-    read.fault("DATABASE_URL", "postgres://user:password@host:port/database?sslmode=…");
+  if (url === null || !["postgres:", "postgresql:"].includes(url.protocol) || !isDecodable(url)) {
+    read.fault(
+      "DATABASE_URL",
+      "postgres://user:password@host:port/database?sslmode=…, with %25 for a % in any part of it",
+    );
     return undefined;
   }
   const modes: readonly TlsMode[] = ["disable", "require", "verify-full"];
@@ -146,14 +149,26 @@ function readDatabase(read: VariableReader): Config["database"] {
   return { kind: "url", url: new Secret(text), tls, ca };
 }
 
-function readJwtKeys(text: string | undefined): Config["jwtKeys"] {
-  if (text === undefined || text === "") return undefined;
-  return text.trimStart().startsWith("{") ? { json: new Secret(text) } : { file: text };
+/** Keys that are put wrongly (without `{"keys":`, in quotes) must not be taken for a path: paths are shown. */
+function readJwtKeys(read: VariableReader): Config["jwtKeys"] {
+  const text = read.given("STATIC_JWT_KEYS");
+  if (text === undefined) return undefined;
+  if (/[{["]/.test(text)) return { json: new Secret(text) };
+  return read.file("STATIC_JWT_KEYS") === undefined ? undefined : { file: text };
 }
 
 function parseOrigin(text: string): string | undefined {
   const url = URL.parse(text);
   return url !== null && url.origin === text ? text : undefined;
+}
+
+function isDecodable({ username, password, pathname }: URL): boolean {
+  try {
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isLoopback(host: string): boolean {

@@ -144,8 +144,11 @@ function unavailable(cause: unknown): Fault {
   });
 }
 
-/** Connection exceptions (08), too many clients (53300), shutdown and cancellation (57), and the client's own codes. */
-const troubleCode = /^(08...|53300|57P0[1-5]|57014|CONNECT|E[A-Z]+$)/;
+/**
+ * What another time may bring: connection exceptions (08), a standby after a failover (25006), credentials or a database that
+ * are being replaced (28, 3D000), deadlocks (40), no more resources (53), shutdown and cancellation (57), the client's codes.
+ */
+const troubleCode = /^(08...|25006|28...|3D000|40...|53...|57P0[1-5]|57014|CONNECT|E[A-Z]+$)/;
 
 function isConnectionTrouble(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof Fault) return false;
