@@ -22,7 +22,7 @@ import { createLogger, type Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { naming } from "./ports.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
-import { startUpkeep } from "./upkeep.ts";
+import { everyInterval, startUpkeep } from "./upkeep.ts";
 
 const maxBodyBytes = 64 * 1024;
 /** Every request must be answered within two seconds when the database is away. */
@@ -74,6 +74,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     environment: config.environment,
     maxActiveKeys: config.maxActiveKeys,
   });
+  const usage = createUsage({ store, clock, newId, ...config });
   const metrics = createMetrics();
   metrics.gauge("static_api_hash_queue", "Jobs that wait for an Argon2 worker.", pool.waiting);
   const { signUp, failures, account, passwords } = config.rateLimits;
@@ -82,7 +83,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     accounts: createAccounts({ store, passwords: pool.hasher(config.hashing.passwords), keys, clock, newId }),
     keys,
     tokens: createTokens({ ring: keyRing.ring, createSign, clock }),
-    usage: createUsage({ store, clock, newId, ...config }),
+    usage,
     authenticator: createAuthenticator({
       store,
       hasher: keyHasher,
@@ -108,7 +109,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     isAllowedOrigin: createOriginCheck(config.corsOrigins),
   });
 
-  const stopUpkeep = startUpkeep({ lastUsed, keyRing, logger });
+  const stopUpkeep = startUpkeep({ lastUsed, keyRing, usage, logger, every: everyInterval });
   return {
     app,
     metrics,

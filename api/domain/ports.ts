@@ -135,6 +135,8 @@ export interface UsageStore {
   reportLeases(relayId: string, reports: readonly LeaseReport[], at: number): Promise<readonly ReportOutcome[]>;
   /** Leases that were never closed, expired or not, oldest first. */
   listLeases(relayId: string, limit: number): Promise<readonly LeaseRecord[]>;
+  /** Deletes leases that were closed before a moment, the oldest first. */
+  forgetLeases(closedBefore: number, limit: number): Promise<void>;
 }
 
 export interface PlanStore {
