@@ -4,7 +4,7 @@
  */
 import { type AccountId, type ApiKeyEnvironment, type KeyId, parseApiKey } from "../../proto/mod.ts";
 import type { Hasher, KeyStore, StoredKey } from "./ports.ts";
-import type { RateDecision } from "./rate_limit.ts";
+import { orRefund, type RateDecision } from "./rate_limit.ts";
 import { Secret } from "./secret.ts";
 
 export interface Caller {
@@ -80,7 +80,7 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 
       const decision = attempts.take();
       if (!decision.allowed) return { outcome: "limited", decision };
-      const matches = await hasher.verify(key, row?.keyHash);
+      const matches = await orRefund(hasher.verify(key, row?.keyHash), attempts.refund);
       if (!matches || row === undefined || row.revoked) {
         return { outcome: "refused", code: "auth_key_invalid", text: unknownKey };
       }

@@ -1,6 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { encodeApiKey, parseAccountId, parseApiKey, parseKeyId } from "../../proto/mod.ts";
 import { createAuthenticator } from "./authentication.ts";
+import { Fault } from "./fault.ts";
 import type { StoredKey } from "./ports.ts";
 import type { Secret } from "./secret.ts";
 
@@ -20,6 +21,7 @@ interface World {
   verified: (string | undefined)[];
   used: string[];
   attempts: number;
+  overloaded: boolean;
 }
 
 /** Counts what each authentication costs. The "hash" of a key is the key. */
@@ -30,6 +32,7 @@ function createWorld(memorySize = 10): { world: World; authenticate: (header?: s
     verified: [],
     used: [],
     attempts: 0,
+    overloaded: false,
   };
   const never = (): never => {
     throw new Error("not needed");
@@ -48,6 +51,7 @@ function createWorld(memorySize = 10): { world: World; authenticate: (header?: s
     hasher: {
       hash: never,
       verify: (secret: Secret, hash) => {
+        if (world.overloaded) return Promise.reject(new Fault("overloaded", "try again"));
         world.verified.push(hash);
         return Promise.resolve(secret.reveal() === hash);
       },
@@ -105,6 +109,13 @@ Deno.test("the memory holds the key, not its prefix: another secret behind a kno
   await authenticate(`Bearer ${key}`);
   assertEquals(await authenticate(`Bearer ${otherSecret}`), "auth_key_invalid");
   assertEquals(world.verified.length, 2);
+});
+
+Deno.test("a key that nobody has time to verify is no failed attempt", async () => {
+  const { world, authenticate } = createWorld();
+  world.overloaded = true;
+  for (let i = 0; i < 3; i++) await assertRejects(() => authenticate(`Bearer ${key}`), Fault);
+  assertEquals(world.attempts, 0);
 });
 
 Deno.test("an unknown key costs one verification too, against no hash", async () => {

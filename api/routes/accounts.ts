@@ -3,6 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { emailKeyOf } from "../domain/accounts.ts";
 import type { IssuedKey } from "../domain/keys.ts";
+import { orRefund } from "../domain/rate_limit.ts";
 import { Secret } from "../domain/secret.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, rateLimited, refuse, showRateLimit } from "./errors.ts";
@@ -57,10 +58,14 @@ export function addAccountRoutes(router: Router, deps: RouteDeps): void {
     },
     refusals: ["email_taken", "rate_limited"],
     handle: async (c, { body }) => {
-      const decision = deps.rateLimits.signUp.take(c.get("clientAddress"));
+      const [{ signUp }, address] = [deps.rateLimits, c.get("clientAddress")];
+      const decision = signUp.take(address);
       if (!decision.allowed) return rateLimited(c, decision);
       showRateLimit(c, decision);
-      const result = await deps.accounts.signUp({ email: body.email, password: new Secret(body.password) });
+      const result = await orRefund(
+        deps.accounts.signUp({ email: body.email, password: new Secret(body.password) }),
+        () => signUp.refund(address),
+      );
       if (result.outcome === "email_taken") {
         return refuse(
           c,
@@ -146,10 +151,13 @@ async function recover(
   if (!byAddress.allowed) return rateLimited(c, byAddress);
   const byAccount = passwords.take(subject);
   if (!byAccount.allowed) return rateLimited(c, byAccount);
-  const result = await deps.accounts.recover({ ...input, password: new Secret(input.password) });
+  const refund = (): void => {
+    failures.refund(address);
+    passwords.refund(subject);
+  };
+  const result = await orRefund(deps.accounts.recover({ ...input, password: new Secret(input.password) }), refund);
   if (result.outcome === "wrong_credentials") return refuse(c, "auth_failed", "Unknown account or wrong password");
-  failures.refund(address);
-  passwords.refund(subject);
+  refund();
   return result.outcome === "key_limit_reached" ? keyLimitReached(c, result.limit) : c.json(recoveredBody(result.key));
 }
 
