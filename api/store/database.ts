@@ -81,15 +81,17 @@ function endpointOf(address: DatabaseAddress): postgres.Options<Record<string, p
   }
   const url = new URL(address.url.reveal());
   const socketFolder = url.searchParams.get("host");
+  // Without the brackets of an IPv6 address, and in an array, because the driver would cut a text at its first colon.
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1") || "localhost";
   return {
-    host: url.hostname,
-    ...(url.port === "" ? {} : { port: Number(url.port) }),
+    host: [host] as unknown as string, // cast: the driver takes lists, its types do not say so
+    port: [Number(url.port || "5432")] as unknown as number, // cast: a list beside a list
     ...(socketFolder?.startsWith("/") ? { path: `${socketFolder}/.s.PGSQL.${url.port || "5432"}` } : {}),
     database: decodeURIComponent(url.pathname.slice(1)) || "postgres",
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     // The key is always given: `ssl: undefined` beside `sslmode=require` in a URL would connect in plain text.
-    ssl: tlsOptions(address, url.hostname),
+    ssl: tlsOptions(address, host),
   };
 }
 
@@ -150,7 +152,7 @@ function unavailable(cause: unknown): Fault {
  */
 const troubleCode = /^(08...|25006|28...|3D000|40...|53...|57P0[1-5]|57014|CONNECT|E[A-Z]+$)/;
 
-function isConnectionTrouble(error: unknown): boolean {
+export function isConnectionTrouble(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof Fault) return false;
   const code: unknown = Reflect.get(error, "code");
   return typeof code === "string" && troubleCode.test(code);
