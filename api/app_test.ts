@@ -120,3 +120,18 @@ Deno.test("what fails because we are overloaded uses up nobody's attempts: an ou
     await response.body?.cancel();
   }
 });
+
+Deno.test("a body that breaks off is the client's fault, not ours: 400, and no error in the log", async () => {
+  const { app, logs } = createBrokenApp(() => {
+    throw new Error("not reached");
+  });
+  const body = new ReadableStream({
+    start: (stream) => stream.enqueue(new TextEncoder().encode('{"em')),
+    pull: (stream) => stream.error(new TypeError("aborted")),
+  });
+  const response = await app.fetch(
+    new Request("http://x/v1/accounts", { method: "POST", headers: { "content-type": "application/json" }, body }),
+  );
+  assertEquals([response.status, (await response.json()).code], [400, "invalid_request"]);
+  assertEquals(JSON.parse(logs.at(-1) ?? "").level, "info");
+});

@@ -4,7 +4,7 @@
  */
 import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
+import { type Duplex, Readable } from "node:stream";
 
 export type Handler = (request: Request, peer: string | undefined) => Response | Promise<Response>;
 
@@ -44,18 +44,27 @@ export async function listenTls(
   server.on("request", (incoming, outgoing) => void answer(handler, incoming, outgoing));
   // A client that fails the handshake is its own problem; without a listener it would be an uncaught error.
   server.on("tlsClientError", (_, socket) => socket.destroy());
+  const sockets = new Set<Duplex>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
-  return { url: `https://${urlHost(host)}:${bound}`, close: (deadlineMs) => closeTls(server, deadlineMs) };
+  return { url: `https://${urlHost(host)}:${bound}`, close: (deadlineMs) => closeTls(server, sockets, deadlineMs) };
 }
 
-function closeTls(server: Server, deadlineMs: number): Promise<void> {
+function closeTls(server: Server, sockets: ReadonlySet<Duplex>, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    const timer = setTimeout(() => {
+      server.closeAllConnections();
+      // Not among them: whoever has not finished the handshake. The server waits for those all the same.
+      for (const socket of sockets) socket.destroy();
+    }, deadlineMs);
     server.close(() => {
       clearTimeout(timer);
       resolve();

@@ -1,0 +1,38 @@
+import { assert, assertEquals } from "@std/assert";
+import { createCertificate, installed, testWhen } from "../tests/support/mod.ts";
+import { type Listener, listenPlain, listenTls } from "./listen.ts";
+
+const handler = (): Response => new Response("answered");
+const deadlineMs = 300;
+
+/** Closes a listener to which somebody has a connection that never becomes a request. */
+async function closeBeside(listener: Listener, sent: string, client: Deno.HttpClient): Promise<number> {
+  const { port } = new URL(listener.url);
+  const connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(port) });
+  await connection.write(new TextEncoder().encode(sent));
+  // Connections are accepted in their order, so after this answer the listener has the other one too.
+  assertEquals(await (await fetch(listener.url, { client })).text(), "answered");
+  const started = performance.now();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<string>((resolve) => timer = setTimeout(() => resolve("still open"), 20 * deadlineMs));
+  assertEquals(await Promise.race([listener.close(deadlineMs).then(() => "closed"), late]), "closed");
+  clearTimeout(timer);
+  connection.close();
+  return performance.now() - started;
+}
+
+testWhen(
+  installed("openssl"),
+  "a stop ends at its deadline although somebody holds a connection without a request or even a handshake",
+  async () => {
+    const { cert: certificate, key } = await createCertificate();
+    const local = { host: "127.0.0.1", port: 0, handler };
+    using client = Deno.createHttpClient({ caCerts: [certificate] });
+    for (const sent of ["", "GET / HTTP/1.1\r\nHos"]) {
+      for (const listener of [listenPlain(local), await listenTls({ ...local, certificate, key })]) {
+        const ms = await closeBeside(listener, sent, client);
+        assert(ms < 10 * deadlineMs, `${listener.url} closed after ${ms} ms`);
+      }
+    }
+  },
+);
