@@ -22,6 +22,8 @@ interface World {
   used: string[];
   attempts: number;
   overloaded: boolean;
+  /** What happens while a key is being verified. */
+  meanwhile: () => void;
 }
 
 /** Counts what each authentication costs. The "hash" of a key is the key. */
@@ -33,6 +35,7 @@ function createWorld(memorySize = 10): { world: World; authenticate: (header?: s
     used: [],
     attempts: 0,
     overloaded: false,
+    meanwhile: () => {},
   };
   const never = (): never => {
     throw new Error("not needed");
@@ -53,6 +56,7 @@ function createWorld(memorySize = 10): { world: World; authenticate: (header?: s
       verify: (secret: Secret, hash) => {
         if (world.overloaded) return Promise.reject(new Fault("overloaded", "try again"));
         world.verified.push(hash);
+        world.meanwhile();
         return Promise.resolve(secret.reveal() === hash);
       },
     },
@@ -94,13 +98,20 @@ Deno.test("a wrong form, checksum or environment is refused without touching dat
 Deno.test("a key is hashed once per process, its row is read every time, and each use is noted", async () => {
   const { world, authenticate } = createWorld();
   for (let i = 0; i < 5; i++) assertEquals(await authenticate(`Bearer ${key}`), "accepted");
-  assertEquals([world.reads, world.verified.length, world.used.length, world.attempts], [5, 1, 5, 0]);
+  // And once more after the hash, which takes its time.
+  assertEquals([world.reads, world.verified.length, world.used.length, world.attempts], [6, 1, 5, 0]);
 });
 
 Deno.test("a remembered key is refused as soon as its row says revoked", async () => {
   const { world, authenticate } = createWorld();
   await authenticate(`Bearer ${key}`);
   world.rows.set(parseApiKey(key)?.keyPrefix ?? "", { ...row, revoked: true });
+  assertEquals(await authenticate(`Bearer ${key}`), "auth_key_invalid");
+});
+
+Deno.test("a key that is revoked while it is being verified is refused: the queue for that may be long", async () => {
+  const { world, authenticate } = createWorld();
+  world.meanwhile = () => world.rows.set(parseApiKey(key)?.keyPrefix ?? "", { ...row, revoked: true });
   assertEquals(await authenticate(`Bearer ${key}`), "auth_key_invalid");
 });
 

@@ -2,7 +2,8 @@
 import { z } from "@hono/zod-openapi";
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { emailKeyOf } from "../domain/accounts.ts";
-import type { IssuedKey } from "../domain/keys.ts";
+import { unknownKey } from "../domain/authentication.ts";
+import type { IssuedKey, KeyCreation } from "../domain/keys.ts";
 import { orRefund } from "../domain/rate_limit.ts";
 import { Secret } from "../domain/secret.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
@@ -158,14 +159,15 @@ async function recover(
   const result = await orRefund(deps.accounts.recover({ ...input, password: new Secret(input.password) }), refund);
   if (result.outcome === "wrong_credentials") return refuse(c, "auth_failed", "Unknown account or wrong password");
   refund();
-  return result.outcome === "key_limit_reached" ? keyLimitReached(c, result.limit) : c.json(recoveredBody(result.key));
+  return result.outcome === "created" ? c.json(recoveredBody(result.key)) : noKeyCreated(c, result);
 }
 
-export function keyLimitReached(c: ApiContext, limit: number): Response {
+export function noKeyCreated(c: ApiContext, result: Exclude<KeyCreation, { outcome: "created" }>): Response {
+  if (result.outcome === "revoked") return refuse(c, "auth_key_invalid", unknownKey);
   return refuse(
     c,
     "key_limit_reached",
-    `The account has ${limit} active keys, the most there can be. Revoke one first`,
+    `The account has ${result.limit} active keys, the most there can be. Revoke one first`,
   );
 }
 
