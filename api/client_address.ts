@@ -27,7 +27,7 @@ export function createClientAddress(
     if (peer === undefined) return "unknown";
     if (trusted.length === 0 || forwardedFor === undefined || !isTrusted(peer)) return subjectOf(peer);
     // The right-most entries were added by the proxies nearest to us.
-    const hops = forwardedFor.split(",").map((hop) => withoutPort(hop.trim())).reverse();
+    const hops = forwardedFor.split(",").reverse().values().map((hop) => withoutPort(hop.trim()));
     const client = hops.find((hop) => !isTrusted(hop));
     return subjectOf(client !== undefined && parseAddress(client) !== undefined ? client : peer);
   };
