@@ -37,10 +37,19 @@ export function listenPlain({ host, port, handler }: ListenOptions): Listener {
   };
 }
 
+/** Well below the files that a process may have open (65,536 in our unit): accepting one too many ends the process. */
+const maxTlsConnections = 20_000;
+
 export async function listenTls(
-  { host, port, handler, certificate, key }: ListenOptions & { certificate: string; key: string },
+  { host, port, handler, certificate, key, maxConnections = maxTlsConnections }: ListenOptions & {
+    certificate: string;
+    key: string;
+    /** Further ones are closed at once. */
+    maxConnections?: number;
+  },
 ): Promise<Listener> {
   const server = createServer({ cert: certificate, key, minVersion: "TLSv1.3", ALPNProtocols: ["http/1.1"] });
+  server.maxConnections = maxConnections;
   server.on("request", (incoming, outgoing) => void answer(handler, incoming, outgoing));
   // A client that fails the handshake is its own problem; without a listener it would be an uncaught error.
   server.on("tlsClientError", (_, socket) => socket.destroy());
@@ -51,7 +60,11 @@ export async function listenTls(
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, resolve);
+    server.listen(port, host, () => {
+      // An error from here on means that nothing is accepted any more. Uncaught, it ends the process, which is started again.
+      server.off("error", reject);
+      resolve();
+    });
   });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;

@@ -1,4 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { eventually } from "../tests/api/harness.ts";
 import { createCertificate, installed, testWhen } from "../tests/support/mod.ts";
 import { type Listener, listenPlain, listenTls } from "./listen.ts";
 
@@ -34,5 +35,32 @@ testWhen(
         assert(ms < 10 * deadlineMs, `${listener.url} closed after ${ms} ms`);
       }
     }
+  },
+);
+
+testWhen(
+  installed("openssl"),
+  "connections beyond the most there may be are closed, and there is room again",
+  async () => {
+    const { cert: certificate, key } = await createCertificate();
+    const listener = await listenTls({ host: "127.0.0.1", port: 0, handler, certificate, key, maxConnections: 2 });
+    using client = Deno.createHttpClient({ caCerts: [certificate], poolMaxIdlePerHost: 0 });
+    const ask = async (): Promise<string> => await (await fetch(listener.url, { client })).text();
+    const port = Number(new URL(listener.url).port);
+    const held = [
+      await Deno.connect({ hostname: "127.0.0.1", port }),
+      await Deno.connect({ hostname: "127.0.0.1", port }),
+    ];
+    try {
+      await assertRejects(ask, TypeError);
+    } finally {
+      for (const connection of held) connection.close();
+    }
+    await eventually(
+      { withinMs: 5000, what: "an answer" },
+      () => ask().catch(() => "none"),
+      (text) => text === "answered",
+    );
+    await listener.close(deadlineMs);
   },
 );
