@@ -17,6 +17,8 @@ export interface Config {
   /** Undefined: no metrics. */
   readonly admin: { readonly host: string; readonly port: number } | undefined;
   readonly tls: { readonly certificate: string; readonly key: Secret } | undefined;
+  /** An edge in front of this process ends TLS. */
+  readonly tlsTerminated: boolean;
   /** Undefined: the embedded database in the data directory. */
   readonly database: (DatabaseAddress & { readonly kind: "url" }) | undefined;
   readonly databaseConnections: number;
@@ -56,7 +58,8 @@ export function readConfig(environment: Environment): Config {
   const read = new VariableReader(environment, faults);
   const host = read.text("STATIC_API_HOST", "127.0.0.1");
   const tls = readTls(read);
-  if (tls === undefined && !isLoopback(host) && !read.flag("STATIC_TLS_TERMINATED")) {
+  const tlsTerminated = read.flag("STATIC_TLS_TERMINATED");
+  if (tls === undefined && !isLoopback(host) && !tlsTerminated) {
     faults.push(
       `STATIC_API_HOST is ${host}, which others can reach, without TLS. Set STATIC_TLS_CERT and STATIC_TLS_KEY, or, behind ` +
         "an edge that terminates TLS, STATIC_TLS_TERMINATED=true",
@@ -71,6 +74,7 @@ export function readConfig(environment: Environment): Config {
       port: read.integer("STATIC_ADMIN_PORT", 9464, { min: 0, max: 65535 }),
     },
     tls,
+    tlsTerminated,
     database: readDatabase(read),
     databaseConnections: read.integer("STATIC_DATABASE_CONNECTIONS", 10, { min: 1, max: 1000 }),
     jwtKeys: readJwtKeys(read),
@@ -102,6 +106,15 @@ export function readConfig(environment: Environment): Config {
 /** The process's own environment. */
 export function configFromEnvironment(): Config {
   return readConfig(Deno.env.toObject());
+}
+
+/** What is allowed and probably not meant, for the log. */
+export function warningsOf({ tls, tlsTerminated, trustedProxies }: Config): readonly string[] {
+  if (tls !== undefined || !tlsTerminated || trustedProxies.length > 0) return [];
+  return [
+    "STATIC_TLS_TERMINATED is set and STATIC_TRUSTED_PROXIES is not: every client has the edge's address, so a few failed " +
+    "attempts of one lock out all others. Set STATIC_TRUSTED_PROXIES to the edge's addresses",
+  ];
 }
 
 /** The configuration in force, for the log: secrets hide themselves, long values are told in brief. */

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { type Config, ConfigError, describeConfig, readConfig } from "./config.ts";
+import { type Config, ConfigError, describeConfig, readConfig, warningsOf } from "./config.ts";
 
 const faultsOf = (environment: Record<string, string>): readonly string[] =>
   assertThrows(() => readConfig(environment), ConfigError).faults;
@@ -41,6 +41,13 @@ Deno.test("a public address without TLS refuses to start, unless an edge termina
     assertEquals(readConfig({ STATIC_API_HOST: host, STATIC_TLS_TERMINATED: "true" }).listen.host, host);
   }
   for (const host of ["127.0.0.1", "127.1.2.3", "::1", "localhost"]) readConfig({ STATIC_API_HOST: host });
+});
+
+Deno.test("an edge whose forwarded addresses are not trusted is warned of: all its clients would share their limits", () => {
+  const warn = (environment: Record<string, string>): number => warningsOf(readConfig(environment)).length;
+  assertEquals(warn({ STATIC_TLS_TERMINATED: "true" }), 1);
+  assertEquals(warn({ STATIC_TLS_TERMINATED: "true", STATIC_TRUSTED_PROXIES: "10.0.0.0/8" }), 0);
+  assertEquals(warn({}), 0);
 });
 
 Deno.test("a database on another machine needs a stated sslmode; on this one plain text is the default", () => {

@@ -4,7 +4,7 @@
  */
 import { type App, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
-import { type Config, describeConfig } from "./config.ts";
+import { type Config, describeConfig, warningsOf } from "./config.ts";
 import { createOriginCheck } from "./cors.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
 import { loadRelaySecret, openKeyRing } from "./data_dir.ts";
@@ -56,6 +56,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const clock = options.clock ?? Date.now;
   const logger = createLogger({ write: options.writeLog, now: clock });
   logger.log("info", "configuration", describeConfig(config));
+  for (const warning of warningsOf(config)) logger.log("warn", "configuration", { warning });
   const keyRing = await openKeyRing(config.jwtKeys, config.dataDir);
   const relaySecret = config.relaySecret ?? await loadRelaySecret(config.dataDir);
   const { store, applied, close: closeStore } = await openDatabase(config);
