@@ -39,16 +39,30 @@ export function listenPlain({ host, port, handler }: ListenOptions): Listener {
 
 /** Well below the files that a process may have open (65,536 in our unit): accepting one too many ends the process. */
 const maxTlsConnections = 20_000;
+/** For a handshake and for a request's head, from somebody who means it; its body of at most 64 KiB may take three times that. */
+const tlsPatienceMs = 10_000;
 
 export async function listenTls(
-  { host, port, handler, certificate, key, maxConnections = maxTlsConnections }: ListenOptions & {
+  { host, port, handler, certificate, key, ...limits }: ListenOptions & {
     certificate: string;
     key: string;
     /** Further ones are closed at once. */
     maxConnections?: number;
+    /** Slower ones are closed, so that places are not held by whoever sends nothing. */
+    patienceMs?: number;
   },
 ): Promise<Listener> {
-  const server = createServer({ cert: certificate, key, minVersion: "TLSv1.3", ALPNProtocols: ["http/1.1"] });
+  const { maxConnections = maxTlsConnections, patienceMs = tlsPatienceMs } = limits;
+  const server = createServer({
+    cert: certificate,
+    key,
+    minVersion: "TLSv1.3",
+    ALPNProtocols: ["http/1.1"],
+    handshakeTimeout: patienceMs,
+    headersTimeout: patienceMs,
+    requestTimeout: 3 * patienceMs,
+    connectionsCheckingInterval: patienceMs / 2,
+  });
   server.maxConnections = maxConnections;
   server.on("request", (incoming, outgoing) => void answer(handler, incoming, outgoing));
   // A client that fails the handshake is its own problem; without a listener it would be an uncaught error.

@@ -64,3 +64,27 @@ testWhen(
     await listener.close(deadlineMs);
   },
 );
+
+testWhen(installed("openssl"), "whoever does not finish a handshake, a head or a body is closed", async () => {
+  const { cert: certificate, key } = await createCertificate();
+  const readAll = async (request: Request): Promise<Response> => new Response(await request.text());
+  const listener = await listenTls({ host: "127.0.0.1", port: 0, handler: readAll, certificate, key, patienceMs: 100 });
+  const address = { hostname: "localhost", port: Number(new URL(listener.url).port) };
+  const head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n";
+  for (const sent of [undefined, "", "GET / HTTP/1.1\r\nHos", `${head}half`]) {
+    using connection = sent === undefined
+      ? await Deno.connect({ ...address, hostname: "127.0.0.1" })
+      : await Deno.connectTls({ ...address, caCerts: [certificate] });
+    // Ends when the other side closes; a reset will do.
+    const read = async (): Promise<string> => {
+      if (sent !== undefined) await connection.write(new TextEncoder().encode(sent));
+      while (await connection.read(new Uint8Array(1024)) !== null);
+      return "closed";
+    };
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<string>((resolve) => timer = setTimeout(() => resolve("still open"), 5000));
+    assertEquals(await Promise.race([read().catch(() => "closed"), late]), "closed", `after ${sent}`);
+    clearTimeout(timer);
+  }
+  await listener.close(deadlineMs);
+});
