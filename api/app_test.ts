@@ -2,11 +2,13 @@ import { assert, assertEquals } from "@std/assert";
 import { encodeApiKey, parseAccountId, parseKeyId } from "../proto/mod.ts";
 import { type App, type AppDeps, createApp } from "./app.ts";
 import { createOriginCheck } from "./cors.ts";
+import { Fault } from "./domain/fault.ts";
+import type { RateLimiter } from "./domain/rate_limit.ts";
 import { Secret } from "./domain/secret.ts";
 import { createMetrics } from "./metrics.ts";
 
 const decision = { allowed: true, policy: "p", limit: 1, windowMs: 1000, remaining: 1, resetMs: 1 };
-const limiter = { take: (): typeof decision => decision, refund: (): void => {} };
+const unlimited: RateLimiter = { take: (): typeof decision => decision, refund: (): void => {} };
 const caller = {
   accountId: parseAccountId("00000000-0000-0000-0000-000000000001"),
   keyId: parseKeyId("00000000-0000-0000-0000-000000000002"),
@@ -16,14 +18,17 @@ const caller = {
 /** The HTTP layer alone: every part behind it fails as told. */
 function createBrokenApp(
   fail: () => never,
-  isAllowedOrigin = createOriginCheck(undefined),
+  { isAllowedOrigin = createOriginCheck(undefined), limiter = unlimited }: {
+    isAllowedOrigin?: (origin: string) => boolean;
+    limiter?: RateLimiter;
+  } = {},
 ): { app: App; logs: string[] } {
   const logs: string[] = [];
   const deps: AppDeps = {
-    accounts: { signUp: fail, recover: fail },
+    accounts: { signUp: () => Promise.try(fail), recover: () => Promise.try(fail) },
     keys: { create: fail, list: fail, revoke: fail, issue: fail },
     tokens: { issue: fail, publicKeys: fail },
-    usage: { read: fail, lease: fail, report: fail, open: fail },
+    usage: { read: fail, lease: fail, report: fail, open: fail, forgetClosed: fail },
     authenticator: { authenticate: () => Promise.resolve({ outcome: "accepted", caller }) },
     store: { ping: fail },
     relaySecret: new Secret("relay"),
@@ -60,10 +65,10 @@ Deno.test("an unexpected failure answers 500 internal, tells the caller nothing 
 });
 
 Deno.test("configured origins are allowed exactly; loopback is not, once origins are configured", async () => {
-  const isAllowed = createOriginCheck(["https://app.example.com"]);
+  const isAllowedOrigin = createOriginCheck(["https://app.example.com"]);
   const { app } = createBrokenApp(() => {
     throw new Error("not reached");
-  }, isAllowed);
+  }, { isAllowedOrigin });
   const allowed = async (origin: string): Promise<string | null> => {
     const response = await app.fetch(new Request("http://x/health", { headers: { origin } }));
     await response.body?.cancel();
@@ -86,4 +91,47 @@ Deno.test("a key in a URL is never taken as a credential", async () => {
   assertEquals(response.status, 401);
   await response.body?.cancel();
   assert(!logs.join().includes(key));
+});
+
+Deno.test("what fails because we are overloaded uses up nobody's attempts: an outage locks nobody out", async () => {
+  const taken = { count: 0 };
+  const limiter: RateLimiter = {
+    take: () => {
+      taken.count++;
+      return decision;
+    },
+    refund: () => {
+      taken.count--;
+    },
+  };
+  const { app } = createBrokenApp(() => {
+    throw new Fault("overloaded", "The database does not answer", { retryAfterSeconds: 2 });
+  }, { limiter });
+  const body = { email: "agent@example.com", password: "12345678" };
+  for (const path of ["/v1/accounts", "/v1/accounts/keys"]) {
+    const response = await app.fetch(
+      new Request(`http://x${path}`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+    );
+    assertEquals([path, response.status, taken.count], [path, 503, 0]);
+    await response.body?.cancel();
+  }
+});
+
+Deno.test("a body that breaks off is the client's fault, not ours: 400, and no error in the log", async () => {
+  const { app, logs } = createBrokenApp(() => {
+    throw new Error("not reached");
+  });
+  const body = new ReadableStream({
+    start: (stream) => stream.enqueue(new TextEncoder().encode('{"em')),
+    pull: (stream) => stream.error(new TypeError("aborted")),
+  });
+  const response = await app.fetch(
+    new Request("http://x/v1/accounts", { method: "POST", headers: { "content-type": "application/json" }, body }),
+  );
+  assertEquals([response.status, (await response.json()).code], [400, "invalid_request"]);
+  assertEquals(JSON.parse(logs.at(-1) ?? "").level, "info");
 });

@@ -27,10 +27,15 @@ export function createClientAddress(
     if (peer === undefined) return "unknown";
     if (trusted.length === 0 || forwardedFor === undefined || !isTrusted(peer)) return subjectOf(peer);
     // The right-most entries were added by the proxies nearest to us.
-    const hops = forwardedFor.split(",").map((hop) => hop.trim()).reverse();
+    const hops = forwardedFor.split(",").reverse().values().map((hop) => withoutPort(hop.trim()));
     const client = hops.find((hop) => !isTrusted(hop));
     return subjectOf(client !== undefined && parseAddress(client) !== undefined ? client : peer);
   };
+}
+
+/** Some proxies write `192.0.2.1:50123` or `[2001:db8::1]:50123`; taken for garbage, all their clients would be one. */
+function withoutPort(hop: string): string {
+  return /^\[([^\]]*)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
 /** A customer of an IPv6 network commands a whole /64, so limits apply to that. */

@@ -17,6 +17,8 @@ export interface Config {
   /** Undefined: no metrics. */
   readonly admin: { readonly host: string; readonly port: number } | undefined;
   readonly tls: { readonly certificate: string; readonly key: Secret } | undefined;
+  /** An edge in front of this process ends TLS. */
+  readonly tlsTerminated: boolean;
   /** Undefined: the embedded database in the data directory. */
   readonly database: (DatabaseAddress & { readonly kind: "url" }) | undefined;
   readonly databaseConnections: number;
@@ -56,7 +58,8 @@ export function readConfig(environment: Environment): Config {
   const read = new VariableReader(environment, faults);
   const host = read.text("STATIC_API_HOST", "127.0.0.1");
   const tls = readTls(read);
-  if (tls === undefined && !isLoopback(host) && !read.flag("STATIC_TLS_TERMINATED")) {
+  const tlsTerminated = read.flag("STATIC_TLS_TERMINATED");
+  if (tls === undefined && !isLoopback(host) && !tlsTerminated) {
     faults.push(
       `STATIC_API_HOST is ${host}, which others can reach, without TLS. Set STATIC_TLS_CERT and STATIC_TLS_KEY, or, behind ` +
         "an edge that terminates TLS, STATIC_TLS_TERMINATED=true",
@@ -71,9 +74,10 @@ export function readConfig(environment: Environment): Config {
       port: read.integer("STATIC_ADMIN_PORT", 9464, { min: 0, max: 65535 }),
     },
     tls,
+    tlsTerminated,
     database: readDatabase(read),
     databaseConnections: read.integer("STATIC_DATABASE_CONNECTIONS", 10, { min: 1, max: 1000 }),
-    jwtKeys: readJwtKeys(environment.STATIC_JWT_KEYS),
+    jwtKeys: readJwtKeys(read),
     relaySecret: read.secret("STATIC_RELAY_SECRET", 32),
     trustedProxies:
       read.list("STATIC_TRUSTED_PROXIES", parseAddressRange, "an address or a range such as 10.0.0.0/8") ?? [],
@@ -104,6 +108,15 @@ export function configFromEnvironment(): Config {
   return readConfig(Deno.env.toObject());
 }
 
+/** What is allowed and probably not meant, for the log. */
+export function warningsOf({ tls, tlsTerminated, trustedProxies }: Config): readonly string[] {
+  if (tls !== undefined || !tlsTerminated || trustedProxies.length > 0) return [];
+  return [
+    "STATIC_TLS_TERMINATED is set and STATIC_TRUSTED_PROXIES is not: every client has the edge's address, so a few failed " +
+    "attempts of one lock out all others. Set STATIC_TRUSTED_PROXIES to the edge's addresses",
+  ];
+}
+
 /** The configuration in force, for the log: secrets hide themselves, long values are told in brief. */
 export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
   const { tls, database, trustedProxies } = config;
@@ -128,8 +141,11 @@ function readDatabase(read: VariableReader): Config["database"] {
   const ca = read.file("STATIC_DATABASE_CA");
   if (text === undefined) return undefined;
   const url = URL.parse(text);
-  if (url === null || !["postgres:", "postgresql:"].includes(url.protocol)) {
-    read.fault("DATABASE_URL", "postgres://user:password@host:port/database?sslmode=…");
+  if (url === null || !["postgres:", "postgresql:"].includes(url.protocol) || !isDecodable(url)) {
+    read.fault(
+      "DATABASE_URL",
+      "postgres://user:password@host:port/database?sslmode=…, with %25 for a % in any part of it",
+    );
     return undefined;
   }
   const modes: readonly TlsMode[] = ["disable", "require", "verify-full"];
@@ -146,14 +162,26 @@ function readDatabase(read: VariableReader): Config["database"] {
   return { kind: "url", url: new Secret(text), tls, ca };
 }
 
-function readJwtKeys(text: string | undefined): Config["jwtKeys"] {
-  if (text === undefined || text === "") return undefined;
-  return text.trimStart().startsWith("{") ? { json: new Secret(text) } : { file: text };
+/** Keys that are put wrongly (without `{"keys":`, in quotes) must not be taken for a path: paths are shown. */
+function readJwtKeys(read: VariableReader): Config["jwtKeys"] {
+  const text = read.given("STATIC_JWT_KEYS");
+  if (text === undefined) return undefined;
+  if (/[{["]/.test(text)) return { json: new Secret(text) };
+  return read.file("STATIC_JWT_KEYS") === undefined ? undefined : { file: text };
 }
 
 function parseOrigin(text: string): string | undefined {
   const url = URL.parse(text);
   return url !== null && url.origin === text ? text : undefined;
+}
+
+function isDecodable({ username, password, pathname }: URL): boolean {
+  try {
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isLoopback(host: string): boolean {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { type Config, ConfigError, describeConfig, readConfig } from "./config.ts";
+import { type Config, ConfigError, describeConfig, readConfig, warningsOf } from "./config.ts";
 
 const faultsOf = (environment: Record<string, string>): readonly string[] =>
   assertThrows(() => readConfig(environment), ConfigError).faults;
@@ -43,20 +43,40 @@ Deno.test("a public address without TLS refuses to start, unless an edge termina
   for (const host of ["127.0.0.1", "127.1.2.3", "::1", "localhost"]) readConfig({ STATIC_API_HOST: host });
 });
 
+Deno.test("an edge whose forwarded addresses are not trusted is warned of: all its clients would share their limits", () => {
+  const warn = (environment: Record<string, string>): number => warningsOf(readConfig(environment)).length;
+  assertEquals(warn({ STATIC_TLS_TERMINATED: "true" }), 1);
+  assertEquals(warn({ STATIC_TLS_TERMINATED: "true", STATIC_TRUSTED_PROXIES: "10.0.0.0/8" }), 0);
+  assertEquals(warn({}), 0);
+});
+
 Deno.test("a database on another machine needs a stated sslmode; on this one plain text is the default", () => {
   const tlsOf = (url: string): string | undefined => readConfig({ DATABASE_URL: url }).database?.tls;
   assertEquals(tlsOf("postgres://u:p@127.0.0.1:5432/db"), "disable");
   assertEquals(tlsOf("postgres:///db?host=/run/postgresql"), "disable");
   assertEquals(tlsOf("postgresql://u:p@127.0.0.1/db?sslmode=require"), "require");
   assertEquals(tlsOf("postgres://u:p@db.example/db?sslmode=verify-full"), "verify-full");
+  const percent = "postgres://u:50%off@127.0.0.1/db";
+  assert(faultsOf({ DATABASE_URL: percent })[0]?.includes("%25"));
   for (const url of ["postgres://u:p@db.example/db", "postgres://u:p@db.example/db?sslmode=prefer"]) {
     assert(faultsOf({ DATABASE_URL: url })[0]?.includes("sslmode"), url);
   }
 });
 
-Deno.test("token keys are a file or, when they look like JSON, the keys themselves", () => {
-  assertEquals(readConfig({ STATIC_JWT_KEYS: "/run/secrets/jwt.json" }).jwtKeys, { file: "/run/secrets/jwt.json" });
-  assertEquals("json" in (readConfig({ STATIC_JWT_KEYS: ' {"keys":[]}' }).jwtKeys ?? {}), true);
+Deno.test("token keys are a readable file or, when they look like JSON of any kind, the keys themselves", async () => {
+  const file = await Deno.makeTempFile();
+  try {
+    assertEquals(readConfig({ STATIC_JWT_KEYS: file }).jwtKeys, { file });
+  } finally {
+    await Deno.remove(file);
+  }
+  for (const text of [' {"keys":[]}', '[{"d":"canary"}]', '"{\\"keys\\":[]}"', `'{"keys":[]}'`]) {
+    const config = readConfig({ STATIC_JWT_KEYS: text });
+    assertEquals("json" in (config.jwtKeys ?? {}), true, text);
+    assert(!JSON.stringify(describeConfig(config)).includes("canary"));
+  }
+  const [fault = "", ...more] = faultsOf({ STATIC_JWT_KEYS: "Y2FuYXJ5LWluLWJhc2U2NA" });
+  assert(more.length === 0 && fault.includes("STATIC_JWT_KEYS") && !fault.includes("Y2FuYXJ5"), fault);
 });
 
 Deno.test("the configuration in force is told without secrets: they hide themselves, and the database only by its TLS", () => {

@@ -56,8 +56,15 @@ export async function rotateKeyRingFile(path: string, nowMs: number): Promise<Si
   const fresh = await generateSigningKey();
   const temporary = `${path}.${fresh.kid}.new`;
   await Deno.writeTextFile(temporary, JSON.stringify(rotateKeyRing(ring, fresh, nowMs), null, 2), { mode: owner });
+  await keepOwner(path, temporary);
   await Deno.rename(temporary, path);
   return fresh;
+}
+
+/** An administrator is often root, and the service is not: it could not read what takes its file's place. */
+async function keepOwner(path: string, replacement: string): Promise<void> {
+  const [before, now] = [await Deno.stat(path), await Deno.stat(replacement)];
+  if (before.uid !== now.uid || before.gid !== now.gid) await Deno.chown(replacement, before.uid, before.gid);
 }
 
 async function generateSigningKey(): Promise<SigningKey> {

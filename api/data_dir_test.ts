@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { testWhen } from "../tests/support/mod.ts";
 import { keyRingPath, loadRelaySecret, openKeyRing, rotateKeyRingFile } from "./data_dir.ts";
+import { publishedKeys, signingKey } from "./domain/key_ring.ts";
 import { Secret } from "./domain/secret.ts";
 
 async function withFolder(use: (folder: string) => Promise<void>): Promise<void> {
@@ -34,6 +36,39 @@ Deno.test("a rotated file is seen at reload; a broken one leaves the ring as it 
     await Deno.writeTextFile(keyRingPath(folder), "{");
     await assertRejects(() => source.reload(), Error, "is not JSON");
     assertEquals(source.ring().keys.length, 2);
+  });
+});
+
+testWhen(
+  { met: Deno.uid() === 0, reason: "only root may give files away" },
+  "a rotation by root leaves the file to the user whom the service runs as",
+  async () => {
+    await withFolder(async (folder) => {
+      await openKeyRing(undefined, folder);
+      await Deno.chown(keyRingPath(folder), 4321, 4322);
+      await rotateKeyRingFile(keyRingPath(folder), Date.now());
+      const { uid, gid, mode } = await Deno.stat(keyRingPath(folder));
+      assertEquals([uid, gid, (mode ?? 0) & 0o777], [4321, 4322, 0o600]);
+    });
+  },
+);
+
+Deno.test("a leaked key that is taken out of the file by hand stops at once, and the rotated one signs before its time", async () => {
+  await withFolder(async (folder) => {
+    const [path, now] = [keyRingPath(folder), Date.now()];
+    const source = await openKeyRing(undefined, folder);
+    const leaked = source.ring().keys[0]?.kid;
+    const { kid } = await rotateKeyRingFile(path, now);
+    const { keys } = JSON.parse(await Deno.readTextFile(path));
+    const left = keys.filter((key: { kid: string }) => key.kid !== leaked);
+    await Deno.writeTextFile(path, JSON.stringify({ keys: left }));
+    await source.reload();
+    assertEquals(publishedKeys(source.ring(), now).map(({ kid }) => kid), [kid]);
+    assertEquals(signingKey(source.ring(), now).kid, kid);
+    // The next rotation is an ordinary one.
+    const next = await rotateKeyRingFile(path, now);
+    await source.reload();
+    assertEquals([signingKey(source.ring(), now).kid, signingKey(source.ring(), now + 601_000).kid], [kid, next.kid]);
   });
 });
 

@@ -4,7 +4,7 @@
  */
 import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
+import { type Duplex, Readable } from "node:stream";
 
 export type Handler = (request: Request, peer: string | undefined) => Response | Promise<Response>;
 
@@ -37,25 +37,61 @@ export function listenPlain({ host, port, handler }: ListenOptions): Listener {
   };
 }
 
+/** Well below the files that a process may have open (65,536 in our unit): accepting one too many ends the process. */
+const maxTlsConnections = 20_000;
+/** For a handshake and for a request's head, from somebody who means it; its body of at most 64 KiB may take three times that. */
+const tlsPatienceMs = 10_000;
+
 export async function listenTls(
-  { host, port, handler, certificate, key }: ListenOptions & { certificate: string; key: string },
+  { host, port, handler, certificate, key, ...limits }: ListenOptions & {
+    certificate: string;
+    key: string;
+    /** Further ones are closed at once. */
+    maxConnections?: number;
+    /** Slower ones are closed, so that places are not held by whoever sends nothing. */
+    patienceMs?: number;
+  },
 ): Promise<Listener> {
-  const server = createServer({ cert: certificate, key, minVersion: "TLSv1.3", ALPNProtocols: ["http/1.1"] });
+  const { maxConnections = maxTlsConnections, patienceMs = tlsPatienceMs } = limits;
+  const server = createServer({
+    cert: certificate,
+    key,
+    minVersion: "TLSv1.3",
+    ALPNProtocols: ["http/1.1"],
+    handshakeTimeout: patienceMs,
+    headersTimeout: patienceMs,
+    requestTimeout: 3 * patienceMs,
+    connectionsCheckingInterval: patienceMs / 2,
+  });
+  server.maxConnections = maxConnections;
   server.on("request", (incoming, outgoing) => void answer(handler, incoming, outgoing));
   // A client that fails the handshake is its own problem; without a listener it would be an uncaught error.
   server.on("tlsClientError", (_, socket) => socket.destroy());
+  const sockets = new Set<Duplex>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, resolve);
+    server.listen(port, host, () => {
+      // An error from here on means that nothing is accepted any more. Uncaught, it ends the process, which is started again.
+      server.off("error", reject);
+      resolve();
+    });
   });
   const address = server.address();
   const bound = typeof address === "object" && address !== null ? address.port : port;
-  return { url: `https://${urlHost(host)}:${bound}`, close: (deadlineMs) => closeTls(server, deadlineMs) };
+  return { url: `https://${urlHost(host)}:${bound}`, close: (deadlineMs) => closeTls(server, sockets, deadlineMs) };
 }
 
-function closeTls(server: Server, deadlineMs: number): Promise<void> {
+function closeTls(server: Server, sockets: ReadonlySet<Duplex>, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    const timer = setTimeout(() => {
+      server.closeAllConnections();
+      // Not among them: whoever has not finished the handshake. The server waits for those all the same.
+      for (const socket of sockets) socket.destroy();
+    }, deadlineMs);
     server.close(() => {
       clearTimeout(timer);
       resolve();

@@ -4,7 +4,7 @@
  */
 import { type App, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
-import { type Config, describeConfig } from "./config.ts";
+import { type Config, describeConfig, warningsOf } from "./config.ts";
 import { createOriginCheck } from "./cors.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
 import { loadRelaySecret, openKeyRing } from "./data_dir.ts";
@@ -22,7 +22,7 @@ import { createLogger, type Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { naming } from "./ports.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
-import { startUpkeep } from "./upkeep.ts";
+import { everyInterval, startUpkeep } from "./upkeep.ts";
 
 const maxBodyBytes = 64 * 1024;
 /** Every request must be answered within two seconds when the database is away. */
@@ -56,6 +56,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const clock = options.clock ?? Date.now;
   const logger = createLogger({ write: options.writeLog, now: clock });
   logger.log("info", "configuration", describeConfig(config));
+  for (const warning of warningsOf(config)) logger.log("warn", "configuration", { warning });
   const keyRing = await openKeyRing(config.jwtKeys, config.dataDir);
   const relaySecret = config.relaySecret ?? await loadRelaySecret(config.dataDir);
   const { store, applied, close: closeStore } = await openDatabase(config);
@@ -74,6 +75,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     environment: config.environment,
     maxActiveKeys: config.maxActiveKeys,
   });
+  const usage = createUsage({ store, clock, newId, ...config });
   const metrics = createMetrics();
   metrics.gauge("static_api_hash_queue", "Jobs that wait for an Argon2 worker.", pool.waiting);
   const { signUp, failures, account, passwords } = config.rateLimits;
@@ -82,7 +84,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     accounts: createAccounts({ store, passwords: pool.hasher(config.hashing.passwords), keys, clock, newId }),
     keys,
     tokens: createTokens({ ring: keyRing.ring, createSign, clock }),
-    usage: createUsage({ store, clock, newId, ...config }),
+    usage,
     authenticator: createAuthenticator({
       store,
       hasher: keyHasher,
@@ -108,7 +110,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     isAllowedOrigin: createOriginCheck(config.corsOrigins),
   });
 
-  const stopUpkeep = startUpkeep({ lastUsed, keyRing, logger });
+  const stopUpkeep = startUpkeep({ lastUsed, keyRing, usage, logger, every: everyInterval });
   return {
     app,
     metrics,

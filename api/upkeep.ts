@@ -1,33 +1,45 @@
-/** What happens by time while the service runs: uses of keys are written, a rotated key file is read again. */
+/** What happens by time while the service runs: uses of keys are written, a rotated key file is read again, old leases go. */
 import type { KeyRingSource } from "./data_dir.ts";
 import type { LastUsed } from "./domain/last_used.ts";
-import { describeError, type Logger } from "./log.ts";
+import type { Usage } from "./domain/usage.ts";
+import { describeError, type Logger, type LogLevel } from "./log.ts";
 
 /** `last_used_at` must be visible within two seconds. */
 const lastUsedFlushMs = 1000;
 const keyRingReloadMs = 2000;
+const forgetLeasesMs = 5000;
+
+export interface UpkeepDeps {
+  readonly lastUsed: LastUsed;
+  readonly keyRing: KeyRingSource;
+  readonly usage: Pick<Usage, "forgetClosed">;
+  readonly logger: Logger;
+  /** Calls again and again; answers how to stop. */
+  readonly every: (ms: number, run: () => Promise<void>) => () => void;
+}
+
+export function everyInterval(ms: number, run: () => Promise<void>): () => void {
+  const timer = setInterval(run, ms);
+  return () => clearInterval(timer);
+}
 
 /** Answers how to stop, which includes a last flush. Failures are logged and tried again at the next turn. */
-export function startUpkeep(
-  { lastUsed, keyRing, logger }: { lastUsed: LastUsed; keyRing: KeyRingSource; logger: Logger },
-): () => Promise<void> {
-  const flush = async (): Promise<void> => {
+export function startUpkeep({ lastUsed, keyRing, usage, logger, every }: UpkeepDeps): () => Promise<void> {
+  const attempt = async (work: () => Promise<void>, level: LogLevel, failure: string): Promise<void> => {
     try {
-      await lastUsed.flush();
+      await work();
     } catch (error) {
-      logger.log("warn", "last_used_at not written", { error: describeError(error) });
+      logger.log(level, failure, { error: describeError(error) });
     }
   };
-  const timers = [
-    setInterval(flush, lastUsedFlushMs),
-    setInterval(() => {
-      keyRing.reload().catch((error) =>
-        logger.log("error", "token keys not reloaded", { error: describeError(error) })
-      );
-    }, keyRingReloadMs),
+  const flush = (): Promise<void> => attempt(lastUsed.flush, "warn", "last_used_at not written");
+  const stops = [
+    every(lastUsedFlushMs, flush),
+    every(keyRingReloadMs, () => attempt(keyRing.reload, "error", "token keys not reloaded")),
+    every(forgetLeasesMs, () => attempt(usage.forgetClosed, "warn", "old leases not deleted")),
   ];
   return async () => {
-    timers.forEach(clearInterval);
+    for (const stop of stops) stop();
     await flush();
   };
 }

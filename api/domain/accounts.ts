@@ -43,7 +43,7 @@ export function createAccounts({ store, passwords, keys, clock, newId }: Account
       const account = await store.findPasswordHash("id" in by ? by : { emailKey: emailKeyOf(by.email) });
       const matches = await passwords.verify(normalizePassword(password), account?.passwordHash);
       if (!matches || account === undefined) return { outcome: "wrong_credentials" };
-      return await keys.create(account.id, name);
+      return await keys.create({ accountId: account.id }, name);
     },
   };
 }

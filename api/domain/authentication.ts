@@ -4,7 +4,7 @@
  */
 import { type AccountId, type ApiKeyEnvironment, type KeyId, parseApiKey } from "../../proto/mod.ts";
 import type { Hasher, KeyStore, StoredKey } from "./ports.ts";
-import type { RateDecision } from "./rate_limit.ts";
+import { orRefund, type RateDecision } from "./rate_limit.ts";
 import { Secret } from "./secret.ts";
 
 export interface Caller {
@@ -41,7 +41,7 @@ export interface Authenticator {
 }
 
 const bearer = /^Bearer +([^\s]+)$/i;
-const unknownKey =
+export const unknownKey =
   "Invalid API key: it is unknown or was revoked. Create a new key, or check that it was copied completely";
 
 export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
@@ -80,13 +80,18 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
 
       const decision = attempts.take();
       if (!decision.allowed) return { outcome: "limited", decision };
-      const matches = await hasher.verify(key, row?.keyHash);
-      if (!matches || row === undefined || row.revoked) {
+      const confirm = async (): Promise<StoredKey | undefined> => {
+        const matches = await hasher.verify(key, row?.keyHash);
+        // Read again: the hash may have waited for seconds in its queue, and a revocation holds from its own moment on.
+        return matches ? await store.findKey(parsed.keyPrefix) : undefined;
+      };
+      const current = await orRefund(confirm(), attempts.refund);
+      if (current === undefined || current.revoked) {
         return { outcome: "refused", code: "auth_key_invalid", text: unknownKey };
       }
       attempts.refund();
-      verified.add(fingerprint, row.id);
-      return accept(row);
+      verified.add(fingerprint, current.id);
+      return accept(current);
     },
   };
 }

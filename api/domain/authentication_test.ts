@@ -1,6 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { encodeApiKey, parseAccountId, parseApiKey, parseKeyId } from "../../proto/mod.ts";
 import { createAuthenticator } from "./authentication.ts";
+import { Fault } from "./fault.ts";
 import type { StoredKey } from "./ports.ts";
 import type { Secret } from "./secret.ts";
 
@@ -20,6 +21,9 @@ interface World {
   verified: (string | undefined)[];
   used: string[];
   attempts: number;
+  overloaded: boolean;
+  /** What happens while a key is being verified. */
+  meanwhile: () => void;
 }
 
 /** Counts what each authentication costs. The "hash" of a key is the key. */
@@ -30,6 +34,8 @@ function createWorld(memorySize = 10): { world: World; authenticate: (header?: s
     verified: [],
     used: [],
     attempts: 0,
+    overloaded: false,
+    meanwhile: () => {},
   };
   const never = (): never => {
     throw new Error("not needed");
@@ -48,7 +54,9 @@ function createWorld(memorySize = 10): { world: World; authenticate: (header?: s
     hasher: {
       hash: never,
       verify: (secret: Secret, hash) => {
+        if (world.overloaded) return Promise.reject(new Fault("overloaded", "try again"));
         world.verified.push(hash);
+        world.meanwhile();
         return Promise.resolve(secret.reveal() === hash);
       },
     },
@@ -90,7 +98,8 @@ Deno.test("a wrong form, checksum or environment is refused without touching dat
 Deno.test("a key is hashed once per process, its row is read every time, and each use is noted", async () => {
   const { world, authenticate } = createWorld();
   for (let i = 0; i < 5; i++) assertEquals(await authenticate(`Bearer ${key}`), "accepted");
-  assertEquals([world.reads, world.verified.length, world.used.length, world.attempts], [5, 1, 5, 0]);
+  // And once more after the hash, which takes its time.
+  assertEquals([world.reads, world.verified.length, world.used.length, world.attempts], [6, 1, 5, 0]);
 });
 
 Deno.test("a remembered key is refused as soon as its row says revoked", async () => {
@@ -100,11 +109,24 @@ Deno.test("a remembered key is refused as soon as its row says revoked", async (
   assertEquals(await authenticate(`Bearer ${key}`), "auth_key_invalid");
 });
 
+Deno.test("a key that is revoked while it is being verified is refused: the queue for that may be long", async () => {
+  const { world, authenticate } = createWorld();
+  world.meanwhile = () => world.rows.set(parseApiKey(key)?.keyPrefix ?? "", { ...row, revoked: true });
+  assertEquals(await authenticate(`Bearer ${key}`), "auth_key_invalid");
+});
+
 Deno.test("the memory holds the key, not its prefix: another secret behind a known prefix is verified and refused", async () => {
   const { world, authenticate } = createWorld();
   await authenticate(`Bearer ${key}`);
   assertEquals(await authenticate(`Bearer ${otherSecret}`), "auth_key_invalid");
   assertEquals(world.verified.length, 2);
+});
+
+Deno.test("a key that nobody has time to verify is no failed attempt", async () => {
+  const { world, authenticate } = createWorld();
+  world.overloaded = true;
+  for (let i = 0; i < 3; i++) await assertRejects(() => authenticate(`Bearer ${key}`), Fault);
+  assertEquals(world.attempts, 0);
 });
 
 Deno.test("an unknown key costs one verification too, against no hash", async () => {

@@ -25,15 +25,17 @@ const jwk = z.object({
 
 /** A private JWK set, newest key first, as in `STATIC_JWT_KEYS`. */
 export const keyRing = z.object({ keys: z.array(jwk).min(1).max(16) })
-  .refine(({ keys }) => new Set(keys.map(({ kid }) => kid)).size === keys.length, "two keys have the same kid")
-  .refine(({ keys }) => keys.some(({ sign_from }) => sign_from === undefined), "no key may sign from the start");
+  .refine(({ keys }) => new Set(keys.map(({ kid }) => kid)).size === keys.length, "two keys have the same kid");
 
 export type SigningKey = z.infer<typeof jwk>;
 export type KeyRing = z.infer<typeof keyRing>;
 
-/** The first key whose time has come. */
+/**
+ * The first key whose time has come. Before the time of any, the last one: its predecessor was taken out by hand, because it
+ * leaked, and must stop at once; verifiers then fetch the new key when they first see it.
+ */
 export function signingKey({ keys }: KeyRing, nowMs: number): SigningKey {
-  const key = keys.find(({ sign_from }) => (sign_from ?? 0) * 1000 <= nowMs);
+  const key = keys.find(({ sign_from }) => (sign_from ?? 0) * 1000 <= nowMs) ?? keys.at(-1);
   if (key === undefined) throw new TypeError("A key ring without a key that may sign passed its parser");
   return key;
 }

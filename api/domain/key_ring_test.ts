@@ -53,7 +53,6 @@ Deno.test("keyRing refuses sets that could not sign", () => {
     const keys of [
       [],
       [key("a"), key("a")],
-      [{ ...key("a"), sign_from: 5 }],
       [{ ...key("a"), d: undefined }],
       [{ ...key("a"), crv: "X25519" }],
       [{ ...key("a"), x: "short" }],

@@ -26,10 +26,11 @@ export interface IssuedKey {
   readonly key: Secret;
 }
 
-export type KeyCreation = { readonly outcome: "created"; readonly key: IssuedKey } | {
-  readonly outcome: "key_limit_reached";
-  readonly limit: number;
-};
+export type KeyCreation =
+  | { readonly outcome: "created"; readonly key: IssuedKey }
+  | { readonly outcome: "key_limit_reached"; readonly limit: number }
+  /** The key that asked for it was revoked after its request had been accepted. */
+  | { readonly outcome: "revoked" };
 
 export interface KeysDeps {
   readonly store: KeyStore;
@@ -42,7 +43,8 @@ export interface KeysDeps {
 }
 
 export interface Keys {
-  create(accountId: AccountId, name: string): Promise<KeyCreation>;
+  /** `keyId` is the key that asks for it; there is none when it was a password. */
+  create(owner: { readonly accountId: AccountId; readonly keyId?: KeyId }, name: string): Promise<KeyCreation>;
   list(accountId: AccountId): Promise<readonly KeyRecord[]>;
   revoke(accountId: AccountId, keyId: KeyId): Promise<boolean>;
   /** A fresh key given to `save`, again with another one as long as `save` finds its prefix taken. */
@@ -68,8 +70,10 @@ export function createKeys(deps: KeysDeps): Keys {
 
   return {
     issue,
-    create: async (accountId, name) => {
-      const { key, outcome } = await issue(name, (key) => store.addKey(accountId, key, deps.maxActiveKeys));
+    create: async ({ accountId, keyId }, name) => {
+      const options = { accountId, by: keyId, maxActiveKeys: deps.maxActiveKeys };
+      const { key, outcome } = await issue(name, (key) => store.addKey(key, options));
+      if (outcome === "revoked") return { outcome };
       return outcome === "added"
         ? { outcome: "created", key }
         : { outcome: "key_limit_reached", limit: deps.maxActiveKeys };

@@ -15,7 +15,7 @@ function createWorld(collisions: number): { keys: Keys; saved: NewKey[] } {
   };
   const keys = createKeys({
     store: {
-      addKey: (_, key) => {
+      addKey: (key) => {
         saved.push(key);
         return Promise.resolve(saved.length <= collisions ? "prefix_taken" : "added");
       },
@@ -36,7 +36,7 @@ function createWorld(collisions: number): { keys: Keys; saved: NewKey[] } {
 
 Deno.test("a new key is well-formed, of its environment, and only its hash is saved", async () => {
   const { keys, saved } = createWorld(0);
-  const result = await keys.create(account, "ci");
+  const result = await keys.create({ accountId: account }, "ci");
   if (result.outcome !== "created") throw new Error(result.outcome);
   const text = result.key.key.reveal();
   assertEquals(parseApiKey(text), { environment: "test", keyPrefix: result.key.keyPrefix });
@@ -46,9 +46,13 @@ Deno.test("a new key is well-formed, of its environment, and only its hash is sa
 
 Deno.test("a prefix that is taken is drawn again; three in a row are a fault, not an endless loop", async () => {
   const lucky = createWorld(2);
-  assertEquals((await lucky.keys.create(account, "x")).outcome, "created");
+  assertEquals((await lucky.keys.create({ accountId: account }, "x")).outcome, "created");
   assertEquals(new Set(lucky.saved.map(({ keyPrefix }) => keyPrefix)).size, 3);
   const unlucky = createWorld(3);
-  const fault = await assertRejects(() => unlucky.keys.create(account, "x"), Fault, "no free key prefix");
+  const fault = await assertRejects(
+    () => unlucky.keys.create({ accountId: account }, "x"),
+    Fault,
+    "no free key prefix",
+  );
   assertEquals(fault.code, "internal");
 });

@@ -67,7 +67,11 @@ export interface AccountStore {
 }
 
 export interface KeyStore {
-  addKey(accountId: AccountId, key: NewKey, maxActiveKeys: number): Promise<"added" | "limit_reached" | "prefix_taken">;
+  /** With `by`, the key that asks for it: only if that one is active at this very moment. */
+  addKey(
+    key: NewKey,
+    options: { accountId: AccountId; by: KeyId | undefined; maxActiveKeys: number },
+  ): Promise<"added" | "limit_reached" | "prefix_taken" | "revoked">;
   /** Active keys, newest first. */
   listKeys(accountId: AccountId): Promise<readonly KeyRecord[]>;
   /** False when there was no active key of this account to revoke. */
@@ -135,6 +139,8 @@ export interface UsageStore {
   reportLeases(relayId: string, reports: readonly LeaseReport[], at: number): Promise<readonly ReportOutcome[]>;
   /** Leases that were never closed, expired or not, oldest first. */
   listLeases(relayId: string, limit: number): Promise<readonly LeaseRecord[]>;
+  /** Deletes leases that were closed before a moment, the oldest first. */
+  forgetLeases(closedBefore: number, limit: number): Promise<void>;
 }
 
 export interface PlanStore {

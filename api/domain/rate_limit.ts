@@ -2,6 +2,7 @@
  * Token buckets, one per subject (an address, an account), in the memory of this process. The number of subjects is bounded:
  * the one unused for longest is forgotten first, which is always also the fullest bucket among equals.
  */
+import { Fault } from "./fault.ts";
 import type { Clock } from "./ports.ts";
 
 export interface RateLimit {
@@ -70,4 +71,14 @@ export function createRateLimiter(policy: string, { limit, windowMs }: RateLimit
       keep(subject, { ...bucket, tokens: Math.min(limit, bucket.tokens + 1) });
     },
   };
+}
+
+/** An attempt that nobody could judge, because we were overloaded, is given back: an outage must not lock anybody out. */
+export async function orRefund<T>(work: Promise<T>, refund: () => void): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof Fault) refund();
+    throw error;
+  }
 }

@@ -38,9 +38,14 @@ export interface Usage {
   report(relayId: string, reports: readonly LeaseReport[]): Promise<readonly ReportOutcome[]>;
   /** Leases of a relay that were never closed. */
   open(relayId: string): Promise<readonly LeaseRecord[]>;
+  /** To be called every few seconds: deletes leases that were closed so long ago that no relay repeats its report of them. */
+  forgetClosed(): Promise<void>;
 }
 
 const maxListedLeases = 1000;
+const closedLeaseKeptMs = 24 * 3600 * 1000;
+/** At a time: a statement must end within the database's deadline. */
+const maxForgottenLeases = 2000;
 
 export function createUsage({ store, clock, newId, leaseLifetimeMs, maxLeaseMessages }: UsageDeps): Usage {
   return {
@@ -68,6 +73,7 @@ export function createUsage({ store, clock, newId, leaseLifetimeMs, maxLeaseMess
     },
     report: (relayId, reports) => store.reportLeases(relayId, reports, clock()),
     open: (relayId) => store.listLeases(relayId, maxListedLeases),
+    forgetClosed: () => store.forgetLeases(clock() - closedLeaseKeptMs, maxForgottenLeases),
   };
 }
 

@@ -2,7 +2,9 @@
 import { z } from "@hono/zod-openapi";
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { emailKeyOf } from "../domain/accounts.ts";
-import type { IssuedKey } from "../domain/keys.ts";
+import { unknownKey } from "../domain/authentication.ts";
+import type { IssuedKey, KeyCreation } from "../domain/keys.ts";
+import { orRefund } from "../domain/rate_limit.ts";
 import { Secret } from "../domain/secret.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, rateLimited, refuse, showRateLimit } from "./errors.ts";
@@ -57,10 +59,14 @@ export function addAccountRoutes(router: Router, deps: RouteDeps): void {
     },
     refusals: ["email_taken", "rate_limited"],
     handle: async (c, { body }) => {
-      const decision = deps.rateLimits.signUp.take(c.get("clientAddress"));
+      const [{ signUp }, address] = [deps.rateLimits, c.get("clientAddress")];
+      const decision = signUp.take(address);
       if (!decision.allowed) return rateLimited(c, decision);
       showRateLimit(c, decision);
-      const result = await deps.accounts.signUp({ email: body.email, password: new Secret(body.password) });
+      const result = await orRefund(
+        deps.accounts.signUp({ email: body.email, password: new Secret(body.password) }),
+        () => signUp.refund(address),
+      );
       if (result.outcome === "email_taken") {
         return refuse(
           c,
@@ -146,18 +152,22 @@ async function recover(
   if (!byAddress.allowed) return rateLimited(c, byAddress);
   const byAccount = passwords.take(subject);
   if (!byAccount.allowed) return rateLimited(c, byAccount);
-  const result = await deps.accounts.recover({ ...input, password: new Secret(input.password) });
+  const refund = (): void => {
+    failures.refund(address);
+    passwords.refund(subject);
+  };
+  const result = await orRefund(deps.accounts.recover({ ...input, password: new Secret(input.password) }), refund);
   if (result.outcome === "wrong_credentials") return refuse(c, "auth_failed", "Unknown account or wrong password");
-  failures.refund(address);
-  passwords.refund(subject);
-  return result.outcome === "key_limit_reached" ? keyLimitReached(c, result.limit) : c.json(recoveredBody(result.key));
+  refund();
+  return result.outcome === "created" ? c.json(recoveredBody(result.key)) : noKeyCreated(c, result);
 }
 
-export function keyLimitReached(c: ApiContext, limit: number): Response {
+export function noKeyCreated(c: ApiContext, result: Exclude<KeyCreation, { outcome: "created" }>): Response {
+  if (result.outcome === "revoked") return refuse(c, "auth_key_invalid", unknownKey);
   return refuse(
     c,
     "key_limit_reached",
-    `The account has ${limit} active keys, the most there can be. Revoke one first`,
+    `The account has ${result.limit} active keys, the most there can be. Revoke one first`,
   );
 }
 

@@ -9,7 +9,10 @@ const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 export async function readBody<T>(c: ApiContext, schema: z.ZodType<T>, maxBytes: number): Promise<Body<T>> {
   const bytes = await readCapped(c.req.raw, maxBytes);
-  if (bytes === undefined) return { ok: false, response: tooLarge(c, maxBytes) };
+  if (bytes === "broken_off") {
+    return { ok: false, response: refuse(c, "invalid_request", "The body did not arrive completely; send it again") };
+  }
+  if (bytes === "too_large") return { ok: false, response: tooLarge(c, maxBytes) };
   if (bytes.length > 0 && !jsonType.test(c.req.header("content-type") ?? "")) {
     return {
       ok: false,
@@ -36,14 +39,19 @@ function tooLarge(c: ApiContext, maxBytes: number): Response {
   return refuse(c, "payload_too_large", `The body is larger than ${maxBytes} bytes`);
 }
 
-async function readCapped(request: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+async function readCapped(request: Request, maxBytes: number): Promise<Uint8Array | "too_large" | "broken_off"> {
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of request.body) {
-    length += chunk.length;
-    if (length > maxBytes) return undefined;
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request.body) {
+      length += chunk.length;
+      if (length > maxBytes) return "too_large";
+      chunks.push(chunk);
+    }
+  } catch {
+    // Whoever hangs up must not look like a fault of ours in logs and alerts.
+    return "broken_off";
   }
   const all = new Uint8Array(length);
   let offset = 0;

@@ -1,7 +1,7 @@
 /** An account's API keys: create, list, revoke. */
 import { z } from "@hono/zod-openapi";
 import { parseKeyId } from "../../proto/mod.ts";
-import { keyLimitReached } from "./accounts.ts";
+import { noKeyCreated } from "./accounts.ts";
 import type { RouteDeps } from "./context.ts";
 import { notFound } from "./errors.ts";
 import { id, isoTime, keyName, keyPrefix, parseUuid, secretKey, timestamp } from "./fields.ts";
@@ -45,8 +45,8 @@ function addCreation(router: Router, { keys }: RouteDeps): void {
     },
     refusals: ["key_limit_reached"],
     handle: async (c, { body, caller }) => {
-      const result = await keys.create(caller().accountId, body.name);
-      if (result.outcome === "key_limit_reached") return keyLimitReached(c, result.limit);
+      const result = await keys.create(caller(), body.name);
+      if (result.outcome !== "created") return noKeyCreated(c, result);
       const { key } = result;
       return c.json({ id: key.id, key_prefix: key.keyPrefix, name: key.name, key: key.key.reveal() });
     },

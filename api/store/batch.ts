@@ -6,17 +6,21 @@
 /** Enough to hide the way to the database, few enough that lookups gather under load. */
 const maxInFlight = 2;
 const maxBatch = 500;
+/** Whoever has waited longer than this when a query fails is not made to wait for the next one: it would take as long. */
+const patienceMs = 400;
 
 export type LoadMany<Key, Value> = (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>>;
 
 interface Waiting<Key, Value> {
   readonly key: Key;
+  readonly sinceMs: number;
   readonly resolve: (value: Value | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export function createBatchedLookup<Key, Value>(
   loadMany: LoadMany<Key, Value>,
+  nowMs: () => number = () => performance.now(),
 ): (key: Key) => Promise<Value | undefined> {
   const waiting: Waiting<Key, Value>[] = [];
   let inFlight = 0;
@@ -29,7 +33,8 @@ export function createBatchedLookup<Key, Value>(
         const found = await loadMany([...new Set(batch.map(({ key }) => key))]);
         for (const { key, resolve } of batch) resolve(found.get(key));
       } catch (error) {
-        for (const { reject } of batch) reject(error);
+        const impatient = waiting.findLastIndex(({ sinceMs }) => nowMs() - sinceMs > patienceMs) + 1;
+        for (const { reject } of [...batch, ...waiting.splice(0, impatient)]) reject(error);
       } finally {
         inFlight--;
       }
@@ -37,7 +42,7 @@ export function createBatchedLookup<Key, Value>(
   };
   return (key) =>
     new Promise((resolve, reject) => {
-      waiting.push({ key, resolve, reject });
+      waiting.push({ key, sinceMs: nowMs(), resolve, reject });
       // After this turn of requests: those that arrived together leave together.
       if (waiting.length === 1) queueMicrotask(dispatch);
     });

@@ -53,6 +53,25 @@ Deno.test("a lookup never joins a query that has left; at most two are on their 
   assertEquals(await Promise.all(all), ["a", "a", "b", "c", "a"].map((key) => `value of ${key}`));
 });
 
+Deno.test("a database that is away costs nobody its deadline twice: a failed query takes along who waited long behind it", async () => {
+  const failures: (() => void)[] = [];
+  const clock = { nowMs: 0 };
+  const load = (): Promise<Map<string, string>> =>
+    new Promise((_, reject) => failures.push(() => reject(new Error("no answer within 1500 ms"))));
+  const find = createBatchedLookup(load, () => clock.nowMs);
+  const outcomes: string[] = [];
+  for (const [atMs, key] of [[0, "a"], [100, "b"], [200, "waits long"], [1200, "waits little"]] as const) {
+    clock.nowMs = atMs;
+    find(key).catch(() => outcomes.push(key));
+    await turn();
+  }
+  clock.nowMs = 1500;
+  failures[0]?.();
+  for (let i = 0; i < 10; i++) await turn();
+  assertEquals([outcomes, failures.length], [["a", "waits long"], 3]);
+  failures.forEach((fail) => fail());
+});
+
 Deno.test("a failed query fails its own lookups only, and the next ones are tried", async () => {
   let failing = true;
   const find = createBatchedLookup((keys: readonly string[]) =>

@@ -81,15 +81,17 @@ function endpointOf(address: DatabaseAddress): postgres.Options<Record<string, p
   }
   const url = new URL(address.url.reveal());
   const socketFolder = url.searchParams.get("host");
+  // Without the brackets of an IPv6 address, and in an array, because the driver would cut a text at its first colon.
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1") || "localhost";
   return {
-    host: url.hostname,
-    ...(url.port === "" ? {} : { port: Number(url.port) }),
+    host: [host] as unknown as string, // cast: the driver takes lists, its types do not say so
+    port: [Number(url.port || "5432")] as unknown as number, // cast: a list beside a list
     ...(socketFolder?.startsWith("/") ? { path: `${socketFolder}/.s.PGSQL.${url.port || "5432"}` } : {}),
     database: decodeURIComponent(url.pathname.slice(1)) || "postgres",
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
     // The key is always given: `ssl: undefined` beside `sslmode=require` in a URL would connect in plain text.
-    ssl: tlsOptions(address, url.hostname),
+    ssl: tlsOptions(address, host),
   };
 }
 
@@ -144,10 +146,13 @@ function unavailable(cause: unknown): Fault {
   });
 }
 
-/** Connection exceptions (08), too many clients (53300), shutdown and cancellation (57), and the client's own codes. */
-const troubleCode = /^(08...|53300|57P0[1-5]|57014|CONNECT|E[A-Z]+$)/;
+/**
+ * What another time may bring: connection exceptions (08), a standby after a failover (25006), credentials or a database that
+ * are being replaced (28, 3D000), deadlocks (40), no more resources (53), shutdown and cancellation (57), the client's codes.
+ */
+const troubleCode = /^(08...|25006|28...|3D000|40...|53...|57P0[1-5]|57014|CONNECT|E[A-Z]+$)/;
 
-function isConnectionTrouble(error: unknown): boolean {
+export function isConnectionTrouble(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof Fault) return false;
   const code: unknown = Reflect.get(error, "code");
   return typeof code === "string" && troubleCode.test(code);

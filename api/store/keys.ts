@@ -24,11 +24,16 @@ interface FoundRow {
 export function createKeyStore(database: Database): KeyStore {
   const { sql, run, transact, violatedConstraint } = database;
   return {
-    addKey: async (accountId, key, maxActiveKeys) => {
+    addKey: async (key, { accountId, by, maxActiveKeys }) => {
       try {
         return await transact(async (sql) => {
           // Locks out other additions to this account; the count below is a new statement, so it sees theirs.
           await sql`SELECT 1 FROM accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
+          if (by !== undefined) {
+            // A revocation waits until this is done, or was before it: a revoked key leaves no other one behind.
+            const [active] = await sql`SELECT 1 FROM api_keys WHERE id = ${by} AND revoked_at IS NULL FOR SHARE`;
+            if (active === undefined) return "revoked";
+          }
           const { count } = await sql`
             INSERT INTO api_keys (id, account_id, key_prefix, name, key_hash, created_at)
             SELECT ${key.id}::uuid, ${accountId}::uuid, ${key.keyPrefix}::text, ${key.name}::text, ${key.keyHash}::text,

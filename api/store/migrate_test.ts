@@ -1,5 +1,6 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { postgresInstalled, startPostgres, testWhen } from "../../tests/support/mod.ts";
+import { Fault } from "../domain/fault.ts";
 import { Secret } from "../domain/secret.ts";
 import { assertTls, connectDatabase, type Database, type DatabaseAddress } from "./database.ts";
 import { migrate, readMigrations } from "./migrate.ts";
@@ -45,6 +46,19 @@ const guarantees: Record<string, Guarantee> = {
     await migrate(database, [first, ...rest]);
     const changed = { ...first, text: `${first.text}\n-- changed` };
     await assertRejects(() => migrate(database, [changed, ...rest]), Error, first.name);
+  },
+
+  "what a database cannot do now is a fault to try again, a wrong statement is not": async (connect) => {
+    const { sql, run } = connect();
+    const raise = (code: string): Promise<unknown> =>
+      run(sql.unsafe(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${code}'; END $$`));
+    // A standby after a failover, a deadlock, a serialization failure, a full disk, too many connections.
+    for (const code of ["25006", "40P01", "40001", "53100", "53300"]) {
+      assertEquals((await assertRejects(() => raise(code), Fault)).code, "overloaded", code);
+    }
+    for (const code of ["23514", "42601"]) {
+      assert(!(await assertRejects(() => raise(code), Error) instanceof Fault), code);
+    }
   },
 
   "assertTls() refuses a connection that turned out to be plain text": async (connect, url) => {

@@ -1,4 +1,4 @@
-/** Usage and leases in SQL. Lock order everywhere: leases by id, then usage rows by account. */
+/** Usage and leases in SQL. Lock order everywhere: leases by id, then usage rows by account and period. */
 import { parseAccountId } from "../../proto/mod.ts";
 import { judgeReport, type UsageChange } from "../domain/lease_report.ts";
 import type { LeaseGrant, LeaseRecord, LeaseReport, ReportOutcome, UsageStore } from "../domain/ports.ts";
@@ -80,7 +80,7 @@ export function createUsageStore({ sql, run, transact, violatedConstraint }: Dat
         const leases = await lockLeases(sql, relayId, reports.map(({ leaseId }) => leaseId));
         const judged = judgeAll(leases, reports);
         const changes = judged.flatMap(({ change }) => change === undefined ? [] : [change]);
-        for (const change of changes.sort(byAccount)) await applyChange(sql, change, at);
+        if (changes.length > 0) await applyChanges(sql, changes, at);
         return judged.map(({ outcome }) => outcome);
       }),
 
@@ -90,6 +90,14 @@ export function createUsageStore({ sql, run, transact, violatedConstraint }: Dat
         FROM leases l JOIN accounts a ON a.id = l.account_id
         WHERE l.relay_id = ${relayId} AND l.closed_at IS NULL ORDER BY l.granted_at LIMIT ${limit}`);
       return rows.map(toLease);
+    },
+
+    forgetLeases: async (closedBefore, limit) => {
+      // Skips what another process deletes right now, or a relay repeats its report of.
+      await run(sql`
+        DELETE FROM leases WHERE id IN (
+          SELECT id FROM leases WHERE closed_at < ${new Date(closedBefore)}
+          ORDER BY closed_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
     },
   };
 }
@@ -158,23 +166,51 @@ function judgeAll(
   });
 }
 
-/** Usage rows are locked in one order by everybody, so that two relays that report the same accounts never wait in a circle. */
-function byAccount({ lease: a }: LeaseChange, { lease: b }: LeaseChange): number {
-  return a.account_id < b.account_id ? -1 : a.account_id > b.account_id ? 1 : 0;
-}
-
-async function applyChange(sql: Transaction, { lease, report, usage }: LeaseChange, at: number): Promise<void> {
+/**
+ * The same few statements for any number of reports: one round trip for each would take a distant database past the deadline.
+ * Usage rows are locked in one order by everybody, so that two relays that report the same accounts never wait in a circle.
+ */
+async function applyChanges(sql: Transaction, changes: readonly LeaseChange[], at: number): Promise<void> {
+  const rows = JSON.stringify(changes.map(({ lease, report, usage }, index) => ({
+    index,
+    id: lease.id,
+    account_id: lease.account_id,
+    period_start: lease.period_start,
+    consumed: report.consumed,
+    ...report.bytes,
+    close: report.close,
+    used: usage.used,
+    returned: usage.returned,
+    more_payload: usage.bytes.payload,
+    more_padding: usage.bytes.padding,
+    more_cover: usage.bytes.cover,
+  })));
+  // A lease may be reported more than once in a batch: its last report holds.
   await sql`
-    UPDATE leases SET consumed = ${report.consumed}, payload_bytes = ${report.bytes.payload},
-      padding_bytes = ${report.bytes.padding}, cover_bytes = ${report.bytes.cover},
-      closed_at = ${report.close ? new Date(at) : null}
-    WHERE id = ${report.leaseId}`;
+    UPDATE leases l SET consumed = c.consumed, payload_bytes = c.payload, padding_bytes = c.padding,
+      cover_bytes = c.cover, closed_at = CASE WHEN c.close THEN ${new Date(at)}::timestamptz END
+    FROM (
+      SELECT DISTINCT ON (id) * FROM jsonb_to_recordset(${rows}::text::jsonb) AS c (
+        index int, id uuid, consumed bigint, payload bigint, padding bigint, cover bigint, close boolean)
+      ORDER BY id, index DESC) c
+    WHERE l.id = c.id`;
   await sql`
-    UPDATE usage SET used = used + ${usage.used}, claimed = claimed - ${usage.returned},
-      payload_bytes = payload_bytes + ${usage.bytes.payload},
-      padding_bytes = padding_bytes + ${usage.bytes.padding},
-      cover_bytes = cover_bytes + ${usage.bytes.cover}
-    WHERE account_id = ${lease.account_id} AND period_start = ${lease.period_start}`;
+    SELECT 1 FROM usage WHERE (account_id, period_start) IN (
+      SELECT account_id, period_start
+      FROM jsonb_to_recordset(${rows}::text::jsonb) AS c (account_id uuid, period_start timestamptz))
+    ORDER BY account_id, period_start FOR UPDATE`;
+  await sql`
+    UPDATE usage u SET used = u.used + c.used, claimed = u.claimed - c.returned,
+      payload_bytes = u.payload_bytes + c.payload, padding_bytes = u.padding_bytes + c.padding,
+      cover_bytes = u.cover_bytes + c.cover
+    FROM (
+      SELECT account_id, period_start, sum(used)::bigint AS used, sum(returned)::bigint AS returned,
+             sum(more_payload)::bigint AS payload, sum(more_padding)::bigint AS padding, sum(more_cover)::bigint AS cover
+      FROM jsonb_to_recordset(${rows}::text::jsonb) AS c (
+        account_id uuid, period_start timestamptz, used bigint, returned bigint,
+        more_payload bigint, more_padding bigint, more_cover bigint)
+      GROUP BY account_id, period_start) c
+    WHERE u.account_id = c.account_id AND u.period_start = c.period_start`;
 }
 
 function toLease(row: LeaseRow): LeaseRecord {

@@ -1,6 +1,7 @@
 /**
  * The API's public keys, by `kid`. Known keys keep working while the API is away; a successful fetch replaces the whole set,
- * so a key that was withdrawn stops verifying. An unknown `kid` asks the API once for everybody who waits, and at most once
+ * so a key that was withdrawn stops verifying: after five minutes at the latest, also on a relay where nobody asked meanwhile.
+ * An unknown `kid` asks the API once for everybody who waits, and at most once
  * per interval, so that a flood of invented ids costs next to nothing.
  */
 import { importJWK } from "jose";
@@ -20,12 +21,14 @@ export interface TokenKeysDeps {
   /** The text of the API's JWK set; rejects when it cannot be had. */
   readonly fetchKeySet: () => Promise<string>;
   readonly nowMs: () => number;
-  /** A refresh that nobody waited for has failed. */
+  /** A refresh has failed; the keys at hand stay in use. */
   readonly onFailedRefresh: (error: unknown) => void;
 }
 
-/** As long as the API allows its answer to be kept. */
+/** As long as the API allows its answer to be kept: beyond it nobody is let in before the API was asked. */
 const freshMs = 300_000;
+/** From here on it is asked while nobody waits, so that on a busy relay nobody ever does. */
+const renewMs = freshMs / 2;
 /** Between two questions to the API, whatever clients send. */
 const minIntervalMs = 5_000;
 const maxKeys = 64;
@@ -68,10 +71,14 @@ export function createTokenKeys({ fetchKeySet, nowMs, onFailedRefresh }: TokenKe
     find: async (kid) => {
       const known = keys.get(kid);
       if (known !== undefined) {
-        // Nobody waits for this one: the key at hand is good until the API says otherwise.
-        const stale = nowMs() - fetchedAtMs >= freshMs || nowMs() < fetchedAtMs;
-        if (stale && underWay === undefined && mayAsk()) refresh().catch(onFailedRefresh);
-        return known;
+        const ageMs = nowMs() - fetchedAtMs;
+        // Younger than nothing: the clock was set back, by who knows how much.
+        const stale = ageMs >= freshMs || ageMs < 0;
+        if (!(stale || ageMs >= renewMs) || !mayAsk()) return known;
+        const asked = underWay === undefined ? refresh().catch(onFailedRefresh) : underWay.catch(() => {});
+        if (!stale) return known;
+        await asked;
+        return keys.get(kid);
       }
       if (mayAsk()) {
         await refresh();

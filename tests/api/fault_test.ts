@@ -35,6 +35,17 @@ testWhen(
       const { status, json } = await api.call("GET", "/health");
       assertEquals([status, json], [200, { status: "ok" }]);
     };
+    /** One after the other, so that later ones wait behind questions that never get an answer. */
+    const assertStaggeredDown = async (): Promise<void> => {
+      const durations = await Promise.all(Array.from({ length: 12 }, async (_, i) => {
+        // wait: arrivals spread over the first second, that is what is tested
+        await new Promise((resolve) => setTimeout(resolve, i * 80));
+        const started = performance.now();
+        assertRefused(await api.call("POST", "/v1/tokens", { key: apiKey }), 503, "overloaded");
+        return performance.now() - started;
+      }));
+      assert(Math.max(...durations) < 2000, `answered after ${durations.map(Math.round).join(", ")} ms`);
+    };
     const assertRecovers = async (): Promise<void> => {
       await eventually(
         { withinMs: 5000, what: "ready" },
@@ -54,11 +65,13 @@ testWhen(
       await t.step("frozen: connections open, nothing answers", async () => {
         await server.freeze();
         await assertDown(/no answer|CONNECT_TIMEOUT/);
+        const staggered = assertStaggeredDown();
         const emails = Array.from({ length: 40 }, () => `${crypto.randomUUID()}@example.com`);
         const answers = await Promise.all(
           emails.map((email) => api.call("POST", "/v1/accounts", { body: { email, password: "12345678" } })),
         );
         for (const answer of answers) assertRefused(answer, 503, "overloaded");
+        await staggered;
         await server.thaw();
         await assertRecovers();
         // What was on one of the ten connections may have been done; what still waited for one must never be.

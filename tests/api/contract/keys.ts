@@ -67,6 +67,37 @@ export const keyGuarantees: Guarantees = {
     assert(rows[0]?.revoked_at instanceof Date);
   },
 
+  "A key that is revoked while its request to create another one is on its way creates nothing": async ({ api }) => {
+    const { apiKey } = await api.signUp();
+    const { json: stolen } = await api.call("POST", "/v1/keys", { key: apiKey, body: { name: "stolen" } });
+    const rest = Promise.withResolvers<void>();
+    const body = new ReadableStream({
+      start: (stream) => stream.enqueue(new TextEncoder().encode('{"name":')),
+      pull: async (stream) => {
+        await rest.promise;
+        stream.enqueue(new TextEncoder().encode('"hidden"}'));
+        stream.close();
+      },
+    });
+    const creating = api.call("POST", "/v1/keys", {
+      key: stolen.key,
+      raw: body,
+      headers: { "content-type": "application/json" },
+    });
+    // That the key was accepted, with half of the body still to come, shows in its last use.
+    type Listed = { id: string; last_used_at: string | null };
+    await eventually(
+      { withinMs: 5000, what: "a use" },
+      () => api.call("GET", "/v1/keys", { key: apiKey }),
+      ({ json }) => json.keys.some(({ id, last_used_at }: Listed) => id === stolen.id && last_used_at !== null),
+    );
+    assertEquals((await api.call("DELETE", `/v1/keys/${stolen.id}`, { key: apiKey })).status, 204);
+    rest.resolve();
+    assertRefused(await creating, 401, "auth_key_invalid");
+    const { json } = await api.call("GET", "/v1/keys", { key: apiKey });
+    assertEquals(json.keys.map(({ name }: { name: string }) => name), ["default"]);
+  },
+
   "revoked → revoked: a second DELETE answers 404 and changes nothing": async ({ api, backend }) => {
     const { apiKey } = await api.signUp();
     const { json: { id } } = await api.call("POST", "/v1/keys", { key: apiKey });
