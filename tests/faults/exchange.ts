@@ -121,6 +121,8 @@ export class Exchange implements AsyncDisposable {
   }
 
   async #assemble(): Promise<void> {
+    // A long run says more than the free plan allows.
+    await this.stack.admin("set-plan", this.stack.account.email, "enterprise");
     await Promise.all(this.residents.map((actor) => actor.start()));
     await this.owner.ask({ do: "create", channel });
     const token = await this.owner.text({ do: "invite" });
