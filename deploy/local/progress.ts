@@ -6,7 +6,9 @@ export async function showProgress<Result>(what: string, work: Promise<Result>):
   const terminal = Deno.stdout.isTerminal();
   const startMs = performance.now();
   const line = (): string => `  ${what} … ${((performance.now() - startMs) / 1000).toFixed(1)} s`;
-  const draw = (): void => void Deno.stdout.writeSync(new TextEncoder().encode(`\r${line()}`));
+  // A line that is wider than the terminal would begin another one each time.
+  const fitting = (): string => line().slice(0, Math.max(1, Deno.consoleSize().columns - 1));
+  const draw = (): void => void Deno.stdout.writeSync(new TextEncoder().encode(`\r${fitting()}`));
   const timer = terminal ? setInterval(draw, tickMs) : undefined;
   if (!terminal) console.log(`  ${what} …`);
   try {
