@@ -105,6 +105,17 @@ async function connecting<T>(context: Context, connection: Promise<T>): Promise<
   }
 }
 
+/** The SDK says how a program goes on that has this channel already, which is no help here. */
+export function inChannelAlready(error: unknown, context: Context): Failure | undefined {
+  const [, channel] = (error instanceof Error && /^This agent is in channel "([^"]+)" already/.exec(error.message)) ||
+    [];
+  if (channel === undefined) return undefined;
+  return new Failure("name_taken", `Agent "${agentName(context)}" is in channel "${channel}" already`, {
+    advice: `Use it, as in {} channel members ${channel}, or act as another agent with --agent NAME`,
+    cause: error,
+  });
+}
+
 /** What the SDK says of a connection, in the words of this program. */
 export function explained(error: unknown, context: Context): unknown {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;

@@ -60,8 +60,14 @@ testWhen(installed("script", "bash"), "at a terminal", async (t) => {
       await using terminal = new Terminal(`${command} login --yes; echo code $?`, variables);
       await terminal.see(/E-mail: /);
       await terminal.type("\x03");
-      await terminal.see(/code 130/);
+      await terminal.see(/\ncode 130/);
       assertNoStackTrace(terminal.screen);
+    });
+    await t.step("Ctrl-D at a question is answered on a line of its own", async () => {
+      await using terminal = new Terminal(`${command} login --yes; echo code $?`, variables);
+      await terminal.see(/E-mail: /);
+      await terminal.type("\x04");
+      await terminal.see(/\nerror: E-mail is needed[^]*code 2/);
     });
     await t.step("colours follow NO_COLOR", async () => {
       await using terminal = new Terminal(`${command} whoami --no-such-flag`, { ...variables, NO_COLOR: "1" });
