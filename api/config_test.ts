@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createCertificate } from "../tests/support/mod.ts";
 import { type Config, ConfigError, describeConfig, readConfig } from "./config.ts";
 
 const faultsOf = (environment: Record<string, string>): readonly string[] =>
@@ -41,6 +42,24 @@ Deno.test("a public address without TLS refuses to start, unless an edge termina
     assertEquals(readConfig({ STATIC_API_HOST: host, STATIC_TLS_TERMINATED: "true" }).listen.host, host);
   }
   for (const host of ["127.0.0.1", "127.1.2.3", "::1", "localhost"]) readConfig({ STATIC_API_HOST: host });
+});
+
+Deno.test("a certificate with another one's key is a fault: every handshake would fail", async () => {
+  const folder = await Deno.makeTempDir();
+  const [own, other] = await Promise.all([createCertificate(), createCertificate()]);
+  const [cert, key, otherKey] = [`${folder}/cert`, `${folder}/key`, `${folder}/other`];
+  await Promise.all([
+    Deno.writeTextFile(cert, own.cert),
+    Deno.writeTextFile(key, own.key),
+    Deno.writeTextFile(otherKey, other.key),
+  ]);
+  assertEquals(readConfig({ STATIC_TLS_CERT: cert, STATIC_TLS_KEY: key }).tls?.certificate, own.cert);
+  for (const wrong of [{ STATIC_TLS_KEY: otherKey }, { STATIC_TLS_KEY: cert }]) {
+    const [fault, ...more] = faultsOf({ STATIC_TLS_CERT: cert, ...wrong });
+    assertEquals(more, []);
+    assert(fault?.startsWith("STATIC_TLS_CERT and STATIC_TLS_KEY must be the PEM files"), fault);
+  }
+  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("a database on another machine needs a stated sslmode; on this one plain text is the default", () => {

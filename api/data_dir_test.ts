@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { keyRingPath, loadRelaySecret, openKeyRing, rotateKeyRingFile } from "./data_dir.ts";
 import { Secret } from "./domain/secret.ts";
+import { type Requirement, testWhen } from "../tests/support/mod.ts";
 
 async function withFolder(use: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
@@ -34,6 +35,19 @@ Deno.test("a rotated file is seen at reload; a broken one leaves the ring as it 
     await Deno.writeTextFile(keyRingPath(folder), "{");
     await assertRejects(() => source.reload(), Error, "is not JSON");
     assertEquals(source.ring().keys.length, 2);
+  });
+});
+
+const asRoot: Requirement = { met: Deno.uid() === 0, reason: "only root can give files away" };
+
+testWhen(asRoot, "whoever rotates the keys, the file stays its owner's, who has to read it", async () => {
+  await withFolder(async (folder) => {
+    await openKeyRing(undefined, folder);
+    const [uid, gid] = [12_345, 23_456];
+    await Deno.chown(keyRingPath(folder), uid, gid);
+    await rotateKeyRingFile(keyRingPath(folder), Date.now());
+    const file = await Deno.stat(keyRingPath(folder));
+    assertEquals([file.uid, file.gid, (file.mode ?? 0) & 0o777], [uid, gid, 0o600]);
   });
 });
 

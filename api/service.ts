@@ -21,6 +21,7 @@ import { type Listener, listenPlain, listenTls } from "./listen.ts";
 import { createLogger, type Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { naming } from "./ports.ts";
+import { needed } from "./start_failed.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
 import { startUpkeep } from "./upkeep.ts";
 
@@ -56,8 +57,12 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const clock = options.clock ?? Date.now;
   const logger = createLogger({ write: options.writeLog, now: clock });
   logger.log("info", "configuration", describeConfig(config));
-  const keyRing = await openKeyRing(config.jwtKeys, config.dataDir);
-  const relaySecret = config.relaySecret ?? await loadRelaySecret(config.dataDir);
+  const keyRing = await needed(
+    "the token keys cannot be read (STATIC_JWT_KEYS, STATIC_DATA_DIR)",
+    openKeyRing(config.jwtKeys, config.dataDir),
+  );
+  const relaySecret = config.relaySecret ??
+    await needed("the relay's secret cannot be read (STATIC_DATA_DIR)", loadRelaySecret(config.dataDir));
   const { store, applied, close: closeStore } = await openDatabase(config);
   if (applied.length > 0) logger.log("info", "migrated", { applied });
 
@@ -150,8 +155,12 @@ export async function startApi(config: Config, options: ServiceOptions): Promise
 }
 
 async function openDatabase({ database, databaseConnections, dataDir }: Config): Promise<OpenStore> {
-  if (database === undefined) return await openEmbeddedStore(dataDir, embeddedDeadlineMs);
-  return await openStore(database, { maxConnections: databaseConnections, deadlineMs: databaseDeadlineMs });
+  if (database === undefined) {
+    const opening = openEmbeddedStore(dataDir, embeddedDeadlineMs);
+    return await needed("the embedded database cannot be used (STATIC_DATA_DIR)", opening);
+  }
+  const opening = openStore(database, { maxConnections: databaseConnections, deadlineMs: databaseDeadlineMs });
+  return await needed("the database cannot be used (DATABASE_URL)", opening);
 }
 
 async function startAdmin({ admin }: Config, metrics: Metrics): Promise<Listener | undefined> {

@@ -1,5 +1,6 @@
 /** The domain's store over SQL: one object from its three parts, on a migrated database. */
 import type { Store } from "../domain/ports.ts";
+import { StartFailed } from "../start_failed.ts";
 import { createAccountStore } from "./accounts.ts";
 import { assertTls, connectDatabase, type Database, type DatabaseAddress, type DatabaseOptions } from "./database.ts";
 import { openEmbedded } from "./embedded.ts";
@@ -28,16 +29,11 @@ export async function openStore(address: DatabaseAddress, options: DatabaseOptio
   }
 }
 
-/** Another process has the embedded database open. */
-export class DatabaseTaken extends Error {
-  override readonly name = "DatabaseTaken";
-}
-
 /** The embedded database of a data directory, opened and closed with its store. */
 export async function openEmbeddedStore(dataDir: string, deadlineMs: number): Promise<OpenStore> {
   const embedded = await openEmbedded(dataDir);
   if (embedded === undefined) {
-    throw new DatabaseTaken(
+    throw new StartFailed(
       `Cannot open the embedded database: another process has ${dataDir} open. Stop it, or set DATABASE_URL`,
     );
   }
