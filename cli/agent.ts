@@ -4,6 +4,7 @@
  */
 import type { ChannelManager, ConnectOptions, StaticClient } from "../sdk/mod.ts";
 import type { Context, FlagSpec } from "./command.ts";
+import { keyAdvice } from "./service/api_client.ts";
 import { reasonOf } from "./service/credentials.ts";
 import { badInput, Failure } from "./failure.ts";
 import { readSettings, requireKey, requireRelay } from "./service/settings.ts";
@@ -137,5 +138,6 @@ export function explained(error: unknown, context: Context): unknown {
       cause: error,
     });
   }
-  return new Failure(code, error.message, { advice: "To find out more: {} doctor", cause: error });
+  const advice = code === "auth_key_invalid" ? keyAdvice : "To find out more: {} doctor";
+  return new Failure(code, error.message, { advice, cause: error });
 }

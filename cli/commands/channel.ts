@@ -168,8 +168,8 @@ export async function findChannel(context: Context, client: Opener): Promise<Cha
     if (!(error instanceof Error) || Reflect.get(error, "code") !== "not_found") throw error;
     throw new Failure("not_found", `Agent "${agentName(context)}" is in no channel "${name}"`, {
       advice:
-        `See its channels with: {} channel list${agentWords(context)}. Create it with: {} channel create ${name}, ` +
-        "join it with an invite token, or act as another agent with --agent NAME",
+        `See its channels with: {} channel list${agentWords(context)}. Create or join it, or act as another agent ` +
+        "with --agent NAME",
       cause: error,
     });
   }
