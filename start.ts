@@ -68,9 +68,9 @@ async function runStack(configs: Configs): Promise<void> {
   console.log("Static is starting");
   const up = (async () => {
     const what = isFirst ? "API, making its database (the first time only)" : "API";
-    const apiUp = await showProgress(what, apiPart.start());
+    const apiUp = await showProgress(what, apiPart.start(), asked);
     apiUrl = configs.apiUrl ?? apiUp.url ?? "";
-    const relayUp = await showProgress("Relay", relayPart.start());
+    const relayUp = await showProgress("Relay", relayPart.start(), asked);
     return greetingOf({ api: apiUp, relay: relayUp, dataDir, deno: denoOfUser() });
   })();
   try {
