@@ -7,13 +7,14 @@ import { createClientAddress } from "./client_address.ts";
 import { type Config, describeConfig } from "./config.ts";
 import { createOriginCheck } from "./cors.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
-import { loadRelaySecret, openKeyRing } from "./data_dir.ts";
+import { type KeyRingSource, loadRelaySecret, openKeyRing } from "./data_dir.ts";
 import { createAccounts } from "./domain/accounts.ts";
 import { createAuthenticator } from "./domain/authentication.ts";
 import { createKeys } from "./domain/keys.ts";
 import { createLastUsed } from "./domain/last_used.ts";
 import { createRateLimiter } from "./domain/rate_limit.ts";
 import type { Clock } from "./domain/ports.ts";
+import type { Secret } from "./domain/secret.ts";
 import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
 import { createHashingPool, platformWorker } from "./hashing/pool.ts";
@@ -53,16 +54,16 @@ export interface RunningApi {
   close(): Promise<void>;
 }
 
+interface Secrets {
+  readonly keyRing: KeyRingSource;
+  readonly relaySecret: Secret;
+}
+
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
   const clock = options.clock ?? Date.now;
   const logger = createLogger({ write: options.writeLog, now: clock });
   logger.log("info", "configuration", describeConfig(config));
-  const keyRing = await needed(
-    "the token keys cannot be read (STATIC_JWT_KEYS, STATIC_DATA_DIR)",
-    openKeyRing(config.jwtKeys, config.dataDir),
-  );
-  const relaySecret = config.relaySecret ??
-    await needed("the relay's secret cannot be read (STATIC_DATA_DIR)", loadRelaySecret(config.dataDir));
+  const { keyRing, relaySecret } = await openSecrets(config);
   const { store, applied, close: closeStore } = await openDatabase(config);
   if (applied.length > 0) logger.log("info", "migrated", { applied });
 
@@ -152,6 +153,15 @@ export async function startApi(config: Config, options: ServiceOptions): Promise
     await close();
     throw error;
   }
+}
+
+async function openSecrets({ jwtKeys, relaySecret, dataDir }: Config): Promise<Secrets> {
+  const reading = openKeyRing(jwtKeys, dataDir);
+  return {
+    keyRing: await needed("the token keys cannot be read (STATIC_JWT_KEYS, STATIC_DATA_DIR)", reading),
+    relaySecret: relaySecret ??
+      await needed("the relay's secret cannot be read (STATIC_DATA_DIR)", loadRelaySecret(dataDir)),
+  };
 }
 
 async function openDatabase({ database, databaseConnections, dataDir }: Config): Promise<OpenStore> {
