@@ -1,6 +1,6 @@
 /** Letting others in and getting in: `channel invite`, `channel join`. */
 import type { ChannelManager, ChannelMember } from "../../sdk/mod.ts";
-import { agentFlag, inChannelAlready, withManager } from "../agent.ts";
+import { agentFlag, agentName, inChannelAlready, withManager } from "../agent.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
@@ -87,7 +87,8 @@ interface Shown {
 async function showToken(context: Context, { token, name, expiresInMs }: Shown): Promise<void> {
   const { platform, output } = context;
   const expires_at = new Date(platform.nowMs() + expiresInMs).toISOString();
-  const join = `${platform.program} channel join ${name} --agent bob`;
+  const guest = agentName(context) === "bob" ? "alice" : "bob";
+  const join = `${platform.program} channel join ${name} --agent ${guest}`;
   await output.result({ token, channel: name, expires_at }, [token]);
   await output.note(
     "",

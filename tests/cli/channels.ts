@@ -64,6 +64,8 @@ async function invite(user: User): Promise<void> {
   assertEquals(invited.code, 0);
   assertMatch(invited.stdout, /✓ bob-\w{4} has joined\n$/);
   assertStringIncludes(invited.stderr, `static channel join ${name} --agent bob`);
+  const byBob = await user.run(["channel", "invite", name, "--no-wait", ...bob]);
+  assertStringIncludes(byBob.stderr, `static channel join ${name} --agent alice`);
 }
 
 async function talk(user: User): Promise<void> {
