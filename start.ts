@@ -6,7 +6,7 @@ import * as api from "./api/mod.ts";
 import * as relay from "./relay/mod.ts";
 import { watchCode } from "./deploy/local/code_watch.ts";
 import { apiCommand, relayCommand } from "./deploy/local/commands.ts";
-import { DirectoryTaken, lockDirectory } from "./deploy/local/directory_lock.ts";
+import { DirectoryUnusable, lockDirectory } from "./deploy/local/directory_lock.ts";
 import { checkPorts, PortsTaken, type WantedPort } from "./deploy/local/free_ports.ts";
 import { greetingOf } from "./deploy/local/greeting.ts";
 import { LogFile } from "./deploy/local/log_file.ts";
@@ -48,7 +48,7 @@ try {
   await runStack(configs);
   Deno.exit(0);
 } catch (error) {
-  const explained = [PartFailed, PortsTaken, DirectoryTaken, api.ConfigError].some((Kind) => error instanceof Kind);
+  const explained = [PartFailed, PortsTaken, DirectoryUnusable, api.ConfigError].some((Kind) => error instanceof Kind);
   console.error(explained && error instanceof Error ? error.message : error);
   Deno.exit(1);
 }
@@ -57,7 +57,6 @@ async function runStack(configs: Configs): Promise<void> {
   const { dataDir } = configs.api;
   const made = await exists(`${dataDir}/database`) && !await exists(`${dataDir}/database.making`);
   const isFirst = configs.api.database === undefined && !made;
-  await Deno.mkdir(`${dataDir}/logs`, { recursive: true, mode: 0o700 });
   const apiPart = createPart("API", dataDir, apiCommand);
   let apiUrl = "";
   const relayPart = createPart("Relay", dataDir, (last) => relayCommand({ ...configs.relay, apiUrl }, last));
@@ -69,9 +68,9 @@ async function runStack(configs: Configs): Promise<void> {
   console.log("Static is starting");
   const up = (async () => {
     const what = isFirst ? "API, making its database (the first time only)" : "API";
-    const apiUp = await showProgress(what, apiPart.start());
+    const apiUp = await showProgress(what, apiPart.start(), asked);
     apiUrl = configs.apiUrl ?? apiUp.url ?? "";
-    const relayUp = await showProgress("Relay", relayPart.start());
+    const relayUp = await showProgress("Relay", relayPart.start(), asked);
     return greetingOf({ api: apiUp, relay: relayUp, dataDir, deno: denoOfUser() });
   })();
   try {
@@ -93,7 +92,8 @@ function createPart(
   dataDir: string,
   commandOf: (last: Listening | undefined) => PartCommand,
 ): Part {
-  const log = new LogFile(`${dataDir}/logs/${name.toLowerCase()}.log`);
+  const say = (text: string): void => console.log(text);
+  const log = new LogFile(`${dataDir}/logs/${name.toLowerCase()}.log`, say);
   return new Part({
     name,
     spawn: (last) => spawnPart(commandOf(last)),
@@ -101,7 +101,7 @@ function createPart(
       log.write(line);
       if (/"level":"(warn|error)"/.test(line)) console.log(`${name}: ${line}`);
     },
-    say: (text) => console.log(text),
+    say,
     after: (ms, run) => {
       const timer = setTimeout(run, ms);
       return () => clearTimeout(timer);

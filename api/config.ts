@@ -2,6 +2,7 @@
  * Configuration from environment variables: every one is checked here, once, and all faults are reported together, so that
  * nobody fixes them one restart at a time.
  */
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { ApiKeyEnvironment } from "../proto/mod.ts";
 import { type AddressRange, parseAddressRange } from "./client_address.ts";
 import type { RateLimit } from "./domain/rate_limit.ts";
@@ -133,7 +134,20 @@ function readTls(read: VariableReader): Config["tls"] {
   if ((read.given("STATIC_TLS_CERT") === undefined) !== (read.given("STATIC_TLS_KEY") === undefined)) {
     read.fault("STATIC_TLS_CERT and STATIC_TLS_KEY", "set together or not at all");
   }
-  return certificate === undefined || key === undefined ? undefined : { certificate, key: new Secret(key) };
+  if (certificate === undefined || key === undefined) return undefined;
+  if (!isPair(certificate, key)) {
+    read.fault("STATIC_TLS_CERT and STATIC_TLS_KEY", "the PEM files of a certificate and of its private key");
+  }
+  return { certificate, key: new Secret(key) };
+}
+
+/** With another key the server would listen, and every handshake fail. */
+function isPair(certificate: string, key: string): boolean {
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
 }
 
 function readDatabase(read: VariableReader): Config["database"] {

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { createCertificate } from "../tests/support/mod.ts";
 import { type Config, ConfigError, describeConfig, readConfig, warningsOf } from "./config.ts";
 
 const faultsOf = (environment: Record<string, string>): readonly string[] =>
@@ -48,6 +49,24 @@ Deno.test("an edge whose forwarded addresses are not trusted is warned of: all i
   assertEquals(warn({ STATIC_TLS_TERMINATED: "true" }), 1);
   assertEquals(warn({ STATIC_TLS_TERMINATED: "true", STATIC_TRUSTED_PROXIES: "10.0.0.0/8" }), 0);
   assertEquals(warn({}), 0);
+});
+
+Deno.test("a certificate with another one's key is a fault: every handshake would fail", async () => {
+  const folder = await Deno.makeTempDir();
+  const [own, other] = await Promise.all([createCertificate(), createCertificate()]);
+  const [cert, key, otherKey] = [`${folder}/cert`, `${folder}/key`, `${folder}/other`];
+  await Promise.all([
+    Deno.writeTextFile(cert, own.cert),
+    Deno.writeTextFile(key, own.key),
+    Deno.writeTextFile(otherKey, other.key),
+  ]);
+  assertEquals(readConfig({ STATIC_TLS_CERT: cert, STATIC_TLS_KEY: key }).tls?.certificate, own.cert);
+  for (const wrong of [{ STATIC_TLS_KEY: otherKey }, { STATIC_TLS_KEY: cert }]) {
+    const [fault, ...more] = faultsOf({ STATIC_TLS_CERT: cert, ...wrong });
+    assertEquals(more, []);
+    assert(fault?.startsWith("STATIC_TLS_CERT and STATIC_TLS_KEY must be the PEM files"), fault);
+  }
+  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("a database on another machine needs a stated sslmode; on this one plain text is the default", () => {

@@ -55,16 +55,22 @@ export async function rotateKeyRingFile(path: string, nowMs: number): Promise<Si
   const ring = await parseKeyRing(await Deno.readTextFile(path), path);
   const fresh = await generateSigningKey();
   const temporary = `${path}.${fresh.kid}.new`;
-  await Deno.writeTextFile(temporary, JSON.stringify(rotateKeyRing(ring, fresh, nowMs), null, 2), { mode: owner });
-  await keepOwner(path, temporary);
-  await Deno.rename(temporary, path);
+  try {
+    await Deno.writeTextFile(temporary, JSON.stringify(rotateKeyRing(ring, fresh, nowMs), null, 2), { mode: owner });
+    await keepOwner(path, temporary);
+    await Deno.rename(temporary, path);
+  } catch (error) {
+    await Deno.remove(temporary).catch(() => {});
+    throw error;
+  }
   return fresh;
 }
 
-/** An administrator is often root, and the service is not: it could not read what takes its file's place. */
-async function keepOwner(path: string, replacement: string): Promise<void> {
-  const [before, now] = [await Deno.stat(path), await Deno.stat(replacement)];
-  if (before.uid !== now.uid || before.gid !== now.gid) await Deno.chown(replacement, before.uid, before.gid);
+/** Whoever administers a service is often root, and the service, which is not, has to read the file afterwards. */
+async function keepOwner(path: string, temporary: string): Promise<void> {
+  const [before, now] = await Promise.all([path, temporary].map((each) => Deno.stat(each)));
+  if (before?.uid === now?.uid && before?.gid === now?.gid) return;
+  await Deno.chown(temporary, before?.uid ?? null, before?.gid ?? null);
 }
 
 async function generateSigningKey(): Promise<SigningKey> {

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { testWhen } from "../tests/support/mod.ts";
 import { keyRingPath, loadRelaySecret, openKeyRing, rotateKeyRingFile } from "./data_dir.ts";
 import { publishedKeys, signingKey } from "./domain/key_ring.ts";
 import { Secret } from "./domain/secret.ts";
+import { type Requirement, testWhen } from "../tests/support/mod.ts";
 
 async function withFolder(use: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
@@ -39,19 +39,18 @@ Deno.test("a rotated file is seen at reload; a broken one leaves the ring as it 
   });
 });
 
-testWhen(
-  { met: Deno.uid() === 0, reason: "only root may give files away" },
-  "a rotation by root leaves the file to the user whom the service runs as",
-  async () => {
-    await withFolder(async (folder) => {
-      await openKeyRing(undefined, folder);
-      await Deno.chown(keyRingPath(folder), 4321, 4322);
-      await rotateKeyRingFile(keyRingPath(folder), Date.now());
-      const { uid, gid, mode } = await Deno.stat(keyRingPath(folder));
-      assertEquals([uid, gid, (mode ?? 0) & 0o777], [4321, 4322, 0o600]);
-    });
-  },
-);
+const asRoot: Requirement = { met: Deno.uid() === 0, reason: "only root can give files away" };
+
+testWhen(asRoot, "whoever rotates the keys, the file stays its owner's, who has to read it", async () => {
+  await withFolder(async (folder) => {
+    await openKeyRing(undefined, folder);
+    const [uid, gid] = [12_345, 23_456];
+    await Deno.chown(keyRingPath(folder), uid, gid);
+    await rotateKeyRingFile(keyRingPath(folder), Date.now());
+    const file = await Deno.stat(keyRingPath(folder));
+    assertEquals([file.uid, file.gid, (file.mode ?? 0) & 0o777], [uid, gid, 0o600]);
+  });
+});
 
 Deno.test("a leaked key that is taken out of the file by hand stops at once, and the rotated one signs before its time", async () => {
   await withFolder(async (folder) => {

@@ -3,7 +3,7 @@ import { ConfigError, configFromEnvironment } from "./config.ts";
 import { createBatchedOutput } from "./log.ts";
 import { PortTaken } from "./ports.ts";
 import { startApi } from "./service.ts";
-import { DatabaseUnusable } from "./store/mod.ts";
+import { StartFailed } from "./start_failed.ts";
 
 const logBatchMs = 50;
 
@@ -21,7 +21,7 @@ try {
   Deno.exit(0);
 } catch (error) {
   output.flush();
-  const explained = error instanceof ConfigError || error instanceof PortTaken || error instanceof DatabaseUnusable;
+  const explained = error instanceof ConfigError || error instanceof PortTaken || error instanceof StartFailed;
   console.error(explained ? error.message : error);
   Deno.exit(1);
 }

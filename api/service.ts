@@ -7,13 +7,14 @@ import { createClientAddress } from "./client_address.ts";
 import { type Config, describeConfig, warningsOf } from "./config.ts";
 import { createOriginCheck } from "./cors.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
-import { loadRelaySecret, openKeyRing } from "./data_dir.ts";
+import { type KeyRingSource, loadRelaySecret, openKeyRing } from "./data_dir.ts";
 import { createAccounts } from "./domain/accounts.ts";
 import { createAuthenticator } from "./domain/authentication.ts";
 import { createKeys } from "./domain/keys.ts";
 import { createLastUsed } from "./domain/last_used.ts";
 import { createRateLimiter } from "./domain/rate_limit.ts";
 import type { Clock } from "./domain/ports.ts";
+import type { Secret } from "./domain/secret.ts";
 import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
 import { createHashingPool, platformWorker } from "./hashing/pool.ts";
@@ -21,6 +22,7 @@ import { type Listener, listenPlain, listenTls } from "./listen.ts";
 import { createLogger, type Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { naming } from "./ports.ts";
+import { needed } from "./start_failed.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
 import { everyInterval, startUpkeep } from "./upkeep.ts";
 
@@ -52,13 +54,17 @@ export interface RunningApi {
   close(): Promise<void>;
 }
 
+interface Secrets {
+  readonly keyRing: KeyRingSource;
+  readonly relaySecret: Secret;
+}
+
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
   const clock = options.clock ?? Date.now;
   const logger = createLogger({ write: options.writeLog, now: clock });
   logger.log("info", "configuration", describeConfig(config));
   for (const warning of warningsOf(config)) logger.log("warn", "configuration", { warning });
-  const keyRing = await openKeyRing(config.jwtKeys, config.dataDir);
-  const relaySecret = config.relaySecret ?? await loadRelaySecret(config.dataDir);
+  const { keyRing, relaySecret } = await openSecrets(config);
   const { store, applied, close: closeStore } = await openDatabase(config);
   if (applied.length > 0) logger.log("info", "migrated", { applied });
 
@@ -151,9 +157,22 @@ export async function startApi(config: Config, options: ServiceOptions): Promise
   }
 }
 
+async function openSecrets({ jwtKeys, relaySecret, dataDir }: Config): Promise<Secrets> {
+  const reading = openKeyRing(jwtKeys, dataDir);
+  return {
+    keyRing: await needed("the token keys cannot be read (STATIC_JWT_KEYS, STATIC_DATA_DIR)", reading),
+    relaySecret: relaySecret ??
+      await needed("the relay's secret cannot be read (STATIC_DATA_DIR)", loadRelaySecret(dataDir)),
+  };
+}
+
 async function openDatabase({ database, databaseConnections, dataDir }: Config): Promise<OpenStore> {
-  if (database === undefined) return await openEmbeddedStore(dataDir, embeddedDeadlineMs);
-  return await openStore(database, { maxConnections: databaseConnections, deadlineMs: databaseDeadlineMs });
+  if (database === undefined) {
+    const opening = openEmbeddedStore(dataDir, embeddedDeadlineMs);
+    return await needed("the embedded database cannot be used (STATIC_DATA_DIR)", opening);
+  }
+  const opening = openStore(database, { maxConnections: databaseConnections, deadlineMs: databaseDeadlineMs });
+  return await needed("the database cannot be used (DATABASE_URL)", opening);
 }
 
 async function startAdmin({ admin }: Config, metrics: Metrics): Promise<Listener | undefined> {

@@ -4,6 +4,7 @@
  */
 import type { ChannelManager, ConnectOptions, StaticClient } from "../sdk/mod.ts";
 import type { Context, FlagSpec } from "./command.ts";
+import { keyAdvice } from "./service/api_client.ts";
 import { reasonOf } from "./service/credentials.ts";
 import { badInput, Failure } from "./failure.ts";
 import { readSettings, requireKey, requireRelay } from "./service/settings.ts";
@@ -105,6 +106,17 @@ async function connecting<T>(context: Context, connection: Promise<T>): Promise<
   }
 }
 
+/** The SDK says how a program goes on that has this channel already, which is no help here. */
+export function inChannelAlready(error: unknown, context: Context): Failure | undefined {
+  const [, channel] = (error instanceof Error && /^This agent is in channel "([^"]+)" already/.exec(error.message)) ||
+    [];
+  if (channel === undefined) return undefined;
+  return new Failure("name_taken", `Agent "${agentName(context)}" is in channel "${channel}" already`, {
+    advice: `Use it, as in {} channel members ${channel}, or act as another agent with --agent NAME`,
+    cause: error,
+  });
+}
+
 /** What the SDK says of a connection, in the words of this program. */
 export function explained(error: unknown, context: Context): unknown {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
@@ -126,5 +138,6 @@ export function explained(error: unknown, context: Context): unknown {
       cause: error,
     });
   }
-  return new Failure(code, error.message, { advice: "To find out more: {} doctor", cause: error });
+  const advice = code === "auth_key_invalid" ? keyAdvice : "To find out more: {} doctor";
+  return new Failure(code, error.message, { advice, cause: error });
 }

@@ -11,6 +11,7 @@ export type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 const sequences: Readonly<Record<Colour, number>> = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 };
 const frames = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
 const frameMs = 100;
+const clearLine = "\r\x1b[2K";
 /** What is quicker than this needs no progress. */
 const patienceFrames = 4;
 
@@ -56,19 +57,29 @@ export class Output {
     await this.#platform.stderr.write(`${this.onStderr("red", "error:")} ${printable(message)}\n${next}`);
   }
 
-  /** Shows what is being waited for once it takes long enough to wonder. */
+  /** Shows what is being waited for once it takes long enough to wonder, and no longer once the user has interrupted. */
   async progress<T>(what: string, work: Promise<T>): Promise<T> {
-    const { stderr, every } = this.#platform;
+    const { stderr, every, interrupted } = this.#platform;
     if (!stderr.isTerminal || this.json) return await work;
     let frame = 0;
-    const stop = every(frameMs, () => {
-      if (++frame >= patienceFrames) void stderr.write(`\r\x1b[2K${frames[frame % frames.length]} ${what} …`);
+    const stopFrames = every(frameMs, () => {
+      if (++frame < patienceFrames) return;
+      const line = `${frames[frame % frames.length]} ${what} …`;
+      // A line that is wider than the terminal would begin another one each time.
+      void stderr.write(`${clearLine}${line.slice(0, Math.max(1, stderr.columns - 1))}`);
     });
+    const stop = async (): Promise<void> => {
+      stopFrames();
+      if (frame >= patienceFrames) await stderr.write(clearLine);
+      frame = 0;
+    };
+    const onInterrupt = (): void => void stop();
+    interrupted.addEventListener("abort", onInterrupt, { once: true });
     try {
       return await work;
     } finally {
-      stop();
-      if (frame >= patienceFrames) await stderr.write("\r\x1b[2K");
+      interrupted.removeEventListener("abort", onInterrupt);
+      await stop();
     }
   }
 

@@ -1,4 +1,4 @@
-/** Waiting for something to become true. */
+/** Waiting: for something to become true, or for work that knows nothing of Ctrl-C. */
 import { interrupted } from "./failure.ts";
 import type { Platform } from "./platform/platform.ts";
 
@@ -23,4 +23,15 @@ export function waitUntil(platform: Platform, timeoutMs: number, condition: () =
     look();
   });
   return watching.finally(() => stop());
+}
+
+/** Throws when the user interrupts; the work then goes on unheard until the program ends. */
+export function unlessInterrupted<T>({ interrupted: signal }: Platform, work: Promise<T>): Promise<T> {
+  let stop = (): void => {};
+  const interruption = new Promise<never>((_, reject) => {
+    stop = () => reject(interrupted());
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+  return Promise.race([work, interruption]).finally(() => signal.removeEventListener("abort", stop));
 }

@@ -2,7 +2,7 @@
  * The wiring: configuration → engine, certificate, tokens, quota, core, sockets. What is opened is closed in the opposite
  * order, whether the relay stops or fails to start.
  */
-import type { RelayConfig } from "./config.ts";
+import { ConfigError, type RelayConfig } from "./config.ts";
 import { createMeter } from "./core/meter.ts";
 import type { CoreDeps, CoreEvent } from "./core/ports.ts";
 import { createRelayCore, type RelayCore } from "./core/relay.ts";
@@ -83,6 +83,13 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
   return { ...urls, failed, reloadCertificate, close: () => running.disposeAsync() };
 }
 
+/** What cannot be read or written at the start is for the operator to mend, who is told where to begin. */
+function blame(variables: string): (error: unknown) => never {
+  return (error) => {
+    throw new ConfigError([`${variables}: ${error instanceof Error ? error.message : String(error)}`]);
+  };
+}
+
 interface Parts {
   readonly certificate: CertificateSource;
   readonly quota: LeasedQuota;
@@ -93,14 +100,15 @@ interface Parts {
 /** Everything behind the sockets. */
 async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: AsyncDisposableStack): Promise<Parts> {
   const { promise: failed, resolve: fail } = Promise.withResolvers<EngineError>();
-  await Deno.mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await Deno.mkdir(dataDir, { recursive: true, mode: 0o700 }).catch(blame("STATIC_DATA_DIR"));
   const engine = await openSqliteEngine({
     path: config.engine === "memory" ? ":memory:" : `${dataDir}/relay.sqlite`,
     onListenerError: (error) => log("error", "fault", { where: "watcher", error: describeError(error) }),
     onFailed: fail,
   });
   opened.defer(() => engine.close());
-  const certificate = await openCertificate({ files: config.tls, dataDir, nowMs: Date.now });
+  const certificate = await openCertificate({ files: config.tls, dataDir, nowMs: Date.now })
+    .catch(blame(config.tls === undefined ? "STATIC_DATA_DIR" : "STATIC_TLS_CERT and STATIC_TLS_KEY"));
   const api = createApiClient({
     url: config.apiUrl,
     relaySecret: config.relaySecret ?? await loadRelaySecret(dataDir),

@@ -152,7 +152,7 @@ function unavailable(cause: unknown): Fault {
  */
 const troubleCode = /^(08...|25006|28...|3D000|40...|53...|57P0[1-5]|57014|CONNECT|E[A-Z]+$)/;
 
-export function isConnectionTrouble(error: unknown): boolean {
+function isConnectionTrouble(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof Fault) return false;
   const code: unknown = Reflect.get(error, "code");
   return typeof code === "string" && troubleCode.test(code);

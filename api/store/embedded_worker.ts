@@ -16,6 +16,8 @@ const scope = globalThis as unknown as WorkerScope; // cast: this module only ev
 
 /** This service, and an administrator's command beside it. */
 const maxConnections = 4;
+/** ENOSPC in WASI. */
+const noSpace = 51;
 
 async function open(folder: string, socket: string): Promise<() => Promise<void>> {
   const database = await PGlite.create({ dataDir: folder });
@@ -39,6 +41,14 @@ scope.onmessage = async ({ data: command }) => {
       scope.postMessage({ kind: "closed" });
     }
   } catch (error) {
-    scope.postMessage({ kind: "failed", reason: error instanceof Error ? error.message : String(error) });
+    scope.postMessage({ kind: "failed", reason: reasonOf(error) });
   }
 };
+
+/** The database's own file system throws objects that are no errors, with the number that WebAssembly has for the reason. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  const errno: unknown = typeof error === "object" && error !== null ? Reflect.get(error, "errno") : undefined;
+  if (errno === noSpace) return "no space is left on the disk";
+  return errno === undefined ? String(error) : `the system refused (number ${errno})`;
+}

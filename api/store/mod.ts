@@ -1,15 +1,8 @@
 /** The domain's store over SQL: one object from its three parts, on a migrated database. */
 import type { Store } from "../domain/ports.ts";
+import { StartFailed } from "../start_failed.ts";
 import { createAccountStore } from "./accounts.ts";
-import { Fault } from "../domain/fault.ts";
-import {
-  assertTls,
-  connectDatabase,
-  type Database,
-  type DatabaseAddress,
-  type DatabaseOptions,
-  isConnectionTrouble,
-} from "./database.ts";
+import { assertTls, connectDatabase, type Database, type DatabaseAddress, type DatabaseOptions } from "./database.ts";
 import { openEmbedded } from "./embedded.ts";
 import { createKeyStore } from "./keys.ts";
 import { migrate, readMigrations } from "./migrate.ts";
@@ -32,36 +25,15 @@ export async function openStore(address: DatabaseAddress, options: DatabaseOptio
     return { store: createStore(database), applied, close: database.close };
   } catch (error) {
     await database.close();
-    throw address.kind === "url" ? explain(error) : error;
+    throw error;
   }
-}
-
-/** There is no starting without a database; the message says why and what to do. */
-export class DatabaseUnusable extends Error {
-  override readonly name: string = "DatabaseUnusable";
-}
-
-/** Another process has the embedded database open. */
-export class DatabaseTaken extends DatabaseUnusable {
-  override readonly name = "DatabaseTaken";
-}
-
-/** The driver's own words are about sockets; they name no password. */
-function explain(error: unknown): unknown {
-  const reason = error instanceof Fault ? error.cause : error;
-  if (!(reason instanceof Error) || !(error instanceof Fault || isConnectionTrouble(error))) return error;
-  return new DatabaseUnusable(
-    `Cannot open the database: ${reason.message}. Check that it runs, and the host, port, user, password, database and ` +
-      "sslmode in DATABASE_URL",
-    { cause: error },
-  );
 }
 
 /** The embedded database of a data directory, opened and closed with its store. */
 export async function openEmbeddedStore(dataDir: string, deadlineMs: number): Promise<OpenStore> {
   const embedded = await openEmbedded(dataDir);
   if (embedded === undefined) {
-    throw new DatabaseTaken(
+    throw new StartFailed(
       `Cannot open the embedded database: another process has ${dataDir} open. Stop it, or set DATABASE_URL`,
     );
   }

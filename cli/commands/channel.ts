@@ -1,7 +1,7 @@
 /** Channels and who is in them: `channel create`, `list`, `members`, `remove`, `fingerprint`, `leave`, `close`. */
 import { parseChannelName } from "../../proto/mod.ts";
 import type { Channel, ChannelMember, StaticClient } from "../../sdk/mod.ts";
-import { agentFlag, withClient } from "../agent.ts";
+import { agentFlag, agentName, inChannelAlready, withClient } from "../agent.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { ArgumentSpec, Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
@@ -25,7 +25,10 @@ export const createChannel: Command = {
   run: (context) =>
     withClient(context, async (client) => {
       const { platform, output } = context;
-      const channel = await output.progress("creating the channel", client.createChannel(nameOf(context)));
+      const creating = client.createChannel(nameOf(context)).catch((error) => {
+        throw inChannelAlready(error, context) ?? error;
+      });
+      const channel = await output.progress("creating the channel", creating);
       await output.result({ channel: channel.name, id: channel.id, agent_id: client.agentId }, [
         `${output.paint("green", "✓")} Channel ${channel.name} created`,
       ]);
@@ -154,12 +157,27 @@ async function withChannel(context: Context, act: (channel: Channel) => Promise<
   await withClient(context, async (client) => await act(await openChannel(context, client)));
 }
 
-export async function openChannel(
-  context: Context,
-  client: { channel(name: string): ReturnType<StaticClient["channel"]> },
-): Promise<Channel> {
+type Opener = Pick<StaticClient, "channel">;
+
+/** The channel as this agent left it. */
+export async function findChannel(context: Context, client: Opener): Promise<Channel> {
+  const name = nameOf(context);
+  try {
+    return await client.channel(name);
+  } catch (error) {
+    if (!(error instanceof Error) || Reflect.get(error, "code") !== "not_found") throw error;
+    throw new Failure("not_found", `Agent "${agentName(context)}" is in no channel "${name}"`, {
+      advice:
+        `See its channels with: {} channel list${agentWords(context)}. Create or join it, or act as another agent ` +
+        "with --agent NAME",
+      cause: error,
+    });
+  }
+}
+
+export async function openChannel(context: Context, client: Opener): Promise<Channel> {
   const { platform, output } = context;
-  const channel = await client.channel(nameOf(context));
+  const channel = await findChannel(context, client);
   const state = (): string => channel.health().state;
   const isSettled = (): boolean => !["offline", "catching_up", "rejoining"].includes(state());
   const inTime = await output.progress("catching up", waitUntil(platform, catchUpMs, isSettled));

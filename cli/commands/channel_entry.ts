@@ -1,13 +1,13 @@
 /** Letting others in and getting in: `channel invite`, `channel join`. */
 import type { ChannelManager, ChannelMember } from "../../sdk/mod.ts";
-import { agentFlag, withManager } from "../agent.ts";
+import { agentFlag, agentName, inChannelAlready, withManager } from "../agent.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { ask } from "../prompt.ts";
 import { span } from "../texts/times.ts";
 import { parseCount, parseDuration } from "../arguments/values.ts";
-import { waitUntil } from "../waiting.ts";
+import { unlessInterrupted, waitUntil } from "../waiting.ts";
 import { agentWords, nameArgument, nameOf, openChannel } from "./channel.ts";
 
 const defaultJoinMs = 60_000;
@@ -66,8 +66,8 @@ export const joinChannel: Command = {
     const timeoutMs = timeout === undefined ? defaultJoinMs : parseDuration("timeout", timeout);
     const token = (given.value("TOKEN") ?? await ask(context, "Invite token (not shown)", { hidden: true })).trim();
     await withManager(context, async (manager) => {
-      const joining = joinOrExplain(manager, { name: nameOf(context), token, timeoutMs });
-      const channel = await output.progress("waiting to be let in", joining);
+      const joining = joinOrExplain(context, manager, { token, timeoutMs });
+      const channel = await output.progress("waiting to be let in", unlessInterrupted(context.platform, joining));
       const members = channel.members();
       const names = members.filter(({ self }) => !self).map(memberName).join(", ");
       await output.result({ channel: channel.name, id: channel.id, members: members.map(memberFields) }, [
@@ -87,7 +87,8 @@ interface Shown {
 async function showToken(context: Context, { token, name, expiresInMs }: Shown): Promise<void> {
   const { platform, output } = context;
   const expires_at = new Date(platform.nowMs() + expiresInMs).toISOString();
-  const join = `${platform.program} channel join ${name} --agent bob`;
+  const guest = agentName(context) === "bob" ? "alice" : "bob";
+  const join = `${platform.program} channel join ${name} --agent ${guest}`;
   await output.result({ token, channel: name, expires_at }, [token]);
   await output.note(
     "",
@@ -110,7 +111,10 @@ async function letIn(context: Context, { joined, uses, waitMs }: LettingIn): Pro
     const more = waitUntil(platform, deadlineMs - platform.nowMs(), () => joined().length > seen);
     const inTime = await output.progress(`waiting for somebody to join (${seen} of ${uses})`, more);
     const member = joined()[seen];
-    if (!inTime || member === undefined) throw new Failure("join_timeout", "The invite has expired unused");
+    if (!inTime || member === undefined) {
+      const how = seen === 0 ? "unused" : `after ${seen} of ${uses} joined`;
+      throw new Failure("join_timeout", `The invite has expired ${how}`);
+    }
     await output.result({ joined: memberFields(member) }, [
       `${output.paint("green", "✓")} ${memberName(member)} has joined`,
     ]);
@@ -129,13 +133,16 @@ async function readAndWrite(context: Context, name: string): Promise<void> {
 }
 
 async function joinOrExplain(
+  context: Context,
   manager: ChannelManager,
-  { name, token, timeoutMs }: { readonly name: string; readonly token: string; readonly timeoutMs: number },
+  { token, timeoutMs }: { readonly token: string; readonly timeoutMs: number },
 ): ReturnType<ChannelManager["joinWithToken"]> {
   try {
-    return await manager.joinWithToken(name, token, { timeoutMs });
+    return await manager.joinWithToken(nameOf(context), token, { timeoutMs });
   } catch (error) {
-    if (!(error instanceof Error) || Reflect.get(error, "code") !== "join_timeout") throw error;
+    if (!(error instanceof Error) || Reflect.get(error, "code") !== "join_timeout") {
+      throw inChannelAlready(error, context) ?? error;
+    }
     const text = `Nobody let this agent in within ${span(timeoutMs)}`;
     const advice = "Whoever made the invite must be running channel invite or channel listen; then try again";
     throw new Failure("join_timeout", text, { advice, cause: error });

@@ -8,7 +8,7 @@ import { Failure, interrupted } from "../failure.ts";
 import { printable } from "../output.ts";
 import { clockTime } from "../texts/times.ts";
 import { parseCount } from "../arguments/values.ts";
-import { nameArgument, nameOf } from "./channel.ts";
+import { findChannel, nameArgument } from "./channel.ts";
 
 /** Messages that may be under way at once. */
 const window = 32;
@@ -19,7 +19,7 @@ export const sendMessage: Command = {
   summary: "send a message to all members of a channel",
   details: [
     "Without TEXT the message is what comes through the pipe, whole; a line break at its end is left out. At a terminal,",
-    "and with --lines, each line is a message.",
+    "and with --lines, each line is a message, unless it is empty.",
   ],
   arguments: [nameArgument, { name: "TEXT", summary: "the message", optional: true }],
   flags: [{ name: "lines", summary: "send each line of the input as a message, as it comes" }, agentFlag],
@@ -31,7 +31,7 @@ export const sendMessage: Command = {
   run: (context) =>
     withClient(context, async (client) => {
       const { given, platform, output } = context;
-      const channel = await client.channel(nameOf(context));
+      const channel = await findChannel(context, client);
       const text = given.value("TEXT");
       if (text === undefined && (given.has("lines") || platform.stdin.isTerminal)) {
         return await sendLines(context, channel);
@@ -61,7 +61,7 @@ export const listen: Command = {
     const wanted = count === undefined ? Infinity : parseCount("count", count);
     return withManager(context, async (manager) => {
       const { platform, output } = context;
-      const channel = await manager.channel(nameOf(context));
+      const channel = await findChannel(context, manager);
       if (platform.stdout.isTerminal) {
         await output.note(output.onStderr("dim", `Listening on ${channel.name}; Ctrl-C ends`));
       }
@@ -118,13 +118,18 @@ async function sendLines(context: Context, channel: Channel): Promise<void> {
   const { platform, output } = context;
   if (platform.stdin.isTerminal) await output.note(output.onStderr("dim", "Each line is a message; Ctrl-D ends"));
   const underWay: Promise<unknown>[] = [];
-  for (let messages = 0;; messages++) {
-    const line = await platform.stdin.readLine();
+  for (let messages = 0;;) {
+    const line = await platform.stdin.readLine().catch(async (error) => {
+      await Promise.allSettled(underWay);
+      throw error;
+    });
     if (line === undefined) {
       await output.progress("sending", Promise.all(underWay));
       if (platform.interrupted.aborted) throw interrupted();
       return await output.result({ channel: channel.name, messages }, []);
     }
+    if (line === "") continue;
+    messages++;
     const sending = channel.send(line);
     // Its failure is met below; until then it is nobody's surprise.
     sending.catch(() => {});

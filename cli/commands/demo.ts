@@ -10,7 +10,8 @@ import { readSettings, requireKey, requireRelay, type Settings } from "../servic
 import { encodeHex } from "../texts/byte_texts.ts";
 import { waitUntil } from "../waiting.ts";
 
-const leftWidth = 44;
+/** Together they fit a terminal of 80 columns. */
+const [leftWidth, rightWidth] = [44, 36];
 const arriveMs = 15_000;
 const loopback = /^http:\/\/(localhost|127\.|\[::1\])/;
 
@@ -88,8 +89,8 @@ async function act(stage: Play, { alice, bob, name }: Cast): Promise<void> {
   const joined = await bob.joinChannel(name, welcome);
   await stage.show("alice adds bob, who joins");
   await stage.caughtUp(channel, joined);
-  await stage.show(`alice: ${channel.fingerprint()}`, "both see these digits; nobody else can");
-  await stage.show(`  bob: ${joined.fingerprint()}`, "");
+  await stage.show(`alice: ${channel.fingerprint()}`, "both see the same; nobody else can");
+  await stage.show(`  bob: ${joined.fingerprint()}`);
   await stage.say(channel, joined, "hello bob");
   await stage.say(joined, channel, "the password is swordfish");
   await stage.say(channel, joined, "ok");
@@ -113,7 +114,7 @@ class Play {
 
   async open(): Promise<void> {
     await this.#line(this.#bold("What the members see"), this.#bold("What the relay sees"));
-    await this.#line("─".repeat(leftWidth - 2), "─".repeat(leftWidth - 2));
+    await this.#line("─".repeat(leftWidth - 2), "─".repeat(rightWidth));
   }
 
   /** A message from one to the other, shown as the other reads it. */
@@ -129,7 +130,7 @@ class Play {
     const relay = this.#views.flatMap((view) => view.take());
     this.#steps.push({ members, relay });
     const right = relay.flatMap(({ text, bytes }) => bytes === undefined ? [text] : [text, this.#dim(`  … ${bytes}`)]);
-    if (remark !== undefined && remark !== "") right.push(this.#dim(remark));
+    if (remark !== undefined) right.push(this.#dim(remark));
     const rows = Math.max(1, right.length);
     for (let row = 0; row < rows; row++) await this.#line(row === 0 ? members : "", right[row] ?? "");
   }
@@ -147,8 +148,9 @@ class Play {
     if (output.json) return await output.result({ steps: this.#steps, cells, cover_cells: cover }, []);
     await output.result({}, [
       "",
-      `On the wire all of it was ${cells} cells of one size (${cover} of them cover traffic), inside TLS 1.3.`,
-      "Short and long messages look alike; the relay orders and stores them, and cannot read them.",
+      `On the wire all of it was ${cells} cells of one size, ${cover} of them cover, inside TLS 1.3.`,
+      "Short and long messages look alike; the relay orders and stores them, and",
+      "cannot read them.",
     ]);
   }
 

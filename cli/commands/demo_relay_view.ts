@@ -11,7 +11,7 @@ export interface Sight {
   readonly bytes?: string;
 }
 
-const shownBytes = 12;
+const shownBytes = 10;
 
 export class RelayView {
   readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
@@ -48,7 +48,7 @@ function describe({ operation, body }: ClientEnvelope): Sight | undefined {
       return { text: `CreateChannel ${body.name}` };
     case "SendCommit":
       return {
-        text: `SendCommit: +${body.added.length} -${body.removed.length} members, ${body.commit.length} bytes`,
+        text: `SendCommit: ${body.added.length} in, ${body.removed.length} out, ${body.commit.length} bytes`,
         bytes: endOf(body.commit),
       };
     case "SendMessage":

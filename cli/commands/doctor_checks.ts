@@ -4,6 +4,7 @@ import { ApiClient, describeNoAnswer } from "../service/api_client.ts";
 import type { Context } from "../command.ts";
 import { toFailure } from "../failure.ts";
 import { tcpAddressOf } from "../service/relay_address.ts";
+import { reasonOf } from "../service/credentials.ts";
 import { requireKey, requireRelay, type Settings } from "../service/settings.ts";
 import { grouped } from "../texts/amounts.ts";
 import { span, utc } from "../texts/times.ts";
@@ -111,7 +112,7 @@ async function checkQuota({ platform }: Context, settings: Settings): Promise<Fi
 }
 
 async function checkRelay({ platform }: Context, settings: Settings): Promise<Finding> {
-  const { url } = tcpAddressOf(requireRelay(settings));
+  const { url, guessed } = tcpAddressOf(requireRelay(settings));
   const startMs = platform.nowMs();
   try {
     const { interrupted: signal } = platform;
@@ -126,6 +127,12 @@ async function checkRelay({ platform }: Context, settings: Settings): Promise<Fi
     const why = describeNoAnswer(error, relayTimeoutMs);
     const code = error instanceof Error ? String(Reflect.get(error, "code")) : "";
     if (/CERT|SIGNATURE/.test(code)) return fault(`${url} shows a certificate that is not believed`, "See below");
+    if (guessed) {
+      return warning(
+        `only its QUIC port is named, and ${url} does not answer: ${why}`,
+        "For agents without QUIC, name its TCP port too: --relay-url quic://host:port,https://host:port",
+      );
+    }
     return fault(
       `${url} does not answer: ${why}`,
       "Is it running ({start})? If it is elsewhere: --relay-url, or STATIC_RELAY_URL",
@@ -175,10 +182,17 @@ async function checkSession(context: Context, settings: Settings): Promise<Findi
 async function checkDataFolder(context: Context): Promise<Finding> {
   const { files, folders } = context.platform;
   const agent = agentName(context);
-  await files.makePrivateFolder(folders.agents);
-  const probe = files.join(folders.agents, ".doctor");
-  await files.writePrivate(probe, "");
-  await files.remove(probe);
+  try {
+    await files.makePrivateFolder(folders.agents);
+    const probe = files.join(folders.agents, ".doctor");
+    await files.writePrivate(probe, "");
+    await files.remove(probe);
+  } catch (error) {
+    return fault(
+      `${folders.agents} cannot be used: ${reasonOf(error)}`,
+      "Make it writable, or set XDG_DATA_HOME to another place",
+    );
+  }
   const names = (await files.list(folders.agents)).filter((name) => !name.startsWith("."));
   const known = names.includes(agent) ? `, "${agent}" among them` : `; "${agent}" will be made when it is needed`;
   return ok(`${folders.agents} holds ${names.length} agent${names.length === 1 ? "" : "s"}${known}`);

@@ -1,5 +1,6 @@
 /** Standard input: bytes from a pipe, lines, and lines typed without being shown. */
 import process from "node:process";
+import { Failure } from "../failure.ts";
 import type { Input } from "./platform.ts";
 
 /** A line that is longer is no line; what is meant to be long is read in pieces. */
@@ -83,11 +84,15 @@ async function readLine(source: ByteSource): Promise<string | undefined> {
     if (chunk === undefined) return line.length === 0 ? undefined : decode(line);
     const end = chunk.indexOf(lineFeed);
     for (const byte of end < 0 ? chunk : chunk.subarray(0, end)) line.push(byte);
-    if (line.length > maxLineBytes) throw new RangeError(`A line of the input has more than ${maxLineBytes} bytes`);
+    if (line.length > maxLineBytes) throw tooLong();
     if (end < 0) continue;
     source.unread(chunk.subarray(end + 1));
     return decode(line.at(-1) === carriageReturn ? line.slice(0, -1) : line);
   }
+}
+
+function tooLong(): Failure {
+  return new Failure("payload_too_large", `A line of the input has more than ${maxLineBytes} bytes`);
 }
 
 /** Key by key, because the terminal does no editing in this mode. */
@@ -119,7 +124,7 @@ async function readHidden(source: ByteSource, interrupt: () => void): Promise<st
           if (key > escape || key === 0x09) line.push(key);
       }
     }
-    if (line.length > maxLineBytes) throw new RangeError("The input is too long");
+    if (line.length > maxLineBytes) throw tooLong();
   }
 }
 

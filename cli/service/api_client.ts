@@ -195,15 +195,20 @@ function parseObject(text: string): object {
   }
 }
 
+/** Instead of what the API tells programs to do. */
+const texts: Readonly<Record<string, string>> = { email_taken: "This e-mail address has an account already" };
+export const keyAdvice = "Get a new key with: {} login. Check STATIC_API_KEY if it is set";
+
 const advices: Readonly<Record<string, string>> = {
+  auth_failed: "If you have no account at this address: {} signup",
   email_taken: "Get a key for it with: {} login",
-  auth_key_invalid: "Get a new key with: {} login. Check STATIC_API_KEY if it is set",
+  auth_key_invalid: keyAdvice,
   key_limit_reached: "See what is there with: {} keys list; revoke one with: {} keys revoke",
 };
 
 function refusal({ status, headers }: HttpAnswer, fields: Fields, url: string): Failure {
   const code = fields.optionalText("code");
-  const text = fields.optionalText("error");
+  const text = texts[code ?? ""] ?? fields.optionalText("error");
   if (code === undefined || text === undefined) {
     return new Failure("connection_error", `${url} answered ${status}: it is not the API of Static, or not well`, {
       advice: "Check --api-url or STATIC_API_URL",

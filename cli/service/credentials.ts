@@ -50,7 +50,10 @@ export async function writeCredentials({ files, folders }: Platform, credentials
 }
 
 export async function removeCredentials({ files, folders }: Platform): Promise<void> {
-  await files.remove(folders.credentialsFile);
+  const path = folders.credentialsFile;
+  await files.remove(path).catch((cause) => {
+    throw new Failure("auth_failed", `Cannot delete ${path}: ${reasonOf(cause)}`, { exit: "unexpected", cause });
+  });
 }
 
 function parseObject(text: string): object | undefined {

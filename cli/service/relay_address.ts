@@ -9,6 +9,8 @@ export interface TcpAddress {
   readonly host: string;
   readonly port: number;
   readonly url: string;
+  /** Only a QUIC port is named, which is none of the default ones. */
+  readonly guessed: boolean;
 }
 
 /** Of several addresses the first that names a TCP port; of QUIC ones the first, on the port that belongs to it. */
@@ -17,8 +19,9 @@ export function tcpAddressOf(relayUrl: string): TcpAddress {
   const [first] = addresses;
   const best = addresses.find(({ scheme }) => scheme !== "quic") ?? first;
   if (best === undefined) throw badInput("The relay's address is empty");
-  const { host, port } = best;
-  return { host: host.replace(/^\[|\]$/g, ""), port, url: `https://${host}:${port}` };
+  const { scheme, host, port } = best;
+  const guessed = scheme === "quic" && port !== defaultTcp;
+  return { host: host.replace(/^\[|\]$/g, ""), port, url: `https://${host}:${port}`, guessed };
 }
 
 function parse(text: string): { readonly scheme: string; readonly host: string; readonly port: number } {

@@ -11,6 +11,8 @@ export interface TestHostOptions {
   /** What comes in, as a pipe or, with `terminal`, as if it were typed. */
   readonly input?: string | Uint8Array;
   readonly terminal?: boolean;
+  /** Of the terminal; 80 when not given. */
+  readonly columns?: number;
   /** Ctrl-C. */
   readonly interrupt?: AbortSignal;
   readonly nowMs?: () => number;
@@ -32,7 +34,7 @@ export interface Running {
 /** The command runs in this process; what it prints can be watched. */
 export function startCli(argv: readonly string[], options: TestHostOptions): Running {
   const { folder, variables = {}, input, terminal = false, interrupt = new AbortController().signal } = options;
-  const [stdout, stderr] = [createSink(terminal), createSink(terminal)];
+  const [stdout, stderr] = [createSink(options), createSink(options)];
   const platform: Platform = {
     program: "static",
     variable: (name) => variables[name] || undefined,
@@ -59,14 +61,16 @@ export function startCli(argv: readonly string[], options: TestHostOptions): Run
   return { stdout: stdout.text, stderr: stderr.text, done };
 }
 
-function createSink(isTerminal: boolean): { sink: Sink; text: () => string } {
+function createSink(
+  { terminal: isTerminal = false, columns = 80 }: TestHostOptions,
+): { sink: Sink; text: () => string } {
   const decoder = new TextDecoder();
   let text = "";
   const write = (content: string | Uint8Array): Promise<void> => {
     text += typeof content === "string" ? content : decoder.decode(content);
     return Promise.resolve();
   };
-  return { sink: { isTerminal, columns: 80, write }, text: () => text };
+  return { sink: { isTerminal, columns, write }, text: () => text };
 }
 
 function createInput(input: string | Uint8Array, isTerminal: boolean): Platform["stdin"] {

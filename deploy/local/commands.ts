@@ -22,8 +22,8 @@ export function relayCommand(
     permissions: [
       "--allow-net",
       "--allow-env=STATIC_*",
-      `--allow-read=${readable.join(",")}`,
-      `--allow-write=${dataDir}`,
+      `--allow-read=${readable.map(escaped).join(",")}`,
+      `--allow-write=${escaped(dataDir)}`,
     ],
     environment: {
       STATIC_API_URL: apiUrl,
@@ -34,6 +34,11 @@ export function relayCommand(
       ...portOf(last?.admin_url, "STATIC_ADMIN_PORT"),
     },
   };
+}
+
+/** Commas stand between paths, and two for one that belongs to a path. */
+function escaped(path: string): string {
+  return path.replaceAll(",", ",,");
 }
 
 /** Clients keep the address that they were told, also where the system chose the port. */

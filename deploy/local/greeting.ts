@@ -33,6 +33,11 @@ function whereabouts(api: Listening, relay: Listening): string {
   const [apiUrl, relayUrl] = ["http://127.0.0.1:8080", "quic://localhost:4433,https://localhost:5000"];
   const actual = { api: api.url, relay: `${relay.quic_url},${relay.url}`, ca: relay.ca_file };
   if (actual.api === apiUrl && actual.relay === relayUrl && actual.ca === ".static/ca.pem") return "";
-  const trust = actual.ca === undefined ? "" : ` STATIC_CA_FILE=${actual.ca}`;
+  const trust = actual.ca === undefined ? "" : ` STATIC_CA_FILE=${quoted(actual.ca)}`;
   return `\n  export STATIC_API_URL=${actual.api} STATIC_RELAY_URL=${actual.relay}${trust}`;
+}
+
+/** So that it can be copied, whatever the directory is called. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

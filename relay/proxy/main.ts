@@ -1,8 +1,9 @@
 /**
  * The stand-alone proxy: typed gRPC, `Session` and `CellUp`/`CellDown` on its own port, QUIC to a relay elsewhere. SIGHUP
- * reads the certificate again; SIGTERM ends it. The first line on its output is its address.
+ * reads the certificate again; SIGTERM ends it. The first line on its output is its configuration, the second its address.
  */
 import { Admission } from "../http2/mod.ts";
+import type { Certificate } from "../listeners/certificate.ts";
 import { type GrpcListener, listenGrpc } from "../listeners/grpc.ts";
 import {
   type ProxyConfig,
@@ -53,10 +54,18 @@ async function startProxy(config: ProxyConfig): Promise<GrpcListener> {
   return await listenGrpc({
     service,
     ...config.listen,
-    certificate: readCertificate(environment, config),
+    certificate: firstCertificate(config),
     allowsOrigin: (origin) => config.origins.includes(origin),
     onFault,
   });
+}
+
+function firstCertificate(config: ProxyConfig): Certificate {
+  try {
+    return readCertificate(environment, config);
+  } catch (error) {
+    throw new ProxyConfigError([`STATIC_TLS_CERT and STATIC_TLS_KEY cannot be read: ${String(error)}`]);
+  }
 }
 
 function reloadCertificate(listener: GrpcListener, config: ProxyConfig): void {
@@ -73,10 +82,10 @@ try {
     for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, resolve);
   });
   const config = proxyConfigFrom(environment);
-  const listener = await startProxy(config);
-  console.log(JSON.stringify({ event: "listening", hostname: config.listen.hostname, port: listener.port }));
   const { relay: { hostname, port }, certificateFiles, origins } = config;
   console.log(JSON.stringify({ event: "configuration", relay: { hostname, port }, certificateFiles, origins }));
+  const listener = await startProxy(config);
+  console.log(JSON.stringify({ event: "listening", hostname: config.listen.hostname, port: listener.port }));
   Deno.addSignalListener("SIGHUP", () => reloadCertificate(listener, config));
   await asked;
   listener.drain();

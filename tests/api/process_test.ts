@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { postgresInstalled, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
 import { embedded, eventually, realPostgres, signUp, startTestApi, testEnvironment } from "./harness.ts";
@@ -60,6 +60,30 @@ testWhen(postgresInstalled, "a stop writes last_used_at before any timer does", 
   } finally {
     await backend.close();
   }
+});
+
+Deno.test("what keeps the API from starting is told in words, with the variable that leads to it", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static-api-" });
+  await Deno.writeTextFile(`${folder}/file`, "");
+  const wrong = [
+    { STATIC_DATA_DIR: folder, DATABASE_URL: "postgres://user:canary@127.0.0.1:1/name" },
+    { STATIC_DATA_DIR: `${folder}/file`, DATABASE_URL: "postgres://user:canary@127.0.0.1:1/name" },
+  ];
+  const said = [
+    /the database cannot be used \(DATABASE_URL\): .*ECONNREFUSED/,
+    /cannot be read \(.*STATIC_DATA_DIR\): /,
+  ];
+  for (const [index, environment] of wrong.entries()) {
+    const { code, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", "api/main.ts"],
+      env: { ...testEnvironment, ...environment },
+    }).output();
+    const text = new TextDecoder().decode(stderr);
+    assertEquals(code, 1);
+    assertMatch(text, said[index] ?? /^$/);
+    assert(!text.includes("    at ") && !text.includes("canary"), text);
+  }
+  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("the embedded database survives a crash, keeps a second process out, and takes an administrator's command", async () => {

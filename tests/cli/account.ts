@@ -81,8 +81,10 @@ async function refuse(api: TestApi): Promise<void> {
   await user.run(["logout"]);
   const taken = await user.json(["signup"], { input: `${email}\n${password}\n`, code: 4 });
   assertEquals(taken.error.code, "email_taken");
+  assert(!/POST/.test(taken.error.message) && /login/.test(taken.error.advice), "people are told commands");
   const wrong = await user.json(["login", "--email", email], { input: "not the password\n", code: 3 });
   assertEquals([wrong.error.code, wrong.error.exit_code], ["auth_failed", 3]);
+  assertStringIncludes(wrong.error.advice, "signup", "whose stack was made anew has no account in it");
   const short = await user.run(["signup", "--email", address()], { input: "short\n", code: 2 });
   assertStringIncludes(short.stderr, "password must have at least 8 characters");
   await user.run(["signup", "--email", "nobody"], { input: `${password}\n`, code: 2 });

@@ -1,5 +1,5 @@
 /** Channels, doctor and demo from the command line, with a real API and a real relay. */
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
 import { eventually } from "../api/harness.ts";
 import type { Stack } from "../sdk/stack.ts";
 import { createCertificate } from "../support/mod.ts";
@@ -42,6 +42,8 @@ async function create(user: User): Promise<void> {
   assertStringIncludes(stderr, `static channel invite ${name}`);
   const again = await user.json(["channel", "create", name], { code: 4 });
   assertEquals(again.error.code, "name_taken");
+  assertEquals(again.error.message, `Agent "default" is in channel "${name}" already`);
+  assertStringIncludes(again.error.advice, "--agent NAME");
 }
 
 /** Both sides of an invite at once, as in two terminals. */
@@ -62,13 +64,15 @@ async function invite(user: User): Promise<void> {
   assertEquals(invited.code, 0);
   assertMatch(invited.stdout, /✓ bob-\w{4} has joined\n$/);
   assertStringIncludes(invited.stderr, `static channel join ${name} --agent bob`);
+  const byBob = await user.run(["channel", "invite", name, "--no-wait", ...bob]);
+  assertStringIncludes(byBob.stderr, `static channel join ${name} --agent alice`);
 }
 
 async function talk(user: User): Promise<void> {
   assertEquals((await user.run(["channel", "send", name, "from the command line"])).stdout, "");
   await user.run(["channel", "send", name], { input: "from a pipe\n" });
-  const lines = await user.json(["channel", "send", name, "--lines"], { input: "one\r\ntwo\nthree" });
-  assertEquals(lines, { channel: name, messages: 3 });
+  const lines = await user.json(["channel", "send", name, "--lines"], { input: "one\r\n\ntwo\n\r\nthree" });
+  assertEquals(lines, { channel: name, messages: 3 }, "empty lines are none");
   const read = await user.run(["channel", "listen", name, "--count", "4", ...bob]);
   assertEquals(read.stdout, "from the command line\nfrom a pipe\none\ntwo\n");
 
@@ -139,6 +143,7 @@ async function alone(user: User): Promise<void> {
   const late = await user.run(["channel", "join", name, token, "--timeout", "1s", "--agent", "carol"], { code: 5 });
   assertMatch(late.stderr, /warning: TOKEN stands on the command line/);
   assertMatch(late.stderr, /error: Nobody let this agent in within 1 second\n.*channel listen/);
+  await interruptJoining(user);
 
   const interruption = new AbortController();
   const inviting = user.start(["channel", "invite", name], { interrupt: interruption.signal });
@@ -149,6 +154,29 @@ async function alone(user: User): Promise<void> {
   );
   interruption.abort();
   assertEquals((await inviting.done).code, 130);
+}
+
+/** The terminal is narrow: progress must not take more than its line, and must not stay on it. */
+async function interruptJoining(user: User): Promise<void> {
+  const [door, host] = ["acme/ops/door", ["--agent", "host"]];
+  await user.run(["channel", "create", door, ...host]);
+  const { token } = await user.json(["channel", "invite", door, "--no-wait", ...host]);
+  const interruption = new AbortController();
+  const options = { terminal: true, columns: 20, interrupt: interruption.signal };
+  const joining = user.start(["channel", "join", door, "--agent", "carol"], { input: `${token}\n`, ...options });
+  await eventually(
+    { withinMs: 30_000, what: "waiting" },
+    () => Promise.resolve(joining.stderr()),
+    (out) => out.includes("waiting to be"),
+  );
+  const startMs = performance.now();
+  interruption.abort();
+  const { code, stderr } = await joining.done;
+  assertEquals(code, 130);
+  assertLess(performance.now() - startMs, 1_500, "not only when the time for tidying up is over");
+  const [, ...drawn] = stderr.split("\r\x1b[2K");
+  assertEquals(drawn.filter((line) => line.length > 19), []);
+  assertEquals(drawn.at(-1), "");
 }
 
 async function refuse(user: User): Promise<void> {
@@ -172,7 +200,10 @@ async function refuse(user: User): Promise<void> {
     [4, ["channel", "remove", name, "nobody"]],
     [2, ["channel", "list", "--agent", ""]],
   ];
-  for (const [code, argv, input] of cases) await user.run(argv, { code, input: input ?? "" });
+  for (const [code, argv, input] of cases) {
+    const { stderr } = await user.run(argv, { code, input: input ?? "" });
+    assert(!/Welcome|channel\(|apiUrl/.test(stderr), `the SDK's words mean nothing here: ${stderr}`);
+  }
 }
 
 async function end(user: User): Promise<void> {
@@ -228,8 +259,15 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
 
   const well = await user.json(["doctor"]);
   assertEquals(well.findings.map(({ state }: { state: string }) => state), new Array(9).fill("ok"));
+  const alone = await user.json(["doctor", "--relay-url", stack.quicUrl]);
+  assertEquals(stateOf(alone, "Relay"), "warning", "the TCP port of such an address is a guess");
+  assertEquals(stateOf(alone, "Session"), "ok");
   const ahead = await user.run(["doctor"], { nowMs: () => Date.now() + 600_000, code: 7 });
   assertMatch(ahead.stdout, /✗ Clock +10 minutes ahead of the API's\n +→ Set this machine's clock/);
+}
+
+function stateOf({ findings }: { findings: { name: string; state: string }[] }, check: string): string | undefined {
+  return findings.find(({ name }) => name === check)?.state;
 }
 
 /** A file with a certificate that has nothing to do with the relay. */
@@ -245,6 +283,7 @@ async function demonstrate(stack: Stack, user: User): Promise<void> {
   assertMatch(stdout, /^alice: hello bob +SendMessage: epoch 1, (\d+) bytes$/m);
   const sizes = Array.from(stdout.matchAll(/SendMessage: epoch \d, (\d+) bytes/g), ([, size]) => size);
   assertEquals([sizes.length, new Set(sizes).size], [5, 1], "five messages, long and short, of one size");
+  assertEquals(stdout.split("\n").filter((line) => [...line].length > 80), [], "it fits a terminal of 80 columns");
   const right = stdout.split("\n").map((line) => line.slice(44)).join("\n");
   assert(!/swordfish|hello/.test(right), "nothing that was said is in what the relay sees");
   await assertShownInReadme(stdout);

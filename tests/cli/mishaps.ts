@@ -248,4 +248,11 @@ async function ownFaults(): Promise<void> {
   await Deno.writeTextFile(`${user.folder}/data/static/agents`, "a file where a folder must be");
   const blocked = await user.json(["channel", "list"], { variables, code: 1 });
   assertMatch(blocked.error.message, /^Cannot use the agent's folder/);
+  const { stdout } = await user.run(["doctor"], { variables, code: 7 });
+  assertMatch(stdout, /✗ Data folder +\S+agents cannot be used: .+\n +→ Make it writable, or set XDG_DATA_HOME/);
+
+  await Deno.remove(`${user.folder}/config/static`, { recursive: true });
+  await Deno.writeTextFile(`${user.folder}/config/static`, "a file where a folder must be");
+  const kept = await user.json(["logout"], { code: 1 });
+  assertMatch(kept.error.message, /^Cannot delete \S+credentials.json: ENOTDIR$/);
 }

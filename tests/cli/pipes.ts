@@ -139,6 +139,11 @@ export async function checkPipesUnderDeno(stack: Stack): Promise<void> {
     "static channel create wrong; echo $?; static usage --api-url http://127.0.0.1:1; echo $?",
   );
   assertEquals(wrong.stdout, "2\n5\n");
+  const long = await pair.run(
+    '(echo before; head -c 2000000 /dev/zero) | static channel send "$NAME" --lines; echo $?',
+  );
+  assertEquals(long.stdout, "2\n");
+  assertMatch(long.stderr, /^error: A line of the input has more than 1048576 bytes\n$/);
 }
 
 export async function checkPipesUnderNode(stack: Stack, { program }: NodeProgram): Promise<void> {

@@ -60,8 +60,22 @@ testWhen(installed("script", "bash"), "at a terminal", async (t) => {
       await using terminal = new Terminal(`${command} login --yes; echo code $?`, variables);
       await terminal.see(/E-mail: /);
       await terminal.type("\x03");
-      await terminal.see(/code 130/);
+      await terminal.see(/\ncode 130/);
       assertNoStackTrace(terminal.screen);
+    });
+    await t.step("Ctrl-D at a question is answered on a line of its own", async () => {
+      await using terminal = new Terminal(`${command} login --yes; echo code $?`, variables);
+      await terminal.see(/E-mail: /);
+      await terminal.type("\x04");
+      await terminal.see(/\nerror: E-mail is needed[^]*code 2/);
+    });
+    await t.step("Ctrl-C while the stack starts ends its progress, and begins a line of its own", async () => {
+      const ports = ["API", "ADMIN", "RELAY_GRPC", "RELAY_QUIC"].map((part) => [`STATIC_${part}_PORT`, "0"]);
+      const stack = { STATIC_DATA_DIR: `${folder}/stack`, ...Object.fromEntries(ports) };
+      await using terminal = new Terminal(`${Deno.execPath()} task --quiet start; echo code $?`, stack);
+      await terminal.see(/API, making its database .+ … 0\.\d s/);
+      await terminal.type("\x03");
+      await terminal.see(/\nStopping …\n(API took too long and was ended\n)?code 0/);
     });
     await t.step("colours follow NO_COLOR", async () => {
       await using terminal = new Terminal(`${command} whoami --no-such-flag`, { ...variables, NO_COLOR: "1" });

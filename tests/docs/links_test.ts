@@ -27,7 +27,7 @@ Deno.test("every task that a page names exists", () => {
   const { tasks } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", repository)));
   const named = pages.flatMap(({ path }) =>
     Array.from(
-      Deno.readTextFileSync(new URL(path, repository)).matchAll(/(?:deno|deno@[\d.]+) task ([\w:-]+)/g),
+      Deno.readTextFileSync(new URL(path, repository)).matchAll(/(?:deno|deno@[\d.]+) task (?:--\S+ )*([\w:-]+)/g),
       ([, task = ""]) => ({ path, task }),
     )
   );

@@ -34,7 +34,7 @@ async function failedStart(variables: Readonly<Record<string, string>>): Promise
 
 /** The first start makes the database, which takes seconds; the later ones find it. */
 async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "static-start-" });
+  const folder = await Deno.makeTempDir({ prefix: "static-start, by o'clock " });
   try {
     await run(folder);
   } finally {
@@ -62,6 +62,11 @@ Deno.test("deno task start", (t) =>
       "names every port that is taken and the variable to change, and starts nothing",
       () => collide(folder),
     );
+    await t.step("says which directory cannot be used, and what to do", async () => {
+      const { code, errors } = await failedStart({ STATIC_DATA_DIR: `${folder}/start.lock` });
+      assertEquals(code, 1);
+      assertMatch(errors, /^Cannot start: the data directory .+start\.lock cannot be used: .+STATIC_DATA_DIR.+\n$/);
+    });
     await t.step("tells faults in the configuration of API and relay together", async () => {
       const { code, errors } = await failedStart({ STATIC_ENVIRONMENT: "production", STATIC_RELAY_ENGINE: "cloud" });
       assertEquals(code, 1);
@@ -112,7 +117,7 @@ async function startStack(folder: string, ...flags: readonly string[]): Promise<
     child,
     apiUrl: find(/API +(http:\S+)/),
     grpcUrl: find(/ +(https:\S+) +\(gRPC/),
-    caFile: find(/Trust +(\S+)/),
+    caFile: find(/Trust +(.+)/),
     metricsUrls: find(/Metrics +(.+)/).split(/ +/),
     output: () => output,
     printed,

@@ -112,6 +112,17 @@ Deno.test("a port that is taken is named with its variable, and a data directory
     const { code, output } = await runRelayProcess({ STATIC_DATA_DIR: dataDir });
     assertEquals(code, 1);
     assertMatch(output, /another process/);
+    const tls = {
+      STATIC_TLS_CERT: `${dataDir}/missing.pem`,
+      STATIC_TLS_KEY: `${dataDir}/ca_key.pem`,
+      STATIC_RELAY_ORIGINS: "quic://localhost:4433",
+    };
+    for (const wrong of [{ STATIC_DATA_DIR: `${dataDir}/ca.pem` }, { STATIC_DATA_DIR: other, ...tls }]) {
+      const { code, output } = await runRelayProcess(wrong);
+      assertEquals(code, 1);
+      assertMatch(output, /Cannot start the relay[^]*- (STATIC_DATA_DIR|STATIC_TLS_CERT and STATIC_TLS_KEY): \S/);
+      assert(!output.includes("    at "), output);
+    }
     assertEquals(JSON.parse(await relay.get("/health")), { status: "ok" });
     await Deno.remove(other, { recursive: true });
   }));

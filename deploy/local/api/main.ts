@@ -1,5 +1,5 @@
 /** The HTTP API as a part of `deno task start`. */
-import { configFromEnvironment, DatabaseTaken, PortTaken, startApi } from "../../../api/mod.ts";
+import { configFromEnvironment, PortTaken, startApi, StartFailed } from "../../../api/mod.ts";
 import { untilLetGo } from "../held.ts";
 
 try {
@@ -9,6 +9,6 @@ try {
   await api.close();
   Deno.exit(0);
 } catch (error) {
-  console.error(error instanceof PortTaken || error instanceof DatabaseTaken ? error.message : error);
+  console.error(error instanceof PortTaken || error instanceof StartFailed ? error.message : error);
   Deno.exit(1);
 }

@@ -1,6 +1,6 @@
 /** The relay as a part of `deno task start`. */
 import { EngineError } from "../../../relay/engine/mod.ts";
-import { configFromEnvironment, PortTaken, startRelay } from "../../../relay/mod.ts";
+import { ConfigError, configFromEnvironment, PortTaken, startRelay } from "../../../relay/mod.ts";
 import { untilLetGo } from "../held.ts";
 
 try {
@@ -11,6 +11,7 @@ try {
   await relay.close();
   Deno.exit(0);
 } catch (error) {
-  console.error(error instanceof PortTaken || error instanceof EngineError ? error.message : error);
+  const explained = error instanceof ConfigError || error instanceof PortTaken || error instanceof EngineError;
+  console.error(explained ? error.message : error);
   Deno.exit(1);
 }
