@@ -25,7 +25,7 @@ import { LogReader, type Verdict } from "./log_reader.ts";
 import { Membership, type MembershipParts } from "./membership.ts";
 import { Outbox } from "./outbox.ts";
 import { Progress } from "./progress.ts";
-import { forgetChannel, forgetSenders, putPosition, type SenderRecord } from "./records.ts";
+import { forgetChannel, type SenderRecord } from "./records.ts";
 import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
 import { Subscription } from "./subscription.ts";
@@ -77,7 +77,7 @@ export class ChannelEngine {
     const { membership } = this;
     const { channelId } = membership;
     this.committer = new Committer({ membership, health, candidate: parts.candidate }, deps);
-    this.senders = new Senders(parts.senders);
+    this.senders = new Senders(parts.senders, parts.record.since);
     this.inbox = new Inbox((items) => this.#doneWith(items));
     const onFault = (fault: unknown): void => this.#die(fault);
     this.outbox = new Outbox({ counter: parts.counter, membership, health, onFault }, deps);
@@ -104,7 +104,7 @@ export class ChannelEngine {
       onJoined: (sequence) => this.#entries.run(() => this.#rejoined(sequence)),
       onRefused: (error) => this.#refusedToRejoin(error),
     }, deps);
-    membership.onMoved(({ added }) => added.forEach((agentId) => this.senders.begin(agentId)));
+    membership.onMoved(({ added }) => added.forEach((agentId) => this.senders.begin(agentId, membership.epoch)));
   }
 
   get channelId(): ChannelId {
@@ -300,12 +300,9 @@ export class ChannelEngine {
   }
 
   async #rejoined(joinedSequence: number): Promise<void> {
-    const { channelId } = this;
     this.#reader.restart(joinedSequence);
     this.senders.clear();
     this.#progress.restart(joinedSequence);
-    const senders = await forgetSenders(this.#deps.store, channelId);
-    await this.#deps.store.batch([putPosition(channelId, joinedSequence), ...senders]);
     await this.outbox.restart();
     this.#subscription.consumed(joinedSequence);
     this.health.report("rejoined", "This agent was out of step and joined anew; messages in between are lost to it");

@@ -14,7 +14,9 @@ import type { Outcome } from "../mls/receive.ts";
 import { pause } from "../runtime.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
+import type { Entered } from "./entering.ts";
 import { type ChannelRecord, type LeaveProof, putChannel, putTrust } from "./records.ts";
+import type { RecordChange } from "../store/mod.ts";
 import type { ChannelTrust } from "./trust.ts";
 
 type DeliverCommit = NoticeBody<"DeliverCommit">;
@@ -110,16 +112,13 @@ export class Membership {
     return true;
   }
 
-  /** The relay says that a member was absent too long. Its word is enough: it could as well stop delivering to it. */
+  /**
+   * The relay says that a member was absent too long. Its word is enough: it could as well stop delivering to it. About those
+   * that are not in the group it has no say: they may come one day.
+   */
   async noteLapse(agentId: AgentId): Promise<void> {
+    if (!this.#isOther(agentId) || this.#record.lapsed.has(agentId)) return;
     await this.#save({ ...this.#record, lapsed: new Set(this.#record.lapsed).add(agentId) });
-  }
-
-  /** These came in with this epoch, or later: what they signed before says nothing about now. */
-  async noteAdded(agents: readonly AgentId[], epoch: number): Promise<void> {
-    const since = new Map(this.#record.since);
-    for (const agentId of agents) since.set(agentId, Math.max(epoch, since.get(agentId) ?? 0));
-    await this.#save({ ...this.#record, since });
   }
 
   isRejoinValid(
@@ -144,28 +143,27 @@ export class Membership {
     const { outcome } = await this.#durable.receive(
       commit.commit,
       (summary, committer) => rules(summary, committer) ?? this.trust.judge(summary.added, committer),
+      (summary) => this.#changesOf(summary),
     );
     if (outcome.kind === "commit") {
       this.#lastCommit = { epoch: commit.epoch, hash: sha256(commit.commit) };
-      await this.#moved(outcome.summary);
+      this.#moved(outcome.summary);
     }
     return outcome;
   }
 
   /** The relay took our commit. */
   async accept(prepared: PreparedCommit): Promise<void> {
-    await this.#durable.accept(prepared);
+    await this.#durable.accept(prepared, (summary) => this.#changesOf(summary));
     this.#lastCommit = { epoch: prepared.epoch, hash: prepared.hash };
-    await this.#moved(prepared.summary);
+    this.#moved(prepared.summary);
   }
 
-  /** We were brought in anew, in place of the membership before. */
-  async replace(durable: DurableGroup): Promise<void> {
+  /** We were brought in anew, in place of the membership before. All of it is on disk already. */
+  replace({ durable, record, changed }: Entered): void {
     this.#durable = durable;
-    const { channelId, name } = this.#record;
-    const joinedEpoch = durable.group.epoch;
-    await this.#save({ channelId, name, joinedEpoch, since: new Map(), leavers: new Map(), lapsed: new Set() });
-    await this.learn(this.group.members().map(({ agentId }) => agentId));
+    this.#record = record;
+    this.#reportChanged(changed);
     this.#wake();
   }
 
@@ -199,29 +197,29 @@ export class Membership {
     this.#waiters.clear();
   }
 
-  /** Takes note of the keys of members that are in now. */
-  async learn(agents: readonly AgentId[]): Promise<void> {
-    if (agents.length === 0) return;
-    const wanted = new Set(agents);
-    const leaves = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf);
-    const credentials = leaves.filter(({ agentId }) => wanted.has(agentId)).map(({ node }) => credentialOf(node));
-    for (const identity of this.trust.learn(credentials)) {
-      const who = new TextDecoder().decode(identity);
-      this.#health.report("key_changed", `"${who}" is in the channel with a new key, brought in by an owner`);
-    }
-    await this.#deps.store.batch([putTrust(this.channelId, this.trust.keys())]);
-  }
-
-  async #moved({ added, removed }: CommitSummary): Promise<void> {
+  /** What a commit changes here, to be written in one with it: a crash between the two would leave us with half of it. */
+  #changesOf({ added, removed }: CommitSummary): RecordChange[] {
+    if (added.length === 0 && removed.length === 0) return [];
     const without = <T>(map: ReadonlyMap<AgentId, T>): Map<AgentId, T> =>
       new Map([...map].filter(([agentId]) => !removed.includes(agentId)));
     const since = without(this.#record.since);
     for (const agentId of added) since.set(agentId, this.epoch);
     const lapsed = new Set([...this.#record.lapsed].filter((agentId) => !removed.includes(agentId)));
-    if (added.length > 0 || removed.length > 0) {
-      await this.#save({ ...this.#record, since, leavers: without(this.#record.leavers), lapsed });
+    this.#record = { ...this.#record, since, leavers: without(this.#record.leavers), lapsed };
+    const leaves = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf);
+    const arrived = leaves.filter(({ agentId }) => added.includes(agentId)).map(({ node }) => credentialOf(node));
+    this.#reportChanged(this.trust.learn(arrived));
+    return [putChannel(this.#record), putTrust(this.channelId, this.trust.keys())];
+  }
+
+  #reportChanged(identities: readonly Uint8Array[]): void {
+    for (const identity of identities) {
+      const who = new TextDecoder().decode(identity);
+      this.#health.report("key_changed", `"${who}" is in the channel with a new key, brought in by an owner`);
     }
-    await this.learn(added);
+  }
+
+  #moved({ added, removed }: CommitSummary): void {
     for (const listener of this.#listeners) listener({ added, removed });
     this.#wake();
   }

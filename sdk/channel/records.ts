@@ -113,12 +113,15 @@ async function readNumber(store: Pick<ChannelStore, "get">, kind: string, id: st
 
 /** What arrived of a sender; see `senders.ts`. */
 export interface SenderRecord {
+  /** The epoch in which its membership began; 0 when that was before ours. */
+  readonly since: number;
   readonly highest: number;
   readonly missing: readonly { readonly first: number; readonly last: number }[];
 }
 
-export function putSender(channelId: ChannelId, agentId: AgentId, { highest, missing }: SenderRecord): RecordChange {
-  const value = encodeFields(version, [highest, missing.map(({ first, last }) => [first, last])]);
+export function putSender(channelId: ChannelId, agentId: AgentId, record: SenderRecord): RecordChange {
+  const { since, highest, missing } = record;
+  const value = encodeFields(version, [highest, missing.map(({ first, last }) => [first, last]), since]);
   return { type: "put", kind: sendersKind(channelId), id: agentId, value };
 }
 
@@ -130,7 +133,7 @@ export async function listSenders(
   return new Map((await store.list(kind)).map(({ id, value }) => {
     const fields = decodeFields(value, version, kind);
     const missing = fields.rows(1).map((row) => ({ first: row.number(0), last: row.number(1) }));
-    return [parseAgentId(id), { highest: fields.number(0), missing }];
+    return [parseAgentId(id), { since: fields.number(2), highest: fields.number(0), missing }];
   }));
 }
 

@@ -5,12 +5,12 @@
 import { createDeferred } from "../deferred.ts";
 import { createError, type StaticError } from "../errors.ts";
 import { isCode, toStaticError } from "../faults.ts";
-import { DurableGroup } from "../mls/durable_group.ts";
 import { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/leaf.ts";
 import { rejoinStatement } from "../../proto/mod.ts";
 import { jitter, pause } from "../runtime.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
+import { writeEntered } from "./entering.ts";
 import { hashOfKeyPackage, type Membership } from "./membership.ts";
 import type { Welcome } from "./welcomes.ts";
 
@@ -120,7 +120,7 @@ export class Rejoiner {
   }
 
   async #enter(welcome: Welcome): Promise<void> {
-    const { keyPackages, store } = this.#deps;
+    const { keyPackages } = this.#deps;
     const { channelId, name, trust } = this.#membership;
     // A relay can make a group of strangers under our channel's id. It cannot make one in the name of a member we have met.
     if (this.#membership.memberOf(welcome.sender) === undefined) {
@@ -132,10 +132,12 @@ export class Rejoiner {
     const own = await keyPackages.findFor(welcome.welcome);
     const expected = { channelId, name, inviter: welcome.sender };
     const group = Group.join(welcome.welcome, own, memberDepsOf(this.#deps, trust.policy), expected);
-    const durable = await DurableGroup.save(group, store);
-    await this.#membership.replace(durable);
-    await store.batch(await keyPackages.used(own));
+    const used = await keyPackages.used(own, group.current.confirmationTag);
+    // What readers are done with from now on belongs to a membership that is over.
+    this.#membership.durable.retire();
+    const { joinedSequence } = welcome;
+    this.#membership.replace(await writeEntered(group, { name, trust, position: joinedSequence, used }, this.#deps));
     this.#reason = undefined;
-    await this.#events.onJoined(welcome.joinedSequence);
+    await this.#events.onJoined(joinedSequence);
   }
 }
