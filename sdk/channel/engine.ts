@@ -42,6 +42,8 @@ export interface EngineParts extends Omit<MembershipParts, "health"> {
 const retryMs = 1000;
 /** For messages that are under way when the client is closed. */
 const lastWordsMs = 2000;
+/** In one write to the store. */
+const maxDeletions = 1000;
 /** Below this many unread messages, those that were passed over are fetched. */
 const refillBelow = 256;
 
@@ -159,7 +161,10 @@ export class ChannelEngine {
     this.#erased = true;
     // First the group's keys: a channel without them cannot be opened, whatever else a crash leaves behind.
     await this.membership.durable.erase();
-    await this.#deps.store.batch(await forgetChannel(this.#deps.store, this.channelId));
+    const rest = await forgetChannel(this.#deps.store, this.channelId);
+    for (let at = 0; at < rest.length; at += maxDeletions) {
+      await this.#deps.store.batch(rest.slice(at, at + maxDeletions));
+    }
     this.#deps.onErased(this.channelId);
   }
 

@@ -11,6 +11,7 @@ import {
   deletePosition,
   forgetSenders,
   listSenders,
+  newChannelRecord,
   putChannel,
   putCounter,
   putPosition,
@@ -103,14 +104,7 @@ export async function writeEntered(
 ): Promise<Entered> {
   const channelId = binaryIdFromBytes<ChannelId>(group.current.context.groupId);
   const changed = trust.learn(Array.from(group.current.tree.leaves(), ([, { node }]) => credentialOf(node)));
-  const record: ChannelRecord = {
-    channelId,
-    name,
-    joinedEpoch: group.epoch,
-    since: new Map(),
-    leavers: new Map(),
-    lapsed: new Set(),
-  };
+  const record = newChannelRecord(channelId, name, group.epoch);
   const durable = await DurableGroup.save(group, store, [
     putChannel(record),
     putTrust(channelId, trust.keys()),

@@ -15,7 +15,7 @@ import { pause } from "../runtime.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import type { Entered } from "./entering.ts";
-import { type ChannelRecord, type LeaveProof, putChannel, putTrust } from "./records.ts";
+import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust } from "./records.ts";
 import type { RecordChange } from "../store/mod.ts";
 import type { ChannelTrust } from "./trust.ts";
 
@@ -35,6 +35,9 @@ export interface FollowedCommit {
   readonly epoch: number;
   readonly hash: Uint8Array;
 }
+
+/** Removals that are remembered one by one; of earlier ones only when the last of them was. */
+const maxRemovals = 256;
 
 interface Waiter {
   readonly epoch: number;
@@ -121,6 +124,12 @@ export class Membership {
     await this.#save({ ...this.#record, lapsed: new Set(this.#record.lapsed).add(agentId) });
   }
 
+  /** Whether an agent has become a member after this epoch, be it one still or not, as far as that can be ruled out. */
+  mayHaveComeSince(agentId: AgentId, epoch: number): boolean {
+    const { knownFrom, since, removals } = this.#record;
+    return Math.max(knownFrom, since.get(agentId) ?? 0, removals.get(agentId) ?? 0) > epoch;
+  }
+
   isRejoinValid(
     request: { agentId: AgentId; epoch: number; keyPackageHash: Uint8Array; signature: Uint8Array },
   ): boolean {
@@ -205,11 +214,37 @@ export class Membership {
     const since = without(this.#record.since);
     for (const agentId of added) since.set(agentId, this.epoch);
     const lapsed = new Set([...this.#record.lapsed].filter((agentId) => !removed.includes(agentId)));
-    this.#record = { ...this.#record, since, leavers: without(this.#record.leavers), lapsed };
+    const gone = removed.filter((agentId) => !added.includes(agentId));
+    this.#record = {
+      ...this.#record,
+      since,
+      leavers: without(this.#record.leavers),
+      lapsed,
+      ...this.#removalsWith(gone),
+    };
     const leaves = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf);
     const arrived = leaves.filter(({ agentId }) => added.includes(agentId)).map(({ node }) => credentialOf(node));
     this.#reportChanged(this.trust.learn(arrived));
-    return [putChannel(this.#record), putTrust(this.channelId, this.trust.keys())];
+    return [
+      putChannel(this.#record),
+      putTrust(this.channelId, this.trust.keys()),
+      ...gone.map((agentId) => deleteSender(this.channelId, agentId)),
+    ];
+  }
+
+  #removalsWith(gone: readonly AgentId[]): Pick<ChannelRecord, "knownFrom" | "removals"> {
+    const removals = new Map(this.#record.removals);
+    let { knownFrom } = this.#record;
+    for (const agentId of gone) {
+      removals.delete(agentId);
+      removals.set(agentId, this.epoch);
+    }
+    for (const [agentId, epoch] of removals) {
+      if (removals.size <= maxRemovals) break;
+      removals.delete(agentId);
+      knownFrom = epoch;
+    }
+    return { knownFrom, removals };
   }
 
   #reportChanged(identities: readonly Uint8Array[]): void {
