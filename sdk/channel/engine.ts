@@ -246,7 +246,7 @@ export class ChannelEngine {
         return this.#passed(sequence);
       }
       case "DeliverLapse":
-        await this.membership.noteLapse(notice.body.agentId);
+        await this.membership.noteLapse(notice.body);
         return this.#passed(notice.body.sequence);
       case "DeliverGap": {
         const { messages, reason, lastSequence } = notice.body;

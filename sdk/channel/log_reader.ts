@@ -119,7 +119,7 @@ export class LogReader {
       switch (outcome.kind) {
         case "message":
           if (receipt !== undefined) this.#take(entry, outcome, receipt);
-          return this.#done(entry, entry.epoch);
+          return this.#done(entry, outcome.epoch);
         case "own":
         case "duplicate":
           return this.#done(entry, entry.epoch);
@@ -143,7 +143,7 @@ export class LogReader {
       const outcome = await this.#parts.membership.follow(entry);
       switch (outcome.kind) {
         case "commit":
-          return this.#done(entry, entry.epoch + 1);
+          return this.#done(entry, outcome.epoch);
         case "stale":
         case "duplicate":
           return this.#done(entry, entry.epoch + 1);

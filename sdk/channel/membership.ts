@@ -117,10 +117,11 @@ export class Membership {
 
   /**
    * The relay says that a member was absent too long. Its word is enough: it could as well stop delivering to it. About those
-   * that are not in the group it has no say: they may come one day.
+   * that are not in the group, or came after it said so, it has no say.
    */
-  async noteLapse(agentId: AgentId): Promise<void> {
-    if (!this.#isOther(agentId) || this.#record.lapsed.has(agentId)) return;
+  async noteLapse({ agentId, epoch }: { readonly agentId: AgentId; readonly epoch: number }): Promise<void> {
+    const { lapsed, since } = this.#record;
+    if (!this.#isOther(agentId) || lapsed.has(agentId) || epoch < (since.get(agentId) ?? 0)) return;
     await this.#save({ ...this.#record, lapsed: new Set(this.#record.lapsed).add(agentId) });
   }
 

@@ -23,7 +23,8 @@ interface Admitted {
 const retryMs = 2000;
 /** More at once wait for the next commit. */
 const maxPerCommit = 100;
-const maxWaiting = 10_000;
+/** In all channels together, because the relay may name any. Whoever finds no room asks again. */
+const maxWaiting = 2000;
 const maxErrorText = 1000;
 
 export class JoinAnswers {
@@ -40,9 +41,9 @@ export class JoinAnswers {
   }
 
   request(request: JoinRequest): void {
+    if (this.#waitingInAll() >= maxWaiting) return;
     const waiting = this.#waiting.get(request.channelId) ?? new Map<JoinRequestId, JoinRequest>();
-    this.#waiting.set(request.channelId, waiting);
-    if (waiting.size < maxWaiting) waiting.set(request.requestId, request);
+    this.#waiting.set(request.channelId, waiting.set(request.requestId, request));
     this.#run(request.channelId);
   }
 
@@ -51,8 +52,15 @@ export class JoinAnswers {
     for (const cancel of this.#timers) cancel();
   }
 
+  #waitingInAll(): number {
+    let requests = 0;
+    for (const waiting of this.#waiting.values()) requests += waiting.size;
+    return requests;
+  }
+
   #run(channelId: ChannelId): void {
-    if (this.#stopped || this.#busy.has(channelId) || (this.#waiting.get(channelId)?.size ?? 0) === 0) return;
+    if (this.#waiting.get(channelId)?.size === 0) this.#waiting.delete(channelId);
+    if (this.#stopped || this.#busy.has(channelId) || !this.#waiting.has(channelId)) return;
     this.#busy.add(channelId);
     this.#answer(channelId).then(
       () => this.#busy.delete(channelId) && this.#run(channelId),
