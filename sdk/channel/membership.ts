@@ -226,6 +226,7 @@ export class Membership {
     const leaves = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf);
     const arrived = leaves.filter(({ agentId }) => added.includes(agentId)).map(({ node }) => credentialOf(node));
     this.#reportChanged(this.trust.learn(arrived));
+    this.trust.prune(leaves.map(({ node }) => credentialOf(node)));
     return [
       putChannel(this.#record),
       putTrust(this.channelId, this.trust.keys()),

@@ -44,6 +44,11 @@ export class ChannelTrust {
     return this.#firstUse.learn(members);
   }
 
+  /** Forgets the oldest of those that are no members, beyond what a channel remembers. */
+  prune(members: Iterable<MemberCredential>): void {
+    this.#firstUse.prune(members);
+  }
+
   keys(): Iterable<TrustedKey> {
     return this.#firstUse.keys();
   }

@@ -251,6 +251,7 @@ export class DurableGroup {
   }
 
   async #deleteAll(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#consumed.delete(id);
     for (let at = 0; at < ids.length; at += maxDeletions) {
       await this.#write(ids.slice(at, at + maxDeletions).map((id) => this.#delete(id)));
     }
