@@ -1,6 +1,6 @@
 /** Channels by name: create, invite, join, send, receive. Whoever invites keeps a manager running, which lets people in. */
 import { platform } from "#platform";
-import { inviteIdOf, parseInviteToken } from "../proto/mod.ts";
+import { parseInviteToken } from "../proto/mod.ts";
 import type { Agent } from "./agent.ts";
 import { Channel, type ChannelHealth } from "./channel.ts";
 import type { ChannelEngine } from "./channel/engine.ts";
@@ -76,8 +76,7 @@ export class ChannelManager {
     const manager = new ChannelManager(agent);
     try {
       await translating("Cannot open the agent's channels", async () => {
-        await manager.#book.tidy();
-        for (const name of agent.names) await agent.open(name);
+        for (const name of agent.names) await manager.#book.tidy((await agent.open(name)).channelId);
       });
       return manager;
     } catch (error) {
@@ -157,7 +156,7 @@ export class ChannelManager {
    * ```
    */
   async revokeInvite(token: string): Promise<void> {
-    await translating("Cannot revoke the invite", () => this.#book.revoke(inviteIdOf(parseInviteToken(token).secret)));
+    await translating("Cannot revoke the invite", () => this.#book.revoke(parseInviteToken(token)));
   }
 
   /**

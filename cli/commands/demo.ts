@@ -56,10 +56,10 @@ async function perform(context: Context, { settings, apiKey, folder }: Stage): P
     signal: platform.interrupted,
     tap,
   });
-  const connect = Promise.all([
+  const connect = both(
     StaticClient.connect(options("alice", view[0])),
     StaticClient.connect(options("bob", view[1])),
-  ]);
+  );
   const [alice, bob] = await output.progress("connecting alice and bob", connect).catch((error) => {
     throw explained(error, context);
   });
@@ -74,6 +74,19 @@ async function perform(context: Context, { settings, apiKey, folder }: Stage): P
     await alice.closeChannel(name).catch(() => {});
   }
   await stage.close();
+}
+
+/** When one fails the other is closed before that is told: their folders are about to be removed. */
+async function both(
+  ...connecting: readonly [Promise<StaticClient>, Promise<StaticClient>]
+): Promise<readonly [StaticClient, StaticClient]> {
+  const ended = await Promise.allSettled(connecting);
+  const failed = ended.find((each) => each.status === "rejected");
+  if (failed !== undefined) {
+    for (const each of ended) if (each.status === "fulfilled") await each.value.close();
+    throw failed.reason;
+  }
+  return await Promise.all(connecting);
 }
 
 interface Cast {

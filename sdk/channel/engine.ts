@@ -25,7 +25,7 @@ import { LogReader, type Verdict } from "./log_reader.ts";
 import { Membership, type MembershipParts } from "./membership.ts";
 import { Outbox } from "./outbox.ts";
 import { Progress } from "./progress.ts";
-import { forgetChannel, forgetSenders, putPosition, type SenderRecord } from "./records.ts";
+import { forgetChannel, type SenderRecord } from "./records.ts";
 import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
 import { Subscription } from "./subscription.ts";
@@ -42,6 +42,8 @@ export interface EngineParts extends Omit<MembershipParts, "health"> {
 const retryMs = 1000;
 /** For messages that are under way when the client is closed. */
 const lastWordsMs = 2000;
+/** In one write to the store. */
+const maxDeletions = 1000;
 /** Below this many unread messages, those that were passed over are fetched. */
 const refillBelow = 256;
 
@@ -77,7 +79,7 @@ export class ChannelEngine {
     const { membership } = this;
     const { channelId } = membership;
     this.committer = new Committer({ membership, health, candidate: parts.candidate }, deps);
-    this.senders = new Senders(parts.senders);
+    this.senders = new Senders(parts.senders, parts.record.since);
     this.inbox = new Inbox((items) => this.#doneWith(items));
     const onFault = (fault: unknown): void => this.#die(fault);
     this.outbox = new Outbox({ counter: parts.counter, membership, health, onFault }, deps);
@@ -104,7 +106,7 @@ export class ChannelEngine {
       onJoined: (sequence) => this.#entries.run(() => this.#rejoined(sequence)),
       onRefused: (error) => this.#refusedToRejoin(error),
     }, deps);
-    membership.onMoved(({ added }) => added.forEach((agentId) => this.senders.begin(agentId)));
+    membership.onMoved(({ added }) => added.forEach((agentId) => this.senders.begin(agentId, membership.epoch)));
   }
 
   get channelId(): ChannelId {
@@ -159,7 +161,10 @@ export class ChannelEngine {
     this.#erased = true;
     // First the group's keys: a channel without them cannot be opened, whatever else a crash leaves behind.
     await this.membership.durable.erase();
-    await this.#deps.store.batch(await forgetChannel(this.#deps.store, this.channelId));
+    const rest = await forgetChannel(this.#deps.store, this.channelId);
+    for (let at = 0; at < rest.length; at += maxDeletions) {
+      await this.#deps.store.batch(rest.slice(at, at + maxDeletions));
+    }
     this.#deps.onErased(this.channelId);
   }
 
@@ -241,7 +246,7 @@ export class ChannelEngine {
         return this.#passed(sequence);
       }
       case "DeliverLapse":
-        await this.membership.noteLapse(notice.body.agentId);
+        await this.membership.noteLapse(notice.body);
         return this.#passed(notice.body.sequence);
       case "DeliverGap": {
         const { messages, reason, lastSequence } = notice.body;
@@ -300,12 +305,9 @@ export class ChannelEngine {
   }
 
   async #rejoined(joinedSequence: number): Promise<void> {
-    const { channelId } = this;
     this.#reader.restart(joinedSequence);
     this.senders.clear();
     this.#progress.restart(joinedSequence);
-    const senders = await forgetSenders(this.#deps.store, channelId);
-    await this.#deps.store.batch([putPosition(channelId, joinedSequence), ...senders]);
     await this.outbox.restart();
     this.#subscription.consumed(joinedSequence);
     this.health.report("rejoined", "This agent was out of step and joined anew; messages in between are lost to it");

@@ -11,6 +11,7 @@ import {
   deletePosition,
   forgetSenders,
   listSenders,
+  newChannelRecord,
   putChannel,
   putCounter,
   putPosition,
@@ -20,6 +21,7 @@ import {
   readTrust,
 } from "./records.ts";
 import { ChannelTrust } from "./trust.ts";
+import type { RecordChange } from "../store/mod.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -39,9 +41,7 @@ export async function createChannel(channelId: ChannelId, name: ChannelName, dep
   });
   const trust = new ChannelTrust([]);
   const group = Group.create(channelId, { name, owners: [deps.agentId] }, own, memberDepsOf(deps, trust.policy));
-  const parts = await enter(group, { channelId, name, trust }, deps);
-  await deps.store.batch([putPosition(channelId, 0)]);
-  return { ...parts, position: 0 };
+  return partsOf(await writeEntered(group, { name, trust, position: 0, used: [] }, deps), trust, 0);
 }
 
 export interface ExpectedChannel {
@@ -58,11 +58,9 @@ export async function joinChannel(welcome: Uint8Array, expected: ExpectedChannel
     expected.channelId === undefined ? [] : await readTrust(deps.store, expected.channelId),
   );
   const group = Group.join(welcome, own, memberDepsOf(deps, trust.policy), expected);
-  const channelId = binaryIdFromBytes<ChannelId>(group.current.context.groupId);
-  const parts = await enter(group, { channelId, name: expected.name, trust }, deps);
-  // Only now: had the group not been written, the Welcome would still be needed.
-  await deps.store.batch(await deps.keyPackages.used(own));
-  return parts;
+  const used = await deps.keyPackages.used(own, group.current.confirmationTag);
+  const { name } = expected;
+  return partsOf(await writeEntered(group, { name, trust, position: undefined, used }, deps), trust, undefined);
 }
 
 /** A channel of which this agent was a member when it last ran. Undefined when it never came to be: a crash while joining. */
@@ -71,8 +69,6 @@ export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Pro
   const trust = new ChannelTrust(await readTrust(deps.store, channelId));
   const loaded = await DurableGroup.load(channelId, deps.store, memberDepsOf(deps, trust.policy));
   if (loaded === undefined) return undefined;
-  // A crash may have come between a commit and taking note of whom it brought.
-  trust.learn(Array.from(loaded.durable.group.current.tree.leaves(), ([, { node }]) => credentialOf(node)));
   return {
     ...loaded,
     record,
@@ -83,28 +79,43 @@ export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Pro
   };
 }
 
-/**
- * In an order that a crash cannot hurt: the record first, because a record without a group counts as nothing; the counter
- * last, because starting again at 1 in an old membership would make others take new messages for old ones.
- */
-async function enter(
+/** A membership that has begun, with everything that goes with it on disk. */
+export interface Entered {
+  readonly durable: DurableGroup;
+  readonly record: ChannelRecord;
+  /** Identities that were known under another key. */
+  readonly changed: readonly Uint8Array[];
+}
+
+export interface Entrance {
+  readonly name: ChannelName;
+  readonly trust: ChannelTrust;
+  /** Where the log is read from; undefined when the relay knows better. */
+  readonly position: number | undefined;
+  /** What becomes of the KeyPackage: kept longer than the Welcome is of use, it would open it again. */
+  readonly used: readonly RecordChange[];
+}
+
+/** In one write: after a crash there is all of the new membership, or the one before it as it was. */
+export async function writeEntered(
   group: Group,
-  { channelId, name, trust }: { channelId: ChannelId; name: ChannelName; trust: ChannelTrust },
-  deps: ChannelDeps,
-): Promise<Parts> {
-  const { store } = deps;
-  trust.learn(Array.from(group.current.tree.leaves(), ([, { node }]) => credentialOf(node)));
-  const record: ChannelRecord = {
-    channelId,
-    name,
-    joinedEpoch: group.epoch,
-    since: new Map(),
-    leavers: new Map(),
-    lapsed: new Set(),
-  };
-  const senders = await forgetSenders(store, channelId);
-  await store.batch([putChannel(record), putTrust(channelId, trust.keys()), deletePosition(channelId), ...senders]);
-  const durable = await DurableGroup.save(group, store);
-  await store.batch([putCounter(channelId, 0)]);
-  return { durable, candidate: undefined, record, trust, position: undefined, counter: 0, senders: new Map() };
+  { name, trust, position, used }: Entrance,
+  { store }: Pick<ChannelDeps, "store">,
+): Promise<Entered> {
+  const channelId = binaryIdFromBytes<ChannelId>(group.current.context.groupId);
+  const changed = trust.learn(Array.from(group.current.tree.leaves(), ([, { node }]) => credentialOf(node)));
+  const record = newChannelRecord(channelId, name, group.epoch);
+  const durable = await DurableGroup.save(group, store, [
+    putChannel(record),
+    putTrust(channelId, trust.keys()),
+    position === undefined ? deletePosition(channelId) : putPosition(channelId, position),
+    putCounter(channelId, 0),
+    ...await forgetSenders(store, channelId),
+    ...used,
+  ]);
+  return { durable, record, changed };
+}
+
+function partsOf({ durable, record }: Entered, trust: ChannelTrust, position: number | undefined): Parts {
+  return { durable, candidate: undefined, record, trust, position, counter: 0, senders: new Map() };
 }

@@ -11,7 +11,7 @@ function item(sequence: number, bytes = 1): InboxItem {
     sequence,
     epoch: 1,
     receipt: { order: sequence, epoch: 1n, leafIndex: 0, ratchets: { handshake: ratchet, application: ratchet } },
-    arrived: { highest: sequence, missing: [] },
+    arrived: { since: 0, highest: sequence, missing: [] },
   };
 }
 

@@ -3,13 +3,7 @@
  * not shown, what was shown is not shown again, what is missing is fetched once more and then reported. When the log cannot
  * be followed any further, the verdict says so and the channel sees how it comes back into step.
  */
-import {
-  decodeMessageAad,
-  type MessageAad,
-  type NoticeBody,
-  readPrivateMessageHeader,
-  WireError,
-} from "../../proto/mod.ts";
+import { decodeMessageAad, type NoticeBody, readPrivateMessageHeader, WireError } from "../../proto/mod.ts";
 import type { Receipt } from "../mls/durable_group.ts";
 import type { Outcome } from "../mls/receive.ts";
 import type { Committer } from "./commits.ts";
@@ -17,7 +11,7 @@ import type { HealthLog } from "./health.ts";
 import type { Inbox, InboxItem } from "./inbox.ts";
 import type { Membership } from "./membership.ts";
 import { putSender, type SenderRecord } from "./records.ts";
-import type { Senders } from "./senders.ts";
+import type { Counted, Senders } from "./senders.ts";
 import type { RecordChange } from "../store/mod.ts";
 
 type DeliverMessage = NoticeBody<"DeliverMessage">;
@@ -125,7 +119,7 @@ export class LogReader {
       switch (outcome.kind) {
         case "message":
           if (receipt !== undefined) this.#take(entry, outcome, receipt);
-          return this.#done(entry, entry.epoch);
+          return this.#done(entry, outcome.epoch);
         case "own":
         case "duplicate":
           return this.#done(entry, entry.epoch);
@@ -149,14 +143,9 @@ export class LogReader {
       const outcome = await this.#parts.membership.follow(entry);
       switch (outcome.kind) {
         case "commit":
-          return this.#done(entry, entry.epoch + 1);
+          return this.#done(entry, outcome.epoch);
         case "stale":
         case "duplicate":
-          // Followed before a crash, which may have come before what it changed about its members was on disk.
-          if (entry.sequence > (this.#received ?? 0)) {
-            for (const agentId of entry.added) this.#parts.senders.begin(agentId);
-            await this.#parts.membership.noteAdded(entry.added, entry.epoch + 1);
-          }
           return this.#done(entry, entry.epoch + 1);
         case "own":
           if (await this.#ownCommitSettled()) continue;
@@ -187,11 +176,12 @@ export class LogReader {
     if (aad.messageId !== entry.messageId || sender.agentId !== entry.sender) {
       health.report("relay_lied", "The relay named another sender or id than the message's sender has authenticated");
     }
-    const verdict = senders.judge(sender.agentId, aad.counter);
+    const counted = { counter: aad.counter, epoch };
+    const verdict = senders.judge(sender.agentId, counted);
     if (verdict === "duplicate") return this.#finish(receipt);
     if (verdict === "gap") this.#reportMissing(sender.agentId, aad.counter);
     if (verdict === "late") health.report("reordered", "A message arrived after later ones of its sender");
-    const arrived = senders.take(sender.agentId, aad.counter);
+    const arrived = senders.take(sender.agentId, counted);
     const { agentId, identity } = sender;
     const item: InboxItem = {
       envelope: { payload, sender: { agentId, identity }, id: aad.messageId, timeMs: entry.timeMs },
@@ -231,8 +221,11 @@ export class LogReader {
 
   /** Read from the clear header, before any key is used: the entry will come again in order. */
   #announcesGap({ sender, ciphertext }: DeliverMessage): boolean {
-    const aad = attempt((): MessageAad => decodeMessageAad(readPrivateMessageHeader(ciphertext).authenticatedData));
-    return aad !== undefined && this.#parts.senders.judge(sender, aad.counter) === "gap";
+    const counted = attempt((): Counted => {
+      const { epoch, authenticatedData } = readPrivateMessageHeader(ciphertext);
+      return { counter: decodeMessageAad(authenticatedData).counter, epoch };
+    });
+    return counted !== undefined && this.#parts.senders.judge(sender, counted) === "gap";
   }
 
   #mayFetchAgainFor({ sequence }: { readonly sequence: number }): boolean {

@@ -14,7 +14,9 @@ import type { Outcome } from "../mls/receive.ts";
 import { pause } from "../runtime.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
-import { type ChannelRecord, type LeaveProof, putChannel, putTrust } from "./records.ts";
+import type { Entered } from "./entering.ts";
+import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust } from "./records.ts";
+import type { RecordChange } from "../store/mod.ts";
 import type { ChannelTrust } from "./trust.ts";
 
 type DeliverCommit = NoticeBody<"DeliverCommit">;
@@ -33,6 +35,9 @@ export interface FollowedCommit {
   readonly epoch: number;
   readonly hash: Uint8Array;
 }
+
+/** Removals that are remembered one by one; of earlier ones only when the last of them was. */
+const maxRemovals = 256;
 
 interface Waiter {
   readonly epoch: number;
@@ -110,16 +115,20 @@ export class Membership {
     return true;
   }
 
-  /** The relay says that a member was absent too long. Its word is enough: it could as well stop delivering to it. */
-  async noteLapse(agentId: AgentId): Promise<void> {
+  /**
+   * The relay says that a member was absent too long. Its word is enough: it could as well stop delivering to it. About those
+   * that are not in the group, or came after it said so, it has no say.
+   */
+  async noteLapse({ agentId, epoch }: { readonly agentId: AgentId; readonly epoch: number }): Promise<void> {
+    const { lapsed, since } = this.#record;
+    if (!this.#isOther(agentId) || lapsed.has(agentId) || epoch < (since.get(agentId) ?? 0)) return;
     await this.#save({ ...this.#record, lapsed: new Set(this.#record.lapsed).add(agentId) });
   }
 
-  /** These came in with this epoch, or later: what they signed before says nothing about now. */
-  async noteAdded(agents: readonly AgentId[], epoch: number): Promise<void> {
-    const since = new Map(this.#record.since);
-    for (const agentId of agents) since.set(agentId, Math.max(epoch, since.get(agentId) ?? 0));
-    await this.#save({ ...this.#record, since });
+  /** Whether an agent has become a member after this epoch, be it one still or not, as far as that can be ruled out. */
+  mayHaveComeSince(agentId: AgentId, epoch: number): boolean {
+    const { knownFrom, since, removals } = this.#record;
+    return Math.max(knownFrom, since.get(agentId) ?? 0, removals.get(agentId) ?? 0) > epoch;
   }
 
   isRejoinValid(
@@ -144,28 +153,27 @@ export class Membership {
     const { outcome } = await this.#durable.receive(
       commit.commit,
       (summary, committer) => rules(summary, committer) ?? this.trust.judge(summary.added, committer),
+      (summary) => this.#changesOf(summary),
     );
     if (outcome.kind === "commit") {
       this.#lastCommit = { epoch: commit.epoch, hash: sha256(commit.commit) };
-      await this.#moved(outcome.summary);
+      this.#moved(outcome.summary);
     }
     return outcome;
   }
 
   /** The relay took our commit. */
   async accept(prepared: PreparedCommit): Promise<void> {
-    await this.#durable.accept(prepared);
+    await this.#durable.accept(prepared, (summary) => this.#changesOf(summary));
     this.#lastCommit = { epoch: prepared.epoch, hash: prepared.hash };
-    await this.#moved(prepared.summary);
+    this.#moved(prepared.summary);
   }
 
-  /** We were brought in anew, in place of the membership before. */
-  async replace(durable: DurableGroup): Promise<void> {
+  /** We were brought in anew, in place of the membership before. All of it is on disk already. */
+  replace({ durable, record, changed }: Entered): void {
     this.#durable = durable;
-    const { channelId, name } = this.#record;
-    const joinedEpoch = durable.group.epoch;
-    await this.#save({ channelId, name, joinedEpoch, since: new Map(), leavers: new Map(), lapsed: new Set() });
-    await this.learn(this.group.members().map(({ agentId }) => agentId));
+    this.#record = record;
+    this.#reportChanged(changed);
     this.#wake();
   }
 
@@ -199,29 +207,56 @@ export class Membership {
     this.#waiters.clear();
   }
 
-  /** Takes note of the keys of members that are in now. */
-  async learn(agents: readonly AgentId[]): Promise<void> {
-    if (agents.length === 0) return;
-    const wanted = new Set(agents);
-    const leaves = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf);
-    const credentials = leaves.filter(({ agentId }) => wanted.has(agentId)).map(({ node }) => credentialOf(node));
-    for (const identity of this.trust.learn(credentials)) {
-      const who = new TextDecoder().decode(identity);
-      this.#health.report("key_changed", `"${who}" is in the channel with a new key, brought in by an owner`);
-    }
-    await this.#deps.store.batch([putTrust(this.channelId, this.trust.keys())]);
-  }
-
-  async #moved({ added, removed }: CommitSummary): Promise<void> {
+  /** What a commit changes here, to be written in one with it: a crash between the two would leave us with half of it. */
+  #changesOf({ added, removed }: CommitSummary): RecordChange[] {
+    if (added.length === 0 && removed.length === 0) return [];
     const without = <T>(map: ReadonlyMap<AgentId, T>): Map<AgentId, T> =>
       new Map([...map].filter(([agentId]) => !removed.includes(agentId)));
     const since = without(this.#record.since);
     for (const agentId of added) since.set(agentId, this.epoch);
     const lapsed = new Set([...this.#record.lapsed].filter((agentId) => !removed.includes(agentId)));
-    if (added.length > 0 || removed.length > 0) {
-      await this.#save({ ...this.#record, since, leavers: without(this.#record.leavers), lapsed });
+    const gone = removed.filter((agentId) => !added.includes(agentId));
+    this.#record = {
+      ...this.#record,
+      since,
+      leavers: without(this.#record.leavers),
+      lapsed,
+      ...this.#removalsWith(gone),
+    };
+    const leaves = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf);
+    const arrived = leaves.filter(({ agentId }) => added.includes(agentId)).map(({ node }) => credentialOf(node));
+    this.#reportChanged(this.trust.learn(arrived));
+    this.trust.prune(leaves.map(({ node }) => credentialOf(node)));
+    return [
+      putChannel(this.#record),
+      putTrust(this.channelId, this.trust.keys()),
+      ...gone.map((agentId) => deleteSender(this.channelId, agentId)),
+    ];
+  }
+
+  #removalsWith(gone: readonly AgentId[]): Pick<ChannelRecord, "knownFrom" | "removals"> {
+    const removals = new Map(this.#record.removals);
+    let { knownFrom } = this.#record;
+    for (const agentId of gone) {
+      removals.delete(agentId);
+      removals.set(agentId, this.epoch);
     }
-    await this.learn(added);
+    for (const [agentId, epoch] of removals) {
+      if (removals.size <= maxRemovals) break;
+      removals.delete(agentId);
+      knownFrom = epoch;
+    }
+    return { knownFrom, removals };
+  }
+
+  #reportChanged(identities: readonly Uint8Array[]): void {
+    for (const identity of identities) {
+      const who = new TextDecoder().decode(identity);
+      this.#health.report("key_changed", `"${who}" is in the channel with a new key, brought in by an owner`);
+    }
+  }
+
+  #moved({ added, removed }: CommitSummary): void {
     for (const listener of this.#listeners) listener({ added, removed });
     this.#wake();
   }

@@ -36,6 +36,16 @@ export interface ChannelRecord {
   readonly leavers: ReadonlyMap<AgentId, LeaveProof>;
   /** Members that the relay has given up, until a commit removes them. */
   readonly lapsed: ReadonlySet<AgentId>;
+  /** The epoch before which we do not know who came and went: our joining, or the last removal that was forgotten. */
+  readonly knownFrom: number;
+  /** The epochs that the latest removals began, oldest first. */
+  readonly removals: ReadonlyMap<AgentId, number>;
+}
+
+/** A membership that begins now. */
+export function newChannelRecord(channelId: ChannelId, name: ChannelName, epoch: number): ChannelRecord {
+  const [since, leavers, lapsed, removals] = [new Map(), new Map(), new Set<AgentId>(), new Map()];
+  return { channelId, name, joinedEpoch: epoch, since, leavers, lapsed, knownFrom: epoch, removals };
 }
 
 export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch">;
@@ -47,6 +57,8 @@ export function putChannel(record: ChannelRecord): RecordChange {
     [...record.since].map(([agentId, epoch]) => [agentId, epoch]),
     [...record.leavers.values()].map(({ agentId, epoch, signature }) => [agentId, epoch, signature]),
     [...record.lapsed],
+    record.knownFrom,
+    [...record.removals].map(([agentId, epoch]) => [agentId, epoch]),
   ]);
   return { type: "put", kind: channels, id: record.channelId, value };
 }
@@ -66,6 +78,8 @@ export async function listChannels(store: Pick<ChannelStore, "list">): Promise<C
       since: new Map(fields.rows(2).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
       leavers: new Map(leavers.map((leaver) => [leaver.agentId, leaver])),
       lapsed: new Set(fields.list(4).map((agentId) => parseAgentId(String(agentId)))),
+      knownFrom: fields.number(5),
+      removals: new Map(fields.rows(6).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
     };
   });
 }
@@ -113,12 +127,15 @@ async function readNumber(store: Pick<ChannelStore, "get">, kind: string, id: st
 
 /** What arrived of a sender; see `senders.ts`. */
 export interface SenderRecord {
+  /** The epoch in which its membership began; 0 when that was before ours. */
+  readonly since: number;
   readonly highest: number;
   readonly missing: readonly { readonly first: number; readonly last: number }[];
 }
 
-export function putSender(channelId: ChannelId, agentId: AgentId, { highest, missing }: SenderRecord): RecordChange {
-  const value = encodeFields(version, [highest, missing.map(({ first, last }) => [first, last])]);
+export function putSender(channelId: ChannelId, agentId: AgentId, record: SenderRecord): RecordChange {
+  const { since, highest, missing } = record;
+  const value = encodeFields(version, [highest, missing.map(({ first, last }) => [first, last]), since]);
   return { type: "put", kind: sendersKind(channelId), id: agentId, value };
 }
 
@@ -130,7 +147,7 @@ export async function listSenders(
   return new Map((await store.list(kind)).map(({ id, value }) => {
     const fields = decodeFields(value, version, kind);
     const missing = fields.rows(1).map((row) => ({ first: row.number(0), last: row.number(1) }));
-    return [parseAgentId(id), { highest: fields.number(0), missing }];
+    return [parseAgentId(id), { since: fields.number(2), highest: fields.number(0), missing }];
   }));
 }
 
@@ -140,7 +157,12 @@ export async function forgetSenders(store: Pick<ChannelStore, "list">, channelId
   return (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
 }
 
-/** Everything of a channel but its MLS state, which erases itself. */
+/** Of somebody that is gone: should it come back, it counts anew. */
+export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChange {
+  return { type: "delete", kind: sendersKind(channelId), id: agentId };
+}
+
+/** Everything of a channel but its MLS state, which erases itself. Who comes back one day gives out new invites. */
 export async function forgetChannel(
   store: Pick<ChannelStore, "list">,
   channelId: ChannelId,
@@ -151,10 +173,21 @@ export async function forgetChannel(
     kind: each,
     id: channelId,
   }));
-  return [...own, ...senders];
+  const kind = invitesKind(channelId);
+  const invites = (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
+  return [...own, ...invites, ...senders];
 }
 
-/** A kind of its own for each channel, so that opening one reads no other. Kinds are lowercase: the id in base 36. */
+/** Kinds of their own for each channel, so that opening one reads no other. Kinds are lowercase: the id in base 36. */
 function sendersKind(channelId: ChannelId): string {
-  return `from-${BigInt(`0x${bytesToHex(binaryIdToBytes(channelId))}`).toString(36)}`;
+  return `from-${inBase36(channelId)}`;
+}
+
+/** The invites that we gave out for a channel; see `invites/invite_book.ts`. */
+export function invitesKind(channelId: ChannelId): string {
+  return `inv-${inBase36(channelId)}`;
+}
+
+function inBase36(channelId: ChannelId): string {
+  return BigInt(`0x${bytesToHex(binaryIdToBytes(channelId))}`).toString(36);
 }

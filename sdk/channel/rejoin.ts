@@ -5,12 +5,12 @@
 import { createDeferred } from "../deferred.ts";
 import { createError, type StaticError } from "../errors.ts";
 import { isCode, toStaticError } from "../faults.ts";
-import { DurableGroup } from "../mls/durable_group.ts";
 import { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/leaf.ts";
 import { rejoinStatement } from "../../proto/mod.ts";
 import { jitter, pause } from "../runtime.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
+import { writeEntered } from "./entering.ts";
 import { hashOfKeyPackage, type Membership } from "./membership.ts";
 import type { Welcome } from "./welcomes.ts";
 
@@ -70,7 +70,7 @@ export class Rejoiner {
     for (let tries = 0; !this.#stop.signal.aborted; tries++) {
       try {
         const welcome = await this.#ask(own);
-        if (welcome !== undefined) return await this.#enter(welcome);
+        if (welcome !== undefined && await this.#enter(welcome)) return;
       } catch (error) {
         if (isCode(error, "not_found", "not_allowed", "auth_failed", "auth_key_invalid", "mls_error")) throw error;
       }
@@ -119,11 +119,13 @@ export class Rejoiner {
     }
   }
 
-  async #enter(welcome: Welcome): Promise<void> {
-    const { keyPackages, store } = this.#deps;
+  /** False for a Welcome that was made by somebody who may not vouch for all that is in it: another member may. */
+  async #enter(welcome: Welcome): Promise<boolean> {
+    const { keyPackages } = this.#deps;
     const { channelId, name, trust } = this.#membership;
     // A relay can make a group of strangers under our channel's id. It cannot make one in the name of a member we have met.
-    if (this.#membership.memberOf(welcome.sender) === undefined) {
+    const inviter = this.#membership.memberOf(welcome.sender);
+    if (inviter === undefined) {
       throw createError(
         "mls_error",
         "Cannot rejoin: the Welcome was made by somebody we have not met; ask for an invite",
@@ -132,10 +134,14 @@ export class Rejoiner {
     const own = await keyPackages.findFor(welcome.welcome);
     const expected = { channelId, name, inviter: welcome.sender };
     const group = Group.join(welcome.welcome, own, memberDepsOf(this.#deps, trust.policy), expected);
-    const durable = await DurableGroup.save(group, store);
-    await this.#membership.replace(durable);
-    await store.batch(await keyPackages.used(own));
+    if (trust.judge(group.members().map(({ agentId }) => agentId), inviter) !== undefined) return false;
+    const used = await keyPackages.used(own, group.current.confirmationTag);
+    // What readers are done with from now on belongs to a membership that is over.
+    this.#membership.durable.retire();
+    const { joinedSequence } = welcome;
+    this.#membership.replace(await writeEntered(group, { name, trust, position: joinedSequence, used }, this.#deps));
     this.#reason = undefined;
-    await this.#events.onJoined(welcome.joinedSequence);
+    await this.#events.onJoined(joinedSequence);
+    return true;
   }
 }

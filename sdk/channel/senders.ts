@@ -1,7 +1,8 @@
 /**
  * Which messages of each sender have arrived, by the counter that the sender authenticated. A counter that was seen is a
- * repetition; one that was passed over is missing until it arrives. Counters begin at 1 with every membership of a sender;
- * of those that were members before us, the first message that arrives is where we begin to count.
+ * repetition; one that was passed over is missing until it arrives. Counters begin at 1 with every membership of a sender, so
+ * a message is judged among those of the membership that its epoch belongs to; of those that were members before us, the first
+ * message that arrives is where we begin to count.
  */
 import type { AgentId } from "../../proto/mod.ts";
 import type { SenderRecord } from "./records.ts";
@@ -11,35 +12,55 @@ const maxHoles = 64;
 
 export type Verdict = "next" | "gap" | "late" | "duplicate";
 
+/** What a message says about itself, authenticated. */
+export interface Counted {
+  readonly counter: number;
+  readonly epoch: number;
+}
+
 export class Senders {
   readonly #known: Map<AgentId, SenderRecord>;
+  /** Of the membership before: its last messages may be read after the commit that ended it. In memory only. */
+  readonly #before = new Map<AgentId, SenderRecord>();
 
-  constructor(known: ReadonlyMap<AgentId, SenderRecord> = new Map()) {
+  /** `since` are the epochs in which members came: what is stored of an earlier membership says nothing about this one. */
+  constructor(known: ReadonlyMap<AgentId, SenderRecord> = new Map(), since: ReadonlyMap<AgentId, number> = new Map()) {
     this.#known = new Map(known);
+    for (const [sender, epoch] of since) {
+      if ((this.#known.get(sender)?.since ?? 0) < epoch) this.begin(sender, epoch);
+    }
   }
 
-  judge(sender: AgentId, counter: number): Verdict {
-    const known = this.#known.get(sender);
+  judge(sender: AgentId, { counter, epoch }: Counted): Verdict {
+    const known = this.#memberships(sender, epoch).get(sender);
     if (known === undefined || counter === known.highest + 1) return "next";
     if (counter > known.highest) return "gap";
     return known.missing.some(({ first, last }) => first <= counter && counter <= last) ? "late" : "duplicate";
   }
 
   /** The message has arrived. Answers what to store once the application is done with it. */
-  take(sender: AgentId, counter: number): SenderRecord {
-    const known = this.#known.get(sender) ?? { highest: counter - 1, missing: [] };
+  take(sender: AgentId, { counter, epoch }: Counted): SenderRecord {
+    const memberships = this.#memberships(sender, epoch);
+    const known = memberships.get(sender) ?? { since: 0, highest: counter - 1, missing: [] };
     const taken = counter > known.highest ? passOver(known, counter) : fill(known, counter);
-    this.#known.set(sender, taken);
-    return taken;
+    memberships.set(sender, taken);
+    return this.#known.get(sender) ?? taken;
   }
 
-  /** A commit brought this member in: its next message is its first. */
-  begin(sender: AgentId): void {
-    this.#known.set(sender, { highest: 0, missing: [] });
+  /** A commit brought this member in with this epoch: its next message is its first. */
+  begin(sender: AgentId, since: number): void {
+    const known = this.#known.get(sender);
+    if (known !== undefined) this.#before.set(sender, known);
+    this.#known.set(sender, { since, highest: 0, missing: [] });
+  }
+
+  #memberships(sender: AgentId, epoch: number): Map<AgentId, SenderRecord> {
+    return epoch < (this.#known.get(sender)?.since ?? 0) ? this.#before : this.#known;
   }
 
   clear(): void {
     this.#known.clear();
+    this.#before.clear();
   }
 
   /** How many messages are missing, by sender. */
@@ -51,18 +72,19 @@ export class Senders {
   }
 }
 
-function passOver({ highest, missing }: SenderRecord, counter: number): SenderRecord {
-  if (counter === highest + 1) return { highest: counter, missing };
+function passOver({ since, highest, missing }: SenderRecord, counter: number): SenderRecord {
+  if (counter === highest + 1) return { since, highest: counter, missing };
   const holes = [...missing, { first: highest + 1, last: counter - 1 }];
   const [oldest, second] = holes;
   const merged = holes.length > maxHoles && oldest && second
     ? [{ first: oldest.first, last: second.last }, ...holes.slice(2)]
     : holes;
-  return { highest: counter, missing: merged };
+  return { since, highest: counter, missing: merged };
 }
 
-function fill({ highest, missing }: SenderRecord, counter: number): SenderRecord {
+function fill({ since, highest, missing }: SenderRecord, counter: number): SenderRecord {
   return {
+    since,
     highest,
     missing: missing.flatMap(({ first, last }) => {
       if (counter < first || counter > last) return [{ first, last }];

@@ -1,14 +1,15 @@
 import { assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { parseAgentId } from "../../proto/mod.ts";
-import { Senders, type Verdict } from "./senders.ts";
+import { type Counted, Senders, type Verdict } from "./senders.ts";
 
 const alice = parseAgentId("a".repeat(22));
+const at = (counter: number, epoch = 1): Counted => ({ counter, epoch });
 
 function hear(senders: Senders, counters: readonly number[]): Verdict[] {
   return counters.map((counter) => {
-    const verdict = senders.judge(alice, counter);
-    if (verdict !== "duplicate") senders.take(alice, counter);
+    const verdict = senders.judge(alice, at(counter));
+    if (verdict !== "duplicate") senders.take(alice, at(counter));
     return verdict;
   });
 }
@@ -23,27 +24,41 @@ Deno.test("a sender that was there before us is counted from its first message o
 
 Deno.test("a sender that joined after us is missed from its first message on", () => {
   const senders = new Senders();
-  senders.begin(alice);
+  senders.begin(alice, 1);
   assertEquals(hear(senders, [3]), ["gap"]);
   assertEquals(missing(senders), 2);
   assertEquals(hear(senders, [1, 2, 2]), ["late", "late", "duplicate"]);
   assertEquals(missing(senders), 0);
 });
 
-Deno.test("a new membership counts anew", () => {
+Deno.test("a new membership counts anew, and messages of the one before are counted among their own", () => {
   const senders = new Senders();
   hear(senders, [41, 42]);
-  senders.begin(alice);
-  assertEquals(hear(senders, [1, 2]), ["next", "next"]);
+  senders.begin(alice, 7);
+  assertEquals(
+    [at(1, 7), at(43, 6), at(2, 8), at(43, 6)].map((counted) => {
+      const verdict = senders.judge(alice, counted);
+      if (verdict !== "duplicate") senders.take(alice, counted);
+      return verdict;
+    }),
+    ["next", "next", "next", "duplicate"],
+  );
+});
+
+Deno.test("what is stored of an earlier membership is not taken for this one", () => {
+  const record = new Senders().take(alice, at(42));
+  const senders = new Senders(new Map([[alice, record]]), new Map([[alice, 7]]));
+  assertEquals(senders.judge(alice, at(1, 7)), "next");
+  assertEquals(senders.judge(alice, at(3, 7)), "gap");
 });
 
 Deno.test("what is stored of a sender says the same after a restart", () => {
   const before = new Senders();
-  before.begin(alice);
-  const record = [2, 5, 6, 9].map((counter) => before.take(alice, counter)).at(-1);
+  before.begin(alice, 1);
+  const record = [2, 5, 6, 9].map((counter) => before.take(alice, at(counter))).at(-1);
   const after = new Senders(new Map(record === undefined ? [] : [[alice, record]]));
   for (let counter = 1; counter <= 10; counter++) {
-    assertEquals(after.judge(alice, counter), before.judge(alice, counter), `counter ${counter}`);
+    assertEquals(after.judge(alice, at(counter)), before.judge(alice, at(counter)), `counter ${counter}`);
   }
 });
 
@@ -51,12 +66,12 @@ Deno.test("whatever the order, each counter is taken once and the rest is missin
   const seed = seedFromEnvironment();
   const random = createRandom(seed);
   const senders = new Senders();
-  senders.begin(alice);
+  senders.begin(alice, 1);
   const taken = new Set<number>();
   for (let step = 0; step < 500; step++) {
     const counter = 1 + random.below(60);
-    assertEquals(senders.judge(alice, counter) === "duplicate", taken.has(counter), `seed ${seed}, step ${step}`);
-    if (!taken.has(counter)) senders.take(alice, counter);
+    assertEquals(senders.judge(alice, at(counter)) === "duplicate", taken.has(counter), `seed ${seed}, step ${step}`);
+    if (!taken.has(counter)) senders.take(alice, at(counter));
     taken.add(counter);
     assertEquals(missing(senders), Math.max(...taken) - taken.size, `seed ${seed}, step ${step}`);
   }
@@ -64,8 +79,8 @@ Deno.test("whatever the order, each counter is taken once and the rest is missin
 
 Deno.test("a sender with endless holes takes no endless memory", () => {
   const senders = new Senders();
-  senders.begin(alice);
-  let record = senders.take(alice, 2);
-  for (let counter = 4; counter < 1000; counter += 2) record = senders.take(alice, counter);
+  senders.begin(alice, 1);
+  let record = senders.take(alice, at(2));
+  for (let counter = 4; counter < 1000; counter += 2) record = senders.take(alice, at(counter));
   assertEquals(record.missing.length <= 64, true);
 });

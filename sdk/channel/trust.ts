@@ -7,8 +7,8 @@ import type { CredentialPolicy, MemberCredential } from "../mls/leaf.ts";
 import type { Member } from "../mls/members.ts";
 import { FirstUseTrust, type TrustedKey } from "../mls/trust.ts";
 
-/** Changed keys that were seen in commits which may still be refused. */
-const maxSuspects = 1000;
+/** Changed keys that were seen in commits which may still be refused: more than one commit can bring. The oldest go first. */
+const maxSuspects = 4096;
 
 export class ChannelTrust {
   readonly #firstUse: FirstUseTrust;
@@ -20,13 +20,19 @@ export class ChannelTrust {
 
   /** For `MemberDeps.policy`. */
   readonly policy: CredentialPolicy = (credential) => {
-    if (this.#firstUse.policy(credential) !== undefined && this.#suspects.size < maxSuspects) {
-      this.#suspects.add(agentIdOf(credential.signatureKey, credential.identity));
-    }
+    if (this.#firstUse.policy(credential) !== undefined) this.#suspect(credential);
     return undefined;
   };
 
-  /** Why a commit that adds these may not be followed, or undefined. */
+  #suspect({ signatureKey, identity }: MemberCredential): void {
+    const agentId = agentIdOf(signatureKey, identity);
+    this.#suspects.delete(agentId);
+    this.#suspects.add(agentId);
+    const oldest = this.#suspects.size > maxSuspects ? this.#suspects.values().next().value : undefined;
+    if (oldest !== undefined) this.#suspects.delete(oldest);
+  }
+
+  /** Why a commit or a Welcome that brings these may not be followed, or undefined. */
   judge(added: readonly AgentId[], committer: Member): string | undefined {
     const changed = added.some((agentId) => this.#suspects.has(agentId));
     return changed && !committer.owner ? "Only owners bring in a known identity with another key" : undefined;
@@ -36,6 +42,11 @@ export class ChannelTrust {
   learn(members: readonly MemberCredential[]): Uint8Array[] {
     for (const { identity, signatureKey } of members) this.#suspects.delete(agentIdOf(signatureKey, identity));
     return this.#firstUse.learn(members);
+  }
+
+  /** Forgets the oldest of those that are no members, beyond what a channel remembers. */
+  prune(members: Iterable<MemberCredential>): void {
+    this.#firstUse.prune(members);
   }
 
   keys(): Iterable<TrustedKey> {

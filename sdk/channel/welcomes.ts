@@ -11,6 +11,8 @@ export type WelcomeTaker = (welcome: Welcome) => boolean;
 
 /** An agent that is added to more channels than this at once joins some of them after the next connection. */
 const maxWaiting = 1000;
+/** A few of the largest, or hundreds of small ones: anybody may send them. */
+const maxWaitingBytes = 16 * 1024 * 1024;
 
 export class Welcomes {
   readonly #waiting = new Map<ChannelId, Welcome>();
@@ -18,7 +20,9 @@ export class Welcomes {
 
   deliver(welcome: Welcome): void {
     if (this.#takers.get(welcome.channelId)?.(welcome) === true) return;
-    if (this.#waiting.size < maxWaiting) this.#waiting.set(welcome.channelId, welcome);
+    const others = [...this.#waiting.values()].filter(({ channelId }) => channelId !== welcome.channelId);
+    const bytes = others.reduce((sum, other) => sum + other.welcome.length, welcome.welcome.length);
+    if (others.length < maxWaiting && bytes <= maxWaitingBytes) this.#waiting.set(welcome.channelId, welcome);
   }
 
   /** From now on Welcomes to this channel go to `taker`, beginning with one that is here already. Answers how to stop. */

@@ -10,14 +10,15 @@ import {
   type ChannelName,
   equalBytes,
   formatInviteToken,
+  type Invite,
   type InviteId,
   inviteIdOf,
   joinMac,
   limits,
   type NoticeBody,
-  parseChannelId,
   parseChannelName,
 } from "../../proto/mod.ts";
+import { invitesKind } from "../channel/records.ts";
 import { createError, type StaticError } from "../errors.ts";
 import type { Runtime } from "../runtime.ts";
 import type { RelaySession } from "../session/ports.ts";
@@ -37,23 +38,27 @@ interface InviteRecord {
   readonly channelId: ChannelId;
   readonly name: ChannelName;
   readonly secret: Uint8Array;
+  /** By the relay's clock. */
   readonly expiresAtMs: number;
+  /** By our own: a relay can make its clock say anything. */
+  readonly expiresHereAtMs: number;
   readonly uses: number;
-  /** Hashes of the KeyPackages that may come in, in hexadecimal: a request that comes again is no second use. */
-  readonly admitted: readonly string[];
-  /** Those of them that did come in: a request that comes again is of no use. Who was removed must be invited anew. */
-  readonly entered: readonly string[];
+  /**
+   * Hashes of the KeyPackages that may come in, in hexadecimal, and the channel's epoch when that was decided: a request that
+   * comes again is no second use, and of no use at all when its agent has been a member since then.
+   */
+  readonly admitted: ReadonlyMap<string, number>;
 }
 
 export interface InviteBookDeps {
-  readonly store: Pick<RecordStore, "get" | "put" | "delete" | "list" | "batch">;
+  readonly store: Pick<RecordStore, "get" | "put" | "delete" | "list">;
   readonly session: Pick<RelaySession, "call">;
-  readonly runtime: Pick<Runtime, "randomBytes">;
+  readonly runtime: Pick<Runtime, "randomBytes" | "nowMs">;
   readonly agentId: AgentId;
   readonly relayNowMs: () => number;
 }
 
-const [kind, version] = ["invites", 1] as const;
+const version = 1;
 const secretBytes = 32;
 const dayMs = 24 * 60 * 60 * 1000;
 const maxExpiryMs = 365 * dayMs;
@@ -84,28 +89,32 @@ export class InviteBook {
     const secret = this.#deps.runtime.randomBytes(secretBytes);
     const inviteId = inviteIdOf(secret);
     const expiresAtMs = Math.ceil(this.#deps.relayNowMs() + expiresInMs);
-    await this.#put(inviteId, { channelId, name, secret, expiresAtMs, uses, admitted: [], entered: [] });
+    const expiresHereAtMs = Math.ceil(this.#deps.runtime.nowMs() + expiresInMs);
+    await this.#put(inviteId, { channelId, name, secret, expiresAtMs, expiresHereAtMs, uses, admitted: new Map() });
     await this.#deps.session.call("RegisterInvite", { channelId, inviteId, expiresAtMs, uses });
     return formatInviteToken({ channelId, name, inviter: this.#deps.agentId, secret });
   }
 
   /** Nobody joins with it any more, whatever the relay does. */
-  async revoke(inviteId: InviteId): Promise<void> {
-    const invite = await this.#get(inviteId);
-    if (invite === undefined) return;
-    await this.#changes.run(() => this.#deps.store.delete(kind, inviteId));
-    await this.#deps.session.call("RevokeInvite", { channelId: invite.channelId, inviteId });
+  async revoke({ channelId, secret }: Pick<Invite, "channelId" | "secret">): Promise<void> {
+    const inviteId = inviteIdOf(secret);
+    if (await this.#get(channelId, inviteId) === undefined) return;
+    await this.#changes.run(() => this.#deps.store.delete(invitesKind(channelId), inviteId));
+    await this.#deps.session.call("RevokeInvite", { channelId, inviteId });
   }
 
-  /** Whether a request is by somebody with the invite's secret and for this very KeyPackage. If so its use is counted. */
-  admit(request: JoinRequest): Promise<StaticError | undefined> {
+  /**
+   * Whether a request is by somebody with the invite's secret and for this very KeyPackage. If so its use is counted. `epoch`
+   * is that of the channel; answers the one in which the request was first admitted.
+   */
+  admit(request: JoinRequest, epoch: number): Promise<number | StaticError> {
     return this.#changes.run(async () => {
       const { inviteId, channelId, keyPackage, mac } = request;
-      const invite = await this.#get(inviteId);
-      if (invite === undefined || invite.channelId !== channelId) {
+      const invite = await this.#get(channelId, inviteId);
+      if (invite === undefined) {
         return createError("join_rejected", "The invite is not known or was revoked; ask for a new one");
       }
-      const { name, secret, admitted, entered } = invite;
+      const { name, secret, admitted } = invite;
       const expected = joinMac(secret, { channelId, name, inviter: this.#deps.agentId, keyPackage });
       if (!equalBytes(expected, mac)) {
         return createError(
@@ -113,70 +122,61 @@ export class InviteBook {
           "The request was not made with the invite's secret, or was changed on its way",
         );
       }
-      if (this.#deps.relayNowMs() > invite.expiresAtMs) {
-        return createError("join_rejected", "The invite has expired; ask for a new one");
-      }
+      if (this.#isOver(invite)) return createError("join_rejected", "The invite has expired; ask for a new one");
       const hash = hashOf(request);
-      if (entered.includes(hash)) {
-        return createError("join_rejected", "The agent came in with this request before; ask for a new invite");
-      }
-      if (admitted.includes(hash)) return undefined;
-      if (admitted.length >= invite.uses) {
+      const before = admitted.get(hash);
+      if (before !== undefined) return before;
+      if (admitted.size >= invite.uses) {
         return createError("join_rejected", "The invite has been used as often as it may; ask for a new one");
       }
-      await this.#put(inviteId, { ...invite, admitted: [...admitted, hash] });
-      return undefined;
+      await this.#put(inviteId, { ...invite, admitted: new Map(admitted).set(hash, epoch) });
+      return epoch;
     });
   }
 
-  /** Whether this very KeyPackage was admitted before. */
-  async hasAdmitted(request: JoinRequest): Promise<boolean> {
-    return (await this.#get(request.inviteId))?.admitted.includes(hashOf(request)) ?? false;
+  /** The epoch in which this very KeyPackage was admitted, if it was. */
+  async admittedIn(request: JoinRequest): Promise<number | undefined> {
+    return (await this.#get(request.channelId, request.inviteId))?.admitted.get(hashOf(request));
   }
 
-  /** They are members now: their requests let nobody in any more. */
-  enter(requests: readonly JoinRequest[]): Promise<void> {
-    return this.#changes.run(async () => {
-      for (const inviteId of new Set(requests.map((request) => request.inviteId))) {
-        const invite = await this.#get(inviteId);
-        if (invite === undefined) continue;
-        const hashes = requests.filter((request) => request.inviteId === inviteId).map(hashOf);
-        await this.#put(inviteId, { ...invite, entered: [...new Set([...invite.entered, ...hashes])] });
-      }
-    });
+  /** Deletes what has expired of a channel's invites. */
+  async tidy(channelId: ChannelId): Promise<void> {
+    const kind = invitesKind(channelId);
+    const over = (await this.#deps.store.list(kind)).filter(({ value }) =>
+      this.#isOver(decode(channelId, value), dayMs)
+    );
+    for (const { id } of over) await this.#deps.store.delete(kind, id);
   }
 
-  /** Deletes what has expired. */
-  async tidy(): Promise<void> {
-    const now = this.#deps.relayNowMs();
-    const expired = (await this.#deps.store.list(kind)).filter(({ value }) => decode(value).expiresAtMs < now - dayMs);
-    if (expired.length > 0) {
-      await this.#deps.store.batch(expired.map(({ id }) => ({ type: "delete", kind, id })));
-    }
+  /** By either clock; both are given `graceMs` more. */
+  #isOver({ expiresAtMs, expiresHereAtMs }: InviteRecord, graceMs = 0): boolean {
+    const { relayNowMs, runtime } = this.#deps;
+    return relayNowMs() > expiresAtMs + graceMs || runtime.nowMs() > expiresHereAtMs + graceMs;
   }
 
-  async #get(inviteId: InviteId): Promise<InviteRecord | undefined> {
-    const record = await this.#deps.store.get(kind, inviteId);
-    return record === undefined ? undefined : decode(record);
+  async #get(channelId: ChannelId, inviteId: InviteId): Promise<InviteRecord | undefined> {
+    const record = await this.#deps.store.get(invitesKind(channelId), inviteId);
+    return record === undefined ? undefined : decode(channelId, record);
   }
 
   async #put(inviteId: InviteId, invite: InviteRecord): Promise<void> {
-    const { channelId, name, secret, expiresAtMs, uses, admitted, entered } = invite;
-    const fields = [channelId, name, secret, expiresAtMs, uses, [...admitted], [...entered]];
-    await this.#deps.store.put(kind, inviteId, encodeFields(version, fields));
+    const { channelId, name, secret, expiresAtMs, expiresHereAtMs, uses, admitted } = invite;
+    const rows = [...admitted].map(([hash, epoch]) => [hash, epoch]);
+    const value = encodeFields(version, [name, secret, expiresAtMs, expiresHereAtMs, uses, rows]);
+    await this.#deps.store.put(invitesKind(channelId), inviteId, value);
   }
 }
 
-function decode(record: Uint8Array): InviteRecord {
-  const fields = decodeFields(record, version, kind);
+function decode(channelId: ChannelId, record: Uint8Array): InviteRecord {
+  const fields = decodeFields(record, version, "invites");
   return {
-    channelId: parseChannelId(fields.text(0)),
-    name: parseChannelName(fields.text(1)),
-    secret: fields.bytes(2),
-    expiresAtMs: fields.number(3),
+    channelId,
+    name: parseChannelName(fields.text(0)),
+    secret: fields.bytes(1),
+    expiresAtMs: fields.number(2),
+    expiresHereAtMs: fields.number(3),
     uses: fields.number(4),
-    admitted: fields.list(5).map(String),
-    entered: fields.list(6).map(String),
+    admitted: new Map(fields.rows(5).map((row) => [row.text(0), row.number(1)])),
   };
 }
 

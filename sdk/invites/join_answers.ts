@@ -16,14 +16,15 @@ type JoinRequest = NoticeBody<"DeliverJoinRequest">;
 interface Admitted {
   readonly request: JoinRequest;
   readonly applicant: Applicant;
-  /** This KeyPackage was admitted before: if its agent is in the channel now, it is in by this very request. */
-  readonly again: boolean;
+  /** The channel's epoch when the request was admitted. */
+  readonly epoch: number;
 }
 
 const retryMs = 2000;
 /** More at once wait for the next commit. */
 const maxPerCommit = 100;
-const maxWaiting = 10_000;
+/** In all channels together, because the relay may name any. Whoever finds no room asks again. */
+const maxWaiting = 2000;
 const maxErrorText = 1000;
 
 export class JoinAnswers {
@@ -40,9 +41,9 @@ export class JoinAnswers {
   }
 
   request(request: JoinRequest): void {
+    if (this.#waitingInAll() >= maxWaiting) return;
     const waiting = this.#waiting.get(request.channelId) ?? new Map<JoinRequestId, JoinRequest>();
-    this.#waiting.set(request.channelId, waiting);
-    if (waiting.size < maxWaiting) waiting.set(request.requestId, request);
+    this.#waiting.set(request.channelId, waiting.set(request.requestId, request));
     this.#run(request.channelId);
   }
 
@@ -51,8 +52,15 @@ export class JoinAnswers {
     for (const cancel of this.#timers) cancel();
   }
 
+  #waitingInAll(): number {
+    let requests = 0;
+    for (const waiting of this.#waiting.values()) requests += waiting.size;
+    return requests;
+  }
+
   #run(channelId: ChannelId): void {
-    if (this.#stopped || this.#busy.has(channelId) || (this.#waiting.get(channelId)?.size ?? 0) === 0) return;
+    if (this.#waiting.get(channelId)?.size === 0) this.#waiting.delete(channelId);
+    if (this.#stopped || this.#busy.has(channelId) || !this.#waiting.has(channelId)) return;
     this.#busy.add(channelId);
     this.#answer(channelId).then(
       () => this.#busy.delete(channelId) && this.#run(channelId),
@@ -82,7 +90,7 @@ export class JoinAnswers {
       }
       const verdict = engine === undefined ? notHere() : await this.#judge(request, engine);
       if (verdict instanceof StaticError) await this.#reject(request, verdict, engine);
-      else if (verdict === "entered") await this.#settle([request]);
+      else if (verdict === "entered") this.#settle([request]);
       else admitted.push(verdict);
     }
     if (engine !== undefined && admitted.length > 0) await this.#admit(engine, admitted);
@@ -94,11 +102,16 @@ export class JoinAnswers {
       if (applicant.agentId !== request.agentId) {
         return createError("key_package_invalid", "The KeyPackage is of another agent than the request");
       }
-      const again = await this.#book.hasAdmitted(request);
-      if (again && engine.membership.memberOf(applicant.agentId) !== undefined) return "entered";
-      const verdict = judgeApplicant(engine.membership, applicant);
+      const { membership } = engine;
+      const { agentId } = applicant;
+      const before = await this.#book.admittedIn(request);
+      if (before !== undefined && membership.mayHaveComeSince(agentId, before)) {
+        return membership.memberOf(agentId) === undefined ? spent() : "entered";
+      }
+      const verdict = judgeApplicant(membership, applicant);
       if (verdict instanceof StaticError) return verdict;
-      return await this.#book.admit(request) ?? { request, applicant, again };
+      const epoch = await this.#book.admit(request, membership.epoch);
+      return epoch instanceof StaticError ? epoch : { request, applicant, epoch };
     } catch (fault) {
       return toStaticError(fault, "Cannot let the agent in");
     }
@@ -108,8 +121,9 @@ export class JoinAnswers {
     const { membership, committer } = engine;
     try {
       await committer.commit(() => {
-        // Whoever is in already has its Welcome. Adding it anew would throw out the member that it has become.
-        const open = admitted.filter(({ applicant, again }) => !again || !membership.memberOf(applicant.agentId));
+        // Whoever came in while we tried has its Welcome: adding it anew would throw out the member that it has become, or
+        // bring back one that was removed.
+        const open = admitted.filter(({ applicant, epoch }) => !membership.mayHaveComeSince(applicant.agentId, epoch));
         const applicants = new Map(open.map(({ applicant }) => [applicant.agentId, applicant]));
         return open.length === 0 ? undefined : {
           change: changeFor(membership, [...applicants.values()]),
@@ -124,12 +138,11 @@ export class JoinAnswers {
       for (const each of admitted) await this.#admit(engine, [each]);
       return;
     }
-    await this.#settle(admitted.map(({ request }) => request));
+    this.#settle(admitted.map(({ request }) => request));
   }
 
   /** Those who asked are members. */
-  async #settle(requests: readonly JoinRequest[]): Promise<void> {
-    await this.#book.enter(requests);
+  #settle(requests: readonly JoinRequest[]): void {
     for (const { channelId, requestId } of requests) this.#waiting.get(channelId)?.delete(requestId);
   }
 
@@ -148,6 +161,10 @@ export class JoinAnswers {
     }
     this.#waiting.get(channelId)?.delete(requestId);
   }
+}
+
+function spent(): StaticError {
+  return createError("join_rejected", "The agent came in with this request before; ask for a new invite");
 }
 
 function notHere(): StaticError {

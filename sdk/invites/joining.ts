@@ -24,6 +24,8 @@ import type { OwnKeyPackage } from "../mls/leaf.ts";
 import { decodeFields, encodeFields } from "../stored_fields.ts";
 
 const [kind, version] = ["joining", 1] as const;
+/** Of one attempt; each request is refused once. */
+const maxRejections = 1000;
 /** A request that was lost with the relay's memory is made again this often. */
 const repeatMs = 5_000;
 
@@ -88,7 +90,7 @@ class JoinAttempt {
     const forgetListener = this.#agent.listen({
       onOnline: () => void this.#request(),
       onJoinRejected: ({ requestId, code, message }) => {
-        if (code === "join_timeout") return;
+        if (code === "join_timeout" || this.#rejections.size >= maxRejections) return;
         this.#rejections.set(requestId, createError("join_rejected", `The inviter refused (${code}): ${message}`));
         this.#heed();
       },

@@ -28,6 +28,8 @@ const poolSize = 10;
  * the oldest go, and whoever adds this agent with one of them has to try again.
  */
 const maxPooled = 100;
+/** Channels that one agent enters by one last resort, in the month that it is good. */
+const maxLastResortUses = 1000;
 /** Before the relay's clock is known, ours may be late by this much. */
 const backdatedMs = 60 * 60 * 1000;
 
@@ -38,6 +40,8 @@ interface StoredKeyPackage {
   readonly purpose: Purpose;
   readonly madeAtMs: number;
   readonly own: OwnKeyPackage;
+  /** Of a last resort: the groups that it has led into, by the confirmation tag of the epoch, in hexadecimal. */
+  readonly entered: readonly string[];
 }
 
 export interface KeyPackageDeps {
@@ -82,12 +86,21 @@ export class KeyPackages {
     return record === undefined ? undefined : decode(record).own;
   }
 
-  /** What to write when a Welcome has used it. A last resort stays until it is renewed. */
-  async used({ reference }: OwnKeyPackage): Promise<RecordChange[]> {
+  /**
+   * What to write with the group that a Welcome for it has led into. A last resort stays until it is renewed, so it takes note
+   * of the group: who left it and followed the same Welcome again would use the epoch's keys twice. Then throws `MlsFault`.
+   */
+  async used({ reference }: OwnKeyPackage, confirmationTag: Uint8Array): Promise<RecordChange[]> {
     const id = bytesToHex(reference);
     const record = await this.#deps.store.get(kind, id);
-    if (record === undefined || decode(record).purpose === "last_resort") return [];
-    return [{ type: "delete", kind, id }];
+    if (record === undefined) return [];
+    const stored = decode(record);
+    if (stored.purpose !== "last_resort") return [{ type: "delete", kind, id }];
+    const tag = bytesToHex(confirmationTag);
+    if (stored.entered.includes(tag) || stored.entered.length >= maxLastResortUses) {
+      throw new MlsFault("This agent has followed the Welcome before; ask for a new one");
+    }
+    return [put({ ...stored, entered: [...stored.entered, tag] })];
   }
 
   /** Call at every connection: the relay may have restarted, or hold KeyPackages whose keys were lost here. */
@@ -156,7 +169,7 @@ export class KeyPackages {
         }),
       );
     }
-    if (made.length > 0) await store.batch(made.map((own) => put({ purpose, madeAtMs, own })));
+    if (made.length > 0) await store.batch(made.map((own) => put({ purpose, madeAtMs, own, entered: [] })));
     return made;
   }
 
@@ -191,9 +204,9 @@ function recipientsOf(welcome: Uint8Array): readonly Uint8Array[] {
   }
 }
 
-function put({ purpose, madeAtMs, own }: StoredKeyPackage): RecordChange {
+function put({ purpose, madeAtMs, own, entered }: StoredKeyPackage): RecordChange {
   const { message, initPrivateKey, leafPrivateKey, reference } = own;
-  const value = encodeFields(version, [purpose, madeAtMs, message, initPrivateKey, leafPrivateKey]);
+  const value = encodeFields(version, [purpose, madeAtMs, message, initPrivateKey, leafPrivateKey, [...entered]]);
   return { type: "put", kind, id: bytesToHex(reference), value };
 }
 
@@ -208,5 +221,6 @@ function decode(record: Uint8Array): StoredKeyPackage {
       initPrivateKey: fields.bytes(3),
       leafPrivateKey: fields.bytes(4),
     }),
+    entered: fields.list(5).map(String),
   };
 }

@@ -104,14 +104,17 @@ Deno.test("private keys go when they were used, those of last resort stay, and a
   const { keyPackages, store, uploads } = bench;
   await keyPackages.connected(connection(0, false));
   const own = await keyPackages.create();
-  await store.batch(await keyPackages.used(own));
+  await store.batch(await keyPackages.used(own, new Uint8Array(32)));
   assertEquals(await keyPackages.find(own.reference), undefined);
 
   const lastResort = uploads[0]?.lastResort;
   assert(lastResort);
   const kept = await keyPackages.find(readKeyPackage(lastResort).reference);
   assert(kept);
-  assertEquals(await keyPackages.used(kept), []);
+  await store.batch(await keyPackages.used(kept, new Uint8Array(32)));
+  assert(await keyPackages.find(kept.reference));
+  await assertRejects(() => keyPackages.used(kept, new Uint8Array(32)), MlsFault, "followed the Welcome before");
+  await store.batch(await keyPackages.used(kept, new Uint8Array(32).fill(1)));
 
   bench.now += 31 * dayMs;
   await keyPackages.connected(connection(0, false));

@@ -9,6 +9,7 @@ import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mo
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "./group.ts";
+import type { CommitSummary } from "./members.ts";
 import type { PastEpoch } from "./past_epochs.ts";
 import type { CommitRules, Outcome } from "./receive.ts";
 import type { LeafRatchets, SecretTree } from "./secret_tree.ts";
@@ -21,7 +22,16 @@ import {
   encodeProposalFrom,
   encodeRatchets,
 } from "./state_codec.ts";
-import { channelIdOf, frontierId, kindOf, pastId, proposalId, ratchetId, readGroup } from "./stored_group.ts";
+import {
+  channelIdOf,
+  frontierId,
+  kindOf,
+  pastId,
+  proposalId,
+  ratchetId,
+  readGroup,
+  splitByEpoch,
+} from "./stored_group.ts";
 
 /** The part of the encrypted store that a group needs. */
 export interface Records {
@@ -38,6 +48,11 @@ export const maxPastEpochs = 1000;
 
 /** Deletions in one write to the store. */
 const maxDeletions = 1000;
+
+/** What to write in one with a commit, asked when the group has moved on. */
+export type Alongside = (summary: CommitSummary) => readonly RecordChange[];
+
+const nothing: Alongside = () => [];
 
 /** A message that was read and not yet consumed. */
 export interface Receipt {
@@ -84,18 +99,25 @@ export class DurableGroup {
   }
 
   /**
-   * Writes a group that was just created or joined, in place of an earlier membership. Refuses to start an epoch again that
-   * is on disk already: its keys may have been used.
+   * Writes a group that was just created or joined, in place of an earlier membership, and `alongside` with it: all or
+   * nothing. Refuses to start an epoch again that is on disk already: its keys may have been used.
    */
-  static async save(group: Group, records: Records): Promise<DurableGroup> {
+  static async save(group: Group, records: Records, alongside: readonly RecordChange[] = []): Promise<DurableGroup> {
     const durable = new DurableGroup(group, records, 0, false);
     const stored = await records.list(durable.#kind);
     const epoch = stored.find(({ id }) => id === "epoch");
-    if (epoch !== undefined && decodeEpoch(epoch.value).context.epoch >= group.current.context.epoch) {
+    const before = epoch && decodeEpoch(epoch.value).context.epoch;
+    if (before !== undefined && before >= group.current.context.epoch) {
       throw new MlsFault("This channel is stored already, at the same epoch or a later one; load it instead");
     }
-    await durable.#deleteAll(stored.map(({ id }) => id));
-    await durable.#write(durable.#epochChanges(group.current));
+    // First what is over in the earlier membership too, because it may be much; the rest in one write with the new one.
+    const { over, current } = splitByEpoch(stored.map(({ id }) => id), before);
+    await durable.#deleteAll(over);
+    await durable.#write([
+      ...current.map((id) => durable.#delete(id)),
+      ...durable.#epochChanges(group.current),
+      ...alongside,
+    ]);
     return durable;
   }
 
@@ -126,12 +148,15 @@ export class DurableGroup {
     });
   }
 
-  /** A commit and what it did is durable when this resolves; a message only once what `consume` answers is written. */
-  receive(message: Uint8Array, rules: CommitRules): Promise<Received> {
+  /**
+   * A commit and what it did is durable when this resolves, and with it what `alongside` answers about it; a message only once
+   * what `consume` answers is written.
+   */
+  receive(message: Uint8Array, rules: CommitRules, alongside: Alongside = nothing): Promise<Received> {
     return this.#exclusive(async () => {
       const before = this.group.current;
       const outcome = await this.group.receive(message, rules, (next) => this.#tooLarge(this.#encode(next)));
-      if (outcome.kind === "commit") await this.#moved(before);
+      if (outcome.kind === "commit") await this.#moved(before, alongside(outcome.summary));
       const places = [this.group.current, ...this.group.past.takeTouched()];
       const changes = places.flatMap((place) => this.#derivedChanges(place));
       if (outcome.kind === "proposal") changes.push(...this.#proposalChanges());
@@ -174,11 +199,11 @@ export class DurableGroup {
   }
 
   /** The relay took our commit. */
-  accept(prepared: PreparedCommit): Promise<void> {
+  accept(prepared: PreparedCommit, alongside: Alongside = nothing): Promise<void> {
     return this.#exclusive(async () => {
       const before = this.group.current;
       await this.group.accept(prepared);
-      await this.#moved(before);
+      await this.#moved(before, alongside(prepared.summary));
     });
   }
 
@@ -195,6 +220,11 @@ export class DurableGroup {
     return this.#exclusive(async () => {
       await this.#deleteAll(this.group.past.forgetBefore(BigInt(epoch)).flatMap((past) => this.#recordsOf(past)));
     });
+  }
+
+  /** Another membership takes this one's place: nothing more of it is written. */
+  retire(): void {
+    this.#ended ??= new MlsFault("This agent has joined the channel anew");
   }
 
   /** The channel is over for us: nothing of it stays on disk, and this object is of no use any more. */
@@ -221,6 +251,7 @@ export class DurableGroup {
   }
 
   async #deleteAll(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#consumed.delete(id);
     for (let at = 0; at < ids.length; at += maxDeletions) {
       await this.#write(ids.slice(at, at + maxDeletions).map((id) => this.#delete(id)));
     }
@@ -246,7 +277,7 @@ export class DurableGroup {
     return [...derived, this.#put(ratchetId(epoch, ownLeaf), encodeRatchets({ handshake, application }))];
   }
 
-  async #moved(before: Epoch): Promise<void> {
+  async #moved(before: Epoch, alongside: readonly RecordChange[]): Promise<void> {
     this.#reservedUntil = 0;
     this.#candidate = false;
     const { current, past } = this.group;
@@ -261,6 +292,7 @@ export class DurableGroup {
         this.#put(pastId(old), encodePastEpoch(old)),
         this.#delete(ratchetId(old, old.ownLeaf)),
       ]),
+      ...alongside,
     ]);
     this.#proposals.clear();
     await this.#deleteAll(forgotten.flatMap((each) => this.#recordsOf(each)));

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { limits } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
-import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
+import { createMemoryDisk, openMemory, type RecordChange, RecordStore } from "../store/mod.ts";
 import { MlsFault } from "./codec.ts";
 import { DurableGroup, type Records, reservedGenerations } from "./durable_group.ts";
 import { decodeSealedMessage, openSenderData } from "./framing.ts";
@@ -64,6 +64,40 @@ Deno.test("after a write that failed nothing more is sealed, received or committ
   await assertRejects(() => durable.receive(message, anything), MlsFault, "could not be written");
   await assertRejects(() => durable.seal(payload, payload), MlsFault, "load it again");
   await assertRejects(() => durable.prepare({}), MlsFault, "load it again");
+});
+
+Deno.test("what goes with a membership or a commit is on disk with it, or neither is", async () => {
+  const { world, a, b } = await createPair();
+  const beside = (id: string): RecordChange => ({ type: "put", kind: "beside", id, value: payload });
+  const { records, store, fail } = await createFailingStore();
+  const written: string[][] = [];
+  const logging: Records = {
+    list: records.list,
+    batch: (changes) => {
+      written.push(changes.map(({ type, id }) => `${type} ${id}`));
+      return records.batch(changes);
+    },
+  };
+  await DurableGroup.save(b.member, logging, [beside("first")]);
+  await world.commit(a, () => ({}));
+  await b.sync();
+  written.length = 0;
+  const durable = await DurableGroup.save(b.member, logging, [beside("second")]);
+  assertEquals(written.length, 1, "the membership before goes with the same write");
+  assert(["put epoch", "put second", "delete frontier/1"].every((each) => written[0]?.includes(each)), written.join());
+  const { epoch } = durable.group;
+  await world.commit(a, () => ({}));
+  const commit = world.log.at(-1);
+  assert(commit);
+  fail();
+  await assertRejects(
+    () => durable.receive(commit.bytes, anything, () => [beside("third")]),
+    MlsFault,
+    "load it again",
+  );
+  assertEquals((await store.list("beside")).map(({ id }) => id).sort(), ["first", "second"]);
+  const loaded = await DurableGroup.load(world.channelId, store, b.deps);
+  assertEquals(loaded?.durable.group.epoch, epoch);
 });
 
 Deno.test("an epoch that is stored cannot be started again from its Welcome", async () => {

@@ -39,6 +39,27 @@ export function proposalId(reference: string): string {
   return `proposal/${reference}`;
 }
 
+/**
+ * Records of epochs that are over, in an order in which they can be deleted, and those of the current one. Without a current
+ * epoch nothing can be loaded: then all are over.
+ */
+export function splitByEpoch(
+  ids: readonly string[],
+  current: bigint | undefined,
+): { over: string[]; current: string[] } {
+  const isPast = (id: string): boolean => id.startsWith("past/");
+  const isOver = (id: string): boolean => {
+    const [what = "", epoch] = id.split("/");
+    const ofTree = what === "frontier" || what === "ratchet";
+    return current === undefined || isPast(id) || (ofTree && epoch !== String(current));
+  };
+  const over = ids.filter(isOver);
+  return {
+    over: [...over.filter(isPast), ...over.filter((id) => !isPast(id))],
+    current: ids.filter((id) => !isOver(id)),
+  };
+}
+
 export interface StoredGroup {
   readonly current: Epoch;
   readonly past: PastEpochs;

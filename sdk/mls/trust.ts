@@ -10,6 +10,9 @@ export interface TrustedKey {
   readonly signatureKey: Uint8Array;
 }
 
+/** Many times the members of a channel, and small enough for one record. */
+const maxKnown = 8192;
+
 export class FirstUseTrust {
   /** Signature keys by identity, both in hexadecimal. */
   readonly #known: Map<string, string>;
@@ -41,10 +44,21 @@ export class FirstUseTrust {
       const [name, key] = [bytesToHex(identity), bytesToHex(signatureKey)];
       const known = this.#known.get(name);
       if (known !== undefined && known !== key) changed.push(identity);
+      this.#known.delete(name);
       this.#known.set(name, key);
       this.#announced.delete(name);
     }
     return changed;
+  }
+
+  /** Whoever comes and goes without end must not fill the disk: of those that are no members the latest are kept. */
+  prune(members: Iterable<MemberCredential>): void {
+    if (this.#known.size <= maxKnown) return;
+    const staying = new Set(Array.from(members, ({ identity }) => bytesToHex(identity)));
+    for (const name of this.#known.keys()) {
+      if (this.#known.size <= maxKnown) return;
+      if (!staying.has(name)) this.#known.delete(name);
+    }
   }
 
   /** To be stored, and given to the constructor after a restart. */

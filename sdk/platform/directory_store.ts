@@ -4,13 +4,14 @@
  *   lock/    an empty LevelDB, because its lock works in both runtimes and ends with its process
  *   key      the data key, plain or wrapped (0600)
  *   witness  the last acknowledged generation (0600)
- *   db/      LevelDB with everything else (0700, its files 0600)
+ *   db/      LevelDB with everything else (0700, its files 0600); see `clean_copy.ts` for what becomes of it when it is closed
  */
 import { closeSync, constants, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { type BlobStore, type KeyStorage, RecordStore, StoreError, type StoreOptions } from "../store/mod.ts";
+import { changeToCopy, copyLive, settleCopies } from "./clean_copy.ts";
 import { bytesToBytes, openingError, openLevelBlobs } from "./level_blobs.ts";
 import { findDamagedTables, setAside } from "./leveldb_tables.ts";
 import { holdOwnerOnly } from "./owner_only.ts";
@@ -30,14 +31,19 @@ export interface DirectoryStoreOptions extends StoreOptions {
 
 /** Opens the store in a directory, which is created when missing. Throws `StoreError`. */
 export async function openDirectoryStore(directory: string, options: DirectoryStoreOptions = {}): Promise<RecordStore> {
-  const blobs = await openDatabase(directory, options.repair ?? false);
+  const { blobs, leaveCopy } = await openDatabase(directory, options.repair ?? false);
   try {
     const witness = openWitness(join(directory, "witness"));
+    let sound = false;
     const close = async (): Promise<void> => {
       witness.close();
+      if (sound) await leaveCopy();
       await blobs.close();
     };
-    return await RecordStore.open({ blobs: { ...blobs, close }, keys: keyFile(directory), witness, random }, options);
+    const parts = { blobs: { ...blobs, close }, keys: keyFile(directory), witness, random };
+    const store = await RecordStore.open(parts, options);
+    sound = store.faults.length === 0;
+    return store;
   } catch (error) {
     await blobs.close();
     if (error instanceof StoreError) throw error;
@@ -45,17 +51,30 @@ export async function openDirectoryStore(directory: string, options: DirectorySt
   }
 }
 
-async function openDatabase(directory: string, repair: boolean): Promise<BlobStore> {
+interface OpenDatabase {
+  readonly blobs: BlobStore;
+  /** Called before closing: what was deleted is then gone from the files too. */
+  readonly leaveCopy: () => Promise<void>;
+}
+
+async function openDatabase(directory: string, repair: boolean): Promise<OpenDatabase> {
   const location = join(directory, "db");
   const giveUmaskBack = holdOwnerOnly();
   let unlock: (() => Promise<void>) | undefined;
+  let copied = false;
   const release = async (): Promise<void> => {
-    await unlock?.();
-    giveUmaskBack();
+    try {
+      if (copied) await changeToCopy(directory);
+    } finally {
+      await unlock?.();
+      giveUmaskBack();
+    }
   };
   try {
-    await mkdir(location, { recursive: true, mode: ownerFolder });
+    await mkdir(directory, { recursive: true, mode: ownerFolder });
     unlock = await lock(join(directory, "lock"));
+    await settleCopies(directory);
+    await mkdir(location, { recursive: true, mode: ownerFolder });
     await checkTables(location, repair);
   } catch (cause) {
     await release();
@@ -64,7 +83,8 @@ async function openDatabase(directory: string, repair: boolean): Promise<BlobSto
   }
   // Ciphertext cannot be compressed, so trying would only cost time.
   const database = new ClassicLevel<Uint8Array, Uint8Array>(location, { ...bytesToBytes, compression: false });
-  return await openLevelBlobs(database, release);
+  const blobs = await openLevelBlobs(database, release);
+  return { blobs, leaveCopy: async () => void (copied = await copyLive(directory, blobs)) };
 }
 
 /** Taken before anything else is looked at: what another process is writing looks damaged. */

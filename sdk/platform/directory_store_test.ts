@@ -40,11 +40,12 @@ async function copyFolder(from: string, to: string): Promise<void> {
 /** All values that a record ever had, the last one first. */
 type Expected = ReadonlyMap<string, readonly Uint8Array[]>;
 
-/** A store whose records lie in tables and in the write-ahead log, in several versions. */
+/** A store whose records lie in tables and in the write-ahead log, in several versions, as after a crash. */
 async function createStore(folder: string): Promise<Expected> {
   const expected = new Map<string, Uint8Array[]>();
+  const running = `${folder}.running`;
   for (let opening = 0; opening < 3; opening++) {
-    const store = await openDirectoryStore(folder);
+    const store = await openDirectoryStore(running);
     for (let batch = 0; batch < 6; batch++) {
       const changes = Array.from({ length: 3 }, () => {
         const [id, value] = [`id ${random.below(25)}`, random.bytes(random.below(900))];
@@ -53,6 +54,7 @@ async function createStore(folder: string): Promise<Expected> {
       });
       await store.batch(changes);
     }
+    if (opening === 2) await copyFolder(running, folder);
     await store.close();
   }
   return expected;
@@ -213,6 +215,35 @@ testWhen(
     });
   },
 );
+
+Deno.test("what was overwritten or deleted is in no file of a store that was closed, and the rest is there", async () => {
+  await withFolder(async (folder) => {
+    const path = `${folder}/store`;
+    const bytesOnDisk = async (): Promise<number> => {
+      const sizes = (await filesBelow(`${path}/db`)).map(async (file) => (await Deno.stat(file)).size);
+      return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    };
+    const store = await openDirectoryStore(path);
+    for (let version = 0; version < 50; version++) await store.put(kind, "overwritten", random.bytes(2000));
+    await store.put(kind, "deleted", random.bytes(50_000));
+    await store.delete(kind, "deleted");
+    const kept = random.bytes(2000);
+    await store.put(kind, "overwritten", kept);
+    assertGreater(await bytesOnDisk(), 150_000);
+    await store.close();
+    assertGreater(5000, await bytesOnDisk());
+    // A crash between the two renames, and one before the first.
+    for (const rename of [true, false]) {
+      if (rename) await Deno.rename(`${path}/db`, `${path}/db.old`);
+      await Deno.mkdir(`${path}/db.new`);
+      const again = await openDirectoryStore(path);
+      assertEquals(await again.get(kind, "overwritten"), kept);
+      assertEquals(await again.get(kind, "deleted"), undefined);
+      await again.close();
+      assertEquals(Array.from(Deno.readDirSync(path), ({ name }) => name).sort(), ["db", "key", "lock", "witness"]);
+    }
+  });
+});
 
 Deno.test("a wrong passphrase changes no file", async () => {
   await withFolder(async (folder) => {

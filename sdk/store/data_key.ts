@@ -60,7 +60,7 @@ export async function encodeWrappedKey(
     salt,
     nonce,
   );
-  const gcm = new Aes256Gcm(await stretch({ passphrase, salt, cost }));
+  const gcm = await createCipher({ passphrase, salt, cost });
   try {
     return withChecksum(concat(before, gcm.seal({ nonce, plaintext: key, aad: before })));
   } finally {
@@ -105,7 +105,7 @@ async function unwrap(content: Uint8Array, passphrase: string | undefined): Prom
   const saltAt = headerBytes + costBytes;
   const wrappedAt = saltAt + saltBytes + nonceBytes;
   const salt = content.slice(saltAt, saltAt + saltBytes);
-  const gcm = new Aes256Gcm(await stretch({ passphrase, salt, cost }));
+  const gcm = await createCipher({ passphrase, salt, cost });
   try {
     return gcm.open({
       nonce: content.subarray(saltAt + saltBytes, wrappedAt),
@@ -120,9 +120,20 @@ async function unwrap(content: Uint8Array, passphrase: string | undefined): Prom
   }
 }
 
-async function stretch(
-  { passphrase, salt, cost }: { passphrase: string; salt: Uint8Array; cost: PassphraseCost },
-): Promise<Uint8Array> {
+interface Stretching {
+  readonly passphrase: string;
+  readonly salt: Uint8Array;
+  readonly cost: PassphraseCost;
+}
+
+async function createCipher(stretching: Stretching): Promise<Aes256Gcm> {
+  const key = await stretch(stretching);
+  const gcm = new Aes256Gcm(key);
+  key.fill(0);
+  return gcm;
+}
+
+async function stretch({ passphrase, salt, cost }: Stretching): Promise<Uint8Array> {
   if (passphrase.length === 0 || passphrase.length > maxPassphraseCharacters) {
     throw new StoreError("invalid_request", `A passphrase has 1 to ${maxPassphraseCharacters} characters`);
   }

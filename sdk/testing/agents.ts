@@ -1,5 +1,6 @@
 /** The SDK's insides for tests that bring their own relay and their own disk. */
 export { Agent } from "../agent.ts";
+export { newChannelRecord, putChannel } from "../channel/records.ts";
 export { connectAgent } from "../client.ts";
 export { createError, errorFromRelay, StaticError } from "../errors.ts";
 export { openIdentity } from "../keys/identity.ts";

@@ -1,17 +1,18 @@
 /**
  * A process that writes batches to a store until it is killed. Every batch sets the same five records to its own number; a
- * line with the number is printed once the batch is acknowledged. Three batches are under way at any time.
+ * line with the number is printed once the batch is acknowledged. Three batches are under way at any time; after some the
+ * store is closed and opened again, so that a kill may hit that too.
  */
-import { openDirectoryStore } from "../../sdk/platform/directory_store.ts";
+import { openDirectoryStore, type RecordStore } from "../../sdk/platform/directory_store.ts";
 import { batchRecords, encodeBatch } from "./store_batches.ts";
 
 const [folder = "", start = "0"] = Deno.args;
-const store = await openDirectoryStore(folder);
 const line = new TextEncoder();
+const batchesPerOpening = 12;
 let next = Number(start);
 
-async function writeForever(): Promise<void> {
-  for (;;) {
+async function writeBefore(end: number, store: RecordStore): Promise<void> {
+  while (next < end) {
     const number = next++;
     const value = encodeBatch(number);
     await store.batch(batchRecords.map((id) => ({ type: "put", kind: "batch", id, value })));
@@ -19,5 +20,10 @@ async function writeForever(): Promise<void> {
   }
 }
 
-Deno.stdout.writeSync(line.encode("ready\n"));
-await Promise.all([writeForever(), writeForever(), writeForever()]);
+for (let opening = 0;; opening++) {
+  const store = await openDirectoryStore(folder);
+  if (opening === 0) Deno.stdout.writeSync(line.encode("ready\n"));
+  const end = next + batchesPerOpening;
+  await Promise.all([writeBefore(end, store), writeBefore(end, store), writeBefore(end, store)]);
+  await store.close();
+}

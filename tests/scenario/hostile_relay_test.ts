@@ -1,6 +1,15 @@
 /** A relay that lies. What the members see is detected or healed, and never a plaintext that was not sent. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { NoticeBody, NoticeEnvelope, RequestBody } from "../../proto/mod.ts";
+import {
+  binaryIdFromBytes,
+  type ChannelId,
+  type InviteId,
+  type JoinRequestId,
+  type NoticeBody,
+  type NoticeEnvelope,
+  parseInviteToken,
+  type RequestBody,
+} from "../../proto/mod.ts";
 import { type Channel, type IssueKind, MlsError, StaticError } from "../../sdk/mod.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "./support/stage.ts";
 
@@ -131,6 +140,35 @@ Deno.test("the KeyPackage in a join cannot be swapped", async () => {
   assert(!channel.members().some(({ agentId }) => agentId === mallory.client.agentId));
 });
 
+Deno.test("join requests without end, to channels that nobody knows, take no endless memory", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const keyPackage = await bob.client.generateKeyPackage();
+  let rejecting = 0;
+  alice.session.tampering.call = (operation, _, forward) => {
+    if (operation !== "RejectJoin") return forward();
+    rejecting++;
+    return new Promise<never>(() => {});
+  };
+  const id = <Id extends ChannelId | JoinRequestId | InviteId>(): Id =>
+    binaryIdFromBytes<Id>(crypto.getRandomValues(new Uint8Array(16)));
+  for (let asked = 0; asked < 3000; asked++) {
+    const body = {
+      channelId: id<ChannelId>(),
+      requestId: id<JoinRequestId>(),
+      inviteId: id<InviteId>(),
+      agentId: bob.client.agentId,
+      keyPackage,
+      mac: new Uint8Array(32),
+      expiresAtMs: Date.now() + 60_000,
+    };
+    alice.session.inject({ kind: "notice", operation: "DeliverJoinRequest", body });
+  }
+  await alice.manager.send(name, "still here");
+  assertEquals(await read(await bob.channel(), 1), ["still here"]);
+  assertEquals(rejecting, 2000);
+});
+
 Deno.test("a joiner does not follow a Welcome of somebody else than the inviter, or into another group", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
@@ -239,6 +277,25 @@ Deno.test("two members that a relay leads apart never read each other wrongly, a
   await until("bob has found out", () => issueOf(channel, "relay_lied"));
   assert(issueOf(channel, "undecryptable"));
   assertEquals(channel.health().unread, 0, "nothing of the other branch is shown");
+});
+
+Deno.test("who the relay says has lapsed without being a member, or before it came, is not removed for it", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const [carol, dave] = [await stage.actor("carol"), await stage.actor("dave")];
+  const channel = await alice.channel();
+  const { epoch } = channel.health();
+  const { channelId } = parseInviteToken(await alice.manager.invite(name));
+  const lapse = (): void => {
+    const body = { channelId, sequence: 1, epoch, agentId: carol.client.agentId, timeMs: 0 };
+    alice.session.inject({ kind: "notice", operation: "DeliverLapse", body });
+  };
+  lapse();
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name));
+  lapse();
+  await dave.manager.joinWithToken(name, await alice.manager.invite(name));
+  assertEquals(channel.members().length, 4);
+  await allAgree(alice, bob, carol, dave);
 });
 
 Deno.test("a member that was absent too long is let in again by itself, and says what it missed", async () => {

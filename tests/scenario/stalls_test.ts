@@ -1,14 +1,17 @@
 // Calls that cannot be answered, sessions that end, clients that close at the wrong moment: nobody waits for ever, nothing is
 // lost in silence, and what is closed can be opened again.
 import { assertEquals, assertGreater, assertRejects } from "@std/assert";
+import { binaryIdFromBytes, type ChannelId, parseChannelName } from "../../proto/mod.ts";
 import { ChannelManager, type ErrorCode, StaticError } from "../../sdk/mod.ts";
 import {
   Agent,
   createError,
   createMemoryDisk,
   createSignatures,
+  newChannelRecord,
   openIdentity,
   openMemory,
+  putChannel,
   RecordStore,
 } from "../../sdk/testing/agents.ts";
 import { createNodeEd25519 } from "../../sdk/platform/node_ed25519.ts";
@@ -173,7 +176,9 @@ Deno.test("a manager that cannot begin leaves the data directory free", async ()
   const disk = createMemoryDisk();
   const open = (): Promise<RecordStore> => RecordStore.open(openMemory(disk, (length) => runtime.randomBytes(length)));
   const store = await open();
-  await store.put("invites", "x", new Uint8Array([9, 9]));
+  const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
+  await store.batch([putChannel(newChannelRecord(channelId, parseChannelName(name), 0))]);
+  await store.put("trust", channelId, new Uint8Array([9, 9]));
   const identity = await openIdentity(store, new TextEncoder().encode("zoe"), runtime);
   await using stage = await Stage.open();
   const { session } = await stage.actor("alice");
