@@ -90,11 +90,17 @@ async function withDatabase(location: string, act: (database: Database) => Promi
   }
 }
 
+/** Whatever else keeps us from looking must not be taken for "no": what is in the way gets deleted. */
 async function exists(path: string): Promise<boolean> {
   try {
     await readdir(path);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
   }
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }

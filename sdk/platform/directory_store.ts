@@ -11,7 +11,7 @@ import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises
 import { join } from "node:path";
 import { ClassicLevel } from "classic-level";
 import { type BlobStore, type KeyStorage, RecordStore, StoreError, type StoreOptions } from "../store/mod.ts";
-import { changeToCopy, copyLive, settleCopies } from "./clean_copy.ts";
+import { changeToCopy, copyLive, isMissing, settleCopies } from "./clean_copy.ts";
 import { bytesToBytes, openingError, openLevelBlobs } from "./level_blobs.ts";
 import { findDamagedTables, setAside } from "./leveldb_tables.ts";
 import { holdOwnerOnly } from "./owner_only.ts";
@@ -178,8 +178,4 @@ function openWitness(
       closeSync(file);
     },
   };
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
