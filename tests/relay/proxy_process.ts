@@ -35,9 +35,7 @@ export async function startProxyProcess(relay: { quicPort: number; ca: string })
     stderr: "inherit",
   }).spawn();
   const lines = linesOf(child.stdout);
-  const first = await lines.next();
-  if (first.done) throw new Error("The proxy ended before it listened");
-  const { port } = JSON.parse(first.value);
+  const port = await portFrom(lines);
   return {
     port,
     certificate,
@@ -54,4 +52,14 @@ export async function startProxyProcess(relay: { quicPort: number; ca: string })
       if (code !== 0) throw new Error(`The proxy ended with code ${code}`);
     },
   };
+}
+
+/** Its configuration comes first. */
+async function portFrom(lines: AsyncGenerator<string>): Promise<number> {
+  for (;;) {
+    const { done, value } = await lines.next();
+    if (done) throw new Error("The proxy ended before it listened");
+    const { event, port } = JSON.parse(value);
+    if (event === "listening") return port;
+  }
 }
