@@ -18,7 +18,12 @@ export interface RemoteEvents {
 
 /** What the relay gets to close the connection after its stream has ended. */
 const closeMs = 3_000;
-const transportOptions = { alpnProtocols: ["static-relay/1"], maxIdleTimeout: 10_000, keepAliveInterval: 4_000 };
+const transportOptions = {
+  alpnProtocols: ["static-relay/1"],
+  maxIdleTimeout: 10_000,
+  keepAliveInterval: 4_000,
+  congestionControl: "low-latency" as const,
+};
 
 export class RemoteStream {
   readonly #events: RemoteEvents;

@@ -137,26 +137,26 @@ export const source =
   "sync a=>{try{await r.write(a)}catch(h){throw i(),h}},close:a=>{o({message:\"it was closed by this side\"}),a===0" +
   "?i():t.close(a)},closed:s}}function Te(t){let e=I(t);return e===void 0?{message:\"the relay closed the connecti" +
   "on\"}:{code:e,message:`the relay closed the connection with ${e}`}}var De=\"static-relay/1\",Ie={maxIdleTimeout:1" +
-  "e4,keepAliveInterval:4e3},ie={transport:\"quic\",carrier:\"udp\",unusable:()=>se()===void 0?\"Deno offers QUIC only" +
-  " with --unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=se();if(o===void 0)throw new Err" +
-  "or(\"Deno offers QUIC only with --unstable-net\");n.throwIfAborted();let s=r.certificateHashes.map(a=>({algorith" +
-  "m:\"sha-256\",value:a})),c=Re(o),u=a=>c.close({closeCode:a,reason:\"\"}),i=()=>u(0);n.addEventListener(\"abort\",i);" +
-  "try{let a=await o.connectQuic({hostname:t,port:e,alpnProtocols:[De],caCerts:r.caCerts,...s.length>0&&{serverCe" +
-  "rtificateHashes:s},endpoint:c,...Ie}),{readable:h,writable:m}=await a.createBidirectionalStream(),C=a.closed.f" +
-  "inally(()=>u(0));return oe({readable:h,writable:m,closed:C,close:u,after:A})}catch(a){throw u(0),n.aborted?n.r" +
-  "eason:a}finally{n.removeEventListener(\"abort\",i)}}};function Re({QuicEndpoint:t}){try{return new t({hostname:\"" +
-  "::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function se(){let{Deno:t}=globalThis;return t?.connectQuic===v" +
-  "oid 0?void 0:t}var We=2e3;function ae(t,e){let r,n,o=0,s=i=>{t.post({kind:\"written\",takenBytes:o-i.pendingByte" +
-  "s,counts:i.counts})},c=async({transport:i,target:a})=>{let h=e.connectors.find(g=>g.transport===i);if(h===void" +
-  " 0)throw new Error(`no way to connect by ${i} in a thread of its own`);let m=r=await h.connect(a,new AbortCont" +
-  "roller().signal),C=n=new U({cellBytes:f.cellBytes,write:(g,D)=>m.write(g,D),after:e.after,nowMs:e.nowMs,random" +
-  ":()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:()=>s(C),onFailed:()=>t.post({kind:\"fa" +
-  "iled\"})});m.closed.then(g=>t.post({kind:\"closed\",end:g})),t.post({kind:\"connected\"})},u=async()=>{let i=await " +
-  "r?.read();t.post({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return void c(i)." +
-  "catch(a=>t.post({kind:\"refused\",message:v(a)}));case\"push\":return o+=i.envelope.length+y,n?.push(i.lane,i.enve" +
-  "lope);case\"cellBytes\":return n?.setCellBytes(i.cellBytes);case\"configure\":return n?.configure(i.mode,i.interva" +
-  "lMs);case\"covering\":return n?.setCovering(i.covering);case\"flush\":return void n?.flush(i.timeoutMs).then(a=>{t" +
-  ".post({kind:\"flushed\",id:i.id,flushed:a})});case\"read\":return void u();case\"stop\":return n?.stop();case\"close\"" +
-  ":return r?.close(i.closeCode),void e.after(We,e.exit)}})}function le(t){let e=globalThis;ae({post:r=>e.postMes" +
-  "sage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:te,after:A,randomBytes:T,exit:()=>e.clos" +
-  "e()})}le([ie,ne]);\n";
+  "e4,keepAliveInterval:4e3},Re=\"low-latency\",ie={transport:\"quic\",carrier:\"udp\",unusable:()=>se()===void 0?\"Deno" +
+  " offers QUIC only with --unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=se();if(o===voi" +
+  "d 0)throw new Error(\"Deno offers QUIC only with --unstable-net\");n.throwIfAborted();let s=r.certificateHashes." +
+  "map(a=>({algorithm:\"sha-256\",value:a})),c=We(o),u=a=>c.close({closeCode:a,reason:\"\"}),i=()=>u(0);n.addEventLis" +
+  "tener(\"abort\",i);try{let a=await o.connectQuic({hostname:t,port:e,alpnProtocols:[De],caCerts:r.caCerts,...s.le" +
+  "ngth>0&&{serverCertificateHashes:s},endpoint:c,...Ie,congestionControl:Re}),{readable:h,writable:m}=await a.cr" +
+  "eateBidirectionalStream(),C=a.closed.finally(()=>u(0));return oe({readable:h,writable:m,closed:C,close:u,after" +
+  ":A})}catch(a){throw u(0),n.aborted?n.reason:a}finally{n.removeEventListener(\"abort\",i)}}};function We({QuicEnd" +
+  "point:t}){try{return new t({hostname:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function se(){let{Deno:t" +
+  "}=globalThis;return t?.connectQuic===void 0?void 0:t}var Oe=2e3;function ae(t,e){let r,n,o=0,s=i=>{t.post({kin" +
+  "d:\"written\",takenBytes:o-i.pendingBytes,counts:i.counts})},c=async({transport:i,target:a})=>{let h=e.connector" +
+  "s.find(g=>g.transport===i);if(h===void 0)throw new Error(`no way to connect by ${i} in a thread of its own`);l" +
+  "et m=r=await h.connect(a,new AbortController().signal),C=n=new U({cellBytes:f.cellBytes,write:(g,D)=>m.write(g" +
+  ",D),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:" +
+  "()=>s(C),onFailed:()=>t.post({kind:\"failed\"})});m.closed.then(g=>t.post({kind:\"closed\",end:g})),t.post({kind:\"" +
+  "connected\"})},u=async()=>{let i=await r?.read();t.post({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i" +
+  ".kind){case\"connect\":return void c(i).catch(a=>t.post({kind:\"refused\",message:v(a)}));case\"push\":return o+=i.e" +
+  "nvelope.length+y,n?.push(i.lane,i.envelope);case\"cellBytes\":return n?.setCellBytes(i.cellBytes);case\"configure" +
+  "\":return n?.configure(i.mode,i.intervalMs);case\"covering\":return n?.setCovering(i.covering);case\"flush\":return" +
+  " void n?.flush(i.timeoutMs).then(a=>{t.post({kind:\"flushed\",id:i.id,flushed:a})});case\"read\":return void u();c" +
+  "ase\"stop\":return n?.stop();case\"close\":return r?.close(i.closeCode),void e.after(Oe,e.exit)}})}function le(t){" +
+  "let e=globalThis;ae({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:te" +
+  ",after:A,randomBytes:T,exit:()=>e.close()})}le([ie,ne]);\n";

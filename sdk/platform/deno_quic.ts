@@ -17,6 +17,7 @@ interface DenoQuic {
     readonly endpoint: QuicEndpoint;
     readonly maxIdleTimeout: number;
     readonly keepAliveInterval: number;
+    readonly congestionControl: "low-latency";
   }): Promise<QuicConnection>;
 }
 
@@ -40,6 +41,8 @@ interface QuicCloseInfo {
 const protocol = "static-relay/1";
 /** A relay that vanished is noticed after the idle time; keep-alives hold a quiet but living one. */
 const liveness = { maxIdleTimeout: 10_000, keepAliveInterval: 4_000 };
+/** As the relay does: BBR, which does not take a lossy network for a full one. */
+const congestionControl = "low-latency";
 
 export const quic: Connector = {
   transport: "quic",
@@ -64,6 +67,7 @@ export const quic: Connector = {
         ...(hashes.length > 0 && { serverCertificateHashes: hashes }),
         endpoint,
         ...liveness,
+        congestionControl,
       });
       const { readable, writable } = await connection.createBidirectionalStream();
       const closed = connection.closed.finally(() => close(0));
