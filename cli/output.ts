@@ -120,8 +120,8 @@ export function table(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Without what only colours it. */
-function width(text: string): number {
+/** In columns, without what only colours it. */
+export function width(text: string): number {
   // deno-lint-ignore no-control-regex
   return [...text.replace(/\x1b\[\d+m/g, "")].length;
 }

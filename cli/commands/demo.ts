@@ -5,6 +5,7 @@ import { ApiClient } from "../service/api_client.ts";
 import { identityText, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
+import { width } from "../output.ts";
 import { RelayView, type Sight } from "./demo_relay_view.ts";
 import { readSettings, requireKey, requireRelay, type Settings } from "../service/settings.ts";
 import { encodeHex } from "../texts/byte_texts.ts";
@@ -178,9 +179,7 @@ class Play {
   async #line(left: string, right: string): Promise<void> {
     const { output } = this.#context;
     if (output.json) return;
-    // deno-lint-ignore no-control-regex
-    const shown = [...left.replace(/\x1b\[\d+m/g, "")].length;
-    await output.result({}, [`${left}${" ".repeat(Math.max(2, leftWidth - shown))}${right}`.trimEnd()]);
+    await output.result({}, [`${left}${" ".repeat(Math.max(2, leftWidth - width(left)))}${right}`.trimEnd()]);
   }
 
   #bold(text: string): string {

@@ -7,6 +7,7 @@ import { errorCodes, limits } from "../../proto/mod.ts";
 import type { EndReason } from "../core/ports.ts";
 import { addressKey, Admission } from "../http2/mod.ts";
 import type { Certificate } from "./certificate.ts";
+import { quicOptions } from "./quic_options.ts";
 import { carrySession, readWithOneBuffer, refuseStreams } from "./quic_stream.ts";
 import type { SessionHost } from "./session_host.ts";
 import { serveWebTransport } from "./webtransport.ts";
@@ -53,16 +54,9 @@ export interface QuicStats {
   readonly refused: number;
 }
 
-/**
- * A peer that vanished is noticed after the idle time; keep-alives hold a quiet but living one. "low-latency" is BBR, which
- * measures the path: the default takes every packet that is lost or overtaken for congestion, and at 30 % loss comes down to
- * a packet or two a second.
- */
 const transportOptions = {
   alpnProtocols: ["static-relay/1", "h3"],
-  maxIdleTimeout: 10_000,
-  keepAliveInterval: 4_000,
-  congestionControl: "low-latency" as const,
+  ...quicOptions,
   // WebTransport: its CONNECT stream, the session's, one to spare and one to refuse.
   maxConcurrentBidirectionalStreams: 4,
   // HTTP/3: control, QPACK both ways, and those of unknown types that browsers open to keep servers honest.

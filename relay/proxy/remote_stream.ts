@@ -1,6 +1,7 @@
 /** One QUIC connection to a remote relay with its one stream: bytes both ways, and why it ended. */
 import { errorCodeOfClose } from "../../proto/mod.ts";
 import type { EndReason } from "../core/ports.ts";
+import { quicOptions } from "../listeners/quic_options.ts";
 
 export interface RemoteRelay {
   readonly hostname: string;
@@ -18,12 +19,7 @@ export interface RemoteEvents {
 
 /** What the relay gets to close the connection after its stream has ended. */
 const closeMs = 3_000;
-const transportOptions = {
-  alpnProtocols: ["static-relay/1"],
-  maxIdleTimeout: 10_000,
-  keepAliveInterval: 4_000,
-  congestionControl: "low-latency" as const,
-};
+const transportOptions = { alpnProtocols: ["static-relay/1"], ...quicOptions };
 
 export class RemoteStream {
   readonly #events: RemoteEvents;

@@ -69,13 +69,21 @@ function replayOf(inviter: Actor): () => void {
   };
 }
 
-Deno.test("a request of somebody who came in with it and was removed does not let it in again", async () => {
-  await using stage = await Stage.open();
-  const { alice, bob } = await stage.pair();
-  const replay = replayOf(alice);
-  const token = await alice.manager.invite(name, { uses: 2 });
+/** Carol has come in by one use of an invite for two; `replay` repeats her request. */
+async function letCarolIn(
+  stage: Stage,
+): Promise<Awaited<ReturnType<Stage["pair"]>> & { carol: Actor; token: string; replay: () => void }> {
+  const pair = await stage.pair();
+  const replay = replayOf(pair.alice);
+  const token = await pair.alice.manager.invite(name, { uses: 2 });
   const carol = await stage.actor("carol");
   await carol.manager.joinWithToken(name, token);
+  return { ...pair, carol, token, replay };
+}
+
+Deno.test("a request of somebody who came in with it and was removed does not let it in again", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol, replay } = await letCarolIn(stage);
   const channel = await alice.channel();
   await channel.removeMember(carol.client.agentId);
   replay();
@@ -86,11 +94,7 @@ Deno.test("a request of somebody who came in with it and was removed does not le
 
 Deno.test("a request that a lost relay made a guest repeat does not throw it out again", async () => {
   await using stage = await Stage.open();
-  const { alice, bob } = await stage.pair();
-  const replay = replayOf(alice);
-  const token = await alice.manager.invite(name, { uses: 2 });
-  const carol = await stage.actor("carol");
-  await carol.manager.joinWithToken(name, token);
+  const { alice, bob, carol, token, replay } = await letCarolIn(stage);
   // As from a relay that was restarted after the first was answered.
   replay();
   // Requests are answered in order: with this one, that one is.
