@@ -1,4 +1,4 @@
-/** Built from sdk/platform/deno_worker.ts by .ci/generate_workers.ts; do not edit. */
+/** Built from sdk/platform/deno_worker.ts by tools/generate_workers.ts; do not edit. */
 export const source =
   "var l={invalidArgument:3,deadlineExceeded:4,notFound:5,alreadyExists:6,permissionDenied:7,resourceExhausted:8," +
   "failedPrecondition:9,aborted:10,outOfRange:11,unimplemented:12,internal:13,unavailable:14,unauthenticated:16}," +

@@ -1,4 +1,4 @@
-/** Built from sdk/platform/node_worker.ts by .ci/generate_workers.ts; do not edit. */
+/** Built from sdk/platform/node_worker.ts by tools/generate_workers.ts; do not edit. */
 export const source =
   "var X=Object.create;var I=Object.defineProperty;var Z=Object.getOwnPropertyDescriptor;var ee=Object.getOwnProp" +
   "ertyNames;var re=Object.getPrototypeOf,te=Object.prototype.hasOwnProperty;var ne=(t,e,r,n)=>{if(e&&typeof e==\"" +

@@ -1,6 +1,6 @@
 /** The program itself, in a shell with pipes: under Deno as the task starts it, and under Node from the npm package. */
 import { assertEquals, assertMatch } from "@std/assert";
-import { buildPackage, cliPackage } from "../../.ci/build_npm.ts";
+import { buildPackage, cliPackage } from "../../tools/build_npm.ts";
 import { eventually } from "../api/harness.ts";
 import { createProject } from "../runtime/bundle.ts";
 import { node } from "../runtime/node.ts";

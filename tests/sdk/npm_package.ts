@@ -2,7 +2,7 @@
  * The npm package as a stranger gets it: packed, and unpacked beside its dependencies. Suites that run one after the other
  * share one build: it is kept under a hash of everything that it is made of.
  */
-import { buildPackage, sdkPackage, sourcesOf } from "../../.ci/build_npm.ts";
+import { buildPackage, sdkPackage, sourcesOf } from "../../tools/build_npm.ts";
 import { createProject, type Project } from "../runtime/bundle.ts";
 import { node } from "../runtime/node.ts";
 import { installed, type Requirement, runCommand } from "../support/mod.ts";

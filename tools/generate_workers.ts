@@ -27,7 +27,7 @@ export async function generateWorker(runtime: WorkerRuntime): Promise<string> {
   });
   const text = outputFiles[0]?.text ?? "";
   const lines = text.match(/[^]{1,110}/g)?.map((line) => `  ${JSON.stringify(line)}`).join(" +\n");
-  return `/** Built from ${entry} by .ci/generate_workers.ts; do not edit. */\nexport const source =\n${lines};\n`;
+  return `/** Built from ${entry} by tools/generate_workers.ts; do not edit. */\nexport const source =\n${lines};\n`;
 }
 
 /** Nothing of ours, or that we depend on, does anything by being imported, except the entry itself. */

@@ -52,5 +52,5 @@ for (const [path, text] of accepted) {
 
 Deno.test("the project's own sources are read", async () => {
   const { readSources } = await import("./source.ts");
-  assert((await readSources(".")).some(({ path }) => path === ".ci/tidy.ts"));
+  assert((await readSources(".")).some(({ path }) => path === "tools/tidy.ts"));
 });

@@ -23,5 +23,5 @@ export async function buildWasm(): Promise<Uint8Array<ArrayBuffer>> {
 export async function generateWasm(): Promise<string> {
   const text = btoa(String.fromCharCode(...await buildWasm()));
   const lines = text.match(/.{1,110}/g)?.map((line) => `  "${line}"`).join(" +\n");
-  return `/** Built from wasm/assembly by .ci/generate_wasm.ts; do not edit. */\nexport const moduleBase64 =\n${lines};\n`;
+  return `/** Built from wasm/assembly by tools/generate_wasm.ts; do not edit. */\nexport const moduleBase64 =\n${lines};\n`;
 }

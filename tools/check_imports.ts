@@ -55,7 +55,7 @@ const impure =
 
 const environment = /\b(?:Deno\.(?:env|exit|exitCode)|process\.(?:env|exit|exitCode))\b/g;
 const environmentExempt =
-  /(^|\/)(main|config)\.ts$|^sdk\/platform\/|^cli\/platform\/|^start\.ts$|^bench\/|^examples\/|^\.ci\//;
+  /(^|\/)(main|config)\.ts$|^sdk\/platform\/|^cli\/platform\/|^start\.ts$|^bench\/|^examples\/|^tools\//;
 
 const moduleState = /^(?:export )?(?:let|var) /gm;
 const importStatement = /\b(?:from|import)\s*\(?\s*"/g;
@@ -106,7 +106,7 @@ function importFaults(path: string, specifier: string, test: boolean): { rule: s
 
   const faults: { rule: string; what: string }[] = [];
   const [from, to] = [packageOf(path), packageOf(target)];
-  const testSupport = test && (target.startsWith("tests/") || target.startsWith(".ci/"));
+  const testSupport = test && (target.startsWith("tests/") || target.startsWith("tools/"));
   if (from !== to && !testSupport) {
     const allowed = mayImport[from];
     if (allowed !== undefined && !allowed.includes(to)) {

@@ -79,7 +79,7 @@ export async function buildPackage(out: string, definition: PackageDefinition = 
 
 /** Every file that a package depends on, this one included: when none of them has changed, neither has the package. */
 export async function sourcesOf({ readme }: PackageDefinition): Promise<string[]> {
-  const others = [readme, "LICENSE", "deno.json", "deno.lock", ".ci/build_npm.ts"];
+  const others = [readme, "LICENSE", "deno.json", "deno.lock", "tools/build_npm.ts"];
   return [...await listSources(), ...others].map((path) => repository + path);
 }
 
