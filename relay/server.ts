@@ -5,7 +5,7 @@
 import { CoverBudget, type CoverBudgetOptions } from "../proto/mod.ts";
 import type { CoreConfig } from "./core/config.ts";
 import type { CoreDeps, Link, RelaySession } from "./core/ports.ts";
-import { Admission, type ServerStats } from "./http2/mod.ts";
+import { Admission, type ServerStats } from "../server/http2/mod.ts";
 import type { Certificate } from "./listeners/certificate.ts";
 import { type GrpcListener, listenGrpc } from "./listeners/grpc.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";

@@ -5,8 +5,9 @@ import { isTest, lineAt, readSources, report, type SourceFile, type Violation } 
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   proto: [],
   wasm: [],
-  api: ["proto"],
-  relay: ["proto"],
+  server: ["proto"],
+  api: ["server", "proto"],
+  relay: ["server", "proto"],
   sdk: ["proto", "wasm"],
   cli: ["sdk", "proto"],
 };
@@ -18,7 +19,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const entryPoints = new Set([
   "proto/lease.ts",
   "relay/engine/mod.ts",
-  "relay/http2/mod.ts",
+  "server/http2/mod.ts",
   "sdk/platform/browser.ts",
   "sdk/platform/browser_store.ts",
   "sdk/platform/deno.ts",
@@ -32,9 +33,9 @@ const mayNotImport: readonly { readonly from: string; readonly to: readonly stri
   { from: "api/domain/", to: ["api/routes/", "api/store/", "api/app.ts", "api/main.ts", "api/config.ts"] },
   { from: "api/store/", to: ["api/routes/", "api/app.ts", "api/main.ts"] },
   { from: "api/routes/", to: ["api/store/", "api/main.ts"] },
-  { from: "relay/core/", to: ["relay/listeners/", "relay/proxy/", "relay/http2/", "relay/main.ts", "relay/config.ts"] },
-  { from: "relay/engine/", to: ["relay/listeners/", "relay/proxy/", "relay/http2/", "relay/main.ts"] },
-  { from: "relay/http2/", to: ["relay/core/", "relay/engine/", "relay/listeners/", "relay/proxy/", "relay/main.ts"] },
+  { from: "relay/core/", to: ["relay/listeners/", "relay/proxy/", "server/http2/", "relay/main.ts", "relay/config.ts"] },
+  { from: "relay/engine/", to: ["relay/listeners/", "relay/proxy/", "server/http2/", "relay/main.ts"] },
+  { from: "server/http2/", to: ["relay/core/", "relay/engine/", "relay/listeners/", "relay/proxy/", "relay/main.ts"] },
   { from: "sdk/mls/", to: ["sdk/transport/", "sdk/platform/", "sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"] },
   { from: "sdk/store/", to: ["sdk/transport/", "sdk/platform/", "sdk/mls/", "sdk/client.ts", "sdk/manager.ts"] },
   { from: "sdk/session/", to: ["sdk/mls/", "sdk/store/", "sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"] },

@@ -41,6 +41,7 @@ export const suites: readonly Suite[] = [
   tests("sdk", ["--ignore=sdk/platform", "sdk/"]),
   tests("cli", ["--parallel", "cli/", "tests/cli/"]),
   tests("relay", ["relay/"]),
+  tests("server", ["server/"]),
   tests("sdk-sessions", ["--parallel", "tests/sdk/"]),
   tests("api", ["api/"]),
   tests("api-processes", without("tests/api/", timedApi)),

@@ -11,7 +11,7 @@ import {
   type ServerRequestBody,
   type ServerStats,
   withCors,
-} from "../http2/mod.ts";
+} from "../../server/http2/mod.ts";
 import { toConnectError } from "../proxy/errors.ts";
 import type { RelayService } from "../proxy/service.ts";
 import { sessionHeader } from "../proxy/typed_sessions.ts";

@@ -5,7 +5,7 @@
  */
 import { errorCodes, limits } from "../../proto/mod.ts";
 import type { EndReason } from "../core/ports.ts";
-import { addressKey, Admission } from "../http2/mod.ts";
+import { addressKey, Admission } from "../../server/http2/mod.ts";
 import type { Certificate } from "./certificate.ts";
 import { quicOptions } from "./quic_options.ts";
 import { carrySession, readWithOneBuffer, refuseStreams } from "./quic_stream.ts";

@@ -2,7 +2,7 @@
  * The stand-alone proxy: typed gRPC, `Session` and `CellUp`/`CellDown` on its own port, QUIC to a relay elsewhere. SIGHUP
  * reads the certificate again; SIGTERM ends it. The first line on its output is its configuration, the second its address.
  */
-import { Admission } from "../http2/mod.ts";
+import { Admission } from "../../server/http2/mod.ts";
 import type { Certificate } from "../listeners/certificate.ts";
 import { type GrpcListener, listenGrpc } from "../listeners/grpc.ts";
 import {

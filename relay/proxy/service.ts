@@ -20,7 +20,7 @@ import {
   type RequestMessage,
   WireError,
 } from "../../proto/mod.ts";
-import { remoteAddressKey } from "../http2/mod.ts";
+import { remoteAddressKey } from "../../server/http2/mod.ts";
 import { CellLinks } from "./cell_links.ts";
 import { CellStreams } from "./cell_streams.ts";
 import { toPublicError } from "./errors.ts";

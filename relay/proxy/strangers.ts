@@ -1,6 +1,6 @@
 /** Sessions that have not proved who they are: few in all, few of one address. */
 import { limits } from "../../proto/mod.ts";
-import type { Admission } from "../http2/mod.ts";
+import type { Admission } from "../../server/http2/mod.ts";
 import { toConnectError } from "./errors.ts";
 
 /** Counts one more; the answer, called when it authenticates or ends, forgets it. Throws a ConnectError above the limits. */

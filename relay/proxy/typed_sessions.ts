@@ -3,7 +3,7 @@
  * an opaque token, later calls carry that token. Sessions that have not authenticated are few and short-lived.
  */
 import { decodeBase64url, encodeBase64url, limits, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
-import type { Admission } from "../http2/mod.ts";
+import type { Admission } from "../../server/http2/mod.ts";
 import { endedError, toConnectError } from "./errors.ts";
 import { secretBytes, SecretMap } from "./secret_map.ts";
 import { admitStranger } from "./strangers.ts";

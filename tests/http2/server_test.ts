@@ -1,6 +1,6 @@
 // One port over real sockets: TLS 1.3 only, HTTP/2 and HTTP/1.1 by ALPN, CORS, admission, renewal, shutdown.
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { serve } from "../../relay/http2/mod.ts";
+import { serve } from "../../server/http2/mod.ts";
 import { createCertificate, installed, runCommand, testWhen } from "../support/mod.ts";
 import { RawClient } from "./support/raw_client.ts";
 import { ServerProcess } from "./support/server_process.ts";

@@ -7,7 +7,7 @@ import {
   HpackDecoder,
   type ServerRequest,
   type ServerResponse,
-} from "../../../relay/http2/mod.ts";
+} from "../../../server/http2/mod.ts";
 import { concat, describe, flag, parseFrames, preface, settings, settingsAck, type, type WireFrame } from "./wire.ts";
 
 export interface PeerOptions {
