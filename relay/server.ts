@@ -7,11 +7,11 @@ import type { CoreConfig } from "./core/config.ts";
 import type { CoreDeps, Link, RelaySession } from "./core/ports.ts";
 import { Admission, type ServerStats } from "../server/http2/mod.ts";
 import type { Certificate } from "./listeners/certificate.ts";
-import { type GrpcListener, listenGrpc } from "./listeners/grpc.ts";
+import { type GrpcListener, listenGrpc } from "./grpc/listener.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
 import type { SessionHost } from "./listeners/session_host.ts";
-import { createEmbeddedUpstream } from "./proxy/embedded.ts";
-import { createRelayService, type ProxyStats, type RelayService } from "./proxy/service.ts";
+import { createEmbeddedUpstream } from "./grpc/embedded.ts";
+import { createRelayService, type ProxyStats, type RelayService } from "./grpc/service.ts";
 
 export interface RelayServerOptions {
   /** What `createRelayCore` answers. The server drains and closes it. */

@@ -22,7 +22,7 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["direction", "server/http2/frame.ts", 'import { Core } from "../core/mod.ts";'],
   ["direction", "sdk/store/records.ts", 'import { open } from "../platform/deno.ts";'],
   ["dependency", "sdk/client.ts", 'import { createGroup } from "ts-mls";'],
-  ["dependency", "relay/listeners/grpc.ts", 'import http2 from "node:http2";'],
+  ["dependency", "relay/grpc/listener.ts", 'import http2 from "node:http2";'],
   ["pure", "proto/cell.ts", 'import { Buffer } from "node:buffer";'],
   ["pure", "relay/core/session.ts", "const now = Date.now();"],
   ["pure", "sdk/client.ts", "setTimeout(retry, 100);"],

@@ -4,7 +4,7 @@
  */
 import { Admission } from "../../server/http2/mod.ts";
 import type { Certificate } from "../listeners/certificate.ts";
-import { type GrpcListener, listenGrpc } from "../listeners/grpc.ts";
+import { type GrpcListener, listenGrpc } from "../grpc/listener.ts";
 import {
   type ProxyConfig,
   ProxyConfigError,
@@ -13,7 +13,7 @@ import {
   readCertificate,
 } from "./config.ts";
 import { createRemoteUpstream } from "./remote.ts";
-import { createRelayService } from "./service.ts";
+import { createRelayService } from "../grpc/service.ts";
 
 /** One address may be a whole company behind a translator; the relay has its own limits. */
 const strangers = { connections: 1_000, connectionsPerAddress: 256 };

@@ -14,7 +14,7 @@ import {
 } from "../../proto/mod.ts";
 import { CellSplitter } from "./cell_splitter.ts";
 import { type RemoteRelay, RemoteStream } from "./remote_stream.ts";
-import type { CellClient, CellPipe, TypedClient, TypedLink, Upstream } from "./upstream.ts";
+import type { CellClient, CellPipe, TypedClient, TypedLink, Upstream } from "../grpc/upstream.ts";
 
 export interface RemoteDeps {
   /** Cover of typed sessions until the client configures its own. */

@@ -16,5 +16,6 @@ export {
 } from "./handler.ts";
 export { HpackDecoder } from "./hpack/decoder.ts";
 export { HpackEncoder } from "./hpack/encoder.ts";
+export { huffmanDecode } from "./hpack/huffman.ts";
 export type { Transport } from "./outbox.ts";
 export { serve, type Server, type ServerOptions, type ServerStats } from "./server.ts";

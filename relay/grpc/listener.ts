@@ -12,10 +12,10 @@ import {
   type ServerStats,
   withCors,
 } from "../../server/http2/mod.ts";
-import { toConnectError } from "../proxy/errors.ts";
-import type { RelayService } from "../proxy/service.ts";
-import { sessionHeader } from "../proxy/typed_sessions.ts";
-import type { Certificate } from "./certificate.ts";
+import { toConnectError } from "./errors.ts";
+import type { RelayService } from "./service.ts";
+import { sessionHeader } from "./typed_sessions.ts";
+import type { Certificate } from "../listeners/certificate.ts";
 
 export interface GrpcListenerOptions {
   readonly service: RelayService;
