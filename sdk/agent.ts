@@ -17,16 +17,16 @@ import { ChannelEngine } from "./channel/engine.ts";
 import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./channel/entering.ts";
 import { type ChannelRecord, listChannels } from "./channel/records.ts";
 import { Welcomes } from "./channel/welcomes.ts";
-import { createError } from "./errors.ts";
-import { isCode, translating } from "./faults.ts";
+import { createError } from "./base/errors.ts";
+import { isCode, translating } from "./base/faults.ts";
 import { KeyPackages } from "./keys/key_packages.ts";
 import type { Signatures } from "./mls/crypto/signatures.ts";
 import type { MlsIdentity } from "./mls/leaf.ts";
-import { type Runtime, withOwnTimers } from "./runtime.ts";
-import { Serial } from "./serial.ts";
+import { type Runtime, withOwnTimers } from "./base/runtime.ts";
+import { Serial } from "./base/serial.ts";
 import type { ConnectionInfo, RelaySession } from "./session/ports.ts";
 import type { RecordStore } from "./store/mod.ts";
-import { decodeFields, encodeFields } from "./stored_fields.ts";
+import { decodeFields, encodeFields } from "./base/stored_fields.ts";
 
 export interface AgentParts {
   readonly store: RecordStore;

@@ -6,8 +6,8 @@ import type { HealthIssue } from "./channel/health.ts";
 import type { InboxReader } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import type { Agent } from "./agent.ts";
-import { createError } from "./errors.ts";
-import { translating } from "./faults.ts";
+import { createError } from "./base/errors.ts";
+import { translating } from "./base/faults.ts";
 
 /** Somebody in a channel. */
 export interface ChannelMember {

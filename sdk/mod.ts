@@ -16,7 +16,7 @@ export {
   StaticError,
   type StaticErrorOptions,
   TransportError,
-} from "./errors.ts";
+} from "./base/errors.ts";
 export type { InviteOptions } from "./invites/invite_book.ts";
 export { ChannelManager } from "./manager.ts";
 export type { CoverOptions, CoverProfile, CoverStop } from "./session/cover.ts";

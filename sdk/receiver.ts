@@ -3,7 +3,7 @@
  * the next who asks; of several who wait, each gets another one, in the order in which they asked.
  */
 import type { Envelope, InboxReader } from "./channel/inbox.ts";
-import type { Runtime } from "./runtime.ts";
+import type { Runtime } from "./base/runtime.ts";
 
 type Next = IteratorResult<Envelope, undefined>;
 

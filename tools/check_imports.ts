@@ -33,7 +33,10 @@ const mayNotImport: readonly { readonly from: string; readonly to: readonly stri
   { from: "api/domain/", to: ["api/routes/", "api/store/", "api/app.ts", "api/main.ts", "api/config.ts"] },
   { from: "api/store/", to: ["api/routes/", "api/app.ts", "api/main.ts"] },
   { from: "api/routes/", to: ["api/store/", "api/main.ts"] },
-  { from: "relay/core/", to: ["relay/listeners/", "relay/grpc/", "relay/proxy/", "server/", "relay/main.ts", "relay/config.ts"] },
+  {
+    from: "relay/core/",
+    to: ["relay/listeners/", "relay/grpc/", "relay/proxy/", "server/", "relay/main.ts", "relay/config.ts"],
+  },
   { from: "relay/engine/", to: ["relay/listeners/", "relay/grpc/", "relay/proxy/", "server/http2/", "relay/main.ts"] },
   { from: "sdk/mls/", to: ["sdk/transport/", "sdk/platform/", "sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts"] },
   { from: "sdk/store/", to: ["sdk/transport/", "sdk/platform/", "sdk/mls/", "sdk/client.ts", "sdk/manager.ts"] },

@@ -6,8 +6,8 @@ import {
   readKeyPackage,
   verifyKeyPackage,
 } from "../../proto/mod.ts";
-import { createError, type StaticError } from "../errors.ts";
-import { toStaticError } from "../faults.ts";
+import { createError, type StaticError } from "../base/errors.ts";
+import { toStaticError } from "../base/faults.ts";
 import type { Change } from "../mls/group.ts";
 import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package_message.ts";
 import type { Membership } from "./membership.ts";

@@ -12,9 +12,9 @@ import {
   verifyKeyPackage,
   WireError,
 } from "../../proto/mod.ts";
-import { toStaticError } from "../faults.ts";
+import { toStaticError } from "../base/faults.ts";
 import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package_message.ts";
-import { jitter } from "../runtime.ts";
+import { jitter } from "../base/runtime.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";

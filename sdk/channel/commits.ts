@@ -4,12 +4,12 @@
  * commit it was. One commit of ours is under way at a time.
  */
 import { equalBytes, type JoinRequestId, type RequestBody } from "../../proto/mod.ts";
-import { createDeferred } from "../deferred.ts";
-import { createError } from "../errors.ts";
-import { isCode, translating } from "../faults.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { createError } from "../base/errors.ts";
+import { isCode, translating } from "../base/faults.ts";
 import type { Change, PreparedCommit } from "../mls/group.ts";
-import { jitter, pause } from "../runtime.ts";
-import { Serial } from "../serial.ts";
+import { jitter, pause } from "../base/runtime.ts";
+import { Serial } from "../base/serial.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";

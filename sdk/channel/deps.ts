@@ -5,7 +5,7 @@ import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { MemberDeps } from "../mls/group.ts";
 import type { CredentialPolicy, MlsIdentity } from "../mls/leaf.ts";
 import { createCellPadding } from "../mls/padding.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/ports.ts";
 import type { ChannelStore } from "./records.ts";
 import type { Welcomes } from "./welcomes.ts";

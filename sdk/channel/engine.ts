@@ -9,11 +9,11 @@ import {
   type ChannelName,
   type NoticeEnvelope,
 } from "../../proto/mod.ts";
-import { createError, StaticError, TransportError } from "../errors.ts";
-import { isCode, toStaticError } from "../faults.ts";
+import { createError, StaticError, TransportError } from "../base/errors.ts";
+import { isCode, toStaticError } from "../base/faults.ts";
 import type { PreparedCommit } from "../mls/group.ts";
-import { jitter, pause } from "../runtime.ts";
-import { Serial } from "../serial.ts";
+import { jitter, pause } from "../base/runtime.ts";
+import { Serial } from "../base/serial.ts";
 import { Caretaker } from "./caretaker.ts";
 import { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";

@@ -4,9 +4,9 @@
  * unread and fetched again later, so that memory stays small while commits go on.
  */
 import type { AgentId, MessageId } from "../../proto/mod.ts";
-import type { StaticError } from "../errors.ts";
+import type { StaticError } from "../base/errors.ts";
 import type { Receipt } from "../mls/durable_group.ts";
-import { Serial } from "../serial.ts";
+import { Serial } from "../base/serial.ts";
 import type { SenderRecord } from "./records.ts";
 
 /** A decrypted message with what is known about it. */

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { parseAgentId, parseBinaryId } from "../../proto/mod.ts";
-import { createError } from "../errors.ts";
+import { createError } from "../base/errors.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 
 function item(sequence: number, bytes = 1): InboxItem {

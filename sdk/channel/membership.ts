@@ -4,14 +4,14 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { AgentId, ChannelId, ChannelName, NoticeBody } from "../../proto/mod.ts";
-import { createError, type StaticError } from "../errors.ts";
+import { createError, type StaticError } from "../base/errors.ts";
 import { createRules, isLeaveValid, isRejoinValid } from "../mls/channel_rules.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Group, PreparedCommit } from "../mls/group.ts";
 import { credentialOf, type MemberCredential } from "../mls/leaf.ts";
 import type { CommitSummary, Member } from "../mls/members.ts";
 import type { Outcome } from "../mls/receive.ts";
-import { pause } from "../runtime.ts";
+import { pause } from "../base/runtime.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import type { Entered } from "./entering.ts";

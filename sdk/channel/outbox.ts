@@ -4,9 +4,9 @@
  * commit of somebody else the message is sealed anew under the same id. Plaintext is in memory only.
  */
 import { binaryIdFromBytes, encodeMessageAad, limits, type MessageId } from "../../proto/mod.ts";
-import { createError, type StaticError } from "../errors.ts";
-import { isCode, toStaticError } from "../faults.ts";
-import { jitter, pause } from "../runtime.ts";
+import { createError, type StaticError } from "../base/errors.ts";
+import { isCode, toStaticError } from "../base/faults.ts";
+import { jitter, pause } from "../base/runtime.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";

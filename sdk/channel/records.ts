@@ -14,7 +14,7 @@ import {
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { TrustedKey } from "../mls/trust.ts";
 import type { RecordChange, RecordStore } from "../store/mod.ts";
-import { decodeFields, encodeFields } from "../stored_fields.ts";
+import { decodeFields, encodeFields } from "../base/stored_fields.ts";
 
 const version = 1;
 const [channels, trust, positions, counters] = ["channels", "trust", "positions", "counters"] as const;

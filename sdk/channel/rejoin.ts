@@ -2,13 +2,13 @@
  * The way back for a member that cannot follow the log any more: it asks, with the key of its old leaf, to be removed and
  * added again. Until a member answers it asks again from time to time. What was said in between is lost to it, and reported.
  */
-import { createDeferred } from "../deferred.ts";
-import { createError, type StaticError } from "../errors.ts";
-import { isCode, toStaticError } from "../faults.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { createError, type StaticError } from "../base/errors.ts";
+import { isCode, toStaticError } from "../base/faults.ts";
 import { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/leaf.ts";
 import { rejoinStatement } from "../../proto/mod.ts";
-import { jitter, pause } from "../runtime.ts";
+import { jitter, pause } from "../base/runtime.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import { writeEntered } from "./entering.ts";
 import { hashOfKeyPackage, type Membership } from "./membership.ts";

@@ -19,12 +19,12 @@ import {
   parseChannelName,
 } from "../../proto/mod.ts";
 import { invitesKind } from "../channel/records.ts";
-import { createError, type StaticError } from "../errors.ts";
-import type { Runtime } from "../runtime.ts";
+import { createError, type StaticError } from "../base/errors.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/ports.ts";
-import { Serial } from "../serial.ts";
+import { Serial } from "../base/serial.ts";
 import type { RecordStore } from "../store/mod.ts";
-import { decodeFields, encodeFields } from "../stored_fields.ts";
+import { decodeFields, encodeFields } from "../base/stored_fields.ts";
 
 /** How long, and how often, an invite is good. */
 export interface InviteOptions {

@@ -14,7 +14,7 @@ import {
   type ReplyBody,
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
-import { StaticError } from "../errors.ts";
+import { StaticError } from "../base/errors.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
 import { InviteBook } from "./invite_book.ts";
 

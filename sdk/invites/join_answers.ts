@@ -6,9 +6,9 @@ import type { ChannelId, JoinRequestId, NoticeBody } from "../../proto/mod.ts";
 import type { Agent } from "../agent.ts";
 import { type Applicant, changeFor, judgeApplicant, readApplicant } from "../channel/adding.ts";
 import type { ChannelEngine } from "../channel/engine.ts";
-import { createError, StaticError, TransportError } from "../errors.ts";
-import { toStaticError } from "../faults.ts";
-import { jitter } from "../runtime.ts";
+import { createError, StaticError, TransportError } from "../base/errors.ts";
+import { toStaticError } from "../base/faults.ts";
+import { jitter } from "../base/runtime.ts";
 import type { InviteBook } from "./invite_book.ts";
 
 type JoinRequest = NoticeBody<"DeliverJoinRequest">;

@@ -17,11 +17,11 @@ import {
 import type { Agent } from "../agent.ts";
 import type { ChannelEngine } from "../channel/engine.ts";
 import type { Welcome } from "../channel/welcomes.ts";
-import { createDeferred } from "../deferred.ts";
-import { createError, type StaticError, TransportError } from "../errors.ts";
-import { isCode, toStaticError, translating } from "../faults.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { createError, type StaticError, TransportError } from "../base/errors.ts";
+import { isCode, toStaticError, translating } from "../base/faults.ts";
 import type { OwnKeyPackage } from "../mls/leaf.ts";
-import { decodeFields, encodeFields } from "../stored_fields.ts";
+import { decodeFields, encodeFields } from "../base/stored_fields.ts";
 
 const [kind, version] = ["joining", 1] as const;
 /** Of one attempt; each request is refused once. */

@@ -1,11 +1,11 @@
 /** Who this agent is: the identity that its user chose and an Ed25519 key that is made once and never leaves the store. */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { equalBytes, limits } from "../../proto/mod.ts";
-import { createError } from "../errors.ts";
+import { createError } from "../base/errors.ts";
 import type { MlsIdentity } from "../mls/leaf.ts";
-import type { Runtime } from "../runtime.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { RecordStore } from "../store/mod.ts";
-import { decodeFields, encodeFields } from "../stored_fields.ts";
+import { decodeFields, encodeFields } from "../base/stored_fields.ts";
 
 const [kind, id, version] = ["identity", "self", 1] as const;
 const seedBytes = 32;

@@ -10,11 +10,11 @@ import { defaultSuiteId } from "../mls/crypto/suite.ts";
 import { MlsFault } from "../mls/codec.ts";
 import { restoreKeyPackage } from "../mls/key_package_message.ts";
 import { createKeyPackage, type MlsIdentity, type OwnKeyPackage } from "../mls/leaf.ts";
-import type { Runtime } from "../runtime.ts";
-import { Serial } from "../serial.ts";
+import type { Runtime } from "../base/runtime.ts";
+import { Serial } from "../base/serial.ts";
 import type { ConnectionInfo, RelaySession } from "../session/ports.ts";
 import type { RecordChange, RecordStore } from "../store/mod.ts";
-import { decodeFields, encodeFields } from "../stored_fields.ts";
+import { decodeFields, encodeFields } from "../base/stored_fields.ts";
 
 const [kind, version] = ["keypackages", 1] as const;
 const dayMs = 24 * 60 * 60 * 1000;

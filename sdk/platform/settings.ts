@@ -6,7 +6,7 @@ import { readFile, stat } from "node:fs/promises";
 import { homedir, platform } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { createError } from "../errors.ts";
+import { createError } from "../base/errors.ts";
 import type { PlatformSettings } from "./platform.ts";
 
 /** Far more than it ever has. */

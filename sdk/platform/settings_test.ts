@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { StaticError } from "../errors.ts";
+import { StaticError } from "../base/errors.ts";
 import { credentialsPath, readSettings } from "./settings.ts";
 
 /** With these variables and no others of ours, and with this credentials file if one is given. */

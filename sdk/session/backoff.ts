@@ -2,7 +2,7 @@
  * How long to wait before the next attempt: doubling, with jitter so that the clients of a restarted relay do not come back
  * at once, and never before the time that the relay itself named.
  */
-import type { StaticError } from "../errors.ts";
+import type { StaticError } from "../base/errors.ts";
 
 export interface BackoffOptions {
   readonly minMs: number;

@@ -2,7 +2,7 @@
  * Bounds what is under way: so many requests at once, so many more that wait for their turn, in order. Closed while there is
  * no connection.
  */
-import { createError } from "../errors.ts";
+import { createError } from "../base/errors.ts";
 
 export interface CallGateOptions {
   readonly underWay: number;

@@ -20,7 +20,7 @@ import {
   type RequestBody,
   WireError,
 } from "../../proto/mod.ts";
-import { createError, errorFromRelay, StaticError } from "../errors.ts";
+import { createError, errorFromRelay, StaticError } from "../base/errors.ts";
 import type { Outlet, OutletEvents, ThreadedStream } from "../transport/outlet.ts";
 import type { CellStream } from "../transport/transport.ts";
 import type { Cover } from "./cover.ts";

@@ -1,6 +1,6 @@
 /** Cover traffic as the user may ask for it: a profile by its name, or mode and interval, and what it may cost. */
 import { type BudgetPeriod, type CoverBudgetOptions, type CoverMode, limits } from "../../proto/mod.ts";
-import { createError } from "../errors.ts";
+import { createError } from "../base/errors.ts";
 
 /** Cover traffic by name. What each costs and protects against is in `docs/traffic.md`, measured. */
 export type CoverProfile = "off" | "light" | "standard" | "strong" | "swift";

@@ -3,7 +3,7 @@
  * everything travels under the session's cover.
  */
 import { agentIdOf, authenticationStatement, protocolVersion, type ReplyBody } from "../../proto/mod.ts";
-import { createError } from "../errors.ts";
+import { createError } from "../base/errors.ts";
 import type { Connection } from "./connection.ts";
 import type { Cover } from "./cover.ts";
 import type { SessionOptions } from "./options.ts";

@@ -1,5 +1,5 @@
 /** From what a user writes to a session: fills in what was not given from the platform's settings, and puts the parts together. */
-import { createError } from "../errors.ts";
+import { createError } from "../base/errors.ts";
 import type { Platform, PlatformSettings } from "../platform/platform.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
 import { type CellTap, tapped } from "../transport/tap.ts";

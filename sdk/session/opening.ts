@@ -3,7 +3,7 @@
  * Remembers which way failed and which token was refused, for the next time.
  */
 import type { NoticeEnvelope } from "../../proto/mod.ts";
-import { createError, StaticError } from "../errors.ts";
+import { createError, StaticError } from "../base/errors.ts";
 import { parseEndpoints, type Way, waysTo } from "../transport/endpoint.ts";
 import { reasonOf } from "../transport/reason.ts";
 import { Connection } from "./connection.ts";

@@ -3,7 +3,7 @@
  * the token, heartbeats and reconnecting happen behind it; channels only hear that it is online again and catch up.
  */
 import type { AgentId, CallName, NoticeEnvelope, RelayLimits, ReplyBody, RequestBody } from "../../proto/mod.ts";
-import type { StaticError } from "../errors.ts";
+import type { StaticError } from "../base/errors.ts";
 
 export interface RelaySession {
   readonly agentId: AgentId;

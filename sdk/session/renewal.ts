@@ -2,7 +2,7 @@
  * A fresh token for the open session, well before the old one expires: without it the relay ends the session at that moment.
  * Times are the relay's own (`expiresAtMs` against `relayTimeMs`), so the local clock plays no part.
  */
-import type { StaticError } from "../errors.ts";
+import type { StaticError } from "../base/errors.ts";
 import { Backoff } from "./backoff.ts";
 import type { TokenSource } from "./tokens.ts";
 

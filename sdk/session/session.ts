@@ -12,7 +12,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../proto/mod.ts";
-import { createError, StaticError } from "../errors.ts";
+import { createError, StaticError } from "../base/errors.ts";
 import { Backoff } from "./backoff.ts";
 import { CallGate } from "./call_gate.ts";
 import type { Connection } from "./connection.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { type ChannelId, errorCodes, type MessageId, parseBinaryId, parseChannelId } from "../../proto/mod.ts";
-import { StaticError } from "../errors.ts";
+import { StaticError } from "../base/errors.ts";
 import type { CellStream } from "../transport/transport.ts";
 import { type CoverStop, parseCover } from "./cover.ts";
 import { Bench } from "./testing/bench.ts";

@@ -1,5 +1,5 @@
 /** Work that several wait for at once. Whoever loses interest leaves; when the last has left, the work itself is given up. */
-import { createDeferred } from "../deferred.ts";
+import { createDeferred } from "../base/deferred.ts";
 
 interface Round<T> {
   readonly result: Promise<T>;

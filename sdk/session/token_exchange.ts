@@ -1,6 +1,6 @@
 /** `POST {apiUrl}/v1/tokens`: an API key for a JWT. The key goes into one header of one request and nowhere else. */
 import { parseApiKey } from "../../proto/mod.ts";
-import { createError, type StaticError } from "../errors.ts";
+import { createError, type StaticError } from "../base/errors.ts";
 import { readBoundedText } from "../transport/bounded_text.ts";
 import type { HttpClient } from "../transport/transport.ts";
 

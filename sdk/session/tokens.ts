@@ -4,8 +4,8 @@
  * clock does not matter; and an API that is down does not matter while a token is still good.
  */
 import { limits } from "../../proto/mod.ts";
-import { createDeferred } from "../deferred.ts";
-import { createError, StaticError } from "../errors.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { createError, StaticError } from "../base/errors.ts";
 import { SharedWork } from "./shared_work.ts";
 import { lifetimeMsOf } from "./jwt.ts";
 import { type ExchangeDeps, exchangeKey, parseApiUrl } from "./token_exchange.ts";

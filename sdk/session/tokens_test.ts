@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { encodeApiKey, encodeBase64url } from "../../proto/mod.ts";
 import { SimulatedClock } from "../../tests/support/mod.ts";
-import { StaticError } from "../errors.ts";
+import { StaticError } from "../base/errors.ts";
 import type { HttpClient } from "../transport/transport.ts";
 import { createTokenSource, type TokenOptions, type TokenSource } from "./tokens.ts";
 

@@ -1,5 +1,5 @@
 /** The user's `tls` option, read and checked. */
-import { createError } from "../errors.ts";
+import { createError } from "../base/errors.ts";
 import type { Trust } from "../transport/transport.ts";
 
 /** Whom to believe beyond what the runtime trusts by itself. */

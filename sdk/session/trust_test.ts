@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { createCertificate } from "../../tests/support/mod.ts";
-import { StaticError } from "../errors.ts";
+import { StaticError } from "../base/errors.ts";
 import { readTrust, type TlsOptions } from "./trust.ts";
 
 const { cert } = await createCertificate();

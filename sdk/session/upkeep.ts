@@ -1,6 +1,6 @@
 /** What an open session does by itself: heartbeats and renewal of its token. */
 import type { RelayLimits } from "../../proto/mod.ts";
-import { createError } from "../errors.ts";
+import { createError } from "../base/errors.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { type Online, toError } from "./opening.ts";
 import type { SessionDeps } from "./options.ts";

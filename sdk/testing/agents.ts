@@ -2,9 +2,9 @@
 export { Agent } from "../agent.ts";
 export { newChannelRecord, putChannel } from "../channel/records.ts";
 export { connectAgent } from "../client.ts";
-export { createError, errorFromRelay, StaticError } from "../errors.ts";
+export { createError, errorFromRelay, StaticError } from "../base/errors.ts";
 export { openIdentity } from "../keys/identity.ts";
 export { createSignatures, portableSignatures, type Signatures } from "../mls/crypto/signatures.ts";
-export type { Runtime } from "../runtime.ts";
+export type { Runtime } from "../base/runtime.ts";
 export type { ConnectionInfo, RelaySession, SessionState } from "../session/ports.ts";
 export { createMemoryDisk, type MemoryDisk, openMemory, RecordStore } from "../store/mod.ts";

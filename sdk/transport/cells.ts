@@ -2,7 +2,7 @@
  * Cells over `CellUp` and `CellDown`, for runtimes whose only network is `fetch`: each cell up is a call of its own, and one
  * call streams the cells down. A secret link id, made here, ties them together. Connect protocol, binary: sizes stay fixed.
  */
-import { createError } from "../errors.ts";
+import { createError } from "../base/errors.ts";
 import { readBoundedText } from "./bounded_text.ts";
 import { streamEndOf } from "./connect_error.ts";
 import {

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { createRandom, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
-import { StaticError } from "../errors.ts";
+import { StaticError } from "../base/errors.ts";
 import { createCellsConnector } from "./cells.ts";
 import { encodeCellFrames, encodeFrame } from "./frames.ts";
 import type { CellStream } from "./transport.ts";

@@ -2,7 +2,7 @@
  * Where a relay is and which ways lead there. `quic://` means the UDP port first and TCP when that fails; `grpc://` and
  * `https://` mean TCP. A relay's two default ports belong together; any other number is taken to be the same for both.
  */
-import { createError } from "../errors.ts";
+import { createError } from "../base/errors.ts";
 import type { Connector, Target, TransportName, Trust } from "./transport.ts";
 
 /** `grpc` is whatever this runtime can do on the relay's TCP port. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { StaticError } from "../errors.ts";
+import { StaticError } from "../base/errors.ts";
 import { parseEndpoints, type TransportChoice, waysTo } from "./endpoint.ts";
 import type { Connector, TransportName } from "./transport.ts";
 

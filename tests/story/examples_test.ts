@@ -4,7 +4,7 @@ import { type Channel, type ConnectOptions, type StaticClient } from "../../sdk/
 import { startStack } from "../sdk/stack.ts";
 import { name, read, Stage, until } from "../scenario/support/stage.ts";
 
-const files = ["sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts", "sdk/errors.ts"];
+const files = ["sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts", "sdk/base/errors.ts"];
 const sdk = new URL("../../sdk/mod.ts", import.meta.url).href;
 
 type Example = (...args: never[]) => unknown;

@@ -1,5 +1,5 @@
 /** The session layer, for tests that run it against a real relay without channels on top. */
-export { StaticError } from "../../errors.ts";
+export { StaticError } from "../../base/errors.ts";
 export type { Platform } from "../../platform/platform.ts";
 export { openRelaySession, type RelayOptions } from "../open_session.ts";
 export type { RelaySession } from "../ports.ts";

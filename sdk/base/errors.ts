@@ -2,7 +2,7 @@
  * Everything that the SDK throws. The class says what kind of thing went wrong, `code` is from the closed list of the wire
  * contract, and the message says what to do next.
  */
-import { type ErrorBody, type ErrorClass, type ErrorCode, errorCodes, isErrorCode } from "../proto/mod.ts";
+import { type ErrorBody, type ErrorClass, type ErrorCode, errorCodes, isErrorCode } from "../../proto/mod.ts";
 
 /** What an error may carry beside its code and text. */
 export interface StaticErrorOptions {

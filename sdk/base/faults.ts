@@ -1,8 +1,8 @@
 /** Faults of the layers below, as the errors that users see: the class and code of the interface, and what to do next. */
-import { WireError } from "../proto/mod.ts";
+import { WireError } from "../../proto/mod.ts";
 import { createError, StaticError } from "./errors.ts";
-import { MlsFault } from "./mls/codec.ts";
-import { StoreError } from "./store/mod.ts";
+import { MlsFault } from "../mls/codec.ts";
+import { StoreError } from "../store/mod.ts";
 
 /** `action` is what failed, as in "Cannot join"; errors that are complete pass through unchanged. */
 export function toStaticError(fault: unknown, action: string): StaticError {
