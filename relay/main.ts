@@ -6,7 +6,7 @@ import { ConfigError, configFromEnvironment } from "./config.ts";
 import { EngineError } from "./engine/mod.ts";
 import { PortTaken } from "./operations/ports.ts";
 import { untilAskedToStop } from "./operations/stop_signals.ts";
-import { startRelay } from "./service.ts";
+import { startRelay } from "./start_relay.ts";
 
 try {
   // Asked for before anything runs, so that no moment is left in which a signal would simply end the process.

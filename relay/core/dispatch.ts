@@ -1,6 +1,6 @@
 /** From an envelope to its handler. */
 import type { CallName, ClientEnvelope, ReplyBody } from "../../proto/mod.ts";
-import type { AgentAsker, Asker, Core, Handler } from "./core.ts";
+import type { AgentAsker, Asker, Core, Handler } from "./request_handler.ts";
 import { Refusal } from "./refusal.ts";
 import * as channel from "./requests/channel_requests.ts";
 import * as commit from "./requests/commit_requests.ts";

@@ -6,7 +6,7 @@ import type { AgentId, GapReason } from "../../proto/mod.ts";
 import type { Entry } from "../engine/engine.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
-import type { CoreDeps } from "./ports.ts";
+import type { CoreDeps } from "./deps.ts";
 
 /** Trimming fewer entries than this waits until everything is taken. */
 const worthTrimming = 256;

@@ -23,7 +23,7 @@ import {
 } from "../../proto/mod.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
-import type { CoreDeps, EndReason, Link, RelaySession } from "./ports.ts";
+import type { CoreDeps, EndReason, Link, RelaySession } from "./deps.ts";
 import { Refusal } from "./refusal.ts";
 import type { DeliverySink, ReadingEnd, Subscription } from "./subscription.ts";
 

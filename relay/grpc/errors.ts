@@ -8,7 +8,7 @@ import {
   isErrorCode,
   WireError,
 } from "../../proto/mod.ts";
-import type { EndReason } from "../core/ports.ts";
+import type { EndReason } from "../core/deps.ts";
 
 export function toConnectError(body: ErrorBody): ConnectError {
   const code: Code = errorCodes[isErrorCode(body.code) ? body.code : "internal"].grpc;

@@ -1,8 +1,8 @@
 /** What the relay tells Prometheus. Everything is read at the time of the scrape; `docs/relay.md` lists the same names. */
 import type { Meter } from "../core/meter.ts";
-import type { RelayStats } from "../core/relay.ts";
+import type { RelayStats } from "../core/relay_core.ts";
 import type { QuotaStats } from "../quota/leased_quota.ts";
-import type { RelayServerStats } from "../server.ts";
+import type { RelayServerStats } from "../edge.ts";
 
 export interface Metric {
   readonly name: string;

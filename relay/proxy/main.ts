@@ -12,7 +12,7 @@ import {
   type ProxyEnvironment,
   readCertificate,
 } from "./config.ts";
-import { createRemoteUpstream } from "./remote.ts";
+import { createRemoteUpstream } from "./remote_upstream.ts";
 import { createRelayService } from "../grpc/service.ts";
 
 /** One address may be a whole company behind a translator; the relay has its own limits. */

@@ -5,7 +5,7 @@
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { Lease } from "../../proto/lease.ts";
-import type { Quota, Reservation } from "../core/ports.ts";
+import type { Quota, Reservation } from "../core/deps.ts";
 import type { Charge, HeldLease, LeaseBook } from "../engine/engine.ts";
 import { describeFailure, type Log } from "../operations/log.ts";
 import { AccountLeases, type ActiveLease, isUsable } from "./account_leases.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertGreater, assertLess, assertLessOrEqual } from "@std/assert";
 import { parseAccountId } from "../../proto/mod.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
-import type { Reservation } from "../core/ports.ts";
+import type { Reservation } from "../core/deps.ts";
 import type { Charge, LeaseBook, LeaseState } from "../engine/engine.ts";
 import type { LogFields } from "../operations/log.ts";
 import type { LeaseApi } from "./lease_api.ts";

@@ -5,11 +5,11 @@
 import { type AccountId, type CoverBudgetOptions, parseAccountId } from "../../proto/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "../core/config.ts";
 import { createMeter, type Meter } from "../core/meter.ts";
-import type { CoreEvent, Quota } from "../core/ports.ts";
-import { createRelayCore, type RelayStats } from "../core/relay.ts";
+import type { CoreEvent, Quota } from "../core/deps.ts";
+import { createRelayCore, type RelayStats } from "../core/relay_core.ts";
 import { openSqliteEngine } from "../engine/mod.ts";
-import { type RelayServer, startRelayServer } from "../server.ts";
-import { verifyEd25519 } from "../signatures.ts";
+import { type RelayServer, startRelayServer } from "../edge.ts";
+import { verifyEd25519 } from "../ed25519.ts";
 
 export interface TestRelayOptions {
   /** A file, or nothing for an engine in memory. */

@@ -4,7 +4,7 @@
  */
 import { decodeProtectedHeader, errors, jwtVerify } from "jose";
 import { limits, parseAccountId } from "../../proto/mod.ts";
-import type { TokenVerifier, VerifiedToken } from "../core/ports.ts";
+import type { TokenVerifier, VerifiedToken } from "../core/deps.ts";
 import type { TokenKeys } from "./token_keys.ts";
 
 const algorithm = "EdDSA";

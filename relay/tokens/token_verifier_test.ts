@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWTHeaderParameters, SignJWT } from "jose";
-import type { TokenVerifier } from "../core/ports.ts";
+import type { TokenVerifier } from "../core/deps.ts";
 import { createTokenKeys, KeysUnavailable } from "./token_keys.ts";
 import { createTokenVerifier } from "./token_verifier.ts";
 

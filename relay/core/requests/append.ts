@@ -1,7 +1,7 @@
 /** Adding to a log, with the engine's verdict turned into an answer. */
 import type { Appended, NewEntry } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
-import type { Core } from "../core.ts";
+import type { Core } from "../request_handler.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 
 export interface Settled extends Appended {

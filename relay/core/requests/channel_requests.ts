@@ -8,8 +8,8 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
-import type { AgentAsker } from "../core.ts";
-import { openAsMember } from "../membership.ts";
+import type { AgentAsker } from "../request_handler.ts";
+import { openAsMember } from "./channel_access.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import { appendSettled } from "./append.ts";
 

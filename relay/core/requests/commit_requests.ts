@@ -11,9 +11,9 @@ import {
 } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
 import type { Room } from "../../engine/engine.ts";
-import type { AgentAsker, Core } from "../core.ts";
+import type { AgentAsker, Core } from "../request_handler.ts";
 import { encodeStored } from "../entry_body.ts";
-import { openAsMember } from "../membership.ts";
+import { openAsMember } from "./channel_access.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import { appendSettled, type Settled } from "./append.ts";
 import { epochConflict } from "./channel_requests.ts";

@@ -1,8 +1,8 @@
 /** Reading a channel: subscriptions and acknowledgements. */
 import type { ReplyBody, RequestBody } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
-import type { AgentAsker } from "../core.ts";
-import { openAsReader } from "../membership.ts";
+import type { AgentAsker } from "../request_handler.ts";
+import { openAsReader } from "./channel_access.ts";
 import { Refusal } from "../refusal.ts";
 import { Subscription } from "../subscription.ts";
 import { rejoinNotice } from "./invite_requests.ts";

@@ -18,9 +18,9 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
-import type { AgentAsker, Core } from "../core.ts";
+import type { AgentAsker, Core } from "../request_handler.ts";
 import { isSameKeyPackage, type JoinRequest, type PendingRequest, type RejoinRequest } from "../join_requests.ts";
-import { openAsMember } from "../membership.ts";
+import { openAsMember } from "./channel_access.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import { epochConflict } from "./channel_requests.ts";
 import { checkOwn } from "./key_package_requests.ts";

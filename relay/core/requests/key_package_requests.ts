@@ -9,8 +9,8 @@ import {
   verifyKeyPackage,
 } from "../../../proto/mod.ts";
 import type { PooledKeyPackage } from "../../engine/engine.ts";
-import type { AgentAsker, Core } from "../core.ts";
-import { openAsMember } from "../membership.ts";
+import type { AgentAsker, Core } from "../request_handler.ts";
+import { openAsMember } from "./channel_access.ts";
 import { Refusal } from "../refusal.ts";
 
 /** Signatures verified before others have their turn: each takes about a millisecond. */

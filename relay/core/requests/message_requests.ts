@@ -8,10 +8,10 @@ import {
 } from "../../../proto/mod.ts";
 import type { Charge } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
-import type { AgentAsker } from "../core.ts";
+import type { AgentAsker } from "../request_handler.ts";
 import { encodeMessageBody } from "../entry_body.ts";
-import { openAsMember } from "../membership.ts";
-import type { Reservation } from "../ports.ts";
+import { openAsMember } from "./channel_access.ts";
+import type { Reservation } from "../deps.ts";
 import { Refusal } from "../refusal.ts";
 import { appendSettled } from "./append.ts";
 import { epochConflict } from "./channel_requests.ts";

@@ -9,8 +9,8 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { AgentAsker, Asker } from "../core.ts";
-import type { EndReason, VerifiedToken } from "../ports.ts";
+import type { AgentAsker, Asker } from "../request_handler.ts";
+import type { EndReason, VerifiedToken } from "../deps.ts";
 import { Refusal } from "../refusal.ts";
 import type { Agent, Session } from "../session.ts";
 

@@ -19,8 +19,8 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { EndReason, Link, RelaySession, Transport } from "../ports.ts";
-import type { RelayCore } from "../relay.ts";
+import type { EndReason, Link, RelaySession, Transport } from "../deps.ts";
+import type { RelayCore } from "../relay_core.ts";
 
 export const testOrigin = "quic://localhost:4433";
 

@@ -13,8 +13,8 @@ import {
   limits,
   WireError,
 } from "../../proto/mod.ts";
-import type { EndReason, Link, RelaySession, Transport } from "../core/ports.ts";
-import type { SessionHost } from "./session_host.ts";
+import type { EndReason, Link, RelaySession, Transport } from "../core/deps.ts";
+import type { SessionHost } from "./link_host.ts";
 
 export interface CellTransport {
   readonly transport: Transport;

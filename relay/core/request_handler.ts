@@ -5,8 +5,8 @@ import type { Channel } from "./channel.ts";
 import type { Channels } from "./channels.ts";
 import type { CoreConfig } from "./config.ts";
 import type { JoinRequests } from "./join_requests.ts";
-import type { CoreDeps } from "./ports.ts";
-import type { HourlyRate } from "./rates.ts";
+import type { CoreDeps } from "./deps.ts";
+import type { HourlyRate } from "./hourly_rate.ts";
 import type { Agent, Session } from "./session.ts";
 
 export interface Core {

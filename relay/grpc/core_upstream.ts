@@ -1,8 +1,8 @@
 /** The proxy inside the relay: its sessions are links of the core in this process. */
 import { decodeRelayEnvelope } from "../../proto/mod.ts";
-import type { EndReason, Link } from "../core/ports.ts";
-import { CellSession } from "../listeners/cell_session.ts";
-import type { SessionHost } from "../listeners/session_host.ts";
+import type { EndReason, Link } from "../core/deps.ts";
+import { CellSession } from "../cells/cell_session.ts";
+import type { SessionHost } from "../cells/link_host.ts";
 import type { TypedClient, TypedLink, Upstream } from "./upstream.ts";
 
 export function createEmbeddedUpstream(host: SessionHost): Upstream {

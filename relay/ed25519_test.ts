@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { verifyEd25519 } from "./signatures.ts";
+import { verifyEd25519 } from "./ed25519.ts";
 
 Deno.test("verifyEd25519() accepts what an independent implementation signed, and nothing that was changed", () => {
   const secretKey = ed25519.utils.randomSecretKey();

@@ -12,7 +12,7 @@ import {
   limits,
   type RelayEnvelope,
 } from "../../proto/mod.ts";
-import { CellSplitter } from "./cell_splitter.ts";
+import { CellSplitter } from "../cells/cell_splitter.ts";
 import { type RemoteRelay, RemoteStream } from "./remote_stream.ts";
 import type { CellClient, CellPipe, TypedClient, TypedLink, Upstream } from "../grpc/upstream.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { HourlyRate } from "./rates.ts";
+import { HourlyRate } from "./hourly_rate.ts";
 
 const hourMs = 60 * 60 * 1000;
 

@@ -4,13 +4,13 @@
  */
 import { CoverBudget, type CoverBudgetOptions } from "../proto/mod.ts";
 import type { CoreConfig } from "./core/config.ts";
-import type { CoreDeps, Link, RelaySession } from "./core/ports.ts";
+import type { CoreDeps, Link, RelaySession } from "./core/deps.ts";
 import { Admission, type ServerStats } from "../server/http2/mod.ts";
 import type { Certificate } from "./listeners/certificate.ts";
 import { type GrpcListener, listenGrpc } from "./grpc/listener.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
-import type { SessionHost } from "./listeners/session_host.ts";
-import { createEmbeddedUpstream } from "./grpc/embedded.ts";
+import type { SessionHost } from "./cells/link_host.ts";
+import { createEmbeddedUpstream } from "./grpc/core_upstream.ts";
 import { createRelayService, type ProxyStats, type RelayService } from "./grpc/service.ts";
 
 export interface RelayServerOptions {
