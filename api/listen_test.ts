@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { eventually } from "../tests/api/harness.ts";
+import { eventually } from "../tests/support/api/harness.ts";
 import { createCertificate, installed, testWhen } from "../tests/support/mod.ts";
 import { type Listener, listenPlain, listenTls } from "./listen.ts";
 

@@ -6,8 +6,8 @@
  * `deno run -A bench/e2e.ts [members …]`; without members, `2 10 50 100`. `0` skips the channels.
  */
 import { ChannelManager, type ConnectOptions } from "../sdk/mod.ts";
-import { createProject } from "../tests/runtime/bundle.ts";
-import { type Stack, startStack } from "../tests/sdk/stack.ts";
+import { createProject } from "../tools/bundle.ts";
+import { type Stack, startStack } from "../tests/support/stack.ts";
 import type { Command } from "./e2e/agent.ts";
 import { reportRatio } from "./ratio.ts";
 import { linesOf } from "./relay/lines.ts";

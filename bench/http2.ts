@@ -2,9 +2,9 @@
  * CPU time of the server for each gRPC operation of 4 KiB messages, beside connect-node on `node:http2` under Node, in
  * one run with one client (connect-node): `deno run -A bench/http2.ts`. Wall time would measure the client.
  */
-import { linesOf, ServerProcess } from "../tests/http2/support/server_process.ts";
+import { linesOf, ServerProcess } from "../tests/support/http2/server_process.ts";
 import { reportRatio } from "./ratio.ts";
-import { installNodePeers } from "../tests/http2/support/node_peers.ts";
+import { installNodePeers } from "../tests/support/http2/node_peers.ts";
 
 const messageBytes = 4_096;
 const rounds = 3;

@@ -1,5 +1,5 @@
 /** Runs a benchmark in Node: `deno run -A bench/in_node.ts bench/aes.ts`. */
-import { createProject } from "../tests/runtime/bundle.ts";
+import { createProject } from "../tools/bundle.ts";
 
 const [file = "bench/aes.ts"] = Deno.args;
 const project = await createProject();

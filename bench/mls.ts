@@ -178,7 +178,7 @@ function targetOf(name: string): number | undefined {
 }
 
 async function measureInNode(): Promise<void> {
-  const { createProject } = await import("../tests/runtime/bundle.ts");
+  const { createProject } = await import("../tools/bundle.ts");
   await using project = await createProject();
   const bundle = await project.bundle(new URL(import.meta.url), "node");
   const args = [bundle, ...sizes.map(String)];

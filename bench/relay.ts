@@ -5,7 +5,7 @@
  */
 import { grantedToken } from "../relay/testing/open_relay.ts";
 import { installed } from "../tests/support/mod.ts";
-import { createProject } from "../tests/runtime/bundle.ts";
+import { createProject } from "../tools/bundle.ts";
 import { reportRatio } from "./ratio.ts";
 import { Child } from "./relay/child.ts";
 

@@ -3,7 +3,7 @@
  * and need no permission to read files.
  */
 import { build, type Plugin } from "esbuild";
-import { createProject } from "../tests/runtime/bundle.ts";
+import { createProject } from "./bundle.ts";
 
 export type WorkerRuntime = "deno" | "node" | "browser";
 

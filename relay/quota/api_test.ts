@@ -14,7 +14,7 @@ import {
   type SignedUp,
   startTestApi,
   type TestApi,
-} from "../../tests/api/harness.ts";
+} from "../../tests/support/api/harness.ts";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";
 import { createApiClient } from "../operations/api_client.ts";
 import { Secret } from "../operations/secret.ts";

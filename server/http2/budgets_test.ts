@@ -1,6 +1,6 @@
 // What a peer may cost before it is stopped, and what must not stop an honest one. Time is simulated.
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
-import { Peer } from "../../tests/http2/support/peer.ts";
+import { Peer } from "../../tests/support/http2/peer.ts";
 import {
   block,
   bytes,
@@ -20,7 +20,7 @@ import {
   settings,
   settingsAck,
   windowUpdate,
-} from "../../tests/http2/support/wire.ts";
+} from "../../tests/support/http2/wire.ts";
 import { RateBudget } from "./budgets.ts";
 import type { Handler } from "./handler.ts";
 

@@ -1,6 +1,6 @@
 // Flow control and back-pressure, both ways (RFC 9113 §§ 5.2, 6.9).
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Peer } from "../../tests/http2/support/peer.ts";
+import { Peer } from "../../tests/support/http2/peer.ts";
 import {
   bytes,
   code,
@@ -14,7 +14,7 @@ import {
   rstStream,
   settings,
   windowUpdate,
-} from "../../tests/http2/support/wire.ts";
+} from "../../tests/support/http2/wire.ts";
 import { StreamAborted } from "./errors.ts";
 import type { Handler, ServerRequest, ServerResponse } from "./handler.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { bytes, concat, ping, preface } from "../../tests/http2/support/wire.ts";
+import { bytes, concat, ping, preface } from "../../tests/support/http2/wire.ts";
 import { ConnectionError } from "./errors.ts";
 import { FrameReader } from "./frame_reader.ts";
 

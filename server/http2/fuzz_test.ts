@@ -13,7 +13,7 @@ import {
   settings,
   settingsAck,
   uint32,
-} from "../../tests/http2/support/wire.ts";
+} from "../../tests/support/http2/wire.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { defaultBudgets } from "./budgets.ts";
 import { Connection } from "./connection.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { concat } from "../../tests/http2/support/wire.ts";
+import { concat } from "../../tests/support/http2/wire.ts";
 import { Outbox } from "./outbox.ts";
 
 Deno.test("Outbox hands everything of one turn over in one piece and says when the peer is slow", () => {

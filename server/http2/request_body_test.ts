@@ -1,5 +1,5 @@
 import { assertEquals, assertLess, assertRejects } from "@std/assert";
-import { bytes } from "../../tests/http2/support/wire.ts";
+import { bytes } from "../../tests/support/http2/wire.ts";
 import { RequestBody } from "./request_body.ts";
 
 function body(): { body: RequestBody; taken: () => number; dropped: () => number } {

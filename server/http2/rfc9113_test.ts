@@ -1,7 +1,7 @@
 // RFC 9113 §§ 3-8, requirement by requirement: what a server must answer to each violation, written frame by frame. The
 // catalogue follows h2spec's; the names are the requirements.
 import { assert, assertEquals } from "@std/assert";
-import { okHandler, Peer } from "../../tests/http2/support/peer.ts";
+import { okHandler, Peer } from "../../tests/support/http2/peer.ts";
 import {
   block,
   type Bytes,
@@ -28,7 +28,7 @@ import {
   type,
   uint32,
   windowUpdate,
-} from "../../tests/http2/support/wire.ts";
+} from "../../tests/support/http2/wire.ts";
 
 const eight = bytes(1, 2, 3, 4, 5, 6, 7, 8);
 const open = flag.END_HEADERS;

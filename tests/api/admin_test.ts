@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import { readConfig, runAdmin } from "../../api/mod.ts";
-import { anyBackend, eventually, signUp, startTestApi, testEnvironment } from "./harness.ts";
+import { anyBackend, eventually, signUp, startTestApi, testEnvironment } from "../support/api/harness.ts";
 
 const minuteMs = 60_000;
 

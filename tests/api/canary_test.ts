@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { encodeApiKey } from "../../proto/mod.ts";
 import { postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
-import { signUp, testEnvironment } from "./harness.ts";
-import { startProcess } from "./process.ts";
+import { signUp, testEnvironment } from "../support/api/harness.ts";
+import { startProcess } from "../support/api/process.ts";
 
 const canary = "canary-7f3a9c";
 

@@ -6,7 +6,7 @@ import { requestGuarantees } from "./contract/requests.ts";
 import { tokenGuarantees } from "./contract/tokens.ts";
 import { concurrencyGuarantees } from "./contract/concurrency.ts";
 import { usageGuarantees } from "./contract/usage.ts";
-import { backends, startTestApi } from "./harness.ts";
+import { backends, startTestApi } from "../support/api/harness.ts";
 
 const contract = {
   ...accountGuarantees,

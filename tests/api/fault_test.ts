@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
-import { anyBackend, eventually, startTestApi } from "./harness.ts";
+import { anyBackend, eventually, startTestApi } from "../support/api/harness.ts";
 
 testWhen(
   postgresInstalled,

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { encodeApiKey } from "../../proto/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
-import { type Answer, anyBackend, signUp, startTestApi } from "./harness.ts";
+import { type Answer, anyBackend, signUp, startTestApi } from "../support/api/harness.ts";
 
 const unknownKey = encodeApiKey({ environment: "live", lookup: "00000000", secret: "0".repeat(32) });
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
-import { anyBackend, type SignedUp, startTestApi, type TestApi } from "./harness.ts";
+import { anyBackend, type SignedUp, startTestApi, type TestApi } from "../support/api/harness.ts";
 
 const operations = Deno.env.get("STATIC_STRESS") === "1" ? 20_000 : 400;
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { encodeApiKey } from "../../proto/mod.ts";
-import { anyBackend, startTestApi } from "./harness.ts";
+import { anyBackend, startTestApi } from "../support/api/harness.ts";
 
 /**
  * The statistic: the ratio of the lower quartiles of two interleaved samples. The lower quartile, because noise of a shared

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { readConfig, startApi } from "../../api/mod.ts";
 import { createCertificate, installed, postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
-import { anyBackend, createCall, signUp, startTestApi, testEnvironment } from "./harness.ts";
+import { anyBackend, createCall, signUp, startTestApi, testEnvironment } from "../support/api/harness.ts";
 
 testWhen(
   postgresInstalled,

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "@std/assert";
 import { parseApiKey } from "../../proto/mod.ts";
 import { StaticClient } from "../../sdk/mod.ts";
-import type { TestApi } from "../api/harness.ts";
+import type { TestApi } from "../support/api/harness.ts";
 import { User } from "./user.ts";
 
 const password = "correct horse battery staple";

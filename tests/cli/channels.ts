@@ -1,7 +1,7 @@
 /** Channels, doctor and demo from the command line, with a real API and a real relay. */
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
-import { eventually } from "../api/harness.ts";
-import type { Stack } from "../sdk/stack.ts";
+import { eventually } from "../support/api/harness.ts";
+import type { Stack } from "../support/stack.ts";
 import { createCertificate } from "../support/mod.ts";
 import { User } from "./user.ts";
 

@@ -2,7 +2,7 @@
 // because Deno may panic at the end of a process in which several have loaded the native store.
 import { assertEquals } from "@std/assert";
 import { commands } from "../../cli/mod.ts";
-import { startStack } from "../sdk/stack.ts";
+import { startStack } from "../support/stack.ts";
 import { testWhen } from "../support/mod.ts";
 import { checkAccounts } from "./account.ts";
 import { checkChannels } from "./channels.ts";

@@ -1,7 +1,7 @@
 /** Every command without its service and with bad input: told in words, with the exit code that is documented. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { encodeApiKey } from "../../proto/mod.ts";
-import type { TestApi } from "../api/harness.ts";
+import type { TestApi } from "../support/api/harness.ts";
 import { User } from "./user.ts";
 
 /** Nothing listens on it: it is reserved, and a test does not run as a service. */

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { anyBackend, startTestApi } from "../api/harness.ts";
+import { anyBackend, startTestApi } from "../support/api/harness.ts";
 import { installed, testWhen } from "../support/mod.ts";
 import { Terminal } from "./terminal.ts";
 import { assertNoStackTrace } from "./user.ts";

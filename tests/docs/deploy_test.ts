@@ -1,7 +1,7 @@
 // What deploy/ holds is run here as far as a machine without systemd's and Docker's daemons can: the very commands, with the
 // very permissions and variables, from exactly the files that an image would contain.
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { anyBackend } from "../api/harness.ts";
+import { anyBackend } from "../support/api/harness.ts";
 import { createCertificate, installed, runCommand, testWhen } from "../support/mod.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;

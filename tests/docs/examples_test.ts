@@ -1,9 +1,9 @@
 // The examples as a reader runs them: a planner in Deno, a worker in Node and a person in a browser, in one channel.
 import { assert, assertEquals, assertExists, assertGreater, assertMatch } from "@std/assert";
-import { createProject, type Project } from "../runtime/bundle.ts";
-import { chromium, runInChromium } from "../runtime/chromium.ts";
-import { node, runInNode } from "../runtime/node.ts";
-import { type Stack, startStack } from "../sdk/stack.ts";
+import { createProject, type Project } from "../../tools/bundle.ts";
+import { chromium, runInChromium } from "../support/runtime/chromium.ts";
+import { node, runInNode } from "../support/runtime/node.ts";
+import { type Stack, startStack } from "../support/stack.ts";
 import { installed, testWhen } from "../support/mod.ts";
 import { openTab, type Tab } from "./browser.ts";
 import { parsePage } from "./markdown.ts";

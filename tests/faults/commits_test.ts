@@ -1,10 +1,10 @@
 /** Fifty members commit at the same moment, each until it was first: of every epoch one commit is taken, and all see the same ones. */
 import { assertEquals } from "@std/assert";
 import type { ChannelId } from "../../proto/mod.ts";
-import { type Relay, TestAgent } from "../relay/agent.ts";
-import { openQuic } from "../relay/deno_clients.ts";
-import { CallFailed } from "../relay/relay_client.ts";
-import { startTestRelay, testOrigin } from "../relay/test_relay.ts";
+import { type Relay, TestAgent } from "../support/relay/agent.ts";
+import { openQuic } from "../support/relay/deno_clients.ts";
+import { CallFailed } from "../support/relay/relay_client.ts";
+import { startTestRelay, testOrigin } from "../support/relay/test_relay.ts";
 
 const members = 50;
 

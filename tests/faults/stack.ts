@@ -1,8 +1,8 @@
 /** The whole service as an operator runs it, each part a process that can be killed, frozen and started again where it was. */
 import { readConfig, runAdmin } from "../../api/mod.ts";
-import { embedded, relaySecret, type SignedUp, signUp, testEnvironment } from "../api/harness.ts";
-import { type ApiProcess, startProcess } from "../api/process.ts";
-import { type RelayProcess, startRelayProcess } from "../relay/process.ts";
+import { embedded, relaySecret, type SignedUp, signUp, testEnvironment } from "../support/api/harness.ts";
+import { type ApiProcess, startProcess } from "../support/api/process.ts";
+import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
 import { freePort, postgresInstalled, type Random, startPostgres, type TestPostgres } from "../support/mod.ts";
 import { Actor } from "./actor.ts";
 import { Link } from "./network.ts";

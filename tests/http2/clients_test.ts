@@ -2,8 +2,8 @@
 // process, so that a use of it would show.
 import { assertEquals } from "@std/assert";
 import { runCommand, testWhen } from "../support/mod.ts";
-import { installNodePeers, node } from "./support/node_peers.ts";
-import { perturbed, ServerProcess } from "./support/server_process.ts";
+import { installNodePeers, node } from "../support/http2/node_peers.ts";
+import { perturbed, ServerProcess } from "../support/http2/server_process.ts";
 
 /** Debian's interpreter: the packages of other ones are not Debian's. */
 const python = "/usr/bin/python3";
@@ -38,7 +38,7 @@ for (const protocol of ["grpc", "grpc-web", "connect"]) {
 }
 
 testWhen(grpcio, "python3-grpcio passes every check", async () => {
-  const script = new URL("peers/client_grpcio.py", import.meta.url).pathname;
+  const script = new URL("../support/http2/peers/client_grpcio.py", import.meta.url).pathname;
   await using server = await ServerProcess.start({ env: perturbed });
   verify(await runCommand(python, [script, String(server.port), server.certFile]), 10);
   assertEquals((await server.until(({ connections }) => connections === 0, "disconnected")).streams, 0);

@@ -3,9 +3,9 @@
 // throughout; at the end its memory is under the cap that docs/http2.md states.
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
-import { HonestClient } from "./support/honest_client.ts";
-import { RawClient } from "./support/raw_client.ts";
-import { perturbed, ServerProcess } from "./support/server_process.ts";
+import { HonestClient } from "../support/http2/honest_client.ts";
+import { RawClient } from "../support/http2/raw_client.ts";
+import { perturbed, ServerProcess } from "../support/http2/server_process.ts";
 import {
   block,
   bytes,
@@ -25,7 +25,7 @@ import {
   settings,
   settingsAck,
   windowUpdate,
-} from "./support/wire.ts";
+} from "../support/http2/wire.ts";
 
 const memoryCapMb = 400;
 /** `STATIC_STRESS=1` is the long campaign. */
@@ -178,7 +178,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     for (const writer of writers) writer[Symbol.dispose]();
   },
   "clients killed in the middle of their calls": async (server) => {
-    const script = new URL("support/doomed_client.ts", import.meta.url).pathname;
+    const script = new URL("../support/http2/doomed_client.ts", import.meta.url).pathname;
     const args = ["run", "-A", "--no-check", "--quiet", script, String(server.port), server.certFile];
     await each(2, async () => {
       const child = new Deno.Command(Deno.execPath(), { args, stdout: "piped", stdin: "null" }).spawn();

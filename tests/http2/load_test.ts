@@ -2,7 +2,7 @@
 // 20,000 requests with freed memory overwritten; `STATIC_STRESS=1` sends 200,000, with and without.
 import { assertEquals, assertMatch } from "@std/assert";
 import { installed, runCommand, testWhen } from "../support/mod.ts";
-import { perturbed, ServerProcess } from "./support/server_process.ts";
+import { perturbed, ServerProcess } from "../support/http2/server_process.ts";
 
 const h2load = installed("h2load");
 const stress = Deno.env.get("STATIC_STRESS") === "1";

@@ -2,9 +2,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { serve } from "../../server/http2/mod.ts";
 import { createCertificate, installed, runCommand, testWhen } from "../support/mod.ts";
-import { RawClient } from "./support/raw_client.ts";
-import { ServerProcess } from "./support/server_process.ts";
-import { flag, getBlock, headers, ping } from "./support/wire.ts";
+import { RawClient } from "../support/http2/raw_client.ts";
+import { ServerProcess } from "../support/http2/server_process.ts";
+import { flag, getBlock, headers, ping } from "../support/http2/wire.ts";
 
 const curl = installed("curl");
 const openssl = installed("openssl");

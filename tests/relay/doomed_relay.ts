@@ -1,5 +1,5 @@
 /** A relay in a process of its own, on a file: it can be killed and started again, and its memory is nobody else's. */
-import { linesOf } from "../http2/support/server_process.ts";
+import { linesOf } from "../support/http2/server_process.ts";
 import { createCertificate, freePort, type TestCertificate } from "../support/mod.ts";
 
 const script = new URL("doomed_relay_process.ts", import.meta.url).pathname;

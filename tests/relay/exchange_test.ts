@@ -5,10 +5,10 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import type { ChannelId, NoticeBody, RequestBody } from "../../proto/mod.ts";
-import { type Relay, TestAgent } from "./agent.ts";
-import { openQuic } from "./deno_clients.ts";
+import { type Relay, TestAgent } from "../support/relay/agent.ts";
+import { openQuic } from "../support/relay/deno_clients.ts";
 import { DoomedRelay } from "./doomed_relay.ts";
-import { CallFailed } from "./relay_client.ts";
+import { CallFailed } from "../support/relay/relay_client.ts";
 
 const messagesEach = 12;
 /** Who is killed says nothing: this long everybody waits for a relay that is gone. */

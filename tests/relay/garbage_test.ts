@@ -3,10 +3,10 @@
 import { assert, assertEquals, assertLess } from "@std/assert";
 import { CellPacker, createCoverCell, encodeCbor, encodeRequest, limits } from "../../proto/mod.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
-import { TestAgent } from "./agent.ts";
-import { connectTransport, openQuic } from "./deno_clients.ts";
+import { TestAgent } from "../support/relay/agent.ts";
+import { connectTransport, openQuic } from "../support/relay/deno_clients.ts";
 import { DoomedRelay } from "./doomed_relay.ts";
-import { startTestRelay, testOrigin, type TestRelay } from "./test_relay.ts";
+import { startTestRelay, testOrigin, type TestRelay } from "../support/relay/test_relay.ts";
 
 const rounds = Deno.env.get("STATIC_STRESS") === "1" ? 300 : 12;
 

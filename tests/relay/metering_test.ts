@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertGreater, assertLess, assertRejects, assertStringIncludes } from "@std/assert";
 import type { ChannelId } from "../../proto/mod.ts";
-import { anyBackend, eventually, relaySecret, signUp } from "../api/harness.ts";
-import { type ApiProcess, startProcess } from "../api/process.ts";
-import { TestAgent } from "./agent.ts";
-import { openQuic } from "./deno_clients.ts";
-import { type RelayProcess, startRelayProcess } from "./process.ts";
-import { CallFailed } from "./relay_client.ts";
+import { anyBackend, eventually, relaySecret, signUp } from "../support/api/harness.ts";
+import { type ApiProcess, startProcess } from "../support/api/process.ts";
+import { TestAgent } from "../support/relay/agent.ts";
+import { openQuic } from "../support/relay/deno_clients.ts";
+import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
+import { CallFailed } from "../support/relay/relay_client.ts";
 
 const canary = "canary-5d1e";
 

@@ -5,11 +5,11 @@
 import type { Transport } from "@connectrpc/connect";
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { runTests } from "../runtime/suite.ts";
-import { CellClient } from "./cell_client.ts";
+import { runTests } from "../support/runtime/suite.ts";
+import { CellClient } from "../support/relay/cell_client.ts";
 import { sessionCarrier, upDownCarrier } from "./grpc_carriers.ts";
 import { createOperations } from "./operations_suite.ts";
-import type { RelayClient } from "./relay_client.ts";
+import type { RelayClient } from "../support/relay/relay_client.ts";
 import { TypedClient } from "./typed_client.ts";
 
 interface SessionManager {

@@ -14,9 +14,9 @@ import {
   rejoinStatement,
   type RequestBody,
 } from "../../proto/mod.ts";
-import { check, failsWith, type RuntimeTest, sameBytes } from "../runtime/suite.ts";
-import { dayMs, freshName, randomId16, type Relay, TestAgent } from "./agent.ts";
-import { CallFailed, deferred } from "./relay_client.ts";
+import { check, failsWith, type RuntimeTest, sameBytes } from "../support/runtime/suite.ts";
+import { dayMs, freshName, randomId16, type Relay, TestAgent } from "../support/relay/agent.ts";
+import { CallFailed, deferred } from "../support/relay/relay_client.ts";
 
 const patienceMs = 120_000;
 /** So that a runtime that ran only some of them is found out. */

@@ -1,16 +1,16 @@
 // One suite, every way to the relay. The relay runs in this process; clients run where their transport lives.
 import { assert, assertEquals } from "@std/assert";
-import { installNodePeers, node } from "../http2/support/node_peers.ts";
-import { createProject } from "../runtime/bundle.ts";
-import { chromium, runInChromium } from "../runtime/chromium.ts";
-import { runTests, type RuntimeResult } from "../runtime/suite.ts";
+import { installNodePeers, node } from "../support/http2/node_peers.ts";
+import { createProject } from "../../tools/bundle.ts";
+import { chromium, runInChromium } from "../support/runtime/chromium.ts";
+import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
 import { runCommand, testWhen } from "../support/mod.ts";
-import type { Relay } from "./agent.ts";
-import type { CellClient } from "./cell_client.ts";
-import { certificateHash, connectTransport, openQuic } from "./deno_clients.ts";
+import type { Relay } from "../support/relay/agent.ts";
+import type { CellClient } from "../support/relay/cell_client.ts";
+import { certificateHash, connectTransport, openQuic } from "../support/relay/deno_clients.ts";
 import { createOperations, operationCount } from "./operations_suite.ts";
 import { startProxyProcess } from "./proxy_process.ts";
-import { startTestRelay, testOrigin, type TestRelay } from "./test_relay.ts";
+import { startTestRelay, testOrigin, type TestRelay } from "../support/relay/test_relay.ts";
 import { TypedClient } from "./typed_client.ts";
 
 /** Every test of the suite as a step, wherever it ran. */

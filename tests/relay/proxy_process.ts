@@ -1,6 +1,6 @@
 /** The stand-alone proxy as its task starts it, in front of a relay. */
 import { createCertificate, type TestCertificate } from "../support/mod.ts";
-import { linesOf } from "../http2/support/server_process.ts";
+import { linesOf } from "../support/http2/server_process.ts";
 
 export interface ProxyProcess extends AsyncDisposable {
   readonly port: number;

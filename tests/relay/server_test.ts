@@ -4,12 +4,18 @@ import { createClient, type Transport } from "@connectrpc/connect";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { type ChannelId, limits, Relay as RelayService } from "../../proto/mod.ts";
 import { createCertificate } from "../support/mod.ts";
-import { type Relay, TestAgent } from "./agent.ts";
-import { CellClient } from "./cell_client.ts";
-import { certificateHash, connectTransport, openQuic, openWebTransport, quicCarrier } from "./deno_clients.ts";
+import { type Relay, TestAgent } from "../support/relay/agent.ts";
+import { CellClient } from "../support/relay/cell_client.ts";
+import {
+  certificateHash,
+  connectTransport,
+  openQuic,
+  openWebTransport,
+  quicCarrier,
+} from "../support/relay/deno_clients.ts";
 import { startProxyProcess } from "./proxy_process.ts";
-import type { RelayClient } from "./relay_client.ts";
-import { startTestRelay, testOrigin, type TestRelay } from "./test_relay.ts";
+import type { RelayClient } from "../support/relay/relay_client.ts";
+import { startTestRelay, testOrigin, type TestRelay } from "../support/relay/test_relay.ts";
 import { TypedClient } from "./typed_client.ts";
 
 function quic(relay: TestRelay): Relay {

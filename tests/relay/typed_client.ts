@@ -13,7 +13,7 @@ import {
   type RequestBody,
   requestToMessage,
 } from "../../proto/mod.ts";
-import { CallFailed, deferred, NoticeLog, type RelayClient } from "./relay_client.ts";
+import { CallFailed, deferred, NoticeLog, type RelayClient } from "../support/relay/relay_client.ts";
 
 type Unary = (message: unknown, options: { headers?: Record<string, string> }) => Promise<unknown>;
 

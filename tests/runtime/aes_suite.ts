@@ -1,7 +1,7 @@
 /** AES-256-GCM: the same bytes everywhere, and the runtime's own WebCrypto as a judge. */
 import { Aes256Gcm } from "../../wasm/mod.ts";
 import { createRandom } from "../support/random.ts";
-import { check, Digest, failsWith, type RuntimeTest, sameBytes } from "./suite.ts";
+import { check, Digest, failsWith, type RuntimeTest, sameBytes } from "../support/runtime/suite.ts";
 
 const seed = 4;
 

@@ -1,7 +1,7 @@
 /** Groups behave identically everywhere: from one seed, every runtime makes the same commits, messages and secrets. */
 import { type Agent, createSignatures, createWebCryptoEd25519, World } from "../../sdk/mls/testing/world.ts";
 import { createRandom } from "../support/random.ts";
-import { check, Digest, type RuntimeTest } from "./suite.ts";
+import { check, Digest, type RuntimeTest } from "../support/runtime/suite.ts";
 
 /** A history with every kind of operation; answers a digest of all that was put into the log. */
 async function history(accelerated: boolean): Promise<string> {

@@ -1,9 +1,9 @@
 /** One suite, three runtimes: each must pass it, and what the tests answer must be the same in all. */
 import { assertEquals, assertGreater } from "@std/assert";
 import { testWhen } from "../support/mod.ts";
-import { createProject } from "./bundle.ts";
-import { chromium, runInChromium } from "./chromium.ts";
-import { node, runInNode } from "./node.ts";
+import { createProject } from "../../tools/bundle.ts";
+import { chromium, runInChromium } from "../support/runtime/chromium.ts";
+import { node, runInNode } from "../support/runtime/node.ts";
 import { runSuites, type SuiteResults } from "./suites_directory.ts";
 
 const inDeno = runInTemporaryFolder((folder) => runSuites(folder));

@@ -1,7 +1,7 @@
 /** The encrypted store on the runtime's own disk: Deno and Node in a directory, a browser in IndexedDB. */
 import type { RecordStore, StoreOptions } from "../../sdk/platform/directory_store.ts";
 import { createRandom } from "../support/random.ts";
-import { check, Digest, failsWith, type RuntimeTest, sameBytes } from "./suite.ts";
+import { check, Digest, failsWith, type RuntimeTest, sameBytes } from "../support/runtime/suite.ts";
 
 /** Opens the store of this name in a place that is empty when the suite starts. */
 export type OpenStore = (name: string, options?: StoreOptions) => Promise<RecordStore>;

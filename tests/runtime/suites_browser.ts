@@ -3,7 +3,7 @@ import { openBrowserStore } from "../../sdk/platform/browser_store.ts";
 import { tests as aes } from "./aes_suite.ts";
 import { tests as mls } from "./mls_suite.ts";
 import { createTests as createStoreTests } from "./store_suite.ts";
-import { runTests } from "./suite.ts";
+import { runTests } from "../support/runtime/suite.ts";
 
 const results = {
   aes: await runTests(aes),

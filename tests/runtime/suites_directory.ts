@@ -3,7 +3,7 @@ import { openDirectoryStore } from "../../sdk/platform/directory_store.ts";
 import { tests as aes } from "./aes_suite.ts";
 import { tests as mls } from "./mls_suite.ts";
 import { createTests as createStoreTests } from "./store_suite.ts";
-import { runTests, type RuntimeResult } from "./suite.ts";
+import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
 
 export type SuiteResults = Readonly<Record<string, readonly RuntimeResult[]>>;
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ChannelError } from "../../sdk/mod.ts";
-import { allAgree, name, read, readEnvelopes, roomy, Stage, until } from "./support/stage.ts";
+import { allAgree, name, read, readEnvelopes, roomy, Stage, until } from "../support/scenario/stage.ts";
 
 Deno.test("three members hear each other, in one order, and know who spoke", async () => {
   await using stage = await Stage.open();

@@ -1,7 +1,7 @@
 // A commit of ours is taken before we have read what stands before it in the log: those messages must still be readable.
 import { assertEquals } from "@std/assert";
 import type { NoticeEnvelope } from "../../proto/mod.ts";
-import { name, read, Stage } from "./support/stage.ts";
+import { name, read, Stage } from "../support/scenario/stage.ts";
 
 Deno.test("messages before our own commit are read, one after the other, when its reply overtakes them", async () => {
   await using stage = await Stage.open();

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ChannelError, StaticError, TransportError } from "../../sdk/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
-import { allAgree, name, read, Stage, until } from "./support/stage.ts";
+import { allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const decode = (payload: Uint8Array | undefined): string => new TextDecoder().decode(payload);
 

@@ -11,7 +11,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import { type Channel, type IssueKind, MlsError, StaticError } from "../../sdk/mod.ts";
-import { type Actor, allAgree, name, read, Stage, until } from "./support/stage.ts";
+import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const issueOf = (channel: Channel, kind: IssueKind): boolean =>
   channel.health().issues.some((each) => each.kind === kind);

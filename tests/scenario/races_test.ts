@@ -2,7 +2,7 @@ import { assert, assertEquals, assertLess } from "@std/assert";
 import { binaryIdFromBytes, type JoinRequestId, type NoticeBody } from "../../proto/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
-import { type Actor, allAgree, name, read, Stage, until } from "./support/stage.ts";
+import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 Deno.test("ten agents that join at once with one invite are all let in, and an eleventh is not", async () => {
   await using stage = await Stage.open();

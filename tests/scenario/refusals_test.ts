@@ -8,7 +8,7 @@ import {
   StaticError,
   TransportError,
 } from "../../sdk/mod.ts";
-import { allAgree, name, read, Stage, until } from "./support/stage.ts";
+import { allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 type ErrorClass = new (...args: ConstructorParameters<typeof StaticError>) => StaticError;
 

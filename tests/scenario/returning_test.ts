@@ -11,7 +11,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import { type IssueKind, MlsError } from "../../sdk/mod.ts";
-import { allAgree, name, read, Stage, until } from "./support/stage.ts";
+import { allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 Deno.test("messages of a member that came back are shown after a restart of their reader", async () => {
   await using stage = await Stage.open();

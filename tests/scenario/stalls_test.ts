@@ -15,7 +15,7 @@ import {
   RecordStore,
 } from "../../sdk/testing/agents.ts";
 import { createNodeEd25519 } from "../../sdk/platform/node_ed25519.ts";
-import { name, read, runtime, Stage, until } from "./support/stage.ts";
+import { name, read, runtime, Stage, until } from "../support/scenario/stage.ts";
 
 /** Longer than anything here takes, shorter than the time-out that would end it otherwise. */
 const soonMs = 5_000;

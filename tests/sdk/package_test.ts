@@ -4,8 +4,8 @@ import { build, stop } from "esbuild";
 import { gzip } from "node:zlib";
 import { promisify } from "node:util";
 import { runCommand, testWhen } from "../support/mod.ts";
-import { installPackage, packageTools } from "./npm_package.ts";
-import { startStack } from "./stack.ts";
+import { installPackage, packageTools } from "../support/runtime/npm_package.ts";
+import { startStack } from "../support/stack.ts";
 
 /** What is marked as an error must be one: types that had become `any` would let it pass. */
 const consumerScript = `

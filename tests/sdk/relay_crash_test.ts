@@ -1,11 +1,11 @@
 // The relay is killed with calls under way and started again on the same ports: sessions come back by themselves.
 import { assertEquals } from "@std/assert";
 import { platform } from "../../sdk/platform/deno.ts";
-import { createProject } from "../runtime/bundle.ts";
-import { node } from "../runtime/node.ts";
+import { createProject } from "../../tools/bundle.ts";
+import { node } from "../support/runtime/node.ts";
 import { testWhen } from "../support/mod.ts";
 import { expectedStory, liveThroughCrash } from "./crash_agent.ts";
-import { startStack } from "./stack.ts";
+import { startStack } from "../support/stack.ts";
 
 /** An agent under way: what it has told so far, and the moments that the test waits for. */
 class Story {

@@ -1,6 +1,6 @@
 /** The session suite in a page. The server of the page puts the targets before this bundle. */
 import { platform } from "../../sdk/platform/browser.ts";
-import { runTests, type RuntimeResult } from "../runtime/suite.ts";
+import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
 import { createSessionTests, type SessionTarget } from "./session_suite.ts";
 
 const { sessionTargets } = globalThis as unknown as { readonly sessionTargets: readonly SessionTarget[] };

@@ -1,7 +1,7 @@
 /** The session suite in Node: its target is the argument, in JSON, then how many of the tests; the results are its output. */
 import process from "node:process";
 import { platform } from "../../sdk/platform/node.ts";
-import { runTests } from "../runtime/suite.ts";
+import { runTests } from "../support/runtime/suite.ts";
 import { createSessionTests } from "./session_suite.ts";
 
 const [target = "", count] = process.argv.slice(2);

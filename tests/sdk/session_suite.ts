@@ -8,7 +8,7 @@ import {
   type RelaySession,
   StaticError,
 } from "../../sdk/session/testing/mod.ts";
-import { check, failsWith, type RuntimeTest } from "../runtime/suite.ts";
+import { check, failsWith, type RuntimeTest } from "../support/runtime/suite.ts";
 
 /** Where the relay is and how it is to be reached; plain values, so that a page or a process can be given them. */
 export interface SessionTarget extends Required<Pick<RelayOptions, "endpoint" | "transport" | "tls">> {

@@ -1,13 +1,13 @@
 // One suite of sessions with a real relay and a real API, in every runtime and over every transport.
 import { assertEquals, assertGreater } from "@std/assert";
 import { platform } from "../../sdk/platform/deno.ts";
-import { createProject } from "../runtime/bundle.ts";
-import { chromium, runInChromium } from "../runtime/chromium.ts";
-import { node, runInNode } from "../runtime/node.ts";
-import { runTests, type RuntimeResult } from "../runtime/suite.ts";
+import { createProject } from "../../tools/bundle.ts";
+import { chromium, runInChromium } from "../support/runtime/chromium.ts";
+import { node, runInNode } from "../support/runtime/node.ts";
+import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
 import { testWhen } from "../support/mod.ts";
 import { createSessionTests, type SessionTarget } from "./session_suite.ts";
-import { type Stack, startStack } from "./stack.ts";
+import { type Stack, startStack } from "../support/stack.ts";
 
 function assertPassed(results: readonly RuntimeResult[]): void {
   assertEquals(results.filter(({ outcome }) => outcome === "failed").map(({ name, text }) => `${name}: ${text}`), []);

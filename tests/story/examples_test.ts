@@ -1,8 +1,8 @@
 // The examples in the doc comments of the public surface: each is run as it stands there.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Channel, type ConnectOptions, type StaticClient } from "../../sdk/mod.ts";
-import { startStack } from "../sdk/stack.ts";
-import { name, read, Stage, until } from "../scenario/support/stage.ts";
+import { startStack } from "../support/stack.ts";
+import { name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const files = ["sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts", "sdk/base/errors.ts"];
 const sdk = new URL("../../sdk/mod.ts", import.meta.url).href;

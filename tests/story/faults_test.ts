@@ -3,9 +3,9 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type ConnectOptions, type ErrorCode, StaticClient, StaticError } from "../../sdk/mod.ts";
 import { platform } from "../../sdk/platform/deno.ts";
 import { connectAgent } from "../../sdk/testing/agents.ts";
-import { startStack } from "../sdk/stack.ts";
+import { startStack } from "../support/stack.ts";
 import { createCertificate } from "../support/mod.ts";
-import { read } from "../scenario/support/stage.ts";
+import { read } from "../support/scenario/stage.ts";
 
 async function refused(act: () => Promise<unknown>, code: ErrorCode, withinMs = 15_000): Promise<void> {
   const started = Date.now();

@@ -3,7 +3,7 @@
  * invite to the last message, and one agent as a guest in a channel with agents of other runtimes.
  */
 import type { ChannelManager, ConnectOptions } from "../../sdk/mod.ts";
-import { check, failsWith, type RuntimeTest } from "../runtime/suite.ts";
+import { check, failsWith, type RuntimeTest } from "../support/runtime/suite.ts";
 
 /** Plain values, so that a page or another process can be given them. */
 export interface StoryTarget {

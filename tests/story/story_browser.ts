@@ -1,6 +1,6 @@
 /** The story in a page. The server of the page puts what to play before this bundle. */
 import { ChannelManager } from "../../sdk/mod.ts";
-import { runTests, type RuntimeResult } from "../runtime/suite.ts";
+import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
 import { beGuest, createStory, type StoryTarget } from "./story.ts";
 
 interface Play {

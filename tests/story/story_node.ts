@@ -1,7 +1,7 @@
 /** The story in Node, with the npm package: what to play is the argument, in JSON, and the results are its output. */
 import process from "node:process";
 import { ChannelManager } from "static-sdk";
-import { runTests } from "../runtime/suite.ts";
+import { runTests } from "../support/runtime/suite.ts";
 import { beGuest, createStory } from "./story.ts";
 
 const { target, guest } = JSON.parse(process.argv[2] ?? "");

@@ -1,14 +1,14 @@
 // One scenario with a really running relay and API, in every runtime, and all runtimes together in one channel.
 import { assertEquals, assertGreater } from "@std/assert";
 import { ChannelManager } from "../../sdk/mod.ts";
-import { chromium, runInChromium } from "../runtime/chromium.ts";
-import { runInNode } from "../runtime/node.ts";
-import { runTests, type RuntimeResult } from "../runtime/suite.ts";
-import { installPackage, packageTools } from "../sdk/npm_package.ts";
-import { type Stack, startStack } from "../sdk/stack.ts";
+import { chromium, runInChromium } from "../support/runtime/chromium.ts";
+import { runInNode } from "../support/runtime/node.ts";
+import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
+import { installPackage, packageTools } from "../support/runtime/npm_package.ts";
+import { type Stack, startStack } from "../support/stack.ts";
 import { testWhen } from "../support/mod.ts";
 import { createStory, type StoryTarget } from "./story.ts";
-import { until } from "../scenario/support/stage.ts";
+import { until } from "../support/scenario/stage.ts";
 
 const scale = Deno.env.get("STATIC_STRESS") === "1" ? 10 : 1;
 

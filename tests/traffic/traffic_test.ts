@@ -1,7 +1,7 @@
 // Can an observer of real packets tell what a session does? With `constant` cover it must not, and where cover or padding is
 // missing these same tests must see it. `STATIC_STRESS=1` records 5,000 units of each state and prints what it finds.
 import { assert, assertEquals } from "@std/assert";
-import { node } from "../runtime/node.ts";
+import { node } from "../support/runtime/node.ts";
 import { createRandom, seedFromEnvironment, testWhen } from "../support/mod.ts";
 import { compare, describe, directions, unitsOf } from "./analysis.ts";
 import { isBeyondDoubt, judge, oddSizes } from "./judgement.ts";

@@ -3,7 +3,7 @@
  * ticks, and dials a loopback address of its own, by which a capture knows whose packets it sees.
  */
 import type { CoverOptions } from "../../sdk/mod.ts";
-import { createProject } from "../runtime/bundle.ts";
+import { createProject } from "../../tools/bundle.ts";
 import type { AgentOptions } from "./agent.ts";
 import type { Forwarders } from "./forwarder_process.ts";
 import { LineProcess } from "./line_process.ts";

@@ -1,6 +1,6 @@
 /** What must hold when many do the same at once. */
 import { assertEquals } from "@std/assert";
-import type { Answer, TestApi } from "../harness.ts";
+import type { Answer, TestApi } from "../../support/api/harness.ts";
 import type { Guarantees } from "./contract.ts";
 import { takeLease } from "./usage.ts";
 

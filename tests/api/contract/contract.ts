@@ -1,6 +1,6 @@
 /** One guarantee of the contract: a name, and a check over HTTP that holds on every database. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import type { Answer, OpenBackend, TestApi } from "../harness.ts";
+import type { Answer, OpenBackend, TestApi } from "../../support/api/harness.ts";
 
 export interface Setting {
   readonly api: TestApi;

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { z } from "zod";
-import type { TestApi } from "../harness.ts";
+import type { TestApi } from "../../support/api/harness.ts";
 import type { Guarantees } from "./contract.ts";
 
 interface DocumentedOperation {

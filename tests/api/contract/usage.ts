@@ -1,7 +1,7 @@
 /** Usage and leases. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { leaseList, leaseReportResults, leaseResponse } from "../../../proto/lease.ts";
-import type { Answer, TestApi } from "../harness.ts";
+import type { Answer, TestApi } from "../../support/api/harness.ts";
 import { assertFields, assertRefused, type Guarantees } from "./contract.ts";
 
 type LeaseOptions = { account: string; messages: number; relay?: string; nonce?: string };

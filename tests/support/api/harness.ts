@@ -1,7 +1,7 @@
 /** A running API for tests: real sockets, real database, light hashing, and everything it logged. */
 import postgres from "postgres";
-import { readConfig, startApi } from "../../api/mod.ts";
-import { postgresInstalled, type Requirement, startPostgres } from "../support/mod.ts";
+import { readConfig, startApi } from "../../../api/mod.ts";
+import { postgresInstalled, type Requirement, startPostgres } from "../mod.ts";
 
 export interface Answer {
   readonly status: number;

@@ -15,7 +15,7 @@ export interface ApiProcess {
   finished(): Promise<number>;
 }
 
-const repository = new URL("../../", import.meta.url);
+const repository = new URL("../../../", import.meta.url);
 
 export async function startProcess(environment: Record<string, string>): Promise<ApiProcess> {
   const { tasks } = JSON.parse(await Deno.readTextFile(new URL("deno.json", repository)));

@@ -1,7 +1,7 @@
 /** A real API in this process and a real relay in one of its own, which can be killed and started again on the same ports. */
-import { anyBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "../api/harness.ts";
-import { type RelayProcess, startRelayProcess } from "../relay/process.ts";
-import { freePort } from "../support/mod.ts";
+import { anyBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "./api/harness.ts";
+import { type RelayProcess, startRelayProcess } from "./relay/process.ts";
+import { freePort } from "./mod.ts";
 
 export interface Stack extends AsyncDisposable {
   readonly api: TestApi;

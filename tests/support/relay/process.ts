@@ -23,7 +23,7 @@ export interface ExitedProcess {
   readonly output: string;
 }
 
-const repository = new URL("../../", import.meta.url);
+const repository = new URL("../../../", import.meta.url);
 /** For a machine that has much else to do; who waits in vain is told what was printed. */
 const startMs = 60_000;
 const ephemeral = { STATIC_RELAY_GRPC_PORT: "0", STATIC_RELAY_QUIC_PORT: "0", STATIC_ADMIN_PORT: "0" };

@@ -2,7 +2,7 @@
  * Clients that need Node and packages from npm. The packages are installed once per machine and version, into the
  * temporary folder; the scripts are copied beside them, because that is how Node finds packages.
  */
-import { installed, type Requirement, runCommand } from "../../support/mod.ts";
+import { installed, type Requirement, runCommand } from "../mod.ts";
 
 const dependencies = {
   "@bufbuild/protobuf": "2.16.0",
@@ -10,7 +10,7 @@ const dependencies = {
   "@connectrpc/connect-node": "2.1.2",
   "@grpc/grpc-js": "1.14.7",
 };
-const scripts = new URL("../peers/", import.meta.url);
+const scripts = new URL("./peers/", import.meta.url);
 
 export const node: Requirement = installed("node", "npm");
 

@@ -13,8 +13,8 @@ import {
   protocolVersion,
   type ReplyBody,
   type RequestBody,
-} from "../../proto/mod.ts";
-import { createKeyPackage, createPrivateMessage, createWelcome } from "../support/mls.ts";
+} from "../../../proto/mod.ts";
+import { createKeyPackage, createPrivateMessage, createWelcome } from "../mls.ts";
 import type { RelayClient } from "./relay_client.ts";
 
 export const dayMs = 24 * 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 /** Runs a bundle in Node. */
-import type { Requirement } from "../support/mod.ts";
+import type { Requirement } from "../mod.ts";
 
 export const node: Requirement = {
   met: await versionOf("node") >= 20,

@@ -11,7 +11,7 @@ import {
   type RelayEnvelope,
   type ReplyBody,
   type RequestBody,
-} from "../../proto/mod.ts";
+} from "../../../proto/mod.ts";
 import { CallFailed, deferred, NoticeLog, type RelayClient } from "./relay_client.ts";
 
 export interface CellCarrier {

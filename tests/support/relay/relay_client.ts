@@ -7,7 +7,7 @@ import {
   type NoticeName,
   type ReplyBody,
   type RequestBody,
-} from "../../proto/mod.ts";
+} from "../../../proto/mod.ts";
 
 export interface RelayClient {
   /** Rejects with `CallFailed`. */

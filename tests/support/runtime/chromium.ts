@@ -1,5 +1,5 @@
 /** Runs a bundle in a page of headless Chromium, served from loopback, and waits for what the page reports. */
-import type { Requirement } from "../support/mod.ts";
+import type { Requirement } from "../mod.ts";
 
 const executable = "/usr/bin/chromium";
 const timeoutMs = 120_000;

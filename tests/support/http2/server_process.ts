@@ -1,6 +1,6 @@
 /** Starts the server under test, asks it for its statistics, and makes sure that it ended the way it should. */
 import type { Budgets } from "../../../server/http2/mod.ts";
-import { createCertificate, type TestCertificate } from "../../support/mod.ts";
+import { createCertificate, type TestCertificate } from "../mod.ts";
 
 export interface ProcessStats {
   readonly sockets: number;

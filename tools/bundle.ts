@@ -71,5 +71,5 @@ async function bundle(
 }
 
 function root(file: string): URL {
-  return new URL(`../../${file}`, import.meta.url);
+  return new URL(`../${file}`, import.meta.url);
 }

@@ -6,7 +6,7 @@
 import { createConnectRouter } from "@connectrpc/connect";
 import process from "node:process";
 import { connectCors, createConnectHandler, type Handler, serve, withCors } from "../../../server/http2/mod.ts";
-import { Echo, echo } from "../peers/echo.mjs";
+import { Echo, echo } from "./peers/echo.mjs";
 
 const [certFile = "", keyFile = "", budgets = "{}"] = Deno.args;
 const text = new TextEncoder();

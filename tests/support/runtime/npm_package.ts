@@ -2,17 +2,17 @@
  * The npm package as a stranger gets it: packed, and unpacked beside its dependencies. Suites that run one after the other
  * share one build: it is kept under a hash of everything that it is made of.
  */
-import { buildPackage, sdkPackage, sourcesOf } from "../../tools/build_npm.ts";
-import { createProject, type Project } from "../runtime/bundle.ts";
-import { node } from "../runtime/node.ts";
-import { installed, type Requirement, runCommand } from "../support/mod.ts";
+import { buildPackage, sdkPackage, sourcesOf } from "../../../tools/build_npm.ts";
+import { createProject, type Project } from "../../../tools/bundle.ts";
+import { node } from "./node.ts";
+import { installed, type Requirement, runCommand } from "../mod.ts";
 
 export const packageTools: Requirement = {
   met: node.met && installed("npm", "tar").met,
   reason: "node, npm or tar is not installed",
 };
 
-const builds = new URL("../../dist/tested/", import.meta.url).pathname;
+const builds = new URL("../../../dist/tested/", import.meta.url).pathname;
 
 /** A project with the dependencies and, unpacked, the package. */
 export async function installPackage(): Promise<Project> {

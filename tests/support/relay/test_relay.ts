@@ -1,6 +1,10 @@
 /** The relay under test: the real core on an engine in memory behind the real ports. A fault of its own code fails the test. */
-import { openTestRelay, type TestRelay as OpenRelay, type TestRelayOptions } from "../../relay/testing/open_relay.ts";
-import { createCertificate, type TestCertificate } from "../support/mod.ts";
+import {
+  openTestRelay,
+  type TestRelay as OpenRelay,
+  type TestRelayOptions,
+} from "../../../relay/testing/open_relay.ts";
+import { createCertificate, type TestCertificate } from "../mod.ts";
 
 export interface TestRelay extends Pick<OpenRelay, "server" | "meter">, AsyncDisposable {
   readonly certificate: TestCertificate;

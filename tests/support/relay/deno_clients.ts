@@ -2,7 +2,7 @@
 import type { Transport } from "@connectrpc/connect";
 import { createFetchClient } from "@connectrpc/connect/protocol";
 import { createTransport } from "@connectrpc/connect/protocol-connect";
-import { errorCodeOfClose } from "../../proto/mod.ts";
+import { errorCodeOfClose } from "../../../proto/mod.ts";
 import { type CellCarrier, CellClient } from "./cell_client.ts";
 
 /** How long silence lasts before the relay is believed to be gone. */
