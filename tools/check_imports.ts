@@ -51,6 +51,9 @@ const onlyIn: readonly { readonly dependency: RegExp; readonly places: readonly 
   { dependency: /^node:http2$/, places: ["sdk/platform/node_grpc.ts", "bench/relay/grpc_load.ts"] },
 ];
 
+/** A folder of `tests/` other than `support/` is one suite: nothing outside it may build on its files. */
+const suiteFolder = /^tests\/(?!support\/)[^/]+\//;
+
 const pureZone = /^(proto|api\/domain|relay\/core|sdk)\//;
 const pureExempt = /^sdk\/platform\//;
 const impure =
@@ -120,6 +123,13 @@ function importFaults(path: string, specifier: string, test: boolean): { rule: s
     if (to in mayImport && target !== `${to}/mod.ts` && !entryPoints.has(target) && !testing) {
       faults.push({ rule: "mod", what: `import ${to}/mod.ts instead of ${target}` });
     }
+  }
+  const suite = suiteFolder.exec(target)?.[0];
+  if (suite !== undefined && !path.startsWith(suite)) {
+    faults.push({ rule: "suite", what: `${target} belongs to its suite; move what is shared to tests/support/` });
+  }
+  if (from === "tools" && to === "tests" && !test) {
+    faults.push({ rule: "tools", what: `${target} is for tests; what builds or checks the product stands on its own` });
   }
   for (const rule of test ? [] : mayNotImport) {
     if (path.startsWith(rule.from) && rule.to.some((forbidden) => target.startsWith(forbidden))) {
