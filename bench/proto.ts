@@ -2,6 +2,7 @@
  * What the wire contract costs per message: a 1 KiB payload as an envelope through cells, both ways. Prints microseconds and
  * the ratio to the target; asserts nothing, machines differ.
  */
+import { requestFromMessage, requestToMessage } from "../proto/grpc.ts";
 import {
   binaryIdFromBytes,
   CellPacker,
@@ -15,8 +16,6 @@ import {
   type MessageId,
   parseAgentId,
   readPrivateMessageHeader,
-  requestFromMessage,
-  requestToMessage,
 } from "../proto/mod.ts";
 import { reportRatio } from "./ratio.ts";
 

@@ -24,18 +24,6 @@ export {
 } from "./cell.ts";
 export { CellSender, type CellSenderOptions } from "./cell_sender.ts";
 export { type BudgetPeriod, CoverBudget, type CoverBudgetOptions } from "./cover_budget.ts";
-export {
-  errorFromDetail,
-  errorToDetail,
-  noticeFromDelivery,
-  noticeToDelivery,
-  replyFromMessage,
-  type ReplyMessage,
-  replyToMessage,
-  requestFromMessage,
-  type RequestMessage,
-  requestToMessage,
-} from "./convert.ts";
 export { decodeCreatorWelcome, encodeCreatorWelcome } from "./creator_welcome.ts";
 export {
   type ClientEnvelope,
@@ -55,7 +43,6 @@ export {
 } from "./envelope.ts";
 export { equalBytes } from "./equal_bytes.ts";
 export { type ErrorClass, type ErrorCode, errorCodeOfClose, errorCodes, isErrorCode, WireError } from "./errors.ts";
-export { ErrorDetailSchema, Relay } from "./gen/relay_pb.ts";
 export {
   type AccountId,
   type AgentId,

@@ -17,6 +17,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
  * server and the engine, which know nothing of their package; and what would burden a browser that needs the rest of `proto`.
  */
 const entryPoints = new Set([
+  "proto/grpc.ts",
   "proto/lease.ts",
   "relay/engine/mod.ts",
   "server/http2/mod.ts",
@@ -30,6 +31,11 @@ const entryPoints = new Set([
 
 /** Inside a package, adapters import the core and never the reverse. */
 const mayNotImport: readonly { readonly from: string; readonly to: readonly string[] }[] = [
+  // Protobuf is for what speaks gRPC: the SDK's package and browsers do without its runtime.
+  ...["proto/mod.ts", "sdk/", "cli/"].map((from) => ({
+    from,
+    to: ["proto/grpc.ts", "proto/convert.ts", "proto/gen/"],
+  })),
   { from: "api/domain/", to: ["api/routes/", "api/store/", "api/app.ts", "api/main.ts", "api/config.ts"] },
   { from: "api/store/", to: ["api/routes/", "api/app.ts", "api/main.ts"] },
   { from: "api/routes/", to: ["api/store/", "api/main.ts"] },

@@ -5,7 +5,8 @@ import process from "node:process";
 import { createInterface } from "node:readline";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import { limits, Relay } from "../../proto/mod.ts";
+import { Relay } from "../../proto/grpc.ts";
+import { limits } from "../../proto/mod.ts";
 import { answerLines, type LoadStream } from "./load.ts";
 
 const [port = "", certFile = "", token = ""] = process.argv.slice(2);

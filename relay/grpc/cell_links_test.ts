@@ -1,6 +1,6 @@
 import { ConnectError } from "@connectrpc/connect";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { ErrorDetailSchema } from "../../proto/mod.ts";
+import { ErrorDetailSchema } from "../../proto/grpc.ts";
 import { createRandom, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
 import { Admission } from "../../server/http2/mod.ts";
 import { CellLinks } from "./cell_links.ts";

@@ -1,13 +1,7 @@
 /** Errors of the wire contract as gRPC and Connect carry them: status code, public text, and an ErrorDetail. */
 import { type Code, ConnectError } from "@connectrpc/connect";
-import {
-  type ErrorBody,
-  errorCodes,
-  ErrorDetailSchema,
-  errorToDetail,
-  isErrorCode,
-  WireError,
-} from "../../proto/mod.ts";
+import { ErrorDetailSchema, errorToDetail } from "../../proto/grpc.ts";
+import { type ErrorBody, errorCodes, isErrorCode, WireError } from "../../proto/mod.ts";
 import type { EndReason } from "../core/deps.ts";
 
 export function toConnectError(body: ErrorBody): ConnectError {

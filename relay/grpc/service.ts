@@ -7,19 +7,8 @@ import {
   type HandlerContext,
   type MethodImpl,
 } from "@connectrpc/connect";
-import {
-  type CallName,
-  calls,
-  limits,
-  noticeToDelivery,
-  Relay,
-  type ReplyBody,
-  replyToMessage,
-  type RequestBody,
-  requestFromMessage,
-  type RequestMessage,
-  WireError,
-} from "../../proto/mod.ts";
+import { noticeToDelivery, Relay, replyToMessage, requestFromMessage, type RequestMessage } from "../../proto/grpc.ts";
+import { type CallName, calls, limits, type ReplyBody, type RequestBody, WireError } from "../../proto/mod.ts";
 import { remoteAddressKey } from "../../server/http2/mod.ts";
 import { CellLinks } from "./cell_links.ts";
 import { CellStreams } from "./cell_streams.ts";

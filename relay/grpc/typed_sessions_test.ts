@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
+import { ErrorDetailSchema } from "../../proto/grpc.ts";
 import {
   type AnyStruct,
   type CallName,
@@ -7,7 +8,6 @@ import {
   type ChannelId,
   decodeClientEnvelope,
   encodeBase64url,
-  ErrorDetailSchema,
   type NoticeEnvelope,
   type ReplyBody,
   type RequestBody,

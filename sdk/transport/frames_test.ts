@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { limits, Relay, WireError } from "../../proto/mod.ts";
+import { Relay } from "../../proto/grpc.ts";
+import { limits, WireError } from "../../proto/mod.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import {
   decodeCell,

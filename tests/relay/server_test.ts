@@ -2,7 +2,8 @@
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { createClient, type Transport } from "@connectrpc/connect";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { type ChannelId, limits, Relay as RelayService } from "../../proto/mod.ts";
+import { Relay as RelayService } from "../../proto/grpc.ts";
+import { type ChannelId, limits } from "../../proto/mod.ts";
 import { createCertificate } from "../support/mod.ts";
 import { type Relay, TestAgent } from "../support/relay/agent.ts";
 import { CellClient } from "../support/relay/cell_client.ts";

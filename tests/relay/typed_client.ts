@@ -1,18 +1,15 @@
 /** A client that uses the typed gRPC calls and the `Deliver` stream, over any Connect transport. */
 import { ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import {
-  type CallName,
-  encodeBase64url,
   ErrorDetailSchema,
   errorFromDetail,
   noticeFromDelivery,
   Relay,
-  type ReplyBody,
   replyFromMessage,
   type ReplyMessage,
-  type RequestBody,
   requestToMessage,
-} from "../../proto/mod.ts";
+} from "../../proto/grpc.ts";
+import { type CallName, encodeBase64url, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
 import { CallFailed, deferred, NoticeLog, type RelayClient } from "../support/relay/relay_client.ts";
 
 type Unary = (message: unknown, options: { headers?: Record<string, string> }) => Promise<unknown>;
