@@ -75,9 +75,9 @@ export const source =
   ")}}};function ye(t,e,r){if(r<t-e)return r+e;let n=Math.max(0,Math.floor((r-t)/e));return t+(n+1)*e}var b=class" +
   " extends Error{name=\"StaticError\";code;retryAfterMs;epoch;constructor(e,r,n={}){super(r,n.cause===void 0?void " +
   "0:{cause:n.cause}),this.code=e,this.retryAfterMs=n.retryAfterMs,this.epoch=n.epoch}},I=class extends b{name=\"T" +
-  "ransportError\"},D=class extends b{name=\"AuthError\"},F=class extends b{name=\"ChannelError\"},K=class extends b{n" +
-  "ame=\"QuotaExceededError\"},$=class extends b{name=\"MlsError\"},pe={TransportError:I,AuthError:D,ChannelError:F,Q" +
-  "uotaExceededError:K,MlsError:$};function L(t,e,r){return new pe[A[t].errorClass](t,e,r)}async function J(t,e){" +
+  "ransportError\"},D=class extends b{name=\"AuthError\"},K=class extends b{name=\"ChannelError\"},F=class extends b{n" +
+  "ame=\"QuotaExceededError\"},$=class extends b{name=\"MlsError\"},pe={TransportError:I,AuthError:D,ChannelError:K,Q" +
+  "uotaExceededError:F,MlsError:$};function L(t,e,r){return new pe[A[t].errorClass](t,e,r)}async function J(t,e){" +
   "let r=t.body?.getReader();if(r===void 0)return\"\";let n=new TextDecoder,o=\"\";try{for(let s=await r.read();s.val" +
   "ue!==void 0;s=await r.read())if(o+=n.decode(s.value,{stream:!0}),o.length>e)return;return o}finally{await r.ca" +
   "ncel()}}var Q=2,x=5,fe=64*1024,me=10;function G(t){let e=new Uint8Array(x+t.length);return ge(e,1,t.length),e." +

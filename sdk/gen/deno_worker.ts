@@ -24,7 +24,7 @@ export const source =
   "ected:d(403,l.permissionDenied,329,\"ChannelError\"),membership_lapsed:d(410,l.failedPrecondition,330,\"ChannelEr" +
   "ror\"),store_locked:d(409,l.failedPrecondition,336,\"ChannelError\"),store_corrupt:d(500,l.internal,337,\"MlsError" +
   "\"),passphrase_wrong:d(401,l.unauthenticated,338,\"AuthError\")};function E(t){return Object.hasOwn(B,t)}function" +
-  " I(t){return de.get(t)}var de=new Map(Object.entries(B).flatMap(([t,{close:e}])=>E(t)?[[e,t]]:[])),p=class ext" +
+  " R(t){return de.get(t)}var de=new Map(Object.entries(B).flatMap(([t,{close:e}])=>E(t)?[[e,t]]:[])),p=class ext" +
   "ends Error{name=\"WireError\";code;requestId;constructor(e,r,n={}){super(r,n.cause===void 0?void 0:{cause:n.caus" +
   "e}),this.code=e,this.requestId=n.requestId}};var f=Object.freeze({cellBytes:4096,minCellBytes:1024,maxCellByte" +
   "s:16384,payloadBytes:1048576,ciphertextBytes:1081344,keyPackageBytes:16384,commitBytes:262144,welcomeBytes:209" +
@@ -33,14 +33,14 @@ export const source =
   "oofsPerCommit:100,featuresPerSession:64,identityBytes:256,tokenBytes:8192,originBytes:300,sessionTokenBytes:64" +
   ",errorTextBytes:1024,errorCodeBytes:64,nameComponentBytes:63,channelNameBytes:191,emailBytes:254,queueBytesPer" +
   "Channel:67108864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clock" +
-  "SkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var w=3,y=4,R={control:0" +
+  "SkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var w=3,y=4,W={control:0" +
   ",data:1};function k(t){if(!Number.isInteger(t)||t<f.minCellBytes||t>f.maxCellBytes)throw new p(\"protocol_error" +
-  "\",`A cell has ${f.minCellBytes} to ${f.maxCellBytes} bytes, not ${t}`);return t}function M(t){if(t===0||t>f.en" +
+  "\",`A cell has ${f.minCellBytes} to ${f.maxCellBytes} bytes, not ${t}`);return t}function S(t){if(t===0||t>f.en" +
   "velopeBytes)throw new p(\"payload_too_large\",`Cannot send an envelope of ${t} bytes; 1 to ${f.envelopeBytes} ar" +
   "e allowed`)}var _=class{#r;#e=[];#t=[];#o=[0,0];#n=0;constructor(e){this.#r=k(e)}set cellBytes(e){if(this.#n>0" +
   ")throw new TypeError(\"Cannot change the cell size while envelopes are waiting\");this.#r=k(e)}get cellBytes(){r" +
-  "eturn this.#r}get pendingBytes(){return this.#n}push(e,r){M(r.length),(e===\"control\"?this.#e:this.#t).push(r)," +
-  "this.#n+=r.length+y}next(e){let r=this.#e.length>0?R.control:R.data,n=r===R.control?this.#e:this.#t;if(n.lengt" +
+  "eturn this.#r}get pendingBytes(){return this.#n}push(e,r){S(r.length),(e===\"control\"?this.#e:this.#t).push(r)," +
+  "this.#n+=r.length+y}next(e){let r=this.#e.length>0?W.control:W.data,n=r===W.control?this.#e:this.#t;if(n.lengt" +
   "h===0)return;let o=e?.length===this.#r?e:new Uint8Array(this.#r);return this.#s(o,n,r),o}#s(e,r,n){let o=w,s=0" +
   ",c=this.#o[n]??0;for(let i of r){if(c===0){if(e.length-o<=y)break;ce(e,o,i.length),o+=y,c=y}let a=c-y,h=i.suba" +
   "rray(a,a+e.length-o);if(e.set(h,o),o+=h.length,c+=h.length,c-y<i.length)break;s++,c=0}let u=o-w;s===1?r.shift(" +
@@ -48,7 +48,7 @@ export const source =
   "24,t[e+1]=r>>>16,t[e+2]=r>>>8,t[e+3]=r}var ue=64*1024,V=.5,he=2,U=class{#r;#e;#t=[];#o=0;#n=0;#s=new Uint8Arra" +
   "y(0);#d=\"off\";#a=0;#c;#u=0;#i=!0;#y=!1;#p=!1;#l=!1;#f=new Set;#h={cells:0,coverCells:0,coverBytes:0,paddingByt" +
   "es:0};constructor(e){this.#r=e,this.#e=new _(e.cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this." +
-  "#o+this.#n}get counts(){return{...this.#h}}push(e,r){this.#l||(this.#t.length===0?this.#e.push(e,r):(M(r.lengt" +
+  "#o+this.#n}get counts(){return{...this.#h}}push(e,r){this.#l||(this.#t.length===0?this.#e.push(e,r):(S(r.lengt" +
   "h),this.#t.push({lane:e,envelope:r}),this.#o+=r.length+y),this.#m())}setCellBytes(e){this.#t.push({cellBytes:k" +
   "(e)}),this.#x()}configure(e,r){if(!this.#l){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cover needs an interval" +
   " above 0, not ${r}`);this.#c?.(),this.#c=void 0,this.#d=e,this.#a=r,this.#y=!1,this.#u=this.#r.nowMs(),e!==\"of" +
@@ -74,27 +74,27 @@ export const source =
   "e))\"cellBytes\"in r?this.#e.cellBytes=r.cellBytes:(this.#o-=r.envelope.length+y,this.#e.push(r.lane,r.envelope)" +
   ")}}};function ye(t,e,r){if(r<t-e)return r+e;let n=Math.max(0,Math.floor((r-t)/e));return t+(n+1)*e}var b=class" +
   " extends Error{name=\"StaticError\";code;retryAfterMs;epoch;constructor(e,r,n={}){super(r,n.cause===void 0?void " +
-  "0:{cause:n.cause}),this.code=e,this.retryAfterMs=n.retryAfterMs,this.epoch=n.epoch}},W=class extends b{name=\"T" +
-  "ransportError\"},O=class extends b{name=\"AuthError\"},F=class extends b{name=\"ChannelError\"},H=class extends b{n" +
-  "ame=\"QuotaExceededError\"},K=class extends b{name=\"MlsError\"},pe={TransportError:W,AuthError:O,ChannelError:F,Q" +
-  "uotaExceededError:H,MlsError:K};function q(t,e,r){return new pe[B[t].errorClass](t,e,r)}async function z(t,e){" +
+  "0:{cause:n.cause}),this.code=e,this.retryAfterMs=n.retryAfterMs,this.epoch=n.epoch}},D=class extends b{name=\"T" +
+  "ransportError\"},O=class extends b{name=\"AuthError\"},H=class extends b{name=\"ChannelError\"},K=class extends b{n" +
+  "ame=\"QuotaExceededError\"},F=class extends b{name=\"MlsError\"},pe={TransportError:D,AuthError:O,ChannelError:H,Q" +
+  "uotaExceededError:K,MlsError:F};function L(t,e,r){return new pe[B[t].errorClass](t,e,r)}async function z(t,e){" +
   "let r=t.body?.getReader();if(r===void 0)return\"\";let n=new TextDecoder,o=\"\";try{for(let s=await r.read();s.val" +
   "ue!==void 0;s=await r.read())if(o+=n.decode(s.value,{stream:!0}),o.length>e)return;return o}finally{await r.ca" +
   "ncel()}}var J=2,x=5,fe=64*1024,me=10;function G(t){let e=new Uint8Array(x+t.length);return ge(e,1,t.length),e." +
-  "set(t,x),e}function X(t){let{value:e,end:r}=Q(t,0,me);if(r!==t.length)throw new p(\"protocol_error\",\"A cell's m" +
-  "essage holds more than a cell\");return e}function Y(t,e,r){let[n,o]=[L(10,t.length),L(26,r.length)],s=new Uint" +
+  "set(t,x),e}function X(t){let{value:e,end:r}=q(t,0,me);if(r!==t.length)throw new p(\"protocol_error\",\"A cell's m" +
+  "essage holds more than a cell\");return e}function Y(t,e,r){let[n,o]=[Q(10,t.length),Q(26,r.length)],s=new Uint" +
   "8Array(9);return s[0]=17,new DataView(s.buffer).setBigUint64(1,BigInt(e),!0),P([n,t,s,o,r])}function Z(t){retu" +
-  "rn P([L(10,t.length),t])}function ee(t){let e=new TextDecoder,r=Q(t,0,10);return r.end===t.length?{code:e.deco" +
-  "de(r.value),message:\"\"}:{code:e.decode(r.value),message:e.decode(Q(t,r.end,18).value)}}var S=class{#r=new Uint" +
+  "rn P([Q(10,t.length),t])}function ee(t){let e=new TextDecoder,r=q(t,0,10);return r.end===t.length?{code:e.deco" +
+  "de(r.value),message:\"\"}:{code:e.decode(r.value),message:e.decode(q(t,r.end,18).value)}}var M=class{#r=new Uint" +
   "8Array(x);#e=0;#t=new Uint8Array(0);#o=0;read(e,r){let n=0;for(;n<e.length;){if(this.#e<x){let s=e.subarray(n," +
   "n+x-this.#e);if(this.#r.set(s,this.#e),this.#e+=s.length,n+=s.length,this.#e<x)return;this.#n()}let o=e.subarr" +
   "ay(n,n+this.#t.length-this.#o);n+=o.length,o.length===this.#t.length?this.#s(o,r):(this.#t.set(o,this.#o),this" +
   ".#o+=o.length,this.#o===this.#t.length&&this.#s(this.#t,r))}}#n(){let e=new DataView(this.#r.buffer).getUint32" +
   "(1);if(e===0||e>fe)throw new p(\"protocol_error\",`A message of ${e} bytes where cells are expected`);this.#t.le" +
   "ngth!==e&&(this.#t=new Uint8Array(e)),this.#o=0}#s(e,r){this.#e=0,r(this.#r[0]??0,e)}};function P(t){let e=new" +
-  " Uint8Array(t.reduce((n,{length:o})=>n+o,0)),r=0;for(let n of t)e.set(n,r),r+=n.length;return e}function L(t,e" +
+  " Uint8Array(t.reduce((n,{length:o})=>n+o,0)),r=0;for(let n of t)e.set(n,r),r+=n.length;return e}function Q(t,e" +
   "){let r=[t];for(let n=e;n>0||r.length===1;n>>>=7)r.push(n>127?n&127|128:n);return Uint8Array.from(r)}function " +
-  "Q(t,e,r){if(t[e]!==r)throw new p(\"protocol_error\",\"A message without the field that it must have\");let[n,o]=[0" +
+  "q(t,e,r){if(t[e]!==r)throw new p(\"protocol_error\",\"A message without the field that it must have\");let[n,o]=[0" +
   ",e+1];for(let s=1;s<=2**14;s*=128){let c=t[o++]??0;if(n+=(c&127)*s,c<128){if(n>t.length-o)break;return{value:t" +
   ".subarray(o,o+n),end:o+n}}}throw new p(\"protocol_error\",\"A field goes beyond the end of its message\")}function" +
   " ge(t,e,r){new DataView(t.buffer,t.byteOffset).setUint32(e,r)}var be=\"static.relay.v1.ErrorDetail\";function j(" +
@@ -107,12 +107,12 @@ export const source =
   "024,Ae={\"connect-protocol-version\":\"1\"};function re(t){let{openHttp:e,unusable:r,randomBytes:n}=t;return{trans" +
   "port:\"cells\",carrier:\"tcp\",unusable:r,connect:(o,s)=>{let c=e(o.trust),u=new AbortController;u.signal.addEvent" +
   "Listener(\"abort\",()=>c.close());let i=Be(c,o,u.signal),a=n(Ce),h=i(\"CellDown\",\"application/connect+proto\",G(Z(" +
-  "a))),m=(g,D)=>i(\"CellUp\",\"application/proto\",Y(a,g,D)),C=new N(h,m,u,t);return s.aborted&&C.close(),Promise.re" +
+  "a))),m=(g,I)=>i(\"CellUp\",\"application/proto\",Y(a,g,I)),C=new N(h,m,u,t);return s.aborted&&C.close(),Promise.re" +
   "solve(C)}}}function Be(t,{host:e,port:r},n){let o=`${e.includes(\":\")?`[${e}]`:e}:${r}`;return async(s,c,u)=>{l" +
   "et i=await t.request(`https://${o}/static.relay.v1.Relay/${s}`,{method:\"POST\",headers:{...Ae,\"content-type\":c}" +
   ",body:u,signal:n,redirect:\"error\",credentials:\"omit\",cache:\"no-store\"});if(i.status===200)return i;let a=await" +
-  " z(i,xe)??\"\",{code:h,message:m}=j(a,`${s} was answered ${i.status}`);throw q(h??\"transport_error\",m)}}var N=cl" +
-  "ass{#r;#e;#t;#o;#n=new Set;#s=new S;#d=0;#a=()=>{};closed;constructor(e,r,n,o){this.#r=e.then(s=>s.body?.getRe" +
+  " z(i,xe)??\"\",{code:h,message:m}=j(a,`${s} was answered ${i.status}`);throw L(h??\"transport_error\",m)}}var N=cl" +
+  "ass{#r;#e;#t;#o;#n=new Set;#s=new M;#d=0;#a=()=>{};closed;constructor(e,r,n,o){this.#r=e.then(s=>s.body?.getRe" +
   "ader()),this.#r.catch(()=>{}),this.#e=r,this.#t=o,this.#o=n,this.closed=new Promise(s=>this.#a=s)}async read()" +
   "{try{for(;;){let e=await(await this.#r)?.read();if(e?.value===void 0)return this.#i({message:\"the connection w" +
   "as cut off\"});let{cells:r,end:n}=this.#u(e.value);if(n!==void 0&&this.#i(n),r.length>0)return P(r);if(n!==void" +
@@ -123,34 +123,34 @@ export const source =
   "y this side\"};if(this.#n.size===0)return this.#i(e);this.#a(e);let r=this.#t.after(we,()=>this.#i(e));Promise." +
   "all(this.#n).then(()=>{r(),this.#i(e)})}#u(e){let r=[],n;return this.#s.read(e,(o,s)=>{o===0?r.push(X(s).slice" +
   "()):n=o===J?Ee(s):{message:\"compressed cells were not asked for\"}}),{cells:r,end:n}}#i(e){this.#a(e),this.#o.a" +
-  "bort(q(\"transport_error\",e.message))}};function Ee(t){return j(new TextDecoder().decode(t),\"the relay ended th" +
+  "bort(L(\"transport_error\",e.message))}};function Ee(t){return j(new TextDecoder().decode(t),\"the relay ended th" +
   "e stream\")}function te(){return Date.now()}function A(t,e){let r=setTimeout(e,t);return()=>clearTimeout(r)}fun" +
   "ction T(t){return crypto.getRandomValues(new Uint8Array(t))}var _e=2e4;function Ue({caCerts:t}){let{Deno:e}=gl" +
   "obalThis,r=e.createHttpClient({caCerts:t,http2:!1,poolIdleTimeout:_e}),n=!0;return{request:(o,s)=>{let c={...s" +
-  ",client:r};return fetch(o,c)},close:()=>{n&&r.close(),n=!1}}}var ke=4,ne=re({openHttp:Ue,unusable:Me,randomByt" +
-  "es:T,callsAtOnce:ke,after:A});function Me({certificateHashes:t}){return t.length>0?\"Deno can check tls.certifi" +
-  "cateHashes only over QUIC\":void 0}var Se=1500,Pe=64*1024;function oe(t){let e=t.readable.getReader({mode:\"byob" +
+  ",client:r};return fetch(o,c)},close:()=>{n&&r.close(),n=!1}}}var ke=4,ne=re({openHttp:Ue,unusable:Se,randomByt" +
+  "es:T,callsAtOnce:ke,after:A});function Se({certificateHashes:t}){return t.length>0?\"Deno can check tls.certifi" +
+  "cateHashes only over QUIC\":void 0}var Me=1500,Pe=64*1024;function oe(t){let e=t.readable.getReader({mode:\"byob" +
   "\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(Pe),o=()=>{},s=new Promise(a=>o=a),c" +
   ",u=a=>{c?.(),o(a)};t.closed.then(({closeCode:a=0})=>u(Te(a)),a=>u({message:v(a)}));let i=()=>{r.close().catch(" +
-  "()=>{}),c??=t.after(Se,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};return{read:async()=>{try{" +
+  "()=>{}),c??=t.after(Me,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};return{read:async()=>{try{" +
   "let{value:a}=await e.read(new Uint8Array(n));if(a!==void 0&&a.length>0)return n=a.buffer,a}catch{}i()},write:a" +
   "sync a=>{try{await r.write(a)}catch(h){throw i(),h}},close:a=>{o({message:\"it was closed by this side\"}),a===0" +
-  "?i():t.close(a)},closed:s}}function Te(t){let e=I(t);return e===void 0?{message:\"the relay closed the connecti" +
-  "on\"}:{code:e,message:`the relay closed the connection with ${e}`}}var De=\"static-relay/1\",Ie={maxIdleTimeout:1" +
-  "e4,keepAliveInterval:4e3},Re=\"low-latency\",ie={transport:\"quic\",carrier:\"udp\",unusable:()=>se()===void 0?\"Deno" +
+  "?i():t.close(a)},closed:s}}function Te(t){let e=R(t);return e===void 0?{message:\"the relay closed the connecti" +
+  "on\"}:{code:e,message:`the relay closed the connection with ${e}`}}var Ie=\"static-relay/1\",Re={maxIdleTimeout:1" +
+  "e4,keepAliveInterval:4e3},We=\"low-latency\",ie={transport:\"quic\",carrier:\"udp\",unusable:()=>se()===void 0?\"Deno" +
   " offers QUIC only with --unstable-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=se();if(o===voi" +
   "d 0)throw new Error(\"Deno offers QUIC only with --unstable-net\");n.throwIfAborted();let s=r.certificateHashes." +
-  "map(a=>({algorithm:\"sha-256\",value:a})),c=We(o),u=a=>c.close({closeCode:a,reason:\"\"}),i=()=>u(0);n.addEventLis" +
-  "tener(\"abort\",i);try{let a=await o.connectQuic({hostname:t,port:e,alpnProtocols:[De],caCerts:r.caCerts,...s.le" +
-  "ngth>0&&{serverCertificateHashes:s},endpoint:c,...Ie,congestionControl:Re}),{readable:h,writable:m}=await a.cr" +
+  "map(a=>({algorithm:\"sha-256\",value:a})),c=De(o),u=a=>c.close({closeCode:a,reason:\"\"}),i=()=>u(0);n.addEventLis" +
+  "tener(\"abort\",i);try{let a=await o.connectQuic({hostname:t,port:e,alpnProtocols:[Ie],caCerts:r.caCerts,...s.le" +
+  "ngth>0&&{serverCertificateHashes:s},endpoint:c,...Re,congestionControl:We}),{readable:h,writable:m}=await a.cr" +
   "eateBidirectionalStream(),C=a.closed.finally(()=>u(0));return oe({readable:h,writable:m,closed:C,close:u,after" +
-  ":A})}catch(a){throw u(0),n.aborted?n.reason:a}finally{n.removeEventListener(\"abort\",i)}}};function We({QuicEnd" +
+  ":A})}catch(a){throw u(0),n.aborted?n.reason:a}finally{n.removeEventListener(\"abort\",i)}}};function De({QuicEnd" +
   "point:t}){try{return new t({hostname:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function se(){let{Deno:t" +
   "}=globalThis;return t?.connectQuic===void 0?void 0:t}var Oe=2e3;function ae(t,e){let r,n,o=0,s=i=>{t.post({kin" +
   "d:\"written\",takenBytes:o-i.pendingBytes,counts:i.counts})},c=async({transport:i,target:a})=>{let h=e.connector" +
   "s.find(g=>g.transport===i);if(h===void 0)throw new Error(`no way to connect by ${i} in a thread of its own`);l" +
-  "et m=r=await h.connect(a,new AbortController().signal),C=n=new U({cellBytes:f.cellBytes,write:(g,D)=>m.write(g" +
-  ",D),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:" +
+  "et m=r=await h.connect(a,new AbortController().signal),C=n=new U({cellBytes:f.cellBytes,write:(g,I)=>m.write(g" +
+  ",I),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:" +
   "()=>s(C),onFailed:()=>t.post({kind:\"failed\"})});m.closed.then(g=>t.post({kind:\"closed\",end:g})),t.post({kind:\"" +
   "connected\"})},u=async()=>{let i=await r?.read();t.post({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i" +
   ".kind){case\"connect\":return void c(i).catch(a=>t.post({kind:\"refused\",message:v(a)}));case\"push\":return o+=i.e" +
