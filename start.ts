@@ -119,7 +119,7 @@ function watchParts(parts: { readonly api: Part; readonly relay: Part }): Dispos
   };
   return watchCode({
     root,
-    folders: { api: ["api/", "migrations/", "proto/"], relay: ["relay/", "proto/"] },
+    folders: { api: ["api/", "migrations/", "proto/", "server/"], relay: ["relay/", "proto/", "server/"] },
     // One after the other, also when code changes while a part is being restarted.
     onChange: (names) => {
       for (const name of names) restarts = restarts.then(() => restart(name));

@@ -4,7 +4,7 @@ import { type App, type AppDeps, createApp } from "./app.ts";
 import { createOriginCheck } from "./cors.ts";
 import { Fault } from "./domain/fault.ts";
 import type { RateLimiter } from "./domain/rate_limit.ts";
-import { Secret } from "./domain/secret.ts";
+import { Secret } from "../server/mod.ts";
 import { createMetrics } from "./metrics.ts";
 
 const decision = { allowed: true, policy: "p", limit: 1, windowMs: 1000, remaining: 1, resetMs: 1 };

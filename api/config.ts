@@ -6,7 +6,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { ApiKeyEnvironment } from "../proto/mod.ts";
 import { type AddressRange, parseAddressRange } from "./client_address.ts";
 import type { RateLimit } from "./domain/rate_limit.ts";
-import { Secret } from "./domain/secret.ts";
+import { Secret } from "../server/mod.ts";
 import type { Argon2Profile } from "./hashing/argon2.ts";
 import type { DatabaseAddress, TlsMode } from "./store/mod.ts";
 import { type Environment, VariableReader } from "./variables.ts";

@@ -3,7 +3,7 @@ import { createPrivateKey, sign } from "node:crypto";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { SigningKey } from "./domain/key_ring.ts";
-import type { Secret } from "./domain/secret.ts";
+import type { Secret } from "../server/mod.ts";
 import type { Sign } from "./domain/tokens.ts";
 
 /** Through `node:crypto`, which every runtime of ours has: it signs in half the time of WebCrypto, which prepares the key anew. */

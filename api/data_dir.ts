@@ -1,7 +1,7 @@
 /** Secrets that this service makes for itself in the data directory when none are configured, and the key ring's file. */
 import { CompactSign, compactVerify, importJWK } from "jose";
 import { type KeyRing, keyRing, rotateKeyRing, type SigningKey } from "./domain/key_ring.ts";
-import { Secret } from "./domain/secret.ts";
+import { Secret } from "../server/mod.ts";
 
 const owner = 0o600;
 

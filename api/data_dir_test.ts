@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { keyRingPath, loadRelaySecret, openKeyRing, rotateKeyRingFile } from "./data_dir.ts";
 import { publishedKeys, signingKey } from "./domain/key_ring.ts";
-import { Secret } from "./domain/secret.ts";
+import { Secret } from "../server/mod.ts";
 import { type Requirement, testWhen } from "../tests/support/mod.ts";
 
 async function withFolder(use: (folder: string) => Promise<void>): Promise<void> {

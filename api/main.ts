@@ -3,7 +3,7 @@ import { ConfigError, configFromEnvironment } from "./config.ts";
 import { createBatchedOutput } from "./log.ts";
 import { PortTaken } from "./ports.ts";
 import { startApi } from "./service.ts";
-import { StartFailed } from "./start_failed.ts";
+import { StartFailed } from "../server/mod.ts";
 
 const logBatchMs = 50;
 

@@ -14,7 +14,7 @@ import { createKeys } from "./domain/keys.ts";
 import { createLastUsed } from "./domain/last_used.ts";
 import { createRateLimiter } from "./domain/rate_limit.ts";
 import type { Clock } from "./domain/ports.ts";
-import type { Secret } from "./domain/secret.ts";
+import { needed, type Secret } from "../server/mod.ts";
 import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
 import { createHashingPool, platformWorker } from "./hashing/pool.ts";
@@ -22,7 +22,6 @@ import { type Listener, listenPlain, listenTls } from "./listen.ts";
 import { createLogger, type Logger } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { naming } from "./ports.ts";
-import { needed } from "./start_failed.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
 import { everyInterval, startUpkeep } from "./upkeep.ts";
 

@@ -3,7 +3,7 @@
  * other faults too.
  */
 import type { RateLimit } from "./domain/rate_limit.ts";
-import { Secret } from "./domain/secret.ts";
+import { Secret } from "../server/mod.ts";
 import type { Argon2Profile } from "./hashing/argon2.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;

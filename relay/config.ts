@@ -4,8 +4,7 @@
  */
 import { type CoverBudgetOptions, limits, type RelayLimits } from "../proto/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "./core/config.ts";
-import type { Secret } from "./operations/secret.ts";
-import { type ReadVariable, VariableReader } from "./variables.ts";
+import { type ReadVariable, type Secret, VariableReader } from "../server/mod.ts";
 
 export interface RelayConfig {
   readonly dataDir: string;

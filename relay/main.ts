@@ -4,8 +4,7 @@
  */
 import { ConfigError, configFromEnvironment } from "./config.ts";
 import { EngineError } from "./engine/mod.ts";
-import { PortTaken } from "./operations/ports.ts";
-import { untilAskedToStop } from "./operations/stop_signals.ts";
+import { PortTaken, untilAskedToStop } from "../server/mod.ts";
 import { startRelay } from "./start_relay.ts";
 
 try {

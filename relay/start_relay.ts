@@ -7,15 +7,23 @@ import { createMeter } from "./core/meter.ts";
 import type { CoreDeps, CoreEvent } from "./core/deps.ts";
 import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
 import { type EngineError, openSqliteEngine } from "./engine/mod.ts";
-import { type AdminServer, serveAdmin } from "./operations/admin.ts";
+import {
+  type AdminServer,
+  type CertificateSource,
+  createLog,
+  describeError,
+  describeFailure,
+  loadRelaySecret,
+  type Log,
+  naming,
+  openCertificate,
+  serveAdmin,
+} from "../server/mod.ts";
 import { createApiClient } from "./operations/api_client.ts";
-import { type CertificateSource, openCertificate } from "./operations/certificate.ts";
 import { verifyEd25519 } from "./ed25519.ts";
-import { createLog, describeError, describeFailure, type Log } from "./operations/log.ts";
 import { watchLoopLag } from "./operations/loop_lag.ts";
 import { collectMetrics, renderMetrics } from "./operations/metrics.ts";
-import { loadRelayId, loadRelaySecret } from "./operations/identity.ts";
-import { naming } from "./operations/ports.ts";
+import { loadRelayId } from "./operations/identity.ts";
 import { readUdpDrops } from "./operations/udp_drops.ts";
 import { LeasedQuota } from "./quota/leased_quota.ts";
 import { type RelayServer, startRelayServer } from "./edge.ts";

@@ -14,13 +14,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Modules that are public beside their package's `mod.ts`: one runtime each, so that no other has to load them; the HTTP/2
- * server and the engine, which know nothing of their package; and what would burden a browser that needs the rest of `proto`.
+ * server and the engine, which know nothing of their package; what would burden a browser that needs the rest of `proto`; and
+ * the wrapper of secrets, which the API's domain needs without the sockets and files in the rest of `server`.
  */
 const entryPoints = new Set([
   "proto/grpc.ts",
   "proto/lease.ts",
   "relay/engine/mod.ts",
   "server/http2/mod.ts",
+  "server/secret.ts",
   "sdk/platform/browser.ts",
   "sdk/platform/browser_store.ts",
   "sdk/platform/deno.ts",
@@ -36,7 +38,10 @@ const mayNotImport: readonly { readonly from: string; readonly to: readonly stri
     from,
     to: ["proto/grpc.ts", "proto/convert.ts", "proto/gen/"],
   })),
-  { from: "api/domain/", to: ["api/routes/", "api/store/", "api/app.ts", "api/main.ts", "api/config.ts"] },
+  {
+    from: "api/domain/",
+    to: ["api/routes/", "api/store/", "api/app.ts", "api/main.ts", "api/config.ts", "server/mod.ts", "server/http2/"],
+  },
   { from: "api/store/", to: ["api/routes/", "api/app.ts", "api/main.ts"] },
   { from: "api/routes/", to: ["api/store/", "api/main.ts"] },
   {
@@ -50,6 +55,9 @@ const mayNotImport: readonly { readonly from: string; readonly to: readonly stri
   { from: "sdk/transport/", to: ["sdk/platform/", "sdk/mls/", "sdk/store/", "sdk/client.ts", "sdk/manager.ts"] },
 ];
 
+/** Folders that import nothing of their package but themselves. */
+const selfContained: readonly string[] = ["server/http2/"];
+
 /** Only these may know ts-mls and HTTP/2's neighbours: everything else goes through their own modules. */
 const onlyIn: readonly { readonly dependency: RegExp; readonly places: readonly string[] }[] = [
   { dependency: /^(npm:)?ts-mls\b/, places: ["sdk/mls/"] },
@@ -60,7 +68,7 @@ const onlyIn: readonly { readonly dependency: RegExp; readonly places: readonly 
 /** A folder of `tests/` other than `support/` is one suite: nothing outside it may build on its files. */
 const suiteFolder = /^tests\/(?!support\/)[^/]+\//;
 
-const pureZone = /^(proto|api\/domain|relay\/core|sdk)\//;
+const pureZone = /^(?:(?:proto|api\/domain|relay\/core|sdk)\/|server\/secret\.ts$)/;
 const pureExempt = /^sdk\/platform\//;
 const impure =
   /\b(?:Deno\b|Date\.now\b|new Date\(\)|performance\.now\b|setTimeout\b|setInterval\b|getRandomValues\b|randomUUID\b|Math\.random\b|console\b|process\.|fetch\()/g;
@@ -140,6 +148,11 @@ function importFaults(path: string, specifier: string, test: boolean): { rule: s
   for (const rule of test ? [] : mayNotImport) {
     if (path.startsWith(rule.from) && rule.to.some((forbidden) => target.startsWith(forbidden))) {
       faults.push({ rule: "direction", what: `${rule.from} may not import ${target}` });
+    }
+  }
+  for (const folder of test ? [] : selfContained) {
+    if (from === to && path.startsWith(folder) && !target.startsWith(folder)) {
+      faults.push({ rule: "direction", what: `${folder} may not import ${target}` });
     }
   }
   return faults;

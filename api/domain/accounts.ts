@@ -2,7 +2,7 @@
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { defaultKeyName, type IssuedKey, type KeyCreation, type Keys } from "./keys.ts";
 import type { Account, AccountStore, Clock, Hasher, NewId } from "./ports.ts";
-import { Secret } from "./secret.ts";
+import { Secret } from "../../server/secret.ts";
 
 export type SignUp =
   | { readonly outcome: "created"; readonly account: Account; readonly key: IssuedKey }

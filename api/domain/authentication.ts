@@ -5,7 +5,7 @@
 import { type AccountId, type ApiKeyEnvironment, type KeyId, parseApiKey } from "../../proto/mod.ts";
 import type { Hasher, KeyStore, StoredKey } from "./ports.ts";
 import { orRefund, type RateDecision } from "./rate_limit.ts";
-import { Secret } from "./secret.ts";
+import { Secret } from "../../server/secret.ts";
 
 export interface Caller {
   readonly accountId: AccountId;

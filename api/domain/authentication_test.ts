@@ -3,7 +3,7 @@ import { encodeApiKey, parseAccountId, parseApiKey, parseKeyId } from "../../pro
 import { createAuthenticator } from "./authentication.ts";
 import { Fault } from "./fault.ts";
 import type { StoredKey } from "./ports.ts";
-import type { Secret } from "./secret.ts";
+import type { Secret } from "../../server/secret.ts";
 
 const key = encodeApiKey({ environment: "live", lookup: "AAAAAAAA", secret: "a".repeat(32) });
 const otherSecret = encodeApiKey({ environment: "live", lookup: "AAAAAAAA", secret: "b".repeat(32) });

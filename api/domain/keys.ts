@@ -12,7 +12,7 @@ import {
 } from "../../proto/mod.ts";
 import { Fault } from "./fault.ts";
 import type { Clock, Hasher, KeyRecord, KeyStore, NewId, NewKey, RandomBytes } from "./ports.ts";
-import { Secret } from "./secret.ts";
+import { Secret } from "../../server/secret.ts";
 
 export const defaultKeyName = "default";
 

@@ -1,6 +1,6 @@
 /** What the domain needs from outside. `store/`, `hashing/` and the wiring implement these; tests may too. */
 import type { AccountId, KeyId } from "../../proto/mod.ts";
-import type { Secret } from "./secret.ts";
+import type { Secret } from "../../server/secret.ts";
 
 /** Milliseconds since 1970, UTC. */
 export type Clock = () => number;

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Fault } from "../domain/fault.ts";
-import { Secret } from "../domain/secret.ts";
+import { Secret } from "../../server/mod.ts";
 import { hashSecret, verifySecret } from "./argon2.ts";
 import { createHashingPool, type HashingPool, platformWorker } from "./pool.ts";
 

@@ -5,7 +5,7 @@ import { emailKeyOf } from "../domain/accounts.ts";
 import { unknownKey } from "../domain/authentication.ts";
 import type { IssuedKey, KeyCreation } from "../domain/keys.ts";
 import { orRefund } from "../domain/rate_limit.ts";
-import { Secret } from "../domain/secret.ts";
+import { Secret } from "../../server/mod.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, rateLimited, refuse, showRateLimit } from "./errors.ts";
 import { email, id, isoTime, keyName, keyPrefix, parseUuid, password, plan, secretKey, timestamp } from "./fields.ts";

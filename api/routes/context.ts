@@ -6,7 +6,7 @@ import type { Authenticator, Caller } from "../domain/authentication.ts";
 import type { Keys } from "../domain/keys.ts";
 import type { Store } from "../domain/ports.ts";
 import type { RateLimiter } from "../domain/rate_limit.ts";
-import type { Secret } from "../domain/secret.ts";
+import type { Secret } from "../../server/mod.ts";
 import type { Tokens } from "../domain/tokens.ts";
 import type { Usage } from "../domain/usage.ts";
 

@@ -4,7 +4,7 @@
  */
 import postgres from "postgres";
 import { Fault } from "../domain/fault.ts";
-import type { Secret } from "../domain/secret.ts";
+import type { Secret } from "../../server/mod.ts";
 
 export type Sql = postgres.Sql<{ bigint: number }>;
 export type Transaction = postgres.TransactionSql<{ bigint: number }>;

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { testWhen } from "../../tests/support/mod.ts";
-import { Secret } from "../domain/secret.ts";
+import { Secret } from "../../server/mod.ts";
 import type { DatabaseAddress } from "./database.ts";
 import { openStore } from "./mod.ts";
 

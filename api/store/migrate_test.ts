@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { postgresInstalled, startPostgres, testWhen } from "../../tests/support/mod.ts";
 import { Fault } from "../domain/fault.ts";
-import { Secret } from "../domain/secret.ts";
+import { Secret } from "../../server/mod.ts";
 import { assertTls, connectDatabase, type Database, type DatabaseAddress } from "./database.ts";
 import { migrate, readMigrations } from "./migrate.ts";
 

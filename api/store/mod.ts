@@ -1,6 +1,6 @@
 /** The domain's store over SQL: one object from its three parts, on a migrated database. */
 import type { Store } from "../domain/ports.ts";
-import { StartFailed } from "../start_failed.ts";
+import { StartFailed } from "../../server/mod.ts";
 import { createAccountStore } from "./accounts.ts";
 import { assertTls, connectDatabase, type Database, type DatabaseAddress, type DatabaseOptions } from "./database.ts";
 import { openEmbedded } from "./embedded.ts";

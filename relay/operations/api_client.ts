@@ -12,7 +12,7 @@ import {
   leaseResponse,
 } from "../../proto/lease.ts";
 import type { LeaseApi, ReportOutcome, TakeAnswer } from "../quota/lease_api.ts";
-import type { Secret } from "./secret.ts";
+import type { Secret } from "../../server/mod.ts";
 
 export interface ApiClient extends LeaseApi {
   /** The text of the JWK set. */

@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertLess, assertRejects, assertStringIncludes } from "@std/assert";
 import { type ApiClient, ApiFault, createApiClient } from "./api_client.ts";
-import { describeFailure } from "./log.ts";
-import { Secret } from "./secret.ts";
+import { describeFailure, Secret } from "../../server/mod.ts";
 
 const secret = "canary-relay-secret-0123456789abcdef";
 const request = { nonce: crypto.randomUUID(), relay_id: "r", account_id: crypto.randomUUID(), messages: 100 };

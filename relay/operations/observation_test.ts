@@ -1,38 +1,9 @@
-import { assert, assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
 import { testWhen } from "../../tests/support/mod.ts";
-import { createLog, describeError, describeFailure } from "./log.ts";
+import { loadRelayId } from "./identity.ts";
 import { smoothLag } from "./loop_lag.ts";
 import { renderMetrics } from "./metrics.ts";
 import { countUdpDrops, readUdpDrops } from "./udp_drops.ts";
-
-Deno.test("a log line is one JSON object, and what looks like a secret is struck out", () => {
-  const lines: string[] = [];
-  const log = createLog({ write: (line) => lines.push(line), nowMs: () => 0 });
-  const token = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl";
-  const key = `sk_live_${"A".repeat(46)}`;
-  const invite = `inv_${"B".repeat(40)}`;
-  log("warn", "odd\nevent", { text: `with ${token}, ${key} and ${invite}` });
-  assertEquals(JSON.parse(lines[0] ?? ""), {
-    time: "1970-01-01T00:00:00.000Z",
-    level: "warn",
-    event: "odd\nevent",
-    text: "with [secret], [secret] and [secret]",
-  });
-  assert(lines.length === 1 && !lines[0]?.includes("\n"));
-});
-
-Deno.test("an error is logged by its words and its causes', never by its other fields", () => {
-  const cause = Object.assign(new TypeError("inner"), { request: "canary" });
-  const error = Object.assign(new Error("outer", { cause }), { payload: "canary" });
-  assertEquals(describeFailure(error), {
-    name: "Error",
-    message: "outer",
-    cause: { name: "TypeError", message: "inner" },
-  });
-  assertStringIncludes(String(describeError(error).stack), "observation_test.ts");
-  assert(!JSON.stringify(describeError(error)).includes("canary"));
-  assertEquals(describeFailure("canary"), { name: "string" });
-});
 
 Deno.test("one stall is forgiven, lasting lateness shows within a second and goes again", () => {
   assertLess(smoothLag(0, 900), 250);
@@ -80,4 +51,14 @@ Deno.test("metrics are the text format, and what is not known is left out", () =
     ]),
     "# HELP a_total As.\n# TYPE a_total counter\na_total 3\n# HELP c Cs.\n# TYPE c gauge\nc 0.5\n",
   );
+});
+
+Deno.test("a relay's id is made once", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static-relay-" });
+  try {
+    assertMatch(await loadRelayId(folder), /^[A-Za-z0-9._-]{1,64}$/);
+    assertEquals(await loadRelayId(folder), await loadRelayId(folder));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });

@@ -3,7 +3,7 @@
  * its answer may be lost, and a report that was taken is accepted again only if it says the same.
  */
 import type { HeldLease, LeaseBook } from "../engine/engine.ts";
-import type { Log } from "../operations/log.ts";
+import type { Log } from "../../server/mod.ts";
 import type { ActiveLease } from "./account_leases.ts";
 import type { LeaseApi, LeaseReport, ReportOutcome } from "./lease_api.ts";
 import { reportsPerBatch } from "./settlement.ts";

@@ -7,7 +7,7 @@ import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { Lease } from "../../proto/lease.ts";
 import type { Quota, Reservation } from "../core/deps.ts";
 import type { Charge, HeldLease, LeaseBook } from "../engine/engine.ts";
-import { describeFailure, type Log } from "../operations/log.ts";
+import { describeFailure, type Log } from "../../server/mod.ts";
 import { AccountLeases, type ActiveLease, isUsable } from "./account_leases.ts";
 import type { LeaseApi } from "./lease_api.ts";
 import { LeaseReports } from "./lease_reports.ts";

@@ -4,7 +4,7 @@
  * everything that the API lists as open is the earlier life's.
  */
 import type { LeaseBook } from "../engine/engine.ts";
-import type { Log } from "../operations/log.ts";
+import type { Log } from "../../server/mod.ts";
 import type { LeaseApi, LeaseReport } from "./lease_api.ts";
 
 /** As many as the API takes in one batch. */

@@ -3,7 +3,7 @@
  * and a usable value answered, so that reading goes on and finds the other faults too. Faults never repeat a value: it may be
  * a secret in the wrong place.
  */
-import { Secret } from "./operations/secret.ts";
+import { Secret } from "./secret.ts";
 
 export type ReadVariable = (name: string) => string | undefined;
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { loadRelayId, loadRelaySecret } from "./identity.ts";
 import { readIfPresent, readOrCreateOwned, writeOwned } from "./owned_file.ts";
+import { loadRelaySecret } from "./relay_secret.ts";
 
 async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "static-owned-" });
@@ -29,10 +29,8 @@ Deno.test("a file is replaced at once, and an absent one is no fault", () =>
     assertEquals([await readIfPresent(path), ((await Deno.stat(path)).mode ?? 0) & 0o777], ["second", 0o644]);
   }));
 
-Deno.test("the relay's id and secret are made once; the API's secret is taken where it was first", () =>
+Deno.test("the relay's secret is made once, and taken from the file that the other process made", () =>
   inFolder(async (folder) => {
-    assertMatch(await loadRelayId(folder), /^[A-Za-z0-9._-]{1,64}$/);
-    assertEquals(await loadRelayId(folder), await loadRelayId(folder));
     await Deno.writeTextFile(`${folder}/relay_secret`, "made by the API\n");
     assertEquals((await loadRelaySecret(folder)).reveal(), "made by the API");
     await Deno.remove(`${folder}/relay_secret`);

@@ -2,7 +2,7 @@
  * Structured logs: one JSON object per line. Callers pass ids and codes, never payloads or secrets; as a last line of defence
  * anything that looks like an API key, a token or an invite is struck out before it is written.
  */
-import { apiKeyPattern } from "../../proto/mod.ts";
+import { apiKeyPattern } from "../proto/mod.ts";
 
 export type LogLevel = "info" | "warn" | "error";
 export type LogFields = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertGreater, assertLessOrEqual, assertNotEquals, assertRejects } from "@std/assert";
 import { X509Certificate } from "node:crypto";
 import { createServer } from "node:https";
-import { createCertificate, installed, runCommand, testWhen } from "../../tests/support/mod.ts";
+import { createCertificate, installed, runCommand, testWhen } from "../tests/support/mod.ts";
 import { openCertificate } from "./certificate.ts";
 import { createServerCertificate, type KeyedCertificate } from "./x509.ts";
 

@@ -1,0 +1,31 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { createLog, describeError, describeFailure } from "./log.ts";
+
+Deno.test("a log line is one JSON object, and what looks like a secret is struck out", () => {
+  const lines: string[] = [];
+  const log = createLog({ write: (line) => lines.push(line), nowMs: () => 0 });
+  const token = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl";
+  const key = `sk_live_${"A".repeat(46)}`;
+  const invite = `inv_${"B".repeat(40)}`;
+  log("warn", "odd\nevent", { text: `with ${token}, ${key} and ${invite}` });
+  assertEquals(JSON.parse(lines[0] ?? ""), {
+    time: "1970-01-01T00:00:00.000Z",
+    level: "warn",
+    event: "odd\nevent",
+    text: "with [secret], [secret] and [secret]",
+  });
+  assert(lines.length === 1 && !lines[0]?.includes("\n"));
+});
+
+Deno.test("an error is logged by its words and its causes', never by its other fields", () => {
+  const cause = Object.assign(new TypeError("inner"), { request: "canary" });
+  const error = Object.assign(new Error("outer", { cause }), { payload: "canary" });
+  assertEquals(describeFailure(error), {
+    name: "Error",
+    message: "outer",
+    cause: { name: "TypeError", message: "inner" },
+  });
+  assertStringIncludes(String(describeError(error).stack), "log_test.ts");
+  assert(!JSON.stringify(describeError(error)).includes("canary"));
+  assertEquals(describeFailure("canary"), { name: "string" });
+});
