@@ -69,7 +69,7 @@ Deno.test("docs/relay.md lists exactly the metrics that are served and the varia
     assertEquals(listed(/^\| `(static_relay_\w+)`/gm).sort(), [...served, "static_relay_udp_drops_total"].sort());
 
     const sources = await Promise.all(
-      ["config.ts", "service.ts"].map((file) => Deno.readTextFile(new URL(`../../relay/${file}`, import.meta.url))),
+      ["config.ts", "start_relay.ts"].map((file) => Deno.readTextFile(new URL(`../../relay/${file}`, import.meta.url))),
     );
     const read = sources.flatMap((text) => Array.from(text.matchAll(/"(STATIC_\w+)"/g), ([, name]) => name ?? ""));
     const table = page.slice(page.indexOf("## Configuration"), page.indexOf("## Permissions"));
