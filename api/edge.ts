@@ -4,14 +4,14 @@
  * edge has no data directory that lasts. Errors of the start show at the first request, and the next one tries again.
  */
 import { configFromEnvironment } from "./config.ts";
-import { createService, type Service } from "./service.ts";
+import { type Api, createApi } from "./start_api.ts";
 
-const running: { service?: Promise<Service> } = {};
+const running: { api?: Promise<Api> } = {};
 
-function service(): Promise<Service> {
-  return running.service ??= createService(configFromEnvironment(), { writeLog: (line) => console.log(line) })
+function api(): Promise<Api> {
+  return running.api ??= createApi(configFromEnvironment(), { writeLog: (line) => console.log(line) })
     .catch((error) => {
-      delete running.service;
+      delete running.api;
       throw error;
     });
 }
@@ -19,6 +19,6 @@ function service(): Promise<Service> {
 export default {
   fetch: async (request: Request, info?: Deno.ServeHandlerInfo): Promise<Response> => {
     const peer = info !== undefined && "hostname" in info.remoteAddr ? info.remoteAddr.hostname : undefined;
-    return await (await service()).app.fetch(request, peer);
+    return await (await api()).app.fetch(request, peer);
   },
 };

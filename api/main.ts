@@ -1,8 +1,8 @@
-/** Runs the HTTP API: environment → configuration → service, until a signal asks it to stop. */
+/** Runs the HTTP API: environment → configuration → API, until a signal asks it to stop. */
 import { ConfigError, configFromEnvironment } from "./config.ts";
 import { createBatchedOutput } from "./log.ts";
 import { PortTaken } from "./ports.ts";
-import { startApi } from "./service.ts";
+import { startApi } from "./start_api.ts";
 import { StartFailed } from "../server/mod.ts";
 
 const logBatchMs = 50;

@@ -1,5 +1,5 @@
-/** What happens by time while the service runs: uses of keys are written, a rotated key file is read again, old leases go. */
-import type { KeyRingSource } from "./data_dir.ts";
+/** What happens by time while the API runs: uses of keys are written, a rotated key file is read again, old leases go. */
+import type { KeyRingSource } from "./key_ring_file.ts";
 import type { LastUsed } from "./domain/last_used.ts";
 import type { Usage } from "./domain/usage.ts";
 import { describeError, type Logger, type LogLevel } from "./log.ts";

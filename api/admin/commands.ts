@@ -1,9 +1,9 @@
 /** What an administrator can change. Each command answers one sentence that says what happens now. */
 import type { Config } from "../config.ts";
-import { keyRingPath, openKeyRing, rotateKeyRingFile } from "../data_dir.ts";
+import { keyRingPath, openKeyRing, rotateKeyRingFile } from "../key_ring_file.ts";
 import { emailKeyOf } from "../domain/accounts.ts";
 import { publishLeadSeconds, tokenLifetimeSeconds } from "../domain/key_ring.ts";
-import type { Store } from "../domain/ports.ts";
+import type { Store } from "../domain/deps.ts";
 import { embeddedAddress, openEmbedded } from "../store/embedded.ts";
 import { openStore } from "../store/mod.ts";
 

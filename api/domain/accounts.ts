@@ -1,7 +1,7 @@
 /** Accounts: sign-up with a first key, and the way back in with e-mail or id and password for someone who lost every key. */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { defaultKeyName, type IssuedKey, type KeyCreation, type Keys } from "./keys.ts";
-import type { Account, AccountStore, Clock, Hasher, NewId } from "./ports.ts";
+import type { Account, AccountStore, Clock, Hasher, NewId } from "./deps.ts";
 import { Secret } from "../../server/secret.ts";
 
 export type SignUp =

@@ -3,7 +3,7 @@
  * on any process holds at once), and Argon2id only when this process has not verified the very same key before.
  */
 import { type AccountId, type ApiKeyEnvironment, type KeyId, parseApiKey } from "../../proto/mod.ts";
-import type { Hasher, KeyStore, StoredKey } from "./ports.ts";
+import type { Hasher, KeyStore, StoredKey } from "./deps.ts";
 import { orRefund, type RateDecision } from "./rate_limit.ts";
 import { Secret } from "../../server/secret.ts";
 

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { encodeApiKey, parseAccountId, parseApiKey, parseKeyId } from "../../proto/mod.ts";
 import { createAuthenticator } from "./authentication.ts";
 import { Fault } from "./fault.ts";
-import type { StoredKey } from "./ports.ts";
+import type { StoredKey } from "./deps.ts";
 import type { Secret } from "../../server/secret.ts";
 
 const key = encodeApiKey({ environment: "live", lookup: "AAAAAAAA", secret: "a".repeat(32) });

@@ -11,7 +11,7 @@ import {
   parseKeyId,
 } from "../../proto/mod.ts";
 import { Fault } from "./fault.ts";
-import type { Clock, Hasher, KeyRecord, KeyStore, NewId, NewKey, RandomBytes } from "./ports.ts";
+import type { Clock, Hasher, KeyRecord, KeyStore, NewId, NewKey, RandomBytes } from "./deps.ts";
 import { Secret } from "../../server/secret.ts";
 
 export const defaultKeyName = "default";

@@ -3,7 +3,7 @@ import { parseAccountId, parseApiKey } from "../../proto/mod.ts";
 import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { Fault } from "./fault.ts";
 import { createKeys, type Keys } from "./keys.ts";
-import type { NewKey } from "./ports.ts";
+import type { NewKey } from "./deps.ts";
 
 const account = parseAccountId("00000000-0000-0000-0000-000000000001");
 

@@ -3,7 +3,7 @@
  * was noted in one statement, at most once per key and minute.
  */
 import type { KeyId } from "../../proto/mod.ts";
-import type { Clock, KeyStore } from "./ports.ts";
+import type { Clock, KeyStore } from "./deps.ts";
 
 const lastUsedIntervalMs = 60_000;
 /** Far above the keys that one process sees in a minute; beyond it a key may be written more often, never lost. */

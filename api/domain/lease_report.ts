@@ -1,5 +1,5 @@
 /** Decides what a relay's report changes. Counts run from the start of a lease, so repeating a report changes nothing. */
-import type { ByteCounts, LeaseReport, ReportOutcome } from "./ports.ts";
+import type { ByteCounts, LeaseReport, ReportOutcome } from "./deps.ts";
 
 export interface ReportedLease extends ByteCounts {
   readonly fence: number;

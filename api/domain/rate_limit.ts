@@ -3,7 +3,7 @@
  * the one unused for longest is forgotten first, which is always also the fullest bucket among equals.
  */
 import { Fault } from "./fault.ts";
-import type { Clock } from "./ports.ts";
+import type { Clock } from "./deps.ts";
 
 export interface RateLimit {
   readonly limit: number;

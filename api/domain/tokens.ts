@@ -8,7 +8,7 @@ import {
   signingKey,
   tokenLifetimeSeconds,
 } from "./key_ring.ts";
-import type { Clock } from "./ports.ts";
+import type { Clock } from "./deps.ts";
 
 const tokenIssuer = "static-api";
 

@@ -4,16 +4,7 @@
  * counts as used, until its relay comes back and reports.
  */
 import type { AccountId } from "../../proto/mod.ts";
-import type {
-  Clock,
-  LeaseRecord,
-  LeaseReport,
-  NewId,
-  Period,
-  ReportOutcome,
-  UsageRecord,
-  UsageStore,
-} from "./ports.ts";
+import type { Clock, LeaseRecord, LeaseReport, NewId, Period, ReportOutcome, UsageRecord, UsageStore } from "./deps.ts";
 
 export type LeaseAnswer =
   | { readonly outcome: "granted"; readonly lease: LeaseRecord; readonly period: Period }

@@ -4,7 +4,7 @@
  * platform has no workers, jobs run in this thread, one at a time, behind the same queue.
  */
 import { Fault } from "../domain/fault.ts";
-import type { Hasher } from "../domain/ports.ts";
+import type { Hasher } from "../domain/deps.ts";
 import { type Argon2Profile, decoyHash, hashSecret, verifySecret } from "./argon2.ts";
 
 export type Job =

@@ -4,7 +4,7 @@ import type { ErrorCode } from "../../proto/mod.ts";
 import type { Accounts } from "../domain/accounts.ts";
 import type { Authenticator, Caller } from "../domain/authentication.ts";
 import type { Keys } from "../domain/keys.ts";
-import type { Store } from "../domain/ports.ts";
+import type { Store } from "../domain/deps.ts";
 import type { RateLimiter } from "../domain/rate_limit.ts";
 import type { Secret } from "../../server/mod.ts";
 import type { Tokens } from "../domain/tokens.ts";

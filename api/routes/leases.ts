@@ -9,7 +9,7 @@ import {
   leaseResponse,
 } from "../../proto/lease.ts";
 import { parseAccountId } from "../../proto/mod.ts";
-import type { LeaseRecord } from "../domain/ports.ts";
+import type { LeaseRecord } from "../domain/deps.ts";
 import type { RouteDeps } from "./context.ts";
 import { notFound, refuse } from "./errors.ts";
 import { isoTime } from "./fields.ts";

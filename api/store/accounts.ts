@@ -1,6 +1,6 @@
 /** Accounts in SQL. */
 import { parseAccountId } from "../../proto/mod.ts";
-import type { AccountStore, PlanStore } from "../domain/ports.ts";
+import type { AccountStore, PlanStore } from "../domain/deps.ts";
 import type { Database } from "./database.ts";
 
 export function createAccountStore({ sql, run, violatedConstraint }: Database): AccountStore & PlanStore {

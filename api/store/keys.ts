@@ -1,6 +1,6 @@
 /** API keys in SQL. */
 import { parseAccountId, parseKeyId } from "../../proto/mod.ts";
-import type { KeyStore, StoredKey } from "../domain/ports.ts";
+import type { KeyStore, StoredKey } from "../domain/deps.ts";
 import { createBatchedLookup } from "./batch.ts";
 import { arrayText, type Database } from "./database.ts";
 

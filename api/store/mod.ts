@@ -1,5 +1,5 @@
 /** The domain's store over SQL: one object from its three parts, on a migrated database. */
-import type { Store } from "../domain/ports.ts";
+import type { Store } from "../domain/deps.ts";
 import { StartFailed } from "../../server/mod.ts";
 import { createAccountStore } from "./accounts.ts";
 import { assertTls, connectDatabase, type Database, type DatabaseAddress, type DatabaseOptions } from "./database.ts";

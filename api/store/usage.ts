@@ -1,7 +1,7 @@
 /** Usage and leases in SQL. Lock order everywhere: leases by id, then usage rows by account and period. */
 import { parseAccountId } from "../../proto/mod.ts";
 import { judgeReport, type UsageChange } from "../domain/lease_report.ts";
-import type { LeaseGrant, LeaseRecord, LeaseReport, ReportOutcome, UsageStore } from "../domain/ports.ts";
+import type { LeaseGrant, LeaseRecord, LeaseReport, ReportOutcome, UsageStore } from "../domain/deps.ts";
 import { arrayText, type Database, type Sql, type Transaction } from "./database.ts";
 
 interface LeaseRow {

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type AccountId, parseAccountId, parseKeyId } from "../../proto/mod.ts";
 import { postgresInstalled, startPostgres, testWhen } from "../../tests/support/mod.ts";
-import type { LeaseRecord, LeaseReport, Store } from "../domain/ports.ts";
+import type { LeaseRecord, LeaseReport, Store } from "../domain/deps.ts";
 import { Secret } from "../../server/mod.ts";
 import { createUsage } from "../domain/usage.ts";
 import { openStore } from "./mod.ts";

@@ -1,5 +1,5 @@
 /**
- * The wiring: configuration → database, hashing, domain, app. `createService` makes everything but sockets (the edge entry
+ * The wiring: configuration → database, hashing, domain, app. `createApi` makes everything but sockets (the edge entry
  * uses it as it is); `startApi` adds the listeners and is what `main.ts`, tests and the whole stack's `start.ts` call.
  */
 import { type App, createApp } from "./app.ts";
@@ -7,13 +7,13 @@ import { createClientAddress } from "./client_address.ts";
 import { type Config, describeConfig, warningsOf } from "./config.ts";
 import { createOriginCheck } from "./cors.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
-import { type KeyRingSource, loadRelaySecret, openKeyRing } from "./data_dir.ts";
+import { type KeyRingSource, loadRelaySecret, openKeyRing } from "./key_ring_file.ts";
 import { createAccounts } from "./domain/accounts.ts";
 import { createAuthenticator } from "./domain/authentication.ts";
 import { createKeys } from "./domain/keys.ts";
 import { createLastUsed } from "./domain/last_used.ts";
 import { createRateLimiter } from "./domain/rate_limit.ts";
-import type { Clock } from "./domain/ports.ts";
+import type { Clock } from "./domain/deps.ts";
 import { needed, type Secret } from "../server/mod.ts";
 import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
@@ -32,13 +32,13 @@ const databaseDeadlineMs = 1500;
 const embeddedDeadlineMs = 10_000;
 const shutdownDeadlineMs = 10_000;
 
-export interface ServiceOptions {
+export interface ApiOptions {
   /** Receives each line of the log. */
   readonly writeLog: (line: string) => void;
   readonly clock?: Clock;
 }
 
-export interface Service {
+export interface Api {
   readonly app: App;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -58,7 +58,7 @@ interface Secrets {
   readonly relaySecret: Secret;
 }
 
-export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
+export async function createApi(config: Config, options: ApiOptions): Promise<Api> {
   const clock = options.clock ?? Date.now;
   const logger = createLogger({ write: options.writeLog, now: clock });
   logger.log("info", "configuration", describeConfig(config));
@@ -128,28 +128,28 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   };
 }
 
-export async function startApi(config: Config, options: ServiceOptions): Promise<RunningApi> {
-  const service = await createService(config, options);
+export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
+  const api = await createApi(config, options);
   const listeners: Listener[] = [];
   const close = async (): Promise<void> => {
-    await Promise.all(listeners.map((listener) => listener.close(shutdownDeadlineMs)));
-    await service.close();
+    await Promise.all(listeners.map((each) => each.close(shutdownDeadlineMs)));
+    await api.close();
   };
   try {
-    const listen = { ...config.listen, handler: service.app.fetch };
+    const listen = { ...config.listen, handler: api.app.fetch };
     const { tls } = config;
-    const api = await naming(
+    const listener = await naming(
       { port: listen.port, variable: "STATIC_API_PORT" },
       () =>
         tls === undefined
           ? listenPlain(listen)
           : listenTls({ ...listen, certificate: tls.certificate, key: tls.key.reveal() }),
     );
-    listeners.push(api);
-    const admin = await startAdmin(config, service.metrics);
+    listeners.push(listener);
+    const admin = await startAdmin(config, api.metrics);
     if (admin !== undefined) listeners.push(admin);
-    service.logger.log("info", "listening", { url: api.url, admin_url: admin?.url });
-    return { url: api.url, adminUrl: admin?.url, close };
+    api.logger.log("info", "listening", { url: listener.url, admin_url: admin?.url });
+    return { url: listener.url, adminUrl: admin?.url, close };
   } catch (error) {
     await close();
     throw error;

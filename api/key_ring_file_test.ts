@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { keyRingPath, loadRelaySecret, openKeyRing, rotateKeyRingFile } from "./data_dir.ts";
+import { keyRingPath, loadRelaySecret, openKeyRing, rotateKeyRingFile } from "./key_ring_file.ts";
 import { publishedKeys, signingKey } from "./domain/key_ring.ts";
 import { Secret } from "../server/mod.ts";
 import { type Requirement, testWhen } from "../tests/support/mod.ts";
