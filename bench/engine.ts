@@ -36,7 +36,17 @@ async function appendUntil(engine: Engine, channelId: ChannelId, endMs: number, 
   while (performance.now() < endMs) {
     const start = performance.now();
     const key = `${sender}/${crypto.randomUUID()}`;
-    const entry = { kind: "message", epoch: 0, sender, timeMs: Date.now(), body, key, added: [], removed: [] } as const;
+    const entry = {
+      kind: "message",
+      epoch: 0,
+      sender,
+      timeMs: Date.now(),
+      bodyVersion: 1,
+      body,
+      key,
+      added: [],
+      removed: [],
+    } as const;
     const outcome = await engine.append(channelId, entry);
     if (outcome.kind !== "appended") throw new Error(`The append was refused: ${outcome.kind}`);
     latencies.push(performance.now() - start);

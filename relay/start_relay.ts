@@ -113,6 +113,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
     path: config.engine === "memory" ? ":memory:" : `${dataDir}/relay.sqlite`,
     onListenerError: (error) => log("error", "fault", { where: "watcher", error: describeError(error) }),
     onFailed: fail,
+    onMigrated: ({ from, to, names }) => log("info", "relay_file_migrated", { from, to, changes: names.join(", ") }),
   });
   opened.defer(() => engine.close());
   const certificate = await openCertificate({ files: config.tls, dataDir, nowMs: Date.now })

@@ -2,9 +2,10 @@
  * Epoch and membership of a channel: the fold of its log and nothing else. Two relays that have read the same entries agree
  * on every field here. Positions that move without an entry (cursors) are kept elsewhere.
  */
-import { type AgentId, type CborValue, decodeCbor, encodeCbor, parseAgentId } from "../../proto/mod.ts";
+import { type AgentId, type CborValue, parseAgentId } from "../../proto/mod.ts";
 import type { Entry } from "../engine/engine.ts";
 import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
+import { decodeList, encodeList, type ListFormat } from "./stored_list.ts";
 
 export interface Membership {
   /** The commit that added it; 0 for the creator. It reads what follows. */
@@ -32,7 +33,7 @@ export interface FormerMember {
 
 /** Former members beyond this many are forgotten, the longest gone first. */
 const maxFormerMembers = 1_000;
-const snapshotVersion = 2;
+const snapshots: ListFormat = { what: "snapshot of a channel", first: 2, steps: [] };
 
 export class ChannelState {
   epoch = 0;
@@ -71,7 +72,7 @@ export class ChannelState {
       case "commit":
         return this.#applyCommit(entry);
       case "welcome":
-        for (const agentId of decodeWelcomeBody(entry.body).recipients) {
+        for (const agentId of decodeWelcomeBody(entry).recipients) {
           if (this.members.has(agentId)) this.welcomes.set(agentId, entry.sequence);
         }
         return;
@@ -90,8 +91,9 @@ export class ChannelState {
     }
   }
 
-  #applyCommit({ sequence, timeMs, body }: Entry): void {
-    const { added, removed, owners, welcomes } = decodeCommitBody(body);
+  #applyCommit(entry: Entry): void {
+    const { sequence, timeMs } = entry;
+    const { added, removed, owners, welcomes } = decodeCommitBody(entry);
     this.epoch++;
     const before = new Map<AgentId, Membership>();
     for (const agentId of removed) {
@@ -134,13 +136,12 @@ export class ChannelState {
       [agentId, { joinedSequence, endSequence, reason, timeMs }],
     ) => [agentId, joinedSequence, endSequence, reason, timeMs]);
     const closed = this.closed === undefined ? null : [this.closed.sequence, this.closed.timeMs];
-    return encodeCbor([snapshotVersion, this.epoch, this.sequence, members, former, [...this.owners], closed]);
+    return encodeList(snapshots, [this.epoch, this.sequence, members, former, [...this.owners], closed]);
   }
 
   /** What `encode` made; throws for anything else, because a relay must not guess who is a member. */
   static decode(bytes: Uint8Array): ChannelState {
-    const [version, epoch, sequence, members, former, owners, closed] = list(decodeCbor(bytes));
-    if (version !== snapshotVersion) throw new TypeError(`A snapshot has version ${String(version)}`);
+    const [epoch, sequence, members, former, owners, closed] = decodeList(snapshots, bytes);
     const state = new ChannelState();
     state.epoch = int(epoch);
     state.sequence = int(sequence);

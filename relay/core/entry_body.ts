@@ -1,6 +1,10 @@
 /**
  * What the core puts into the body of a log entry. A message is its id and its ciphertext, stored once for all members; a
- * commit or a Welcome is the request that brought it, in the wire's own frozen encoding; a leave statement is its signature.
+ * commit or a Welcome is the request that brought it, in the wire's own encoding; a leave statement is its signature.
+ *
+ * Each kind has a list of readers, one per version of its encoding: a relay writes the last and reads them all. To change an
+ * encoding, add a reader, and a line to `engine/migrations.ts` so that relays without it refuse the file. A request that is
+ * stored must stay readable when the wire changes it: then the reader before keeps the fields as they were.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import {
@@ -11,36 +15,90 @@ import {
   type MessageId,
   type RequestBody,
 } from "../../proto/mod.ts";
+import type { EntryHead } from "../engine/engine.ts";
+import { EngineError } from "../engine/errors.ts";
+
+/** To be spread into a new entry. */
+export type EntryBody = Pick<EntryHead, "body" | "bodyVersion">;
+type StoredBody = Pick<EntryHead, "kind" | "body" | "bodyVersion">;
+/** The item at `i` reads version `i + 1`. */
+type Readers<T> = readonly ((body: Uint8Array) => T)[];
+
+interface MessageBody {
+  readonly messageId: MessageId;
+  readonly ciphertext: Uint8Array;
+}
+
+const messages: Readers<MessageBody> = [splitMessage];
+const commits: Readers<RequestBody<"SendCommit">> = [readCommit];
+const welcomes: Readers<RequestBody<"SendWelcome">> = [readWelcome];
+const leaves: Readers<Uint8Array> = [(signature) => signature];
 
 const messageIdBytes = 16;
 /** Stored requests answer to nobody. */
 const storedId = 1;
 
-export function encodeMessageBody(messageId: MessageId, ciphertext: Uint8Array): Uint8Array {
-  return concatBytes(binaryIdToBytes(messageId), ciphertext);
+/** Of a lapse, or of a channel's end. */
+export const emptyBody: EntryBody = { bodyVersion: 1, body: new Uint8Array(0) };
+
+export function encodeMessageBody(messageId: MessageId, ciphertext: Uint8Array): EntryBody {
+  return { bodyVersion: messages.length, body: concatBytes(binaryIdToBytes(messageId), ciphertext) };
 }
 
-export function decodeMessageBody(body: Uint8Array): { messageId: MessageId; ciphertext: Uint8Array } {
+export function decodeMessageBody(entry: StoredBody): MessageBody {
+  return readWith(messages, entry);
+}
+
+export function encodeCommitBody(commit: RequestBody<"SendCommit">): EntryBody {
+  return { bodyVersion: commits.length, body: encodeRequest(storedId, "SendCommit", commit) };
+}
+
+export function decodeCommitBody(entry: StoredBody): RequestBody<"SendCommit"> {
+  return readWith(commits, entry);
+}
+
+export function encodeWelcomeBody(welcome: RequestBody<"SendWelcome">): EntryBody {
+  return { bodyVersion: welcomes.length, body: encodeRequest(storedId, "SendWelcome", welcome) };
+}
+
+export function decodeWelcomeBody(entry: StoredBody): RequestBody<"SendWelcome"> {
+  return readWith(welcomes, entry);
+}
+
+export function encodeLeaveBody(signature: Uint8Array): EntryBody {
+  return { bodyVersion: leaves.length, body: signature };
+}
+
+/** The signature. */
+export function decodeLeaveBody(entry: StoredBody): Uint8Array {
+  return readWith(leaves, entry);
+}
+
+function readWith<T>(readers: Readers<T>, { kind, bodyVersion, body }: StoredBody): T {
+  const read = readers[bodyVersion - 1];
+  if (read === undefined) {
+    const text =
+      `Cannot read an entry of kind "${kind}": its body has version ${bodyVersion}, this relay knows up to ` +
+      `${readers.length}. Start the relay that wrote it, or a newer one`;
+    throw new EngineError("unsupported_version", text);
+  }
+  return read(body);
+}
+
+function splitMessage(body: Uint8Array): MessageBody {
   return {
     messageId: binaryIdFromBytes(body.subarray(0, messageIdBytes)),
     ciphertext: body.subarray(messageIdBytes),
   };
 }
 
-export function encodeStored<Name extends "SendCommit" | "SendWelcome">(
-  operation: Name,
-  body: RequestBody<Name>,
-): Uint8Array {
-  return encodeRequest(storedId, operation, body);
-}
-
-export function decodeCommitBody(bytes: Uint8Array): RequestBody<"SendCommit"> {
+function readCommit(bytes: Uint8Array): RequestBody<"SendCommit"> {
   const envelope = decodeClientEnvelope(bytes);
   if (envelope.operation !== "SendCommit") throw new TypeError("A commit's entry holds another request");
   return envelope.body;
 }
 
-export function decodeWelcomeBody(bytes: Uint8Array): RequestBody<"SendWelcome"> {
+function readWelcome(bytes: Uint8Array): RequestBody<"SendWelcome"> {
   const envelope = decodeClientEnvelope(bytes);
   if (envelope.operation !== "SendWelcome") throw new TypeError("A Welcome's entry holds another request");
   return envelope.body;

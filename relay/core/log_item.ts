@@ -4,7 +4,7 @@
  */
 import { type AgentId, type ChannelId, encodeNotice } from "../../proto/mod.ts";
 import type { Entry, Gap, LogItem } from "../engine/engine.ts";
-import { decodeCommitBody, decodeMessageBody, decodeWelcomeBody } from "./entry_body.ts";
+import { decodeCommitBody, decodeLeaveBody, decodeMessageBody, decodeWelcomeBody } from "./entry_body.ts";
 
 export interface CarriedWelcome {
   readonly welcome: Uint8Array;
@@ -68,10 +68,10 @@ export class DeliverableItem {
         return encodeNotice("DeliverMessage", {
           ...placeOf(channelId, item),
           sender: item.sender,
-          ...decodeMessageBody(item.body),
+          ...decodeMessageBody(item),
         });
       case "commit": {
-        const { commit, added, removed, owners, leaves, rejoins } = decodeCommitBody(item.body);
+        const { commit, added, removed, owners, leaves, rejoins } = decodeCommitBody(item);
         const declared = { commit, added, removed, ...(owners && { owners }), leaves, rejoins };
         return encodeNotice("DeliverCommit", { ...placeOf(channelId, item), sender: item.sender, ...declared });
       }
@@ -79,7 +79,7 @@ export class DeliverableItem {
         return encodeNotice("DeliverLeave", {
           ...placeOf(channelId, item),
           sender: item.sender,
-          signature: item.body,
+          signature: decodeLeaveBody(item),
         });
       case "lapse":
         return encodeNotice("DeliverLapse", { ...placeOf(channelId, item), agentId: item.sender });
@@ -99,10 +99,10 @@ function readWelcomes(item: LogItem): ReadonlyMap<AgentId, CarriedWelcome> {
     for (const agentId of recipients) found.set(agentId, carried);
   };
   if (item.kind === "welcome") {
-    const { recipients, welcome, epoch } = decodeWelcomeBody(item.body);
+    const { recipients, welcome, epoch } = decodeWelcomeBody(item);
     add(recipients, welcome, epoch);
   } else if (item.kind === "commit") {
-    const { welcomes } = decodeCommitBody(item.body);
+    const { welcomes } = decodeCommitBody(item);
     for (const { recipients, welcome } of welcomes) add(recipients, welcome, item.epoch + 1);
   }
   return found;

@@ -7,6 +7,7 @@ import type { Entry } from "../engine/engine.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
+import { emptyBody } from "./entry_body.ts";
 
 /** Trimming fewer entries than this waits until everything is taken. */
 const worthTrimming = 256;
@@ -143,7 +144,7 @@ async function lapse(channel: Channel, agentId: AgentId, { engine, nowMs, meter 
     epoch: channel.state.epoch,
     sender: agentId,
     timeMs: nowMs(),
-    body: new Uint8Array(0),
+    ...emptyBody,
     key: `lapse:${agentId}:${member.joinedSequence}`,
     added: [],
     removed: [],

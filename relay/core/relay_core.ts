@@ -262,14 +262,14 @@ class Relay implements RelayCore, Core, SessionHost {
   #appended(channel: Channel, entry: Entry): void {
     this.touch(channel);
     if (entry.kind === "commit") {
-      const { added, removed, welcomes, answers } = decodeCommitBody(entry.body);
+      const { added, removed, welcomes, answers } = decodeCommitBody(entry);
       for (const agentId of [...removed, ...added]) channel.answered.delete(agentId);
       const requests = answers.flatMap((requestId) => this.joins.find(requestId) ?? []);
       // Whose agent is not added has no answer yet, whatever the commit's sender says.
       this.#answer(channel, requests.filter(({ agentId }) => added.includes(agentId)));
       this.#welcome(channel, welcomes.flatMap(({ recipients }) => recipients));
     } else if (entry.kind === "welcome") {
-      this.#welcome(channel, decodeWelcomeBody(entry.body).recipients);
+      this.#welcome(channel, decodeWelcomeBody(entry).recipients);
     }
   }
 

@@ -7,7 +7,8 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { EngineError, faultOf } from "./errors.ts";
 import { type OpenForSync, openForSync as openReally, type SyncHandle } from "./sync_handle.ts";
-import { applicationId, pageBytes, schema, schemaVersion } from "./schema.ts";
+import { checkFormat, migrate, type Migrated, type Migration, migrations as allMigrations } from "./migrations.ts";
+import { applicationId, pageBytes } from "./schema.ts";
 
 export type Value = string | number | null | Uint8Array;
 
@@ -18,6 +19,10 @@ export interface DatabaseOptions {
   readonly checkpointPages?: number;
   /** How files are opened to have their content confirmed; tests put faults here. */
   readonly openForSync?: OpenForSync;
+  /** Every change of the format; tests add to them. */
+  readonly migrations?: readonly Migration[];
+  /** An older file was brought to this relay's format. */
+  readonly onMigrated?: (migrated: Migrated) => void;
 }
 
 /**
@@ -84,12 +89,13 @@ export class Database {
 
   static async open(options: DatabaseOptions): Promise<Database> {
     const { path, checkpointPages = 4 * 1024 * 1024 / pageBytes, openForSync = openReally } = options;
+    const { migrations = allMigrations, onMigrated = () => {} } = options;
     const inMemory = path === ":memory:";
     let sqlite: DatabaseSync | undefined;
     try {
       if (!inMemory) await createPrivateFile(path);
       sqlite = new DatabaseSync(inMemory ? memoryPath : path);
-      configure(sqlite, path);
+      const migrated = configure(sqlite, path, migrations);
       if (inMemory) return new Database(sqlite, undefined, checkpointPages);
       const handles = { log: await openForSync(`${path}-wal`, "log"), file: await openForSync(path, "locked") };
       const database = new Database(sqlite, handles, checkpointPages);
@@ -97,6 +103,7 @@ export class Database {
         // What a killed process left in the log was perhaps never confirmed, and is about to be read.
         await database.sync();
         await syncFolder(path);
+        if (migrated.from > 0 && migrated.names.length > 0) onMigrated(migrated);
       } catch (cause) {
         database.release();
         throw cause;
@@ -183,15 +190,18 @@ export class Database {
   }
 }
 
-function configure(sqlite: DatabaseSync, path: string): void {
+function configure(sqlite: DatabaseSync, path: string, migrations: readonly Migration[]): Migrated {
   const pragma = (text: string): unknown => Object.values(sqlite.prepare(`PRAGMA ${text}`).get() ?? {})[0];
   sqlite.exec(`PRAGMA busy_timeout = 0; PRAGMA page_size = ${pageBytes}`);
   // Held from the first access until the process ends, however it ends; and no shared memory file is needed.
   pragma("locking_mode = EXCLUSIVE");
-  const version = Number(pragma("user_version"));
-  const empty = version === 0 && sqlite.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.n === 0;
+  const format = Number(pragma("user_version"));
+  const empty = format === 0 && sqlite.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.n === 0;
   // Before anything is changed: the file may be somebody else's.
-  if (!empty) checkVersion(path, Number(pragma("application_id")), version);
+  if (!empty && pragma("application_id") !== applicationId) {
+    throw new EngineError("corrupt", `Cannot open ${path}: it is not a relay's database. Choose another file`);
+  }
+  checkFormat(path, format, migrations.length);
   pragma("journal_mode = WAL");
   sqlite.exec(`
     PRAGMA synchronous = NORMAL;
@@ -199,22 +209,7 @@ function configure(sqlite: DatabaseSync, path: string): void {
     PRAGMA cache_size = -32768;
     PRAGMA temp_store = MEMORY;
   `);
-  if (empty) {
-    sqlite.exec(`BEGIN; ${schema};
-      PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
-  }
-}
-
-function checkVersion(path: string, application: number, version: number): void {
-  if (application !== applicationId) {
-    throw new EngineError("corrupt", `Cannot open ${path}: it is not a relay's database. Choose another file`);
-  }
-  if (version !== schemaVersion) {
-    throw new EngineError(
-      "unsupported_version",
-      `Cannot open ${path}: it has version ${version}, this relay knows ${schemaVersion}. Use the relay that wrote it`,
-    );
-  }
+  return migrate(sqlite, format, migrations);
 }
 
 /** Readable by its owner only, from the moment it exists; SQLite gives the log the same mode. */

@@ -120,6 +120,8 @@ export interface EntryHead {
   readonly epoch: number;
   readonly sender: AgentId;
   readonly timeMs: number;
+  /** Of the body's encoding, from 1; the core's own, see `core/entry_body.ts`. */
+  readonly bodyVersion: number;
   /** Not copied and shared by everybody who is told of it: nobody changes it any more. */
   readonly body: Uint8Array;
 }

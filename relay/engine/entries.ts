@@ -23,6 +23,7 @@ interface EntryRow {
   epoch: number;
   sender: AgentId;
   time_ms: number;
+  body_version: number;
   body: Uint8Array;
 }
 
@@ -71,7 +72,8 @@ export class Entries {
     this.#leases = leases;
     this.#logBytes = logBytes;
     this.#insert = database.prepare(`
-      INSERT INTO entry (channel, sequence, kind, epoch, sender, time_ms, body) VALUES (?, ?, ?, ?, ?, ?, ?)`);
+      INSERT INTO entry (channel, sequence, kind, epoch, sender, time_ms, body_version, body)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#insertKey = database.prepare(`
       INSERT OR IGNORE INTO entry_key (channel, key, sequence, epoch, time_ms) VALUES (?, ?, ?, ?, ?)`);
     this.#insertTrace = database.prepare(`
@@ -82,7 +84,7 @@ export class Entries {
       "INSERT OR REPLACE INTO cursor (channel, agent, consumed, joining) VALUES (?, ?, ?, ?)",
     );
     this.#next = database.prepare(`
-      SELECT sequence, kind, epoch, sender, time_ms, body FROM entry
+      SELECT sequence, kind, epoch, sender, time_ms, body_version, body FROM entry
       WHERE channel = ? AND sequence > ? ORDER BY sequence LIMIT 1`);
     this.#gapsAfter = database.prepare(`
       SELECT first, last, reason FROM gap WHERE channel = ? AND last > ? ORDER BY first LIMIT ${engineLimits.itemsPerRead}`);
@@ -116,8 +118,8 @@ export class Entries {
   }
 
   #write(channel: ChannelHead, entry: NewEntry, sequence: number): void {
-    const { kind, epoch, sender, timeMs, body, commitHash } = entry;
-    this.#insert.run(channel.number, sequence, kind, epoch, sender, timeMs, body);
+    const { kind, epoch, sender, timeMs, bodyVersion, body, commitHash } = entry;
+    this.#insert.run(channel.number, sequence, kind, epoch, sender, timeMs, bodyVersion, body);
     if (commitHash !== undefined) {
       this.#insertTrace.run(channel.number, epoch, sequence, commitHash, sender, timeMs);
       channel.epoch = epoch + 1;
@@ -180,8 +182,8 @@ export class Entries {
   }
 }
 
-function entryOf({ sequence, kind, epoch, sender, time_ms, body }: EntryRow): Entry {
-  return { sequence, kind, epoch, sender, timeMs: time_ms, body };
+function entryOf({ sequence, kind, epoch, sender, time_ms, body_version, body }: EntryRow): Entry {
+  return { sequence, kind, epoch, sender, timeMs: time_ms, bodyVersion: body_version, body };
 }
 
 /** Who has read a part of it is told of the rest. */

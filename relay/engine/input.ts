@@ -11,6 +11,7 @@ export const engineLimits = Object.freeze({
   keyChars: 512,
   nonceBytes: 64,
   commitHashBytes: 64,
+  bodyVersion: 0xffff,
   /** One entry: more than any envelope, because the core adds what it knows about it. */
   bodyBytes: 2 * limits.envelopeBytes,
   snapshotBytes: 16 * MiB,
@@ -54,6 +55,7 @@ export function checkEntry(entry: NewEntry): void {
   checkText("key", entry.key);
   checkCount("epoch", entry.epoch, Number.MAX_SAFE_INTEGER - 1);
   checkCount("time", entry.timeMs);
+  checkCount("version of a body", entry.bodyVersion, engineLimits.bodyVersion);
   checkBytes("body", entry.body, engineLimits.bodyBytes);
   checkCount("number of added agents", entry.added.length, engineLimits.agentsPerEntry);
   checkCount("number of removed agents", entry.removed.length, engineLimits.agentsPerEntry);

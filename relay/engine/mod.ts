@@ -31,4 +31,5 @@ export {
 } from "./engine.ts";
 export { EngineError, type EngineFault } from "./errors.ts";
 export { engineLimits } from "./input.ts";
+export { type Migrated, type Migration, migrations } from "./migrations.ts";
 export { openSqliteEngine, type SqliteEngineOptions } from "./sqlite.ts";

@@ -1,16 +1,17 @@
 /**
- * Tables of the SQLite engine. A channel has a small number that stands for its id everywhere else, and ciphertext lies in
- * `entry` once, however many members read it. Changing this means a new version and a step that brings older files to it.
+ * Tables of the SQLite engine as the first format has them; `migrations.ts` says what has changed since. A channel has a small
+ * number that stands for its id everywhere else, and ciphertext lies in `entry` once, however many members read it.
  */
 
 /** `PRAGMA application_id`: "StRe", so that the file of another program is not taken for ours. */
 export const applicationId = 0x53745265;
-export const schemaVersion = 1;
 
 /** Keys of entries are random: each new one changes a page of its own, which a commit then writes. Small pages are cheaper. */
 export const pageBytes = 4096;
 
-export const schema = `
+/** Frozen: files exist that were made by it. A change is a migration. */
+export const firstTables = `
+  PRAGMA application_id = ${applicationId};
   CREATE TABLE channel (
     number            INTEGER PRIMARY KEY,
     id                TEXT    NOT NULL UNIQUE,

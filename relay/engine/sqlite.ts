@@ -129,8 +129,8 @@ class SqliteEngine implements Engine {
       bytes: entry.body.length,
       onDurable: (outcome) => {
         if (outcome.kind !== "appended") return;
-        const { kind, epoch, sender, timeMs, body } = entry;
-        this.#watchers.tell(channelId, { sequence: outcome.sequence, kind, epoch, sender, timeMs, body });
+        const { kind, epoch, sender, timeMs, bodyVersion, body } = entry;
+        this.#watchers.tell(channelId, { sequence: outcome.sequence, kind, epoch, sender, timeMs, bodyVersion, body });
       },
     });
   }

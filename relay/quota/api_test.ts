@@ -59,6 +59,7 @@ async function createSender(
       epoch: 0,
       sender: creator,
       timeMs: Date.now(),
+      bodyVersion: 1,
       body: random(100),
       key: crypto.randomUUID(),
       added: [],

@@ -8,6 +8,7 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
+import { emptyBody, encodeLeaveBody } from "../entry_body.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
@@ -113,7 +114,7 @@ export async function leaveChannel(
     epoch,
     sender: agentId,
     timeMs: core.deps.nowMs(),
-    body: signature,
+    ...encodeLeaveBody(signature),
     key: `leave:${agentId}:${joinedSequence}`,
     added: [],
     removed: [agentId],
@@ -150,7 +151,7 @@ async function close({ core, agent }: AgentAsker, channel: Channel): Promise<num
       epoch: channel.state.epoch,
       sender: agent.agentId,
       timeMs: core.deps.nowMs(),
-      body: new Uint8Array(0),
+      ...emptyBody,
       key: "close",
       added: [],
       removed: [],

@@ -12,7 +12,7 @@ import {
 import type { Channel } from "../channel.ts";
 import type { Room } from "../../engine/engine.ts";
 import type { AgentAsker, Core } from "../request_handler.ts";
-import { encodeStored } from "../entry_body.ts";
+import { encodeCommitBody, encodeWelcomeBody } from "../entry_body.ts";
 import { openAsMember } from "./channel_access.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import { appendSettled, type Settled } from "./append.ts";
@@ -42,7 +42,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
       epoch: body.epoch,
       sender: agent.agentId,
       timeMs: core.deps.nowMs(),
-      body: encodeStored("SendCommit", body),
+      ...encodeCommitBody(body),
       key,
       added: body.added,
       removed: body.removed,
@@ -189,7 +189,7 @@ export async function sendWelcome(
     epoch,
     sender: agent.agentId,
     timeMs: core.deps.nowMs(),
-    body: encodeStored("SendWelcome", body),
+    ...encodeWelcomeBody(body),
     key,
     added: [],
     removed: [],

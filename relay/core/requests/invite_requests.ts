@@ -7,8 +7,6 @@ import {
   type AgentId,
   binaryIdFromBytes,
   type ChannelId,
-  decodeCbor,
-  encodeCbor,
   type InviteId,
   type JoinRequestId,
   type NoticeBody,
@@ -22,6 +20,7 @@ import type { AgentAsker, Core } from "../request_handler.ts";
 import { isSameKeyPackage, type JoinRequest, type PendingRequest, type RejoinRequest } from "../join_requests.ts";
 import { openAsMember } from "./channel_access.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
+import { decodeList, encodeList, type ListFormat } from "../stored_list.ts";
 import { epochConflict } from "./channel_requests.ts";
 import { checkOwn } from "./key_package_requests.ts";
 
@@ -30,6 +29,9 @@ const requestIdBytes = 16;
 const longestInviteMs = 400 * 24 * 60 * 60 * 1000;
 /** Attempts at a record that others change at the same time. */
 const maxAttempts = 5;
+
+/** Version 1 had no number. */
+const invites: ListFormat = { what: "stored invite", first: 1, steps: [(fields) => fields] };
 
 interface InviteRecord {
   readonly inviter: AgentId;
@@ -262,12 +264,11 @@ function inviteKey(channelId: ChannelId, inviteId: InviteId): string {
 }
 
 function encodeInvite({ inviter, since, uses, expiresAtMs }: InviteRecord): Uint8Array {
-  return encodeCbor([inviter, since, uses, expiresAtMs]);
+  return encodeList(invites, [inviter, since, uses, expiresAtMs]);
 }
 
 function decodeInvite(bytes: Uint8Array): InviteRecord {
-  const value = decodeCbor(bytes);
-  const [inviter, since, uses, expiresAtMs] = Array.isArray(value) ? value : [];
+  const [inviter, since, uses, expiresAtMs] = decodeList(invites, bytes);
   if (
     typeof inviter !== "string" || typeof since !== "number" || typeof uses !== "number" ||
     typeof expiresAtMs !== "number"

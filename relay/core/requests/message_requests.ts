@@ -50,7 +50,7 @@ async function append(asker: AgentAsker, channel: Channel, body: Message, charge
       epoch: body.epoch,
       sender: agent.agentId,
       timeMs: nowMs(),
-      body: encodeMessageBody(body.messageId, body.ciphertext),
+      ...encodeMessageBody(body.messageId, body.ciphertext),
       key: keyOf(asker, body),
       added: [],
       removed: [],

@@ -20,19 +20,20 @@ export function logContract(test: ContractTest): void {
   test("append() numbers entries from 1 and read() gives them back as they were", async (engine) => {
     const channelId = await createChannel(engine, 1);
     const entries = entryKinds.map((kind, i): NewEntry => {
-      const head = { sender: sampleAgent(i), timeMs: 2000 + i, body: bytesOf(i, 1000) };
+      const head = { sender: sampleAgent(i), timeMs: 2000 + i, bodyVersion: 1 + i, body: bytesOf(i, 1000) };
       return kind === "commit" ? commit("k1", 0, head) : message(`k${i}`, { ...head, kind, epoch: i > 1 ? 1 : 0 });
     });
     for (const [i, entry] of entries.entries()) {
       const { epoch, timeMs } = entry;
       assertEquals(await engine.append(channelId, entry), { kind: "appended", sequence: i + 1, epoch, timeMs });
     }
-    const expected = entries.map(({ kind, epoch, sender, timeMs, body }, i) => ({
+    const expected = entries.map(({ kind, epoch, sender, timeMs, bodyVersion, body }, i) => ({
       sequence: i + 1,
       kind,
       epoch,
       sender,
       timeMs,
+      bodyVersion,
       body,
     }));
     assertEquals(await readAll(engine, channelId), expected);

@@ -55,6 +55,7 @@ export function message(key: string, changes: Partial<NewEntry> = {}): NewEntry 
     epoch: 0,
     sender: sampleAgent(1),
     timeMs: 2000,
+    bodyVersion: 1,
     body: new TextEncoder().encode(key),
     key,
     added: [],
