@@ -1,11 +1,11 @@
 /** A channel as its user holds it. Everything behind it is in `channel/`. */
 import { type AgentId, type ChannelId, type ChannelName, parseAgentId } from "../proto/mod.ts";
 import { changeFor, readApplicant } from "./channel/adding.ts";
-import type { ChannelEngine } from "./channel/engine.ts";
+import type { ChannelEngine } from "./channel/live_channel.ts";
 import type { HealthIssue } from "./channel/health.ts";
 import type { InboxReader } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent } from "./channel/agent.ts";
 import { createError } from "./base/errors.ts";
 import { translating } from "./base/faults.ts";
 

@@ -1,16 +1,16 @@
 /** What a user begins with: one agent, connected. */
 import { platform } from "#platform";
 import type { AgentId } from "../proto/mod.ts";
-import { Agent, type ChannelOptions } from "./agent.ts";
+import { Agent, type ChannelOptions } from "./channel/agent.ts";
 import { Channel } from "./channel.ts";
 import { createError } from "./base/errors.ts";
 import { translating } from "./base/faults.ts";
-import { openIdentity } from "./keys/identity.ts";
+import { openIdentity } from "./mls/identity.ts";
 import { createSignatures } from "./mls/crypto/signatures.ts";
 import type { Platform } from "./platform/platform.ts";
 import { pause } from "./base/runtime.ts";
 import { openRelaySession, type RelayOptions } from "./session/open_session.ts";
-import type { RelaySession } from "./session/ports.ts";
+import type { RelaySession } from "./session/relay_session.ts";
 import type { RecordStore } from "./store/mod.ts";
 
 /**

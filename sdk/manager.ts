@@ -1,9 +1,9 @@
 /** Channels by name: create, invite, join, send, receive. Whoever invites keeps a manager running, which lets people in. */
 import { platform } from "#platform";
 import { parseInviteToken } from "../proto/mod.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent } from "./channel/agent.ts";
 import { Channel, type ChannelHealth } from "./channel.ts";
-import type { ChannelEngine } from "./channel/engine.ts";
+import type { ChannelEngine } from "./channel/live_channel.ts";
 import type { Envelope } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import { connectAgent, type ConnectOptions, StaticClient } from "./client.ts";
@@ -11,7 +11,7 @@ import { translating } from "./base/faults.ts";
 import { InviteBook, type InviteOptions } from "./invites/invite_book.ts";
 import { JoinAnswers } from "./invites/join_answers.ts";
 import { joinWithToken } from "./invites/joining.ts";
-import { Receiver } from "./receiver.ts";
+import { Receiver } from "./channel/receiver.ts";
 
 const defaultJoinMs = 60_000;
 

@@ -3,7 +3,7 @@
  * `ChannelManager` adds invites; everything that fails does so with one of the error classes below.
  */
 export { Channel, type ChannelHealth, type ChannelMember } from "./channel.ts";
-export type { ChannelOptions } from "./agent.ts";
+export type { ChannelOptions } from "./channel/agent.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";
 export type { Envelope, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
 export type { SendOptions, Sent } from "./channel/outbox.ts";
@@ -22,7 +22,7 @@ export { ChannelManager } from "./manager.ts";
 export type { CoverOptions, CoverProfile, CoverStop } from "./session/cover.ts";
 export type { RelayOptions } from "./session/open_session.ts";
 export type { TokenOptions } from "./session/tokens.ts";
-export type { TlsOptions } from "./session/trust.ts";
+export type { TlsOptions } from "./session/tls_options.ts";
 export type { TransportChoice } from "./transport/endpoint.ts";
 export type { CellTap } from "./transport/tap.ts";
 export type {

@@ -5,7 +5,7 @@ import { DurableGroup } from "../mls/durable_group.ts";
 import { Group } from "../mls/group.ts";
 import { createKeyPackage, credentialOf } from "../mls/leaf.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
-import type { EngineParts } from "./engine.ts";
+import type { EngineParts } from "./live_channel.ts";
 import {
   type ChannelRecord,
   deletePosition,
@@ -20,7 +20,7 @@ import {
   readPosition,
   readTrust,
 } from "./records.ts";
-import { ChannelTrust } from "./trust.ts";
+import { ChannelTrust } from "./key_changes.ts";
 import type { RecordChange } from "../store/mod.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;

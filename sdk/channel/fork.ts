@@ -1,6 +1,6 @@
 /** Whether it was the relay that led us astray, once we cannot follow its log: an explanation, not a condition. */
 import { equalBytes } from "../../proto/mod.ts";
-import type { RelaySession } from "../session/ports.ts";
+import type { RelaySession } from "../session/relay_session.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 

@@ -17,7 +17,7 @@ import type { HealthLog } from "./health.ts";
 import type { Entered } from "./entering.ts";
 import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust } from "./records.ts";
 import type { RecordChange } from "../store/mod.ts";
-import type { ChannelTrust } from "./trust.ts";
+import type { ChannelTrust } from "./key_changes.ts";
 
 type DeliverCommit = NoticeBody<"DeliverCommit">;
 

@@ -12,7 +12,7 @@ import {
   parseChannelName,
 } from "../../proto/mod.ts";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { TrustedKey } from "../mls/trust.ts";
+import type { TrustedKey } from "../mls/first_use.ts";
 import type { RecordChange, RecordStore } from "../store/mod.ts";
 import { decodeFields, encodeFields } from "../base/stored_fields.ts";
 

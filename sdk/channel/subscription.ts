@@ -3,7 +3,7 @@
  * earlier subscription and is ignored. Room in the window is given back as entries are processed, before they are read.
  */
 import type { ChannelId, ReplyBody } from "../../proto/mod.ts";
-import type { RelaySession } from "../session/ports.ts";
+import type { RelaySession } from "../session/relay_session.ts";
 
 /** Two of the largest messages on their way, and many small ones. */
 const windowBytes = 4 * 1024 * 1024;

@@ -21,7 +21,7 @@ import {
 import { invitesKind } from "../channel/records.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { RelaySession } from "../session/ports.ts";
+import type { RelaySession } from "../session/relay_session.ts";
 import { Serial } from "../base/serial.ts";
 import type { RecordStore } from "../store/mod.ts";
 import { decodeFields, encodeFields } from "../base/stored_fields.ts";

@@ -3,9 +3,9 @@
  * with a reason. Requests for one channel that arrive together share a commit.
  */
 import type { ChannelId, JoinRequestId, NoticeBody } from "../../proto/mod.ts";
-import type { Agent } from "../agent.ts";
+import type { Agent } from "../channel/agent.ts";
 import { type Applicant, changeFor, judgeApplicant, readApplicant } from "../channel/adding.ts";
-import type { ChannelEngine } from "../channel/engine.ts";
+import type { ChannelEngine } from "../channel/live_channel.ts";
 import { createError, StaticError, TransportError } from "../base/errors.ts";
 import { toStaticError } from "../base/faults.ts";
 import { jitter } from "../base/runtime.ts";

@@ -14,8 +14,8 @@ import {
   parseInviteToken,
   readWelcomeHeader,
 } from "../../proto/mod.ts";
-import type { Agent } from "../agent.ts";
-import type { ChannelEngine } from "../channel/engine.ts";
+import type { Agent } from "../channel/agent.ts";
+import type { ChannelEngine } from "../channel/live_channel.ts";
 import type { Welcome } from "../channel/welcomes.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createError, type StaticError, TransportError } from "../base/errors.ts";

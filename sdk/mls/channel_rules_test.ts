@@ -21,7 +21,7 @@ import { portableSignatures } from "./crypto/signatures.ts";
 import { Group } from "./group.ts";
 import { createCellPadding } from "./padding.ts";
 import { World } from "./testing/world.ts";
-import { FirstUseTrust } from "./trust.ts";
+import { FirstUseTrust } from "./first_use.ts";
 
 const agent = (name: string): AgentId => agentIdOf(new Uint8Array(32), utf8ToBytes(name));
 const [alice, bob, carol] = [agent("alice"), agent("bob"), agent("carol")];

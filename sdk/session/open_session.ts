@@ -5,10 +5,10 @@ import type { TransportChoice } from "../transport/endpoint.ts";
 import { type CellTap, tapped } from "../transport/tap.ts";
 import type { CoverOptions, CoverProfile } from "./cover.ts";
 import type { SessionOptions } from "./options.ts";
-import type { RelaySession } from "./ports.ts";
+import type { RelaySession } from "./relay_session.ts";
 import { createRelaySession } from "./session.ts";
 import { createTokenSource, type TokenOptions } from "./tokens.ts";
-import { readTrust, type TlsOptions } from "./trust.ts";
+import { readTrust, type TlsOptions } from "./tls_options.ts";
 
 /** How to reach the relay and the API, and what the connection looks like from outside. */
 export interface RelayOptions extends TokenOptions {

@@ -20,7 +20,7 @@ import { parseCover } from "./cover.ts";
 import { CoverKeeper } from "./cover_keeper.ts";
 import { type Online, Opening } from "./opening.ts";
 import type { SessionDeps, SessionOptions, SessionTiming } from "./options.ts";
-import type { ConnectionInfo, RelaySession, SessionState } from "./ports.ts";
+import type { ConnectionInfo, RelaySession, SessionState } from "./relay_session.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 const defaultTiming: SessionTiming = { connectMs: 8_000, callMs: 30_000, minRetryMs: 250, maxRetryMs: 15_000 };

@@ -14,7 +14,7 @@ import { Aes256Gcm, AesGcmError, keyBytes, nonceBytes, tagBytes } from "../../wa
 import { equalBytes } from "../../proto/mod.ts";
 import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
 import { StoreError } from "./errors.ts";
-import type { RandomBytes } from "./ports.ts";
+import type { RandomBytes } from "./parts.ts";
 
 export interface PassphraseCost {
   readonly memoryKiB: number;

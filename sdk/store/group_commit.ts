@@ -4,7 +4,7 @@
  * known until the store is opened again.
  */
 import { StoreError } from "./errors.ts";
-import type { BlobChange } from "./ports.ts";
+import type { BlobChange } from "./parts.ts";
 
 interface Waiting {
   readonly changes: readonly BlobChange[];

@@ -1,7 +1,7 @@
 /** Everything in memory: for tests, and for agents that keep nothing. Two stores may share one `MemoryDisk`, one after the other. */
 import { afterPrefix, compareBytes } from "./bytes.ts";
 import { StoreError } from "./errors.ts";
-import type { Blob, BlobChange, BlobStore, RandomBytes, StoreParts } from "./ports.ts";
+import type { Blob, BlobChange, BlobStore, RandomBytes, StoreParts } from "./parts.ts";
 
 /** What outlives a store: the "files" of a memory store. */
 export interface MemoryDisk {

@@ -3,7 +3,7 @@ export { afterPrefix } from "./bytes.ts";
 export { defaultCost, type PassphraseCost } from "./data_key.ts";
 export { StoreError, type StoreErrorCode } from "./errors.ts";
 export { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
-export type { Blob, BlobChange, BlobStore, KeyStorage, RandomBytes, StoreParts, Witness } from "./ports.ts";
+export type { Blob, BlobChange, BlobStore, KeyStorage, RandomBytes, StoreParts, Witness } from "./parts.ts";
 export { maxValueBytes } from "./record.ts";
 export {
   type RecordChange,

@@ -10,7 +10,7 @@ import { createMac, type DerivedKeys, deriveKeys, type Mac, wipeKeys } from "./d
 import { StoreError } from "./errors.ts";
 import { damagedHead, decodeHead, decodeWitness, type Head } from "./head.ts";
 import { headName, recordPrefix } from "./names.ts";
-import type { StoreParts } from "./ports.ts";
+import type { StoreParts } from "./parts.ts";
 import { claimedGeneration, decodeRecord } from "./record.ts";
 import { RecordIndex } from "./record_index.ts";
 

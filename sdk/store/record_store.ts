@@ -9,7 +9,7 @@ import { GroupCommit } from "./group_commit.ts";
 import { encodeHead, encodeWitness } from "./head.ts";
 import { headName, kindPrefixBytes, Names, recordPrefix } from "./names.ts";
 import { destroyTools, type Opened, type OpeningOptions, openParts, writeDataKey } from "./opening.ts";
-import type { BlobChange, StoreParts } from "./ports.ts";
+import type { BlobChange, StoreParts } from "./parts.ts";
 import {
   claimedGeneration,
   createRecordScratch,

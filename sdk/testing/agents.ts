@@ -1,10 +1,10 @@
 /** The SDK's insides for tests that bring their own relay and their own disk. */
-export { Agent } from "../agent.ts";
+export { Agent } from "../channel/agent.ts";
 export { newChannelRecord, putChannel } from "../channel/records.ts";
 export { connectAgent } from "../client.ts";
 export { createError, errorFromRelay, StaticError } from "../base/errors.ts";
-export { openIdentity } from "../keys/identity.ts";
+export { openIdentity } from "../mls/identity.ts";
 export { createSignatures, portableSignatures, type Signatures } from "../mls/crypto/signatures.ts";
 export type { Runtime } from "../base/runtime.ts";
-export type { ConnectionInfo, RelaySession, SessionState } from "../session/ports.ts";
+export type { ConnectionInfo, RelaySession, SessionState } from "../session/relay_session.ts";
 export { createMemoryDisk, type MemoryDisk, openMemory, RecordStore } from "../store/mod.ts";

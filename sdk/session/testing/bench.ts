@@ -4,7 +4,7 @@ import { SimulatedClock } from "../../../tests/support/mod.ts";
 import type { NoticeEnvelope } from "../../../proto/mod.ts";
 import type { Connector } from "../../transport/transport.ts";
 import type { SessionOptions } from "../options.ts";
-import type { ConnectionInfo, RelaySession } from "../ports.ts";
+import type { ConnectionInfo, RelaySession } from "../relay_session.ts";
 import { createRelaySession } from "../session.ts";
 import type { TokenSource } from "../tokens.ts";
 import { ScriptedRelay, type ScriptedRelayOptions } from "./scripted_relay.ts";

@@ -12,7 +12,7 @@ import { restoreKeyPackage } from "../mls/key_package_message.ts";
 import { createKeyPackage, type MlsIdentity, type OwnKeyPackage } from "../mls/leaf.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
-import type { ConnectionInfo, RelaySession } from "../session/ports.ts";
+import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
 import type { RecordChange, RecordStore } from "../store/mod.ts";
 import { decodeFields, encodeFields } from "../base/stored_fields.ts";
 

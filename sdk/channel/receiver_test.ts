@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { SimulatedClock } from "../tests/support/mod.ts";
-import { parseAgentId, parseBinaryId } from "../proto/mod.ts";
-import type { Envelope, InboxReader } from "./channel/inbox.ts";
-import { createDeferred, type Deferred } from "./base/deferred.ts";
+import { SimulatedClock } from "../../tests/support/mod.ts";
+import { parseAgentId, parseBinaryId } from "../../proto/mod.ts";
+import type { Envelope, InboxReader } from "./inbox.ts";
+import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { Receiver } from "./receiver.ts";
 
 type Next = IteratorResult<Envelope, undefined>;

@@ -3,7 +3,7 @@ import { agentIdOf, binaryIdFromBytes, type ChannelId } from "../../proto/mod.ts
 import type { MemberCredential } from "../mls/leaf.ts";
 import type { Member } from "../mls/members.ts";
 import { putTrust } from "./records.ts";
-import { ChannelTrust } from "./trust.ts";
+import { ChannelTrust } from "./key_changes.ts";
 
 const identity = new TextEncoder().encode("alice");
 

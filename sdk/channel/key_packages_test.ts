@@ -4,9 +4,9 @@ import { createRandom } from "../../tests/support/mod.ts";
 import { createNodeEd25519 } from "../platform/node_ed25519.ts";
 import { createSignatures } from "../mls/crypto/signatures.ts";
 import { MlsFault } from "../mls/codec.ts";
-import type { ConnectionInfo } from "../session/ports.ts";
+import type { ConnectionInfo } from "../session/relay_session.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
-import { openIdentity } from "./identity.ts";
+import { openIdentity } from "../mls/identity.ts";
 import { KeyPackages } from "./key_packages.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;

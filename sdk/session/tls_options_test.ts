@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { createCertificate } from "../../tests/support/mod.ts";
 import { StaticError } from "../base/errors.ts";
-import { readTrust, type TlsOptions } from "./trust.ts";
+import { readTrust, type TlsOptions } from "./tls_options.ts";
 
 const { cert } = await createCertificate();
 

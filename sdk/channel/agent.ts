@@ -11,22 +11,22 @@ import {
   type NoticeEnvelope,
   parseChannelName,
   type ReplyBody,
-} from "../proto/mod.ts";
-import type { ChannelDeps } from "./channel/deps.ts";
-import { ChannelEngine } from "./channel/engine.ts";
-import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./channel/entering.ts";
-import { type ChannelRecord, listChannels } from "./channel/records.ts";
-import { Welcomes } from "./channel/welcomes.ts";
-import { createError } from "./base/errors.ts";
-import { isCode, translating } from "./base/faults.ts";
-import { KeyPackages } from "./keys/key_packages.ts";
-import type { Signatures } from "./mls/crypto/signatures.ts";
-import type { MlsIdentity } from "./mls/leaf.ts";
-import { type Runtime, withOwnTimers } from "./base/runtime.ts";
-import { Serial } from "./base/serial.ts";
-import type { ConnectionInfo, RelaySession } from "./session/ports.ts";
-import type { RecordStore } from "./store/mod.ts";
-import { decodeFields, encodeFields } from "./base/stored_fields.ts";
+} from "../../proto/mod.ts";
+import type { ChannelDeps } from "./deps.ts";
+import { ChannelEngine } from "./live_channel.ts";
+import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
+import { type ChannelRecord, listChannels } from "./records.ts";
+import { Welcomes } from "./welcomes.ts";
+import { createError } from "../base/errors.ts";
+import { isCode, translating } from "../base/faults.ts";
+import { KeyPackages } from "./key_packages.ts";
+import type { Signatures } from "../mls/crypto/signatures.ts";
+import type { MlsIdentity } from "../mls/leaf.ts";
+import { type Runtime, withOwnTimers } from "../base/runtime.ts";
+import { Serial } from "../base/serial.ts";
+import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
+import type { RecordStore } from "../store/mod.ts";
+import { decodeFields, encodeFields } from "../base/stored_fields.ts";
 
 export interface AgentParts {
   readonly store: RecordStore;
