@@ -1,5 +1,5 @@
 /**
- * The MLS engine beside OpenMLS compiled to WASM, in the same run: messages of 1 KiB, add, process and join at several sizes,
+ * MLS groups beside OpenMLS compiled to WASM, in the same run: messages of 1 KiB, add, process and join at several sizes,
  * and what a message costs on disk. Ratios above 1 mean that we are faster. Arguments: sizes, default 2 10 100 1000. In Deno
  * it measures there and then, bundled, in Node.
  */
@@ -100,7 +100,7 @@ async function membership(size: number): Promise<Measure[]> {
   for (const joiner of joiners) {
     const { own, deps } = joiner;
     if (own === undefined) continue;
-    // The engine alone, as on the other side: what the disk adds is bench/store.ts.
+    // The group alone, as on the other side: what the disk adds is bench/store.ts.
     const commits: PreparedCommit[] = [];
     times.add.push(
       await median(1, async () => {

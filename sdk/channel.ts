@@ -1,7 +1,7 @@
 /** A channel as its user holds it. Everything behind it is in `channel/`. */
 import { type AgentId, type ChannelId, type ChannelName, parseAgentId } from "../proto/mod.ts";
 import { changeFor, readApplicant } from "./channel/adding.ts";
-import type { ChannelEngine } from "./channel/live_channel.ts";
+import type { LiveChannel } from "./channel/live_channel.ts";
 import type { HealthIssue } from "./channel/health.ts";
 import type { InboxReader } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
@@ -61,23 +61,23 @@ const digitGroups = 6;
  * ```
  */
 export class Channel {
-  readonly #engine: ChannelEngine;
+  readonly #live: LiveChannel;
   readonly #agent: Agent;
 
   /** @internal Channels come from `StaticClient` and `ChannelManager`. */
-  constructor(engine: ChannelEngine, agent: Agent) {
-    this.#engine = engine;
+  constructor(live: LiveChannel, agent: Agent) {
+    this.#live = live;
     this.#agent = agent;
   }
 
   /** `org/namespace/service`. */
   get name(): ChannelName {
-    return this.#engine.name;
+    return this.#live.name;
   }
 
   /** The relay's name for it: the MLS group id. */
   get id(): ChannelId {
-    return this.#engine.channelId;
+    return this.#live.channelId;
   }
 
   /**
@@ -105,7 +105,7 @@ export class Channel {
           "Cannot add the member: the relay answered the KeyPackage of another agent; ask for it by another way";
         throw createError("key_package_invalid", text);
       }
-      const { membership, committer } = this.#engine;
+      const { membership, committer } = this.#live;
       const committed = await committer.commit(() => ({ change: changeFor(membership, [applicant]) }));
       const welcome = committed?.prepared.welcome;
       if (welcome === undefined) throw createError("internal", "Cannot add the member: no Welcome was made");
@@ -129,7 +129,7 @@ export class Channel {
   async removeMember(agentId: string): Promise<void> {
     await translating("Cannot remove the member", async () => {
       const wanted = parseAgentId(agentId);
-      const { membership, committer } = this.#engine;
+      const { membership, committer } = this.#live;
       if (!membership.group.self.owner) {
         throw createError("not_allowed", "Cannot remove the member: only owners of the channel may; ask one of them");
       }
@@ -154,7 +154,7 @@ export class Channel {
    * ```
    */
   async leave(): Promise<void> {
-    await translating("Cannot leave the channel", () => this.#engine.leave());
+    await translating("Cannot leave the channel", () => this.#live.leave());
   }
 
   /**
@@ -173,7 +173,7 @@ export class Channel {
    */
   async send(payload: Uint8Array | string, options: SendOptions = {}): Promise<Sent> {
     const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : payload;
-    return await translating("Cannot send", () => this.#engine.outbox.send(bytes, options));
+    return await translating("Cannot send", () => this.#live.outbox.send(bytes, options));
   }
 
   /**
@@ -210,7 +210,7 @@ export class Channel {
    * ```
    */
   envelopes({ signal }: { readonly signal?: AbortSignal } = {}): InboxReader {
-    return this.#engine.inbox.read(signal);
+    return this.#live.inbox.read(signal);
   }
 
   /**
@@ -227,7 +227,7 @@ export class Channel {
    * ```
    */
   members(): ChannelMember[] {
-    return this.#engine.membership.group.members().map(({ agentId, identity, owner }) => ({
+    return this.#live.membership.group.members().map(({ agentId, identity, owner }) => ({
       agentId,
       identity,
       owner,
@@ -249,7 +249,7 @@ export class Channel {
    * ```
    */
   fingerprint(): string {
-    const { authenticator } = this.#engine.membership.group;
+    const { authenticator } = this.#live.membership.group;
     return Array.from({ length: digitGroups }, (_, group) => {
       const bytes = authenticator.subarray(group * 5, group * 5 + 5);
       const value = bytes.reduce((sum, byte) => sum * 256 + byte, 0);
@@ -271,7 +271,7 @@ export class Channel {
    * ```
    */
   health(): ChannelHealth {
-    const { membership, outbox, senders, health, state } = this.#engine;
+    const { membership, outbox, senders, health, state } = this.#live;
     const { waiting, underWay } = outbox.size;
     return {
       ...this.#condition(),
@@ -284,7 +284,7 @@ export class Channel {
   }
 
   #condition(): Pick<ChannelHealth, "state" | "problem" | "action"> {
-    const { ended, blocked, rejoining, caughtUp, relayEpoch } = this.#engine.state;
+    const { ended, blocked, rejoining, caughtUp, relayEpoch } = this.#live.state;
     if (ended !== undefined) {
       const problem = ended.error?.message ?? "The channel was left, or the client was closed";
       return { state: "ended", problem, action: "Open, create or join it again" };
@@ -303,7 +303,7 @@ export class Channel {
       return { state: "offline", problem: problem ?? "There is no connection to the relay", action };
     }
     if (caughtUp) return { state: "ok" };
-    const problem = `The channel is at epoch ${relayEpoch}, this agent at ${this.#engine.membership.epoch}`;
+    const problem = `The channel is at epoch ${relayEpoch}, this agent at ${this.#live.membership.epoch}`;
     return { state: "catching_up", problem, action: "Reading what was missed" };
   }
 

@@ -3,7 +3,7 @@ import { platform } from "#platform";
 import { parseInviteToken } from "../proto/mod.ts";
 import type { Agent } from "./channel/agent.ts";
 import { Channel, type ChannelHealth } from "./channel.ts";
-import type { ChannelEngine } from "./channel/live_channel.ts";
+import type { LiveChannel } from "./channel/live_channel.ts";
 import type { Envelope } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import { connectAgent, type ConnectOptions, StaticClient } from "./client.ts";
@@ -42,7 +42,7 @@ export class ChannelManager {
   readonly #agent: Agent;
   readonly #book: InviteBook;
   readonly #answers: JoinAnswers;
-  readonly #receivers = new Map<ChannelEngine, Receiver>();
+  readonly #receivers = new Map<LiveChannel, Receiver>();
   readonly #forget: () => void;
 
   private constructor(agent: Agent) {
@@ -215,15 +215,15 @@ export class ChannelManager {
     name: string,
     { timeoutMs = defaultJoinMs }: { readonly timeoutMs?: number } = {},
   ): Promise<Uint8Array | undefined> {
-    const engine = await this.#agent.open(name);
-    const receiver = this.#receivers.get(engine) ?? new Receiver(engine.inbox.read(), this.#agent.parts.runtime);
-    this.#receivers.set(engine, receiver);
+    const channel = await this.#agent.open(name);
+    const receiver = this.#receivers.get(channel) ?? new Receiver(channel.inbox.read(), this.#agent.parts.runtime);
+    this.#receivers.set(channel, receiver);
     try {
       const next = await receiver.receive(timeoutMs);
-      if (next?.done === true) this.#receivers.delete(engine);
+      if (next?.done === true) this.#receivers.delete(channel);
       return next?.value?.payload;
     } catch (error) {
-      this.#receivers.delete(engine);
+      this.#receivers.delete(channel);
       throw error;
     }
   }

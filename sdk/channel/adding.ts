@@ -9,7 +9,7 @@ import {
 import { createError, type StaticError } from "../base/errors.ts";
 import { toStaticError } from "../base/faults.ts";
 import type { Change } from "../mls/group.ts";
-import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package_message.ts";
+import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
 import type { Membership } from "./membership.ts";
 
 /** Somebody whose KeyPackage verifies. */

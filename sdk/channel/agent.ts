@@ -13,7 +13,7 @@ import {
   type ReplyBody,
 } from "../../proto/mod.ts";
 import type { ChannelDeps } from "./deps.ts";
-import { ChannelEngine } from "./live_channel.ts";
+import { LiveChannel } from "./live_channel.ts";
 import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
 import { type ChannelRecord, listChannels } from "./records.ts";
 import { Welcomes } from "./welcomes.ts";
@@ -21,7 +21,7 @@ import { createError } from "../base/errors.ts";
 import { isCode, translating } from "../base/faults.ts";
 import { KeyPackages } from "./key_packages.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
-import type { MlsIdentity } from "../mls/leaf.ts";
+import type { MlsIdentity } from "../mls/identity.ts";
 import { type Runtime, withOwnTimers } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
@@ -59,7 +59,7 @@ export class Agent {
   readonly parts: AgentParts;
   readonly #deps: ChannelDeps;
   readonly #records = new Map<ChannelName, ChannelRecord>();
-  readonly #engines = new Map<ChannelId, ChannelEngine>();
+  readonly #channels = new Map<ChannelId, LiveChannel>();
   readonly #listeners = new Set<AgentListener>();
   /** Entering, opening and closing channels happen one after the other: two calls for one name must not both begin. */
   readonly #entering = new Serial();
@@ -114,7 +114,7 @@ export class Agent {
     return () => this.#listeners.delete(listener);
   }
 
-  create(text: string, options: ChannelOptions = {}): Promise<ChannelEngine> {
+  create(text: string, options: ChannelOptions = {}): Promise<LiveChannel> {
     return this.#enter("Cannot create the channel", async () => {
       const name = parseChannelName(text);
       await this.checkFree(name);
@@ -126,7 +126,7 @@ export class Agent {
   }
 
   /** By a Welcome that came by hand, or, without one, by the one that the relay has delivered for this name. */
-  join(text: string, welcome: Uint8Array | undefined, options: ChannelOptions = {}): Promise<ChannelEngine> {
+  join(text: string, welcome: Uint8Array | undefined, options: ChannelOptions = {}): Promise<LiveChannel> {
     return this.#enter("Cannot join the channel", async () => {
       const name = parseChannelName(text);
       await this.checkFree(name);
@@ -142,7 +142,7 @@ export class Agent {
   }
 
   /** By a Welcome that answers an invite. */
-  joinInvited(welcome: Uint8Array, expected: Required<ExpectedChannel>): Promise<ChannelEngine> {
+  joinInvited(welcome: Uint8Array, expected: Required<ExpectedChannel>): Promise<LiveChannel> {
     return this.#enter("Cannot join the channel", async () => {
       await this.checkFree(expected.name);
       return await this.#joinBy(welcome, expected, {});
@@ -150,7 +150,7 @@ export class Agent {
   }
 
   /** A channel that this agent is in, as it was when it last ran. One that runs does not wait for others to be entered. */
-  async open(text: string, options: ChannelOptions = {}): Promise<ChannelEngine> {
+  async open(text: string, options: ChannelOptions = {}): Promise<LiveChannel> {
     const running = this.#closed ? undefined : this.#running(text);
     return running ?? await this.#enter("Cannot open the channel", async () => {
       const name = parseChannelName(text);
@@ -166,14 +166,14 @@ export class Agent {
     });
   }
 
-  #running(name: string): ChannelEngine | undefined {
+  #running(name: string): LiveChannel | undefined {
     const record = this.#records.get(name as ChannelName); // cast: a name that no parser has accepted is not in there
-    return record && this.#engines.get(record.channelId);
+    return record && this.#channels.get(record.channelId);
   }
 
   /** The channel of this id, opened if need be; undefined when this agent is not in it. */
-  async find(channelId: ChannelId): Promise<ChannelEngine | undefined> {
-    const running = this.#engines.get(channelId);
+  async find(channelId: ChannelId): Promise<LiveChannel | undefined> {
+    const running = this.#channels.get(channelId);
     const record = [...this.#records.values()].find((each) => each.channelId === channelId);
     return running ?? (record && await this.open(record.name));
   }
@@ -201,53 +201,53 @@ export class Agent {
   async #close(): Promise<void> {
     for (const detach of this.#detach) detach();
     try {
-      await this.#eachEngine((engine) => engine.close());
+      await this.#eachChannel((channel) => channel.close());
       // Ends the calls that channels, and entering one, may be waiting for.
       await this.parts.session.close();
       await this.#entering.idle();
-      await this.#eachEngine((engine) => engine.close());
-      await this.#eachEngine((engine) => engine.idle());
+      await this.#eachChannel((channel) => channel.close());
+      await this.#eachChannel((channel) => channel.idle());
     } finally {
       this.#endTimers();
       await this.parts.store.close();
     }
   }
 
-  async #eachEngine(act: (engine: ChannelEngine) => Promise<void>): Promise<void> {
-    await Promise.all(Array.from(this.#engines.values(), act));
+  async #eachChannel(act: (channel: LiveChannel) => Promise<void>): Promise<void> {
+    await Promise.all(Array.from(this.#channels.values(), act));
   }
 
-  #enter(action: string, act: () => Promise<ChannelEngine>): Promise<ChannelEngine> {
+  #enter(action: string, act: () => Promise<LiveChannel>): Promise<LiveChannel> {
     return this.#entering.run(() => {
       if (this.#closed) throw createError("transport_error", `${action}: the client was closed; connect again`);
       return translating(action, act);
     });
   }
 
-  async #joinBy(welcome: Uint8Array, expected: ExpectedChannel, options: ChannelOptions): Promise<ChannelEngine> {
+  async #joinBy(welcome: Uint8Array, expected: ExpectedChannel, options: ChannelOptions): Promise<LiveChannel> {
     const parts = await joinChannel(welcome, expected, this.#deps);
     this.welcomes.forget(parts.record.channelId);
     return this.#start({ ...parts, receive: options.receive ?? true });
   }
 
-  #start(parts: ConstructorParameters<typeof ChannelEngine>[0]): ChannelEngine {
-    const engine = new ChannelEngine(parts, this.#deps);
-    this.#records.set(engine.name, parts.record);
-    this.#engines.set(engine.channelId, engine);
+  #start(parts: ConstructorParameters<typeof LiveChannel>[0]): LiveChannel {
+    const channel = new LiveChannel(parts, this.#deps);
+    this.#records.set(channel.name, parts.record);
+    this.#channels.set(channel.channelId, channel);
     const { kind } = this.parts.session.state;
-    if (kind === "online" || kind === "ended") engine.connection(kind === "online");
-    return engine;
+    if (kind === "online" || kind === "ended") channel.connection(kind === "online");
+    return channel;
   }
 
   /** A name that is held locally is free only when the relay knows nothing of that channel any more, or it is blocked. */
   async checkFree(name: ChannelName): Promise<void> {
     const record = this.#records.get(name);
     if (record === undefined) return;
-    const engine = this.#engines.get(record.channelId);
-    if (engine?.state.blocked === undefined && await this.#isMember(record)) {
+    const channel = this.#channels.get(record.channelId);
+    if (channel?.state.blocked === undefined && await this.#isMember(record)) {
       throw createError("name_taken", `This agent is in channel "${name}" already; open it with channel("${name}")`);
     }
-    if (engine !== undefined) await engine.leave();
+    if (channel !== undefined) await channel.leave();
     else await this.#eraseStored(name);
   }
 
@@ -265,17 +265,17 @@ export class Agent {
   async #eraseStored(name: ChannelName): Promise<void> {
     const record = this.#records.get(name);
     if (record === undefined) return;
-    const running = this.#engines.get(record.channelId);
+    const running = this.#channels.get(record.channelId);
     const parts = running === undefined ? await openChannel(record, this.#deps) : undefined;
-    const engine = running ?? (parts && new ChannelEngine({ ...parts, receive: false }, this.#deps));
-    await engine?.erase();
+    const channel = running ?? (parts && new LiveChannel({ ...parts, receive: false }, this.#deps));
+    await channel?.erase();
     this.#forget(record.channelId);
   }
 
   #forget(channelId: ChannelId): void {
-    const name = this.#engines.get(channelId)?.name ??
+    const name = this.#channels.get(channelId)?.name ??
       [...this.#records.values()].find((record) => record.channelId === channelId)?.name;
-    this.#engines.delete(channelId);
+    this.#channels.delete(channelId);
     if (name !== undefined && this.#records.get(name)?.channelId === channelId) this.#records.delete(name);
   }
 
@@ -319,7 +319,7 @@ export class Agent {
       this.keyPackages.connected(connection).catch(() => {});
       for (const { onOnline } of this.#listeners) onOnline?.();
     }
-    for (const engine of this.#engines.values()) engine.connection(connection !== undefined);
+    for (const channel of this.#channels.values()) channel.connection(connection !== undefined);
   }
 
   #joinRequest(request: NoticeBody<"DeliverJoinRequest">): void {
@@ -343,7 +343,7 @@ export class Agent {
       case "SessionEnding":
         return;
       default:
-        this.#engines.get(notice.body.channelId)?.deliver(notice);
+        this.#channels.get(notice.body.channelId)?.deliver(notice);
     }
   }
 }

@@ -13,7 +13,7 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import { toStaticError } from "../base/faults.ts";
-import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package_message.ts";
+import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
 import { jitter } from "../base/runtime.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";

@@ -2,10 +2,10 @@
 import { type AgentId, binaryIdFromBytes, type ChannelId, type ChannelName } from "../../proto/mod.ts";
 import { defaultSuiteId } from "../mls/crypto/suite.ts";
 import { DurableGroup } from "../mls/durable_group.ts";
-import { Group } from "../mls/group.ts";
-import { createKeyPackage, credentialOf } from "../mls/leaf.ts";
+import { Group, type PreparedCommit } from "../mls/group.ts";
+import { createKeyPackage } from "../mls/key_package.ts";
+import { credentialOf } from "../mls/leaf.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
-import type { EngineParts } from "./live_channel.ts";
 import {
   type ChannelRecord,
   deletePosition,
@@ -19,16 +19,32 @@ import {
   readCounter,
   readPosition,
   readTrust,
+  type SenderRecord,
 } from "./records.ts";
 import { ChannelTrust } from "./key_changes.ts";
 import type { RecordChange } from "../store/mod.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-type Parts = Omit<EngineParts, "receive">;
+/** A channel as it is entered, with what goes on from there. */
+export interface EnteredChannel {
+  readonly durable: DurableGroup;
+  readonly record: ChannelRecord;
+  readonly trust: ChannelTrust;
+  /** A commit of ours whose fate is not known. */
+  readonly candidate: PreparedCommit | undefined;
+  /** Undefined when the relay knows better: just joined. */
+  readonly position: number | undefined;
+  readonly counter: number;
+  readonly senders: ReadonlyMap<AgentId, SenderRecord>;
+}
 
 /** A group of one, of which we are the owner. */
-export async function createChannel(channelId: ChannelId, name: ChannelName, deps: ChannelDeps): Promise<Parts> {
+export async function createChannel(
+  channelId: ChannelId,
+  name: ChannelName,
+  deps: ChannelDeps,
+): Promise<EnteredChannel> {
   const now = deps.relayNowMs();
   const own = await createKeyPackage({
     suiteId: defaultSuiteId,
@@ -52,7 +68,11 @@ export interface ExpectedChannel {
 }
 
 /** Throws `MlsFault` for a Welcome that does not verify or leads elsewhere; then nothing has changed. */
-export async function joinChannel(welcome: Uint8Array, expected: ExpectedChannel, deps: ChannelDeps): Promise<Parts> {
+export async function joinChannel(
+  welcome: Uint8Array,
+  expected: ExpectedChannel,
+  deps: ChannelDeps,
+): Promise<EnteredChannel> {
   const own = await deps.keyPackages.findFor(welcome);
   const trust = new ChannelTrust(
     expected.channelId === undefined ? [] : await readTrust(deps.store, expected.channelId),
@@ -64,7 +84,7 @@ export async function joinChannel(welcome: Uint8Array, expected: ExpectedChannel
 }
 
 /** A channel of which this agent was a member when it last ran. Undefined when it never came to be: a crash while joining. */
-export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Promise<Parts | undefined> {
+export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Promise<EnteredChannel | undefined> {
   const { channelId } = record;
   const trust = new ChannelTrust(await readTrust(deps.store, channelId));
   const loaded = await DurableGroup.load(channelId, deps.store, memberDepsOf(deps, trust.policy));
@@ -116,6 +136,6 @@ export async function writeEntered(
   return { durable, record, changed };
 }
 
-function partsOf({ durable, record }: Entered, trust: ChannelTrust, position: number | undefined): Parts {
+function partsOf({ durable, record }: Entered, trust: ChannelTrust, position: number | undefined): EnteredChannel {
   return { durable, candidate: undefined, record, trust, position, counter: 0, senders: new Map() };
 }

@@ -2,40 +2,29 @@
  * One channel at work: deliveries in order, sends, commits, the members' duties, and the way back when something went wrong.
  * The parts do not know each other's state; this file says who hears what and in which order.
  */
-import {
-  type AgentId,
-  type ChannelEndReason,
-  type ChannelId,
-  type ChannelName,
-  type NoticeEnvelope,
-} from "../../proto/mod.ts";
+import type { ChannelEndReason, ChannelId, ChannelName, NoticeEnvelope } from "../../proto/mod.ts";
 import { createError, StaticError, TransportError } from "../base/errors.ts";
 import { isCode, toStaticError } from "../base/faults.ts";
-import type { PreparedCommit } from "../mls/group.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import { Caretaker } from "./caretaker.ts";
 import { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
-import { explainFork } from "./fork.ts";
+import type { EnteredChannel } from "./entering.ts";
 import { HealthLog } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { sayGoodbye } from "./leaving.ts";
 import { LogReader, type Verdict } from "./log_reader.ts";
-import { Membership, type MembershipParts } from "./membership.ts";
+import { Membership } from "./membership.ts";
 import { Outbox } from "./outbox.ts";
 import { Progress } from "./progress.ts";
-import { forgetChannel, type SenderRecord } from "./records.ts";
+import { forgetChannel } from "./records.ts";
 import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
 import { Subscription } from "./subscription.ts";
 
-export interface EngineParts extends Omit<MembershipParts, "health"> {
-  readonly candidate: PreparedCommit | undefined;
-  /** Undefined when the relay knows better: just joined. */
-  readonly position: number | undefined;
-  readonly counter: number;
-  readonly senders: ReadonlyMap<AgentId, SenderRecord>;
+export interface LiveChannelParts extends EnteredChannel {
+  /** False for an agent that only sends. */
   readonly receive: boolean;
 }
 
@@ -47,7 +36,7 @@ const maxDeletions = 1000;
 /** Below this many unread messages, those that were passed over are fetched. */
 const refillBelow = 256;
 
-export class ChannelEngine {
+export class LiveChannel {
   readonly membership: Membership;
   readonly committer: Committer;
   readonly inbox: Inbox;
@@ -71,7 +60,7 @@ export class ChannelEngine {
   #erased = false;
   #ended: { readonly error: StaticError | undefined } | undefined;
 
-  constructor(parts: EngineParts, deps: ChannelDeps) {
+  constructor(parts: LiveChannelParts, deps: ChannelDeps) {
     this.#deps = deps;
     this.health = new HealthLog(() => deps.runtime.nowMs());
     const { health } = this;
@@ -117,7 +106,7 @@ export class ChannelEngine {
     return this.membership.name;
   }
 
-  get state(): EngineState {
+  get state(): LiveChannelState {
     return {
       ended: this.#ended,
       blocked: this.#blocked,
@@ -276,7 +265,7 @@ export class ChannelEngine {
       case "blocked":
         return this.#block(verdict.reason);
       case "out_of_step":
-        await explainFork(this.membership, this.health, this.#deps.session);
+        await this.membership.explainFork();
         this.#comeBack(verdict.reason);
     }
   }
@@ -382,7 +371,7 @@ export class ChannelEngine {
   }
 }
 
-export interface EngineState {
+export interface LiveChannelState {
   readonly ended: { readonly error: StaticError | undefined } | undefined;
   /** Why nothing more can be done. */
   readonly blocked: string | undefined;

@@ -3,7 +3,7 @@
  * keys are trusted. What a commit changes here is on disk before anything that builds on it is sent.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import type { AgentId, ChannelId, ChannelName, NoticeBody } from "../../proto/mod.ts";
+import { type AgentId, type ChannelId, type ChannelName, equalBytes, type NoticeBody } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import { createRules, isLeaveValid, isRejoinValid } from "../mls/channel_rules.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
@@ -31,7 +31,7 @@ export interface MembershipParts {
 /** What a commit changed, for whoever keeps something per member. */
 export type MovedListener = (change: Pick<CommitSummary, "added" | "removed">) => void;
 
-export interface FollowedCommit {
+interface FollowedCommit {
   readonly epoch: number;
   readonly hash: Uint8Array;
 }
@@ -51,6 +51,7 @@ export class Membership {
   readonly #health: HealthLog;
   #durable: DurableGroup;
   #record: ChannelRecord;
+  /** By which a fork can be told. */
   #lastCommit: FollowedCommit | undefined;
   readonly #waiters = new Set<Waiter>();
   /** Why no further epoch will come. */
@@ -83,11 +84,6 @@ export class Membership {
 
   get name(): ChannelName {
     return this.#record.name;
-  }
-
-  /** The last commit that was followed, by which a fork can be told. */
-  get lastCommit(): FollowedCommit | undefined {
-    return this.#lastCommit;
   }
 
   onMoved(listener: MovedListener): void {
@@ -167,6 +163,24 @@ export class Membership {
     await this.#durable.accept(prepared, (summary) => this.#changesOf(summary));
     this.#lastCommit = { epoch: prepared.epoch, hash: prepared.hash };
     this.#moved(prepared.summary);
+  }
+
+  /**
+   * For when we cannot follow the relay's log any more. If it holds another commit than the one that it gave us, says so in
+   * `health`: that is a fork and no accident. An explanation, not a condition.
+   */
+  async explainFork(): Promise<void> {
+    const last = this.#lastCommit;
+    if (last === undefined) return;
+    try {
+      const { channelId } = this;
+      const { commit } = await this.#deps.session.call("FindCommit", { channelId, epoch: last.epoch });
+      if (commit === undefined || equalBytes(commit.commitHash, last.hash)) return;
+      const text = `The relay delivered another commit of epoch ${last.epoch} to us than its log holds`;
+      this.#health.report("relay_lied", text);
+    } catch {
+      // Without it the way back is the same.
+    }
   }
 
   /** We were brought in anew, in place of the membership before. All of it is on disk already. */

@@ -6,7 +6,7 @@ import { createDeferred } from "../base/deferred.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import { isCode, toStaticError } from "../base/faults.ts";
 import { Group } from "../mls/group.ts";
-import type { OwnKeyPackage } from "../mls/leaf.ts";
+import type { OwnKeyPackage } from "../mls/key_package.ts";
 import { rejoinStatement } from "../../proto/mod.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";

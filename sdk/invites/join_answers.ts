@@ -5,7 +5,7 @@
 import type { ChannelId, JoinRequestId, NoticeBody } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
 import { type Applicant, changeFor, judgeApplicant, readApplicant } from "../channel/adding.ts";
-import type { ChannelEngine } from "../channel/live_channel.ts";
+import type { LiveChannel } from "../channel/live_channel.ts";
 import { createError, StaticError, TransportError } from "../base/errors.ts";
 import { toStaticError } from "../base/faults.ts";
 import { jitter } from "../base/runtime.ts";
@@ -81,28 +81,28 @@ export class JoinAnswers {
     const waiting = this.#waiting.get(channelId);
     if (waiting === undefined) return;
     const requests = [...waiting.values()].slice(0, maxPerCommit);
-    const engine = await this.#agent.find(channelId);
+    const channel = await this.#agent.find(channelId);
     const admitted: Admitted[] = [];
     for (const request of requests) {
       if (request.expiresAtMs < this.#agent.relayNowMs) {
         waiting.delete(request.requestId);
         continue;
       }
-      const verdict = engine === undefined ? notHere() : await this.#judge(request, engine);
-      if (verdict instanceof StaticError) await this.#reject(request, verdict, engine);
+      const verdict = channel === undefined ? notHere() : await this.#judge(request, channel);
+      if (verdict instanceof StaticError) await this.#reject(request, verdict, channel);
       else if (verdict === "entered") this.#settle([request]);
       else admitted.push(verdict);
     }
-    if (engine !== undefined && admitted.length > 0) await this.#admit(engine, admitted);
+    if (channel !== undefined && admitted.length > 0) await this.#admit(channel, admitted);
   }
 
-  async #judge(request: JoinRequest, engine: ChannelEngine): Promise<Admitted | StaticError | "entered"> {
+  async #judge(request: JoinRequest, channel: LiveChannel): Promise<Admitted | StaticError | "entered"> {
     try {
       const applicant = readApplicant(request.keyPackage, this.#agent.relayNowMs);
       if (applicant.agentId !== request.agentId) {
         return createError("key_package_invalid", "The KeyPackage is of another agent than the request");
       }
-      const { membership } = engine;
+      const { membership } = channel;
       const { agentId } = applicant;
       const before = await this.#book.admittedIn(request);
       if (before !== undefined && membership.mayHaveComeSince(agentId, before)) {
@@ -117,8 +117,8 @@ export class JoinAnswers {
     }
   }
 
-  async #admit(engine: ChannelEngine, admitted: readonly Admitted[]): Promise<void> {
-    const { membership, committer } = engine;
+  async #admit(channel: LiveChannel, admitted: readonly Admitted[]): Promise<void> {
+    const { membership, committer } = channel;
     try {
       await committer.commit(() => {
         // Whoever came in while we tried has its Welcome: adding it anew would throw out the member that it has become, or
@@ -133,9 +133,9 @@ export class JoinAnswers {
     } catch (fault) {
       const error = toStaticError(fault, "Cannot let the agent in");
       if (error instanceof TransportError) throw error;
-      if (admitted.length === 1) return await this.#rejectAll(admitted, error, engine);
+      if (admitted.length === 1) return await this.#rejectAll(admitted, error, channel);
       // One of them may be what the commit failed for: each on its own.
-      for (const each of admitted) await this.#admit(engine, [each]);
+      for (const each of admitted) await this.#admit(channel, [each]);
       return;
     }
     this.#settle(admitted.map(({ request }) => request));
@@ -146,13 +146,13 @@ export class JoinAnswers {
     for (const { channelId, requestId } of requests) this.#waiting.get(channelId)?.delete(requestId);
   }
 
-  async #rejectAll(admitted: readonly Admitted[], error: StaticError, engine: ChannelEngine): Promise<void> {
-    for (const { request } of admitted) await this.#reject(request, error, engine);
+  async #rejectAll(admitted: readonly Admitted[], error: StaticError, channel: LiveChannel): Promise<void> {
+    for (const { request } of admitted) await this.#reject(request, error, channel);
   }
 
-  async #reject(request: JoinRequest, error: StaticError, engine: ChannelEngine | undefined): Promise<void> {
+  async #reject(request: JoinRequest, error: StaticError, channel: LiveChannel | undefined): Promise<void> {
     const { channelId, requestId, agentId } = request;
-    engine?.health.report("refused_join", `${agentId} was refused to join: ${error.message}`);
+    channel?.health.report("refused_join", `${agentId} was refused to join: ${error.message}`);
     const message = error.message.slice(0, maxErrorText);
     try {
       await this.#agent.parts.session.call("RejectJoin", { channelId, requestId, code: error.code, message });

@@ -15,12 +15,12 @@ import {
   readWelcomeHeader,
 } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
-import type { ChannelEngine } from "../channel/live_channel.ts";
+import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Welcome } from "../channel/welcomes.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createError, type StaticError, TransportError } from "../base/errors.ts";
 import { isCode, toStaticError, translating } from "../base/faults.ts";
-import type { OwnKeyPackage } from "../mls/leaf.ts";
+import type { OwnKeyPackage } from "../mls/key_package.ts";
 import { decodeFields, encodeFields } from "../base/stored_fields.ts";
 
 const [kind, version] = ["joining", 1] as const;
@@ -33,7 +33,7 @@ export async function joinWithToken(
   agent: Agent,
   text: string,
   { token, timeoutMs }: { readonly token: string; readonly timeoutMs: number },
-): Promise<ChannelEngine> {
+): Promise<LiveChannel> {
   return await translating("Cannot join with the invite token", async () => {
     const name = parseChannelName(text);
     const invite = parseInviteToken(token);
@@ -43,13 +43,13 @@ export async function joinWithToken(
     await agent.checkFree(name);
     const own = await keyPackageFor(agent, invite);
     const welcome = await new JoinAttempt(agent, invite, own).run(timeoutMs);
-    const engine = await agent.joinInvited(welcome.welcome, {
+    const channel = await agent.joinInvited(welcome.welcome, {
       channelId: invite.channelId,
       name,
       inviter: invite.inviter,
     });
     await agent.parts.store.delete(kind, inviteIdOf(invite.secret));
-    return engine;
+    return channel;
   });
 }
 

@@ -2,16 +2,13 @@
  * Commits (RFC 9420 section 12.4): ours made, others' processed. Both give a new epoch beside the old one, which stays as it
  * was: a commit that loses its race, or does not verify, has changed nothing.
  */
-import { encodeCommit } from "ts-mls/commit.js";
-import type { Commit } from "ts-mls/commit.js";
-import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
+import { type Commit, encodeCommit } from "ts-mls/commit.js";
 import type { Proposal } from "ts-mls/proposal.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { equalBytes, MlsFault, vector } from "./codec.ts";
 import type { KeyPair } from "./crypto/hpke.ts";
-import type { Signatures } from "./crypto/signatures.ts";
 import { hashBytes } from "./crypto/suite.ts";
-import { aeadOfEpoch, contextBytesOf, type Epoch, nextContext } from "./epoch.ts";
+import { aeadOfEpoch, type BegunEpoch, contextBytesOf, type Epoch, type GroupDeps, nextContext } from "./epoch.ts";
 import { contentToSign, encodeSealedMessage, type FramedContent, sealMessage, transcriptContent } from "./framing.ts";
 import {
   confirmationTag,
@@ -21,26 +18,13 @@ import {
   pskSecretOf,
   startEpoch,
 } from "./key_schedule.ts";
-import {
-  checkLeaf,
-  createCommitLeaf,
-  type CredentialPolicy,
-  type MlsIdentity,
-  sameCredential,
-  signedLeaf,
-} from "./leaf.ts";
+import { checkLeaf, createCommitLeaf, sameCredential, signedLeaf } from "./leaf.ts";
+import type { MlsIdentity } from "./identity.ts";
 import { type AppliedProposals, applyProposals, type ProposalFrom, type VerifiedParts } from "./proposals.ts";
 import type { RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
 import { applyPath, type CreatedPath, createPath, openPath } from "./update_path.ts";
 import { createWelcome } from "./welcome.ts";
-
-export interface GroupDeps {
-  readonly signatures: Signatures;
-  readonly policy: CredentialPolicy;
-  readonly randomBytes: (length: number) => Uint8Array;
-  readonly findPsk: (id: PreSharedKeyID) => Uint8Array | undefined;
-}
 
 /** What a commit did, for whoever compares it with what its sender declared. */
 export interface CommitEffects extends Pick<AppliedProposals, "added" | "removed" | "updated" | "extensions"> {
@@ -218,13 +202,6 @@ interface EpochInput {
   readonly pskSecret: Uint8Array;
   readonly leafPrivateKey: Uint8Array;
   readonly newKeys: ReadonlyMap<number, KeyPair>;
-}
-
-/** The epoch after a commit, and the secrets that a Welcome to it needs. */
-export interface BegunEpoch {
-  readonly next: Epoch;
-  readonly joinerSecret: Uint8Array;
-  readonly pskSecret: Uint8Array;
 }
 
 function beginEpoch(epoch: Epoch, applied: AppliedProposals, input: EpochInput): BegunEpoch {

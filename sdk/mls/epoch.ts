@@ -1,10 +1,12 @@
 /** What a member knows of one epoch. Everything but the secret tree is immutable; a commit makes a new one beside it. */
-import { type CiphersuiteName, ciphersuites } from "ts-mls/crypto/ciphersuite.js";
 import type { Extension } from "ts-mls/extension.js";
 import { encodeGroupContext, type GroupContext } from "ts-mls/groupContext.js";
+import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
 import type { KeyPair } from "./crypto/hpke.ts";
+import type { Signatures } from "./crypto/signatures.ts";
 import { type Aead, aeadOf, type SuiteId } from "./crypto/suite.ts";
 import type { EpochSecrets } from "./key_schedule.ts";
+import type { CredentialPolicy } from "./leaf.ts";
 import type { RatchetTree } from "./ratchet_tree.ts";
 import type { SecretTree } from "./secret_tree.ts";
 
@@ -24,15 +26,19 @@ export interface Epoch {
   readonly interimTranscriptHash: Uint8Array;
 }
 
-export const suiteNames: Readonly<Record<SuiteId, CiphersuiteName>> = {
-  1: "MLS_128_DHKEMX25519_AES128GCM_SHA256_Ed25519",
-  3: "MLS_128_DHKEMX25519_CHACHA20POLY1305_SHA256_Ed25519",
-};
+/** The epoch after a commit, and the secrets that a Welcome to it needs. */
+export interface BegunEpoch {
+  readonly next: Epoch;
+  readonly joinerSecret: Uint8Array;
+  readonly pskSecret: Uint8Array;
+}
 
-/** The suite of that name, if it is one of ours. */
-export function suiteIdOf(name: CiphersuiteName): SuiteId | undefined {
-  const id = ciphersuites[name];
-  return id === 1 || id === 3 ? id : undefined;
+/** What groups take from outside. */
+export interface GroupDeps {
+  readonly signatures: Signatures;
+  readonly policy: CredentialPolicy;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly findPsk: (id: PreSharedKeyID) => Uint8Array | undefined;
 }
 
 export function aeadOfEpoch(epoch: Pick<Epoch, "suiteId">): Aead {

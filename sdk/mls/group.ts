@@ -9,12 +9,14 @@ import type { Proposal } from "ts-mls/proposal.js";
 import { type AgentId, binaryIdToBytes, type ChannelId, limits, WireError } from "../../proto/mod.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { equalBytes, MlsFault, vector } from "./codec.ts";
-import { createCommit, type CreatedCommit, type GroupDeps } from "./commit.ts";
-import { hashBytes } from "./crypto/suite.ts";
-import { aeadOfEpoch, contextBytesOf, type Epoch, suiteIdOf } from "./epoch.ts";
+import { createCommit, type CreatedCommit } from "./commit.ts";
+import { hashBytes, suiteIdOf } from "./crypto/suite.ts";
+import { aeadOfEpoch, contextBytesOf, type Epoch, type GroupDeps } from "./epoch.ts";
 import { contentToSign, decodeSealedMessage, encodeSealedMessage, type FramedContent, sealMessage } from "./framing.ts";
 import { confirmationTag, exportSecret, interimTranscriptHash, startFromEpochSecret } from "./key_schedule.ts";
-import { agentOf, checkLifetime, type MlsIdentity, type OwnKeyPackage } from "./leaf.ts";
+import { agentOf } from "./leaf.ts";
+import { checkLifetime, type OwnKeyPackage } from "./key_package.ts";
+import type { MlsIdentity } from "./identity.ts";
 import {
   checkChannel,
   type CommitSummary,

@@ -2,13 +2,20 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { equalBytes, limits } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
-import type { MlsIdentity } from "./leaf.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { RecordStore } from "../store/mod.ts";
 import { decodeFields, encodeFields } from "../base/stored_fields.ts";
 
 const [kind, id, version] = ["identity", "self", 1] as const;
 const seedBytes = 32;
+
+/** Who we are in every channel: an identity and the Ed25519 key that goes with it. */
+export interface MlsIdentity {
+  readonly identity: Uint8Array;
+  /** 32 bytes. */
+  readonly signingSeed: Uint8Array;
+  readonly signatureKey: Uint8Array;
+}
 
 /** The agent of this store; a new store gets a key. Throws when the store belongs to another identity. */
 export async function openIdentity(

@@ -8,7 +8,7 @@ import { createApplicationMessage, createProposal } from "ts-mls/createMessage.j
 import { encodeMlsMessage } from "ts-mls/message.js";
 import { createRandom } from "../../tests/support/mod.ts";
 import { Group } from "./group.ts";
-import { createKeyPackage } from "./leaf.ts";
+import { createKeyPackage } from "./key_package.ts";
 import { createTsMlsSuite } from "./testing/ts_mls_suite.ts";
 import { type Agent, name, World } from "./testing/world.ts";
 import { decodeWelcomeMessage } from "./welcome.ts";

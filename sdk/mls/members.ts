@@ -7,7 +7,8 @@ import { decodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";
-import { agentOf, credentialOf, encodeKeyPackageMessage, type MemberCredential } from "./leaf.ts";
+import { agentOf, credentialOf, type MemberCredential } from "./leaf.ts";
+import { encodeKeyPackageMessage } from "./key_package.ts";
 
 export { agentOf };
 

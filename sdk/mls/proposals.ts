@@ -12,14 +12,8 @@ import type { SignedBytes } from "./crypto/batch_verify.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
 import { checkPskIds } from "./key_schedule.ts";
-import {
-  checkKeyPackage,
-  checkLeaf,
-  type CredentialPolicy,
-  sameCredential,
-  signedKeyPackage,
-  signedLeaf,
-} from "./leaf.ts";
+import { checkKeyPackage, signedKeyPackage } from "./key_package.ts";
+import { checkLeaf, type CredentialPolicy, sameCredential, signedLeaf } from "./leaf.ts";
 import { createLeaf, type RatchetTree } from "./ratchet_tree.ts";
 import type { NewLeaves } from "./update_path.ts";
 import { nodeOfLeaf } from "./tree_math.ts";

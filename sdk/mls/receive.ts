@@ -6,10 +6,10 @@ import type { LeafNode } from "ts-mls/leafNode.js";
 import { decodeProposal, type Proposal } from "ts-mls/proposal.js";
 import { limits, WireError } from "../../proto/mod.ts";
 import { decodeFirst, equalBytes, MlsFault, vector } from "./codec.ts";
-import { type GroupDeps, processCommit } from "./commit.ts";
+import { processCommit } from "./commit.ts";
 import type { SignedBytes } from "./crypto/batch_verify.ts";
 import { proposalRefLabel, refHash } from "./crypto/labelled.ts";
-import { aeadOfEpoch, type Epoch } from "./epoch.ts";
+import { aeadOfEpoch, type Epoch, type GroupDeps } from "./epoch.ts";
 import {
   contentToSign,
   type FramedContent,
@@ -21,7 +21,8 @@ import {
   type SealedMessage,
   transcriptContent,
 } from "./framing.ts";
-import { credentialOf, type LeafPlace, type MemberCredential, signedKeyPackage, signedLeaf } from "./leaf.ts";
+import { credentialOf, type LeafPlace, type MemberCredential, signedLeaf } from "./leaf.ts";
+import { signedKeyPackage } from "./key_package.ts";
 import {
   checkChannel,
   type CommitSummary,

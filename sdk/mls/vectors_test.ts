@@ -1,5 +1,5 @@
 /** The MLS working group's test vectors, for suites 1 and 3, through our own layers. */
-import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex, concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import {
   type AuthenticatedContent,
   decodeAuthenticatedContent,
@@ -15,14 +15,13 @@ import { decodeRatchetTree } from "ts-mls/ratchetTree.js";
 import { decodeUpdatePath } from "ts-mls/updatePath.js";
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { concatBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { readVectors, testWhen, vectors } from "../../tests/support/mod.ts";
 import { decodeExactly, label, MlsFault, uint16, vector } from "./codec.ts";
 import { deriveKeyPair } from "./crypto/hpke.ts";
 import { deriveSecret, deriveTreeSecret, expandWithLabel, proposalRefLabel, refHash } from "./crypto/labelled.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
-import { aeadOf, type SuiteId } from "./crypto/suite.ts";
+import { aeadOf, type SuiteId, suiteNames } from "./crypto/suite.ts";
 import {
   contentToSign,
   decodeSealedMessage,
@@ -50,10 +49,10 @@ import { SecretTree } from "./secret_tree.ts";
 import { leftOf, levelOf, parentOf, rightOf, rootOf, siblingOf } from "./tree_math.ts";
 import { validateTree } from "./tree_validation.ts";
 import { MlsReader } from "../../proto/mod.ts";
-import { type GroupDeps, processCommit } from "./commit.ts";
+import type { Epoch, GroupDeps } from "./epoch.ts";
+import { processCommit } from "./commit.ts";
 import { createTsMlsSuite } from "./testing/ts_mls_suite.ts";
-import { type Epoch, suiteNames } from "./epoch.ts";
-import { keyPackageReference, type OwnKeyPackage } from "./leaf.ts";
+import { keyPackageReference, type OwnKeyPackage } from "./key_package.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { applyPath, openPath } from "./update_path.ts";
 import { decodeWelcomeMessage, joinGroup, openWelcome, signedGroupInfo } from "./welcome.ts";

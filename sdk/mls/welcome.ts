@@ -1,15 +1,13 @@
 /** Welcomes (RFC 9420 section 12.4.3): how a committer lets somebody in, and how one joins. */
 import { decodeGroupInfo, encodeGroupInfo, encodeGroupInfoTBS, type GroupInfo } from "ts-mls/groupInfo.js";
-import { decodeGroupSecrets, encodeGroupSecrets } from "ts-mls/groupSecrets.js";
-import type { GroupSecrets } from "ts-mls/groupSecrets.js";
+import { decodeGroupSecrets, encodeGroupSecrets, type GroupSecrets } from "ts-mls/groupSecrets.js";
 import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
 import type { Welcome } from "ts-mls/welcome.js";
 import { decodeExactly, equalBytes, label, MlsFault } from "./codec.ts";
-import type { BegunEpoch, GroupDeps } from "./commit.ts";
 import { createEncryptor, decryptWithLabel, expandWithLabel, signContent } from "./crypto/labelled.ts";
 import type { SignedBytes } from "./crypto/batch_verify.ts";
-import { type Aead, aeadOf, type SuiteId } from "./crypto/suite.ts";
-import { aeadOfEpoch, contextBytesOf, type Epoch, suiteIdOf, suiteNames } from "./epoch.ts";
+import { type Aead, aeadOf, type SuiteId, suiteIdOf, suiteNames } from "./crypto/suite.ts";
+import { aeadOfEpoch, type BegunEpoch, contextBytesOf, type Epoch, type GroupDeps } from "./epoch.ts";
 import {
   checkPskIds,
   confirmationTag,
@@ -18,7 +16,9 @@ import {
   startEpoch,
   welcomeSecret,
 } from "./key_schedule.ts";
-import { checkLeaf, keyPackageReference, type MlsIdentity, type OwnKeyPackage, signedLeaf } from "./leaf.ts";
+import { checkLeaf, signedLeaf } from "./leaf.ts";
+import { keyPackageReference, type OwnKeyPackage } from "./key_package.ts";
+import type { MlsIdentity } from "./identity.ts";
 import type { AppliedProposals } from "./proposals.ts";
 import { commonAncestor, RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";

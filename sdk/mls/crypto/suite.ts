@@ -7,12 +7,25 @@ import { chacha20poly1305 } from "@noble/ciphers/chacha.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
+import { type CiphersuiteName, ciphersuites } from "ts-mls/crypto/ciphersuite.js";
 
 /** RFC 9420 section 17.1; both with X25519, SHA-256 and Ed25519. */
 export type SuiteId = 1 | 3;
 
 /** ChaCha20-Poly1305 is two to three times faster than AES in JavaScript, and constant-time. */
 export const defaultSuiteId: SuiteId = 3;
+
+/** As ts-mls calls them. */
+export const suiteNames: Readonly<Record<SuiteId, CiphersuiteName>> = {
+  1: "MLS_128_DHKEMX25519_AES128GCM_SHA256_Ed25519",
+  3: "MLS_128_DHKEMX25519_CHACHA20POLY1305_SHA256_Ed25519",
+};
+
+/** The suite of that name, if it is one of ours. */
+export function suiteIdOf(name: CiphersuiteName): SuiteId | undefined {
+  const id = ciphersuites[name];
+  return id === 1 || id === 3 ? id : undefined;
+}
 
 export interface Aead {
   /** RFC 9180 section 7.3. */

@@ -5,8 +5,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { deriveKeyPair, open, receiveExport, seal, sendExport } from "../crypto/hpke.ts";
 import type { Signatures } from "../crypto/signatures.ts";
-import { aeadOf, expand, extract, hashBytes, type SuiteId } from "../crypto/suite.ts";
-import { suiteNames } from "../epoch.ts";
+import { aeadOf, expand, extract, hashBytes, type SuiteId, suiteNames } from "../crypto/suite.ts";
 
 export interface SuiteDeps {
   readonly randomBytes: (length: number) => Uint8Array<ArrayBuffer>;

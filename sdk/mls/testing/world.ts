@@ -12,7 +12,8 @@ import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
 import { createRules } from "../channel_rules.ts";
 import { DurableGroup, type Receipt } from "../durable_group.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "../group.ts";
-import { createKeyPackage, type MlsIdentity, type OwnKeyPackage } from "../leaf.ts";
+import { createKeyPackage, type OwnKeyPackage } from "../key_package.ts";
+import type { MlsIdentity } from "../identity.ts";
 import type { CommitSummary } from "../members.ts";
 import type { CommitRules, Outcome } from "../receive.ts";
 

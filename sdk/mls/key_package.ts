@@ -1,0 +1,129 @@
+/**
+ * KeyPackages (RFC 9420 section 10): ours made, and restored with their private keys from disk; those of others read, and
+ * checked when we add them.
+ */
+import type { Extension } from "ts-mls/extension.js";
+import { encodeKeyPackage, encodeKeyPackageTBS, type KeyPackage } from "ts-mls/keyPackage.js";
+import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
+import { limits } from "../../proto/mod.ts";
+import { decodeExactly, label, MlsFault } from "./codec.ts";
+import type { SignedBytes } from "./crypto/batch_verify.ts";
+import { deriveKeyPair, isUsablePublicKey } from "./crypto/hpke.ts";
+import { keyPackageRefLabel, refHash, signContent } from "./crypto/labelled.ts";
+import type { Signatures } from "./crypto/signatures.ts";
+import { type SuiteId, suiteIdOf, suiteNames } from "./crypto/suite.ts";
+import type { MlsIdentity } from "./identity.ts";
+import { createKeyPackageLeaf, lastResortExtension, signedLeaf } from "./leaf.ts";
+
+export type { KeyPackage };
+
+const keyPackageLabel = label("KeyPackageTBS");
+
+export interface OwnKeyPackage {
+  readonly keyPackage: KeyPackage;
+  /** As an MLSMessage: what is uploaded. */
+  readonly message: Uint8Array;
+  readonly reference: Uint8Array;
+  readonly initPrivateKey: Uint8Array;
+  readonly leafPrivateKey: Uint8Array;
+}
+
+export interface KeyPackageInput {
+  readonly suiteId: SuiteId;
+  readonly identity: MlsIdentity;
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+  readonly lastResort: boolean;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly signatures: Signatures;
+}
+
+export async function createKeyPackage(input: KeyPackageInput): Promise<OwnKeyPackage> {
+  const { suiteId, identity, signatures, randomBytes } = input;
+  const init = deriveKeyPair(randomBytes(32));
+  const leafKey = deriveKeyPair(randomBytes(32));
+  const lifetime = { notBefore: seconds(input.notBeforeMs), notAfter: seconds(input.notAfterMs) };
+  const leafNode = await createKeyPackageLeaf(
+    { suiteId, publicKey: leafKey.publicKey, lifetime },
+    identity,
+    signatures,
+  );
+  const extensions: Extension[] = input.lastResort
+    ? [{ extensionType: lastResortExtension, extensionData: new Uint8Array(0) }]
+    : [];
+  const tbs = {
+    version: "mls10",
+    cipherSuite: suiteNames[suiteId],
+    initKey: init.publicKey,
+    leafNode,
+    extensions,
+  } as const;
+  const signature = await signatures.sign(
+    identity.signingSeed,
+    signContent(keyPackageLabel, encodeKeyPackageTBS(tbs)),
+  );
+  const keyPackage = { ...tbs, signature };
+  return {
+    keyPackage,
+    message: encodeKeyPackageMessage(keyPackage),
+    reference: keyPackageReference(keyPackage),
+    initPrivateKey: init.privateKey,
+    leafPrivateKey: leafKey.privateKey,
+  };
+}
+
+/** As it is uploaded, and as statements about it hash it. */
+export function encodeKeyPackageMessage(keyPackage: KeyPackage): Uint8Array {
+  return encodeMlsMessage({ version: "mls10", wireformat: "mls_key_package", keyPackage });
+}
+
+export function keyPackageReference(keyPackage: KeyPackage): Uint8Array {
+  return refHash(keyPackageRefLabel, encodeKeyPackage(keyPackage));
+}
+
+/** An MLSMessage with a KeyPackage. Nothing of it is verified here: a commit that adds it does that. Throws `MlsFault`. */
+export function decodeKeyPackageMessage(message: Uint8Array): KeyPackage {
+  const decoded = decodeExactly(decodeMlsMessage, message, "KeyPackage");
+  if (decoded.wireformat !== "mls_key_package") throw new MlsFault("Cannot read KeyPackage: it is another MLS message");
+  return decoded.keyPackage;
+}
+
+/** What `createKeyPackage` made, from what was stored of it. */
+export function restoreKeyPackage(
+  stored: Pick<OwnKeyPackage, "message" | "initPrivateKey" | "leafPrivateKey">,
+): OwnKeyPackage {
+  const keyPackage = decodeKeyPackageMessage(stored.message);
+  return { ...stored, keyPackage, reference: keyPackageReference(keyPackage) };
+}
+
+/** Both signatures of a KeyPackage: its own and its leaf's. */
+export function signedKeyPackage(keyPackage: KeyPackage): SignedBytes[] {
+  const { leafNode, signature } = keyPackage;
+  const message = signContent(keyPackageLabel, encodeKeyPackageTBS(keyPackage));
+  const leaf = signedLeaf(leafNode, { groupId: new Uint8Array(0), leafIndex: 0 });
+  return [{ publicKey: leafNode.signaturePublicKey, message, signature }, leaf];
+}
+
+/** Section 10.1, without credential and signatures: suite and keys. Throws `MlsFault`. */
+export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId): void {
+  const { leafNode, initKey } = keyPackage;
+  if (keyPackage.version !== "mls10" || suiteIdOf(keyPackage.cipherSuite) !== suiteId) {
+    throw new MlsFault("A KeyPackage is for another version or cipher suite");
+  }
+  if (!isUsablePublicKey(initKey) || initKey.every((byte, i) => byte === leafNode.hpkePublicKey[i])) {
+    throw new MlsFault("A KeyPackage uses one key twice");
+  }
+}
+
+/** Only when we add somebody ourselves: for a member that is in already, its lifetime has served its purpose. */
+export function checkLifetime(keyPackage: KeyPackage, nowMs: number): void {
+  const { notBefore, notAfter } = keyPackage.leafNode.lifetime;
+  const now = seconds(nowMs);
+  const skew = seconds(limits.clockSkewMs);
+  if (now + skew < notBefore) throw new MlsFault("A KeyPackage is not valid yet; check the clock");
+  if (now > notAfter + skew) throw new MlsFault("A KeyPackage has expired");
+}
+
+function seconds(ms: number): bigint {
+  return BigInt(Math.floor(ms / 1000));
+}
