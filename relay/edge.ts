@@ -4,7 +4,8 @@
  */
 import { CoverBudget, type CoverBudgetOptions } from "../proto/mod.ts";
 import type { CoreConfig } from "./core/config.ts";
-import type { CoreDeps, Link, RelaySession } from "./core/deps.ts";
+import type { CoreDeps } from "./core/deps.ts";
+import type { Link, RelaySession } from "./core/link.ts";
 import { Admission, type ServerStats } from "../server/http2/mod.ts";
 import type { Certificate } from "./listeners/certificate.ts";
 import { type GrpcListener, listenGrpc } from "./grpc/listener.ts";

@@ -13,7 +13,7 @@ import {
   limits,
   WireError,
 } from "../../proto/mod.ts";
-import type { EndReason, Link, RelaySession, Transport } from "../core/deps.ts";
+import type { EndReason, Link, RelaySession, Transport } from "../core/link.ts";
 import type { SessionHost } from "./link_host.ts";
 
 export interface CellTransport {

@@ -1,6 +1,6 @@
 /** What every listener and the proxy need of the relay behind them: a way to open sessions, a few limits, time. */
 import type { AccountId } from "../../proto/mod.ts";
-import type { Link, RelaySession } from "../core/deps.ts";
+import type { Link, RelaySession } from "../core/link.ts";
 
 export interface SessionHost {
   /** A refused link is ended through `link.end`. */

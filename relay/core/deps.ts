@@ -1,50 +1,8 @@
-/**
- * The core's doors. Listeners give it a `Link` per session and hand it envelopes; clock, timers, randomness, tokens, quota
- * and storage come in as `CoreDeps`. Nothing here knows a socket.
- */
-import type { AccountId, AgentId, ChannelId, CoverMode, ErrorCode, Lane } from "../../proto/mod.ts";
+/** What the core takes from outside: clock, timers, randomness, tokens, quota and storage come in as `CoreDeps`. */
+import type { AccountId, AgentId, ChannelId, ErrorCode } from "../../proto/mod.ts";
 import type { Charge, Engine } from "../engine/engine.ts";
+import type { Transport } from "./link.ts";
 import type { Meter } from "./meter.ts";
-
-export type Transport = "quic" | "webtransport" | "grpc" | "cells" | "typed";
-
-/** Why a session ends, for the client's eyes. */
-export interface EndReason {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly retryAfterMs?: number;
-}
-
-/** One session's way to its client. All calls are synchronous and never throw; after `closed()` they do nothing. */
-export interface Link {
-  readonly transport: Transport;
-  /** Host without port; for limits and nothing else. */
-  readonly remoteAddress: string;
-  /** Envelope bytes that were given to `send` and not yet to the network. */
-  readonly pendingBytes: number;
-  /** The bytes may be shared by many links: they are not changed. */
-  send(lane: Lane, envelope: Uint8Array): void;
-  /** The reply to the first GetChallenge was given to `send`: what follows it, both ways, has the relay's cell size. */
-  challenged(): void;
-  /** From now on envelopes may have their full size. */
-  authenticated(account: AccountId): void;
-  configureCover(mode: CoverMode, intervalMs: number): void;
-  /** Writes what is pending (for a bounded time), then closes with the code of the reason, or 0. */
-  end(reason: EndReason | undefined): void;
-}
-
-/** The core's side of a session. */
-export interface RelaySession {
-  /**
-   * One envelope, valid only during this call. When it answers a promise the session has enough to do: read no more until it
-   * resolves. Never rejects.
-   */
-  receive(envelope: Uint8Array): Promise<void> | undefined;
-  /** Call when `pendingBytes` has fallen below `CoreConfig.lowWaterBytes` after having been above it. */
-  writable(): void;
-  /** The connection is gone, whoever ended it. Call once; `send` is useless from here on. */
-  closed(): void;
-}
 
 export interface VerifiedToken {
   readonly account: AccountId;

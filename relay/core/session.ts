@@ -23,7 +23,8 @@ import {
 } from "../../proto/mod.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
-import type { CoreDeps, EndReason, Link, RelaySession } from "./deps.ts";
+import type { CoreDeps } from "./deps.ts";
+import type { EndReason, Link, RelaySession } from "./link.ts";
 import { Refusal } from "./refusal.ts";
 import type { DeliverySink, ReadingEnd, Subscription } from "./subscription.ts";
 

@@ -2,7 +2,7 @@
  * Cell sessions for browsers that can neither speak WebTransport nor stream a request: cells come one by one (`CellUp`) and
  * leave as a stream (`CellDown`). The client's 32 random bytes tie them together. A broken `CellDown` ends the link.
  */
-import type { EndReason } from "../core/deps.ts";
+import type { EndReason } from "../core/link.ts";
 import { CellQueue } from "./cell_queue.ts";
 import { endedError, toConnectError } from "./errors.ts";
 import { secretBytes, SecretMap } from "./secret_map.ts";

@@ -1,6 +1,6 @@
 /** The proxy inside the relay: its sessions are links of the core in this process. */
 import { decodeRelayEnvelope } from "../../proto/mod.ts";
-import type { EndReason, Link } from "../core/deps.ts";
+import type { EndReason, Link } from "../core/link.ts";
 import { CellSession } from "../cells/cell_session.ts";
 import type { SessionHost } from "../cells/link_host.ts";
 import type { TypedClient, TypedLink, Upstream } from "./upstream.ts";

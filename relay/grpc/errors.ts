@@ -2,7 +2,7 @@
 import { type Code, ConnectError } from "@connectrpc/connect";
 import { ErrorDetailSchema, errorToDetail } from "../../proto/grpc.ts";
 import { type ErrorBody, errorCodes, isErrorCode, WireError } from "../../proto/mod.ts";
-import type { EndReason } from "../core/deps.ts";
+import type { EndReason } from "../core/link.ts";
 
 export function toConnectError(body: ErrorBody): ConnectError {
   const code: Code = errorCodes[isErrorCode(body.code) ? body.code : "internal"].grpc;

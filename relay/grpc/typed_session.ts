@@ -14,7 +14,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../proto/mod.ts";
-import type { EndReason } from "../core/deps.ts";
+import type { EndReason } from "../core/link.ts";
 import { endedError, toConnectError } from "./errors.ts";
 import type { TypedClient, TypedLink, Upstream } from "./upstream.ts";
 

@@ -4,7 +4,7 @@
  * wrong is told through `ended` or `close`.
  */
 import type { Lane, RelayEnvelope } from "../../proto/mod.ts";
-import type { EndReason } from "../core/deps.ts";
+import type { EndReason } from "../core/link.ts";
 
 export interface Upstream {
   /** What typed replies are padded to. */

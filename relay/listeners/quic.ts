@@ -4,7 +4,7 @@
  * endpoint: handshakes from then on use it, open connections and the accept loop go on.
  */
 import { errorCodes, limits } from "../../proto/mod.ts";
-import type { EndReason } from "../core/deps.ts";
+import type { EndReason } from "../core/link.ts";
 import { addressKey, Admission } from "../../server/http2/mod.ts";
 import type { Certificate } from "./certificate.ts";
 import { quicOptions } from "./quic_options.ts";

@@ -1,5 +1,5 @@
 /** Carries one cell session over one bidirectional QUIC stream, native or of WebTransport, until both sides are done. */
-import type { EndReason, Transport } from "../core/deps.ts";
+import type { EndReason, Transport } from "../core/link.ts";
 import { CellSession } from "../cells/cell_session.ts";
 import type { SessionHost } from "../cells/link_host.ts";
 

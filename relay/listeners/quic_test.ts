@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CellPacker, CellReader, errorCodes, limits } from "../../proto/mod.ts";
 import { createCertificate, createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
-import type { Link, RelaySession } from "../core/deps.ts";
+import type { Link, RelaySession } from "../core/link.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener } from "./quic.ts";
 
 const certificate = await createCertificate();

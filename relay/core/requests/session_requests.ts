@@ -10,7 +10,8 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { AgentAsker, Asker } from "../request_handler.ts";
-import type { EndReason, VerifiedToken } from "../deps.ts";
+import type { VerifiedToken } from "../deps.ts";
+import type { EndReason } from "../link.ts";
 import { Refusal } from "../refusal.ts";
 import type { Agent, Session } from "../session.ts";
 

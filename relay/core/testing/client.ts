@@ -19,7 +19,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { EndReason, Link, RelaySession, Transport } from "../deps.ts";
+import type { EndReason, Link, RelaySession, Transport } from "../link.ts";
 import type { RelayCore } from "../relay_core.ts";
 
 export const testOrigin = "quic://localhost:4433";
