@@ -1,5 +1,5 @@
 /**
- * The relay's edge in one piece: the QUIC port and the gRPC port around one core. Whoever starts it makes the core and says
+ * The relay's edge in one piece: the QUIC port and the gRPC port around one core. Its caller makes the core and says
  * where to listen; nothing here reads the environment or ends the process.
  */
 import { CoverBudget, type CoverBudgetOptions } from "../proto/mod.ts";
@@ -10,12 +10,12 @@ import { Admission, type ServerStats } from "../server/http2/mod.ts";
 import type { Certificate } from "./listeners/certificate.ts";
 import { type GrpcListener, listenGrpc } from "./grpc/listener.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
-import type { SessionHost } from "./cells/link_host.ts";
-import { createEmbeddedUpstream } from "./grpc/core_upstream.ts";
-import { createRelayService, type ProxyStats, type RelayService } from "./grpc/service.ts";
+import type { LinkHost } from "./cells/link_host.ts";
+import { createCoreUpstream } from "./grpc/core_upstream.ts";
+import { createGrpcService, type GrpcService, type GrpcSessionCounts } from "./grpc/service.ts";
 
-export interface RelayServerOptions {
-  /** What `createRelayCore` answers. The server drains and closes it. */
+export interface RelayEdgeOptions {
+  /** What `createRelayCore` returns. The edge drains and closes it. */
   readonly core: {
     open(link: Link): RelaySession;
     drain(): Promise<void>;
@@ -42,10 +42,10 @@ export interface RelayServerOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-export interface RelayServer {
+export interface RelayEdge {
   readonly quicPort: number;
   readonly grpcPort: number;
-  stats(): RelayServerStats;
+  stats(): RelayEdgeStats;
   /** For handshakes from now on, on both ports; open connections stay. */
   setCertificate(certificate: Certificate): void;
   /** Refuses new connections and lets the core tell its sessions to go, spread over its drain time. */
@@ -54,7 +54,7 @@ export interface RelayServer {
   close(): Promise<void>;
 }
 
-export interface RelayServerStats extends ProxyStats {
+export interface RelayEdgeStats extends GrpcSessionCounts {
   readonly quic: QuicStats;
   readonly grpc: ServerStats;
 }
@@ -62,7 +62,7 @@ export interface RelayServerStats extends ProxyStats {
 /** What an ending session gets to write its last cells. */
 const flushMs = 2_000;
 
-export async function startRelayServer(options: RelayServerOptions): Promise<RelayServer> {
+export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdge> {
   const { core, config, deps } = options;
   const limits: QuicLimits = {
     ...defaultQuicLimits,
@@ -71,8 +71,8 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
     ...options.limits,
   };
   const host = createHost(options);
-  const service = createRelayService({
-    upstream: createEmbeddedUpstream(host),
+  const service = createGrpcService({
+    upstream: createCoreUpstream(host),
     strangers: new Admission({ connections: limits.strangers, connectionsPerAddress: limits.strangersPerAddress }),
     idleTimeoutMs: config.limits.idleTimeoutMs,
     nowMs: deps.nowMs,
@@ -108,14 +108,14 @@ export async function startRelayServer(options: RelayServerOptions): Promise<Rel
 }
 
 interface Parts {
-  readonly host: SessionHost;
-  readonly service: RelayService;
+  readonly host: LinkHost;
+  readonly service: GrpcService;
   readonly limits: QuicLimits;
 }
 
 /** Both or none: a port that is taken must not leave the other one open. */
 async function openPorts(
-  { listen, certificate, allowsOrigin, onFault }: RelayServerOptions,
+  { listen, certificate, allowsOrigin, onFault }: RelayEdgeOptions,
   { host, service, limits }: Parts,
 ): Promise<{ grpc: GrpcListener; quic: QuicListener }> {
   const { hostname } = listen;
@@ -129,7 +129,7 @@ async function openPorts(
   }
 }
 
-function createHost({ core, config, deps, coverBudget }: RelayServerOptions): SessionHost {
+function createHost({ core, config, deps, coverBudget }: RelayEdgeOptions): LinkHost {
   const budget = coverBudget && new CoverBudget(coverBudget);
   return {
     open: (link) => core.open(link),

@@ -26,7 +26,7 @@ import { collectMetrics, renderMetrics } from "./operations/metrics.ts";
 import { loadRelayId } from "./operations/identity.ts";
 import { readUdpDrops } from "./operations/udp_drops.ts";
 import { LeasedQuota } from "./quota/leased_quota.ts";
-import { type RelayServer, startRelayServer } from "./edge.ts";
+import { openRelayEdge, type RelayEdge } from "./edge.ts";
 import { createTokenKeys } from "./tokens/token_keys.ts";
 import { createTokenVerifier } from "./tokens/token_verifier.ts";
 
@@ -61,19 +61,19 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
   await using opened = new AsyncDisposableStack();
   const parts = await openParts(config, log, opened);
   const { certificate, quota, deps, failed } = parts;
-  const { core, server, grpcUrl, quicUrl } = await serve(config, parts, log);
-  opened.defer(() => stopServing(server, quota, { log, drainMs: config.core.drainMs + drainMarginMs }));
-  const reloadCertificate = (): Promise<void> => reload(certificate, server, log);
+  const { core, edge, grpcUrl, quicUrl } = await serve(config, parts, log);
+  opened.defer(() => stopServing(edge, quota, { log, drainMs: config.core.drainMs + drainMarginMs }));
+  const reloadCertificate = (): Promise<void> => reload(certificate, edge, log);
   opened.defer(every(certificateCheckMs, reloadCertificate));
 
   const render = (): string =>
     renderMetrics(collectMetrics({
       meter: deps.meter,
       core: core.stats(),
-      server: server.stats(),
+      server: edge.stats(),
       quota: quota.stats(),
       loopLagMs: deps.loopLagMs(),
-      udpDrops: readUdpDrops(server.quicPort),
+      udpDrops: readUdpDrops(edge.quicPort),
       certificateExpiresAtMs: certificate.expiresAtMs,
       memoryBytes: Deno.memoryUsage().rss,
     }));
@@ -159,7 +159,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
 
 interface Serving {
   readonly core: RelayCore;
-  readonly server: RelayServer;
+  readonly edge: RelayEdge;
   readonly grpcUrl: string;
   readonly quicUrl: string;
 }
@@ -170,8 +170,8 @@ async function serve(config: RelayConfig, { certificate, deps }: Parts, log: Log
   const coreConfig = { ...config.core, origins };
   const core = createRelayCore(coreConfig, deps);
   const { host: hostname, grpcPort, quicPort } = config;
-  const server = await naming((error) => takenPort(config, error), () =>
-    startRelayServer({
+  const edge = await naming((error) => takenPort(config, error), () =>
+    openRelayEdge({
       core,
       config: coreConfig,
       deps,
@@ -184,13 +184,13 @@ async function serve(config: RelayConfig, { certificate, deps }: Parts, log: Log
       await core.close();
       throw error;
     });
-  if (config.origins === undefined) origins.push(...loopbackOrigins(server));
+  if (config.origins === undefined) origins.push(...loopbackOrigins(edge));
   const name = ["::", "0.0.0.0"].includes(hostname) ? "localhost" : hostname.includes(":") ? `[${hostname}]` : hostname;
   return {
     core,
-    server,
-    grpcUrl: `https://${name}:${server.grpcPort}`,
-    quicUrl: `quic://${name}:${server.quicPort}`,
+    edge,
+    grpcUrl: `https://${name}:${edge.grpcPort}`,
+    quicUrl: `quic://${name}:${edge.quicPort}`,
   };
 }
 
@@ -201,7 +201,7 @@ function takenPort({ grpcPort, quicPort }: RelayConfig, error: Error): { port: n
     : { port: quicPort, variable: "STATIC_RELAY_QUIC_PORT" };
 }
 
-function loopbackOrigins({ grpcPort, quicPort }: RelayServer): string[] {
+function loopbackOrigins({ grpcPort, quicPort }: RelayEdge): string[] {
   return ["localhost", "127.0.0.1", "[::1]"].flatMap((name) => [
     `quic://${name}:${quicPort}`,
     `https://${name}:${quicPort}`,
@@ -222,11 +222,11 @@ async function startAdmin({ admin }: RelayConfig, render: () => string): Promise
   return await naming(() => taken, () => serveAdmin({ ...admin, renderMetrics: render }));
 }
 
-async function reload(certificate: CertificateSource, server: RelayServer, log: Log): Promise<void> {
+async function reload(certificate: CertificateSource, edge: RelayEdge, log: Log): Promise<void> {
   try {
     const changed = await certificate.check();
     if (changed === undefined) return;
-    server.setCertificate(changed);
+    edge.setCertificate(changed);
     log("info", "certificate_changed", { expires_at: new Date(certificate.expiresAtMs).toISOString() });
   } catch (error) {
     log("error", "certificate_not_changed", { error: describeFailure(error) });
@@ -235,13 +235,13 @@ async function reload(certificate: CertificateSource, server: RelayServer, log: 
 
 /** Clients are sent away first, because they may still send; then what was leased goes back. */
 async function stopServing(
-  server: RelayServer,
+  edge: RelayEdge,
   quota: LeasedQuota,
   { log, drainMs }: { log: Log; drainMs: number },
 ): Promise<void> {
   log("info", "draining");
-  if (!await within(drainMs, server.drain())) log("warn", "drain_incomplete", { ms: drainMs });
-  if (!await within(drainMarginMs, server.close())) log("warn", "close_incomplete", { ms: drainMarginMs });
+  if (!await within(drainMs, edge.drain())) log("warn", "drain_incomplete", { ms: drainMs });
+  if (!await within(drainMarginMs, edge.close())) log("warn", "close_incomplete", { ms: drainMarginMs });
   if (!await within(apiTimeoutMs, quota.close())) {
     log("warn", "leases_not_returned", { effect: "the next start settles them" });
   }

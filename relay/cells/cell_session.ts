@@ -14,7 +14,7 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import type { EndReason, Link, RelaySession, Transport } from "../core/link.ts";
-import type { SessionHost } from "./link_host.ts";
+import type { LinkHost } from "./link_host.ts";
 
 export interface CellTransport {
   readonly transport: Transport;
@@ -33,7 +33,7 @@ const longestWaitMs = 24 * 60 * 60 * 1000;
 export class CellSession implements Link {
   readonly transport: Transport;
   readonly remoteAddress: string;
-  readonly #host: SessionHost;
+  readonly #host: LinkHost;
   readonly #stream: CellTransport;
   readonly #reader: CellReader;
   readonly #sender: CellSender;
@@ -50,7 +50,7 @@ export class CellSession implements Link {
   /** Cover is stopped; what it waits for. */
   #cancelResume: (() => void) | undefined;
 
-  constructor(host: SessionHost, stream: CellTransport) {
+  constructor(host: LinkHost, stream: CellTransport) {
     this.#host = host;
     this.#stream = stream;
     this.transport = stream.transport;

@@ -1,8 +1,8 @@
-/** What every listener and the proxy need of the relay behind them: a way to open sessions, a few limits, time. */
+/** What the QUIC listener and the gRPC service need of the relay behind them: a way to open sessions, a few limits, time. */
 import type { AccountId } from "../../proto/mod.ts";
 import type { Link, RelaySession } from "../core/link.ts";
 
-export interface SessionHost {
+export interface LinkHost {
   /** A refused link is ended through `link.end`. */
   open(link: Link): RelaySession;
   /** The size that the relay's reply to GetChallenge tells. */

@@ -1,6 +1,6 @@
 /** From an envelope to its handler. */
 import type { CallName, ClientEnvelope, ReplyBody } from "../../proto/mod.ts";
-import type { AgentAsker, Asker, Core, Handler } from "./request_handler.ts";
+import type { AgentAsker, Asker, CoreParts, Handler } from "./request_handler.ts";
 import { Refusal } from "./refusal.ts";
 import * as channel from "./requests/channel_requests.ts";
 import * as commit from "./requests/commit_requests.ts";
@@ -46,7 +46,11 @@ const handlers: { readonly [Name in Exclude<CallName, OpenCall>]: Handler<Name> 
 };
 
 /** Rejects with `Refusal` or `WireError` for an expected no, with anything else for a fault. */
-export async function dispatch(core: Core, session: Session, envelope: ClientEnvelope): Promise<ReplyBody<CallName>> {
+export async function dispatch(
+  core: CoreParts,
+  session: Session,
+  envelope: ClientEnvelope,
+): Promise<ReplyBody<CallName>> {
   const asker: Asker = { core, session, quiet: envelope.kind === "notice" };
   if (isOpen(envelope.operation)) {
     const handler = openHandlers[envelope.operation] as Handler<CallName, Asker>; // cast: of the body's own operation

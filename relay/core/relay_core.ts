@@ -7,7 +7,7 @@ import type { AppendOutcome, Entry, NewEntry } from "../engine/engine.ts";
 import type { Channel } from "./channel.ts";
 import { Channels } from "./channels.ts";
 import type { CoreConfig } from "./config.ts";
-import type { Core } from "./request_handler.ts";
+import type { CoreParts } from "./request_handler.ts";
 import { dispatch } from "./dispatch.ts";
 import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
 import { JoinRequests, type PendingRequest } from "./join_requests.ts";
@@ -35,7 +35,7 @@ const minDrainRetryMs = 500;
 const drainTurnMs = 20;
 const drainAtOnce = 10;
 
-export interface RelayStats {
+export interface CoreStats {
   readonly sessions: number;
   readonly authenticated: number;
   readonly channels: number;
@@ -54,14 +54,14 @@ export interface RelayCore {
   drain(): Promise<void>;
   /** Ends what is left and writes what is not on disk yet. The engine stays open. */
   close(): Promise<void>;
-  stats(): RelayStats;
+  stats(): CoreStats;
 }
 
 export function createRelayCore(config: CoreConfig, deps: CoreDeps): RelayCore {
-  return new Relay(config, deps);
+  return new LiveCore(config, deps);
 }
 
-class Relay implements RelayCore, Core, SessionHost {
+class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
   readonly channels: Channels;
@@ -134,7 +134,7 @@ class Relay implements RelayCore, Core, SessionHost {
     this.joins.clear();
   }
 
-  stats(): RelayStats {
+  stats(): CoreStats {
     const channels = [...this.channels];
     return {
       sessions: this.#sessions.size,

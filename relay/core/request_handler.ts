@@ -9,7 +9,7 @@ import type { CoreDeps } from "./deps.ts";
 import type { HourlyRate } from "./hourly_rate.ts";
 import type { Agent, Session } from "./session.ts";
 
-export interface Core {
+export interface CoreParts {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
   readonly channels: Channels;
@@ -27,7 +27,7 @@ export interface Core {
 }
 
 export interface Asker {
-  readonly core: Core;
+  readonly core: CoreParts;
   readonly session: Session;
   /** Sent as a notice: wants no reply. */
   readonly quiet: boolean;

@@ -4,10 +4,10 @@
  */
 import type { EndReason } from "../core/link.ts";
 import { CellQueue } from "./cell_queue.ts";
+import type { GrpcDeps } from "./deps.ts";
 import { endedError, toConnectError } from "./errors.ts";
 import { secretBytes, SecretMap } from "./secret_map.ts";
 import { admitStranger } from "./strangers.ts";
-import type { ProxyDeps } from "./typed_sessions.ts";
 import type { CellPipe } from "./upstream.ts";
 
 /** Cells that may have overtaken the one that is due: parallel requests arrive in any order. */
@@ -22,10 +22,10 @@ export interface CellUp {
 }
 
 export class CellLinks {
-  readonly #deps: ProxyDeps;
+  readonly #deps: GrpcDeps;
   readonly #links = new SecretMap<CellLink>();
 
-  constructor(deps: ProxyDeps) {
+  constructor(deps: GrpcDeps) {
     this.#deps = deps;
   }
 
@@ -67,7 +67,7 @@ class CellLink {
   #ended = false;
   #downOpen = false;
 
-  constructor(deps: ProxyDeps, remoteAddress: string, onEnded: (reason: EndReason | undefined) => void) {
+  constructor(deps: GrpcDeps, remoteAddress: string, onEnded: (reason: EndReason | undefined) => void) {
     const known = admitStranger(deps.strangers, remoteAddress);
     this.#onEnded = (reason) => {
       known();

@@ -1,7 +1,7 @@
 /** The `Session` call: a whole session as one stream of cells each way, one cell per message. */
 import { CellQueue } from "./cell_queue.ts";
+import type { GrpcDeps } from "./deps.ts";
 import { admitStranger } from "./strangers.ts";
-import type { ProxyDeps } from "./typed_sessions.ts";
 import type { CellPipe } from "./upstream.ts";
 
 interface CellMessage {
@@ -9,10 +9,10 @@ interface CellMessage {
 }
 
 export class CellStreams {
-  readonly #deps: ProxyDeps;
+  readonly #deps: GrpcDeps;
   #size = 0;
 
-  constructor(deps: ProxyDeps) {
+  constructor(deps: GrpcDeps) {
     this.#deps = deps;
   }
 

@@ -1,11 +1,11 @@
-/** The proxy inside the relay: its sessions are links of the core in this process. */
+/** The service inside a relay: its sessions are links of the core in this process. */
 import { decodeRelayEnvelope } from "../../proto/mod.ts";
 import type { EndReason, Link } from "../core/link.ts";
 import { CellSession } from "../cells/cell_session.ts";
-import type { SessionHost } from "../cells/link_host.ts";
+import type { LinkHost } from "../cells/link_host.ts";
 import type { TypedClient, TypedLink, Upstream } from "./upstream.ts";
 
-export function createEmbeddedUpstream(host: SessionHost): Upstream {
+export function createCoreUpstream(host: LinkHost): Upstream {
   return {
     cellBytes: host.cellBytes,
     openTyped: (client) => openTyped(host, client),
@@ -14,7 +14,7 @@ export function createEmbeddedUpstream(host: SessionHost): Upstream {
 }
 
 /** Typed calls have no cells: envelopes go to the core as they are, and its answers come back decoded. */
-function openTyped(host: SessionHost, client: TypedClient): TypedLink {
+function openTyped(host: LinkHost, client: TypedClient): TypedLink {
   let open = true;
   let aboveLowWater = false;
   const end = (reason: EndReason | undefined): void => {

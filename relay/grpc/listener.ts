@@ -1,4 +1,4 @@
-/** The TCP port: gRPC, gRPC-Web and Connect through the proxy's service, CORS for browsers, and `GET /health`. */
+/** The TCP port: gRPC, gRPC-Web and Connect through the gRPC service, CORS for browsers, and `GET /health`. */
 import { limits } from "../../proto/mod.ts";
 import {
   type Budgets,
@@ -13,12 +13,12 @@ import {
   withCors,
 } from "../../server/http2/mod.ts";
 import { toConnectError } from "./errors.ts";
-import type { RelayService } from "./service.ts";
+import type { GrpcService } from "./service.ts";
 import { sessionHeader } from "./typed_sessions.ts";
 import type { Certificate } from "../listeners/certificate.ts";
 
 export interface GrpcListenerOptions {
-  readonly service: RelayService;
+  readonly service: GrpcService;
   readonly hostname: string;
   /** 0 lets the system choose. */
   readonly port: number;
@@ -80,7 +80,7 @@ function plainHandler(isDraining: () => boolean): Handler {
 }
 
 /** Connect reads a whole message before a handler sees who sent it, so strangers are cut off while it reads. */
-function limitStrangers(service: RelayService, handler: Handler): Handler {
+function limitStrangers(service: GrpcService, handler: Handler): Handler {
   return (request) => {
     if (cellPaths.includes(request.path) || service.knows(headerValue(request.headers, sessionHeader))) {
       return handler(request);

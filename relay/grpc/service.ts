@@ -12,23 +12,24 @@ import { type CallName, calls, limits, type ReplyBody, type RequestBody, WireErr
 import { remoteAddressKey } from "../../server/http2/mod.ts";
 import { CellLinks } from "./cell_links.ts";
 import { CellStreams } from "./cell_streams.ts";
+import type { GrpcDeps } from "./deps.ts";
 import { toPublicError } from "./errors.ts";
 import { padMessage } from "./padding.ts";
-import { type ProxyDeps, sessionHeader, TypedSessions } from "./typed_sessions.ts";
+import { sessionHeader, TypedSessions } from "./typed_sessions.ts";
 
-export interface RelayServiceOptions extends ProxyDeps {
+export interface GrpcServiceOptions extends GrpcDeps {
   /** A fault of our own code; its text does not reach the client. */
   readonly onFault: (error: unknown) => void;
 }
 
-export interface RelayService {
+export interface GrpcService {
   readonly router: ConnectRouter;
-  stats(): ProxyStats;
+  stats(): GrpcSessionCounts;
   /** Whether this value of `static-session` names a live session. */
   knows(sessionToken: string | undefined): boolean;
 }
 
-export interface ProxyStats {
+export interface GrpcSessionCounts {
   readonly typedSessions: number;
   readonly cellStreams: number;
   readonly cellLinks: number;
@@ -40,7 +41,7 @@ const openReadMaxBytes = limits.handshakeEnvelopeBytes + limits.maxCellBytes;
 /** A cell with its field, link and index. */
 const cellReadMaxBytes = limits.maxCellBytes + 128;
 
-export function createRelayService(options: RelayServiceOptions): RelayService {
+export function createGrpcService(options: GrpcServiceOptions): GrpcService {
   const sessions = new TypedSessions(options);
   const links = new CellLinks(options);
   const streams = new CellStreams(options);
@@ -74,7 +75,7 @@ export function createRelayService(options: RelayServiceOptions): RelayService {
 
 interface Parts {
   readonly sessions: TypedSessions;
-  readonly options: RelayServiceOptions;
+  readonly options: GrpcServiceOptions;
 }
 
 /** No code per operation: descriptors drive the conversion, and the session the rest. */

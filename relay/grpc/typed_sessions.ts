@@ -3,24 +3,11 @@
  * an opaque token, later calls carry that token. Sessions that have not authenticated are few and short-lived.
  */
 import { decodeBase64url, encodeBase64url, limits, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
-import type { Admission } from "../../server/http2/mod.ts";
+import type { GrpcDeps } from "./deps.ts";
 import { endedError, toConnectError } from "./errors.ts";
 import { secretBytes, SecretMap } from "./secret_map.ts";
 import { admitStranger } from "./strangers.ts";
 import { TypedSession } from "./typed_session.ts";
-import type { Upstream } from "./upstream.ts";
-
-export interface ProxyDeps {
-  readonly upstream: Upstream;
-  /** Counts sessions that have not authenticated, by address. */
-  readonly strangers: Admission;
-  /** A session without a call or a stream for this long is ended. */
-  readonly idleTimeoutMs: number;
-  readonly nowMs: () => number;
-  /** Runs once after the time; answers how to cancel. */
-  readonly after: (ms: number, run: () => void) => () => void;
-  readonly randomBytes: (length: number) => Uint8Array;
-}
 
 /** The metadata entry that carries the session token. */
 export const sessionHeader = "static-session";
@@ -36,11 +23,11 @@ interface Held {
 }
 
 export class TypedSessions {
-  readonly #deps: ProxyDeps;
+  readonly #deps: GrpcDeps;
   readonly #challenged = new Map<string, Held>();
   readonly #sessions = new SecretMap<Held>();
 
-  constructor(deps: ProxyDeps) {
+  constructor(deps: GrpcDeps) {
     this.#deps = deps;
   }
 

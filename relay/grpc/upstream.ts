@@ -1,5 +1,5 @@
 /**
- * Where the proxy's sessions lead: to the core in this process, or to a relay across the network. Typed calls exchange
+ * Where the service's sessions lead: to the core in this process, or to a relay across the network. Typed calls exchange
  * envelopes; `Session`, `CellUp` and `CellDown` pass cells through unread. Both ways to open answer at once; whatever goes
  * wrong is told through `ended` or `close`.
  */
@@ -13,7 +13,7 @@ export interface Upstream {
   openCells(client: CellClient): CellPipe;
 }
 
-/** The proxy's side of a session of typed calls. Nothing here throws. */
+/** The service's side of a session of typed calls. Nothing here throws. */
 export interface TypedClient {
   readonly remoteAddress: string;
   /** Bytes of notices that nobody has taken yet. */

@@ -9,7 +9,7 @@ import { addressKey, Admission } from "../../server/http2/mod.ts";
 import type { Certificate } from "./certificate.ts";
 import { quicOptions } from "./quic_options.ts";
 import { carrySession, readWithOneBuffer, refuseStreams } from "./quic_stream.ts";
-import type { SessionHost } from "../cells/link_host.ts";
+import type { LinkHost } from "../cells/link_host.ts";
 import { serveWebTransport } from "./webtransport.ts";
 
 export interface QuicLimits {
@@ -23,7 +23,7 @@ export interface QuicLimits {
 }
 
 export interface QuicListenerOptions {
-  readonly host: SessionHost;
+  readonly host: LinkHost;
   readonly hostname: string;
   /** 0 lets the system choose. */
   readonly port: number;

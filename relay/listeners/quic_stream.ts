@@ -1,7 +1,7 @@
 /** Carries one cell session over one bidirectional QUIC stream, native or of WebTransport, until both sides are done. */
 import type { EndReason, Transport } from "../core/link.ts";
 import { CellSession } from "../cells/cell_session.ts";
-import type { SessionHost } from "../cells/link_host.ts";
+import type { LinkHost } from "../cells/link_host.ts";
 
 export interface CellStream {
   readonly transport: Transport;
@@ -20,7 +20,7 @@ const lingerMs = 1_000;
 const readBytes = 16 * 1024;
 
 /** Resolves when the peer sends no more. */
-export function carrySession(host: SessionHost, stream: CellStream): Promise<void> {
+export function carrySession(host: LinkHost, stream: CellStream): Promise<void> {
   const writer = stream.writable.getWriter();
   writer.closed.catch(() => {});
   const session = new CellSession(host, {

@@ -9,10 +9,10 @@ import { ByteSource, Http3Error } from "./http3/byte_source.ts";
 import { encodeCloseSession, encodeControlStream, encodeResponse, frameType, http3Code } from "./http3/frames.ts";
 import { decodeFields, type Status } from "./http3/qpack.ts";
 import { carrySession, readWithOneBuffer } from "./quic_stream.ts";
-import type { SessionHost } from "../cells/link_host.ts";
+import type { LinkHost } from "../cells/link_host.ts";
 
 export interface WebTransportOptions {
-  readonly host: SessionHost;
+  readonly host: LinkHost;
   readonly address: string;
   readonly limits: { readonly openingMs: number };
   readonly allowsOrigin: (origin: string) => boolean;

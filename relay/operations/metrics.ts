@@ -1,8 +1,8 @@
 /** What the relay tells Prometheus. Everything is read at the time of the scrape; `docs/relay.md` lists the same names. */
 import type { Meter } from "../core/meter.ts";
-import type { RelayStats } from "../core/relay_core.ts";
+import type { CoreStats } from "../core/relay_core.ts";
 import type { QuotaStats } from "../quota/leased_quota.ts";
-import type { RelayServerStats } from "../edge.ts";
+import type { RelayEdgeStats } from "../edge.ts";
 
 export interface Metric {
   readonly name: string;
@@ -14,8 +14,8 @@ export interface Metric {
 
 export interface MetricSources {
   readonly meter: Meter;
-  readonly core: RelayStats;
-  readonly server: RelayServerStats;
+  readonly core: CoreStats;
+  readonly server: RelayEdgeStats;
   readonly quota: QuotaStats;
   readonly loopLagMs: number;
   readonly udpDrops: number | undefined;

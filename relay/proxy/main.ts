@@ -13,7 +13,7 @@ import {
   readCertificate,
 } from "./config.ts";
 import { createRemoteUpstream } from "./remote_upstream.ts";
-import { createRelayService } from "../grpc/service.ts";
+import { createGrpcService } from "../grpc/service.ts";
 
 /** One address may be a whole company behind a translator; the relay has its own limits. */
 const strangers = { connections: 1_000, connectionsPerAddress: 256 };
@@ -42,7 +42,7 @@ async function startProxy(config: ProxyConfig): Promise<GrpcListener> {
   const nowMs = (): number => performance.now();
   const upstream = createRemoteUpstream(config.relay, { cover, nowMs, after, random: randomFraction });
   const onFault = (error: unknown): void => report("fault", error);
-  const service = createRelayService({
+  const service = createGrpcService({
     upstream,
     strangers: new Admission(strangers),
     idleTimeoutMs,

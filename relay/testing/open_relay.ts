@@ -6,9 +6,9 @@ import { type AccountId, type CoverBudgetOptions, parseAccountId } from "../../p
 import { type CoreConfig, defaultCoreConfig } from "../core/config.ts";
 import { createMeter, type Meter } from "../core/meter.ts";
 import type { CoreEvent, Quota } from "../core/deps.ts";
-import { createRelayCore, type RelayStats } from "../core/relay_core.ts";
+import { type CoreStats, createRelayCore } from "../core/relay_core.ts";
 import { openSqliteEngine } from "../engine/mod.ts";
-import { type RelayServer, startRelayServer } from "../edge.ts";
+import { openRelayEdge, type RelayEdge } from "../edge.ts";
 import { verifyEd25519 } from "../ed25519.ts";
 
 export interface TestRelayOptions {
@@ -31,9 +31,9 @@ export interface TestRelayOptions {
 export interface TestRelay {
   readonly quicPort: number;
   readonly grpcPort: number;
-  readonly server: RelayServer;
+  readonly server: RelayEdge;
   readonly meter: Meter;
-  stats(): RelayStats & Meter;
+  stats(): CoreStats & Meter;
   close(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
   };
   const coreConfig: CoreConfig = { ...defaultCoreConfig, origins, ...config };
   const core = createRelayCore(coreConfig, deps);
-  const server = await startRelayServer({
+  const server = await openRelayEdge({
     core,
     config: coreConfig,
     deps,

@@ -1,7 +1,7 @@
 /** Adding to a log, with the engine's verdict turned into an answer. */
 import type { Appended, NewEntry } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
-import type { Core } from "../request_handler.ts";
+import type { CoreParts } from "../request_handler.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 
 export interface Settled extends Appended {
@@ -15,7 +15,7 @@ const accountFull =
   "Members that are absent keep too many commits and Welcomes in the channels of this account; remove them, or wait for them";
 
 /** Throws `Refusal` when the entry lost a race or the channel is gone. */
-export async function appendSettled(core: Core, channel: Channel, entry: NewEntry): Promise<Settled> {
+export async function appendSettled(core: CoreParts, channel: Channel, entry: NewEntry): Promise<Settled> {
   const outcome = await core.append(channel, entry);
   switch (outcome.kind) {
     case "appended":

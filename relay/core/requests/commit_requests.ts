@@ -11,7 +11,7 @@ import {
 } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
 import type { Room } from "../../engine/engine.ts";
-import type { AgentAsker, Core } from "../request_handler.ts";
+import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { encodeCommitBody, encodeWelcomeBody } from "../entry_body.ts";
 import { openAsMember } from "./channel_access.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
@@ -56,7 +56,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
   });
 }
 
-function roomIn({ config }: Core): Room {
+function roomIn({ config }: CoreParts): Room {
   return { channelBytes: config.logBytesPerChannel, accountBytes: config.logBytesPerAccount };
 }
 

@@ -16,7 +16,7 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
-import type { AgentAsker, Core } from "../request_handler.ts";
+import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { isSameKeyPackage, type JoinRequest, type PendingRequest, type RejoinRequest } from "../join_requests.ts";
 import { openAsMember } from "./channel_access.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
@@ -174,7 +174,7 @@ export async function requestRejoin(
 }
 
 /** A commit answered these requests: they are over, and their invites are used once more. */
-export async function answerRequests(core: Core, requests: readonly PendingRequest[]): Promise<void> {
+export async function answerRequests(core: CoreParts, requests: readonly PendingRequest[]): Promise<void> {
   for (const request of requests) {
     core.joins.remove(request.requestId);
     if (request.kind === "join") await useInvite(core, request);
@@ -214,25 +214,38 @@ function newRequest(
 }
 
 /** Unless the new request takes the place of one that waits with them. */
-function refuseCrowd({ config }: Core, waiting: readonly PendingRequest[], open: PendingRequest | undefined): void {
+function refuseCrowd(
+  { config }: CoreParts,
+  waiting: readonly PendingRequest[],
+  open: PendingRequest | undefined,
+): void {
   if (waiting.length < config.joinRequestsPerInviter || waiting.some((request) => request === open)) return;
   const retryAfterMs = 10_000;
   throw new Refusal("rate_limited", "Too many others wait for the same answer; try again later", { retryAfterMs });
 }
 
-function hold(core: Core, request: PendingRequest): void {
+function hold(core: CoreParts, request: PendingRequest): void {
   const cancel = core.deps.after(request.expiresAtMs - core.deps.nowMs(), () => {
     reject(core, request, "join_timeout", "Nobody answered in time; is the inviter running?");
   });
   core.joins.add(request, cancel);
 }
 
-function reject(core: Core, { requestId, channelId, agentId }: PendingRequest, code: string, message: string): void {
+function reject(
+  core: CoreParts,
+  { requestId, channelId, agentId }: PendingRequest,
+  code: string,
+  message: string,
+): void {
   if (core.joins.remove(requestId) === undefined) return;
   core.sessionOf(agentId)?.notify("DeliverJoinRejected", { channelId, requestId, code, message });
 }
 
-async function findInvite(core: Core, channelId: ChannelId, inviteId: InviteId): Promise<InviteRecord | undefined> {
+async function findInvite(
+  core: CoreParts,
+  channelId: ChannelId,
+  inviteId: InviteId,
+): Promise<InviteRecord | undefined> {
   const stored = await core.deps.engine.records.get(inviteKey(channelId, inviteId));
   if (stored === undefined || stored.expiresAtMs <= core.deps.nowMs()) return undefined;
   const invite = decodeInvite(stored.value);
@@ -244,7 +257,7 @@ function isGood({ inviter, since }: InviteRecord, { state }: Channel): boolean {
   return state.isActive(inviter) && state.members.get(inviter)?.since === since;
 }
 
-async function useInvite(core: Core, { channelId, inviteId }: JoinRequest): Promise<void> {
+async function useInvite(core: CoreParts, { channelId, inviteId }: JoinRequest): Promise<void> {
   const { records } = core.deps.engine;
   const key = inviteKey(channelId, inviteId);
   for (let attempt = 0; attempt < maxAttempts; attempt++) {

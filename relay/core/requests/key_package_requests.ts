@@ -9,7 +9,7 @@ import {
   verifyKeyPackage,
 } from "../../../proto/mod.ts";
 import type { PooledKeyPackage } from "../../engine/engine.ts";
-import type { AgentAsker, Core } from "../request_handler.ts";
+import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
 import { Refusal } from "../refusal.ts";
 
@@ -66,7 +66,7 @@ export async function addMember(
 }
 
 /** Tells an agent that is connected that its pool runs low. */
-export function askForMore(core: Core, agentId: AgentId): void {
+export function askForMore(core: CoreParts, agentId: AgentId): void {
   const { engine, nowMs } = core.deps;
   const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
   if (keyPackages >= core.config.keyPackagesWanted) return;
@@ -93,6 +93,6 @@ function pool(bytes: Uint8Array, { reference, notAfterMs }: KeyPackage): PooledK
   return { bytes, reference, notAfterMs };
 }
 
-function breathe({ deps }: Core): Promise<void> {
+function breathe({ deps }: CoreParts): Promise<void> {
   return new Promise((resolve) => deps.after(0, resolve));
 }

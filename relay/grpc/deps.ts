@@ -1,0 +1,15 @@
+/** What the gRPC service takes from the process that it is in: a relay, or the stand-alone proxy. */
+import type { Admission } from "../../server/http2/mod.ts";
+import type { Upstream } from "./upstream.ts";
+
+export interface GrpcDeps {
+  readonly upstream: Upstream;
+  /** Counts sessions that have not authenticated, by address. */
+  readonly strangers: Admission;
+  /** A session without a call or a stream for this long is ended. */
+  readonly idleTimeoutMs: number;
+  readonly nowMs: () => number;
+  /** Runs once after the time; answers how to cancel. */
+  readonly after: (ms: number, run: () => void) => () => void;
+  readonly randomBytes: (length: number) => Uint8Array;
+}
