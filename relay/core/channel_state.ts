@@ -11,7 +11,7 @@ export interface Membership {
   /** The commit that added it; 0 for the creator. It reads what follows. */
   readonly joinedSequence: number;
   /** The same of its first joining, if it has only rejoined since: what it promised then, such as invites, still holds. */
-  readonly since: number;
+  readonly sinceSequence: number;
   /** Has left or lapsed: nothing is delivered any more, a commit of another member will remove it. */
   readonly leaving?: Leaving;
 }
@@ -49,7 +49,7 @@ export class ChannelState {
   /** A channel as `CreateChannel` makes it. */
   static create(creator: AgentId): ChannelState {
     const state = new ChannelState();
-    state.members.set(creator, { joinedSequence: 0, since: 0 });
+    state.members.set(creator, { joinedSequence: 0, sinceSequence: 0 });
     state.owners = new Set([creator]);
     return state;
   }
@@ -107,8 +107,10 @@ export class ChannelState {
     }
     for (const agentId of added) {
       const rejoined = before.get(agentId);
-      const since = rejoined === undefined || rejoined.leaving?.reason === "left" ? sequence : rejoined.since;
-      this.members.set(agentId, { joinedSequence: sequence, since });
+      const sinceSequence = rejoined === undefined || rejoined.leaving?.reason === "left"
+        ? sequence
+        : rejoined.sinceSequence;
+      this.members.set(agentId, { joinedSequence: sequence, sinceSequence });
       this.former.delete(agentId);
     }
     for (const { recipients } of welcomes) {
@@ -125,10 +127,10 @@ export class ChannelState {
   }
 
   encode(): Uint8Array {
-    const members: CborValue[] = [...this.members].map(([agentId, { joinedSequence, since, leaving }]) => [
+    const members: CborValue[] = [...this.members].map(([agentId, { joinedSequence, sinceSequence, leaving }]) => [
       agentId,
       joinedSequence,
-      since,
+      sinceSequence,
       this.welcomes.get(agentId) ?? 0,
       leaving === undefined ? null : [leaving.reason, leaving.sequence, leaving.timeMs],
     ]);
@@ -148,7 +150,7 @@ export class ChannelState {
     for (const item of list(members)) {
       const [id, joined, since, welcome, leaving] = list(item);
       const agentId = agent(id);
-      const member = { joinedSequence: int(joined), since: int(since) };
+      const member = { joinedSequence: int(joined), sinceSequence: int(since) };
       state.members.set(agentId, { ...member, ...(leaving && { leaving: decodeLeaving(leaving) }) });
       if (int(welcome) > 0) state.welcomes.set(agentId, int(welcome));
     }

@@ -1,5 +1,5 @@
 import { openSqliteEngine } from "./sqlite.ts";
-import { testEngine } from "./testing/contract.ts";
+import { testEngine } from "./testing/test_engine.ts";
 
 testEngine("memory", async () => ({
   engine: await openSqliteEngine({ path: ":memory:" }),

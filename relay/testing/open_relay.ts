@@ -31,7 +31,7 @@ export interface TestRelayOptions {
 export interface TestRelay {
   readonly quicPort: number;
   readonly grpcPort: number;
-  readonly server: RelayEdge;
+  readonly edge: RelayEdge;
   readonly meter: Meter;
   stats(): CoreStats & Meter;
   close(): Promise<void>;
@@ -72,7 +72,7 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
   };
   const coreConfig: CoreConfig = { ...defaultCoreConfig, origins, ...config };
   const core = createRelayCore(coreConfig, deps);
-  const server = await openRelayEdge({
+  const edge = await openRelayEdge({
     core,
     config: coreConfig,
     deps,
@@ -83,7 +83,7 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
     limits: { strangers: 2_000, strangersPerAddress: 2_000, handshakes: 500 },
     onFault: (error) => onEvent({ event: "fault", where: "edge", error }),
   });
-  const { quicPort, grpcPort } = server;
+  const { quicPort, grpcPort } = edge;
   for (const host of ["localhost", "127.0.0.1", "[::1]"]) {
     origins.push(`quic://${host}:${quicPort}`, `https://${host}:${quicPort}`);
     origins.push(`grpc://${host}:${grpcPort}`, `https://${host}:${grpcPort}`);
@@ -91,12 +91,12 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
   return {
     quicPort,
     grpcPort,
-    server,
+    edge,
     meter,
     stats: () => ({ ...core.stats(), ...meter }),
     close: async () => {
-      await server.drain();
-      await server.close();
+      await edge.drain();
+      await edge.close();
       await engine.close();
     },
   };

@@ -25,7 +25,7 @@ Deno.test("of fifty commits at once in every epoch one is taken, and all members
   await using relay = await startTestRelay();
   const target: Relay = {
     origin: testOrigin,
-    open: () => openQuic(relay.server.quicPort, relay.certificate.cert),
+    open: () => openQuic(relay.edge.quicPort, relay.certificate.cert),
   };
   const account = crypto.randomUUID();
   const agents = await Promise.all(Array.from({ length: members }, () => TestAgent.connect(target, account)));

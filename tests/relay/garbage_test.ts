@@ -12,7 +12,7 @@ const rounds = Deno.env.get("STATIC_STRESS") === "1" ? 300 : 12;
 
 /** What strangers know of a relay. */
 interface Target {
-  readonly server: { readonly quicPort: number; readonly grpcPort: number };
+  readonly edge: { readonly quicPort: number; readonly grpcPort: number };
   readonly certificate: { readonly cert: string };
 }
 
@@ -28,7 +28,7 @@ async function besideHonestAgent(
   run: (random: Random) => Promise<void>,
 ): Promise<void> {
   const random = createRandom(seedFromEnvironment());
-  const open = (): ReturnType<typeof openQuic> => openQuic(relay.server.quicPort, relay.certificate.cert);
+  const open = (): ReturnType<typeof openQuic> => openQuic(relay.edge.quicPort, relay.certificate.cert);
   const honest = await TestAgent.connect({ open, origin });
   const channelId = await honest.createChannel();
   const stop = new AbortController();
@@ -54,7 +54,7 @@ async function besideHonestAgent(
 async function connect(relay: Target, alpn: string): Promise<Deno.QuicConn> {
   const conn = await Deno.connectQuic<false>({
     hostname: "localhost",
-    port: relay.server.quicPort,
+    port: relay.edge.quicPort,
     alpnProtocols: [alpn],
     caCerts: [relay.certificate.cert],
   });
@@ -107,7 +107,7 @@ Deno.test("garbage on the QUIC port ends its own connection only", async () => {
       const closed = await Promise.all(codes);
       assert(closed.every((code) => code === 0 || (code >= 0x101 && code <= 0x152)), `codes ${closed}`);
     }
-    assertEquals(relay.server.stats().quic.refused, 0);
+    assertEquals(relay.edge.stats().quic.refused, 0);
   });
 });
 
@@ -145,8 +145,8 @@ Deno.test("garbage in HTTP/3 ends its own connection only", async () => {
 
 Deno.test("garbage on the gRPC port ends its own connection or call only", async () => {
   await withHonestAgent(async (relay, random) => {
-    using http = connectTransport(relay.server.grpcPort, relay.certificate.cert);
-    const service = `https://localhost:${relay.server.grpcPort}/static.relay.v1.Relay/`;
+    using http = connectTransport(relay.edge.grpcPort, relay.certificate.cert);
+    const service = `https://localhost:${relay.edge.grpcPort}/static.relay.v1.Relay/`;
     const types = [
       "application/proto",
       "application/json",
@@ -178,7 +178,7 @@ Deno.test("garbage on the gRPC port ends its own connection or call only", async
       }));
       await garbageOverTls(relay, random);
     }
-    const { status, body } = await http.fetch(`https://localhost:${relay.server.grpcPort}/health`);
+    const { status, body } = await http.fetch(`https://localhost:${relay.edge.grpcPort}/health`);
     await body?.cancel();
     assertEquals(status, 200);
   });
@@ -186,7 +186,7 @@ Deno.test("garbage on the gRPC port ends its own connection or call only", async
 
 /** Bytes that are no HTTP, with and without TLS around them. */
 async function garbageOverTls(relay: TestRelay, random: Random): Promise<void> {
-  const address = { hostname: "localhost", port: relay.server.grpcPort };
+  const address = { hostname: "localhost", port: relay.edge.grpcPort };
   const plain = await Deno.connect(address);
   await plain.write(random.bytes(2_000)).catch(() => {});
   plain.close();
@@ -200,7 +200,7 @@ async function garbageOverTls(relay: TestRelay, random: Random): Promise<void> {
 
 Deno.test("strangers who send much and read nothing cost bounded memory", async () => {
   await using server = await DoomedRelay.create();
-  const relay: Target = { server, certificate: server.certificate };
+  const relay: Target = { edge: server, certificate: server.certificate };
   await besideHonestAgent(relay, `quic://localhost:${server.quicPort}`, async (random) => {
     using http = connectTransport(server.grpcPort, server.certificate.cert);
     const large = random.bytes(2 * 1024 * 1024);
@@ -234,8 +234,8 @@ Deno.test("strangers who send much and read nothing cost bounded memory", async 
 
 Deno.test("an error that says what is wrong reaches a typed client, and nothing internal does", async () => {
   await using relay = await startTestRelay();
-  using http = connectTransport(relay.server.grpcPort, relay.certificate.cert);
-  const url = `https://localhost:${relay.server.grpcPort}/static.relay.v1.Relay/CreateChannel`;
+  using http = connectTransport(relay.edge.grpcPort, relay.certificate.cert);
+  const url = `https://localhost:${relay.edge.grpcPort}/static.relay.v1.Relay/CreateChannel`;
   const body = JSON.stringify({ name: "not a name", nonce: "" });
   const response = await http.fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
   const answer = await response.json();

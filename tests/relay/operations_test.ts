@@ -58,12 +58,12 @@ async function prepareNode(): Promise<NodeSuite> {
 }
 
 /** Asks until the relay holds nothing of clients that are gone. */
-async function untilEmpty({ server }: TestRelay): Promise<void> {
+async function untilEmpty({ edge }: TestRelay): Promise<void> {
   const deadline = performance.now() + 30_000;
   for (;;) {
-    const { cellStreams, cellLinks, quic, grpc } = server.stats();
+    const { cellStreams, cellLinks, quic, grpc } = edge.stats();
     if (cellStreams + cellLinks + quic.connections + grpc.streams === 0) return;
-    assert(performance.now() < deadline, `left behind: ${JSON.stringify(server.stats())}`);
+    assert(performance.now() < deadline, `left behind: ${JSON.stringify(edge.stats())}`);
     // wait: for the ends of connections to be noticed, with a deadline
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -71,7 +71,7 @@ async function untilEmpty({ server }: TestRelay): Promise<void> {
 
 Deno.test("operations over QUIC", async (t) => {
   await using relay = await startTestRelay();
-  const open = (): Promise<CellClient> => openQuic(relay.server.quicPort, relay.certificate.cert);
+  const open = (): Promise<CellClient> => openQuic(relay.edge.quicPort, relay.certificate.cert);
   await runHere(t, { open, origin: testOrigin });
   await untilEmpty(relay);
 });
@@ -81,7 +81,7 @@ testWhen(chromium, "operations over WebTransport, from Chromium", async (t) => {
   await using project = await createProject();
   const bundle = await project.bundle(new URL("operations_browser.ts", import.meta.url), "browser");
   const settings = {
-    port: relay.server.quicPort,
+    port: relay.edge.quicPort,
     origin: testOrigin,
     certificateHash: [...await certificateHash(relay.certificate.cert)],
   };
@@ -96,9 +96,9 @@ testWhen(node, "operations over gRPC and Connect from Node, directly and through
   await using relay = await startTestRelay();
   await using file = await writeCertificate(relay.certificate.cert);
   {
-    await using proxy = await startProxyProcess({ quicPort: relay.server.quicPort, ca: relay.certificate.cert });
+    await using proxy = await startProxyProcess({ quicPort: relay.edge.quicPort, ca: relay.certificate.cert });
     const runs = await Promise.all([
-      suite.run("directly", { port: relay.server.grpcPort, certFile: file.path }),
+      suite.run("directly", { port: relay.edge.grpcPort, certFile: file.path }),
       suite.run("through the proxy", proxy),
     ]);
     for (const { name, results } of runs.flat()) await t.step(name, (t) => report(t, results));
@@ -108,7 +108,7 @@ testWhen(node, "operations over gRPC and Connect from Node, directly and through
 
 Deno.test("operations over typed calls by the Connect protocol", async (t) => {
   await using relay = await startTestRelay();
-  using http = connectTransport(relay.server.grpcPort, relay.certificate.cert);
+  using http = connectTransport(relay.edge.grpcPort, relay.certificate.cert);
   const open = (): Promise<TypedClient> => Promise.resolve(new TypedClient(http.transport));
   await runHere(t, { open, origin: testOrigin });
 });

@@ -36,7 +36,7 @@ const invites: ListFormat = { what: "stored invite", first: 1, steps: [(fields) 
 interface InviteRecord {
   readonly inviter: AgentId;
   /** The membership in which it was made: an inviter that is removed and comes back has other invites. */
-  readonly since: number;
+  readonly sinceSequence: number;
   readonly uses: number;
   readonly expiresAtMs: number;
 }
@@ -50,17 +50,17 @@ export async function registerInvite(
   const { state } = await openAsMember(asker, channelId);
   const expiresAtMs = Math.min(wantedMs, nowMs() + longestInviteMs);
   if (expiresAtMs <= nowMs()) throw new Refusal("invalid_request", "The invite has expired already; check the clock");
-  const since = state.members.get(agent.agentId)?.since ?? 0;
+  const sinceSequence = state.members.get(agent.agentId)?.sinceSequence ?? 0;
   const key = inviteKey(channelId, inviteId);
   const existing = await engine.records.get(key);
   if (existing !== undefined) {
     const invite = decodeInvite(existing.value);
     if (invite.inviter !== agent.agentId) throw new Refusal("invalid_request", "This invite id is another agent's");
-    if (invite.since === since) return { expiresAtMs: existing.expiresAtMs };
+    if (invite.sinceSequence === sinceSequence) return { expiresAtMs: existing.expiresAtMs };
   }
   const retryAfterMs = core.inviteRate.take(agent.agentId, nowMs());
   if (retryAfterMs !== undefined) throw new Refusal("rate_limited", "Too many invites; try later", { retryAfterMs });
-  const value = encodeInvite({ inviter: agent.agentId, since, uses, expiresAtMs });
+  const value = encodeInvite({ inviter: agent.agentId, sinceSequence, uses, expiresAtMs });
   const outcome = await engine.records.put(key, { value, expiresAtMs }, existing?.revision ?? 0);
   if (outcome.kind === "conflict") {
     throw new Refusal("overloaded", "The invite was registered or used at the same time; try again", {
@@ -253,8 +253,8 @@ async function findInvite(
 }
 
 /** Whether its inviter may still answer it. */
-function isGood({ inviter, since }: InviteRecord, { state }: Channel): boolean {
-  return state.isActive(inviter) && state.members.get(inviter)?.since === since;
+function isGood({ inviter, sinceSequence }: InviteRecord, { state }: Channel): boolean {
+  return state.isActive(inviter) && state.members.get(inviter)?.sinceSequence === sinceSequence;
 }
 
 async function useInvite(core: CoreParts, { channelId, inviteId }: JoinRequest): Promise<void> {
@@ -276,15 +276,15 @@ function inviteKey(channelId: ChannelId, inviteId: InviteId): string {
   return `invite/${channelId}/${inviteId}`;
 }
 
-function encodeInvite({ inviter, since, uses, expiresAtMs }: InviteRecord): Uint8Array {
-  return encodeList(invites, [inviter, since, uses, expiresAtMs]);
+function encodeInvite({ inviter, sinceSequence, uses, expiresAtMs }: InviteRecord): Uint8Array {
+  return encodeList(invites, [inviter, sinceSequence, uses, expiresAtMs]);
 }
 
 function decodeInvite(bytes: Uint8Array): InviteRecord {
-  const [inviter, since, uses, expiresAtMs] = decodeList(invites, bytes);
+  const [inviter, sinceSequence, uses, expiresAtMs] = decodeList(invites, bytes);
   if (
-    typeof inviter !== "string" || typeof since !== "number" || typeof uses !== "number" ||
+    typeof inviter !== "string" || typeof sinceSequence !== "number" || typeof uses !== "number" ||
     typeof expiresAtMs !== "number"
   ) throw new TypeError("A stored invite is damaged");
-  return { inviter: parseAgentId(inviter), since, uses, expiresAtMs };
+  return { inviter: parseAgentId(inviter), sinceSequence, uses, expiresAtMs };
 }

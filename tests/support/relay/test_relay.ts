@@ -6,7 +6,7 @@ import {
 } from "../../../relay/testing/open_relay.ts";
 import { createCertificate, type TestCertificate } from "../mod.ts";
 
-export interface TestRelay extends Pick<OpenRelay, "server" | "meter">, AsyncDisposable {
+export interface TestRelay extends Pick<OpenRelay, "edge" | "meter">, AsyncDisposable {
   readonly certificate: TestCertificate;
   /** Fill and cover that accounts were charged for. */
   readonly counted: { padding: number; cover: number };
@@ -21,7 +21,7 @@ export async function startTestRelay(config: TestRelayOptions["config"] = {}): P
   const certificate = await createCertificate();
   const faults: unknown[] = [];
   const counted = { padding: 0, cover: 0 };
-  const { server, meter, close } = await openTestRelay({
+  const { edge, meter, close } = await openTestRelay({
     certificate,
     config: { cellBytes, origins: [testOrigin], ...config },
     onEvent: (event) => void (event.event === "fault" && faults.push(event.error)),
@@ -32,7 +32,7 @@ export async function startTestRelay(config: TestRelayOptions["config"] = {}): P
     },
   });
   return {
-    server,
+    edge,
     meter,
     certificate,
     counted,

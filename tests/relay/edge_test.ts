@@ -20,7 +20,7 @@ import { startTestRelay, testOrigin, type TestRelay } from "../support/relay/tes
 import { TypedClient } from "./typed_client.ts";
 
 function quic(relay: TestRelay): Relay {
-  return { open: () => openQuic(relay.server.quicPort, relay.certificate.cert), origin: testOrigin };
+  return { open: () => openQuic(relay.edge.quicPort, relay.certificate.cert), origin: testOrigin };
 }
 
 const patienceMs = 60_000;
@@ -36,29 +36,29 @@ async function until(done: () => boolean | Promise<boolean>, what: string): Prom
 
 Deno.test("GET /health says ok, and that it drains", async () => {
   await using relay = await startTestRelay();
-  using http = connectTransport(relay.server.grpcPort, relay.certificate.cert);
-  const base = `https://localhost:${relay.server.grpcPort}`;
+  using http = connectTransport(relay.edge.grpcPort, relay.certificate.cert);
+  const base = `https://localhost:${relay.edge.grpcPort}`;
   const health = await http.fetch(`${base}/health`);
   assertEquals([health.status, await health.json()], [200, { status: "ok" }]);
   const post = await http.fetch(`${base}/health`, { method: "POST" });
   assertEquals([post.status, await post.text()], [405, ""]);
   const other = await http.fetch(`${base}/nothing`);
   assertEquals([other.status, await other.text()], [404, ""]);
-  await relay.server.drain();
+  await relay.edge.drain();
   const draining = await http.fetch(`${base}/health`);
   assertEquals([draining.status, await draining.json()], [503, { status: "draining" }]);
 });
 
 Deno.test("scripts of allowed origins may call, others may not", async () => {
   await using relay = await startTestRelay();
-  using http = connectTransport(relay.server.grpcPort, relay.certificate.cert);
+  using http = connectTransport(relay.edge.grpcPort, relay.certificate.cert);
   const preflight = async (origin: string): Promise<Response> => {
     const headers = {
       origin,
       "access-control-request-method": "POST",
       "access-control-request-headers": "content-type,static-session",
     };
-    const url = `https://localhost:${relay.server.grpcPort}/static.relay.v1.Relay/Ping`;
+    const url = `https://localhost:${relay.edge.grpcPort}/static.relay.v1.Relay/Ping`;
     const response = await http.fetch(url, { method: "OPTIONS", headers });
     await response.body?.cancel();
     return response;
@@ -73,14 +73,14 @@ Deno.test("WebTransport works with Deno's client too, and says goodbye", async (
   await using relay = await startTestRelay();
   const hash = await certificateHash(relay.certificate.cert);
   const agent = await TestAgent.connect({
-    open: () => openWebTransport(relay.server.quicPort, hash),
+    open: () => openWebTransport(relay.edge.quicPort, hash),
     origin: testOrigin,
   });
   const channelId = await agent.createChannel();
   await agent.send(channelId, 0);
   await agent.client.call("EndSession", {});
   await agent.client.ended;
-  await until(() => relay.server.stats().quic.connections === 0, "closed");
+  await until(() => relay.edge.stats().quic.connections === 0, "closed");
 });
 
 /** A field as a QPACK literal (RFC 9204 section 4.5.6), without Huffman. */
@@ -107,7 +107,7 @@ Deno.test("a WebTransport session needs an allowed origin and the right request,
   const connect = (): Promise<Deno.QuicConn> =>
     Deno.connectQuic<false>({
       hostname: "localhost",
-      port: relay.server.quicPort,
+      port: relay.edge.quicPort,
       alpnProtocols: ["h3"],
       caCerts: [relay.certificate.cert],
     });
@@ -136,14 +136,14 @@ Deno.test("a renewed certificate serves both ports without a restart, and open s
   await using relay = await startTestRelay();
   const agent = await TestAgent.connect(quic(relay));
   const renewed = await createCertificate();
-  relay.server.setCertificate(renewed);
-  using http = connectTransport(relay.server.grpcPort, renewed.cert);
+  relay.edge.setCertificate(renewed);
+  using http = connectTransport(relay.edge.grpcPort, renewed.cert);
   await createClient(RelayService, http.transport).ping({});
-  const other = await openQuic(relay.server.quicPort, renewed.cert);
+  const other = await openQuic(relay.edge.quicPort, renewed.cert);
   await other.call("Ping", {});
   other.close();
-  await assertRejects(() => openQuic(relay.server.quicPort, relay.certificate.cert), Error);
-  using old = connectTransport(relay.server.grpcPort, relay.certificate.cert);
+  await assertRejects(() => openQuic(relay.edge.quicPort, relay.certificate.cert), Error);
+  using old = connectTransport(relay.edge.grpcPort, relay.certificate.cert);
   await assertRejects(() => createClient(RelayService, old.transport).ping({}), Error);
   await agent.client.call("Ping", {});
   agent.client.close();
@@ -151,24 +151,24 @@ Deno.test("a renewed certificate serves both ports without a restart, and open s
 
 Deno.test("draining tells every session why, refuses new ones, and ends", async () => {
   await using relay = await startTestRelay({ drainMs: 100 });
-  using http = connectTransport(relay.server.grpcPort, relay.certificate.cert);
+  using http = connectTransport(relay.edge.grpcPort, relay.certificate.cert);
   const cells = await TestAgent.connect(quic(relay));
   const typed = await TestAgent.connect({
     open: () => Promise.resolve(new TypedClient(http.transport)),
     origin: testOrigin,
   });
-  await relay.server.drain();
+  await relay.edge.drain();
   assertEquals([await cells.client.ended, await typed.client.ended], ["relay_draining", "relay_draining"]);
   const [told] = await cells.client.notices.first("SessionEnding", 1);
   assertGreater(told?.retryAfterMs ?? 0, 0);
-  await assertRejects(() => openQuic(relay.server.quicPort, relay.certificate.cert), Error, "refused");
+  await assertRejects(() => openQuic(relay.edge.quicPort, relay.certificate.cert), Error, "refused");
   const late = await assertRejects(() => new TypedClient(http.transport).call("Ping", {}), Error);
   assert(/relay_draining/.test(late.message), late.message);
 });
 
 Deno.test("cover comes at every tick, carries nothing, and is counted", async () => {
   await using relay = await startTestRelay();
-  const client = await openQuic(relay.server.quicPort, relay.certificate.cert);
+  const client = await openQuic(relay.edge.quicPort, relay.certificate.cert);
   const agent = new TestAgent(quic(relay), client, crypto.randomUUID());
   await agent.authenticate();
   const { mode } = await client.call("ConfigureCover", { mode: "constant", intervalMs: limits.minCoverIntervalMs });
@@ -243,14 +243,14 @@ async function readOn(bob: TestAgent, channelId: ChannelId, messages: number): P
 Deno.test("a reader that stops is cut off with slow_reader, and others notice nothing: QUIC", async () => {
   await using relay = await startTestRelay({ slowReaderMs: 1_000 });
   await stopReading(relay, async (tap) => {
-    const carrier = await quicCarrier(relay.server.quicPort, relay.certificate.cert);
+    const carrier = await quicCarrier(relay.edge.quicPort, relay.certificate.cert);
     return new CellClient({ ...carrier, chunks: tap.through(carrier.chunks) });
   });
 });
 
 Deno.test("a reader that stops is cut off with slow_reader, and others notice nothing: Deliver over HTTP/2", async () => {
   await using relay = await startTestRelay({ slowReaderMs: 1_000 });
-  using http = connectTransport(relay.server.grpcPort, relay.certificate.cert);
+  using http = connectTransport(relay.edge.grpcPort, relay.certificate.cert);
   await stopReading(relay, (tap) => {
     const { unary, stream } = http.transport;
     const tapped: Transport = {
@@ -266,7 +266,7 @@ Deno.test("a reader that stops is cut off with slow_reader, and others notice no
 
 Deno.test("the proxy covers typed sessions on the network, reads its certificate again, and reports a lost relay", async () => {
   const relay = await startTestRelay();
-  await using proxy = await startProxyProcess({ quicPort: relay.server.quicPort, ca: relay.certificate.cert });
+  await using proxy = await startProxyProcess({ quicPort: relay.edge.quicPort, ca: relay.certificate.cert });
   using http = connectTransport(proxy.port, proxy.certificate.cert);
   const open = (): Promise<TypedClient> => Promise.resolve(new TypedClient(http.transport));
   const agent = await TestAgent.connect({ open, origin: testOrigin });
