@@ -1,4 +1,5 @@
 /** One run of the CLI: words in, exit code out. Whatever goes wrong is told in words; a stack trace only when asked for. */
+import { version } from "../proto/mod.ts";
 import { parseArguments, type Parsed } from "./arguments/parse_arguments.ts";
 import { commands } from "./command_table.ts";
 import { exitCodes } from "./exit_codes.ts";
@@ -6,7 +7,6 @@ import { interrupted, toFailure } from "./failure.ts";
 import { commandHelp, groupHelp, overview } from "./help/help.ts";
 import { Output } from "./output.ts";
 import type { Platform } from "./platform/platform.ts";
-import { version } from "./version.ts";
 
 const graceMs = 2_000;
 

@@ -109,3 +109,4 @@ export {
   type RejoinStatement,
   rejoinStatement,
 } from "./statements.ts";
+export { version } from "./version.ts";

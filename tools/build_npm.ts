@@ -3,6 +3,7 @@
  * dependencies with the versions of `deno.json`, and one `#platform` per runtime by conditions. `deno task build:npm` prints
  * where they are.
  */
+import { version } from "../proto/mod.ts";
 import { listFiles } from "./source.ts";
 
 export interface NpmPackage {
@@ -21,7 +22,6 @@ export interface PackageDefinition {
   readonly manifest: Readonly<Record<string, unknown>>;
 }
 
-const version = "0.1.0";
 const sources = /^(cli|sdk|proto|wasm)\/(?!assembly\/).*(?<!_test)\.ts$/;
 const repository = new URL("../", import.meta.url).pathname;
 

@@ -1,5 +1,6 @@
 /** Enforces the architecture: which package may import which, what pure code may touch, where the environment is read. */
 import { isTest, lineAt, readSources, report, type SourceFile, type Violation } from "./source.ts";
+import { entryPoints } from "./workspace.ts";
 
 /** Packages and what of ours each may import besides itself. Anything not listed here may use every `mod.ts`. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -11,25 +12,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   sdk: ["proto", "wasm"],
   cli: ["sdk", "proto"],
 };
-
-/**
- * Modules that are public beside their package's `mod.ts`: one runtime each, so that no other has to load them; the HTTP/2
- * server and the engine, which know nothing of their package; what would burden a browser that needs the rest of `proto`; and
- * the wrapper of secrets, which the API's domain needs without the sockets and files in the rest of `server`.
- */
-const entryPoints = new Set([
-  "proto/grpc.ts",
-  "proto/lease.ts",
-  "relay/engine/mod.ts",
-  "server/http2/mod.ts",
-  "server/secret.ts",
-  "sdk/platform/browser.ts",
-  "sdk/platform/browser_store.ts",
-  "sdk/platform/deno.ts",
-  "sdk/platform/directory_store.ts",
-  "sdk/platform/node.ts",
-  "sdk/platform/node_ed25519.ts",
-]);
 
 /** Inside a package, adapters import the core and never the reverse. */
 const mayNotImport: readonly { readonly from: string; readonly to: readonly string[] }[] = [
@@ -134,7 +116,7 @@ function importFaults(path: string, specifier: string, test: boolean): { rule: s
     }
     // A package's `testing/` folder is its surface for tests and benchmarks of its insides.
     const testing = target.includes("/testing/") && (test || from === "bench");
-    if (to in mayImport && target !== `${to}/mod.ts` && !entryPoints.has(target) && !testing) {
+    if (to in mayImport && !entryPoints.has(target) && !testing) {
       faults.push({ rule: "mod", what: `import ${to}/mod.ts instead of ${target}` });
     }
   }

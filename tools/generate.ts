@@ -1,6 +1,6 @@
 /**
  * Regenerates what is checked in: the messages of `proto/relay.proto`, the module of `wasm/assembly`, the threads of the SDK,
- * the CLI's reference and the README's table of benchmarks. With `--check` it writes nothing and fails when what is checked in
+ * the packages' `deno.json`, the CLI's reference and the README's table of benchmarks. With `--check` it writes nothing and fails when what is checked in
  * differs. Everything it needs comes from npm; no network is used by the generators themselves.
  */
 import { dirname } from "node:path";
@@ -8,6 +8,7 @@ import { describe, newestResults, tableOf } from "../bench/table.ts";
 import { commands, renderReference } from "../cli/mod.ts";
 import { generateWasm } from "./generate_wasm.ts";
 import { generateWorker } from "./generate_workers.ts";
+import { packageConfig, packages } from "./workspace.ts";
 
 const buf = "npm:@bufbuild/buf@1.74.0";
 const plugin = "npm:@bufbuild/protoc-gen-es@2.16.0";
@@ -21,6 +22,11 @@ const targets = [
     path: `sdk/gen/${runtime}_worker.ts`,
     source: `sdk/platform/${runtime}_worker.ts`,
     generate: () => generateWorker(runtime),
+  })),
+  ...Object.keys(packages).map((folder) => ({
+    path: `${folder}/deno.json`,
+    source: "tools/workspace.ts",
+    generate: () => format(packageConfig(folder), "json"),
   })),
 ];
 
@@ -60,12 +66,12 @@ async function generateBenchmarks(): Promise<string> {
   const promised = results.filter(({ target }) => target !== undefined);
   const section = `\n${describe(machine)}:\n\n${tableOf(promised)}\n\n`;
   const [begin, end] = [page.indexOf(tableBegins) + tableBegins.length, page.indexOf(tableEnds)];
-  return await formatMarkdown(page.slice(0, begin) + section + page.slice(end));
+  return await format(page.slice(0, begin) + section + page.slice(end), "md");
 }
 
-async function formatMarkdown(text: string): Promise<string> {
+async function format(text: string, extension: "md" | "json"): Promise<string> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["fmt", "--quiet", "--ext=md", "-"],
+    args: ["fmt", "--quiet", `--ext=${extension}`, "-"],
     stdin: "piped",
     stdout: "piped",
   }).spawn();
@@ -73,7 +79,7 @@ async function formatMarkdown(text: string): Promise<string> {
   await input.write(new TextEncoder().encode(text));
   await input.close();
   const { success, stdout } = await child.output();
-  if (!success) throw new Error("Cannot format the table of benchmarks");
+  if (!success) throw new Error(`Cannot format what was generated as ${extension}`);
   return new TextDecoder().decode(stdout);
 }
 

@@ -144,7 +144,7 @@ async function openStage(): Promise<Stage> {
     build: async ({ copies, preparations }) => {
       await Deno.remove(`${folder}/app`, { recursive: true }).catch(() => {});
       await Deno.mkdir(`${folder}/app`);
-      await runCommand("cp", ["-r", ...copies.map((path) => repository + path), `${folder}/app`]);
+      await runCommand("cp", ["-r", "--parents", ...copies, `${folder}/app`], { cwd: repository });
       assertEquals(preparations.length, 1);
       for (const words of preparations) await runCommand(Deno.execPath(), words, { cwd: `${folder}/app` });
     },
@@ -179,5 +179,6 @@ async function serve(args: readonly string[], env: Readonly<Record<string, strin
   assertMatch(output, /"event":"listening"/);
   assertMatch(output, /"event":"configuration"/);
   assertEquals(code, 0, output);
+  assert(!output.includes("Workspace member"), output);
   assert(!output.includes("0123456789abcdef"), "secrets are hidden");
 }

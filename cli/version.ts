@@ -1,2 +1,0 @@
-/** The version that `--version` shows. */
-export const version = "0.1.0";
