@@ -7,7 +7,7 @@ import type { InboxReader } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import type { Agent } from "./channel/agent.ts";
 import { createError } from "./base/errors.ts";
-import { translating } from "./base/faults.ts";
+import { translating } from "./channel/faults.ts";
 
 /** Somebody in a channel. */
 export interface ChannelMember {

@@ -4,7 +4,7 @@ import type { AgentId } from "../proto/mod.ts";
 import { Agent, type ChannelOptions } from "./channel/agent.ts";
 import { Channel } from "./channel.ts";
 import { createError } from "./base/errors.ts";
-import { translating } from "./base/faults.ts";
+import { translating } from "./channel/faults.ts";
 import { openIdentity } from "./mls/identity.ts";
 import { createSignatures } from "./mls/crypto/signatures.ts";
 import type { Platform } from "./platform/platform.ts";

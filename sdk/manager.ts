@@ -7,7 +7,7 @@ import type { LiveChannel } from "./channel/live_channel.ts";
 import type { Envelope } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import { connectAgent, type ConnectOptions, StaticClient } from "./client.ts";
-import { translating } from "./base/faults.ts";
+import { translating } from "./channel/faults.ts";
 import { InviteBook, type InviteOptions } from "./invites/invite_book.ts";
 import { JoinAnswers } from "./invites/join_answers.ts";
 import { joinWithToken } from "./invites/joining.ts";

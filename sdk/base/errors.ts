@@ -98,3 +98,9 @@ export function errorFromRelay({ code, message, epoch, retryAfterMs }: ErrorBody
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
 }
+
+export function isCode(error: StaticError, ...codes: readonly StaticError["code"][]): boolean;
+export function isCode(error: unknown, ...codes: readonly StaticError["code"][]): error is StaticError;
+export function isCode(error: unknown, ...codes: readonly StaticError["code"][]): error is StaticError {
+  return error instanceof StaticError && codes.includes(error.code);
+}

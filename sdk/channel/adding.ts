@@ -7,7 +7,7 @@ import {
   verifyKeyPackage,
 } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
-import { toStaticError } from "../base/faults.ts";
+import { toStaticError } from "./faults.ts";
 import type { Change } from "../mls/group.ts";
 import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
 import type { Membership } from "./membership.ts";

@@ -17,16 +17,15 @@ import { LiveChannel } from "./live_channel.ts";
 import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
 import { type ChannelRecord, listChannels } from "./records.ts";
 import { Welcomes } from "./welcomes.ts";
-import { createError } from "../base/errors.ts";
-import { isCode, translating } from "../base/faults.ts";
+import { createError, isCode } from "../base/errors.ts";
+import { translating } from "./faults.ts";
 import { KeyPackages } from "./key_packages.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { MlsIdentity } from "../mls/identity.ts";
 import { type Runtime, withOwnTimers } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
-import type { RecordStore } from "../store/mod.ts";
-import { decodeFields, encodeFields } from "../base/stored_fields.ts";
+import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
 
 export interface AgentParts {
   readonly store: RecordStore;

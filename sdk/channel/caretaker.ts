@@ -12,7 +12,7 @@ import {
   verifyKeyPackage,
   WireError,
 } from "../../proto/mod.ts";
-import { toStaticError } from "../base/faults.ts";
+import { toStaticError } from "./faults.ts";
 import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
 import { jitter } from "../base/runtime.ts";
 import type { Committer, Plan } from "./commits.ts";

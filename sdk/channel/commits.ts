@@ -5,8 +5,8 @@
  */
 import { equalBytes, type JoinRequestId, type RequestBody } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
-import { createError } from "../base/errors.ts";
-import { isCode, translating } from "../base/faults.ts";
+import { createError, isCode } from "../base/errors.ts";
+import { translating } from "./faults.ts";
 import type { Change, PreparedCommit } from "../mls/group.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";

@@ -13,8 +13,7 @@ import type { MlsIdentity } from "../mls/identity.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
-import type { RecordChange, RecordStore } from "../store/mod.ts";
-import { decodeFields, encodeFields } from "../base/stored_fields.ts";
+import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
 
 const [kind, version] = ["keypackages", 1] as const;
 const dayMs = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 /** Telling the relay that we go. The others remove us from the group when they hear of it. */
 import { leaveStatement } from "../../proto/mod.ts";
-import { isCode } from "../base/faults.ts";
+import { isCode } from "../base/errors.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Membership } from "./membership.ts";

@@ -3,8 +3,8 @@
  * The parts do not know each other's state; this file says who hears what and in which order.
  */
 import type { ChannelEndReason, ChannelId, ChannelName, NoticeEnvelope } from "../../proto/mod.ts";
-import { createError, StaticError, TransportError } from "../base/errors.ts";
-import { isCode, toStaticError } from "../base/faults.ts";
+import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
+import { toStaticError } from "./faults.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import { Caretaker } from "./caretaker.ts";

@@ -4,8 +4,8 @@
  * commit of somebody else the message is sealed anew under the same id. Plaintext is in memory only.
  */
 import { binaryIdFromBytes, encodeMessageAad, limits, type MessageId } from "../../proto/mod.ts";
-import { createError, type StaticError } from "../base/errors.ts";
-import { isCode, toStaticError } from "../base/faults.ts";
+import { createError, isCode, type StaticError } from "../base/errors.ts";
+import { toStaticError } from "./faults.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";

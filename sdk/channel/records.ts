@@ -13,8 +13,7 @@ import {
 } from "../../proto/mod.ts";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { TrustedKey } from "../mls/first_use.ts";
-import type { RecordChange, RecordStore } from "../store/mod.ts";
-import { decodeFields, encodeFields } from "../base/stored_fields.ts";
+import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
 
 const version = 1;
 const [channels, trust, positions, counters] = ["channels", "trust", "positions", "counters"] as const;

@@ -3,8 +3,8 @@
  * added again. Until a member answers it asks again from time to time. What was said in between is lost to it, and reported.
  */
 import { createDeferred } from "../base/deferred.ts";
-import { createError, type StaticError } from "../base/errors.ts";
-import { isCode, toStaticError } from "../base/faults.ts";
+import { createError, isCode, type StaticError } from "../base/errors.ts";
+import { toStaticError } from "./faults.ts";
 import { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
 import { rejoinStatement } from "../../proto/mod.ts";

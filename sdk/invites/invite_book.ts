@@ -23,8 +23,7 @@ import { createError, type StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import { Serial } from "../base/serial.ts";
-import type { RecordStore } from "../store/mod.ts";
-import { decodeFields, encodeFields } from "../base/stored_fields.ts";
+import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
 
 /** How long, and how often, an invite is good. */
 export interface InviteOptions {

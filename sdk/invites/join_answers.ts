@@ -7,7 +7,7 @@ import type { Agent } from "../channel/agent.ts";
 import { type Applicant, changeFor, judgeApplicant, readApplicant } from "../channel/adding.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import { createError, StaticError, TransportError } from "../base/errors.ts";
-import { toStaticError } from "../base/faults.ts";
+import { toStaticError } from "../channel/faults.ts";
 import { jitter } from "../base/runtime.ts";
 import type { InviteBook } from "./invite_book.ts";
 

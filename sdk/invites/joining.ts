@@ -18,10 +18,10 @@ import type { Agent } from "../channel/agent.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import type { Welcome } from "../channel/welcomes.ts";
 import { createDeferred } from "../base/deferred.ts";
-import { createError, type StaticError, TransportError } from "../base/errors.ts";
-import { isCode, toStaticError, translating } from "../base/faults.ts";
+import { createError, isCode, type StaticError, TransportError } from "../base/errors.ts";
+import { toStaticError, translating } from "../channel/faults.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
-import { decodeFields, encodeFields } from "../base/stored_fields.ts";
+import { decodeFields, encodeFields } from "../store/mod.ts";
 
 const [kind, version] = ["joining", 1] as const;
 /** Of one attempt; each request is refused once. */

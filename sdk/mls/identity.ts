@@ -3,8 +3,7 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { equalBytes, limits } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { RecordStore } from "../store/mod.ts";
-import { decodeFields, encodeFields } from "../base/stored_fields.ts";
+import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
 
 const [kind, id, version] = ["identity", "self", 1] as const;
 const seedBytes = 32;

@@ -13,3 +13,4 @@ export {
   type StoreOptions,
   type Verification,
 } from "./record_store.ts";
+export { decodeFields, encodeFields } from "./stored_fields.ts";

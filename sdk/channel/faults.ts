@@ -1,6 +1,6 @@
 /** Faults of the layers below, as the errors that users see: the class and code of the interface, and what to do next. */
 import { WireError } from "../../proto/mod.ts";
-import { createError, StaticError } from "./errors.ts";
+import { createError, StaticError } from "../base/errors.ts";
 import { MlsFault } from "../mls/codec.ts";
 import { StoreError } from "../store/mod.ts";
 
@@ -24,10 +24,4 @@ export async function translating<T>(action: string, act: () => Promise<T> | T):
   } catch (fault) {
     throw toStaticError(fault, action);
   }
-}
-
-export function isCode(error: StaticError, ...codes: readonly StaticError["code"][]): boolean;
-export function isCode(error: unknown, ...codes: readonly StaticError["code"][]): error is StaticError;
-export function isCode(error: unknown, ...codes: readonly StaticError["code"][]): error is StaticError {
-  return error instanceof StaticError && codes.includes(error.code);
 }

@@ -1,6 +1,6 @@
 /** Small records as versioned CBOR lists. The store has authenticated them, so a wrong shape means another library wrote them. */
 import { type CborValue, decodeCbor, encodeCbor } from "../../proto/mod.ts";
-import { StoreError } from "../store/mod.ts";
+import { StoreError } from "./errors.ts";
 
 /** A thousand members with long identities stay far below. */
 const maxRecordBytes = 4 * 1024 * 1024;
