@@ -7,7 +7,7 @@ import type { CoreConfig } from "./core/config.ts";
 import type { CoreDeps } from "./core/deps.ts";
 import type { Link, RelaySession } from "./core/link.ts";
 import { Admission, type ServerStats } from "../server/http2/mod.ts";
-import type { Certificate } from "./listeners/certificate.ts";
+import type { KeyedCertificate } from "../server/mod.ts";
 import { type GrpcListener, listenGrpc } from "./grpc/listener.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
 import type { LinkHost } from "./cells/link_host.ts";
@@ -31,7 +31,7 @@ export interface RelayEdgeOptions {
     readonly quicPort: number;
     readonly grpcPort: number;
   };
-  readonly certificate: Certificate;
+  readonly certificate: KeyedCertificate;
   /** Whether scripts of this web origin may reach the relay (CORS, WebTransport). */
   readonly allowsOrigin: (origin: string) => boolean;
   /** Limits on connections and sessions that have not authenticated; each port counts for itself. */
@@ -47,7 +47,7 @@ export interface RelayEdge {
   readonly grpcPort: number;
   stats(): RelayEdgeStats;
   /** For handshakes from now on, on both ports; open connections stay. */
-  setCertificate(certificate: Certificate): void;
+  setCertificate(certificate: KeyedCertificate): void;
   /** Refuses new connections and lets the core tell its sessions to go, spread over its drain time. */
   drain(): Promise<void>;
   /** Ends what is left, and the core. */

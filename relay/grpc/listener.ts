@@ -15,14 +15,14 @@ import {
 import { toConnectError } from "./errors.ts";
 import type { GrpcService } from "./service.ts";
 import { sessionHeader } from "./typed_sessions.ts";
-import type { Certificate } from "../listeners/certificate.ts";
+import type { KeyedCertificate } from "../../server/mod.ts";
 
 export interface GrpcListenerOptions {
   readonly service: GrpcService;
   readonly hostname: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  readonly certificate: Certificate;
+  readonly certificate: KeyedCertificate;
   readonly allowsOrigin: (origin: string) => boolean;
   readonly budgets?: Partial<Budgets>;
   readonly onFault: (error: unknown) => void;
@@ -31,7 +31,7 @@ export interface GrpcListenerOptions {
 export interface GrpcListener {
   readonly port: number;
   stats(): ServerStats;
-  setCertificate(certificate: Certificate): void;
+  setCertificate(certificate: KeyedCertificate): void;
   /** `/health` says so, and whoever asks it sends clients elsewhere. */
   drain(): void;
   close(): Promise<void>;

@@ -6,7 +6,7 @@
 import { errorCodes, limits } from "../../proto/mod.ts";
 import type { EndReason } from "../core/link.ts";
 import { addressKey, Admission } from "../../server/http2/mod.ts";
-import type { Certificate } from "./certificate.ts";
+import type { KeyedCertificate } from "../../server/mod.ts";
 import { quicOptions } from "./quic_options.ts";
 import { carrySession, readWithOneBuffer, refuseStreams } from "./quic_stream.ts";
 import type { LinkHost } from "../cells/link_host.ts";
@@ -27,7 +27,7 @@ export interface QuicListenerOptions {
   readonly hostname: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  readonly certificate: Certificate;
+  readonly certificate: KeyedCertificate;
   readonly limits: QuicLimits;
   /** Whether scripts of this web origin may open sessions; clients that are no browsers have none. */
   readonly allowsOrigin: (origin: string) => boolean;
@@ -38,7 +38,7 @@ export interface QuicListenerOptions {
 export interface QuicListener {
   readonly port: number;
   stats(): QuicStats;
-  setCertificate(certificate: Certificate): void;
+  setCertificate(certificate: KeyedCertificate): void;
   /** New connections are refused from now on. */
   refuse(): void;
   /** Resolves when the last connection is gone. */

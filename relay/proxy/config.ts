@@ -1,5 +1,5 @@
 /** Configuration of the stand-alone proxy from the environment: everything is checked at once, all faults are told together. */
-import type { Certificate } from "../listeners/certificate.ts";
+import type { KeyedCertificate } from "../../server/mod.ts";
 import type { RemoteRelay } from "./remote_stream.ts";
 
 export interface ProxyConfig {
@@ -54,7 +54,7 @@ export function proxyConfigFrom(environment: ProxyEnvironment): ProxyConfig {
 }
 
 /** Throws what reading throws: a certificate may be unreadable while it is being renewed. */
-export function readCertificate(environment: ProxyEnvironment, config: ProxyConfig): Certificate {
+export function readCertificate(environment: ProxyEnvironment, config: ProxyConfig): KeyedCertificate {
   const { cert, key } = config.certificateFiles;
   return { cert: environment.readTextFile(cert), key: environment.readTextFile(key) };
 }

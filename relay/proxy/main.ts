@@ -3,7 +3,7 @@
  * reads the certificate again; SIGTERM ends it. The first line on its output is its configuration, the second its address.
  */
 import { Admission } from "../../server/http2/mod.ts";
-import type { Certificate } from "../listeners/certificate.ts";
+import type { KeyedCertificate } from "../../server/mod.ts";
 import { type GrpcListener, listenGrpc } from "../grpc/listener.ts";
 import {
   type ProxyConfig,
@@ -60,7 +60,7 @@ async function startProxy(config: ProxyConfig): Promise<GrpcListener> {
   });
 }
 
-function firstCertificate(config: ProxyConfig): Certificate {
+function firstCertificate(config: ProxyConfig): KeyedCertificate {
   try {
     return readCertificate(environment, config);
   } catch (error) {
