@@ -1,4 +1,5 @@
 /** Enforces the architecture: which package may import which, what pure code may touch, where the environment is read. */
+import { findCircles } from "./import_circles.ts";
 import { isTest, lineAt, readSources, report, type SourceFile, type Violation } from "./source.ts";
 import { entryPoints } from "./workspace.ts";
 
@@ -103,6 +104,41 @@ export function checkImports(file: SourceFile): Violation[] {
   return violations;
 }
 
+/** Among files, tests included, and among the folders of a package, without its tests. An import of a type is one too. */
+export function checkCircles(sources: readonly SourceFile[]): Violation[] {
+  const imports = sources.flatMap((file) =>
+    importsOf(file).flatMap(({ index, specifier }) => {
+      const to = resolveImport(file.path, specifier);
+      return to === undefined ? [] : [{ path: file.path, line: lineAt(file.code, index), to }];
+    })
+  );
+  const product = imports.filter(({ path }) => !isTest(path));
+  const ofFiles = circlesAmong(imports, (path) => path);
+  const known = new Set(ofFiles.map(({ what }) => what)); // files directly in a package
+  return [...ofFiles, ...circlesAmong(product, folderOf).filter(({ what }) => !known.has(what))];
+}
+
+interface Import {
+  readonly path: string;
+  readonly line: number;
+  readonly to: string;
+}
+
+function circlesAmong(imports: readonly Import[], placeOf: (path: string) => string): Violation[] {
+  const arrows = new Map<string, Set<string>>();
+  for (const { path, to } of imports) {
+    const [from, target] = [placeOf(path), placeOf(to)];
+    if (from === target) continue;
+    arrows.set(from, (arrows.get(from) ?? new Set()).add(target));
+  }
+  return findCircles(arrows).map((circle) => {
+    const [first = "", second = ""] = circle;
+    const tie = imports.find(({ path, to }) => placeOf(path) === first && placeOf(to) === second);
+    const what = `${[...circle, first].join(" → ")} is a circle; move what they share to where all may import it`;
+    return { path: tie?.path ?? first, line: tie?.line ?? 1, rule: "circle", what };
+  });
+}
+
 function importFaults(path: string, specifier: string, test: boolean): { rule: string; what: string }[] {
   const target = resolveImport(path, specifier);
   if (target === undefined) {
@@ -167,11 +203,17 @@ function resolveImport(path: string, specifier: string): string | undefined {
   return new URL(specifier, `file:///${path}`).pathname.slice(1);
 }
 
+/** The folder below the package; a file that is directly in the package stands for itself. */
+function folderOf(path: string): string {
+  const [name, folder, ...rest] = path.split("/");
+  return rest.length === 0 ? path : `${name}/${folder}`;
+}
+
 function packageOf(path: string): string {
   return path.includes("/") ? path.slice(0, path.indexOf("/")) : path;
 }
 
 if (import.meta.main) {
   const sources = await readSources(".");
-  Deno.exit(report("imports", sources.flatMap(checkImports), sources.length));
+  Deno.exit(report("imports", [...sources.flatMap(checkImports), ...checkCircles(sources)], sources.length));
 }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { checkImports } from "./check_imports.ts";
+import { checkCircles, checkImports } from "./check_imports.ts";
 import { createSourceFile } from "./source.ts";
 
 /** Rules broken by one line of source at a path. */
@@ -88,4 +88,48 @@ for (const [path, text] of accepted) {
 Deno.test("check_imports names the line of the violation", () => {
   const [violation] = checkImports(createSourceFile("proto/cell.ts", "/** Cells. */\n\nconst now = Date.now();\n"));
   assertEquals(violation?.line, 3);
+});
+
+/** Circles of a package whose files import these, by path. */
+function circlesOf(imports: Readonly<Record<string, readonly string[]>>): string[] {
+  const sources = Object.entries(imports).map(([path, specifiers]) =>
+    createSourceFile(path, specifiers.map((specifier) => `import type { X } from "${specifier}";\n`).join(""))
+  );
+  return checkCircles(sources).map(({ path, line, rule, what }) => `${path}:${line} ${rule} ${what.split(" is ")[0]}`);
+}
+
+Deno.test("check_imports reports a circle of files once, with one way round and the line of its first import", () => {
+  const circle = circlesOf({
+    "sdk/mls/commit.ts": ["./codec.ts", "./welcome.ts"],
+    "sdk/mls/epoch.ts": ["./commit.ts"],
+    "sdk/mls/welcome.ts": ["./epoch.ts"],
+  });
+  assertEquals(circle, [
+    "sdk/mls/commit.ts:2 circle sdk/mls/commit.ts → sdk/mls/welcome.ts → sdk/mls/epoch.ts → sdk/mls/commit.ts",
+  ]);
+});
+
+Deno.test("check_imports reports folders of a package that import each other, though no file is in a circle", () => {
+  const circle = circlesOf({
+    "sdk/base/faults.ts": ["../mls/codec.ts"],
+    "sdk/mls/identity.ts": ["../base/errors.ts"],
+  });
+  assertEquals(circle, ["sdk/base/faults.ts:1 circle sdk/base → sdk/mls → sdk/base"]);
+});
+
+Deno.test("check_imports reports each of two circles", () => {
+  const circles = circlesOf({ "a/a.ts": ["./b.ts"], "a/b.ts": ["./a.ts"], "c/c.ts": ["./d.ts"], "c/d.ts": ["./c.ts"] });
+  assertEquals(circles, [
+    "a/a.ts:1 circle a/a.ts → a/b.ts → a/a.ts",
+    "c/c.ts:1 circle c/c.ts → c/d.ts → c/c.ts",
+  ]);
+});
+
+Deno.test("check_imports lets two files share a third, and a test import what imports it", () => {
+  const circles = circlesOf({
+    "sdk/mls/commit.ts": ["./codec.ts", "../base/errors.ts"],
+    "sdk/mls/welcome.ts": ["./codec.ts", "./commit.ts"],
+    "sdk/base/errors_test.ts": ["../mls/commit.ts", "./errors.ts"],
+  });
+  assertEquals(circles, []);
 });

@@ -1,5 +1,11 @@
 /** Counts what a `deno test --junit-path` report says. */
-import type { SuiteResult } from "./suites.ts";
+
+export interface SuiteResult {
+  readonly passed: number;
+  readonly failed: number;
+  /** Names of skipped tests; each name ends with its reason. */
+  readonly skipped: readonly string[];
+}
 
 const testcase = /<testcase name="([^"]*)"[^>]*>([^]*?)<\/testcase>/g;
 

@@ -1,12 +1,5 @@
 /** The suites of the test command, in the order in which a mistake is cheapest to see. */
-import { parseJunit } from "./junit.ts";
-
-export interface SuiteResult {
-  readonly passed: number;
-  readonly failed: number;
-  /** Names of skipped tests; each name ends with its reason. */
-  readonly skipped: readonly string[];
-}
+import { parseJunit, type SuiteResult } from "./junit.ts";
 
 export interface Suite {
   readonly name: string;

@@ -2,7 +2,8 @@
  * The README's test command: every gate and every test of the project, time per suite, and one closing line
  * `N passed, N failed, N skipped`. Arguments pick suites by name: `deno task test proto tidy`.
  */
-import { type Suite, type SuiteResult, suites } from "./suites.ts";
+import type { SuiteResult } from "./junit.ts";
+import { type Suite, suites } from "./suites.ts";
 
 const wanted = Deno.args;
 const unknown = wanted.filter((name) => !suites.some((suite) => suite.name === name));

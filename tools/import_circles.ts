@@ -1,0 +1,34 @@
+/** Circles of imports: files, or folders, of which each leads to all others. None of them can be read, or tested, alone. */
+
+/** From each file or folder to those that it imports. */
+export type Arrows = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** One way round for each circle, its first place being the first of the alphabet. */
+export function findCircles(arrows: Arrows): string[][] {
+  const circles: string[][] = [];
+  const told = new Set<string>();
+  for (const place of [...arrows.keys()].sort()) {
+    if (told.has(place)) continue;
+    const circle = wayBack(place, arrows);
+    if (circle === undefined) continue;
+    // Of a circle with many ways round, one is enough to begin with.
+    for (const each of circle) told.add(each);
+    circles.push(circle);
+  }
+  return circles;
+}
+
+/** The shortest way from a place back to itself. */
+function wayBack(start: string, arrows: Arrows): string[] | undefined {
+  const ways: string[][] = [[start]];
+  const seen = new Set<string>();
+  for (const way of ways) {
+    for (const next of arrows.get(way.at(-1) ?? start) ?? []) {
+      if (next === start) return way;
+      if (seen.has(next)) continue;
+      seen.add(next);
+      ways.push([...way, next]);
+    }
+  }
+  return undefined;
+}
