@@ -70,7 +70,7 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
     renderMetrics(collectMetrics({
       meter: deps.meter,
       core: core.stats(),
-      server: edge.stats(),
+      edge: edge.stats(),
       quota: quota.stats(),
       loopLagMs: deps.loopLagMs(),
       udpDrops: readUdpDrops(edge.quicPort),

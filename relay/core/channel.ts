@@ -5,7 +5,7 @@
 import type { AccountId, AgentId, ChannelId, ChannelName, JoinRequestId } from "../../proto/mod.ts";
 import type { ChannelRecord, Engine, Entry } from "../engine/engine.ts";
 import { ChannelState } from "./channel_state.ts";
-import { DeliverableItem } from "./log_item.ts";
+import { DeliverableItem } from "./deliverable_item.ts";
 import type { ReadingEnd, SubscribedChannel, Subscription } from "./subscription.ts";
 import type { Tail, TailBudget } from "./tail_budget.ts";
 

@@ -2,7 +2,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { type ChannelId, leaveStatement, type ReplyBody } from "../../proto/mod.ts";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";
-import type { DeliverableItem } from "./log_item.ts";
+import type { DeliverableItem } from "./deliverable_item.ts";
 import { Subscription } from "./subscription.ts";
 import { Actor } from "./testing/actors.ts";
 import { CallRefused, createAgent } from "./testing/client.ts";

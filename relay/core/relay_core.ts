@@ -5,12 +5,12 @@
 import type { AgentId, CallName, ClientEnvelope, ReplyBody } from "../../proto/mod.ts";
 import type { AppendOutcome, Entry, NewEntry } from "../engine/engine.ts";
 import type { Channel } from "./channel.ts";
-import { Channels } from "./channels.ts";
+import { LoadedChannels } from "./loaded_channels.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreParts } from "./request_handler.ts";
 import { dispatch } from "./dispatch.ts";
 import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
-import { JoinRequests, type PendingRequest } from "./join_requests.ts";
+import { type PendingJoin, PendingJoins } from "./pending_joins.ts";
 import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.ts";
 import type { CoreDeps } from "./deps.ts";
 import type { Link, RelaySession } from "./link.ts";
@@ -64,8 +64,8 @@ export function createRelayCore(config: CoreConfig, deps: CoreDeps): RelayCore {
 class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
-  readonly channels: Channels;
-  readonly joins = new JoinRequests();
+  readonly channels: LoadedChannels;
+  readonly joins = new PendingJoins();
   readonly claimRate: HourlyRate;
   readonly inviteRate: HourlyRate;
   readonly #sessions = new Set<Session>();
@@ -90,7 +90,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     this.inviteRate = new HourlyRate(config.invitesPerAgentAndHour);
     const { engine, nowMs } = deps;
     const tails = new TailBudget(config.tailBytesInAll);
-    this.channels = new Channels({
+    this.channels = new LoadedChannels({
       engine,
       nowMs,
       tails,
@@ -274,7 +274,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     }
   }
 
-  #answer(channel: Channel, requests: readonly PendingRequest[]): void {
+  #answer(channel: Channel, requests: readonly PendingJoin[]): void {
     const here = requests.filter(({ channelId }) => channelId === channel.channelId);
     if (here.length === 0) return;
     for (const { agentId, requestId } of here) channel.answered.set(agentId, requestId);

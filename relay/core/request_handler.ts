@@ -2,9 +2,9 @@
 import type { AgentId, CallName, ReplyBody, RequestBody } from "../../proto/mod.ts";
 import type { AppendOutcome, NewEntry } from "../engine/engine.ts";
 import type { Channel } from "./channel.ts";
-import type { Channels } from "./channels.ts";
+import type { LoadedChannels } from "./loaded_channels.ts";
 import type { CoreConfig } from "./config.ts";
-import type { JoinRequests } from "./join_requests.ts";
+import type { PendingJoins } from "./pending_joins.ts";
 import type { CoreDeps } from "./deps.ts";
 import type { HourlyRate } from "./hourly_rate.ts";
 import type { Agent, Session } from "./session.ts";
@@ -12,8 +12,8 @@ import type { Agent, Session } from "./session.ts";
 export interface CoreParts {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
-  readonly channels: Channels;
-  readonly joins: JoinRequests;
+  readonly channels: LoadedChannels;
+  readonly joins: PendingJoins;
   readonly claimRate: HourlyRate;
   readonly inviteRate: HourlyRate;
   /** The session of an agent that is connected here. */

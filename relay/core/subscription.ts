@@ -3,7 +3,7 @@
  * session's link has room and the member's window too, so a slow reader costs a position and not a buffer.
  */
 import type { AgentId, ChannelEndReason } from "../../proto/mod.ts";
-import type { DeliverableItem } from "./log_item.ts";
+import type { DeliverableItem } from "./deliverable_item.ts";
 
 /** What a subscription reads from. */
 export interface SubscribedChannel {

@@ -15,7 +15,7 @@ export interface Metric {
 export interface MetricSources {
   readonly meter: Meter;
   readonly core: CoreStats;
-  readonly server: RelayEdgeStats;
+  readonly edge: RelayEdgeStats;
   readonly quota: QuotaStats;
   readonly loopLagMs: number;
   readonly udpDrops: number | undefined;
@@ -34,17 +34,17 @@ export function renderMetrics(metrics: readonly Metric[]): string {
   ).join("");
 }
 
-function sessionMetrics({ meter, core, server }: MetricSources): Metric[] {
+function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {
   return [
     gauge("sessions", "Sessions, authenticated or not.", core.sessions),
     gauge("sessions_authenticated", "Sessions of agents.", core.authenticated),
-    gauge("quic_connections", "QUIC connections, WebTransport included.", server.quic.connections),
-    gauge("quic_connections_unauthenticated", "QUIC connections without a session of an agent.", server.quic.strangers),
-    gauge("grpc_connections", "HTTP/2 connections.", server.grpc.connections),
-    gauge("grpc_streams", "Calls under way.", server.grpc.streams),
-    gauge("grpc_typed_sessions", "Sessions of typed calls.", server.typedSessions),
-    gauge("grpc_cell_sessions", "Sessions of cells over gRPC.", server.cellStreams + server.cellLinks),
-    counter("quic_refused_total", "QUIC connections that were refused because of a limit.", server.quic.refused),
+    gauge("quic_connections", "QUIC connections, WebTransport included.", edge.quic.connections),
+    gauge("quic_connections_unauthenticated", "QUIC connections without a session of an agent.", edge.quic.strangers),
+    gauge("grpc_connections", "HTTP/2 connections.", edge.grpc.connections),
+    gauge("grpc_streams", "Calls under way.", edge.grpc.streams),
+    gauge("grpc_typed_sessions", "Sessions of typed calls.", edge.typedSessions),
+    gauge("grpc_cell_sessions", "Sessions of cells over gRPC.", edge.cellStreams + edge.cellLinks),
+    counter("quic_refused_total", "QUIC connections that were refused because of a limit.", edge.quic.refused),
     counter("sessions_opened_total", "Sessions that were opened.", meter.sessionsOpened),
     counter("sessions_authenticated_total", "Sessions that authenticated.", meter.sessionsAuthenticated),
     counter("sessions_refused_total", "Sessions that were refused because of a limit or load.", meter.sessionsRefused),

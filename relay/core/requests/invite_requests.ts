@@ -17,7 +17,7 @@ import {
 } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
-import { isSameKeyPackage, type JoinRequest, type PendingRequest, type RejoinRequest } from "../join_requests.ts";
+import { isSameKeyPackage, type JoinRequest, type PendingJoin, type RejoinRequest } from "../pending_joins.ts";
 import { openAsMember } from "./channel_access.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import { decodeList, encodeList, type ListFormat } from "../stored_list.ts";
@@ -174,7 +174,7 @@ export async function requestRejoin(
 }
 
 /** A commit answered these requests: they are over, and their invites are used once more. */
-export async function answerRequests(core: CoreParts, requests: readonly PendingRequest[]): Promise<void> {
+export async function answerRequests(core: CoreParts, requests: readonly PendingJoin[]): Promise<void> {
   for (const request of requests) {
     core.joins.remove(request.requestId);
     if (request.kind === "join") await useInvite(core, request);
@@ -195,7 +195,7 @@ function newRequest(
   { core, agent: { agentId, account } }: AgentAsker,
   channelId: ChannelId,
   ttlMs: number,
-): Pick<PendingRequest, "requestId" | "channelId" | "agentId" | "account" | "expiresAtMs"> {
+): Pick<PendingJoin, "requestId" | "channelId" | "agentId" | "account" | "expiresAtMs"> {
   const { joinRequestsPerAgent, joinRequestsPerAccount, joinRequestsInAll } = core.config;
   if (core.joins.countOfAgent(agentId) >= joinRequestsPerAgent) {
     throw new Refusal("rate_limited", "This agent has too many join requests open; wait for their answers");
@@ -216,15 +216,15 @@ function newRequest(
 /** Unless the new request takes the place of one that waits with them. */
 function refuseCrowd(
   { config }: CoreParts,
-  waiting: readonly PendingRequest[],
-  open: PendingRequest | undefined,
+  waiting: readonly PendingJoin[],
+  open: PendingJoin | undefined,
 ): void {
   if (waiting.length < config.joinRequestsPerInviter || waiting.some((request) => request === open)) return;
   const retryAfterMs = 10_000;
   throw new Refusal("rate_limited", "Too many others wait for the same answer; try again later", { retryAfterMs });
 }
 
-function hold(core: CoreParts, request: PendingRequest): void {
+function hold(core: CoreParts, request: PendingJoin): void {
   const cancel = core.deps.after(request.expiresAtMs - core.deps.nowMs(), () => {
     reject(core, request, "join_timeout", "Nobody answered in time; is the inviter running?");
   });
@@ -233,7 +233,7 @@ function hold(core: CoreParts, request: PendingRequest): void {
 
 function reject(
   core: CoreParts,
-  { requestId, channelId, agentId }: PendingRequest,
+  { requestId, channelId, agentId }: PendingJoin,
   code: string,
   message: string,
 ): void {

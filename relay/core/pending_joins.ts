@@ -34,10 +34,10 @@ export interface RejoinRequest extends Pending {
   readonly epoch: number;
 }
 
-export type PendingRequest = JoinRequest | RejoinRequest;
+export type PendingJoin = JoinRequest | RejoinRequest;
 
-export class JoinRequests {
-  readonly #byId = new Map<JoinRequestId, { readonly request: PendingRequest; readonly cancel: () => void }>();
+export class PendingJoins {
+  readonly #byId = new Map<JoinRequestId, { readonly request: PendingJoin; readonly cancel: () => void }>();
   readonly #byAgent = new Map<AgentId, Set<JoinRequestId>>();
   readonly #byAccount = new Map<AccountId, Set<JoinRequestId>>();
   readonly #byInviter = new Map<AgentId, Set<JoinRequestId>>();
@@ -48,7 +48,7 @@ export class JoinRequests {
   }
 
   /** `cancel` stops the timer that ends the request. */
-  add(request: PendingRequest, cancel: () => void): void {
+  add(request: PendingJoin, cancel: () => void): void {
     this.#byId.set(request.requestId, { request, cancel });
     index(this.#byAgent, request.agentId, request.requestId);
     index(this.#byAccount, request.account, request.requestId);
@@ -56,11 +56,11 @@ export class JoinRequests {
     if (request.kind === "join") index(this.#byInviter, request.inviter, request.requestId);
   }
 
-  find(requestId: JoinRequestId): PendingRequest | undefined {
+  find(requestId: JoinRequestId): PendingJoin | undefined {
     return this.#byId.get(requestId)?.request;
   }
 
-  remove(requestId: JoinRequestId): PendingRequest | undefined {
+  remove(requestId: JoinRequestId): PendingJoin | undefined {
     const held = this.#byId.get(requestId);
     if (held === undefined) return undefined;
     const { request, cancel } = held;
@@ -79,7 +79,7 @@ export class JoinRequests {
   }
 
   /** The same agent's open request for a channel: a new one takes its place unless it is the same. */
-  ofAgent(agentId: AgentId, channelId: ChannelId): PendingRequest | undefined {
+  ofAgent(agentId: AgentId, channelId: ChannelId): PendingJoin | undefined {
     return this.#list(this.#byAgent.get(agentId)).find((request) => request.channelId === channelId);
   }
 
@@ -91,20 +91,20 @@ export class JoinRequests {
     return this.#byAccount.get(account)?.size ?? 0;
   }
 
-  ofInviter(inviter: AgentId): PendingRequest[] {
+  ofInviter(inviter: AgentId): PendingJoin[] {
     return this.#list(this.#byInviter.get(inviter));
   }
 
-  ofChannel(channelId: ChannelId): PendingRequest[] {
+  ofChannel(channelId: ChannelId): PendingJoin[] {
     return this.#list(this.#byChannel.get(channelId));
   }
 
-  #list(ids: ReadonlySet<JoinRequestId> | undefined): PendingRequest[] {
+  #list(ids: ReadonlySet<JoinRequestId> | undefined): PendingJoin[] {
     return [...ids ?? []].flatMap((id) => this.find(id) ?? []);
   }
 }
 
-export function isSameKeyPackage(request: PendingRequest, keyPackage: Uint8Array): boolean {
+export function isSameKeyPackage(request: PendingJoin, keyPackage: Uint8Array): boolean {
   return equalBytes(request.keyPackage, keyPackage);
 }
 

@@ -5,7 +5,7 @@ import { Channel, type ChannelHost } from "./channel.ts";
 /** Not dropped before this long after its last use: whoever holds it may be waiting for the engine. */
 const restMs = 60_000;
 
-export class Channels {
+export class LoadedChannels {
   readonly #host: ChannelHost;
   readonly #loaded = new Map<ChannelId, Channel>();
   readonly #loading = new Map<ChannelId, Promise<Channel | undefined>>();
