@@ -4,7 +4,7 @@
  */
 import type { ChannelManager, ConnectOptions, StaticClient } from "../sdk/mod.ts";
 import type { Context, FlagSpec } from "./command.ts";
-import { keyAdvice } from "./service/api_client.ts";
+import { keyAdvice } from "./service/api.ts";
 import { reasonOf } from "./service/credentials.ts";
 import { badInput, Failure } from "./failure.ts";
 import { readSettings, requireKey, requireRelay } from "./service/settings.ts";

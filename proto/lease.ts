@@ -3,13 +3,19 @@
  * monthly messages in advance, so that a send costs no round trip, and reports what it consumed. Every number in a report
  * counts from the start of the lease, so a report sent twice, or late, never counts twice.
  *
- * - `POST /internal/v1/leases` (`leaseRequest` → `leaseResponse`): the same `nonce` gets the original answer. With nothing
- *   left the answer is 429 `quota_exceeded`. `messages: 0` asks for a lease that only carries byte counts.
- * - `POST /internal/v1/leases/reports` (`leaseReportBatch` → `leaseReportResults`): `close` ends a lease and returns what was
- *   not consumed. It is accepted after expiry too: that is how a relay that crashed gives back, from its own durable count.
- * - `GET /internal/v1/leases?relay_id=…` (→ `leaseList`): what the API believes this relay holds, for a restart.
+ * - `takeLease` (`POST`, `leaseRequest` → `leaseResponse`): the same `nonce` gets the original answer. With nothing left the
+ *   answer is 429 `quota_exceeded`. `messages: 0` asks for a lease that only carries byte counts.
+ * - `reportLeases` (`POST …/reports`, `leaseReportBatch` → `leaseReportResults`): `close` ends a lease and returns what was not
+ *   consumed. It is accepted after expiry too: that is how a relay that crashed gives back, from its own durable count.
+ * - `listLeases` (`GET …?relay_id=`, → `leaseList`): what the API believes this relay holds, for a restart.
  */
 import { z } from "zod";
+import { type ApiAccess, type ApiOutcome, callApi, UnusableAnswer } from "./http_call.ts";
+
+/** The API, with the credential that it shares with relays. */
+export interface LeaseAccess extends ApiAccess {
+  readonly relaySecret: string;
+}
 
 /** A relay stops using a lease this long before it expires, so that clocks may differ by as much. */
 export const leaseStopMarginMs = 30_000;
@@ -77,3 +83,36 @@ export type LeaseRequest = z.infer<typeof leaseRequest>;
 export type LeaseResponse = z.infer<typeof leaseResponse>;
 export type LeaseReportBatch = z.infer<typeof leaseReportBatch>;
 export type LeaseReportResults = z.infer<typeof leaseReportResults>;
+
+const path = "/internal/v1/leases";
+
+export function takeLease(api: LeaseAccess, request: LeaseRequest): Promise<ApiOutcome<LeaseResponse>> {
+  return callLeases(api, { method: "POST", path, body: request }, leaseResponse);
+}
+
+export function reportLeases(api: LeaseAccess, batch: LeaseReportBatch): Promise<ApiOutcome<LeaseReportResults>> {
+  return callLeases(api, { method: "POST", path: `${path}/reports`, body: batch }, leaseReportResults);
+}
+
+export function listLeases(api: LeaseAccess, relayId: string): Promise<ApiOutcome<z.infer<typeof leaseList>>> {
+  return callLeases(api, { method: "GET", path: `${path}?relay_id=${encodeURIComponent(relayId)}` }, leaseList);
+}
+
+interface LeaseCall {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body?: LeaseRequest | LeaseReportBatch;
+}
+
+function callLeases<Type extends z.ZodType>(
+  api: LeaseAccess,
+  call: LeaseCall,
+  type: Type,
+): Promise<ApiOutcome<z.infer<Type>>> {
+  const parse = (json: unknown): z.infer<Type> => {
+    const parsed = type.safeParse(json);
+    if (!parsed.success) throw new UnusableAnswer("an answer of another form");
+    return parsed.data;
+  };
+  return callApi(api, { ...call, credential: api.relaySecret, parse });
+}

@@ -44,6 +44,33 @@ export {
 export { equalBytes } from "./equal_bytes.ts";
 export { type ErrorClass, type ErrorCode, errorCodeOfClose, errorCodes, isErrorCode, WireError } from "./errors.ts";
 export {
+  createAccount,
+  createApiKey,
+  type CreatedAccount,
+  type CreatedKey,
+  createKeyByPassword,
+  createToken,
+  listApiKeys,
+  type ListedKey,
+  type Login,
+  readHealth,
+  readTokenClaims,
+  readTokenKeys,
+  readUsage,
+  revokeApiKey,
+  type TokenClaims,
+  type Usage,
+} from "./http_api.ts";
+export {
+  type ApiAccess,
+  type ApiOutcome,
+  type ApiRefusal,
+  type HttpFetch,
+  isLoopback,
+  parseApiUrl,
+  readBoundedText,
+} from "./http_call.ts";
+export {
   type AccountId,
   type AgentId,
   agentIdOf,

@@ -1,11 +1,11 @@
 /** Becoming somebody: `signup`, `login`, `logout`, `whoami`. */
-import { ApiClient } from "../service/api_client.ts";
+import { createAccount, createKeyByPassword } from "../../proto/mod.ts";
+import { issueToken, openApi } from "../service/api.ts";
 import type { Command, Context, FlagSpec } from "../command.ts";
 import { type Credentials, removeCredentials, writeCredentials } from "../service/credentials.ts";
 import { printable, table } from "../output.ts";
-import { ask, askEmail, askPassword, confirm } from "../prompt.ts";
+import { ask as askUser, askEmail, askPassword, confirm } from "../prompt.ts";
 import { checkKey, readSettings, requireKey, type Settings } from "../service/settings.ts";
-import { readClaims } from "../service/token_claims.ts";
 
 const email: FlagSpec = { name: "email", value: "ADDRESS", summary: "instead of being asked for it" };
 const password: FlagSpec = {
@@ -33,8 +33,8 @@ export const signup: Command = {
     const settings = await readSettings(context);
     await keepOrReplace(context, settings);
     const login = { email: await askEmail(context), password: await askPassword(context, { again: true }) };
-    const api = new ApiClient(platform, settings);
-    const { accountId, plan, key } = await output.progress("creating the account", api.signUp(login));
+    const created = openApi(platform, settings)((api) => createAccount(api, login));
+    const { accountId, plan, key } = await output.progress("creating the account", created);
     await save(context, settings, { api_key: key.apiKey, email: login.email });
     await output.result(
       {
@@ -75,16 +75,16 @@ export const login: Command = {
     const { given, platform, output } = context;
     const settings = await readSettings(context);
     await keepOrReplace(context, settings);
-    const api = new ApiClient(platform, settings);
+    const ask = openApi(platform, settings);
     if (given.has("with-key")) {
-      const apiKey = checkKey((await ask(context, "API key", { hidden: true })).trim());
-      await output.progress("checking the key", api.createToken(apiKey));
+      const apiKey = checkKey((await askUser(context, "API key", { hidden: true })).trim());
+      await output.progress("checking the key", issueToken(ask, apiKey));
       await save(context, settings, { api_key: apiKey });
       return await signedIn(context, { prefix: apiKey.slice(0, 16) });
     }
     const login = { email: await askEmail(context), password: await askPassword(context, { again: false }) };
     const name = given.value("name") ?? "cli";
-    const key = await output.progress("signing in", api.createKeyByPassword(login, name));
+    const key = await output.progress("signing in", ask((api) => createKeyByPassword(api, { ...login, name })));
     await save(context, settings, { api_key: key.apiKey, email: login.email });
     await signedIn(context, key);
   },
@@ -109,8 +109,8 @@ export const whoami: Command = {
     const { platform, output } = context;
     const settings = await readSettings(context);
     const apiKey = requireKey(settings);
-    const api = new ApiClient(platform, settings);
-    const claims = readClaims(await output.progress("asking the API", api.createToken(apiKey)));
+    const issued = issueToken(openApi(platform, settings), apiKey);
+    const { accountId, plan } = await output.progress("asking the API", issued);
     const from = settings.key?.from ?? "file";
     const address = from === "file" ? settings.saved.email : undefined;
     const source = from === "file"
@@ -120,8 +120,8 @@ export const whoami: Command = {
       : "--api-key";
     await output.result(
       {
-        account_id: claims.accountId,
-        plan: claims.plan,
+        account_id: accountId,
+        plan,
         ...(address !== undefined && { email: address }),
         key_prefix: apiKey.slice(0, 16),
         key_from: source,
@@ -129,9 +129,9 @@ export const whoami: Command = {
         ...(settings.relayUrl !== undefined && { relay_url: settings.relayUrl }),
       },
       table([
-        ["Account", claims.accountId],
+        ["Account", accountId],
         ...(address === undefined ? [] : [["E-mail", printable(address)]]),
-        ["Plan", claims.plan],
+        ["Plan", plan],
         ["Key", `${apiKey.slice(0, 16)}… from ${source}`],
         ["API", settings.apiUrl],
         ["Relay", settings.relayUrl ?? "not known; give --relay-url"],

@@ -1,7 +1,8 @@
 /** `demo`: two agents in one terminal, and beside what they see what the relay sees. */
 import type { Channel, ConnectOptions, Envelope, StaticClient } from "../../sdk/mod.ts";
 import { explained } from "../agent.ts";
-import { ApiClient } from "../service/api_client.ts";
+import { createAccount, isLoopback } from "../../proto/mod.ts";
+import { openApi } from "../service/api.ts";
 import { identityText, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
@@ -14,7 +15,6 @@ import { waitUntil } from "../waiting.ts";
 /** Together they fit a terminal of 80 columns. */
 const [leftWidth, rightWidth] = [44, 36];
 const arriveMs = 15_000;
-const loopback = /^http:\/\/(localhost|127\.|\[::1\])/;
 
 export const demo: Command = {
   path: "demo",
@@ -194,11 +194,11 @@ class Play {
 /** The user's own key, or that of an account made for this on a local stack. */
 async function keyFor(context: Context, settings: Settings): Promise<string> {
   const { platform, output } = context;
-  if (settings.key !== undefined || !loopback.test(settings.apiUrl)) return requireKey(settings);
+  if (settings.key !== undefined || !isLoopback(settings.apiUrl)) return requireKey(settings);
   const secret = encodeHex(platform.randomBytes(16));
   const email = `demo-${secret.slice(0, 8)}@example.org`;
-  const api = new ApiClient(platform, settings);
-  const { key } = await output.progress("making an account for the demo", api.signUp({ email, password: secret }));
+  const created = openApi(platform, settings)((api) => createAccount(api, { email, password: secret }));
+  const { key } = await output.progress("making an account for the demo", created);
   await output.note(`You are not signed in; account ${email} was made for this demo`);
   return key.apiKey;
 }

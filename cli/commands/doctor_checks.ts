@@ -1,6 +1,7 @@
 /** What `doctor` looks at, one after the other. Each check answers what it found and, if that is not well, what to do. */
 import { agentName } from "../agent.ts";
-import { ApiClient, describeNoAnswer } from "../service/api_client.ts";
+import { readHealth, readUsage } from "../../proto/mod.ts";
+import { describeNoAnswer, issueToken, openAccess, openApi } from "../service/api.ts";
 import type { Context } from "../command.ts";
 import { toFailure } from "../failure.ts";
 import { tcpAddressOf } from "../service/relay_address.ts";
@@ -8,7 +9,6 @@ import { reasonOf } from "../service/credentials.ts";
 import { requireKey, requireRelay, type Settings } from "../service/settings.ts";
 import { grouped } from "../texts/amounts.ts";
 import { span, utc } from "../texts/times.ts";
-import { readClaims } from "../service/token_claims.ts";
 
 export interface Finding {
   /** Skipped: it needs something that an earlier check found broken. */
@@ -82,18 +82,19 @@ async function checkCredentials({ platform }: Context, settings: Settings): Prom
 
 async function checkApi({ platform }: Context, settings: Settings): Promise<Finding> {
   const startMs = platform.nowMs();
-  await new ApiClient(platform, settings).checkHealth();
+  const status = await openApi(platform, settings)(readHealth);
+  if (status !== "ok") return fault(`${settings.apiUrl} says "${status}" of itself`, "Look at the API's log");
   return ok(`${settings.apiUrl} answers in ${platform.nowMs() - startMs} ms`);
 }
 
 async function checkKey({ platform }: Context, settings: Settings): Promise<Finding> {
-  const claims = readClaims(await new ApiClient(platform, settings).createToken(requireKey(settings)));
+  const claims = await issueToken(openApi(platform, settings), requireKey(settings));
   return ok(`accepted: account ${claims.accountId}, plan ${claims.plan}`);
 }
 
 /** Tokens and certificates are good for a time, so a clock that is far off makes them look expired or not yet valid. */
 async function checkClock({ platform }: Context, settings: Settings): Promise<Finding> {
-  const claims = readClaims(await new ApiClient(platform, settings).createToken(requireKey(settings)));
+  const claims = await issueToken(openApi(platform, settings), requireKey(settings));
   const offMs = platform.nowMs() - claims.issuedAtMs;
   const text = `${span(offMs)} ${offMs < 0 ? "behind" : "ahead of"} the API's`;
   const advice = "Set this machine's clock, for instance with timedatectl set-ntp true";
@@ -102,11 +103,12 @@ async function checkClock({ platform }: Context, settings: Settings): Promise<Fi
 }
 
 async function checkQuota({ platform }: Context, settings: Settings): Promise<Finding> {
-  const { messages, period } = await new ApiClient(platform, settings).readUsage(requireKey(settings));
+  const apiKey = requireKey(settings);
+  const { messages, period } = await openApi(platform, settings)((api) => readUsage(api, apiKey));
   const { used, limit } = messages;
   if (limit === null) return ok(`${grouped(used)} messages this month, no limit`);
   const text = `${grouped(used)} of ${grouped(limit)} messages used this month`;
-  const advice = `It resets ${utc(Date.parse(period.end))}; a larger plan resets it now`;
+  const advice = `It resets ${utc(period.endMs)}; a larger plan resets it now`;
   if (used >= limit) return fault(text, advice);
   return used >= limit * quotaWarn ? warning(text, advice) : ok(text);
 }
@@ -114,30 +116,30 @@ async function checkQuota({ platform }: Context, settings: Settings): Promise<Fi
 async function checkRelay({ platform }: Context, settings: Settings): Promise<Finding> {
   const { url, guessed } = tcpAddressOf(requireRelay(settings));
   const startMs = platform.nowMs();
-  try {
-    const { interrupted: signal } = platform;
-    const request = { method: "GET", caCerts: settings.caCerts, timeoutMs: relayTimeoutMs, signal } as const;
-    const { status, text } = await platform.request(`${url}/health`, request);
-    if (status === 200 && /"status"\s*:\s*"ok"/.test(text)) {
-      return ok(`${url} answers in ${platform.nowMs() - startMs} ms`);
-    }
+  const access = openAccess(platform, { url, caCerts: settings.caCerts, timeoutMs: relayTimeoutMs });
+  const answer = await readHealth(access);
+  if (answer.outcome === "done" && answer.value === "ok") {
+    return ok(`${url} answers in ${platform.nowMs() - startMs} ms`);
+  }
+  if (answer.outcome !== "unreachable") {
+    const status = answer.outcome === "done" ? 200 : answer.status;
     return fault(`${url} answered ${status}: it is not a relay, or not well`, "Check --relay-url or STATIC_RELAY_URL");
-  } catch (error) {
-    platform.interrupted.throwIfAborted();
-    const why = describeNoAnswer(error, relayTimeoutMs);
-    const code = error instanceof Error ? String(Reflect.get(error, "code")) : "";
-    if (/CERT|SIGNATURE/.test(code)) return fault(`${url} shows a certificate that is not believed`, "See below");
-    if (guessed) {
-      return warning(
-        `only its QUIC port is named, and ${url} does not answer: ${why}`,
-        "For agents without QUIC, name its TCP port too: --relay-url quic://host:port,https://host:port",
-      );
-    }
-    return fault(
-      `${url} does not answer: ${why}`,
-      "Is it running ({start})? If it is elsewhere: --relay-url, or STATIC_RELAY_URL",
+  }
+  platform.interrupted.throwIfAborted();
+  const { cause } = answer;
+  const code = cause instanceof Error ? String(Reflect.get(cause, "code")) : "";
+  if (/CERT|SIGNATURE/.test(code)) return fault(`${url} shows a certificate that is not believed`, "See below");
+  const why = describeNoAnswer(cause, relayTimeoutMs);
+  if (guessed) {
+    return warning(
+      `only its QUIC port is named, and ${url} does not answer: ${why}`,
+      "For agents without QUIC, name its TCP port too: --relay-url quic://host:port,https://host:port",
     );
   }
+  return fault(
+    `${url} does not answer: ${why}`,
+    "Is it running ({start})? If it is elsewhere: --relay-url, or STATIC_RELAY_URL",
+  );
 }
 
 async function checkCertificate({ platform }: Context, settings: Settings): Promise<Finding> {

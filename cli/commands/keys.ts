@@ -1,24 +1,25 @@
 /** API keys: `keys create`, `keys list`, `keys revoke`, `keys rotate`. */
-import { ApiClient, type ListedKey } from "../service/api_client.ts";
+import { createApiKey, listApiKeys, type ListedKey, revokeApiKey } from "../../proto/mod.ts";
+import { type AskApi, openApi } from "../service/api.ts";
 import type { Command, Context } from "../command.ts";
 import { writeCredentials } from "../service/credentials.ts";
 import { badInput, Failure } from "../failure.ts";
 import { printable, table } from "../output.ts";
 import { confirm } from "../prompt.ts";
 import { readSettings, requireKey, type Settings } from "../service/settings.ts";
-import { ago } from "../texts/times.ts";
+import { ago, isoTime } from "../texts/times.ts";
 
 const prefixLength = 16;
 
 interface Caller {
-  readonly api: ApiClient;
+  readonly ask: AskApi;
   readonly apiKey: string;
   readonly settings: Settings;
 }
 
 async function callerOf(context: Context): Promise<Caller> {
   const settings = await readSettings(context);
-  return { api: new ApiClient(context.platform, settings), apiKey: requireKey(settings), settings };
+  return { ask: openApi(context.platform, settings), apiKey: requireKey(settings), settings };
 }
 
 export const createKey: Command = {
@@ -32,8 +33,11 @@ export const createKey: Command = {
   ],
   run: async (context) => {
     const { given, output } = context;
-    const { api, apiKey } = await callerOf(context);
-    const key = await output.progress("creating the key", api.createKey(apiKey, given.value("name")));
+    const { ask, apiKey } = await callerOf(context);
+    const key = await output.progress(
+      "creating the key",
+      ask((api) => createApiKey(api, { apiKey, name: given.value("name") })),
+    );
     await output.note(`Key "${printable(key.name)}" (${key.id}) is shown this one time:`);
     await output.result({ id: key.id, key_prefix: key.prefix, name: key.name, key: key.apiKey }, [key.apiKey]);
   },
@@ -45,16 +49,16 @@ export const listKeys: Command = {
   examples: [{ command: "keys list", what: "* marks the key that this CLI uses" }],
   run: async (context) => {
     const { platform, output } = context;
-    const { api, apiKey } = await callerOf(context);
-    const keys = await output.progress("asking the API", api.listKeys(apiKey));
+    const { ask, apiKey } = await callerOf(context);
+    const keys = await output.progress("asking the API", ask((api) => listApiKeys(api, apiKey)));
     const current = (key: ListedKey): boolean => key.prefix === apiKey.slice(0, prefixLength);
-    const now = platform.nowMs();
+    const nowMs = platform.nowMs();
     const value = keys.map((key) => ({
       id: key.id,
       key_prefix: key.prefix,
       name: key.name,
-      last_used_at: key.lastUsedAt ?? null,
-      created_at: key.createdAt,
+      last_used_at: key.lastUsedAtMs === undefined ? null : isoTime(key.lastUsedAtMs),
+      created_at: isoTime(key.createdAtMs),
       current: current(key),
     }));
     await output.result({ keys: value }, [
@@ -64,8 +68,8 @@ export const listKeys: Command = {
           current(key) ? output.paint("green", "*") : "",
           key.prefix,
           printable(key.name),
-          ago(key.createdAt, now),
-          key.lastUsedAt === undefined ? "never" : ago(key.lastUsedAt, now),
+          ago(key.createdAtMs, nowMs),
+          key.lastUsedAtMs === undefined ? "never" : ago(key.lastUsedAtMs, nowMs),
           key.id,
         ]),
       ]),
@@ -81,12 +85,12 @@ export const revokeKey: Command = {
   examples: [{ command: "keys revoke ci", what: "by its name, if only one has it" }],
   run: async (context) => {
     const { given, platform, output } = context;
-    const { api, apiKey, settings } = await callerOf(context);
-    const keys = await output.progress("asking the API", api.listKeys(apiKey));
+    const { ask, apiKey, settings } = await callerOf(context);
+    const keys = await output.progress("asking the API", ask((api) => listApiKeys(api, apiKey)));
     const key = findKey(keys, given.value("KEY") ?? "");
     const isOwn = key.prefix === apiKey.slice(0, prefixLength);
     if (isOwn) await confirm(context, `${key.prefix}… is the key that this CLI uses. Revoke it?`);
-    await output.progress("revoking the key", api.revokeKey(apiKey, key.id));
+    await output.progress("revoking the key", ask((api) => revokeApiKey(api, { apiKey, id: key.id })));
     if (isOwn && settings.key?.from === "file") {
       const { api_key: _, ...rest } = settings.saved;
       await writeCredentials(platform, rest);
@@ -106,22 +110,24 @@ export const rotateKey: Command = {
   examples: [{ command: "keys rotate", what: "" }],
   run: async (context) => {
     const { given, platform, output } = context;
-    const { api, apiKey, settings } = await callerOf(context);
+    const { ask, apiKey, settings } = await callerOf(context);
     if (settings.key?.from !== "file") {
       const advice = "Use {} keys create, put the new key where the old one is, then {} keys revoke";
       throw badInput("The key does not come from the saved credentials, so there is nothing to update", advice);
     }
-    const keys = await output.progress("asking the API", api.listKeys(apiKey));
+    const keys = await output.progress("asking the API", ask((api) => listApiKeys(api, apiKey)));
     const old = findKey(keys, apiKey.slice(0, prefixLength));
-    const created = await output.progress("creating the key", api.createKey(apiKey, given.value("name") ?? old.name));
+    const name = given.value("name") ?? old.name;
+    const created = await output.progress("creating the key", ask((api) => createApiKey(api, { apiKey, name })));
     try {
       await writeCredentials(platform, { ...settings.saved, api_key: created.apiKey });
     } catch (error) {
       // Nobody has the new key, so it must not stay.
-      await api.revokeKey(apiKey, created.id);
+      await ask((api) => revokeApiKey(api, { apiKey, id: created.id }));
       throw error;
     }
-    await output.progress("revoking the old key", api.revokeKey(created.apiKey, old.id)).catch((cause) => {
+    const revoked = ask((api) => revokeApiKey(api, { apiKey: created.apiKey, id: old.id }));
+    await output.progress("revoking the old key", revoked).catch((cause) => {
       throw new Failure(
         "connection_error",
         `The new key is saved, but the old one (${old.prefix}…) is not revoked yet`,

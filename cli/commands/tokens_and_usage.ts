@@ -1,11 +1,11 @@
 /** `token` for the relay, and `usage` against the plan. */
-import { ApiClient, type Usage } from "../service/api_client.ts";
+import { readUsage, type Usage } from "../../proto/mod.ts";
+import { issueToken, openApi } from "../service/api.ts";
 import type { Command } from "../command.ts";
 import { type Output, table } from "../output.ts";
 import { readSettings, requireKey } from "../service/settings.ts";
 import { byteSize, grouped } from "../texts/amounts.ts";
-import { span, utc } from "../texts/times.ts";
-import { readClaims } from "../service/token_claims.ts";
+import { isoTime, span, utc } from "../texts/times.ts";
 
 const barWidth = 30;
 /** From here on the bar warns. */
@@ -22,11 +22,9 @@ export const token: Command = {
   run: async (context) => {
     const { platform, output } = context;
     const settings = await readSettings(context);
-    const api = new ApiClient(platform, settings);
-    const text = await output.progress("asking the API", api.createToken(requireKey(settings)));
-    const { accountId, plan, expiresAtMs } = readClaims(text);
-    const expires = new Date(expiresAtMs).toISOString();
-    await output.result({ token: text, account_id: accountId, plan, expires_at: expires }, [text]);
+    const issued = issueToken(openApi(platform, settings), requireKey(settings));
+    const { token, accountId, plan, expiresAtMs } = await output.progress("asking the API", issued);
+    await output.result({ token, account_id: accountId, plan, expires_at: isoTime(expiresAtMs) }, [token]);
     if (platform.stdout.isTerminal) await output.note(`Good until ${utc(expiresAtMs)}; whoever has it can use it`);
   },
 };
@@ -38,15 +36,16 @@ export const usage: Command = {
   run: async (context) => {
     const { platform, output } = context;
     const settings = await readSettings(context);
-    const api = new ApiClient(platform, settings);
-    const read = await output.progress("asking the API", api.readUsage(requireKey(settings)));
-    await output.result({ ...read }, usageLines(read, output, platform.nowMs()));
+    const apiKey = requireKey(settings);
+    const ask = openApi(platform, settings);
+    const read = await output.progress("asking the API", ask((api) => readUsage(api, apiKey)));
+    const period = { start: isoTime(read.period.startMs), end: isoTime(read.period.endMs) };
+    await output.result({ ...read, period }, usageLines(read, output, platform.nowMs()));
   },
 };
 
 function usageLines({ plan, period, messages, bytes }: Usage, output: Output, nowMs: number): string[] {
   const { used, limit, remaining } = messages;
-  const endMs = Date.parse(period.end);
   const amount = limit === null
     ? `${grouped(used)}, no limit`
     : `${grouped(used)} of ${grouped(limit)}, ${grouped(remaining ?? 0)} left`;
@@ -60,7 +59,7 @@ function usageLines({ plan, period, messages, bytes }: Usage, output: Output, no
     ...table([
       ["Messages", amount],
       ["Plan", plan],
-      ["Resets", `${utc(endMs)}, in ${span(endMs - nowMs)}`],
+      ["Resets", `${utc(period.endMs)}, in ${span(period.endMs - nowMs)}`],
       ["Bytes", parts.join(", ")],
     ]),
   ];

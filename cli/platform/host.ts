@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import process from "node:process";
 import { exitCodes } from "../exit_codes.ts";
 import { files, findFolders } from "./files.ts";
-import { inspectCertificate, request } from "./http.ts";
+import { inspectCertificate, openHttp } from "./http.ts";
 import { openInput } from "./input.ts";
 import type { Platform, Sink } from "./platform.ts";
 
@@ -28,7 +28,8 @@ export function openHost(): Host {
     interrupted: interruption.signal,
     folders: findFolders(variable),
     files,
-    request,
+    openHttp,
+    deadline: (ms) => AbortSignal.timeout(ms),
     inspectCertificate,
     nowMs: Date.now,
     every: (ms, run) => {

@@ -2,42 +2,41 @@
 import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request as tlsRequest, type RequestOptions } from "node:https";
 import { isIP } from "node:net";
+import { Readable } from "node:stream";
 import { connect, rootCertificates } from "node:tls";
-import type { HttpAnswer, HttpRequest, SeenCertificate } from "./platform.ts";
+import type { HttpFetch } from "../../proto/mod.ts";
+import type { SeenCertificate } from "./platform.ts";
 
-/** The largest answer of the API lists a hundred keys. */
-const maxAnswerBytes = 1024 * 1024;
 const inspectTimeoutMs = 5_000;
 
-/** Redirects are not followed: they would carry a key to an address that nobody gave. */
-export function request(url: string, { method, headers = {}, body, ...more }: HttpRequest): Promise<HttpAnswer> {
-  const { caCerts, timeoutMs, signal } = more;
-  const length = body === undefined ? {} : { "content-length": String(new TextEncoder().encode(body).length) };
-  const options: RequestOptions = {
-    method,
-    headers: { ...headers, ...length },
-    agent: false,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+export function openHttp(caCerts: readonly string[]): HttpFetch {
+  return (url, { method, headers, body, signal }) => {
+    const sent = typeof body === "string" ? new TextEncoder().encode(body) : undefined;
+    const options: RequestOptions = {
+      ...(method !== undefined && { method }),
+      headers: {
+        ...Object.fromEntries(new Headers(headers)),
+        ...(sent !== undefined && { "content-length": String(sent.length) }),
+      },
+      agent: false,
+      ...(signal && { signal }),
+    };
+    return new Promise((resolve, reject) => {
+      const receive = (answer: IncomingMessage): void => resolve(responseOf(answer));
+      const call = url.startsWith("https:")
+        ? tlsRequest(url, { ...options, minVersion: "TLSv1.3", ...trusting(caCerts) }, receive)
+        : plainRequest(url, options, receive);
+      call.once("error", reject);
+      call.end(sent);
+    });
   };
-  return new Promise((resolve, reject) => {
-    const receive = (answer: IncomingMessage): void => void readAnswer(answer).then(resolve, reject);
-    const call = url.startsWith("https:")
-      ? tlsRequest(url, { ...options, minVersion: "TLSv1.3", ...trusting(caCerts) }, receive)
-      : plainRequest(url, options, receive);
-    call.once("error", reject);
-    call.end(body);
-  });
 }
 
-async function readAnswer(answer: IncomingMessage): Promise<HttpAnswer> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of answer) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > maxAnswerBytes) throw new RangeError("The answer is too long to be one of the service");
-  }
-  const fields = Object.entries(answer.headers).map(([name, value]) => [name, String(value)]);
-  return { status: answer.statusCode ?? 0, headers: Object.fromEntries(fields), text };
+function responseOf(answer: IncomingMessage): Awaited<ReturnType<HttpFetch>> {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(answer.headers)) headers.set(name, String(value));
+  const body = Readable.toWeb(answer) as ReadableStream<Uint8Array<ArrayBuffer>>; // cast: Node's own type for the same stream
+  return { status: answer.statusCode ?? 0, headers, body };
 }
 
 /** Nothing is sent: what is wrong with the certificate is what the user wants to know. */

@@ -2,6 +2,7 @@
  * Everything that the CLI needs from the machine. `host.ts` is the one implementation: it is written on `node:` modules, which
  * Node and Deno both have; tests bring their own terminal, folders and environment.
  */
+import type { HttpFetch } from "../../proto/mod.ts";
 
 export interface Platform {
   /** How the user started this program, for commands that are shown to be copied. */
@@ -15,7 +16,10 @@ export interface Platform {
   readonly interrupted: AbortSignal;
   readonly folders: Folders;
   readonly files: Files;
-  request(url: string, request: HttpRequest): Promise<HttpAnswer>;
+  /** `fetch` that trusts these certificates, in PEM form, beyond the runtime's own. Redirects are not followed. */
+  openHttp(caCerts: readonly string[]): HttpFetch;
+  /** A deadline that starts now. */
+  deadline(ms: number): AbortSignal;
   /** Looks at the certificate behind an address without believing it. */
   inspectCertificate(target: { readonly host: string; readonly port: number }, caCerts: readonly string[]): Promise<
     SeenCertificate
@@ -70,22 +74,6 @@ export interface Files {
   makeTemporaryFolder(): Promise<string>;
   absolute(path: string): string;
   join(...parts: readonly string[]): string;
-}
-
-export interface HttpRequest {
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-  /** Certificates in PEM form to believe beyond the runtime's own. */
-  readonly caCerts: readonly string[];
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
 }
 
 export interface SeenCertificate {

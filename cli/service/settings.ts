@@ -1,5 +1,5 @@
 /** Which service, with which key: what stands on the command line, then the environment, then the file, then a local stack. */
-import { parseApiKey } from "../../proto/mod.ts";
+import { isLoopback, parseApiKey, parseApiUrl } from "../../proto/mod.ts";
 import type { Context } from "../command.ts";
 import { type Credentials, readCredentials, reasonOf } from "./credentials.ts";
 import { badInput, Failure } from "../failure.ts";
@@ -21,13 +21,12 @@ export interface SettingsKey {
 }
 
 const [localApi, localRelay] = ["http://127.0.0.1:8080", "quic://localhost:4433"];
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 export async function readSettings({ given, platform }: Pick<Context, "given" | "platform">): Promise<Settings> {
   const saved = await readCredentials(platform);
   const wanted = given.value("api-url") ?? platform.variable("STATIC_API_URL");
-  const apiUrl = parseApiUrl(wanted ?? saved.api_url ?? localApi);
-  const isLocal = loopback.test(new URL(apiUrl).hostname);
+  const apiUrl = requireApiUrl(wanted ?? saved.api_url ?? localApi);
+  const isLocal = isLoopback(apiUrl);
   const relayUrl = given.value("relay-url") ?? platform.variable("STATIC_RELAY_URL") ?? saved.relay_url ??
     (isLocal ? localRelay : undefined);
   const caFile = given.value("ca-file") ?? platform.variable("STATIC_CA_FILE") ?? saved.ca_file ??
@@ -77,16 +76,14 @@ function findKey({ given, platform, saved, apiUrl }: KeySources): SettingsKey | 
   const inEnvironment = platform.variable("STATIC_API_KEY");
   if (inEnvironment !== undefined) return { apiKey: inEnvironment, from: "environment" };
   // A saved key belongs to the saved address and is sent to no other.
-  const isForThis = saved.api_url === undefined || parseApiUrl(saved.api_url) === apiUrl;
+  const isForThis = saved.api_url === undefined || requireApiUrl(saved.api_url) === apiUrl;
   return saved.api_key === undefined || !isForThis ? undefined : { apiKey: saved.api_key, from: "file" };
 }
 
 /** A password or key must not travel in clear, except to a service on this machine. */
-function parseApiUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === "https:" || (url?.protocol === "http:" && loopback.test(url.hostname))) {
-    return url.href.replace(/\/+$/, "");
-  }
+function requireApiUrl(text: string): string {
+  const url = parseApiUrl(text);
+  if (url !== undefined) return url;
   throw badInput(
     `"${text}" cannot be the API's address`,
     "Give https://host (http:// only for a service on this machine)",

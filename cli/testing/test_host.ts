@@ -1,6 +1,6 @@
 /** A machine for tests: real files in a folder of its own, real network, and a terminal or pipes that the test holds. */
 import { files } from "../platform/files.ts";
-import { inspectCertificate, request } from "../platform/http.ts";
+import { inspectCertificate, openHttp } from "../platform/http.ts";
 import type { Platform, Sink } from "../platform/platform.ts";
 import { run } from "../run.ts";
 
@@ -48,7 +48,8 @@ export function startCli(argv: readonly string[], options: TestHostOptions): Run
       current: folder,
     },
     files,
-    request,
+    openHttp,
+    deadline: (ms) => AbortSignal.timeout(ms),
     inspectCertificate,
     nowMs: options.nowMs ?? Date.now,
     every: (ms, act) => {

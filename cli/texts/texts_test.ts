@@ -59,7 +59,7 @@ Deno.test("nearest() finds what was meant and does not guess wildly", () => {
 
 Deno.test("times are said as people say them", () => {
   assertEquals([span(1_000), span(90 * 60_000), span(3 * 86_400_000)], ["1 second", "2 hours", "3 days"]);
-  assertEquals(ago("2026-11-15T00:00:00.000Z", Date.parse("2026-11-15T00:05:00.000Z")), "5 minutes ago");
+  assertEquals(ago(Date.parse("2026-11-15T00:00:00.000Z"), Date.parse("2026-11-15T00:05:00.000Z")), "5 minutes ago");
   assertEquals(utc(Date.parse("2026-12-01T00:00:00.000Z")), "2026-12-01 00:00 UTC");
 });
 

@@ -9,14 +9,19 @@ export function span(ms: number): string {
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
-export function ago(iso: string, nowMs: number): string {
-  const ms = nowMs - Date.parse(iso);
+export function ago(timeMs: number, nowMs: number): string {
+  const ms = nowMs - timeMs;
   return ms < 1000 ? "just now" : `${span(ms)} ago`;
+}
+
+/** "2026-12-01T00:00:00.000Z", as the API writes it. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 /** "2026-12-01 00:00 UTC". */
 export function utc(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  return `${isoTime(ms).slice(0, 16).replace("T", " ")} UTC`;
 }
 
 /** "12:03:04", where the user is. */

@@ -18,8 +18,8 @@ export class KeysUnavailable extends Error {
 }
 
 export interface TokenKeysDeps {
-  /** The text of the API's JWK set; rejects when it cannot be had. */
-  readonly fetchKeySet: () => Promise<string>;
+  /** The API's JWK set, as it came; rejects when it cannot be had. */
+  readonly fetchKeySet: () => Promise<unknown>;
   readonly nowMs: () => number;
   /** A refresh has failed; the keys at hand stay in use. */
   readonly onFailedRefresh: (error: unknown) => void;
@@ -91,9 +91,9 @@ export function createTokenKeys({ fetchKeySet, nowMs, onFailedRefresh }: TokenKe
 }
 
 /** Keys of other kinds are none of ours; a set that is not a set is a fault of the API. */
-async function parseKeySet(text: string): Promise<ReadonlyMap<string, CryptoKey>> {
+async function parseKeySet(json: unknown): Promise<ReadonlyMap<string, CryptoKey>> {
   const keys = new Map<string, CryptoKey>();
-  for (const candidate of keySet.parse(JSON.parse(text)).keys) {
+  for (const candidate of keySet.parse(json).keys) {
     const { data: jwk } = ed25519Key.safeParse(candidate);
     if (jwk === undefined) continue;
     const key = await importJWK({ kty: jwk.kty, crv: jwk.crv, x: jwk.x }, "EdDSA");

@@ -30,7 +30,7 @@ async function world(): Promise<World> {
     fetchKeySet: () => {
       api.asked++;
       if (api.away) return Promise.reject(new TypeError("connection refused"));
-      return Promise.resolve(JSON.stringify({ keys: [...api.published.values()] }));
+      return Promise.resolve({ keys: [...api.published.values()] });
     },
     nowMs: () => clock.nowMs,
     onFailedRefresh: (error) => failures.push(error),
@@ -216,9 +216,9 @@ Deno.test("on a busy relay nobody waits for the keys: they are fetched anew whil
 
 Deno.test("what is no key set is a fault of the API, and keys of other kinds are passed over", async () => {
   const clock = { nowMs: startMs };
-  for (const text of ["<html>", "[]", '{"keys":{}}', JSON.stringify({ keys: Array(65).fill({}) })]) {
+  for (const answer of [undefined, "<html>", [], { keys: {} }, { keys: Array(65).fill({}) }]) {
     const keys = createTokenKeys({
-      fetchKeySet: () => Promise.resolve(text),
+      fetchKeySet: () => Promise.resolve(answer),
       nowMs: () => clock.nowMs,
       onFailedRefresh: () => {},
     });

@@ -3,12 +3,11 @@
  * a token lasts is taken from the token itself (exp - iat) and counted from the moment it was received, so a wrong local
  * clock does not matter; and an API that is down does not matter while a token is still good.
  */
-import { limits } from "../../proto/mod.ts";
+import { limits, parseApiUrl, readTokenClaims } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createError, StaticError } from "../base/errors.ts";
 import { SharedWork } from "./shared_work.ts";
-import { lifetimeMsOf } from "./jwt.ts";
-import { type ExchangeDeps, exchangeKey, parseApiUrl } from "./token_exchange.ts";
+import { type ExchangeDeps, exchangeKey } from "./token_exchange.ts";
 
 export interface TokenSource {
   /**
@@ -33,6 +32,8 @@ export interface TokenOptions {
 
 /** With less than this left, a new token is had if possible. */
 const comfortMs = 60_000;
+/** What the API issues, and what is assumed of a token that cannot be read. */
+const usualLifetimeMs = 60 * 60 * 1000;
 /** For the function that a user gave as `token`: one that never answers must not keep the agent offline for ever. */
 const askMs = 30_000;
 
@@ -47,6 +48,10 @@ export function createTokenSource(options: TokenOptions, deps: ExchangeDeps): To
     throw createError("invalid_request", "Cannot use apiKey without apiUrl: give the address of the API");
   }
   const url = parseApiUrl(apiUrl);
+  if (url === undefined) {
+    const text = "Cannot use apiUrl: give https://host (http:// only for a service on this machine)";
+    throw createError("invalid_request", text);
+  }
   return cached((signal) => exchangeKey(apiKey, url, deps, signal), deps.nowMs);
 }
 
@@ -112,6 +117,12 @@ async function askUser(
     cancel();
     signal.removeEventListener("abort", abort);
   }
+}
+
+/** How long a token lasts that was issued just now, by the clock of its issuer. */
+function lifetimeMsOf(token: string, nowMs: number): number {
+  const { issuedAtMs = nowMs, expiresAtMs } = readTokenClaims(token);
+  return expiresAtMs === undefined ? usualLifetimeMs : expiresAtMs - issuedAtMs;
 }
 
 /** What goes into the handshake must fit into it. */

@@ -2,8 +2,8 @@
  * Cells over `CellUp` and `CellDown`, for runtimes whose only network is `fetch`: each cell up is a call of its own, and one
  * call streams the cells down. A secret link id, made here, ties them together. Connect protocol, binary: sizes stay fixed.
  */
+import { readBoundedText } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
-import { readBoundedText } from "./bounded_text.ts";
 import { streamEndOf } from "./connect_error.ts";
 import {
   concat,

@@ -1,0 +1,211 @@
+/**
+ * The HTTP API, one function per operation, for the CLI, the relay and the SDK. Functions and not a class, so that a browser's
+ * bundle holds only those that it calls. The calls about leases are in `lease.ts`, because their schemas need zod.
+ */
+import { decodeBase64url } from "./base64url.ts";
+import { type ApiAccess, type ApiOutcome, callApi, fieldOf, UnusableAnswer } from "./http_call.ts";
+
+export interface Login {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** A key at the moment of its creation, the only one at which it can be seen. */
+export interface CreatedKey {
+  readonly id: string;
+  readonly prefix: string;
+  readonly name: string;
+  readonly apiKey: string;
+}
+
+export interface CreatedAccount {
+  readonly accountId: string;
+  readonly plan: string;
+  readonly key: CreatedKey;
+}
+
+export interface ListedKey {
+  readonly id: string;
+  readonly prefix: string;
+  readonly name: string;
+  /** Undefined when it was never used. */
+  readonly lastUsedAtMs: number | undefined;
+  readonly createdAtMs: number;
+}
+
+export interface Usage {
+  readonly plan: string;
+  readonly period: { readonly startMs: number; readonly endMs: number };
+  /** Null: without a limit. */
+  readonly messages: { readonly used: number; readonly limit: number | null; readonly remaining: number | null };
+  readonly bytes: { readonly payload: number; readonly padding: number; readonly cover: number };
+}
+
+/** What a token says about itself; nothing of it is verified. */
+export interface TokenClaims {
+  readonly accountId: string | undefined;
+  readonly plan: string | undefined;
+  readonly issuedAtMs: number | undefined;
+  readonly expiresAtMs: number | undefined;
+}
+
+/** A token with its JSON, or an error body. */
+const maxTokenAnswerLength = 32 * 1024;
+
+/** `POST /v1/accounts`: an account and its first key. */
+export function createAccount(api: ApiAccess, { email, password }: Login): Promise<ApiOutcome<CreatedAccount>> {
+  return callApi(api, {
+    method: "POST",
+    path: "/v1/accounts",
+    body: { email, password },
+    secrets: [password],
+    parse: (json) => ({
+      accountId: textOf(json, "id"),
+      plan: textOf(json, "plan"),
+      key: keyOf(fieldOf(json, "key"), textOf(json, "api_key")),
+    }),
+  });
+}
+
+/** `POST /v1/accounts/keys`: the way back in without a key. */
+export function createKeyByPassword(
+  api: ApiAccess,
+  { email, password, name }: Login & { readonly name: string },
+): Promise<ApiOutcome<CreatedKey>> {
+  return callApi(api, {
+    method: "POST",
+    path: "/v1/accounts/keys",
+    body: { email, password, name },
+    secrets: [password],
+    parse: (json) => keyOf(json, textOf(json, "api_key")),
+  });
+}
+
+/** `POST /v1/keys`. */
+export function createApiKey(
+  api: ApiAccess,
+  { apiKey, name }: { readonly apiKey: string; readonly name?: string | undefined },
+): Promise<ApiOutcome<CreatedKey>> {
+  return callApi(api, {
+    method: "POST",
+    path: "/v1/keys",
+    credential: apiKey,
+    body: { name },
+    parse: (json) => keyOf(json, textOf(json, "key")),
+  });
+}
+
+/** `GET /v1/keys`: the active keys, newest first. */
+export function listApiKeys(api: ApiAccess, apiKey: string): Promise<ApiOutcome<ListedKey[]>> {
+  return callApi(api, {
+    method: "GET",
+    path: "/v1/keys",
+    credential: apiKey,
+    parse: (json) => {
+      const keys = fieldOf(json, "keys");
+      if (!Array.isArray(keys)) throw missing("keys");
+      return keys.map((each: unknown) => ({
+        id: textOf(each, "id"),
+        prefix: textOf(each, "key_prefix"),
+        name: textOf(each, "name"),
+        lastUsedAtMs: fieldOf(each, "last_used_at") === null ? undefined : timeOf(each, "last_used_at"),
+        createdAtMs: timeOf(each, "created_at"),
+      }));
+    },
+  });
+}
+
+/** `DELETE /v1/keys/:id`. */
+export function revokeApiKey(
+  api: ApiAccess,
+  { apiKey, id }: { readonly apiKey: string; readonly id: string },
+): Promise<ApiOutcome<void>> {
+  const path = `/v1/keys/${encodeURIComponent(id)}`;
+  return callApi(api, { method: "DELETE", path, credential: apiKey, parse: () => {} });
+}
+
+/** `POST /v1/tokens`: the key's token for the relay. */
+export function createToken(api: ApiAccess, apiKey: string): Promise<ApiOutcome<string>> {
+  return callApi(api, {
+    method: "POST",
+    path: "/v1/tokens",
+    credential: apiKey,
+    maxAnswerLength: maxTokenAnswerLength,
+    parse: (json) => textOf(json, "token"),
+  });
+}
+
+/** `GET /v1/usage`: the month against the plan's limit. */
+export function readUsage(api: ApiAccess, apiKey: string): Promise<ApiOutcome<Usage>> {
+  return callApi(api, { method: "GET", path: "/v1/usage", credential: apiKey, parse: usageOf });
+}
+
+/** `GET /health`, of the API and of the relay: the word that it has for itself, "ok" when it is well. */
+export function readHealth(api: ApiAccess): Promise<ApiOutcome<string>> {
+  return callApi(api, { method: "GET", path: "/health", parse: (json) => textOf(json, "status") });
+}
+
+/** `GET /.well-known/jwks.json`: the keys that verify tokens, as they came. */
+export function readTokenKeys(api: ApiAccess): Promise<ApiOutcome<unknown>> {
+  return callApi(api, { method: "GET", path: "/.well-known/jwks.json", parse: (json) => json });
+}
+
+/** The claims of a token from the API; of anything else, none. */
+export function readTokenClaims(token: string): TokenClaims {
+  const json = decodeClaims(token);
+  const [accountId, plan, iat, exp] = ["sub", "plan", "iat", "exp"].map((name) => fieldOf(json, name));
+  return {
+    accountId: typeof accountId === "string" ? accountId : undefined,
+    plan: typeof plan === "string" ? plan : undefined,
+    issuedAtMs: typeof iat === "number" ? iat * 1000 : undefined,
+    expiresAtMs: typeof exp === "number" ? exp * 1000 : undefined,
+  };
+}
+
+function decodeClaims(token: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(decodeBase64url(token.split(".")[1] ?? "")));
+  } catch {
+    return undefined; // an opaque token, of somebody else's making
+  }
+}
+
+function usageOf(json: unknown): Usage {
+  const [period, messages, bytes] = ["period", "messages", "bytes"].map((name) => fieldOf(json, name));
+  return {
+    plan: textOf(json, "plan"),
+    period: { startMs: timeOf(period, "start"), endMs: timeOf(period, "end") },
+    messages: {
+      used: countOf(messages, "used"),
+      limit: fieldOf(messages, "limit") === null ? null : countOf(messages, "limit"),
+      remaining: fieldOf(messages, "remaining") === null ? null : countOf(messages, "remaining"),
+    },
+    bytes: { payload: countOf(bytes, "payload"), padding: countOf(bytes, "padding"), cover: countOf(bytes, "cover") },
+  };
+}
+
+function keyOf(json: unknown, apiKey: string): CreatedKey {
+  return { id: textOf(json, "id"), prefix: textOf(json, "key_prefix"), name: textOf(json, "name"), apiKey };
+}
+
+function textOf(json: unknown, name: string): string {
+  const value = fieldOf(json, name);
+  if (typeof value !== "string") throw missing(name);
+  return value;
+}
+
+function countOf(json: unknown, name: string): number {
+  const value = fieldOf(json, name);
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) throw missing(name);
+  return value;
+}
+
+function timeOf(json: unknown, name: string): number {
+  const timeMs = Date.parse(textOf(json, name));
+  if (Number.isNaN(timeMs)) throw missing(name);
+  return timeMs;
+}
+
+function missing(name: string): UnusableAnswer {
+  return new UnusableAnswer(`an answer without "${name}"`);
+}
