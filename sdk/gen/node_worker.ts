@@ -38,32 +38,32 @@ export const source =
   "tyBytes:256,tokenBytes:8192,originBytes:300,sessionTokenBytes:64,errorTextBytes:1024,errorCodeBytes:64,nameCom" +
   "ponentBytes:63,channelNameBytes:191,emailBytes:254,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowBytes" +
   ":16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCover" +
-  "IntervalMs:10,maxCoverIntervalMs:36e5});var x=3,h=4,P={control:0,data:1};function C(r){if(!Number.isInteger(r)" +
+  "IntervalMs:10,maxCoverIntervalMs:36e5});var x=3,h=4,P={control:0,data:1};function B(r){if(!Number.isInteger(r)" +
   "||r<p.minCellBytes||r>p.maxCellBytes)throw new u(\"protocol_error\",`A cell has ${p.minCellBytes} to ${p.maxCell" +
   "Bytes} bytes, not ${r}`);return r}function E(r){if(r===0||r>p.envelopeBytes)throw new u(\"payload_too_large\",`C" +
   "annot send an envelope of ${r} bytes; 1 to ${p.envelopeBytes} are allowed`)}var w=class{#t;#e=[];#r=[];#i=[0,0" +
-  "];#n=0;constructor(e){this.#t=C(e)}set cellBytes(e){if(this.#n>0)throw new TypeError(\"Cannot change the cell s" +
-  "ize while envelopes are waiting\");this.#t=C(e)}get cellBytes(){return this.#t}get pendingBytes(){return this.#" +
+  "];#n=0;constructor(e){this.#t=B(e)}set cellBytes(e){if(this.#n>0)throw new TypeError(\"Cannot change the cell s" +
+  "ize while envelopes are waiting\");this.#t=B(e)}get cellBytes(){return this.#t}get pendingBytes(){return this.#" +
   "n}push(e,t){E(t.length),(e===\"control\"?this.#e:this.#r).push(t),this.#n+=t.length+h}next(e){let t=this.#e.leng" +
   "th>0?P.control:P.data,n=t===P.control?this.#e:this.#r;if(n.length===0)return;let o=e?.length===this.#t?e:new U" +
   "int8Array(this.#t);return this.#o(o,n,t),o}#o(e,t,n){let o=x,a=0,d=this.#i[n]??0;for(let l of t){if(d===0){if(" +
   "e.length-o<=h)break;ie(e,o,l.length),o+=h,d=h}let c=d-h,y=l.subarray(c,c+e.length-o);if(e.set(y,o),o+=y.length" +
   ",d+=y.length,d-h<l.length)break;a++,d=0}let f=o-x;a===1?t.shift():t.splice(0,a),this.#i[n]=d,this.#n-=f,e[0]=n" +
   ",e[1]=f>>8,e[2]=f&255,e.fill(0,o)}};function ie(r,e,t){r[e]=t>>>24,r[e+1]=t>>>16,r[e+2]=t>>>8,r[e+3]=t}var se=" +
-  "64*1024,H=.5,ae=2,B=class{#t;#e;#r=[];#i=0;#n=0;#o=new Uint8Array(0);#a=\"off\";#l=0;#h;#u=0;#s=!0;#d=!1;#p=!1;#" +
+  "64*1024,K=.5,ae=2,A=class{#t;#e;#r=[];#i=0;#n=0;#o=new Uint8Array(0);#a=\"off\";#l=0;#h;#u=0;#s=!0;#d=!1;#p=!1;#" +
   "c=!1;#f=new Set;#y={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){this.#t=e,this.#e=new w(e" +
   ".cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this.#i+this.#n}get counts(){return{...this.#y}}pus" +
   "h(e,t){this.#c||(this.#r.length===0?this.#e.push(e,t):(E(t.length),this.#r.push({lane:e,envelope:t}),this.#i+=" +
-  "t.length+h),this.#m())}setCellBytes(e){this.#r.push({cellBytes:C(e)}),this.#B()}configure(e,t){if(!this.#c){if" +
+  "t.length+h),this.#m())}setCellBytes(e){this.#r.push({cellBytes:B(e)}),this.#A()}configure(e,t){if(!this.#c){if" +
   "(e!==\"off\"&&!(t>0))throw new RangeError(`Cover needs an interval above 0, not ${t}`);this.#h?.(),this.#h=void " +
   "0,this.#a=e,this.#l=t,this.#d=!1,this.#u=this.#t.nowMs(),e!==\"off\"&&this.#w(),this.#m()}}setCovering(e){this.#" +
   "s=e}flush(e){return this.#c?Promise.resolve(this.pendingBytes===0):!this.#p&&this.pendingBytes===0?Promise.res" +
   "olve(!0):new Promise(t=>{let n=a=>{this.#f.delete(n),o(),t(a)},o=this.#t.after(e,()=>n(!1));this.#f.add(n)})}s" +
   "top(){this.#c=!0,this.#h?.(),this.#h=void 0,this.#o=new Uint8Array(0);for(let e of this.#f)e(!1)}#m(){this.#p|" +
-  "|this.#c||!this.#v()||(this.#p=!0,this.#A())}#v(){return this.#d||this.#a!==\"constant\"&&this.#e.pendingBytes>0" +
-  "}async#A(){await void 0;try{for(;!this.#c&&this.#v();){let e=this.#a===\"constant\"?this.#E():this.#_();if(await" +
-  " this.#t.write(e,this.#e.cellBytes),this.#n=0,this.#c)break;this.#B(),this.#t.onWritten?.()}}catch(e){this.#n=" +
-  "0;let t=this.#c;this.stop(),t||this.#t.onFailed?.(e)}this.#p=!1,this.#C()}#C(){if(!(this.#c||this.pendingBytes" +
+  "|this.#c||!this.#v()||(this.#p=!0,this.#C())}#v(){return this.#d||this.#a!==\"constant\"&&this.#e.pendingBytes>0" +
+  "}async#C(){await void 0;try{for(;!this.#c&&this.#v();){let e=this.#a===\"constant\"?this.#E():this.#_();if(await" +
+  " this.#t.write(e,this.#e.cellBytes),this.#n=0,this.#c)break;this.#A(),this.#t.onWritten?.()}}catch(e){this.#n=" +
+  "0;let t=this.#c;this.stop(),t||this.#t.onFailed?.(e)}this.#p=!1,this.#B()}#B(){if(!(this.#c||this.pendingBytes" +
   ">0)){this.#o.length>ae*this.#e.cellBytes&&(this.#o=new Uint8Array(0));for(let e of this.#f)e(!0)}}#E(){this.#d" +
   "=!1;let e=this.#g(1);return this.#x(e)?e:this.#b(e)}#_(){let{cellBytes:e,pendingBytes:t}=this.#e;if(t===0)retu" +
   "rn this.#d=!1,this.#b(this.#g(1));let n=Math.ceil(t/(e-x))+1,o=this.#g(Math.min(n,Math.max(1,Math.floor(se/e))" +
@@ -73,19 +73,19 @@ export const source =
   "ddingBytes+=e.length-x-n,!0}#b(e){return this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,e.f" +
   "ill(0)}#w(){let e=this.#t.nowMs();this.#h=this.#t.after(this.#a===\"poisson\"?this.#U():this.#k(e),()=>{this.#d=" +
   "this.#s||this.#a===\"constant\"&&this.#e.pendingBytes>0,this.#w(),this.#m()})}#U(){return-Math.log(1-this.#t.ran" +
-  "dom())*this.#l}#k(e){this.#u=le(this.#u,this.#l,e);let t=this.#t.random()*H*this.#l;return Math.max((1-H)*this" +
-  ".#l,this.#u-t-e)}#B(){for(;this.#e.pendingBytes===0&&this.#r.length>0;){let e=this.#r.findIndex((t,n)=>n>0&&\"c" +
+  "dom())*this.#l}#k(e){this.#u=le(this.#u,this.#l,e);let t=this.#t.random()*K*this.#l;return Math.max((1-K)*this" +
+  ".#l,this.#u-t-e)}#A(){for(;this.#e.pendingBytes===0&&this.#r.length>0;){let e=this.#r.findIndex((t,n)=>n>0&&\"c" +
   "ellBytes\"in t);for(let t of this.#r.splice(0,e<0?this.#r.length:e))\"cellBytes\"in t?this.#e.cellBytes=t.cellByt" +
   "es:(this.#i-=t.envelope.length+h,this.#e.push(t.lane,t.envelope))}}};function le(r,e,t){if(t<r-e)return t+e;le" +
   "t n=Math.max(0,Math.floor((t-r)/e));return r+(n+1)*e}function M(r,e){if(r.length!==e.length)return!1;let t=0;f" +
   "or(let n=0;n<r.length;n++)t|=(r[n]??0)^(e[n]??0);return t===0}function g(r){let e=[];for(let t=r;t!==void 0&&e" +
   ".length<3;t=t instanceof Error?t.cause:void 0){let n=t instanceof Error?t.message:String(t);n!==\"\"&&!e.some(o=" +
-  ">o.includes(n))&&e.push(n)}return e.join(\": \")}var de=2e3;function K(r,e){let t,n,o=0,a=l=>{r.post({kind:\"writ" +
+  ">o.includes(n))&&e.push(n)}return e.join(\": \")}var de=2e3;function H(r,e){let t,n,o=0,a=l=>{r.post({kind:\"writ" +
   "ten\",takenBytes:o-l.pendingBytes,counts:l.counts})},d=async({transport:l,target:c})=>{let y=e.connectors.find(" +
-  "b=>b.transport===l);if(y===void 0)throw new Error(`no way to connect by ${l} in a thread of its own`);let A=t=" +
-  "await y.connect(c,new AbortController().signal),G=n=new B({cellBytes:p.cellBytes,write:(b,Y)=>A.write(b,Y),aft" +
+  "b=>b.transport===l);if(y===void 0)throw new Error(`no way to connect by ${l} in a thread of its own`);let C=t=" +
+  "await y.connect(c,new AbortController().signal),G=n=new A({cellBytes:p.cellBytes,write:(b,Y)=>C.write(b,Y),aft" +
   "er:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:()=>a(G" +
-  "),onFailed:()=>r.post({kind:\"failed\"})});A.closed.then(b=>r.post({kind:\"closed\",end:b})),r.post({kind:\"connect" +
+  "),onFailed:()=>r.post({kind:\"failed\"})});C.closed.then(b=>r.post({kind:\"closed\",end:b})),r.post({kind:\"connect" +
   "ed\"})},f=async()=>{let l=await t?.read();r.post({kind:\"chunk\",bytes:l?.slice()})};r.listen(l=>{switch(l.kind){" +
   "case\"connect\":return void d(l).catch(c=>r.post({kind:\"refused\",message:g(c)}));case\"push\":return o+=l.envelope" +
   ".length+h,n?.push(l.lane,l.envelope);case\"cellBytes\":return n?.setCellBytes(l.cellBytes);case\"configure\":retur" +
@@ -107,14 +107,14 @@ export const source =
   "_error\",\"A message without the field that it must have\");let[n,o]=[0,e+1];for(let a=1;a<=2**14;a*=128){let d=r" +
   "[o++]??0;if(n+=(d&127)*a,d<128){if(n>r.length-o)break;return{value:r.subarray(o,o+n),end:o+n}}}throw new u(\"pr" +
   "otocol_error\",\"A field goes beyond the end of its message\")}function ye(r,e,t){new DataView(r.buffer,r.byteOff" +
-  "set).setUint32(e,t)}var $=require(\"node:crypto\"),F=require(\"node:net\"),U=require(\"node:tls\");function N({host:" +
+  "set).setUint32(e,t)}var F=require(\"node:crypto\"),$=require(\"node:net\"),U=require(\"node:tls\");function N({host:" +
   "r,port:e,trust:t},n,o){return new Promise((a,d)=>{o.throwIfAborted();let f=t.certificateHashes.length>0,l=(0,U" +
-  ".connect)({host:r,port:e,...(0,F.isIP)(r)===0&&{servername:r},ALPNProtocols:[n],minVersion:\"TLSv1.3\",...t.caCe" +
-  "rts.length>0&&{ca:[...U.rootCertificates,...t.caCerts]},rejectUnauthorized:!f}),c=A=>{o.removeEventListener(\"a" +
-  "bort\",y),l.destroy(),d(A)},y=()=>c(o.reason);o.addEventListener(\"abort\",y),l.once(\"error\",c),l.once(\"secureCon" +
+  ".connect)({host:r,port:e,...(0,$.isIP)(r)===0&&{servername:r},ALPNProtocols:[n],minVersion:\"TLSv1.3\",...t.caCe" +
+  "rts.length>0&&{ca:[...U.rootCertificates,...t.caCerts]},rejectUnauthorized:!f}),c=C=>{o.removeEventListener(\"a" +
+  "bort\",y),l.destroy(),d(C)},y=()=>c(o.reason);o.addEventListener(\"abort\",y),l.once(\"error\",c),l.once(\"secureCon" +
   "nect\",()=>{if(f&&!pe(l,t))return c(new Error(\"the relay's certificate is none of tls.certificateHashes\"));if(l" +
   ".alpnProtocol!==n)return c(new Error(`the server does not speak ${n}`));o.removeEventListener(\"abort\",y),l.rem" +
-  "oveListener(\"error\",c),a(l)})})}function pe(r,{certificateHashes:e}){let t=(0,$.createHash)(\"sha256\").update(r" +
+  "oveListener(\"error\",c),a(l)})})}function pe(r,{certificateHashes:e}){let t=(0,F.createHash)(\"sha256\").update(r" +
   ".getPeerCertificate().raw).digest();return e.some(n=>M(n,t))}function j(){return Date.now()}function k(r,e){le" +
   "t t=setTimeout(e,r);return()=>clearTimeout(t)}function V(r){return crypto.getRandomValues(new Uint8Array(r))}v" +
   "ar z=1024*1024,fe=1500,J={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:async(r,e)=>new S(await N(r,\"" +
@@ -136,6 +136,6 @@ export const source =
   "essage\":n}=e,o=typeof n==\"string\"&&n!==\"\"?me(n):\"the relay ended the stream\";this.#s({message:t===\"0\"?\"the rel" +
   "ay ended the stream\":o})}#s(e){this.#n===void 0&&(this.#n=e,this.#o(e),this.#l())}#d(){this.#a?.(),this.#a=()=" +
   ">{},this.#n??={message:\"it was closed by this side\"},this.#e.destroy(),this.#t.destroy()}};function me(r){try{" +
-  "return decodeURIComponent(r).slice(0,1024)}catch{return r.slice(0,1024)}}K({post:r=>R.parentPort?.postMessage(" +
+  "return decodeURIComponent(r).slice(0,1024)}catch{return r.slice(0,1024)}}H({post:r=>R.parentPort?.postMessage(" +
   "r),listen:r=>{R.parentPort?.on(\"message\",r)}},{connectors:[J],nowMs:j,after:k,randomBytes:V,exit:()=>Q.default" +
   ".exit()});\n";
