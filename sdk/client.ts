@@ -11,7 +11,7 @@ import type { Platform } from "./platform/platform.ts";
 import { pause } from "./base/runtime.ts";
 import { openRelaySession, type RelayOptions } from "./session/open_session.ts";
 import type { RelaySession } from "./session/relay_session.ts";
-import type { RecordStore } from "./store/mod.ts";
+import { type RecordStore, storeMigrations } from "./store/mod.ts";
 
 /**
  * How to reach the relay and the API (`endpoint`, `apiKey` and `apiUrl` or `token`, `tls`, `transport`, `cover`; what is not
@@ -256,7 +256,8 @@ async function connectWith(store: RecordStore, options: ConnectOptions, runtime:
 
 async function openStore({ dataDir, passphrase }: ConnectOptions, runtime: Platform): Promise<RecordStore> {
   if (dataDir === "") throw createError("invalid_request", "Cannot connect: dataDir is empty; name a directory");
-  return await runtime.openStore(dataDir, passphrase === undefined ? {} : { passphrase });
+  const migrations = storeMigrations;
+  return await runtime.openStore(dataDir, passphrase === undefined ? { migrations } : { migrations, passphrase });
 }
 
 /** Without one, what is local works and the rest fails with `auth_failed`. */

@@ -49,7 +49,7 @@ export interface AgentListener {
 }
 
 const maxUnheard = 1000;
-const [creating, creatingVersion, nonceBytes] = ["creating", 1, 16] as const;
+const [creating, nonceBytes] = ["creating", 16] as const;
 
 export class Agent {
   readonly agentId: AgentId;
@@ -282,10 +282,8 @@ export class Agent {
   async #createAtRelay(name: ChannelName): Promise<ReplyBody<"CreateChannel">> {
     const { store, session, runtime } = this.parts;
     const stored = await store.get(creating, name);
-    const nonce = stored === undefined
-      ? runtime.randomBytes(nonceBytes)
-      : decodeFields(stored, creatingVersion, creating).bytes(0);
-    if (stored === undefined) await store.put(creating, name, encodeFields(creatingVersion, [nonce]));
+    const nonce = stored === undefined ? runtime.randomBytes(nonceBytes) : decodeFields(stored, creating).bytes(0);
+    if (stored === undefined) await store.put(creating, name, encodeFields([nonce]));
     try {
       return await session.call("CreateChannel", { name, nonce });
     } catch (error) {

@@ -15,7 +15,7 @@ import { Serial } from "../base/serial.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
 
-const [kind, version] = ["keypackages", 1] as const;
+const kind = "keypackages";
 const dayMs = 24 * 60 * 60 * 1000;
 const lifetimeMs = 30 * dayMs;
 /** A KeyPackage of last resort may be used many times, so it is renewed while it is still good. */
@@ -205,12 +205,12 @@ function recipientsOf(welcome: Uint8Array): readonly Uint8Array[] {
 
 function put({ purpose, madeAtMs, own, entered }: StoredKeyPackage): RecordChange {
   const { message, initPrivateKey, leafPrivateKey, reference } = own;
-  const value = encodeFields(version, [purpose, madeAtMs, message, initPrivateKey, leafPrivateKey, [...entered]]);
+  const value = encodeFields([purpose, madeAtMs, message, initPrivateKey, leafPrivateKey, [...entered]]);
   return { type: "put", kind, id: bytesToHex(reference), value };
 }
 
 function decode(record: Uint8Array): StoredKeyPackage {
-  const fields = decodeFields(record, version, kind);
+  const fields = decodeFields(record, kind);
   const purpose = fields.text(0);
   return {
     purpose: purpose === "pool" || purpose === "last_resort" ? purpose : "handed",

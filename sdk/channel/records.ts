@@ -15,7 +15,6 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import type { TrustedKey } from "../mls/first_use.ts";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
 
-const version = 1;
 const [channels, trust, positions, counters] = ["channels", "trust", "positions", "counters"] as const;
 
 export interface LeaveProof {
@@ -50,7 +49,7 @@ export function newChannelRecord(channelId: ChannelId, name: ChannelName, epoch:
 export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch">;
 
 export function putChannel(record: ChannelRecord): RecordChange {
-  const value = encodeFields(version, [
+  const value = encodeFields([
     record.name,
     record.joinedEpoch,
     [...record.since].map(([agentId, epoch]) => [agentId, epoch]),
@@ -64,7 +63,7 @@ export function putChannel(record: ChannelRecord): RecordChange {
 
 export async function listChannels(store: Pick<ChannelStore, "list">): Promise<ChannelRecord[]> {
   return (await store.list(channels)).map(({ id, value }) => {
-    const fields = decodeFields(value, version, channels);
+    const fields = decodeFields(value, channels);
     const leavers = fields.rows(3).map((row): LeaveProof => ({
       agentId: parseAgentId(row.text(0)),
       epoch: row.number(1),
@@ -85,13 +84,13 @@ export async function listChannels(store: Pick<ChannelStore, "list">): Promise<C
 
 export function putTrust(channelId: ChannelId, keys: Iterable<TrustedKey>): RecordChange {
   const rows = Array.from(keys, ({ identity, signatureKey }) => [identity, signatureKey]);
-  return { type: "put", kind: trust, id: channelId, value: encodeFields(version, [rows]) };
+  return { type: "put", kind: trust, id: channelId, value: encodeFields([rows]) };
 }
 
 export async function readTrust(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<TrustedKey[]> {
   const record = await store.get(trust, channelId);
   if (record === undefined) return [];
-  return decodeFields(record, version, trust).rows(0).map((row) => ({
+  return decodeFields(record, trust).rows(0).map((row) => ({
     identity: row.bytes(0),
     signatureKey: row.bytes(1),
   }));
@@ -99,7 +98,7 @@ export async function readTrust(store: Pick<ChannelStore, "get">, channelId: Cha
 
 /** The last entry of the log that the application is done with. */
 export function putPosition(channelId: ChannelId, sequence: number): RecordChange {
-  return { type: "put", kind: positions, id: channelId, value: encodeFields(version, [sequence]) };
+  return { type: "put", kind: positions, id: channelId, value: encodeFields([sequence]) };
 }
 
 export function deletePosition(channelId: ChannelId): RecordChange {
@@ -112,7 +111,7 @@ export function readPosition(store: Pick<ChannelStore, "get">, channelId: Channe
 
 /** Of the last message that we may have sent. */
 export function putCounter(channelId: ChannelId, counter: number): RecordChange {
-  return { type: "put", kind: counters, id: channelId, value: encodeFields(version, [counter]) };
+  return { type: "put", kind: counters, id: channelId, value: encodeFields([counter]) };
 }
 
 export function readCounter(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<number | undefined> {
@@ -121,7 +120,7 @@ export function readCounter(store: Pick<ChannelStore, "get">, channelId: Channel
 
 async function readNumber(store: Pick<ChannelStore, "get">, kind: string, id: string): Promise<number | undefined> {
   const record = await store.get(kind, id);
-  return record === undefined ? undefined : decodeFields(record, version, kind).number(0);
+  return record === undefined ? undefined : decodeFields(record, kind).number(0);
 }
 
 /** What arrived of a sender; see `senders.ts`. */
@@ -134,7 +133,7 @@ export interface SenderRecord {
 
 export function putSender(channelId: ChannelId, agentId: AgentId, record: SenderRecord): RecordChange {
   const { since, highest, missing } = record;
-  const value = encodeFields(version, [highest, missing.map(({ first, last }) => [first, last]), since]);
+  const value = encodeFields([highest, missing.map(({ first, last }) => [first, last]), since]);
   return { type: "put", kind: sendersKind(channelId), id: agentId, value };
 }
 
@@ -144,7 +143,7 @@ export async function listSenders(
 ): Promise<Map<AgentId, SenderRecord>> {
   const kind = sendersKind(channelId);
   return new Map((await store.list(kind)).map(({ id, value }) => {
-    const fields = decodeFields(value, version, kind);
+    const fields = decodeFields(value, kind);
     const missing = fields.rows(1).map((row) => ({ first: row.number(0), last: row.number(1) }));
     return [parseAgentId(id), { since: fields.number(2), highest: fields.number(0), missing }];
   }));

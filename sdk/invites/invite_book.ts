@@ -57,7 +57,6 @@ export interface InviteBookDeps {
   readonly relayNowMs: () => number;
 }
 
-const version = 1;
 const secretBytes = 32;
 const dayMs = 24 * 60 * 60 * 1000;
 const maxExpiryMs = 365 * dayMs;
@@ -161,13 +160,13 @@ export class InviteBook {
   async #put(inviteId: InviteId, invite: InviteRecord): Promise<void> {
     const { channelId, name, secret, expiresAtMs, expiresHereAtMs, uses, admitted } = invite;
     const rows = [...admitted].map(([hash, epoch]) => [hash, epoch]);
-    const value = encodeFields(version, [name, secret, expiresAtMs, expiresHereAtMs, uses, rows]);
+    const value = encodeFields([name, secret, expiresAtMs, expiresHereAtMs, uses, rows]);
     await this.#deps.store.put(invitesKind(channelId), inviteId, value);
   }
 }
 
 function decode(channelId: ChannelId, record: Uint8Array): InviteRecord {
-  const fields = decodeFields(record, version, "invites");
+  const fields = decodeFields(record, "invites");
   return {
     channelId,
     name: parseChannelName(fields.text(0)),

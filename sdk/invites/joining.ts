@@ -23,7 +23,7 @@ import { toStaticError, translating } from "../channel/faults.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
 import { decodeFields, encodeFields } from "../store/mod.ts";
 
-const [kind, version] = ["joining", 1] as const;
+const kind = "joining";
 /** Of one attempt; each request is refused once. */
 const maxRejections = 1000;
 /** A request that was lost with the relay's memory is made again this often. */
@@ -58,10 +58,10 @@ async function keyPackageFor(agent: Agent, { secret }: Invite): Promise<OwnKeyPa
   const { store } = agent.parts;
   const inviteId = inviteIdOf(secret);
   const stored = await store.get(kind, inviteId);
-  const known = stored && await agent.keyPackages.find(hexToBytes(decodeFields(stored, version, kind).text(0)));
+  const known = stored && await agent.keyPackages.find(hexToBytes(decodeFields(stored, kind).text(0)));
   if (known !== undefined) return known;
   const own = await agent.keyPackages.create();
-  await store.put(kind, inviteId, encodeFields(version, [bytesToHex(own.reference)]));
+  await store.put(kind, inviteId, encodeFields([bytesToHex(own.reference)]));
   return own;
 }
 

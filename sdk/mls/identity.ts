@@ -5,7 +5,7 @@ import { createError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
 
-const [kind, id, version] = ["identity", "self", 1] as const;
+const [kind, id] = ["identity", "self"] as const;
 const seedBytes = 32;
 
 /** Who we are in every channel: an identity and the Ed25519 key that goes with it. */
@@ -28,12 +28,12 @@ export async function openIdentity(
   }
   const stored = await store.get(kind, id);
   const signingSeed = stored === undefined ? randomBytes(seedBytes) : seedOf(stored, identity);
-  if (stored === undefined) await store.put(kind, id, encodeFields(version, [identity, signingSeed]));
+  if (stored === undefined) await store.put(kind, id, encodeFields([identity, signingSeed]));
   return { identity: identity.slice(), signingSeed, signatureKey: ed25519.getPublicKey(signingSeed) };
 }
 
 function seedOf(stored: Uint8Array, identity: Uint8Array): Uint8Array {
-  const fields = decodeFields(stored, version, kind);
+  const fields = decodeFields(stored, kind);
   if (!equalBytes(fields.bytes(0), identity)) {
     throw createError(
       "invalid_request",

@@ -1,7 +1,7 @@
 /**
  * A group's state as bytes, in parts that change at different speed: the epoch (once per commit), its secret tree's frontier
- * (when somebody speaks for the first time), one sender's ratchets (with every message: about a hundred bytes). Every record
- * begins with a version; the store encrypts it and binds its name.
+ * (when somebody speaks for the first time), one sender's ratchets (with every message: about a hundred bytes). The store
+ * encrypts a record, binds its name, and brings an older one to the newest format (`store/formats.ts`).
  */
 import { decodeGroupContext } from "ts-mls/groupContext.js";
 import { decodeProposal, encodeProposal } from "ts-mls/proposal.js";
@@ -17,16 +17,12 @@ import { Roster } from "./roster.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { type LeafRatchets, type Ratchet, SecretTree } from "./secret_tree.ts";
 
-/** 2: past epochs without their tree, keys instead of secrets for skipped messages. No release has written 1. */
-const version = 2;
-
 /** Everything of an epoch but its secret tree. */
 export type EpochWithoutTree = Omit<Epoch, "secretTree">;
 
 export function encodeEpoch(epoch: EpochWithoutTree): Uint8Array {
   const { secrets } = epoch;
   return encodeCbor([
-    version,
     epoch.suiteId,
     epoch.contextBytes,
     epoch.tree.encode(),
@@ -49,37 +45,37 @@ export function encodeEpoch(epoch: EpochWithoutTree): Uint8Array {
 }
 
 export function decodeEpoch(record: Uint8Array): EpochWithoutTree {
-  const fields = open(record, 10);
-  const [senderData, exporter, external, confirmation, membership, resumption, authenticator, init] = list(fields[7], 8)
+  const fields = open(record, 9);
+  const [senderData, exporter, external, confirmation, membership, resumption, authenticator, init] = list(fields[6], 8)
     .map(bytes);
   if (!senderData || !exporter || !external || !confirmation || !membership || !resumption || !authenticator || !init) {
     throw malformed();
   }
   return {
-    suiteId: suite(fields[1]),
-    ...groupContext(fields[2]),
-    tree: RatchetTree.decode(bytes(fields[3]), "stored ratchet tree"),
-    ownLeaf: number(fields[4]),
-    leafPrivateKey: bytes(fields[5]),
+    suiteId: suite(fields[0]),
+    ...groupContext(fields[1]),
+    tree: RatchetTree.decode(bytes(fields[2]), "stored ratchet tree"),
+    ownLeaf: number(fields[3]),
+    leafPrivateKey: bytes(fields[4]),
     pathKeys: new Map(
-      list(fields[6]).map((entry) => {
+      list(fields[5]).map((entry) => {
         const [node, publicKey, privateKey] = list(entry, 3);
         return [number(node), { publicKey: bytes(publicKey), privateKey: bytes(privateKey) }];
       }),
     ),
     secrets: { senderData, exporter, external, confirmation, membership, resumption, authenticator, init },
-    confirmationTag: bytes(fields[8]),
-    interimTranscriptHash: bytes(fields[9]),
+    confirmationTag: bytes(fields[7]),
+    interimTranscriptHash: bytes(fields[8]),
   };
 }
 
 export function encodePastEpoch(epoch: Omit<PastEpoch, "secretTree">): Uint8Array {
   const { suiteId, contextBytes, ownLeaf, nodeCount, roster, senderData } = epoch;
-  return encodeCbor([version, suiteId, contextBytes, ownLeaf, nodeCount, roster.bytes, senderData]);
+  return encodeCbor([suiteId, contextBytes, ownLeaf, nodeCount, roster.bytes, senderData]);
 }
 
 export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree"> {
-  const [, suiteId, context, ownLeaf, nodeCount, roster, senderData] = open(record, 7);
+  const [suiteId, context, ownLeaf, nodeCount, roster, senderData] = open(record, 6);
   return {
     suiteId: suite(suiteId),
     ...groupContext(context),
@@ -92,11 +88,11 @@ export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree
 
 /** A proposal that was sent on its own and that a commit of its epoch may refer to. */
 export function encodeProposalFrom({ proposal, sender }: ProposalFrom): Uint8Array {
-  return encodeCbor([version, sender, encodeProposal(proposal)]);
+  return encodeCbor([sender, encodeProposal(proposal)]);
 }
 
 export function decodeProposalFrom(record: Uint8Array): ProposalFrom {
-  const [, sender, proposal] = open(record, 3);
+  const [sender, proposal] = open(record, 2);
   return { sender: number(sender), proposal: decodeExactly(decodeProposal, bytes(proposal), "stored proposal") };
 }
 
@@ -107,7 +103,6 @@ export function encodeCandidate(
 ): Uint8Array {
   const { epoch, message, hash, welcome, summary, next } = prepared;
   return encodeCbor([
-    version,
     epoch,
     message,
     hash,
@@ -126,7 +121,7 @@ export function encodeCandidate(
 }
 
 export function decodeCandidate(record: Uint8Array): PreparedCommit {
-  const [, epoch, message, hash, welcome, summary, next, frontier] = open(record, 8);
+  const [epoch, message, hash, welcome, summary, next, frontier] = open(record, 7);
   const [committer, added, keyPackageHashes, removed, owners, ownersBefore] = list(summary, 6);
   const decoded = decodeEpoch(bytes(next));
   return {
@@ -156,15 +151,15 @@ export function decodeCandidate(record: Uint8Array): PreparedCommit {
 
 /** Secrets of subtrees that nobody has spoken from yet. */
 export function encodeFrontier({ subtrees }: SecretTree): Uint8Array {
-  return encodeCbor([version, Array.from(subtrees, ([node, secret]) => [node, secret])]);
+  return encodeCbor([Array.from(subtrees, ([node, secret]) => [node, secret])]);
 }
 
 export function encodeRatchets({ handshake, application }: LeafRatchets): Uint8Array {
-  return encodeCbor([version, encodeRatchet(handshake), encodeRatchet(application)]);
+  return encodeCbor([encodeRatchet(handshake), encodeRatchet(application)]);
 }
 
 export function decodeRatchets(record: Uint8Array): LeafRatchets {
-  const [, handshake, application] = open(record, 3);
+  const [handshake, application] = open(record, 2);
   return { handshake: decodeRatchet(handshake), application: decodeRatchet(application) };
 }
 
@@ -174,7 +169,7 @@ export function restoreSecretTree(
   frontier: Uint8Array,
   leaves: Iterable<readonly [leafIndex: number, ratchets: Uint8Array]>,
 ): SecretTree {
-  const [, entries] = open(frontier, 2);
+  const [entries] = open(frontier, 1);
   const subtrees = list(entries).map((entry) => {
     const [node, secret] = list(entry, 2);
     return [number(node), bytes(secret)] as const;
@@ -211,11 +206,9 @@ function groupContext(value: CborValue | undefined): Pick<Epoch, "context" | "co
   return { context: decodeExactly(decodeGroupContext, contextBytes, "stored GroupContext"), contextBytes };
 }
 
-/** A record of this version with that many fields. */
+/** A record with that many fields. */
 function open(record: Uint8Array, length: number): readonly CborValue[] {
-  const fields = list(decodeCbor(record, maxValueBytes), length);
-  if (fields[0] !== version) throw new MlsFault("Stored MLS state is of another version; update this client");
-  return fields;
+  return list(decodeCbor(record, maxValueBytes), length);
 }
 
 function list(value: CborValue | undefined, length?: number): readonly CborValue[] {

@@ -3,14 +3,10 @@ export { afterPrefix } from "./bytes.ts";
 export { defaultCost, type PassphraseCost } from "./data_key.ts";
 export { StoreError, type StoreErrorCode } from "./errors.ts";
 export { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
+export { storeMigrations } from "./formats.ts";
+export type { StoreMigration, StoreReader, UpgradeValue } from "./migrations.ts";
+export type { StoreOptions } from "./opening.ts";
 export type { Blob, BlobChange, BlobStore, KeyStorage, RandomBytes, StoreParts, Witness } from "./parts.ts";
-export { maxValueBytes } from "./record.ts";
-export {
-  type RecordChange,
-  RecordStore,
-  type Schema,
-  type StoredRecord,
-  type StoreOptions,
-  type Verification,
-} from "./record_store.ts";
+export { maxValueBytes, type RecordChange, type StoredRecord } from "./record.ts";
+export { RecordStore, type Verification } from "./record_store.ts";
 export { decodeFields, encodeFields } from "./stored_fields.ts";

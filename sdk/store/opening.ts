@@ -9,14 +9,17 @@ import { decodeKeyFile, defaultCost, encodeOwnerKey, encodeWrappedKey, type Pass
 import { createMac, type DerivedKeys, deriveKeys, type Mac, wipeKeys } from "./derived_keys.ts";
 import { StoreError } from "./errors.ts";
 import { damagedHead, decodeHead, decodeWitness, type Head } from "./head.ts";
+import { checkFormat, firstFormat, newestFormat, type StoreMigration } from "./migrations.ts";
 import { headName, recordPrefix } from "./names.ts";
 import type { StoreParts } from "./parts.ts";
-import { claimedGeneration, decodeRecord } from "./record.ts";
+import { claimedGeneration, claimedSchema, decodeRecord } from "./record.ts";
 import { RecordIndex } from "./record_index.ts";
 
 export interface Opened {
   readonly tools: Tools;
   readonly index: RecordIndex;
+  /** In which it was found; a new one has the newest. */
+  readonly format: number;
   readonly generation: number;
   readonly seals: number;
   /** Empty, unless the caller accepts faults. */
@@ -48,13 +51,20 @@ export function destroyTools({ gcm, indexGcm }: Tools): void {
   indexGcm.destroy();
 }
 
-export interface OpeningOptions {
+/**
+ * `passphrase`: absent, the key file is protected by its permissions alone. `cost`: of stretching a new passphrase.
+ * `migrations`: every change of format that there was, see `migrations.ts`.
+ * `damaged`: what to do when the store as a whole cannot be trusted: `refuse` to open it (default), open it to `read` what is
+ * intact, or `accept` the loss and go on. A record whose content is damaged never prevents opening.
+ */
+export interface StoreOptions {
   readonly passphrase?: string;
   readonly cost?: PassphraseCost;
   readonly damaged?: "refuse" | "read" | "accept";
+  readonly migrations?: readonly StoreMigration[];
 }
 
-export async function openParts(parts: StoreParts, options: OpeningOptions): Promise<Opened> {
+export async function openParts(parts: StoreParts, options: StoreOptions): Promise<Opened> {
   const dataKey = await readDataKey(parts, options);
   const keys = deriveKeys(dataKey);
   dataKey.fill(0);
@@ -62,15 +72,21 @@ export async function openParts(parts: StoreParts, options: OpeningOptions): Pro
   wipeKeys(keys);
   try {
     const faults: StoreError[] = [];
+    const newest = newestFormat(options.migrations ?? []);
     const head = await collect(faults, () => readHead(parts, tools));
+    if (head !== undefined) checkFormat(head.format, newest);
     const witness = await collect(faults, () => readWitness(parts, tools));
-    const index = await readIndex(parts, tools);
+    const { index, newestSchema } = await readIndex(parts, tools);
     if (faults.length === 0) faults.push(...compare({ parts, head, witness, index }));
     if (faults[0] !== undefined && (options.damaged ?? "refuse") === "refuse") throw faults[0];
     // Past every generation that was ever seen. Without a head, half of the key's uses are written off.
     const generation = Math.max(head?.generation ?? 0, witness ?? 0, index.newest());
     const seals = head?.seals ?? (faults.length > 0 ? maxSeals / 2 : 0);
-    return { tools, index, generation, seals, faults, isNew: head === undefined && faults.length === 0 };
+    const isNew = head === undefined && faults.length === 0;
+    // Without a head, no record is newer than the store was.
+    const format = isNew ? newest : head?.format ?? Math.max(firstFormat, newestSchema);
+    checkFormat(format, newest);
+    return { tools, index, format, generation, seals, faults, isNew };
   } catch (error) {
     destroyTools(tools);
     throw error;
@@ -105,10 +121,17 @@ async function readWitness(parts: StoreParts, { witnessMac }: Tools): Promise<nu
   return bytes === undefined ? undefined : decodeWitness(bytes, witnessMac);
 }
 
-async function readIndex(parts: StoreParts, { indexGcm }: Tools): Promise<RecordIndex> {
+async function readIndex(
+  parts: StoreParts,
+  { indexGcm }: Tools,
+): Promise<{ index: RecordIndex; newestSchema: number }> {
   const index = new RecordIndex(indexGcm);
-  for await (const { key: name, value } of parts.blobs.list(recordPrefix)) index.set(name, claimedGeneration(value));
-  return index;
+  let newestSchema = 0;
+  for await (const { key: name, value } of parts.blobs.list(recordPrefix)) {
+    index.set(name, claimedGeneration(value));
+    newestSchema = Math.max(newestSchema, claimedSchema(value));
+  }
+  return { index, newestSchema };
 }
 
 /** Keeps a fault for later; a wrong key is no fault of the store and ends the opening. */
@@ -154,7 +177,7 @@ function untrusted(why: string): StoreError {
 }
 
 /** A new store writes its key file first, so no record can exist without one. */
-async function readDataKey(parts: StoreParts, { passphrase, cost }: OpeningOptions): Promise<Uint8Array> {
+async function readDataKey(parts: StoreParts, { passphrase, cost }: StoreOptions): Promise<Uint8Array> {
   const file = await parts.keys.read();
   if (file !== undefined) return await decodeKeyFile(file, passphrase);
   if (await parts.blobs.get(headName) !== undefined) {

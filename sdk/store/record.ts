@@ -5,7 +5,9 @@
  *
  * Associated data: label, all that stands before the nonce, and the name under which it lies; so a record cannot be moved,
  * and no version changed. The id is inside because names cannot be turned back into ids. The generation is that of the
- * batch which wrote the record; it is in the clear so that the index can be rebuilt without decrypting values. A new format gets a new version byte and a branch in `decodeRecord`; old ones stay readable.
+ * batch which wrote the record; it is in the clear so that the index can be rebuilt without decrypting values. The schema
+ * version is the format of the store at that time (`migrations.ts`). A new layout gets a new format version and a branch in
+ * `decodeRecord`; old ones stay readable.
  */
 import { type Aes256Gcm, AesGcmError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { concat, decodeUint, encodeUint, Scratch, utf8 } from "./bytes.ts";
@@ -20,7 +22,17 @@ const idLengthBytes = 2;
 const overheadBytes = headerBytes + nonceBytes + idLengthBytes + tagBytes;
 const label = utf8("static-store record");
 
+export type RecordChange =
+  | { readonly type: "put"; readonly kind: string; readonly id: string; readonly value: Uint8Array }
+  | { readonly type: "delete"; readonly kind: string; readonly id: string };
+
+export interface StoredRecord {
+  readonly id: string;
+  readonly value: Uint8Array<ArrayBuffer>;
+}
+
 export interface RecordContent {
+  /** The store's format when it was written. */
   readonly schema: number;
   readonly generation: number;
   readonly id: Uint8Array;
@@ -82,7 +94,7 @@ export function decodeRecord(
   const idEnd = idLengthBytes + (decodeUint(plaintext.subarray(0, idLengthBytes)) ?? 0);
   if (plaintext.length < idEnd) throw damaged();
   return {
-    schema: decodeUint(header.subarray(1, 3)) ?? 0,
+    schema: claimedSchema(bytes),
     generation: claimedGeneration(bytes),
     id: plaintext.subarray(idLengthBytes, idEnd),
     value: plaintext.subarray(idEnd),
@@ -92,6 +104,11 @@ export function decodeRecord(
 /** What a record says of itself before it is decrypted; 0, which no batch has, when it is too short or too high to be one. */
 export function claimedGeneration(bytes: Uint8Array): number {
   return bytes.length < headerBytes ? 0 : decodeUint(bytes.subarray(3, headerBytes)) ?? 0;
+}
+
+/** The same of its schema version. */
+export function claimedSchema(bytes: Uint8Array): number {
+  return bytes.length < headerBytes ? 0 : decodeUint(bytes.subarray(1, 3)) ?? 0;
 }
 
 function openOrThrow(

@@ -7,8 +7,9 @@ import { decodeKeyFile } from "./data_key.ts";
 import { StoreError } from "./errors.ts";
 import { GroupCommit } from "./group_commit.ts";
 import { encodeHead, encodeWitness } from "./head.ts";
+import { firstFormat, newestFormat, upgradeValue } from "./migrations.ts";
 import { headName, kindPrefixBytes, Names, recordPrefix } from "./names.ts";
-import { destroyTools, type Opened, type OpeningOptions, openParts, writeDataKey } from "./opening.ts";
+import { destroyTools, type Opened, openParts, type StoreOptions, writeDataKey } from "./opening.ts";
 import type { BlobChange, StoreParts } from "./parts.ts";
 import {
   claimedGeneration,
@@ -16,34 +17,11 @@ import {
   decodeRecord,
   encodeRecord,
   maxValueBytes,
+  type RecordChange,
   type RecordContent,
   type RecordScratch,
+  type StoredRecord,
 } from "./record.ts";
-
-/** How values of one kind look. A kind that is not listed has version 1. */
-export interface Schema {
-  readonly version: number;
-  /** Turns a value of an older version into one of this; the record itself is rewritten when it is next put. */
-  readonly upgrade?: (value: Uint8Array, fromVersion: number) => Uint8Array;
-}
-
-/**
- * `passphrase`: absent, the key file is protected by its permissions alone. `cost`: of stretching a new passphrase.
- * `damaged`: what to do when the store as a whole cannot be trusted: `refuse` to open it (default), open it to `read` what is
- * intact, or `accept` the loss and go on. A record whose content is damaged never prevents opening.
- */
-export interface StoreOptions extends OpeningOptions {
-  readonly schemas?: Readonly<Record<string, Schema>>;
-}
-
-export type RecordChange =
-  | { readonly type: "put"; readonly kind: string; readonly id: string; readonly value: Uint8Array }
-  | { readonly type: "delete"; readonly kind: string; readonly id: string };
-
-export interface StoredRecord {
-  readonly id: string;
-  readonly value: Uint8Array<ArrayBuffer>;
-}
 
 export interface Verification {
   readonly records: number;
@@ -63,6 +41,8 @@ export class RecordStore {
   readonly #names: Names;
   readonly #scratch: RecordScratch = createRecordScratch();
   readonly #commits: GroupCommit;
+  /** Of what is read and written now. */
+  #format: number;
   #generation: number;
   #seals: number;
   #closed = false;
@@ -72,6 +52,7 @@ export class RecordStore {
     this.#options = options;
     this.#opened = opened;
     this.#names = new Names(opened.tools.nameMac);
+    this.#format = opened.format;
     this.#generation = opened.generation;
     this.#seals = opened.seals;
     this.faults = opened.faults;
@@ -85,6 +66,7 @@ export class RecordStore {
       opened = await openParts(parts, options);
       const store = new RecordStore(parts, options, opened);
       if (opened.isNew || (opened.faults.length > 0 && options.damaged === "accept")) await store.#commits.add([]);
+      await store.#migrate();
       return store;
     } catch (error) {
       if (opened !== undefined) destroyTools(opened.tools);
@@ -141,14 +123,10 @@ export class RecordStore {
     return records;
   }
 
-  /** Reads every record. Kinds beyond those of the schemas must be given for their damage to carry a name. */
+  /** Reads every record. Kinds must be given for their damage to carry a name. */
   async verify(kinds: readonly string[] = []): Promise<Verification> {
     this.#checkOpen();
-    const known = new Map(
-      [...Object.keys(this.#options.schemas ?? {}), ...kinds].map((
-        kind,
-      ) => [this.#names.kindPrefix(kind).join(), kind]),
-    );
+    const known = new Map(kinds.map((kind) => [this.#names.kindPrefix(kind).join(), kind]));
     const kindOf = (name: Uint8Array): string => known.get(name.subarray(0, kindPrefixBytes).join()) ?? "unknown";
     let records = 0;
     const damaged: StoreError[] = [];
@@ -183,11 +161,22 @@ export class RecordStore {
     await this.#parts.blobs.close();
   }
 
+  /** One batch a migration, with the number of its format in the head: after a crash the next opening goes on from there. */
+  async #migrate(): Promise<void> {
+    const { migrations = [] } = this.#options;
+    if (this.#isReadOnly()) this.#format = newestFormat(migrations);
+    for (const { changes } of migrations.slice(this.#format - firstFormat)) {
+      const wanted = await changes?.(this) ?? [];
+      this.#format++;
+      await this.batch(wanted);
+    }
+  }
+
   /** Writes a group of batches with the head that counts them, then tells the witness. */
   async #commit(changes: BlobChange[]): Promise<void> {
     const { tools, index } = this.#opened;
     const generation = this.#generation;
-    const head = { generation, seals: ++this.#seals, digest: index.digest() };
+    const head = { format: this.#format, generation, seals: ++this.#seals, digest: index.digest() };
     const value = encodeHead(head, { ...tools, nonce: this.#parts.random(nonceBytes) });
     await this.#parts.blobs.write([...changes, { type: "put", key: headName, value }]);
     await this.#parts.witness?.write(encodeWitness(generation, tools.witnessMac));
@@ -233,9 +222,12 @@ export class RecordStore {
     const { id, name } = this.#names.recordName(change.kind, change.id);
     if (change.type === "delete") return { type: "del", key: name };
     this.#seals++;
-    const schema = this.#schema(change.kind).version;
     const by = { gcm: this.#opened.tools.gcm, nonce: this.#parts.random(nonceBytes), name, scratch: this.#scratch };
-    return { type: "put", key: name, value: encodeRecord({ schema, generation, id, value: change.value }, by) };
+    return {
+      type: "put",
+      key: name,
+      value: encodeRecord({ schema: this.#format, generation, id, value: change.value }, by),
+    };
   }
 
   #decode(bytes: Uint8Array | undefined, of: { name: Uint8Array; kind: string; expected: number }): RecordContent {
@@ -248,24 +240,25 @@ export class RecordStore {
       const text = `Cannot trust a record of kind "${kind}": it was replaced by another version of itself`;
       throw new StoreError("store_corrupt", text, { kind });
     }
-    const schema = this.#schema(kind);
-    if (record.schema === schema.version) return record;
-    if (record.schema > schema.version || schema.upgrade === undefined) {
-      const text = `Cannot read a record of kind "${kind}": its schema is ${record.schema}, this library knows ` +
-        `${schema.version}; update it`;
+    if (record.schema === this.#format) return record;
+    if (record.schema > this.#format) {
+      const text =
+        `Cannot read a record of kind "${kind}": it has format ${record.schema}, its store ${this.#format}. A ` +
+        "newer version of this library wrote it: update this one";
       throw new StoreError("unsupported_version", text, { kind });
     }
-    return { ...record, value: new Uint8Array(schema.upgrade(record.value, record.schema)) };
+    const older = { kind, id: decoder.decode(record.id), value: record.value, from: record.schema };
+    return { ...record, value: upgradeValue(this.#options.migrations ?? [], older, this.#format) };
   }
 
-  #schema(kind: string): Schema {
-    return this.#options.schemas?.[kind] ?? { version: 1 };
+  #isReadOnly(): boolean {
+    return this.faults.length > 0 && this.#options.damaged === "read";
   }
 
   #checkWritable(changes: readonly RecordChange[]): void {
     this.#checkOpen();
     this.#commits.check();
-    if (this.faults.length > 0 && this.#options.damaged === "read") {
+    if (this.#isReadOnly()) {
       throw new StoreError("store_corrupt", "Cannot write: the store is damaged and was opened for reading");
     }
     const bytes = changes.reduce((sum, change) => sum + (change.type === "put" ? change.value.length : 0), 0);

@@ -4,7 +4,8 @@ import { utf8 } from "./bytes.ts";
 import { StoreError, type StoreErrorCode } from "./errors.ts";
 import { createMemoryDisk, type MemoryDisk, openMemory } from "./memory.ts";
 import { maxValueBytes } from "./record.ts";
-import { RecordStore, type StoreOptions } from "./record_store.ts";
+import type { StoreOptions } from "./opening.ts";
+import { RecordStore } from "./record_store.ts";
 
 const random: Random = createRandom(seedFromEnvironment());
 
@@ -284,23 +285,6 @@ Deno.test("a passphrase is needed once set, and changes without rewriting a reco
   await store.close();
   await assertFails("passphrase_wrong", () => openOn(disk, { passphrase: "second" }));
   assertEquals(disk.blobs, before);
-});
-
-Deno.test("a record of an older schema is upgraded when read; one of a newer schema is refused", async () => {
-  const disk = createMemoryDisk();
-  let store = await openOn(disk);
-  await store.put("k", "a", utf8("one"));
-  await store.close();
-  const upgrade = (value: Uint8Array, from: number): Uint8Array =>
-    utf8(`${new TextDecoder().decode(value)} from ${from}`);
-  store = await openOn(disk, { schemas: { k: { version: 3, upgrade } } });
-  assertEquals(await store.get("k", "a"), utf8("one from 1"));
-  await store.put("k", "a", utf8("three"));
-  assertEquals(await store.get("k", "a"), utf8("three"));
-  await store.close();
-  store = await openOn(disk, { schemas: { k: { version: 2, upgrade } } });
-  await assertFails("unsupported_version", () => store.get("k", "a"), "k");
-  await store.close();
 });
 
 Deno.test("after a failed write nothing is acknowledged until the store is opened again", async () => {

@@ -1,22 +1,20 @@
-/** Small records as versioned CBOR lists. The store has authenticated them, so a wrong shape means another library wrote them. */
+/**
+ * Small records as CBOR lists. The store has authenticated them and brought them to the newest format (`formats.ts`), so
+ * another shape is a mistake of ours.
+ */
 import { type CborValue, decodeCbor, encodeCbor } from "../../proto/mod.ts";
 import { StoreError } from "./errors.ts";
 
 /** A thousand members with long identities stay far below. */
 const maxRecordBytes = 4 * 1024 * 1024;
 
-export function encodeFields(version: number, fields: readonly CborValue[]): Uint8Array {
-  return encodeCbor([version, ...fields]);
+export function encodeFields(fields: readonly CborValue[]): Uint8Array {
+  return encodeCbor([...fields]);
 }
 
-/** The fields behind the version. Throws `StoreError`. */
-export function decodeFields(record: Uint8Array, version: number, kind: string): StoredFields {
-  const [found, ...fields] = new StoredFields([decodeCbor(record, maxRecordBytes)], kind).list(0);
-  if (found !== version) {
-    const text = `Cannot read a record of kind "${kind}": its version is ${String(found)}; update this library`;
-    throw new StoreError("unsupported_version", text, { kind });
-  }
-  return new StoredFields(fields, kind);
+/** Throws `StoreError`. */
+export function decodeFields(record: Uint8Array, kind: string): StoredFields {
+  return new StoredFields(new StoredFields([decodeCbor(record, maxRecordBytes)], kind).list(0), kind);
 }
 
 export class StoredFields {

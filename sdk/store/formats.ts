@@ -1,0 +1,53 @@
+/**
+ * Every change of what an agent keeps, in order: a change of any record, MLS state included, is one more item at the end of
+ * this list. Its format number is its place, plus 2. What stands here is never edited again: directories of that format exist.
+ *
+ * The modules that own the records read and write the newest format alone; older ones exist only here.
+ */
+import { type CborValue, decodeCbor, encodeCbor } from "../../proto/mod.ts";
+import { StoreError } from "./errors.ts";
+import type { StoreMigration, UpgradeValue } from "./migrations.ts";
+import { maxValueBytes } from "./record.ts";
+
+type Fields = readonly CborValue[];
+
+export const storeMigrations: readonly StoreMigration[] = [
+  {
+    name: "records without a version of their own: the store has one for all",
+    values: {
+      channels: fields(withoutVersion),
+      trust: fields(withoutVersion),
+      positions: fields(withoutVersion),
+      counters: fields(withoutVersion),
+      from: fields(withoutVersion),
+      inv: fields(withoutVersion),
+      joining: fields(withoutVersion),
+      creating: fields(withoutVersion),
+      identity: fields(withoutVersion),
+      keypackages: fields(withoutVersion),
+      mls: fields((list, id) => {
+        const [epoch, message, hash, welcome, summary, next, frontier] = withoutVersion(list);
+        if (id !== "candidate") return withoutVersion(list);
+        return [epoch, message, hash, welcome, summary, nested(next), nested(frontier)].map((field) => field ?? null);
+      }),
+    },
+  },
+];
+
+/** A change of a record's fields. `id` is the record's name within its kind. */
+export function fields(change: (fields: Fields, id: string) => Fields): UpgradeValue {
+  return (value, id) => {
+    const list = decodeCbor(value, maxValueBytes);
+    if (!Array.isArray(list)) throw new StoreError("store_corrupt", "A record of an older format is no list of fields");
+    return encodeCbor([...change(list, id)]);
+  };
+}
+
+function withoutVersion([, ...rest]: Fields): Fields {
+  return rest;
+}
+
+/** Records inside a record. */
+function nested(field: CborValue | undefined): CborValue {
+  return field instanceof Uint8Array ? fields(withoutVersion)(field, "") : field ?? null;
+}
