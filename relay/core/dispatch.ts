@@ -6,6 +6,7 @@ import * as channel from "./requests/channel_requests.ts";
 import * as commit from "./requests/commit_requests.ts";
 import * as delivery from "./requests/delivery_requests.ts";
 import * as invite from "./requests/invite_requests.ts";
+import * as join from "./requests/join_requests.ts";
 import * as keyPackage from "./requests/key_package_requests.ts";
 import * as message from "./requests/message_requests.ts";
 import * as sessions from "./requests/session_requests.ts";
@@ -40,9 +41,9 @@ const handlers: { readonly [Name in Exclude<CallName, OpenCall>]: Handler<Name> 
   Acknowledge: delivery.acknowledge,
   RegisterInvite: invite.registerInvite,
   RevokeInvite: invite.revokeInvite,
-  RequestJoin: invite.requestJoin,
-  RejectJoin: invite.rejectJoin,
-  RequestRejoin: invite.requestRejoin,
+  RequestJoin: join.requestJoin,
+  RejectJoin: join.rejectJoin,
+  RequestRejoin: join.requestRejoin,
 };
 
 /** Rejects with `Refusal` or `WireError` for an expected no, with anything else for a fault. */

@@ -27,3 +27,8 @@ export class Refusal extends Error {
 export function channelNotFound(): Refusal {
   return new Refusal("not_found", "No such channel, or this agent is not a member of it");
 }
+
+/** Something was made for another epoch than the channel's. */
+export function epochConflict(epoch: number, why = "apply what was missed and try again"): Refusal {
+  return new Refusal("epoch_conflict", `The channel is at epoch ${epoch}; ${why}`, { epoch });
+}

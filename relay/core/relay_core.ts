@@ -17,7 +17,7 @@ import type { Link, RelaySession } from "./link.ts";
 import { careForQueue, saveSnapshot, writeCursors } from "./queue_care.ts";
 import { HourlyRate } from "./hourly_rate.ts";
 import type { Refusal } from "./refusal.ts";
-import { answerRequests, joinNotice } from "./requests/invite_requests.ts";
+import { answerRequests, joinNotice } from "./requests/join_requests.ts";
 import { askForMore } from "./requests/key_package_requests.ts";
 import { expireWithToken } from "./requests/session_requests.ts";
 import { type Agent, Session, type SessionHost } from "./session.ts";

@@ -2,7 +2,7 @@
 import type { Appended, NewEntry } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
 import type { CoreParts } from "../request_handler.ts";
-import { channelNotFound, Refusal } from "../refusal.ts";
+import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 
 export interface Settled extends Appended {
   /** It had been appended before; this is the original answer. */
@@ -25,11 +25,7 @@ export async function appendSettled(core: CoreParts, channel: Channel, entry: Ne
     }
     case "conflict":
       core.deps.meter.epochConflicts++;
-      throw new Refusal(
-        "epoch_conflict",
-        `The channel is at epoch ${outcome.epoch}; apply what was missed and try again`,
-        { epoch: outcome.epoch },
-      );
+      throw epochConflict(outcome.epoch);
     case "no_channel":
       throw channelNotFound();
     case "full":

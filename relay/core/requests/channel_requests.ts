@@ -11,7 +11,7 @@ import type { Channel } from "../channel.ts";
 import { emptyBody, encodeLeaveBody } from "../entry_body.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
-import { channelNotFound, Refusal } from "../refusal.ts";
+import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import { appendSettled } from "./append.ts";
 
 const channelIdBytes = 16;
@@ -104,7 +104,7 @@ export async function leaveChannel(
   const leaving = channel?.state.members.get(agentId)?.leaving;
   if (channel?.state.closed === undefined && leaving?.reason === "left") return { sequence: leaving.sequence };
   const joined = await openAsMember(asker, channelId);
-  if (epoch !== joined.state.epoch) throw epochConflict(joined);
+  if (epoch !== joined.state.epoch) throw epochConflict(joined.state.epoch);
   if (!core.deps.verifySignature(publicKey, leaveStatement({ channelId, agentId, epoch }), signature)) {
     throw new Refusal("invalid_request", "The signature of the leave statement is wrong");
   }
@@ -168,8 +168,4 @@ async function close({ core, agent }: AgentAsker, channel: Channel): Promise<num
 
 function closedAtMs({ state }: Channel): number | undefined {
   return state.closed?.timeMs;
-}
-
-export function epochConflict({ state }: Channel, why = "apply what was missed and try again"): Refusal {
-  return new Refusal("epoch_conflict", `The channel is at epoch ${state.epoch}; ${why}`, { epoch: state.epoch });
 }

@@ -14,9 +14,8 @@ import type { Room } from "../../engine/engine.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { encodeCommitBody, encodeWelcomeBody } from "../entry_body.ts";
 import { openAsMember } from "./channel_access.ts";
-import { channelNotFound, Refusal } from "../refusal.ts";
+import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import { appendSettled, type Settled } from "./append.ts";
-import { epochConflict } from "./channel_requests.ts";
 
 type Commit = RequestBody<"SendCommit">;
 
@@ -32,7 +31,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     if (!channel.state.isActive(asker.agent.agentId)) throw channelNotFound();
     if (body.epoch !== channel.state.epoch) {
       asker.core.deps.meter.epochConflicts++;
-      throw epochConflict(channel);
+      throw epochConflict(channel.state.epoch);
     }
     checkChange(asker, channel, body);
     await checkJoining(asker, channel, body.added);
@@ -110,7 +109,10 @@ function checkChange({ core, agent }: AgentAsker, channel: Channel, body: Commit
     );
   }
   if (added.length > 0 && state.leaving.some((agentId) => !gone.has(agentId))) {
-    throw epochConflict(channel, "a member has left meanwhile: remove it in the same commit that adds others");
+    throw epochConflict(
+      channel.state.epoch,
+      "a member has left meanwhile: remove it in the same commit that adds others",
+    );
   }
   if (!state.owners.has(agent.agentId)) checkUnowned(channel, body);
 }
@@ -175,7 +177,7 @@ export async function sendWelcome(
   if (recipients.length === 0 || new Set(recipients).size < recipients.length) {
     throw new Refusal("invalid_request", "A Welcome is for nobody, or names an agent twice");
   }
-  if (body.epoch < 1 || body.epoch > channel.state.epoch) throw epochConflict(channel);
+  if (body.epoch < 1 || body.epoch > channel.state.epoch) throw epochConflict(channel.state.epoch);
   const hash = sha256(concatBytes(utf8ToBytes(`${body.epoch} ${[...recipients].sort().join()} `), body.welcome));
   const key = `welcome:${bytesToHex(hash)}`;
   const original = await core.deps.engine.findKey(channel.channelId, key);

@@ -5,7 +5,7 @@ import type { AgentAsker } from "../request_handler.ts";
 import { openAsReader } from "./channel_access.ts";
 import { Refusal } from "../refusal.ts";
 import { Subscription } from "../subscription.ts";
-import { rejoinNotice } from "./invite_requests.ts";
+import { rejoinNotice } from "./join_requests.ts";
 
 export async function subscribe(
   asker: AgentAsker,

@@ -12,9 +12,8 @@ import type { AgentAsker } from "../request_handler.ts";
 import { encodeMessageBody } from "../entry_body.ts";
 import { openAsMember } from "./channel_access.ts";
 import type { Reservation } from "../deps.ts";
-import { Refusal } from "../refusal.ts";
+import { epochConflict, Refusal } from "../refusal.ts";
 import { appendSettled } from "./append.ts";
-import { epochConflict } from "./channel_requests.ts";
 
 type Message = RequestBody<"SendMessage">;
 type Reply = ReplyBody<"SendMessage">;
@@ -27,7 +26,7 @@ export function sendMessage(asker: AgentAsker, body: RequestBody<"SendMessage">)
     const channel = await openAsMember(asker, body.channelId);
     checkMessage(asker, body);
     if (body.epoch !== channel.state.epoch) {
-      return await originalAnswer(asker, channel, body) ?? fail(asker, epochConflict(channel));
+      return await originalAnswer(asker, channel, body) ?? fail(asker, epochConflict(channel.state.epoch));
     }
     const reserving = asker.core.deps.quota.reserve(asker.agent.account, body.ciphertext.length);
     const reservation = reserving instanceof Promise ? await reserving : reserving;

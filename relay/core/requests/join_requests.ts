@@ -1,0 +1,168 @@
+/** Asking to join or rejoin a channel, and what becomes of it. The inviter's own record of its invite decides who joins. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  binaryIdFromBytes,
+  type ChannelId,
+  type JoinRequestId,
+  type NoticeBody,
+  rejoinStatement,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
+import { findInvite, isInviteGood, useInvite } from "../invite_records.ts";
+import { isSameKeyPackage, type JoinRequest, type PendingJoin, type RejoinRequest } from "../pending_joins.ts";
+import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
+import type { AgentAsker, CoreParts } from "../request_handler.ts";
+import { openAsMember } from "./channel_access.ts";
+import { checkOwn } from "./key_package_requests.ts";
+
+const requestIdBytes = 16;
+
+export async function requestJoin(
+  asker: AgentAsker,
+  body: RequestBody<"RequestJoin">,
+): Promise<ReplyBody<"RequestJoin">> {
+  const { core, agent: { agentId } } = asker;
+  const { channelId, inviteId, keyPackage, mac, ttlMs } = body;
+  const invite = await findInvite(core, channelId, inviteId);
+  const channel = await core.channels.open(channelId);
+  if (invite === undefined || channel === undefined || !isInviteGood(invite, channel)) throw channelNotFound();
+  if (channel.state.isActive(agentId)) throw new Refusal("already_member", "This agent is in the channel already");
+  checkOwn(asker, keyPackage);
+  const inviterOnline = core.sessionOf(invite.inviter) !== undefined;
+  const open = core.joins.ofAgent(agentId, channelId);
+  if (open?.kind === "join" && open.inviteId === inviteId && isSameKeyPackage(open, keyPackage)) {
+    return { requestId: open.requestId, expiresAtMs: open.expiresAtMs, inviterOnline };
+  }
+  refuseCrowd(core, core.joins.ofInviter(invite.inviter), open);
+  if (open !== undefined) core.joins.remove(open.requestId);
+  const request: JoinRequest = {
+    kind: "join",
+    ...newRequest(asker, channelId, ttlMs),
+    keyPackage,
+    inviteId,
+    inviter: invite.inviter,
+    mac,
+  };
+  hold(core, request);
+  core.deps.meter.joinRequests++;
+  core.sessionOf(invite.inviter)?.notify("DeliverJoinRequest", joinNotice(request));
+  return { requestId: request.requestId, expiresAtMs: request.expiresAtMs, inviterOnline };
+}
+
+export async function rejectJoin(
+  asker: AgentAsker,
+  { channelId, requestId, code, message }: RequestBody<"RejectJoin">,
+): Promise<ReplyBody<"RejectJoin">> {
+  const { core, agent } = asker;
+  await openAsMember(asker, channelId);
+  const request = core.joins.find(requestId);
+  const mine = request?.channelId === channelId && (request.kind === "rejoin" || request.inviter === agent.agentId);
+  if (request !== undefined && mine) rejectPending(core, request, code, message);
+  return {};
+}
+
+export async function requestRejoin(
+  asker: AgentAsker,
+  { channelId, keyPackage, signature, epoch }: RequestBody<"RequestRejoin">,
+): Promise<ReplyBody<"RequestRejoin">> {
+  const { core, agent: { agentId, publicKey } } = asker;
+  const channel = await core.channels.open(channelId);
+  const member = channel?.state.members.get(agentId);
+  if (channel === undefined || channel.state.closed || member === undefined || member.leaving?.reason === "left") {
+    throw channelNotFound();
+  }
+  if (epoch !== channel.state.epoch) throw epochConflict(channel.state.epoch);
+  checkOwn(asker, keyPackage);
+  const statement = rejoinStatement({ channelId, agentId, keyPackageHash: sha256(keyPackage), epoch });
+  if (!core.deps.verifySignature(publicKey, statement, signature)) {
+    throw new Refusal("invalid_request", "The signature of the rejoin statement is wrong");
+  }
+  const open = core.joins.ofAgent(agentId, channelId);
+  if (open?.kind === "rejoin" && open.epoch === epoch && isSameKeyPackage(open, keyPackage)) {
+    return { requestId: open.requestId, expiresAtMs: open.expiresAtMs };
+  }
+  refuseCrowd(core, core.joins.ofChannel(channelId).filter(({ kind }) => kind === "rejoin"), open);
+  if (open !== undefined) core.joins.remove(open.requestId);
+  const request: RejoinRequest = {
+    kind: "rejoin",
+    ...newRequest(asker, channelId, core.config.limits.joinRequestMs),
+    keyPackage,
+    signature,
+    epoch,
+  };
+  hold(core, request);
+  core.deps.meter.joinRequests++;
+  for (const reader of channel.subscriptions.keys()) {
+    if (reader !== agentId) core.sessionOf(reader)?.notify("DeliverRejoinRequest", rejoinNotice(request));
+  }
+  return { requestId: request.requestId, expiresAtMs: request.expiresAtMs };
+}
+
+/** A commit answered these requests: they are over, and their invites are used once more. */
+export async function answerRequests(core: CoreParts, requests: readonly PendingJoin[]): Promise<void> {
+  for (const request of requests) {
+    core.joins.remove(request.requestId);
+    if (request.kind === "join") await useInvite(core, request);
+  }
+}
+
+export function joinNotice(request: JoinRequest): NoticeBody<"DeliverJoinRequest"> {
+  const { channelId, requestId, inviteId, agentId, keyPackage, mac, expiresAtMs } = request;
+  return { channelId, requestId, inviteId, agentId, keyPackage, mac, expiresAtMs };
+}
+
+export function rejoinNotice(request: RejoinRequest): NoticeBody<"DeliverRejoinRequest"> {
+  const { channelId, requestId, agentId, keyPackage, signature, expiresAtMs, epoch } = request;
+  return { channelId, requestId, agentId, keyPackage, signature, expiresAtMs, epoch };
+}
+
+function newRequest(
+  { core, agent: { agentId, account } }: AgentAsker,
+  channelId: ChannelId,
+  ttlMs: number,
+): Pick<PendingJoin, "requestId" | "channelId" | "agentId" | "account" | "expiresAtMs"> {
+  const { joinRequestsPerAgent, joinRequestsPerAccount, joinRequestsInAll } = core.config;
+  if (core.joins.countOfAgent(agentId) >= joinRequestsPerAgent) {
+    throw new Refusal("rate_limited", "This agent has too many join requests open; wait for their answers");
+  }
+  if (core.joins.countOfAccount(account) >= joinRequestsPerAccount) {
+    throw new Refusal("rate_limited", "This account has too many join requests open; wait for their answers");
+  }
+  if (core.joins.size >= joinRequestsInAll) {
+    throw new Refusal("overloaded", "Too many join requests wait at this relay; try again later", {
+      retryAfterMs: 10_000,
+    });
+  }
+  const expiresAtMs = core.deps.nowMs() + Math.min(ttlMs, core.config.limits.joinRequestMs);
+  const requestId = binaryIdFromBytes<JoinRequestId>(core.deps.randomBytes(requestIdBytes));
+  return { requestId, channelId, agentId, account, expiresAtMs };
+}
+
+/** Unless the new request takes the place of one that waits with them. */
+function refuseCrowd(
+  { config }: CoreParts,
+  waiting: readonly PendingJoin[],
+  open: PendingJoin | undefined,
+): void {
+  if (waiting.length < config.joinRequestsPerInviter || waiting.some((request) => request === open)) return;
+  const retryAfterMs = 10_000;
+  throw new Refusal("rate_limited", "Too many others wait for the same answer; try again later", { retryAfterMs });
+}
+
+function hold(core: CoreParts, request: PendingJoin): void {
+  const cancel = core.deps.after(request.expiresAtMs - core.deps.nowMs(), () => {
+    rejectPending(core, request, "join_timeout", "Nobody answered in time; is the inviter running?");
+  });
+  core.joins.add(request, cancel);
+}
+
+export function rejectPending(
+  core: CoreParts,
+  { requestId, channelId, agentId }: PendingJoin,
+  code: string,
+  message: string,
+): void {
+  if (core.joins.remove(requestId) === undefined) return;
+  core.sessionOf(agentId)?.notify("DeliverJoinRejected", { channelId, requestId, code, message });
+}
