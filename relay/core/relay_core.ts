@@ -1,9 +1,10 @@
 /**
- * The relay without sockets: sessions come in as links, everything durable goes to the engine. One timer cares for the queues
- * of the channels that changed, another for what grows old.
+ * The relay without sockets: sessions come in as links, everything durable goes to the engine. This module knows which
+ * sessions there are and what an entry means for agents that do not read its channel; `upkeep.ts` does what time asks for.
  */
 import type { AgentId, CallName, ClientEnvelope, ReplyBody } from "../../proto/mod.ts";
 import type { AppendOutcome, Entry, NewEntry } from "../engine/engine.ts";
+import { Background } from "./background.ts";
 import type { Channel } from "./channel.ts";
 import { LoadedChannels } from "./loaded_channels.ts";
 import type { CoreConfig } from "./config.ts";
@@ -14,7 +15,6 @@ import { type PendingJoin, PendingJoins } from "./pending_joins.ts";
 import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.ts";
 import type { CoreDeps } from "./deps.ts";
 import type { Link, RelaySession } from "./link.ts";
-import { careForQueue, saveSnapshot, writeCursors } from "./queue_care.ts";
 import { HourlyRate } from "./hourly_rate.ts";
 import type { Refusal } from "./refusal.ts";
 import { answerRequests, joinNotice } from "./requests/join_requests.ts";
@@ -22,12 +22,9 @@ import { askForMore } from "./requests/key_package_requests.ts";
 import { expireWithToken } from "./requests/session_requests.ts";
 import { type Agent, Session, type SessionHost } from "./session.ts";
 import { TailBudget } from "./tail_budget.ts";
-import { sendWelcomeTo } from "./welcomes.ts";
+import { Upkeep } from "./upkeep.ts";
+import { pushWelcomes } from "./welcomes.ts";
 
-const careMs = 1_000;
-const upkeepMs = 60_000;
-/** Idle channels with old messages that one round of upkeep looks at. */
-const agedAtOnce = 100;
 /** What a client waits before it comes back, at most, and at least after a drain. */
 const drainRetryMs = 5_000;
 const minDrainRetryMs = 500;
@@ -71,17 +68,12 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly #sessions = new Set<Session>();
   readonly #byAgent = new Map<AgentId, Session>();
   readonly #perAccount = new Map<string, number>();
-  /** Channels whose queue wants care at the next round. */
-  readonly #touched = new Set<Channel>();
-  readonly #background = new Set<Promise<void>>();
+  readonly #background: Background;
+  readonly #upkeep: Upkeep;
   #appendsWaiting = 0;
   #draining: PromiseWithResolvers<void> | undefined;
-  #cancelCare: (() => void) | undefined;
-  #cancelUpkeep: () => void;
   #cancelDrain: (() => void) | undefined;
   #closed = false;
-  /** Upkeep is under way: with many channels it may take longer than from one to the next. */
-  #tending = false;
 
   constructor(config: CoreConfig, deps: CoreDeps) {
     this.config = config;
@@ -96,7 +88,9 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       tails,
       appended: (channel, entry) => this.#appended(channel, entry),
     });
-    this.#cancelUpkeep = deps.after(upkeepMs, () => this.#upkeep());
+    this.#background = new Background(deps);
+    const { channels, claimRate, inviteRate } = this;
+    this.#upkeep = new Upkeep({ config, deps, channels, background: this.#background, rates: [claimRate, inviteRate] });
   }
 
   open(link: Link): RelaySession {
@@ -127,10 +121,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   async close(): Promise<void> {
     this.#closed = true;
     await this.drain();
-    this.#cancelUpkeep();
-    this.#cancelCare?.();
-    await Promise.all(this.#background);
-    await this.#each("close", [...this.channels], (channel) => this.#save(channel).finally(() => this.#drop(channel)));
+    await this.#upkeep.close();
     this.joins.clear();
   }
 
@@ -191,7 +182,9 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
 
   greet(session: Session): void {
     const { agent } = session;
-    if (agent !== undefined && !session.isEnded) this.#run("greeting", () => this.#greet(session, agent.agentId));
+    if (agent !== undefined && !session.isEnded) {
+      this.#background.run("greeting", () => this.#greet(session, agent.agentId));
+    }
   }
 
   async append(channel: Channel, entry: NewEntry): Promise<AppendOutcome> {
@@ -204,16 +197,11 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   }
 
   touch(channel: Channel): void {
-    this.#touched.add(channel);
-    this.#cancelCare ??= this.deps.after(careMs, () => this.#care());
+    this.#upkeep.touch(channel);
   }
 
-  /** One Welcome after the other, each when the link has room for it: they may be large. */
   nextWelcome(session: Session): void {
-    const [channel] = session.welcomes;
-    if (channel === undefined || !session.hasRoom) return;
-    session.welcomes.delete(channel);
-    this.#run("welcome", () => sendWelcomeTo(session, channel).finally(() => this.nextWelcome(session)));
+    pushWelcomes(session, this.#background);
   }
 
   /** Not all at once, and not all back at once: whoever takes them over has to greet each of them. */
@@ -247,7 +235,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     }
     const limit = 500;
     for (let page = await this.deps.engine.listJoining({ agentId, limit });;) {
-      await this.#each("greeting", page.channels, async (channelId) => {
+      await this.#background.each("greeting", page.channels, async (channelId) => {
         const channel = session.isEnded ? undefined : await this.channels.open(channelId);
         if (!session.isEnded && channel?.hasWelcomeFor(agentId)) session.welcomes.add(channel);
       });
@@ -278,7 +266,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     const here = requests.filter(({ channelId }) => channelId === channel.channelId);
     if (here.length === 0) return;
     for (const { agentId, requestId } of here) channel.answered.set(agentId, requestId);
-    this.#run("answers", () => answerRequests(this, here));
+    this.#background.run("answers", () => answerRequests(this, here));
   }
 
   #welcome(channel: Channel, recipients: readonly AgentId[]): void {
@@ -288,69 +276,5 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       session.welcomes.add(channel);
       this.nextWelcome(session);
     }
-  }
-
-  #care(): void {
-    this.#cancelCare = undefined;
-    const channels = [...this.#touched];
-    this.#touched.clear();
-    const care = (channel: Channel): Promise<void> => careForQueue(channel, this.config, this.deps);
-    this.#run("queue care", () => this.#each("queue care", channels, care));
-  }
-
-  #upkeep(): void {
-    // Before the work, which may fail: what grows old is looked at again in any case.
-    this.#cancelUpkeep = this.deps.after(upkeepMs, () => this.#upkeep());
-    if (this.#tending) return;
-    this.#tending = true;
-    this.#run("upkeep", () => this.#tend().finally(() => this.#tending = false));
-  }
-
-  async #tend(): Promise<void> {
-    const { engine, nowMs } = this.deps;
-    const { queueAgeMs, lapseAgeMs } = this.config.limits;
-    engine.keyPackages.expire(nowMs());
-    await engine.records.expire(nowMs());
-    const ago = (ms: number): number => Math.max(0, nowMs() - ms);
-    await engine.forget({ keysMs: ago(queueAgeMs), commitsMs: ago(lapseAgeMs) });
-    const aged = await engine.agedChannels({ beforeMs: ago(queueAgeMs), limit: agedAtOnce });
-    await this.#each("upkeep", aged, async (channelId) => {
-      const channel = await this.channels.open(channelId);
-      if (channel !== undefined) this.touch(channel);
-    });
-    this.claimRate.forget(nowMs());
-    this.inviteRate.forget(nowMs());
-    await this.#each("upkeep", this.channels.idle(this.config.idleChannels), async (channel) => {
-      await this.#save(channel);
-      // Not if somebody has come back to it while it was saved.
-      if (this.channels.isIdle(channel)) this.#drop(channel);
-    });
-  }
-
-  async #save(channel: Channel): Promise<void> {
-    await writeCursors(channel, this.deps);
-    await saveSnapshot(channel, this.deps);
-  }
-
-  #drop(channel: Channel): void {
-    this.#touched.delete(channel);
-    this.channels.drop(channel);
-  }
-
-  #fault(where: string, error: unknown): void {
-    this.deps.log({ event: "fault", where, error });
-  }
-
-  /** One after the other; one that fails does not keep the rest from it. */
-  async #each<Item>(where: string, items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-    for (const item of items) await work(item).catch((error: unknown) => this.#fault(where, error));
-  }
-
-  /** Work that no request waits for. A fault is logged and harms nothing else. */
-  #run(where: string, work: () => Promise<void>): void {
-    const running: Promise<void> = work()
-      .catch((error: unknown) => this.#fault(where, error))
-      .finally(() => this.#background.delete(running));
-    this.#background.add(running);
   }
 }

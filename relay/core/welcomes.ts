@@ -1,9 +1,18 @@
-/** Pushing a Welcome: found in the entry that carries it, sent until its agent acknowledges the joining commit. */
+/** Pushing Welcomes: each is found in the entry that carries it, sent until its agent acknowledges the joining commit. */
 import { encodeNotice } from "../../proto/mod.ts";
+import type { Background } from "./background.ts";
 import type { Channel } from "./channel.ts";
 import type { Session } from "./session.ts";
 
-export async function sendWelcomeTo(session: Session, channel: Channel): Promise<void> {
+/** One Welcome after the other, each when the link has room for it: they may be large. */
+export function pushWelcomes(session: Session, background: Background): void {
+  const [channel] = session.welcomes;
+  if (channel === undefined || !session.hasRoom) return;
+  session.welcomes.delete(channel);
+  background.run("welcome", () => sendWelcomeTo(session, channel).finally(() => pushWelcomes(session, background)));
+}
+
+async function sendWelcomeTo(session: Session, channel: Channel): Promise<void> {
   const agentId = session.agent?.agentId;
   if (agentId === undefined || !channel.hasWelcomeFor(agentId)) return;
   const sequence = channel.state.welcomes.get(agentId) ?? 0;

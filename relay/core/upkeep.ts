@@ -1,0 +1,102 @@
+/**
+ * What time asks for: one timer cares for the queues of the channels that changed, another for what grows old, in memory and
+ * in the engine.
+ */
+import type { Background } from "./background.ts";
+import type { Channel } from "./channel.ts";
+import type { CoreConfig } from "./config.ts";
+import type { CoreDeps } from "./deps.ts";
+import type { HourlyRate } from "./hourly_rate.ts";
+import type { LoadedChannels } from "./loaded_channels.ts";
+import { careForQueue, saveSnapshot, writeCursors } from "./queue_care.ts";
+
+const careMs = 1_000;
+const upkeepMs = 60_000;
+/** Idle channels with old messages that one round of upkeep looks at. */
+const agedAtOnce = 100;
+
+export interface UpkeepParts {
+  readonly config: CoreConfig;
+  readonly deps: CoreDeps;
+  readonly channels: LoadedChannels;
+  readonly background: Background;
+  readonly rates: readonly HourlyRate[];
+}
+
+export class Upkeep {
+  readonly #parts: UpkeepParts;
+  /** Channels whose queue wants care at the next round. */
+  readonly #touched = new Set<Channel>();
+  #cancelCare: (() => void) | undefined;
+  #cancelUpkeep: () => void;
+  /** A round is under way: with many channels it may take longer than from one to the next. */
+  #tending = false;
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts;
+    this.#cancelUpkeep = parts.deps.after(upkeepMs, () => this.#upkeep());
+  }
+
+  /** Something about this channel changed that its queue must be cared for soon. */
+  touch(channel: Channel): void {
+    this.#touched.add(channel);
+    this.#cancelCare ??= this.#parts.deps.after(careMs, () => this.#care());
+  }
+
+  /** Stops the timers, waits for all background work, then writes what is not on disk yet and drops every channel. */
+  async close(): Promise<void> {
+    const { background, channels } = this.#parts;
+    this.#cancelUpkeep();
+    this.#cancelCare?.();
+    await background.done();
+    await background.each("close", [...channels], (channel) => this.#save(channel).finally(() => this.#drop(channel)));
+  }
+
+  #care(): void {
+    const { background, config, deps } = this.#parts;
+    this.#cancelCare = undefined;
+    const channels = [...this.#touched];
+    this.#touched.clear();
+    const care = (channel: Channel): Promise<void> => careForQueue(channel, config, deps);
+    background.run("queue care", () => background.each("queue care", channels, care));
+  }
+
+  #upkeep(): void {
+    const { background, deps } = this.#parts;
+    // Before the work, which may fail: what grows old is looked at again in any case.
+    this.#cancelUpkeep = deps.after(upkeepMs, () => this.#upkeep());
+    if (this.#tending) return;
+    this.#tending = true;
+    background.run("upkeep", () => this.#tend().finally(() => this.#tending = false));
+  }
+
+  async #tend(): Promise<void> {
+    const { background, channels, config, deps: { engine, nowMs }, rates } = this.#parts;
+    const { queueAgeMs, lapseAgeMs } = config.limits;
+    engine.keyPackages.expire(nowMs());
+    await engine.records.expire(nowMs());
+    const ago = (ms: number): number => Math.max(0, nowMs() - ms);
+    await engine.forget({ keysMs: ago(queueAgeMs), commitsMs: ago(lapseAgeMs) });
+    const aged = await engine.agedChannels({ beforeMs: ago(queueAgeMs), limit: agedAtOnce });
+    await background.each("upkeep", aged, async (channelId) => {
+      const channel = await channels.open(channelId);
+      if (channel !== undefined) this.touch(channel);
+    });
+    for (const rate of rates) rate.forget(nowMs());
+    await background.each("upkeep", channels.idle(config.idleChannels), async (channel) => {
+      await this.#save(channel);
+      // Not if somebody has come back to it while it was saved.
+      if (channels.isIdle(channel)) this.#drop(channel);
+    });
+  }
+
+  async #save(channel: Channel): Promise<void> {
+    await writeCursors(channel, this.#parts.deps);
+    await saveSnapshot(channel, this.#parts.deps);
+  }
+
+  #drop(channel: Channel): void {
+    this.#touched.delete(channel);
+    this.#parts.channels.drop(channel);
+  }
+}
