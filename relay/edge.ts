@@ -3,16 +3,16 @@
  * where to listen; nothing here reads the environment or ends the process.
  */
 import { CoverBudget, type CoverBudgetOptions } from "../proto/mod.ts";
+import { Admission, type ServerStats } from "../server/http2/mod.ts";
+import type { KeyedCertificate } from "../server/mod.ts";
+import type { LinkHost } from "./cells/link_host.ts";
 import type { CoreConfig } from "./core/config.ts";
 import type { CoreDeps } from "./core/deps.ts";
 import type { Link, RelaySession } from "./core/link.ts";
-import { Admission, type ServerStats } from "../server/http2/mod.ts";
-import type { KeyedCertificate } from "../server/mod.ts";
-import { type GrpcListener, listenGrpc } from "./grpc/listener.ts";
-import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
-import type { LinkHost } from "./cells/link_host.ts";
 import { createCoreUpstream } from "./grpc/core_upstream.ts";
+import { type GrpcListener, listenGrpc } from "./grpc/listener.ts";
 import { createGrpcService, type GrpcService, type GrpcSessionCounts } from "./grpc/service.ts";
+import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener, type QuicStats } from "./listeners/quic.ts";
 
 export interface RelayEdgeOptions {
   /** What `createRelayCore` returns. The edge drains and closes it. */

@@ -2,11 +2,6 @@
  * The wiring: configuration → engine, certificate, tokens, quota, core, sockets. What is opened is closed in the opposite
  * order, whether the relay stops or fails to start.
  */
-import { ConfigError, type RelayConfig } from "./config.ts";
-import { createMeter } from "./core/meter.ts";
-import type { CoreDeps, CoreEvent } from "./core/deps.ts";
-import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
-import { type EngineError, openSqliteEngine } from "./engine/mod.ts";
 import {
   type AdminServer,
   type CertificateSource,
@@ -19,14 +14,19 @@ import {
   openCertificate,
   serveAdmin,
 } from "../server/mod.ts";
-import { createApiClient } from "./operations/api_client.ts";
+import { ConfigError, type RelayConfig } from "./config.ts";
+import type { CoreDeps, CoreEvent } from "./core/deps.ts";
+import { createMeter } from "./core/meter.ts";
+import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
 import { verifyEd25519 } from "./ed25519.ts";
+import { openRelayEdge, type RelayEdge } from "./edge.ts";
+import { type EngineError, openSqliteEngine } from "./engine/mod.ts";
+import { createApiClient } from "./operations/api_client.ts";
+import { loadRelayId } from "./operations/identity.ts";
 import { watchLoopLag } from "./operations/loop_lag.ts";
 import { collectMetrics, renderMetrics } from "./operations/metrics.ts";
-import { loadRelayId } from "./operations/identity.ts";
 import { readUdpDrops } from "./operations/udp_drops.ts";
 import { LeasedQuota } from "./quota/leased_quota.ts";
-import { openRelayEdge, type RelayEdge } from "./edge.ts";
 import { createTokenKeys } from "./tokens/token_keys.ts";
 import { createTokenVerifier } from "./tokens/token_verifier.ts";
 

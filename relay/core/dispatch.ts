@@ -1,7 +1,7 @@
 /** From an envelope to its handler. */
 import type { CallName, ClientEnvelope, ReplyBody } from "../../proto/mod.ts";
-import type { AgentAsker, Asker, CoreParts, Handler } from "./request_handler.ts";
 import { Refusal } from "./refusal.ts";
+import type { AgentAsker, Asker, CoreParts, Handler } from "./request_handler.ts";
 import * as channel from "./requests/channel_requests.ts";
 import * as commit from "./requests/commit_requests.ts";
 import * as delivery from "./requests/delivery_requests.ts";

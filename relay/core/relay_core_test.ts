@@ -1,5 +1,6 @@
 /** What the core promises, one guarantee at a time, over links in memory and on simulated time. */
 import { assert, assertEquals } from "@std/assert";
+import { sha256 } from "@noble/hashes/sha2.js";
 import {
   decodeRelayEnvelope,
   encodeCbor,
@@ -9,7 +10,6 @@ import {
   parseChannelName,
   rejoinStatement,
 } from "../../proto/mod.ts";
-import { sha256 } from "@noble/hashes/sha2.js";
 import { createPrivateMessage } from "../../tests/support/mod.ts";
 import { Actor, channelName, commitRequest, messageRequest } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";

@@ -2,11 +2,11 @@
 import type { AgentId, CallName, ReplyBody, RequestBody } from "../../proto/mod.ts";
 import type { AppendOutcome, NewEntry } from "../engine/engine.ts";
 import type { Channel } from "./channel.ts";
-import type { LoadedChannels } from "./loaded_channels.ts";
 import type { CoreConfig } from "./config.ts";
-import type { PendingJoins } from "./pending_joins.ts";
 import type { CoreDeps } from "./deps.ts";
 import type { HourlyRate } from "./hourly_rate.ts";
+import type { LoadedChannels } from "./loaded_channels.ts";
+import type { PendingJoins } from "./pending_joins.ts";
 import type { Agent, Session } from "./session.ts";
 
 export interface CoreParts {

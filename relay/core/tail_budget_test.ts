@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { parseChannelName } from "../../proto/mod.ts";
+import { type Tail, TailBudget } from "./tail_budget.ts";
 import { Actor } from "./testing/actors.ts";
 import { worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
-import { type Tail, TailBudget } from "./tail_budget.ts";
 
 Deno.test("beyond the budget the tails that were quiet for longest are dropped, never the one that grows", () => {
   const budget = new TailBudget(100);

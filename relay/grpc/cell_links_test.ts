@@ -1,8 +1,8 @@
 import { ConnectError } from "@connectrpc/connect";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ErrorDetailSchema } from "../../proto/grpc.ts";
-import { createRandom, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
 import { Admission } from "../../server/http2/mod.ts";
+import { createRandom, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
 import { CellLinks } from "./cell_links.ts";
 import type { CellClient, Upstream } from "./upstream.ts";
 

@@ -1,8 +1,8 @@
 /** The service inside a relay: its sessions are links of the core in this process. */
 import { decodeRelayEnvelope } from "../../proto/mod.ts";
-import type { EndReason, Link } from "../core/link.ts";
 import { CellSession } from "../cells/cell_session.ts";
 import type { LinkHost } from "../cells/link_host.ts";
+import type { EndReason, Link } from "../core/link.ts";
 import type { TypedClient, TypedLink, Upstream } from "./upstream.ts";
 
 export function createCoreUpstream(host: LinkHost): Upstream {

@@ -12,10 +12,10 @@ import {
   type ServerStats,
   withCors,
 } from "../../server/http2/mod.ts";
+import type { KeyedCertificate } from "../../server/mod.ts";
 import { toConnectError } from "./errors.ts";
 import type { GrpcService } from "./service.ts";
 import { sessionHeader } from "./typed_sessions.ts";
-import type { KeyedCertificate } from "../../server/mod.ts";
 
 export interface GrpcListenerOptions {
   readonly service: GrpcService;

@@ -12,8 +12,8 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../proto/mod.ts";
-import { createRandom, sampleBody, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
 import { Admission } from "../../server/http2/mod.ts";
+import { createRandom, sampleBody, seedFromEnvironment, SimulatedClock } from "../../tests/support/mod.ts";
 import type { TypedSession } from "./typed_session.ts";
 import { TypedSessions } from "./typed_sessions.ts";
 import type { TypedClient, Upstream } from "./upstream.ts";

@@ -4,12 +4,12 @@
  * endpoint: handshakes from then on use it, open connections and the accept loop go on.
  */
 import { errorCodes, limits } from "../../proto/mod.ts";
-import type { EndReason } from "../core/link.ts";
 import { addressKey, Admission } from "../../server/http2/mod.ts";
 import type { KeyedCertificate } from "../../server/mod.ts";
+import type { LinkHost } from "../cells/link_host.ts";
+import type { EndReason } from "../core/link.ts";
 import { quicOptions } from "./quic_options.ts";
 import { carrySession, readWithOneBuffer, refuseStreams } from "./quic_stream.ts";
-import type { LinkHost } from "../cells/link_host.ts";
 import { serveWebTransport } from "./webtransport.ts";
 
 export interface QuicLimits {

@@ -1,7 +1,7 @@
 /** Carries one cell session over one bidirectional QUIC stream, native or of WebTransport, until both sides are done. */
-import type { EndReason, Transport } from "../core/link.ts";
 import { CellSession } from "../cells/cell_session.ts";
 import type { LinkHost } from "../cells/link_host.ts";
+import type { EndReason, Transport } from "../core/link.ts";
 
 export interface CellStream {
   readonly transport: Transport;

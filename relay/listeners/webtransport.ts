@@ -4,12 +4,12 @@
  * streams cannot be ended.
  */
 import { errorCodes } from "../../proto/mod.ts";
+import type { LinkHost } from "../cells/link_host.ts";
 import type { EndReason } from "../core/link.ts";
 import { ByteSource, Http3Error } from "./http3/byte_source.ts";
 import { encodeCloseSession, encodeControlStream, encodeResponse, frameType, http3Code } from "./http3/frames.ts";
 import { decodeFields, type Status } from "./http3/qpack.ts";
 import { carrySession, readWithOneBuffer } from "./quic_stream.ts";
-import type { LinkHost } from "../cells/link_host.ts";
 
 export interface WebTransportOptions {
   readonly host: LinkHost;

@@ -5,6 +5,7 @@
 import { Admission } from "../../server/http2/mod.ts";
 import type { KeyedCertificate } from "../../server/mod.ts";
 import { type GrpcListener, listenGrpc } from "../grpc/listener.ts";
+import { createGrpcService } from "../grpc/service.ts";
 import {
   type ProxyConfig,
   ProxyConfigError,
@@ -13,7 +14,6 @@ import {
   readCertificate,
 } from "./config.ts";
 import { createRemoteUpstream } from "./remote_upstream.ts";
-import { createGrpcService } from "../grpc/service.ts";
 
 /** One address may be a whole company behind a translator; the relay has its own limits. */
 const strangers = { connections: 1_000, connectionsPerAddress: 256 };

@@ -13,8 +13,8 @@ import {
   type RelayEnvelope,
 } from "../../proto/mod.ts";
 import { CellSplitter } from "../cells/cell_splitter.ts";
-import { type RemoteRelay, RemoteStream } from "./remote_stream.ts";
 import type { CellClient, CellPipe, TypedClient, TypedLink, Upstream } from "../grpc/upstream.ts";
+import { type RemoteRelay, RemoteStream } from "./remote_stream.ts";
 
 export interface RemoteDeps {
   /** Cover of typed sessions until the client configures its own. */

@@ -2,8 +2,8 @@
  * What the API is told about leases. A lease's last report waits here, with the same numbers, until the API has taken it:
  * its answer may be lost, and a report that was taken is accepted again only if it says the same.
  */
-import type { HeldLease, LeaseBook } from "../engine/engine.ts";
 import type { Log } from "../../server/mod.ts";
+import type { HeldLease, LeaseBook } from "../engine/engine.ts";
 import type { ActiveLease } from "./account_leases.ts";
 import type { LeaseApi, LeaseReport, ReportOutcome } from "./lease_api.ts";
 import { reportsPerBatch } from "./settlement.ts";

@@ -3,11 +3,11 @@
  * and every lease ends with a report of what the engine durably counted under it. A message is never accepted without a lease
  * that pays for it, so the limit holds whatever fails; when the API is away, what was leased is used up first.
  */
-import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { Lease } from "../../proto/lease.ts";
+import { type AccountId, parseAccountId } from "../../proto/mod.ts";
+import { describeFailure, type Log } from "../../server/mod.ts";
 import type { Quota, Reservation } from "../core/deps.ts";
 import type { Charge, HeldLease, LeaseBook } from "../engine/engine.ts";
-import { describeFailure, type Log } from "../../server/mod.ts";
 import { AccountLeases, type ActiveLease, isUsable } from "./account_leases.ts";
 import type { LeaseApi } from "./lease_api.ts";
 import { LeaseReports } from "./lease_reports.ts";

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertGreater, assertLess, assertLessOrEqual } from "@std/assert";
 import { parseAccountId } from "../../proto/mod.ts";
+import type { LogFields } from "../../server/mod.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import type { Reservation } from "../core/deps.ts";
 import type { Charge, LeaseBook, LeaseState } from "../engine/engine.ts";
-import type { LogFields } from "../../server/mod.ts";
 import type { LeaseApi } from "./lease_api.ts";
 import { LeasedQuota } from "./leased_quota.ts";
 import { SimulatedApi } from "./testing/simulated_api.ts";

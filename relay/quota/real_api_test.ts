@@ -7,6 +7,7 @@ import {
   parseAccountId,
   parseChannelName,
 } from "../../proto/mod.ts";
+import { Secret } from "../../server/mod.ts";
 import {
   embedded,
   eventually,
@@ -17,7 +18,6 @@ import {
 } from "../../tests/support/api/harness.ts";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";
 import { createApiClient } from "../operations/api_client.ts";
-import { Secret } from "../../server/mod.ts";
 import { createTokenKeys } from "../tokens/token_keys.ts";
 import { createTokenVerifier } from "../tokens/token_verifier.ts";
 import { LeasedQuota } from "./leased_quota.ts";

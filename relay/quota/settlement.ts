@@ -3,8 +3,8 @@
  * accepted is paid for, exactly, and the rest goes back to the accounts. No lease is taken before this is done: until then
  * everything that the API lists as open is the earlier life's.
  */
-import type { LeaseBook } from "../engine/engine.ts";
 import type { Log } from "../../server/mod.ts";
+import type { LeaseBook } from "../engine/engine.ts";
 import type { LeaseApi, LeaseReport } from "./lease_api.ts";
 
 /** As many as the API takes in one batch. */

@@ -4,12 +4,12 @@
  */
 import { type AccountId, type CoverBudgetOptions, parseAccountId } from "../../proto/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "../core/config.ts";
-import { createMeter, type Meter } from "../core/meter.ts";
 import type { CoreEvent, Quota } from "../core/deps.ts";
+import { createMeter, type Meter } from "../core/meter.ts";
 import { type CoreStats, createRelayCore } from "../core/relay_core.ts";
-import { openSqliteEngine } from "../engine/mod.ts";
-import { openRelayEdge, type RelayEdge } from "../edge.ts";
 import { verifyEd25519 } from "../ed25519.ts";
+import { openRelayEdge, type RelayEdge } from "../edge.ts";
+import { openSqliteEngine } from "../engine/mod.ts";
 
 export interface TestRelayOptions {
   /** A file, or nothing for an engine in memory. */

@@ -1,8 +1,8 @@
 /** Adding to a log, with the engine's verdict turned into an answer. */
 import type { Appended, NewEntry } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
-import type { CoreParts } from "../request_handler.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
+import type { CoreParts } from "../request_handler.ts";
 
 export interface Settled extends Appended {
   /** It had been appended before; this is the original answer. */

@@ -1,8 +1,8 @@
 /** Who may ask what of a channel. Everybody else is told that there is none. */
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
-import type { AgentAsker } from "../request_handler.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
+import type { AgentAsker } from "../request_handler.ts";
 
 /** The channel, for somebody who may act in it now. */
 export async function openAsMember({ core, agent }: AgentAsker, channelId: ChannelId): Promise<Channel> {

@@ -9,10 +9,10 @@ import {
 } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
 import { emptyBody, encodeLeaveBody } from "../entry_body.ts";
-import type { AgentAsker } from "../request_handler.ts";
-import { openAsMember } from "./channel_access.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
+import type { AgentAsker } from "../request_handler.ts";
 import { appendSettled } from "./append.ts";
+import { openAsMember } from "./channel_access.ts";
 
 const channelIdBytes = 16;
 

@@ -9,13 +9,13 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { Channel } from "../channel.ts";
 import type { Room } from "../../engine/engine.ts";
-import type { AgentAsker, CoreParts } from "../request_handler.ts";
+import type { Channel } from "../channel.ts";
 import { encodeCommitBody, encodeWelcomeBody } from "../entry_body.ts";
-import { openAsMember } from "./channel_access.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
+import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { appendSettled, type Settled } from "./append.ts";
+import { openAsMember } from "./channel_access.ts";
 
 type Commit = RequestBody<"SendCommit">;
 

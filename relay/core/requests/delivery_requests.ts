@@ -1,10 +1,10 @@
 /** Reading a channel: subscriptions and acknowledgements. */
 import type { ReplyBody, RequestBody } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
-import type { AgentAsker } from "../request_handler.ts";
-import { openAsReader } from "./channel_access.ts";
 import { Refusal } from "../refusal.ts";
+import type { AgentAsker } from "../request_handler.ts";
 import { Subscription } from "../subscription.ts";
+import { openAsReader } from "./channel_access.ts";
 import { rejoinNotice } from "./join_requests.ts";
 
 export async function subscribe(

@@ -9,9 +9,9 @@ import {
   verifyKeyPackage,
 } from "../../../proto/mod.ts";
 import type { PooledKeyPackage } from "../../engine/engine.ts";
+import { Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
-import { Refusal } from "../refusal.ts";
 
 /** Signatures verified before others have their turn: each takes about a millisecond. */
 const verifiedAtOnce = 2;

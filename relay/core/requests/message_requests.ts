@@ -8,12 +8,12 @@ import {
 } from "../../../proto/mod.ts";
 import type { Charge } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
-import type { AgentAsker } from "../request_handler.ts";
-import { encodeMessageBody } from "../entry_body.ts";
-import { openAsMember } from "./channel_access.ts";
 import type { Reservation } from "../deps.ts";
+import { encodeMessageBody } from "../entry_body.ts";
 import { epochConflict, Refusal } from "../refusal.ts";
+import type { AgentAsker } from "../request_handler.ts";
 import { appendSettled } from "./append.ts";
+import { openAsMember } from "./channel_access.ts";
 
 type Message = RequestBody<"SendMessage">;
 type Reply = ReplyBody<"SendMessage">;

@@ -9,10 +9,10 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { AgentAsker, Asker } from "../request_handler.ts";
 import type { VerifiedToken } from "../deps.ts";
 import type { EndReason } from "../link.ts";
 import { Refusal } from "../refusal.ts";
+import type { AgentAsker, Asker } from "../request_handler.ts";
 import type { Agent, Session } from "../session.ts";
 
 const nonceBytes = 32;

@@ -1,10 +1,10 @@
 /** A whole relay without sockets: the real core on an engine in memory, on simulated time. */
 import { encodeBase64url, parseAccountId } from "../../../proto/mod.ts";
-import { type Engine, openSqliteEngine } from "../../engine/mod.ts";
 import { verifyEd25519 } from "../../ed25519.ts";
+import { type Engine, openSqliteEngine } from "../../engine/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "../config.ts";
-import { createMeter, type Meter } from "../meter.ts";
 import type { CoreEvent, Quota, Reservation, TokenVerifier } from "../deps.ts";
+import { createMeter, type Meter } from "../meter.ts";
 import { createRelayCore, type RelayCore } from "../relay_core.ts";
 import { TestClient, testOrigin } from "./client.ts";
 import { SimulatedTime } from "./simulated_time.ts";
