@@ -1,186 +1,19 @@
 /**
- * MLS groups beside OpenMLS compiled to WASM, in the same run: messages of 1 KiB, add, process and join at several sizes,
- * and what a message costs on disk. Ratios above 1 mean that we are faster. Arguments: sizes, default 2 10 100 1000. In Deno
- * it measures there and then, bundled, in Node.
+ * MLS groups beside OpenMLS compiled to WASM, in the same run, first in Deno and then in Node: one bundle, because a package
+ * that only a benchmark needs is not among those of the project. Ratios above 1 mean that we are faster. Arguments: sizes,
+ * default 2 10 100 1000.
  */
-import process from "node:process";
-import { MlsClient } from "mls-ts";
-import {
-  type Agent,
-  createSignatures,
-  encodeRatchets,
-  Group,
-  name as channelName,
-  type PreparedCommit,
-  World,
-} from "../sdk/mls/testing/world.ts";
-import { createNodeEd25519 } from "../sdk/platform/node_ed25519.ts";
-import { createRandom } from "../tests/support/mod.ts";
-import { reportRatio } from "./ratio.ts";
+import { createProject } from "../tools/bundle.ts";
 
-const given = process.argv.slice(2).map(Number);
-const sizes = given.length > 0 ? given : [2, 10, 100, 1000];
-const payload = new Uint8Array(1024).fill(7);
+const sizes = Deno.args.length > 0 ? Deno.args : ["2", "10", "100", "1000"];
 
-type Measure = { readonly name: string; readonly ours: number; readonly theirs: number };
+await using project = await createProject(["mls-ts"]);
+const bundle = await project.bundle(new URL("mls/groups.ts", import.meta.url), "node");
+await run(Deno.execPath(), ["run", "-A", "--quiet", bundle, ...sizes]);
+await run("node", [bundle, ...sizes]);
 
-/** Median of single runs, in milliseconds. */
-async function median(count: number, act: () => unknown): Promise<number> {
-  const times: number[] = [];
-  for (let i = 0; i < count; i++) {
-    const started = performance.now();
-    await act();
-    times.push(performance.now() - started);
-  }
-  return times.sort((a, b) => a - b)[Math.floor(count / 2)] ?? NaN;
-}
-
-/** A group of `size`: its creator, one reader that follows every commit, and room to add and join more. */
-async function createOurs(size: number): Promise<{ world: World; creator: Agent; reader: Agent }> {
-  const world = new World(createRandom(7), { signatures: await createSignatures(createNodeEd25519()) });
-  const creator = await world.create();
-  const reader = world.newAgent();
-  await world.add(creator, reader);
-  const others = Array.from({ length: size - 2 }, () => world.newAgent());
-  for (let at = 0; at < others.length; at += 200) {
-    const packages = await Promise.all(others.slice(at, at + 200).map((agent) => agent.createKeyPackage()));
-    await world.commit(creator, () => ({ add: packages.map(({ keyPackage }) => keyPackage) }));
-  }
-  await reader.sync();
-  return { world, creator, reader };
-}
-
-function createTheirs(
-  size: number,
-): { creator: ReturnType<MlsClient["createGroup"]>; reader: ReturnType<MlsClient["joinGroup"]> } {
-  const creator = new MlsClient("creator").createGroup("group");
-  const readerClient = new MlsClient("reader");
-  const first = creator.add(readerClient.keyPackage());
-  const reader = readerClient.joinGroup(first.welcome, first.ratchetTree);
-  for (let i = 2; i < size; i++) {
-    const added = creator.add(new MlsClient(`member ${i}`).keyPackage());
-    reader.receive(added.proposal);
-    reader.receive(added.commit);
-  }
-  return { creator, reader };
-}
-
-async function messages(size: number): Promise<Measure[]> {
-  const { creator, reader } = await createOurs(size);
-  const theirs = createTheirs(Math.min(size, 100));
-  const count = 300;
-  const [ours, others]: Uint8Array[][] = [[], []];
-  const encrypt = await median(
-    count,
-    async () => ours?.push((await creator.member.seal(payload, new Uint8Array(24))).message),
-  );
-  const encryptTheirs = await median(count, () => others?.push(theirs.creator.send(payload)));
-  const decrypt = await median(count, async () => {
-    const { kind } = await reader.member.receive(ours?.shift() ?? payload, () => undefined);
-    if (kind !== "message") throw new Error(kind);
-  });
-  const decryptTheirs = await median(count, () => theirs.reader.receive(others?.shift() ?? payload));
-  const [record] = Array.from(reader.member.current.secretTree.leaves.values(), (ratchets) => encodeRatchets(ratchets));
-  console.log(`  ${size} members: state written per message ${record?.length} bytes`);
-  return [
-    { name: `encrypt 1 KiB, ${size}`, ours: encrypt, theirs: encryptTheirs },
-    { name: `decrypt 1 KiB, ${size}`, ours: decrypt, theirs: decryptTheirs },
-  ];
-}
-
-async function membership(size: number): Promise<Measure[]> {
-  const { world, creator, reader } = await createOurs(size);
-  const rounds = size >= 1000 ? 3 : 9;
-  const joiners = await Promise.all(Array.from({ length: rounds }, async () => {
-    const agent = world.newAgent();
-    await agent.createKeyPackage();
-    return agent;
-  }));
-  const times: Record<"add" | "process" | "join", number[]> = { add: [], process: [], join: [] };
-  for (const joiner of joiners) {
-    const { own, deps } = joiner;
-    if (own === undefined) continue;
-    // The group alone, as on the other side: what the disk adds is bench/store.ts.
-    const commits: PreparedCommit[] = [];
-    times.add.push(
-      await median(1, async () => {
-        const prepared = await creator.member.prepare({ add: [own.keyPackage] });
-        await creator.member.accept(prepared);
-        commits.push(prepared);
-      }),
-    );
-    const { message = payload, welcome = payload } = commits[0] ?? {};
-    times.process.push(await median(1, () => reader.member.receive(message, () => undefined)));
-    times.join.push(await median(1, () => Group.join(welcome, own, deps, { name: channelName })));
-  }
-  const theirs = await membershipOfTheirs(size, rounds);
-  const middle = (list: number[]): number => list.sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? NaN;
-  return (["add", "process", "join"] as const).map((name) => ({
-    name: `${name}, ${size} members`,
-    ours: middle(times[name]),
-    theirs: theirs === undefined ? NaN : middle(theirs[name]),
-  }));
-}
-
-/** Building a thousand members one by one takes OpenMLS-WASM minutes; it is measured up to a hundred. */
-async function membershipOfTheirs(
-  size: number,
-  rounds: number,
-): Promise<Record<"add" | "process" | "join", number[]> | undefined> {
-  if (size > 100) return undefined;
-  const { creator, reader } = createTheirs(size);
-  const times: Record<"add" | "process" | "join", number[]> = { add: [], process: [], join: [] };
-  for (let i = 0; i < rounds; i++) {
-    const client = new MlsClient(`joiner ${i}`);
-    const keyPackage = client.keyPackage();
-    const added: ReturnType<typeof creator.add>[] = [];
-    times.add.push(await median(1, () => added.push(creator.add(keyPackage))));
-    const [{ proposal, commit, welcome, ratchetTree } = creator.add(keyPackage)] = added;
-    times.process.push(
-      await median(1, () => {
-        reader.receive(proposal);
-        reader.receive(commit);
-      }),
-    );
-    times.join.push(await median(1, () => client.joinGroup(welcome, ratchetTree)));
-  }
-  return times;
-}
-
-const { deno, node } = process.versions;
-console.log(`mls, suite 3, ${process.arch}, ${deno === undefined ? `Node ${node}` : `Deno ${deno}`}`);
-const results: Measure[] = [];
-for (const size of sizes) results.push(...await messages(size), ...await membership(size));
-console.log(`${"".padEnd(26)} ${"ours ms".padStart(9)} ${"OpenMLS".padStart(9)} ${"theirs/ours".padStart(12)}`);
-for (const { name, ours, theirs } of results) {
-  const ratio = Number.isNaN(theirs) ? "" : (theirs / ours).toFixed(2);
-  const comparison = {
-    bench: "mls",
-    what: name,
-    unit: "ms",
-    ours,
-    peer: "OpenMLS (WASM)",
-    theirs,
-    ratio: theirs / ours,
-  };
-  const target = targetOf(name);
-  reportRatio(target === undefined ? comparison : { ...comparison, target });
-  console.log(
-    `${name.padEnd(26)} ${ours.toFixed(2).padStart(9)} ${theirs.toFixed(2).padStart(9)} ${ratio.padStart(12)}`,
-  );
-}
-
-if (deno !== undefined) await measureInNode();
-
-/** Messages as fast as theirs whatever the size, the rest within twice their time at 100 members. */
-function targetOf(name: string): number | undefined {
-  return /crypt/.test(name) ? 1 : / 100 members/.test(name) ? 0.5 : undefined;
-}
-
-async function measureInNode(): Promise<void> {
-  const { createProject } = await import("../tools/bundle.ts");
-  await using project = await createProject();
-  const bundle = await project.bundle(new URL(import.meta.url), "node");
-  const args = [bundle, ...sizes.map(String)];
-  await new Deno.Command("node", { args, stdout: "inherit", stderr: "inherit" }).spawn().status;
+async function run(command: string, args: readonly string[]): Promise<void> {
+  const { success } = await new Deno.Command(command, { args: [...args], cwd: project.folder, stdin: "null" }).spawn()
+    .status;
+  if (!success) throw new Error(`${command} ${args.join(" ")} failed`);
 }

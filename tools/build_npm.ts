@@ -4,6 +4,7 @@
  * where they are.
  */
 import { version } from "../proto/mod.ts";
+import { installPackages } from "./npm.ts";
 import { listFiles } from "./source.ts";
 
 export interface NpmPackage {
@@ -79,7 +80,7 @@ export async function buildPackage(out: string, definition: PackageDefinition = 
 
 /** Every file that a package depends on, this one included: when none of them has changed, neither has the package. */
 export async function sourcesOf({ readme }: PackageDefinition): Promise<string[]> {
-  const others = [readme, "LICENSE", "deno.json", "deno.lock", "tools/build_npm.ts"];
+  const others = [readme, "LICENSE", "deno.json", "deno.lock", "tools/npm/deno.lock", "tools/build_npm.ts"];
   return [...await listSources(), ...others].map((path) => repository + path);
 }
 
@@ -103,11 +104,8 @@ async function filesOf(folder: string): Promise<string[]> {
 
 /** Types are checked once more here: against Node's and the DOM's, and a library no newer than Node 20. */
 async function compile(work: string, folder: string, { entries, declaration }: PackageDefinition): Promise<void> {
-  const { imports, compilerOptions } = await readConfig();
-  const packages = Object.entries(imports).filter(([, target]) => target.startsWith("npm:"));
-  await writeJson(`${work}/deno.json`, { imports: Object.fromEntries(packages), nodeModulesDir: "auto" });
-  await Deno.copyFile(`${repository}deno.lock`, `${work}/deno.lock`);
-  await run(Deno.execPath(), ["install", "--quiet"], work);
+  const { compilerOptions } = await readConfig();
+  await installPackages(work, ["typescript", "@types/node"]);
   await writeJson(`${work}/package.json`, { type: "module" });
   await writeJson(`${work}/tsconfig.json`, {
     compilerOptions: {

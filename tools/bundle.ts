@@ -2,58 +2,65 @@
  * Bundles TypeScript of ours for another runtime. Dependencies come from a `node_modules` that Deno fills from its own cache
  * and the lock file, in a temporary folder: nothing is downloaded twice, and nothing appears in the checkout.
  */
-import { build, stop } from "esbuild";
+import { installPackages, runNpmScript } from "./npm.ts";
+
+export interface BundleOptions {
+  /** A file, or a text whose imports are looked up from a folder. */
+  readonly entry: string | { readonly text: string; readonly folder: string };
+  /** Where the bundle is written. */
+  readonly file: string;
+  readonly runtime: "node" | "browser";
+  readonly target: string;
+  readonly format?: "esm" | "cjs";
+  readonly alias?: Readonly<Record<string, string>>;
+  /** Packages that stay outside. */
+  readonly external?: readonly string[];
+  readonly nodePaths?: readonly string[];
+  /** Code that stands before everything else. */
+  readonly banner?: string;
+  readonly minify?: boolean;
+  /** Leaves out modules of which nothing is used, as if none did anything by being imported. */
+  readonly onlyWhatIsUsed?: boolean;
+}
 
 export interface Project {
   readonly folder: string;
-  /** Answers the path of the bundle. `external` names packages that stay outside it. */
+  /** Returns the path of the bundle. `external` names packages that stay outside it. */
   bundle(entry: URL, platform: "node" | "browser", external?: readonly string[]): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** What loads files of its own cannot be bundled; Node finds it in the project's `node_modules`, beside the bundle. */
-const external = ["classic-level", "mls-ts"];
+const external = ["classic-level"];
 
-/** Large, and no runtime needs them. */
-const tools = ["typescript", "assemblyscript", "@types/node"];
+export async function bundle(options: BundleOptions): Promise<void> {
+  await runNpmScript("bundle.ts", { args: [JSON.stringify(options)] });
+}
 
-export async function createProject(): Promise<Project> {
+/** `packages` are names of `tools/npm/deno.json`, installed beside the project's own. */
+export async function createProject(packages: readonly string[] = []): Promise<Project> {
   const folder = await Deno.makeTempDir({ prefix: "static-runtime-" });
-  const { imports } = JSON.parse(await Deno.readTextFile(root("deno.json")));
-  const packages = Object.entries(imports).filter(([name, target]) =>
-    String(target).startsWith("npm:") && !tools.includes(name)
-  );
-  const config = { imports: Object.fromEntries(packages), nodeModulesDir: "auto" };
-  await Deno.writeTextFile(`${folder}/deno.json`, JSON.stringify(config));
-  await Deno.copyFile(root("deno.lock"), `${folder}/deno.lock`);
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), { args: ["install", "--quiet"], cwd: folder })
-    .output();
-  if (!success) throw new Error(`Cannot prepare node_modules: ${new TextDecoder().decode(stderr)}`);
+  await installPackages(folder, packages);
   return {
     folder,
-    bundle: (entry, platform, more = []) => bundle(folder, entry, platform, [...external, ...more]),
-    [Symbol.asyncDispose]: async () => {
-      await stop();
-      await Deno.remove(folder, { recursive: true });
-    },
+    bundle: (entry, platform, more = []) => bundleInto(folder, entry, platform, [...external, ...packages, ...more]),
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
   };
 }
 
-async function bundle(
+async function bundleInto(
   folder: string,
   entry: URL,
   platform: "node" | "browser",
   outside: readonly string[],
 ): Promise<string> {
-  const outfile = `${folder}/${platform}.mjs`;
-  await build({
-    entryPoints: [entry.pathname],
-    outfile,
-    bundle: true,
-    platform,
-    format: "esm",
+  const file = `${folder}/${platform}.mjs`;
+  await bundle({
+    entry: entry.pathname,
+    file,
+    runtime: platform,
     target: platform === "node" ? "node20" : "chrome115",
-    external: platform === "node" ? [...outside] : [],
+    external: platform === "node" ? outside : [],
     nodePaths: [`${folder}/node_modules`],
     alias: {
       "#platform": root(`sdk/platform/${platform}.ts`).pathname,
@@ -61,13 +68,10 @@ async function bundle(
     },
     // CommonJS dependencies ask for Node's built-in modules by `require`, which ES modules do not have.
     ...(platform === "node"
-      ? {
-        banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-      }
+      ? { banner: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' }
       : {}),
-    logLevel: "silent",
   });
-  return outfile;
+  return file;
 }
 
 function root(file: string): URL {

@@ -8,10 +8,8 @@ import { describe, newestResults, tableOf } from "../bench/table.ts";
 import { commands, renderReference } from "../cli/mod.ts";
 import { generateWasm } from "./generate_wasm.ts";
 import { generateWorker } from "./generate_workers.ts";
+import { npmProjectFlags } from "./npm.ts";
 import { packageConfig, packages } from "./workspace.ts";
-
-const buf = "npm:@bufbuild/buf@1.74.0";
-const plugin = "npm:@bufbuild/protoc-gen-es@2.16.0";
 
 const targets = [
   { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: generateProto },
@@ -36,13 +34,22 @@ async function generateProto(): Promise<string> {
     const template = {
       version: "v2",
       plugins: [{
-        local: [Deno.execPath(), "run", "-A", "--quiet", "--no-lock", plugin],
+        local: [Deno.execPath(), "run", "-A", ...npmProjectFlags, "@bufbuild/protoc-gen-es"],
         out,
         opt: ["target=ts", "import_extension=ts"],
       }],
     };
     const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--quiet", "--no-lock", buf, "generate", "proto", "--template", JSON.stringify(template)],
+      args: [
+        "run",
+        "-A",
+        ...npmProjectFlags,
+        "@bufbuild/buf",
+        "generate",
+        "proto",
+        "--template",
+        JSON.stringify(template),
+      ],
     }).output();
     if (!success) throw new Error(`Cannot generate from proto/relay.proto: ${new TextDecoder().decode(stderr)}`);
     return await Deno.readTextFile(`${out}/relay_pb.ts`);

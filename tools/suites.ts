@@ -1,5 +1,6 @@
 /** The suites of the test command, in the order in which a mistake is cheapest to see. */
 import { parseJunit, type SuiteResult } from "./junit.ts";
+import { npmProjectFlags } from "./npm.ts";
 
 export interface Suite {
   readonly name: string;
@@ -22,6 +23,7 @@ export const suites: readonly Suite[] = [
   gate("format", ["fmt", "--check", "--quiet"]),
   gate("lint", ["lint", "--quiet"]),
   gate("types", ["check", "--quiet", "."]),
+  gate("npm-types", ["check", ...npmProjectFlags, "tools/npm/"]),
   { name: "browser-types", alone: false, run: checkBrowserTypes },
   gate("imports", ["run", "--allow-read=.", "tools/check_imports.ts"]),
   gate("tidy", ["run", "--allow-read=.", "tools/tidy.ts"]),

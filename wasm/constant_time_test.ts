@@ -4,8 +4,8 @@
  * that a processor's own vector instructions take the same time for all operands.
  */
 import { assert, assertEquals, assertGreater } from "@std/assert";
-import binaryen from "assemblyscript/binaryen";
 import { createRandom, type Random, seedFromEnvironment } from "../tests/support/mod.ts";
+import { runNpmScript } from "../tools/npm.ts";
 import { moduleBase64 } from "./gen/module.ts";
 
 const built = Uint8Array.from(atob(moduleBase64), (character) => character.charCodeAt(0));
@@ -14,15 +14,13 @@ const built = Uint8Array.from(atob(moduleBase64), (character) => character.charC
 const forbidden =
   /\b(i32|i64)\.(div|rem)_|\bbr_table\b|\bcall_indirect\b|\b[fi](32|64)\.(sqrt|convert|trunc)|\bf(32|64)\.(?!const)/;
 
-function instrument(): { module: WebAssembly.Module; text: string } {
-  const module = binaryen.readBinary(built);
-  module.setFeatures(binaryen.Features.All);
-  const text = module.emitText();
-  module.runPasses(["instrument-memory", "log-execution"]);
-  const instrumented = new Uint8Array(module.emitBinary());
-  module.dispose();
-  return { module: new WebAssembly.Module(instrumented), text };
+async function instrument(): Promise<{ module: WebAssembly.Module; text: string }> {
+  const printed = await runNpmScript("instrument.ts", { input: built });
+  const { text, module } = JSON.parse(new TextDecoder().decode(printed));
+  return { module: new WebAssembly.Module(Uint8Array.fromBase64(module)), text };
 }
+
+const instrumented = instrument();
 
 interface Trace {
   readonly events: number;
@@ -71,14 +69,14 @@ function trace(module: WebAssembly.Module, random: Random, { text, aad }: { text
   return { events, digest };
 }
 
-Deno.test("the module contains no instruction whose duration is known to depend on its operands", () => {
-  const { text } = instrument();
+Deno.test("the module contains no instruction whose duration is known to depend on its operands", async () => {
+  const { text } = await instrumented;
   assertEquals(forbidden.exec(text)?.[0], undefined);
   assertGreater(text.match(/i8x16\.swizzle/g)?.length ?? 0, 50);
 });
 
-Deno.test("addresses and paths are the same for every key, nonce, text and associated data of one length", () => {
-  const { module } = instrument();
+Deno.test("addresses and paths are the same for every key, nonce, text and associated data of one length", async () => {
+  const { module } = await instrumented;
   const random = createRandom(seedFromEnvironment());
   for (const lengths of [{ text: 0, aad: 0 }, { text: 61, aad: 5 }, { text: 64, aad: 16 }, { text: 1000, aad: 300 }]) {
     const expected = trace(module, random, lengths);
@@ -89,8 +87,8 @@ Deno.test("addresses and paths are the same for every key, nonce, text and assoc
   }
 });
 
-Deno.test("the trace of another length differs, so the comparison can fail", () => {
-  const { module } = instrument();
+Deno.test("the trace of another length differs, so the comparison can fail", async () => {
+  const { module } = await instrumented;
   const random = createRandom(seedFromEnvironment());
   const [short, long] = [trace(module, random, { text: 60, aad: 5 }), trace(module, random, { text: 70, aad: 5 })];
   assert(short.digest !== long.digest && short.events < long.events);

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { isTest, readSources } from "../../tools/source.ts";
 
 const root = new URL("../../", import.meta.url);
 
@@ -13,6 +14,8 @@ interface Config {
   readonly tasks: Readonly<Record<string, string>>;
 }
 
+/** What a user runs. */
+const product = /^((proto|wasm|server|api|relay|sdk|cli|deploy)\/|start\.ts$)/;
 const config: Config = JSON.parse(read("deno.json"));
 
 Deno.test("CI calls exactly the README's test command", () => {
@@ -21,20 +24,34 @@ Deno.test("CI calls exactly the README's test command", () => {
   assertEquals(read(".ci/run").trimEnd().split("\n").at(-1), command);
 });
 
-Deno.test("every dependency is pinned to one exact version, from npm", () => {
-  for (const [name, target] of Object.entries(config.imports)) {
-    if (target.startsWith("./")) continue;
-    assertMatch(target, /^npm:(@[\w-]+\/)?[\w.-]+@\d+\.\d+\.\d+(-[\w.]+)?$/, `${name} is ${target}`);
-  }
-});
+for (const project of ["", "tools/npm/"]) {
+  const { imports, lock }: Config = JSON.parse(read(`${project}deno.json`));
 
-Deno.test("the lock file is frozen and knows every dependency", () => {
-  const { specifiers } = JSON.parse(read("deno.lock"));
-  assert(config.lock.frozen);
-  const missing = Object.values(config.imports).filter((target) =>
-    target.startsWith("npm:") && !(target in specifiers)
-  );
-  assertEquals(missing, []);
+  Deno.test(`every dependency of ${project}deno.json is pinned to one exact version, from npm`, () => {
+    for (const [name, target] of Object.entries(imports)) {
+      if (target.startsWith("./")) continue;
+      assertMatch(target, /^npm:(@[\w-]+\/)?[\w.-]+@\d+\.\d+\.\d+(-[\w.]+)?$/, `${name} is ${target}`);
+    }
+  });
+
+  Deno.test(`${project}deno.lock is frozen and knows every dependency`, () => {
+    const { specifiers } = JSON.parse(read(`${project}deno.lock`));
+    assert(lock.frozen);
+    const missing = Object.values(imports).filter((target) => target.startsWith("npm:") && !(target in specifiers));
+    assertEquals(missing, []);
+  });
+}
+
+Deno.test("what deno task downloads is what the product imports; the rest is in tools/npm", async () => {
+  const used = new Set<string>();
+  for (const { path, text } of await readSources(root.pathname)) {
+    if (isTest(path) || !product.test(path)) continue;
+    for (const [, specifier = ""] of text.matchAll(/\bfrom "([^."][^"]*)"/g)) used.add(specifier);
+  }
+  used.add("@bufbuild/protobuf"); // generated code, which readSources leaves out
+  const names = Object.entries(config.imports).filter(([, target]) => target.startsWith("npm:")).map(([name]) => name);
+  const unused = names.filter((name) => ![...used].some((one) => one === name || one.startsWith(`${name}/`)));
+  assertEquals(unused, []);
 });
 
 Deno.test("the compiler is strict", () => {

@@ -1,8 +1,8 @@
 // The npm package as a stranger gets it: packed, unpacked beside its dependencies, type-checked, bundled, and its README run.
 import { assert, assertEquals, assertGreater } from "@std/assert";
-import { build, stop } from "esbuild";
 import { gzip } from "node:zlib";
 import { promisify } from "node:util";
+import { bundle } from "../../tools/bundle.ts";
 import { runCommand, testWhen } from "../support/mod.ts";
 import { installPackage, packageTools } from "../support/runtime/npm_package.ts";
 import { startStack } from "../support/stack.ts";
@@ -48,22 +48,14 @@ testWhen(packageTools, "the npm package works as its README says", async (t) => 
   });
 
   await t.step("what a browser loads is small and knows neither Node nor Deno", async () => {
-    const { outputFiles: [bundle] } = await build({
-      stdin: { contents: 'export * from "static-sdk";', resolveDir: folder },
-      bundle: true,
-      minify: true,
-      format: "esm",
-      platform: "browser",
-      target: "chrome115",
-      write: false,
-      logLevel: "silent",
-    });
-    await stop();
-    assert(bundle !== undefined);
-    const zipped = (await promisify(gzip)(bundle.contents)).length;
-    console.log(`browser bundle: ${bundle.contents.length} bytes minified, ${zipped} gzipped`);
+    const entry = { text: 'export * from "static-sdk";', folder };
+    const file = `${folder}/browser.js`;
+    await bundle({ entry, file, runtime: "browser", target: "chrome115", minify: true });
+    const code = await Deno.readFile(file);
+    const zipped = (await promisify(gzip)(code)).length;
+    console.log(`browser bundle: ${code.length} bytes minified, ${zipped} gzipped`);
     assertGreater(maxBrowserBytes, zipped);
-    assertEquals(/["'](node:[^"']*)|\bDeno\b/.exec(bundle.text)?.[0], undefined);
+    assertEquals(/["'](node:[^"']*)|\bDeno\b/.exec(new TextDecoder().decode(code))?.[0], undefined);
   });
 
   await t.step("its types reach the user, and Deno takes its own platform", async () => {

@@ -1,7 +1,7 @@
 /** The OpenAPI document is valid, complete, and true: each documented example works against the running server. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { Validator } from "@seriousme/openapi-schema-validator";
 import { z } from "zod";
+import { runNpmScript } from "../../../tools/npm.ts";
 import type { TestApi } from "../../support/api/harness.ts";
 import type { Guarantees } from "./contract.ts";
 
@@ -34,8 +34,9 @@ const story = [
 export const documentationGuarantees: Guarantees = {
   "/openapi.json is a valid OpenAPI 3.1 document and lists every operation": async ({ api }) => {
     const { json } = await api.call("GET", "/openapi.json");
-    const result = await new Validator().validate(structuredClone(json));
-    assert(result.valid, JSON.stringify(result.errors));
+    const input = new TextEncoder().encode(JSON.stringify(json));
+    const faults = await runNpmScript("validate_openapi.ts", { input });
+    assertEquals(JSON.parse(new TextDecoder().decode(faults)), []);
     const operations = Object.entries(json.paths).flatMap(([path, methods]) =>
       Object.keys(methods as object).map((method) => `${method} ${path}`)
     );

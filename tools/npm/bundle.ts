@@ -1,0 +1,37 @@
+/** Bundles with esbuild; the argument is the options as JSON. */
+import { build, type Plugin, stop } from "esbuild";
+import type { BundleOptions } from "../bundle.ts";
+
+const { entry, file, runtime, format, target, alias, external, nodePaths, banner, minify, onlyWhatIsUsed }:
+  BundleOptions = JSON.parse(Deno.args[0] ?? "{}");
+
+/** Nothing of ours, or that we depend on, does anything by being imported, except the entry itself. */
+const dropUnused: Plugin = {
+  name: "only what is used",
+  setup: ({ onResolve, resolve }) => {
+    onResolve({ filter: /./ }, async ({ path, importer, kind, resolveDir, pluginData }) => {
+      if (pluginData === "resolved") return undefined;
+      const found = await resolve(path, { importer, kind, resolveDir, pluginData: "resolved" });
+      return { ...found, sideEffects: kind === "entry-point" };
+    });
+  },
+};
+
+await build({
+  ...(typeof entry === "string"
+    ? { entryPoints: [entry] }
+    : { stdin: { contents: entry.text, resolveDir: entry.folder } }),
+  outfile: file,
+  bundle: true,
+  platform: runtime,
+  format: format ?? "esm",
+  target,
+  minify: minify === true,
+  logLevel: "silent",
+  ...(alias === undefined ? {} : { alias }),
+  ...(external === undefined ? {} : { external: [...external] }),
+  ...(nodePaths === undefined ? {} : { nodePaths: [...nodePaths] }),
+  ...(banner === undefined ? {} : { banner: { js: banner } }),
+  ...(onlyWhatIsUsed === true ? { plugins: [dropUnused], legalComments: "none" } : {}),
+});
+await stop();
