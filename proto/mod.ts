@@ -121,6 +121,7 @@ export {
   type NoticeBody,
   type NoticeName,
   notices,
+  records,
   type RelayLimits,
   type ReplyBody,
   type RequestBody,

@@ -1,6 +1,6 @@
 /**
- * Every operation of the relay, its request, reply and notices. This table, `relay.proto` and `docs/protocol.md` say the
- * same; tests compare the first two field by field. Long because it is one table, and a reader wants all of it in one place.
+ * Every operation of the relay, its request, reply and notices. `docs/protocol_fields.md` is generated from this table, and a
+ * test compares both with `relay.proto` field by field. Long because it is one table, and a reader wants all of it in one place.
  */
 import {
   type AgentId,
@@ -506,6 +506,20 @@ export const creatorWelcome = struct({
   limits: [5, nested(relayLimits)],
 });
 export type CreatorWelcome = Infer<typeof creatorWelcome>;
+
+/** Bodies that are parts of others, and those outside calls and notices, by their names in `relay.proto`. */
+export const records = {
+  RelayLimits: relayLimits,
+  ChannelSummary: channelSummary,
+  Member: member,
+  WelcomeFor: welcomeFor,
+  LeaveProof: leaveProof,
+  RejoinProof: rejoinProof,
+  OwnerList: ownerList,
+  CommitRecord: commitRecord,
+  ErrorDetail: errorBody,
+  CreatorWelcome: creatorWelcome,
+} as const;
 
 export type CallName = keyof typeof calls;
 export type NoticeName = keyof typeof notices;

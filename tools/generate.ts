@@ -1,11 +1,13 @@
 /**
- * Regenerates what is checked in: the messages of `proto/relay.proto`, the module of `wasm/assembly`, the threads of the SDK,
- * the packages' `deno.json`, the CLI's reference and the README's table of benchmarks. With `--check` it writes nothing and fails when what is checked in
- * differs. Everything it needs comes from npm; no network is used by the generators themselves.
+ * Regenerates what is checked in: the messages of `proto/relay.proto`, the page of the protocol's fields, the module of
+ * `wasm/assembly`, the threads of the SDK, the packages' `deno.json`, the CLI's reference and the README's table of benchmarks.
+ * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
+ * used by the generators themselves.
  */
 import { dirname } from "node:path";
 import { describe, newestResults, tableOf } from "../bench/table.ts";
 import { commands, renderReference } from "../cli/mod.ts";
+import { renderContract } from "./contract.ts";
 import { generateWasm } from "./generate_wasm.ts";
 import { generateWorker } from "./generate_workers.ts";
 import { npmProjectFlags } from "./npm.ts";
@@ -14,6 +16,11 @@ import { packageConfig, packages } from "./workspace.ts";
 const targets = [
   { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: generateProto },
   { path: "wasm/gen/module.ts", source: "wasm/assembly", generate: generateWasm },
+  {
+    path: "docs/protocol_fields.md",
+    source: "proto/operations.ts",
+    generate: () => format(renderContract(), "md"),
+  },
   { path: "docs/cli.md", source: "cli/command_table.ts", generate: generateCliReference },
   { path: "README.md", source: "the newest of bench/results", generate: generateBenchmarks },
   ...(["deno", "node", "browser"] as const).map((runtime) => ({

@@ -1,5 +1,5 @@
 // The relay's gRPC service. Message shapes equal the CBOR bodies in operations.ts: a field's number is its CBOR key, and
-// a test compares the two. docs/protocol.md explains sessions, states and errors.
+// tools/contract_test.ts compares the two. docs/protocol.md explains sessions, states and errors.
 //
 // Field 15 of every request, reply and delivery is padding: clients and relay fill it with zeros so that typed calls have
 // few sizes. It carries no meaning and is dropped by the conversion.
