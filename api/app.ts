@@ -5,7 +5,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "./cors.ts";
 import { Fault } from "./domain/fault.ts";
-import { describeError, type Logger } from "./log.ts";
+import { describeError, type Logger } from "./batched_output.ts";
 import type { Metrics } from "./metrics.ts";
 import { addAccountRoutes } from "./routes/accounts.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./routes/context.ts";

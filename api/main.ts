@@ -1,6 +1,6 @@
 /** Runs the HTTP API: environment → configuration → API, until a signal asks it to stop. */
 import { ConfigError, configFromEnvironment } from "./config.ts";
-import { createBatchedOutput } from "./log.ts";
+import { createBatchedOutput } from "./batched_output.ts";
 import { PortTaken } from "./ports.ts";
 import { startApi } from "./start_api.ts";
 import { StartFailed } from "../server/mod.ts";

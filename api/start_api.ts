@@ -19,7 +19,7 @@ import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
 import { createHashingPool, platformWorker } from "./hashing/pool.ts";
 import { type Listener, listenPlain, listenTls } from "./listen.ts";
-import { createLogger, type Logger } from "./log.ts";
+import { createLogger, type Logger } from "./batched_output.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { naming } from "./ports.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";

@@ -2,7 +2,7 @@
 import type { KeyRingSource } from "./key_ring_file.ts";
 import type { LastUsed } from "./domain/last_used.ts";
 import type { Usage } from "./domain/usage.ts";
-import { describeError, type Logger, type LogLevel } from "./log.ts";
+import { describeError, type Logger, type LogLevel } from "./batched_output.ts";
 
 /** `last_used_at` must be visible within two seconds. */
 const lastUsedFlushMs = 1000;

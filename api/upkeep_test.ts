@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { createLogger } from "./log.ts";
+import { createLogger } from "./batched_output.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 Deno.test("upkeep writes uses, reads keys again and deletes old leases; what fails is logged and tried again", async () => {

@@ -6,7 +6,7 @@ export { readIfPresent, readOrCreateOwned, writeOwned } from "./owned_file.ts";
 export { loadRelaySecret } from "./relay_secret.ts";
 export { Secret } from "./secret.ts";
 export { needed, StartFailed } from "./start_failed.ts";
-export { untilAskedToStop } from "./stop_signals.ts";
+export { untilAskedToStop } from "./lifetime.ts";
 export { naming, PortTaken } from "./taken_port.ts";
 export { type ReadVariable, VariableReader } from "./variables.ts";
 export type { KeyedCertificate } from "./x509.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { encodeApiKey } from "../proto/mod.ts";
-import { createBatchedOutput, createLogger, describeError } from "./log.ts";
+import { createBatchedOutput, createLogger, describeError } from "./batched_output.ts";
 
 Deno.test("a log line is one JSON object and strikes out keys and tokens wherever they stand", () => {
   const lines: string[] = [];
