@@ -4,13 +4,14 @@
  */
 import * as api from "./api/mod.ts";
 import * as relay from "./relay/mod.ts";
+import { after, ConfigError, explain, untilAskedToStop } from "./server/mod.ts";
 import { watchCode } from "./deploy/local/code_watch.ts";
 import { apiCommand, relayCommand } from "./deploy/local/commands.ts";
-import { DirectoryUnusable, lockDirectory } from "./deploy/local/directory_lock.ts";
-import { checkPorts, PortsTaken, type WantedPort } from "./deploy/local/free_ports.ts";
+import { lockDirectory } from "./deploy/local/directory_lock.ts";
+import { checkPorts, type WantedPort } from "./deploy/local/free_ports.ts";
 import { greetingOf } from "./deploy/local/greeting.ts";
 import { LogFile } from "./deploy/local/log_file.ts";
-import { type Listening, Part, PartFailed } from "./deploy/local/part.ts";
+import { type Listening, Part } from "./deploy/local/part.ts";
 import { type PartCommand, spawnPart } from "./deploy/local/part_process.ts";
 import { showProgress } from "./deploy/local/progress.ts";
 
@@ -48,8 +49,7 @@ try {
   await runStack(configs);
   Deno.exit(0);
 } catch (error) {
-  const explained = [PartFailed, PortsTaken, DirectoryUnusable, api.ConfigError].some((Kind) => error instanceof Kind);
-  console.error(explained && error instanceof Error ? error.message : error);
+  console.error(explain(error));
   Deno.exit(1);
 }
 
@@ -60,7 +60,7 @@ async function runStack(configs: Configs): Promise<void> {
   const apiPart = createPart("API", dataDir, apiCommand);
   let apiUrl = "";
   const relayPart = createPart("Relay", dataDir, (last) => relayCommand({ ...configs.relay, apiUrl }, last));
-  const asked = relay.untilAskedToStop(() => {
+  const asked = untilAskedToStop(() => {
     for (const part of [relayPart, apiPart]) part.kill();
     Deno.exit(1);
   });
@@ -102,10 +102,7 @@ function createPart(
       if (/"level":"(warn|error)"/.test(line)) console.log(`${name}: ${line}`);
     },
     say,
-    after: (ms, run) => {
-      const timer = setTimeout(run, ms);
-      return () => clearTimeout(timer);
-    },
+    after,
     nowMs: () => performance.now(),
   });
 }
@@ -155,7 +152,7 @@ function readConfigs(): Configs {
     try {
       return from();
     } catch (error) {
-      if (!(error instanceof api.ConfigError || error instanceof relay.ConfigError)) throw error;
+      if (!(error instanceof ConfigError)) throw error;
       faults.push(...error.faults);
       return undefined;
     }
@@ -163,7 +160,7 @@ function readConfigs(): Configs {
   const apiConfig = read(api.configFromEnvironment);
   const usesTls = apiConfig?.tls !== undefined;
   const relayConfig = read(() => relay.readConfig((name) => relayVariable(name, usesTls)));
-  if (apiConfig === undefined || relayConfig === undefined) throw new api.ConfigError([...new Set(faults)]);
+  if (apiConfig === undefined || relayConfig === undefined) throw new ConfigError("Static", [...new Set(faults)]);
   return { api: apiConfig, relay: relayConfig, apiUrl: usesTls ? relayConfig.apiUrl : undefined };
 }
 

@@ -5,7 +5,7 @@
 import type { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "./cors.ts";
 import { Fault } from "./domain/fault.ts";
-import { describeError, type Logger } from "./batched_output.ts";
+import { describeError, type Log } from "../server/mod.ts";
 import type { Metrics } from "./metrics.ts";
 import { addAccountRoutes } from "./routes/accounts.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./routes/context.ts";
@@ -19,7 +19,7 @@ import { addTokenRoutes } from "./routes/tokens.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 
 export interface AppDeps extends RouteDeps {
-  readonly logger: Logger;
+  readonly log: Log;
   readonly metrics: Metrics;
   /** Monotonic milliseconds, for durations. */
   readonly elapsed: () => number;
@@ -72,11 +72,11 @@ function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps): void {
   hono.use(cors(deps.isAllowedOrigin));
 }
 
-function record(c: ApiContext, { logger, metrics }: AppDeps, durationMs: number): void {
+function record(c: ApiContext, { log, metrics }: AppDeps, durationMs: number): void {
   const { status } = c.res;
   const [route, caller, fault] = [c.get("route"), c.get("caller"), c.get("fault")];
   metrics.observeRequest({ route, method: knownMethod(c.req.method), status }, durationMs / 1000);
-  logger.log(status >= 500 ? "error" : "info", "request", {
+  log(status >= 500 ? "error" : "info", "request", {
     request_id: c.get("requestId"),
     method: knownMethod(c.req.method),
     route,

@@ -1,10 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { encodeApiKey, parseAccountId, parseKeyId } from "../proto/mod.ts";
 import { type App, type AppDeps, createApp } from "./app.ts";
-import { createOriginCheck } from "./cors.ts";
 import { Fault } from "./domain/fault.ts";
 import type { RateLimiter } from "./domain/rate_limit.ts";
-import { Secret } from "../server/mod.ts";
+import { createOriginCheck, Secret } from "../server/mod.ts";
 import { createMetrics } from "./metrics.ts";
 
 const decision = { allowed: true, policy: "p", limit: 1, windowMs: 1000, remaining: 1, resetMs: 1 };
@@ -34,7 +33,7 @@ function createBrokenApp(
     relaySecret: new Secret("relay"),
     maxBodyBytes: 1024,
     rateLimits: { signUp: limiter, failures: limiter, account: limiter, passwords: limiter },
-    logger: { log: (level, event, fields) => logs.push(JSON.stringify({ level, event, ...fields })) },
+    log: (level, event, fields) => logs.push(JSON.stringify({ level, event, ...fields })),
     metrics: createMetrics(),
     elapsed: () => 0,
     newRequestId: () => "id",

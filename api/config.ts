@@ -2,21 +2,30 @@
  * Configuration from environment variables: every one is checked here, once, and all faults are reported together, so that
  * nobody fixes them one restart at a time.
  */
-import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { ApiKeyEnvironment } from "../proto/mod.ts";
+import {
+  type AdminAddress,
+  isLoopback,
+  isPair,
+  parseWebOrigin,
+  readAdminAddress,
+  type ReadVariable,
+  readVariables,
+  Secret,
+  type VariableReader,
+} from "../server/mod.ts";
 import { type AddressRange, parseAddressRange } from "./client_address.ts";
 import type { RateLimit } from "./domain/rate_limit.ts";
-import { Secret } from "../server/mod.ts";
 import type { Argon2Profile } from "./hashing/argon2.ts";
 import type { DatabaseAddress, TlsMode } from "./store/mod.ts";
-import { type Environment, VariableReader } from "./variables.ts";
+import { readProfile, readRate } from "./variables.ts";
 
 export interface Config {
   readonly dataDir: string;
   readonly environment: ApiKeyEnvironment;
   readonly listen: { readonly host: string; readonly port: number };
   /** Undefined: no metrics. */
-  readonly admin: { readonly host: string; readonly port: number } | undefined;
+  readonly admin: AdminAddress | undefined;
   readonly tls: { readonly certificate: string; readonly key: Secret } | undefined;
   /** An edge in front of this process ends TLS. */
   readonly tlsTerminated: boolean;
@@ -42,38 +51,27 @@ export interface Config {
   readonly maxLeaseMessages: number;
 }
 
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-  constructor(readonly faults: readonly string[]) {
-    super(
-      `Cannot start: ${faults.length} fault(s) in the configuration\n${
-        faults.map((fault) => `  - ${fault}`).join("\n")
-      }`,
-    );
-  }
+/** Reads files that variables name (certificates). Throws `ConfigError`. */
+export function readConfig(variable: ReadVariable): Config {
+  return readVariables("the API", variable, readAll);
 }
 
-/** Reads files that variables name (certificates); `environment` is usually `Deno.env.toObject()`. */
-export function readConfig(environment: Environment): Config {
-  const faults: string[] = [];
-  const read = new VariableReader(environment, faults);
+function readAll(read: VariableReader): Config {
   const host = read.text("STATIC_API_HOST", "127.0.0.1");
   const tls = readTls(read);
   const tlsTerminated = read.flag("STATIC_TLS_TERMINATED");
   if (tls === undefined && !isLoopback(host) && !tlsTerminated) {
-    faults.push(
-      `STATIC_API_HOST is ${host}, which others can reach, without TLS. Set STATIC_TLS_CERT and STATIC_TLS_KEY, or, behind ` +
-        "an edge that terminates TLS, STATIC_TLS_TERMINATED=true",
+    read.fault(
+      "STATIC_API_HOST",
+      "an address that only this machine can reach, such as 127.0.0.1, without TLS. Set STATIC_TLS_CERT and STATIC_TLS_KEY, " +
+        "or, behind an edge that terminates TLS, STATIC_TLS_TERMINATED=true",
     );
   }
-  const config: Config = {
+  return {
     dataDir: read.text("STATIC_DATA_DIR", ".static"),
     environment: read.choice("STATIC_ENVIRONMENT", ["live", "test"]),
-    listen: { host, port: read.integer("STATIC_API_PORT", 8080, { min: 0, max: 65535 }) },
-    admin: environment.STATIC_ADMIN_PORT === "off" ? undefined : {
-      host: read.text("STATIC_ADMIN_HOST", "127.0.0.1"),
-      port: read.integer("STATIC_ADMIN_PORT", 9464, { min: 0, max: 65535 }),
-    },
+    listen: { host, port: read.port("STATIC_API_PORT", 8080) },
+    admin: readAdminAddress(read, 9464),
     tls,
     tlsTerminated,
     database: readDatabase(read),
@@ -82,31 +80,29 @@ export function readConfig(environment: Environment): Config {
     relaySecret: read.secret("STATIC_RELAY_SECRET", 32),
     trustedProxies:
       read.list("STATIC_TRUSTED_PROXIES", parseAddressRange, "an address or a range such as 10.0.0.0/8") ?? [],
-    corsOrigins: read.list("STATIC_CORS_ORIGINS", parseOrigin, "an origin such as https://app.example.com"),
+    corsOrigins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com"),
     hashing: {
-      passwords: read.profile("STATIC_PASSWORD_ARGON2", { memoryKiB: 19456, iterations: 2, parallelism: 1 }),
-      keys: read.profile("STATIC_KEY_ARGON2", { memoryKiB: 4096, iterations: 1, parallelism: 1 }),
+      passwords: readProfile(read, "STATIC_PASSWORD_ARGON2", { memoryKiB: 19456, iterations: 2, parallelism: 1 }),
+      keys: readProfile(read, "STATIC_KEY_ARGON2", { memoryKiB: 4096, iterations: 1, parallelism: 1 }),
       workers: read.integer("STATIC_HASH_WORKERS", Math.max(1, navigator.hardwareConcurrency - 1), { min: 1, max: 64 }),
       queueLimit: read.integer("STATIC_HASH_QUEUE", 64, { min: 1, max: 10_000 }),
     },
     rateLimits: {
-      signUp: read.rate("STATIC_RATE_SIGN_UP", { limit: 20, windowMs: 3_600_000 }),
-      failures: read.rate("STATIC_RATE_FAILURES", { limit: 30, windowMs: 60_000 }),
-      account: read.rate("STATIC_RATE_ACCOUNT", { limit: 1200, windowMs: 60_000 }),
-      passwords: read.rate("STATIC_RATE_PASSWORDS", { limit: 10, windowMs: 60_000 }),
+      signUp: readRate(read, "STATIC_RATE_SIGN_UP", { limit: 20, windowMs: 3_600_000 }),
+      failures: readRate(read, "STATIC_RATE_FAILURES", { limit: 30, windowMs: 60_000 }),
+      account: readRate(read, "STATIC_RATE_ACCOUNT", { limit: 1200, windowMs: 60_000 }),
+      passwords: readRate(read, "STATIC_RATE_PASSWORDS", { limit: 10, windowMs: 60_000 }),
     },
     keyMemory: read.integer("STATIC_KEY_MEMORY", 100_000, { min: 0, max: 10_000_000 }),
     maxActiveKeys: read.integer("STATIC_MAX_KEYS", 100, { min: 1, max: 10_000 }),
     leaseLifetimeMs: 1000 * read.integer("STATIC_LEASE_SECONDS", 300, { min: 60, max: 86_400 }),
     maxLeaseMessages: read.integer("STATIC_LEASE_MESSAGES", 10_000, { min: 1, max: 1_000_000 }),
   };
-  if (faults.length > 0) throw new ConfigError(faults);
-  return config;
 }
 
 /** The process's own environment. */
 export function configFromEnvironment(): Config {
-  return readConfig(Deno.env.toObject());
+  return readConfig((name) => Deno.env.get(name));
 }
 
 /** What is allowed and probably not meant, for the log. */
@@ -130,24 +126,13 @@ export function describeConfig(config: Config): Readonly<Record<string, unknown>
 }
 
 function readTls(read: VariableReader): Config["tls"] {
-  const [certificate, key] = [read.file("STATIC_TLS_CERT"), read.file("STATIC_TLS_KEY")];
-  if ((read.given("STATIC_TLS_CERT") === undefined) !== (read.given("STATIC_TLS_KEY") === undefined)) {
-    read.fault("STATIC_TLS_CERT and STATIC_TLS_KEY", "set together or not at all");
-  }
-  if (certificate === undefined || key === undefined) return undefined;
-  if (!isPair(certificate, key)) {
+  const files = read.together("STATIC_TLS_CERT", "STATIC_TLS_KEY");
+  const [cert, key] = [read.file("STATIC_TLS_CERT"), read.file("STATIC_TLS_KEY")];
+  if (files === undefined || cert === undefined || key === undefined) return undefined;
+  if (!isPair({ cert, key })) {
     read.fault("STATIC_TLS_CERT and STATIC_TLS_KEY", "the PEM files of a certificate and of its private key");
   }
-  return { certificate, key: new Secret(key) };
-}
-
-/** With another key the server would listen, and every handshake fail. */
-function isPair(certificate: string, key: string): boolean {
-  try {
-    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
-  } catch {
-    return false;
-  }
+  return { certificate: cert, key: new Secret(key) };
 }
 
 function readDatabase(read: VariableReader): Config["database"] {
@@ -184,11 +169,6 @@ function readJwtKeys(read: VariableReader): Config["jwtKeys"] {
   return read.file("STATIC_JWT_KEYS") === undefined ? undefined : { file: text };
 }
 
-function parseOrigin(text: string): string | undefined {
-  const url = URL.parse(text);
-  return url !== null && url.origin === text ? text : undefined;
-}
-
 function isDecodable({ username, password, pathname }: URL): boolean {
   try {
     for (const part of [username, password, pathname]) decodeURIComponent(part);
@@ -196,8 +176,4 @@ function isDecodable({ username, password, pathname }: URL): boolean {
   } catch {
     return false;
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === "" || host === "localhost" || host === "::1" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -1,6 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createCertificate } from "../tests/support/mod.ts";
-import { type Config, ConfigError, describeConfig, readConfig, warningsOf } from "./config.ts";
+import { ConfigError } from "../server/mod.ts";
+import { type Config, describeConfig, readConfig as readFrom, warningsOf } from "./config.ts";
+
+const readConfig = (environment: Record<string, string>): Config => readFrom((name) => environment[name]);
 
 const faultsOf = (environment: Record<string, string>): readonly string[] =>
   assertThrows(() => readConfig(environment), ConfigError).faults;

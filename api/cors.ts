@@ -7,15 +7,6 @@ const methods = "GET, HEAD, POST, DELETE";
 const requestHeaders = "authorization, content-type";
 const preflightSeconds = "600";
 
-const loopbackOrigin = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/;
-
-/** Without configured origins this is a development machine: pages served from it may call it. */
-export function createOriginCheck(origins: readonly string[] | undefined): (origin: string) => boolean {
-  if (origins === undefined) return (origin) => loopbackOrigin.test(origin);
-  const allowed = new Set(origins);
-  return (origin) => allowed.has(origin);
-}
-
 export function cors(isAllowed: (origin: string) => boolean): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const origin = c.req.header("origin");

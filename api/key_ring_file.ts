@@ -1,19 +1,7 @@
-/** Secrets that this service makes for itself in the data directory when none are configured, and the key ring's file. */
+/** The key ring in its file, which the API makes for itself in the data directory when no keys are configured. */
 import { CompactSign, compactVerify, importJWK } from "jose";
 import { type KeyRing, keyRing, rotateKeyRing, type SigningKey } from "./domain/key_ring.ts";
-import { Secret } from "../server/mod.ts";
-
-const owner = 0o600;
-
-/** The relay of the same machine reads the same file. */
-export async function loadRelaySecret(dataDir: string): Promise<Secret> {
-  const path = `${dataDir}/relay_secret`;
-  await createOnce(
-    path,
-    () => crypto.getRandomValues(new Uint8Array(32)).toBase64({ alphabet: "base64url", omitPadding: true }),
-  );
-  return new Secret((await Deno.readTextFile(path)).trim());
-}
+import { readOrCreateOwned, type Secret, writeOwned } from "../server/mod.ts";
 
 export interface KeyRingSource {
   ring(): KeyRing;
@@ -30,10 +18,8 @@ export async function openKeyRing(
     return { ring: () => ring, reload: () => Promise.resolve() };
   }
   const path = configured?.file ?? keyRingPath(dataDir);
-  if (configured === undefined) {
-    await createOnce(path, async () => JSON.stringify({ keys: [await generateSigningKey()] }));
-  }
-  let text = await Deno.readTextFile(path);
+  const make = async (): Promise<string> => JSON.stringify({ keys: [await generateSigningKey()] });
+  let text = configured === undefined ? await readOrCreateOwned(path, make) : await Deno.readTextFile(path);
   let ring = await parseKeyRing(text, path);
   return {
     ring: () => ring,
@@ -50,27 +36,12 @@ export function keyRingPath(dataDir: string): string {
   return `${dataDir}/jwt_keys.json`;
 }
 
-/** Adds a key to the ring's file and answers its id. The file is replaced at once, so a reader sees the old or the new. */
+/** Adds a key to the ring's file and returns it. The file is replaced at once, so a reader sees the old or the new. */
 export async function rotateKeyRingFile(path: string, nowMs: number): Promise<SigningKey> {
   const ring = await parseKeyRing(await Deno.readTextFile(path), path);
   const fresh = await generateSigningKey();
-  const temporary = `${path}.${fresh.kid}.new`;
-  try {
-    await Deno.writeTextFile(temporary, JSON.stringify(rotateKeyRing(ring, fresh, nowMs), null, 2), { mode: owner });
-    await keepOwner(path, temporary);
-    await Deno.rename(temporary, path);
-  } catch (error) {
-    await Deno.remove(temporary).catch(() => {});
-    throw error;
-  }
+  await writeOwned(path, JSON.stringify(rotateKeyRing(ring, fresh, nowMs), null, 2));
   return fresh;
-}
-
-/** Whoever administers a service is often root, and the service, which is not, has to read the file afterwards. */
-async function keepOwner(path: string, temporary: string): Promise<void> {
-  const [before, now] = await Promise.all([path, temporary].map((each) => Deno.stat(each)));
-  if (before?.uid === now?.uid && before?.gid === now?.gid) return;
-  await Deno.chown(temporary, before?.uid ?? null, before?.gid ?? null);
 }
 
 async function generateSigningKey(): Promise<SigningKey> {
@@ -112,24 +83,4 @@ async function parseKeyRing(text: string, source: string): Promise<KeyRing> {
   }
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
   throw new Error(`Cannot read the token keys: ${source} is not a private Ed25519 JWK set (${problems})`);
-}
-
-/** Two processes that start together agree: the second finds the first one's file. */
-async function createOnce(path: string, make: () => string | Promise<string>): Promise<void> {
-  try {
-    await Deno.stat(path);
-    return;
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
-  const temporary = `${path}.${crypto.randomUUID()}.new`;
-  await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true, mode: 0o700 });
-  await Deno.writeTextFile(temporary, await make(), { mode: owner, createNew: true });
-  try {
-    await Deno.link(temporary, path);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
-  } finally {
-    await Deno.remove(temporary);
-  }
 }

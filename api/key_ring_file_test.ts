@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { keyRingPath, loadRelaySecret, openKeyRing, rotateKeyRingFile } from "./key_ring_file.ts";
+import { keyRingPath, openKeyRing, rotateKeyRingFile } from "./key_ring_file.ts";
 import { publishedKeys, signingKey } from "./domain/key_ring.ts";
 import { Secret } from "../server/mod.ts";
 import { type Requirement, testWhen } from "../tests/support/mod.ts";
@@ -13,17 +13,12 @@ async function withFolder(use: (folder: string) => Promise<void>): Promise<void>
   }
 }
 
-Deno.test("secrets are made once, for this user only, also when many processes start together", async () => {
+Deno.test("token keys are made once, for this user only, also when many processes start together", async () => {
   await withFolder(async (folder) => {
-    const secrets = await Promise.all(Array.from({ length: 20 }, () => loadRelaySecret(folder)));
-    assertEquals(new Set(secrets.map((secret) => secret.reveal())).size, 1);
-    assert((secrets[0]?.reveal().length ?? 0) >= 43);
     const rings = await Promise.all(Array.from({ length: 20 }, () => openKeyRing(undefined, folder)));
     assertEquals(new Set(rings.map(({ ring }) => ring().keys[0]?.kid)).size, 1);
-    for (const file of ["relay_secret", "jwt_keys.json"]) {
-      assertEquals(((await Deno.stat(`${folder}/${file}`)).mode ?? 0) & 0o777, 0o600);
-    }
-    assertEquals(Array.from(Deno.readDirSync(folder), ({ name }) => name).sort(), ["jwt_keys.json", "relay_secret"]);
+    assertEquals(((await Deno.stat(keyRingPath(folder))).mode ?? 0) & 0o777, 0o600);
+    assertEquals(Array.from(Deno.readDirSync(folder), ({ name }) => name), ["jwt_keys.json"]);
   });
 });
 

@@ -5,6 +5,7 @@
 import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Duplex, Readable } from "node:stream";
+import { urlHost } from "../server/mod.ts";
 
 export type Handler = (request: Request, peer: string | undefined) => Response | Promise<Response>;
 
@@ -128,8 +129,4 @@ function toRequest(incoming: IncomingMessage): Request {
     headers,
     ...(hasBody ? { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array> } : {}), // cast: bytes, no encoding is set
   });
-}
-
-function urlHost(host: string): string {
-  return host.includes(":") ? `[${host}]` : host;
 }

@@ -1,7 +1,8 @@
-/** Counters and histograms in the text format of Prometheus, as much of it as this service needs. */
+/** What the API tells Prometheus; `docs/operations.md` lists the same names. */
+import { type Metric, renderMetrics, type Sample } from "../server/mod.ts";
 
 export interface Metrics {
-  /** One answered request. `route` is the route's template, never the path, so that the number of series is bounded. */
+  /** One request that was answered. `route` is the route's template, never the path, so that the number of series is bounded. */
   observeRequest(labels: { route: string; method: string; status: number }, seconds: number): void;
   /** Something that is read at the time of the scrape. */
   gauge(name: string, help: string, read: () => number): void;
@@ -11,8 +12,8 @@ export interface Metrics {
 const bucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 interface Series {
-  readonly labels: string;
-  readonly statusLabels: Map<number, number>;
+  readonly labels: { readonly route: string; readonly method: string };
+  readonly statuses: Map<number, number>;
   readonly buckets: number[];
   count: number;
   sum: number;
@@ -20,54 +21,64 @@ interface Series {
 
 export function createMetrics(): Metrics {
   const series = new Map<string, Series>();
-  const gauges: { name: string; help: string; read: () => number }[] = [];
+  const gauges: (() => Metric)[] = [];
   return {
     observeRequest: ({ route, method, status }, seconds) => {
-      const labels = `route="${route}",method="${method}"`;
-      let entry = series.get(labels);
+      const id = `${method} ${route}`;
+      let entry = series.get(id);
       if (entry === undefined) {
-        entry = { labels, statusLabels: new Map(), buckets: bucketsSeconds.map(() => 0), count: 0, sum: 0 };
-        series.set(labels, entry);
+        entry = {
+          labels: { route, method },
+          statuses: new Map(),
+          buckets: bucketsSeconds.map(() => 0),
+          count: 0,
+          sum: 0,
+        };
+        series.set(id, entry);
       }
       entry.count++;
       entry.sum += seconds;
-      entry.statusLabels.set(status, (entry.statusLabels.get(status) ?? 0) + 1);
+      entry.statuses.set(status, (entry.statuses.get(status) ?? 0) + 1);
       const bucket = bucketsSeconds.findIndex((limit) => seconds <= limit);
       if (bucket >= 0) entry.buckets[bucket] = (entry.buckets[bucket] ?? 0) + 1;
     },
     gauge: (name, help, read) => {
-      gauges.push({ name, help, read });
+      gauges.push(() => ({ name, type: "gauge", help, value: read() }));
     },
-    render: () => [...renderRequests([...series.values()]), ...gauges.flatMap(renderGauge), ""].join("\n"),
+    render: () => renderMetrics([...requestMetrics([...series.values()]), ...gauges.map((read) => read())]),
   };
 }
 
-function renderRequests(series: readonly Series[]): string[] {
-  const requests = "static_api_requests_total";
-  const duration = "static_api_request_duration_seconds";
+function requestMetrics(series: readonly Series[]): Metric[] {
   return [
-    `# HELP ${requests} Answered requests.`,
-    `# TYPE ${requests} counter`,
-    ...series.flatMap(({ labels, statusLabels }) =>
-      Array.from(statusLabels, ([status, count]) => `${requests}{${labels},status="${status}"} ${count}`)
-    ),
-    `# HELP ${duration} From the request's head to the answer's head.`,
-    `# TYPE ${duration} histogram`,
-    ...series.flatMap(({ labels, buckets, count, sum }) => {
-      let below = 0;
-      return [
-        ...bucketsSeconds.map((limit, index) => {
-          below += buckets[index] ?? 0;
-          return `${duration}_bucket{${labels},le="${limit}"} ${below}`;
-        }),
-        `${duration}_bucket{${labels},le="+Inf"} ${count}`,
-        `${duration}_sum{${labels}} ${sum}`,
-        `${duration}_count{${labels}} ${count}`,
-      ];
-    }),
+    {
+      name: "static_api_requests_total",
+      type: "counter",
+      help: "Answered requests.",
+      value: series.flatMap(({ labels, statuses }) =>
+        Array.from(statuses, ([status, value]) => ({ labels: { ...labels, status }, value }))
+      ),
+    },
+    {
+      name: "static_api_request_duration_seconds",
+      type: "histogram",
+      help: "From the request's head to the answer's head.",
+      value: series.flatMap(durationSamples),
+    },
   ];
 }
 
-function renderGauge({ name, help, read }: { name: string; help: string; read: () => number }): string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${read()}`];
+/** Each bucket counts what is below its limit, the smaller ones included. */
+function durationSamples({ labels, buckets, count, sum }: Series): Sample[] {
+  let below = 0;
+  const limited = bucketsSeconds.map((limit, index) => {
+    below += buckets[index] ?? 0;
+    return { suffix: "_bucket", labels: { ...labels, le: limit }, value: below };
+  });
+  return [
+    ...limited,
+    { suffix: "_bucket", labels: { ...labels, le: "+Inf" }, value: count },
+    { suffix: "_sum", labels, value: sum },
+    { suffix: "_count", labels, value: count },
+  ];
 }

@@ -2,28 +2,35 @@
  * The wiring: configuration → database, hashing, domain, app. `createApi` makes everything but sockets (the edge entry
  * uses it as it is); `startApi` adds the listeners and is what `main.ts`, tests and the whole stack's `start.ts` call.
  */
+import {
+  createLog,
+  createOriginCheck,
+  every,
+  loadRelaySecret,
+  type Log,
+  naming,
+  needed,
+  type Secret,
+  serveAdmin,
+} from "../server/mod.ts";
 import { type App, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
 import { type Config, describeConfig, warningsOf } from "./config.ts";
-import { createOriginCheck } from "./cors.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
-import { type KeyRingSource, loadRelaySecret, openKeyRing } from "./key_ring_file.ts";
+import { type KeyRingSource, openKeyRing } from "./key_ring_file.ts";
 import { createAccounts } from "./domain/accounts.ts";
 import { createAuthenticator } from "./domain/authentication.ts";
 import { createKeys } from "./domain/keys.ts";
 import { createLastUsed } from "./domain/last_used.ts";
 import { createRateLimiter } from "./domain/rate_limit.ts";
 import type { Clock } from "./domain/deps.ts";
-import { needed, type Secret } from "../server/mod.ts";
 import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
 import { createHashingPool, platformWorker } from "./hashing/pool.ts";
-import { type Listener, listenPlain, listenTls } from "./listen.ts";
-import { createLogger, type Logger } from "./batched_output.ts";
+import { type Handler, type Listener, listenPlain, listenTls } from "./listen.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { naming } from "./ports.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
-import { everyInterval, startUpkeep } from "./upkeep.ts";
+import { startUpkeep } from "./upkeep.ts";
 
 const maxBodyBytes = 64 * 1024;
 /** Every request must be answered within two seconds when the database is away. */
@@ -41,7 +48,7 @@ export interface ApiOptions {
 export interface Api {
   readonly app: App;
   readonly metrics: Metrics;
-  readonly logger: Logger;
+  readonly log: Log;
   /** Writes what is pending and releases everything. */
   close(): Promise<void>;
 }
@@ -60,12 +67,12 @@ interface Secrets {
 
 export async function createApi(config: Config, options: ApiOptions): Promise<Api> {
   const clock = options.clock ?? Date.now;
-  const logger = createLogger({ write: options.writeLog, now: clock });
-  logger.log("info", "configuration", describeConfig(config));
-  for (const warning of warningsOf(config)) logger.log("warn", "configuration", { warning });
+  const log = createLog({ write: options.writeLog, nowMs: clock });
+  log("info", "configuration", describeConfig(config));
+  for (const warning of warningsOf(config)) log("warn", "configuration", { warning });
   const { keyRing, relaySecret } = await openSecrets(config);
   const { store, applied, close: closeStore } = await openDatabase(config);
-  if (applied.length > 0) logger.log("info", "migrated", { applied });
+  if (applied.length > 0) log("info", "migrated", { applied });
 
   const pool = createHashingPool({ ...config.hashing, createWorker: platformWorker() });
   const keyHasher = pool.hasher(config.hashing.keys);
@@ -107,7 +114,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
       account: createRateLimiter("account", account, clock),
       passwords: createRateLimiter("passwords", passwords, clock),
     },
-    logger,
+    log,
     metrics,
     elapsed: () => performance.now(),
     newRequestId: newId,
@@ -115,11 +122,11 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
     isAllowedOrigin: createOriginCheck(config.corsOrigins),
   });
 
-  const stopUpkeep = startUpkeep({ lastUsed, keyRing, usage, logger, every: everyInterval });
+  const stopUpkeep = startUpkeep({ lastUsed, keyRing, usage, log, every });
   return {
     app,
     metrics,
-    logger,
+    log,
     close: async () => {
       await stopUpkeep();
       pool.close();
@@ -130,30 +137,26 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
 
 export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
   const api = await createApi(config, options);
-  const listeners: Listener[] = [];
-  const close = async (): Promise<void> => {
-    await Promise.all(listeners.map((each) => each.close(shutdownDeadlineMs)));
-    await api.close();
-  };
-  try {
-    const listen = { ...config.listen, handler: api.app.fetch };
-    const { tls } = config;
-    const listener = await naming(
-      { port: listen.port, variable: "STATIC_API_PORT" },
-      () =>
-        tls === undefined
-          ? listenPlain(listen)
-          : listenTls({ ...listen, certificate: tls.certificate, key: tls.key.reveal() }),
-    );
-    listeners.push(listener);
-    const admin = await startAdmin(config, api.metrics);
-    if (admin !== undefined) listeners.push(admin);
-    api.logger.log("info", "listening", { url: listener.url, admin_url: admin?.url });
-    return { url: listener.url, adminUrl: admin?.url, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  await using opened = new AsyncDisposableStack();
+  opened.defer(api.close);
+  const listener = await listen(config, api.app.fetch);
+  opened.defer(() => listener.close(shutdownDeadlineMs));
+  const admin = config.admin && await serveAdmin(config.admin, api.metrics.render);
+  opened.defer(async () => await admin?.close());
+  api.log("info", "listening", { url: listener.url, admin_url: admin?.url });
+  const running = opened.move();
+  return { url: listener.url, adminUrl: admin?.url, close: () => running.disposeAsync() };
+}
+
+async function listen({ listen: { host, port }, tls }: Config, handler: Handler): Promise<Listener> {
+  const options = { host, port, handler };
+  return await naming(
+    { port, variable: "STATIC_API_PORT" },
+    () =>
+      tls === undefined
+        ? listenPlain(options)
+        : listenTls({ ...options, certificate: tls.certificate, key: tls.key.reveal() }),
+  );
 }
 
 async function openSecrets({ jwtKeys, relaySecret, dataDir }: Config): Promise<Secrets> {
@@ -172,17 +175,4 @@ async function openDatabase({ database, databaseConnections, dataDir }: Config):
   }
   const opening = openStore(database, { maxConnections: databaseConnections, deadlineMs: databaseDeadlineMs });
   return await needed("the database cannot be used (DATABASE_URL)", opening);
-}
-
-async function startAdmin({ admin }: Config, metrics: Metrics): Promise<Listener | undefined> {
-  if (admin === undefined) return undefined;
-  return await naming(
-    { port: admin.port, variable: "STATIC_ADMIN_PORT" },
-    () => listenPlain({ ...admin, handler: (request) => answerAdmin(request, metrics) }),
-  );
-}
-
-function answerAdmin(request: Request, metrics: Metrics): Response {
-  if (new URL(request.url).pathname !== "/metrics") return new Response("Not found\n", { status: 404 });
-  return new Response(metrics.render(), { headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" } });
 }

@@ -2,7 +2,7 @@
 import type { KeyRingSource } from "./key_ring_file.ts";
 import type { LastUsed } from "./domain/last_used.ts";
 import type { Usage } from "./domain/usage.ts";
-import { describeError, type Logger, type LogLevel } from "./batched_output.ts";
+import { describeError, type Log, type LogLevel } from "../server/mod.ts";
 
 /** `last_used_at` must be visible within two seconds. */
 const lastUsedFlushMs = 1000;
@@ -13,23 +13,18 @@ export interface UpkeepDeps {
   readonly lastUsed: LastUsed;
   readonly keyRing: KeyRingSource;
   readonly usage: Pick<Usage, "forgetClosed">;
-  readonly logger: Logger;
-  /** Calls again and again; answers how to stop. */
+  readonly log: Log;
+  /** Calls again and again; returns how to stop. */
   readonly every: (ms: number, run: () => Promise<void>) => () => void;
 }
 
-export function everyInterval(ms: number, run: () => Promise<void>): () => void {
-  const timer = setInterval(run, ms);
-  return () => clearInterval(timer);
-}
-
-/** Answers how to stop, which includes a last flush. Failures are logged and tried again at the next turn. */
-export function startUpkeep({ lastUsed, keyRing, usage, logger, every }: UpkeepDeps): () => Promise<void> {
+/** Returns how to stop, which includes a last flush. Failures are logged and tried again at the next turn. */
+export function startUpkeep({ lastUsed, keyRing, usage, log, every }: UpkeepDeps): () => Promise<void> {
   const attempt = async (work: () => Promise<void>, level: LogLevel, failure: string): Promise<void> => {
     try {
       await work();
     } catch (error) {
-      logger.log(level, failure, { error: describeError(error) });
+      log(level, failure, { error: describeError(error) });
     }
   };
   const flush = (): Promise<void> => attempt(lastUsed.flush, "warn", "last_used_at not written");

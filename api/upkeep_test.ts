@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { createLogger } from "./batched_output.ts";
+import { createLog } from "../server/mod.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 Deno.test("upkeep writes uses, reads keys again and deletes old leases; what fails is logged and tried again", async () => {
@@ -15,7 +15,7 @@ Deno.test("upkeep writes uses, reads keys again and deletes old leases; what fai
     lastUsed: { note: () => {}, flush: work("uses") },
     keyRing: { ring: () => ({ keys: [] }), reload: work("keys") },
     usage: { forgetClosed: work("leases") },
-    logger: createLogger({ write: (line) => lines.push(line), now: () => 0 }),
+    log: createLog({ write: (line) => lines.push(line), nowMs: () => 0 }),
     every: (_, run) => {
       turns.add(run);
       return () => turns.delete(run);

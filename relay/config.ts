@@ -4,7 +4,18 @@
  */
 import { type CoverBudgetOptions, limits, type RelayLimits } from "../proto/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "./core/config.ts";
-import { type ReadVariable, type Secret, VariableReader } from "../server/mod.ts";
+import {
+  type AdminAddress,
+  type CertificateFiles,
+  isLoopback,
+  parseWebOrigin,
+  readAdminAddress,
+  readCertificateFiles,
+  type ReadVariable,
+  readVariables,
+  type Secret,
+  type VariableReader,
+} from "../server/mod.ts";
 
 export interface RelayConfig {
   readonly dataDir: string;
@@ -12,7 +23,7 @@ export interface RelayConfig {
   readonly grpcPort: number;
   readonly quicPort: number;
   /** Undefined: no metrics. */
-  readonly admin: { readonly host: string; readonly port: number } | undefined;
+  readonly admin: AdminAddress | undefined;
   readonly apiUrl: string;
   /** Undefined: from the data directory, which the API of the same machine shares. */
   readonly relaySecret: Secret | undefined;
@@ -27,21 +38,6 @@ export interface RelayConfig {
   readonly coverBudget: CoverBudgetOptions | undefined;
   /** Without origins, which are known when the ports are. */
   readonly core: Omit<CoreConfig, "origins">;
-}
-
-export interface CertificateFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
-}
-
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-  constructor(readonly faults: readonly string[]) {
-    super(
-      `Cannot start the relay: ${faults.length} fault(s) in the configuration\n` +
-        faults.map((fault) => `  - ${fault}`).join("\n"),
-    );
-  }
 }
 
 interface Limit<Field> {
@@ -105,22 +101,23 @@ const clientLimits: readonly Limit<Numeric<RelayLimits>>[] = [
 
 const { origins: _, ...coreDefaults } = defaultCoreConfig;
 
+/** Throws `ConfigError`. */
 export function readConfig(variable: ReadVariable): RelayConfig {
-  const read = new VariableReader(variable);
+  return readVariables("the relay", variable, readAll);
+}
+
+function readAll(read: VariableReader): RelayConfig {
   const config: RelayConfig = {
     dataDir: read.text("STATIC_DATA_DIR", ".static"),
     // Both families on one socket: browsers take localhost to be ::1.
     host: read.text("STATIC_RELAY_HOST", "::"),
     grpcPort: read.port("STATIC_RELAY_GRPC_PORT", 5000),
     quicPort: read.port("STATIC_RELAY_QUIC_PORT", 4433),
-    admin: read.given("STATIC_ADMIN_PORT") === "off" ? undefined : {
-      host: read.text("STATIC_ADMIN_HOST", "127.0.0.1"),
-      port: read.port("STATIC_ADMIN_PORT", 9465),
-    },
+    admin: readAdminAddress(read, 9465),
     ...readApi(read),
     origins: read.list("STATIC_RELAY_ORIGINS", parseRelayOrigin, "like quic://relay.example.com:4433, with its port"),
     corsOrigins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com"),
-    tls: readTls(read),
+    tls: readCertificateFiles(read),
     engine: read.choice("STATIC_RELAY_ENGINE", ["file", "memory"]),
     coverBudget: readCoverBudget(read),
     core: {
@@ -129,10 +126,9 @@ export function readConfig(variable: ReadVariable): RelayConfig {
       limits: { ...defaultCoreConfig.limits, ...readLimits(read, clientLimits, defaultCoreConfig.limits) },
     },
   };
-  if (config.tls !== undefined && config.origins === undefined) {
+  if (config.tls !== undefined && read.given("STATIC_RELAY_ORIGINS") === undefined) {
     read.fault("STATIC_RELAY_ORIGINS", "given with STATIC_TLS_CERT: the addresses that clients dial, which they sign");
   }
-  if (read.faults.length > 0) throw new ConfigError(read.faults);
   return config;
 }
 
@@ -150,11 +146,13 @@ function readApi(read: VariableReader): Pick<RelayConfig, "apiUrl" | "relaySecre
     return { apiUrl: text, relaySecret };
   }
   if (!isLoopback(url.hostname)) {
-    const trusted = read.choice("STATIC_TLS_TERMINATED", ["false", "true"]) === "true";
+    const trusted = read.flag("STATIC_TLS_TERMINATED");
     if (url.protocol === "http:" && !trusted) {
       read.fault("STATIC_API_URL", "https, or on a network that only you can read, STATIC_TLS_TERMINATED true");
     }
-    if (relaySecret === undefined) read.fault("STATIC_RELAY_SECRET", "the API's, which is on another machine");
+    if (read.given("STATIC_RELAY_SECRET") === undefined) {
+      read.fault("STATIC_RELAY_SECRET", "the API's, which is on another machine");
+    }
   }
   return { apiUrl: url.origin, relaySecret };
 }
@@ -163,14 +161,6 @@ function readCoverBudget(read: VariableReader): CoverBudgetOptions | undefined {
   const bytes = read.integer("STATIC_RELAY_COVER_BYTES", 0, { min: 0, max: Number.MAX_SAFE_INTEGER });
   const period = read.choice("STATIC_RELAY_COVER_PERIOD", ["day", "month"]);
   return bytes === 0 ? undefined : { bytes, period };
-}
-
-function readTls(read: VariableReader): CertificateFiles | undefined {
-  const [certFile, keyFile] = [read.given("STATIC_TLS_CERT"), read.given("STATIC_TLS_KEY")];
-  if ((certFile === undefined) !== (keyFile === undefined)) {
-    read.fault("STATIC_TLS_CERT and STATIC_TLS_KEY", "set together or not at all");
-  }
-  return certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };
 }
 
 function readLimits<Field extends string>(
@@ -188,12 +178,4 @@ function readLimits<Field extends string>(
 
 function parseRelayOrigin(text: string): string | undefined {
   return /^(quic|https|grpc):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\]):\d{1,5}$/.test(text) ? text : undefined;
-}
-
-function parseWebOrigin(text: string): string | undefined {
-  return URL.parse(text)?.origin === text ? text : undefined;
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { defaultCoreConfig } from "./core/config.ts";
-import { ConfigError, readConfig, type RelayConfig } from "./config.ts";
+import { ConfigError } from "../server/mod.ts";
+import { readConfig, type RelayConfig } from "./config.ts";
 
 function configOf(variables: Readonly<Record<string, string>>): RelayConfig {
   return readConfig((name) => variables[name]);

@@ -1,4 +1,3 @@
 /** The relay. `startRelay` runs it in this process. */
-export { ConfigError, configFromEnvironment, readConfig, type RelayConfig } from "./config.ts";
-export { PortTaken, untilAskedToStop } from "../server/mod.ts";
+export { configFromEnvironment, readConfig, type RelayConfig } from "./config.ts";
 export { type RelayOptions, type RunningRelay, startRelay } from "./start_relay.ts";

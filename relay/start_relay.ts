@@ -3,28 +3,37 @@
  * order, whether the relay stops or fails to start.
  */
 import {
-  type AdminServer,
+  after,
   type CertificateSource,
+  type ConfiguredPort,
   createLog,
+  createOriginCheck,
   describeError,
   describeFailure,
+  every,
   loadRelaySecret,
   type Log,
   naming,
+  needed,
   openCertificate,
+  openDevelopmentCertificate,
+  renderMetrics,
   serveAdmin,
+  StartFailed,
+  urlHost,
+  within,
 } from "../server/mod.ts";
-import { ConfigError, type RelayConfig } from "./config.ts";
+import type { RelayConfig } from "./config.ts";
 import type { CoreDeps, CoreEvent } from "./core/deps.ts";
 import { createMeter } from "./core/meter.ts";
 import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
 import { verifyEd25519 } from "./ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "./edge.ts";
-import { type EngineError, openSqliteEngine } from "./engine/mod.ts";
+import { EngineError, openSqliteEngine } from "./engine/mod.ts";
 import { createApiClient } from "./operations/api_client.ts";
 import { loadRelayId } from "./operations/identity.ts";
 import { watchLoopLag } from "./operations/loop_lag.ts";
-import { collectMetrics, renderMetrics } from "./operations/metrics.ts";
+import { collectMetrics } from "./operations/metrics.ts";
 import { readUdpDrops } from "./operations/udp_drops.ts";
 import { LeasedQuota } from "./quota/leased_quota.ts";
 import { createTokenKeys } from "./tokens/token_keys.ts";
@@ -77,7 +86,7 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
       certificateExpiresAtMs: certificate.expiresAtMs,
       memoryBytes: Deno.memoryUsage().rss,
     }));
-  const admin = await startAdmin(config, render);
+  const admin = config.admin && await serveAdmin(config.admin, render);
   if (admin !== undefined) opened.defer(admin.close);
   const urls = { grpcUrl, quicUrl, adminUrl: admin?.url, caFile: certificate.caFile };
   log("info", "listening", {
@@ -91,13 +100,6 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
   return { ...urls, failed, reloadCertificate, close: () => running.disposeAsync() };
 }
 
-/** What cannot be read or written at the start is for the operator to mend, who is told where to begin. */
-function blame(variables: string): (error: unknown) => never {
-  return (error) => {
-    throw new ConfigError([`${variables}: ${error instanceof Error ? error.message : String(error)}`]);
-  };
-}
-
 interface Parts {
   readonly certificate: CertificateSource;
   readonly quota: LeasedQuota;
@@ -108,16 +110,20 @@ interface Parts {
 /** Everything behind the sockets. */
 async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: AsyncDisposableStack): Promise<Parts> {
   const { promise: failed, resolve: fail } = Promise.withResolvers<EngineError>();
-  await Deno.mkdir(dataDir, { recursive: true, mode: 0o700 }).catch(blame("STATIC_DATA_DIR"));
+  await needed(
+    "the data directory cannot be used (STATIC_DATA_DIR)",
+    Deno.mkdir(dataDir, { recursive: true, mode: 0o700 }),
+  );
   const engine = await openSqliteEngine({
     path: config.engine === "memory" ? ":memory:" : `${dataDir}/relay.sqlite`,
     onListenerError: (error) => log("error", "fault", { where: "watcher", error: describeError(error) }),
     onFailed: fail,
     onMigrated: ({ from, to, names }) => log("info", "relay_file_migrated", { from, to, changes: names.join(", ") }),
+  }).catch((cause) => {
+    throw cause instanceof EngineError ? new StartFailed(cause.message, { cause }) : cause;
   });
   opened.defer(() => engine.close());
-  const certificate = await openCertificate({ files: config.tls, dataDir, nowMs: Date.now })
-    .catch(blame(config.tls === undefined ? "STATIC_DATA_DIR" : "STATIC_TLS_CERT and STATIC_TLS_KEY"));
+  const certificate = await loadCertificate(config.tls, dataDir);
   const api = createApiClient({
     url: config.apiUrl,
     relaySecret: config.relaySecret ?? await loadRelaySecret(dataDir),
@@ -146,15 +152,24 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
     nowMs: Date.now,
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     verifySignature: verifyEd25519,
-    after: (ms, run) => {
-      const timer = setTimeout(run, ms);
-      return () => clearTimeout(timer);
-    },
+    after,
     loopLagMs: loopLag.currentMs,
     log: (event) => logCoreEvent(log, event),
     meter: createMeter(),
   };
   return { certificate, quota, deps, failed };
+}
+
+async function loadCertificate(files: RelayConfig["tls"], dataDir: string): Promise<CertificateSource> {
+  return files === undefined
+    ? await needed(
+      "the development certificate cannot be kept (STATIC_DATA_DIR)",
+      openDevelopmentCertificate({ dataDir, nowMs: Date.now }),
+    )
+    : await needed(
+      "the certificate cannot be used (STATIC_TLS_CERT and STATIC_TLS_KEY)",
+      openCertificate(files),
+    );
 }
 
 interface Serving {
@@ -178,14 +193,14 @@ async function serve(config: RelayConfig, { certificate, deps }: Parts, log: Log
       listen: { hostname, grpcPort, quicPort },
       certificate: certificate.current,
       coverBudget: config.coverBudget,
-      allowsOrigin: webOrigins(config.corsOrigins),
+      allowsOrigin: createOriginCheck(config.corsOrigins),
       onFault: (error) => log("error", "fault", { where: "listener", error: describeError(error) }),
     })).catch(async (error) => {
       await core.close();
       throw error;
     });
   if (config.origins === undefined) origins.push(...loopbackOrigins(edge));
-  const name = ["::", "0.0.0.0"].includes(hostname) ? "localhost" : hostname.includes(":") ? `[${hostname}]` : hostname;
+  const name = ["::", "0.0.0.0"].includes(hostname) ? "localhost" : urlHost(hostname);
   return {
     core,
     edge,
@@ -195,7 +210,7 @@ async function serve(config: RelayConfig, { certificate, deps }: Parts, log: Log
 }
 
 /** Node's error names the port; that of a QUIC endpoint does not. */
-function takenPort({ grpcPort, quicPort }: RelayConfig, error: Error): { port: number; variable: string } {
+function takenPort({ grpcPort, quicPort }: RelayConfig, error: Error): ConfiguredPort {
   return Reflect.get(error, "port") === grpcPort
     ? { port: grpcPort, variable: "STATIC_RELAY_GRPC_PORT" }
     : { port: quicPort, variable: "STATIC_RELAY_QUIC_PORT" };
@@ -208,18 +223,6 @@ function loopbackOrigins({ grpcPort, quicPort }: RelayEdge): string[] {
     `https://${name}:${grpcPort}`,
     `grpc://${name}:${grpcPort}`,
   ]);
-}
-
-/** Without configured origins this is a development machine: pages served from it may connect. */
-function webOrigins(configured: readonly string[] | undefined): (origin: string) => boolean {
-  const loopback = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/;
-  return configured === undefined ? (origin) => loopback.test(origin) : (origin) => configured.includes(origin);
-}
-
-async function startAdmin({ admin }: RelayConfig, render: () => string): Promise<AdminServer | undefined> {
-  if (admin === undefined) return undefined;
-  const taken = { port: admin.port, variable: "STATIC_ADMIN_PORT" };
-  return await naming(() => taken, () => serveAdmin({ ...admin, renderMetrics: render }));
 }
 
 async function reload(certificate: CertificateSource, edge: RelayEdge, log: Log): Promise<void> {
@@ -254,31 +257,4 @@ function logCoreEvent(log: Log, event: CoreEvent): void {
     return log("info", name, fields);
   }
   log("error", "fault", { where: event.where, error: describeError(event.error) });
-}
-
-/** Now and then, one run at a time; answers how to stop. */
-function every(ms: number, run: () => Promise<void>): () => void {
-  let busy = false;
-  const turn = async (): Promise<void> => {
-    if (busy) return;
-    busy = true;
-    try {
-      await run();
-    } finally {
-      busy = false;
-    }
-  };
-  const timer = setInterval(turn, ms);
-  return () => clearInterval(timer);
-}
-
-/** Whether it was done in time. */
-async function within(ms: number, work: Promise<void>): Promise<boolean> {
-  const { promise: late, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), ms);
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,14 +1,15 @@
 /**
- * Where the relay's certificate comes from, and when it changes. Configured files are read again and used when they have
+ * Where a certificate comes from, and when it changes. Configured files are read again and used when they have
  * become another valid pair; without them a development certificate is kept in the data directory and renewed before it ends.
  * `ca.pem` there is what clients trust. What cannot be used leaves the present certificate in force.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readIfPresent, writeOwned } from "./owned_file.ts";
+import type { VariableReader } from "./variables.ts";
 import { createAuthority, createServerCertificate, type KeyedCertificate } from "./x509.ts";
 
 export interface CertificateSource {
-  /** The last one that `check` answered. */
+  /** The last one that `check` returned. */
   readonly current: KeyedCertificate;
   readonly expiresAtMs: number;
   /** Development only: the authority that clients trust. */
@@ -17,10 +18,10 @@ export interface CertificateSource {
   check(): Promise<KeyedCertificate | undefined>;
 }
 
-export interface CertificateOptions {
-  readonly files: { readonly certFile: string; readonly keyFile: string } | undefined;
-  readonly dataDir: string;
-  readonly nowMs: () => number;
+/** PEM files of a certificate and of its private key. */
+export interface CertificateFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
 }
 
 const dayMs = 86_400_000;
@@ -29,9 +30,36 @@ const renewBeforeMs = 3 * dayMs;
 /** An authority ends later than anything that it signs. */
 const replaceAuthorityBeforeMs = 30 * dayMs;
 
-export async function openCertificate({ files, dataDir, nowMs }: CertificateOptions): Promise<CertificateSource> {
-  const load = (): Promise<KeyedCertificate> =>
-    files === undefined ? keepDevelopmentCertificate(dataDir, nowMs()) : readFiles(files);
+/** STATIC_TLS_CERT and STATIC_TLS_KEY. */
+export function readCertificateFiles(read: VariableReader): CertificateFiles | undefined {
+  const files = read.together("STATIC_TLS_CERT", "STATIC_TLS_KEY");
+  return files && { certFile: files[0], keyFile: files[1] };
+}
+
+export async function openCertificate(files: CertificateFiles): Promise<CertificateSource> {
+  return await openSource(() => readFiles(files), undefined);
+}
+
+/** Kept in the data directory, for loopback names. */
+export async function openDevelopmentCertificate(
+  { dataDir, nowMs }: { readonly dataDir: string; readonly nowMs: () => number },
+): Promise<CertificateSource> {
+  return await openSource(() => keepDevelopmentCertificate(dataDir, nowMs()), `${dataDir}/ca.pem`);
+}
+
+/** With another key a server would listen, and every handshake fail. */
+export function isPair({ cert, key }: KeyedCertificate): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}
+
+async function openSource(
+  load: () => Promise<KeyedCertificate>,
+  caFile: string | undefined,
+): Promise<CertificateSource> {
   let current = await load();
   return {
     get current() {
@@ -40,7 +68,7 @@ export async function openCertificate({ files, dataDir, nowMs }: CertificateOpti
     get expiresAtMs() {
       return endOf(current);
     },
-    caFile: files === undefined ? `${dataDir}/ca.pem` : undefined,
+    caFile,
     check: async () => {
       const found = await load();
       if (found.cert === current.cert && found.key === current.key) return undefined;
@@ -50,9 +78,8 @@ export async function openCertificate({ files, dataDir, nowMs }: CertificateOpti
   };
 }
 
-async function readFiles({ certFile, keyFile }: { certFile: string; keyFile: string }): Promise<KeyedCertificate> {
-  const [cert, key] = await Promise.all([certFile, keyFile].map((path) => Deno.readTextFile(path)));
-  const pair = { cert: cert ?? "", key: key ?? "" };
+async function readFiles({ certFile, keyFile }: CertificateFiles): Promise<KeyedCertificate> {
+  const pair = { cert: await Deno.readTextFile(certFile), key: await Deno.readTextFile(keyFile) };
   if (!isPair(pair)) {
     throw new Error(`Cannot use the certificate: ${certFile} and ${keyFile} are not a certificate and its private key`);
   }
@@ -90,14 +117,6 @@ async function keep(
 function splitPair(text: string): KeyedCertificate {
   const keyStart = text.indexOf("-----BEGIN PRIVATE KEY-----");
   return keyStart < 0 ? { cert: text, key: "" } : { cert: text.slice(0, keyStart), key: text.slice(keyStart) };
-}
-
-function isPair({ cert, key }: KeyedCertificate): boolean {
-  try {
-    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-  } catch {
-    return false;
-  }
 }
 
 function isSignedBy({ cert }: KeyedCertificate, issuer: KeyedCertificate): boolean {

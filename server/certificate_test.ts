@@ -2,7 +2,7 @@ import { assert, assertEquals, assertGreater, assertLessOrEqual, assertNotEquals
 import { X509Certificate } from "node:crypto";
 import { createServer } from "node:https";
 import { createCertificate, installed, runCommand, testWhen } from "../tests/support/mod.ts";
-import { openCertificate } from "./certificate.ts";
+import { openCertificate, openDevelopmentCertificate } from "./certificate.ts";
 import { createServerCertificate, type KeyedCertificate } from "./x509.ts";
 
 const dayMs = 86_400_000;
@@ -39,7 +39,7 @@ async function isTrusted(pair: KeyedCertificate, ca: string, name: string): Prom
 
 Deno.test("the development certificate is an end-entity for loopback, of at most 14 days, signed by the authority", () =>
   inFolder(async (dataDir) => {
-    const { current, caFile } = await openCertificate({ files: undefined, dataDir, nowMs: Date.now });
+    const { current, caFile } = await openDevelopmentCertificate({ dataDir, nowMs: Date.now });
     assertEquals(caFile, `${dataDir}/ca.pem`);
     const ca = await Deno.readTextFile(`${dataDir}/ca.pem`);
     const [leaf, authority] = [new X509Certificate(current.cert), new X509Certificate(ca)];
@@ -59,7 +59,7 @@ testWhen(
   "openssl accepts the chain, and nothing else that the authority might sign",
   () =>
     inFolder(async (dataDir) => {
-      const { current } = await openCertificate({ files: undefined, dataDir, nowMs: Date.now });
+      const { current } = await openDevelopmentCertificate({ dataDir, nowMs: Date.now });
       await Deno.writeTextFile(`${dataDir}/leaf.pem`, current.cert);
       const verify = (...more: string[]): Promise<string> =>
         runCommand("openssl", [
@@ -94,7 +94,7 @@ testWhen(
 Deno.test("a start keeps the certificate, its last days bring another from the same authority", () =>
   inFolder(async (dataDir) => {
     const clock = { nowMs: Date.now() };
-    const open = () => openCertificate({ files: undefined, dataDir, nowMs: () => clock.nowMs });
+    const open = () => openDevelopmentCertificate({ dataDir, nowMs: () => clock.nowMs });
     const source = await open();
     const [first, ca] = [source.current, await Deno.readTextFile(`${dataDir}/ca.pem`)];
     assertEquals((await open()).current, first);
@@ -115,7 +115,7 @@ Deno.test("a start keeps the certificate, its last days bring another from the s
 
 Deno.test("damaged, mixed up or foreign files of the data directory are replaced", () =>
   inFolder(async (dataDir) => {
-    const open = () => openCertificate({ files: undefined, dataDir, nowMs: Date.now });
+    const open = () => openDevelopmentCertificate({ dataDir, nowMs: Date.now });
     const path = `${dataDir}/relay_certificate.pem`;
     const { current } = await open();
     const other = await createCertificate();
@@ -136,7 +136,7 @@ Deno.test("configured files are taken when they change, and kept out while they 
     };
     const [first, second] = [await createCertificate(), await createCertificate()];
     await write(first);
-    const source = await openCertificate({ files, dataDir, nowMs: Date.now });
+    const source = await openCertificate(files);
     assertEquals([source.current, source.caFile, await source.check()], [first, undefined, undefined]);
     await Deno.writeTextFile(files.certFile, second.cert);
     const error = await assertRejects(() => source.check(), Error, "are not a certificate and its private key");
@@ -151,7 +151,7 @@ Deno.test("configured files are taken when they change, and kept out while they 
 
 Deno.test("a server certificate cannot sign for others", () =>
   inFolder(async (dataDir) => {
-    const { current } = await openCertificate({ files: undefined, dataDir, nowMs: Date.now });
+    const { current } = await openDevelopmentCertificate({ dataDir, nowMs: Date.now });
     const ca = await Deno.readTextFile(`${dataDir}/ca.pem`);
     const forged = await createServerCertificate(current, Date.now());
     assert(!await isTrusted({ cert: forged.cert + current.cert, key: forged.key }, ca, "localhost"));

@@ -1,9 +1,13 @@
-/** When the process shall stop. */
+/** The life of a process: it starts, runs until it is asked to stop, and ends with an exit code. */
+import { StartFailed } from "./start_failed.ts";
 
 /** A terminal and a task runner may each deliver the same Ctrl-C. */
 const sameSignalMs = 1_000;
 
-/** Resolves at the first SIGTERM or SIGINT, so that everything can end in order; another one means "at once". */
+/**
+ * Resolves at the first SIGTERM or SIGINT, so that everything can end in order; another one means "at once". Call it before
+ * anything starts, so that no moment is left in which a signal would simply end the process.
+ */
 export function untilAskedToStop(endAtOnce: () => void): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let firstMs: number | undefined;
@@ -14,4 +18,35 @@ export function untilAskedToStop(endAtOnce: () => void): Promise<void> {
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, asked);
   return promise;
+}
+
+export interface Running {
+  /** Resolves when it cannot go on: nothing is left to close in order, and only a new process helps. */
+  readonly failed?: Promise<Error>;
+  close(): Promise<void>;
+}
+
+/** Starts, waits until `asked` resolves, closes. Returns the exit code; what went wrong is told on standard error. */
+export async function runUntil(
+  asked: Promise<void>,
+  start: () => Promise<Running>,
+  tell: (what: unknown) => void = console.error,
+): Promise<0 | 1> {
+  try {
+    const running = await start();
+    const failure = await Promise.race([asked, running.failed ?? asked]);
+    if (failure === undefined) {
+      await running.close();
+      return 0;
+    }
+    tell(failure.message);
+  } catch (error) {
+    tell(explain(error));
+  }
+  return 1;
+}
+
+/** For standard error: words for what the operator can mend, the whole error for a fault of ours. */
+export function explain(error: unknown): unknown {
+  return error instanceof StartFailed ? error.message : error;
 }

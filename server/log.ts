@@ -19,15 +19,24 @@ export function createLog({ write, nowMs }: { write: (line: string) => void; now
 
 /** A fault of our own: with the place in the code. */
 export function describeError(error: unknown): LogFields {
-  return { ...describeFailure(error), ...(error instanceof Error ? { stack: error.stack } : {}) };
+  return describe(error, ({ stack }) => ({ stack }));
 }
 
-/**
- * Something outside that did not work: its words and its causes'. Never other fields of an error, because libraries keep what
- * they worked on there.
- */
+/** Something outside that did not work: its words and its causes'. */
 export function describeFailure(error: unknown): LogFields {
+  return describe(error, () => ({}));
+}
+
+/** Never other fields of an error than these: libraries keep there the parameters that they worked on. */
+function describe(error: unknown, more: (error: Error) => LogFields): LogFields {
   if (!(error instanceof Error)) return { name: typeof error };
   const { name, message, cause } = error;
-  return { name, message, ...(cause === undefined ? {} : { cause: describeFailure(cause) }) };
+  const code: unknown = Reflect.get(error, "code");
+  return {
+    name,
+    message,
+    ...(typeof code === "string" && { code }),
+    ...more(error),
+    ...(cause !== undefined && { cause: describe(cause, more) }),
+  };
 }

@@ -1,16 +1,22 @@
 /** Files in the data directory that only this user may read, written so that a reader never sees half of one. */
 
-/** Replaces the file at once, or makes it. */
+/** Replaces the file at once, or makes it. A file that is replaced keeps its owner. */
 export async function writeOwned(path: string, text: string, mode = 0o600): Promise<void> {
   const temporary = await writeTemporary(path, text, mode);
-  await Deno.rename(temporary, path);
+  try {
+    await keepOwner(path, temporary);
+    await Deno.rename(temporary, path);
+  } catch (error) {
+    await Deno.remove(temporary).catch(() => {});
+    throw error;
+  }
 }
 
 /** The file's text; made first if there is none. Two processes that start together agree: the second finds the first's. */
-export async function readOrCreateOwned(path: string, make: () => string): Promise<string> {
+export async function readOrCreateOwned(path: string, make: () => string | Promise<string>): Promise<string> {
   const present = await readIfPresent(path);
   if (present !== undefined) return present;
-  const temporary = await writeTemporary(path, make(), 0o600);
+  const temporary = await writeTemporary(path, await make(), 0o600);
   try {
     await Deno.link(temporary, path);
   } catch (error) {
@@ -22,17 +28,29 @@ export async function readOrCreateOwned(path: string, make: () => string): Promi
 }
 
 export async function readIfPresent(path: string): Promise<string | undefined> {
-  try {
-    return await Deno.readTextFile(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
+  return await ifPresent(Deno.readTextFile(path));
 }
 
 async function writeTemporary(path: string, text: string, mode: number): Promise<string> {
   const temporary = `${path}.${crypto.randomUUID()}.new`;
-  await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+  const folder = path.replace(/[^/]*$/, "") || ".";
+  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
   await Deno.writeTextFile(temporary, text, { mode, createNew: true });
   return temporary;
+}
+
+/** An administrator is often root, and the process that reads the file afterwards is not. */
+async function keepOwner(path: string, temporary: string): Promise<void> {
+  const [before, fresh] = [await ifPresent(Deno.stat(path)), await Deno.stat(temporary)];
+  if (before === undefined || (before.uid === fresh.uid && before.gid === fresh.gid)) return;
+  await Deno.chown(temporary, before.uid, before.gid);
+}
+
+async function ifPresent<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
 }

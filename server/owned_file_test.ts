@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "@std/assert";
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { readIfPresent, readOrCreateOwned, writeOwned } from "./owned_file.ts";
 import { loadRelaySecret } from "./relay_secret.ts";
 
@@ -27,6 +27,13 @@ Deno.test("a file is replaced at once, and an absent one is no fault", () =>
     await writeOwned(path, "first");
     await writeOwned(path, "second", 0o644);
     assertEquals([await readIfPresent(path), ((await Deno.stat(path)).mode ?? 0) & 0o777], ["second", 0o644]);
+  }));
+
+Deno.test("a file that cannot be replaced leaves nothing else behind", () =>
+  inFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/taken`);
+    await assertRejects(() => writeOwned(`${folder}/taken`, "text"), Error);
+    assertEquals(Array.from(Deno.readDirSync(folder), ({ name }) => name), ["taken"]);
   }));
 
 Deno.test("the relay's secret is made once, and taken from the file that the other process made", () =>

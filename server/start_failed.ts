@@ -1,6 +1,6 @@
-/** What keeps the API from starting and is its operator's to mend, in words. Whatever else is thrown is a fault of ours. */
+/** What keeps a process from starting and is its operator's to mend, in words. Any other error at a start is a fault of ours. */
 export class StartFailed extends Error {
-  override readonly name = "StartFailed";
+  override readonly name: string = "StartFailed";
 }
 
 /** Waits for something without which nothing starts; `what` says what is not there, and which variable leads to it. */

@@ -1,22 +1,32 @@
-/** A port that is taken, told with the variable that names another. */
+/** Ports that are taken, told with the variables that name others. */
+import { StartFailed } from "./start_failed.ts";
 
-export class PortTaken extends Error {
-  override readonly name = "PortTaken";
+export interface ConfiguredPort {
+  readonly port: number;
+  /** Chooses another one. */
+  readonly variable: string;
 }
 
-/** Runs `listen`; when an address is in use, says which port and which variable. */
-export async function naming<Server>(
-  portOf: (error: Error) => { readonly port: number; readonly variable: string },
-  listen: () => Server | Promise<Server>,
-): Promise<Server> {
+export class PortTaken extends StartFailed {
+  override readonly name = "PortTaken";
+
+  constructor(taken: readonly ConfiguredPort[], options?: ErrorOptions) {
+    const lines = taken.map(({ port, variable }) =>
+      `Cannot listen: port ${port} is taken. Stop what uses it, or set ${variable} to another port`
+    );
+    super(lines.join("\n"), options);
+  }
+}
+
+/** Runs `listen`. Throws `PortTaken` when an address is in use; `portOf` tells from the error which one. */
+export async function naming<Listener>(
+  portOf: ConfiguredPort | ((error: Error) => ConfiguredPort),
+  listen: () => Listener | Promise<Listener>,
+): Promise<Listener> {
   try {
     return await listen();
   } catch (error) {
     if (!(error instanceof Error) || Reflect.get(error, "code") !== "EADDRINUSE") throw error;
-    const { port, variable } = portOf(error);
-    throw new PortTaken(
-      `Cannot listen: port ${port} is taken. Stop what uses it, or set ${variable} to another port`,
-      { cause: error },
-    );
+    throw new PortTaken([typeof portOf === "function" ? portOf(error) : portOf], { cause: error });
   }
 }

@@ -1,11 +1,34 @@
 /**
  * Typed reading of environment variables, one by one, so that the process needs no permission for others. A fault is noted
- * and a usable value answered, so that reading goes on and finds the other faults too. Faults never repeat a value: it may be
- * a secret in the wrong place.
+ * and a usable value returned, so that reading goes on and finds the other faults; the start then fails with all of them.
+ * Faults never repeat a value: it may be a secret in the wrong place.
  */
 import { Secret } from "./secret.ts";
+import { StartFailed } from "./start_failed.ts";
 
 export type ReadVariable = (name: string) => string | undefined;
+
+export class ConfigError extends StartFailed {
+  override readonly name = "ConfigError";
+
+  /** `what` cannot start. */
+  constructor(what: string, readonly faults: readonly string[]) {
+    const list = faults.map((fault) => `  - ${fault}`).join("\n");
+    super(`Cannot start ${what}: ${faults.length} fault(s) in the configuration\n${list}`);
+  }
+}
+
+/** The configuration of `what`. Throws `ConfigError` with every fault that `read` met. */
+export function readVariables<Config>(
+  what: string,
+  variable: ReadVariable,
+  read: (reader: VariableReader) => Config,
+): Config {
+  const reader = new VariableReader(variable);
+  const config = read(reader);
+  if (reader.faults.length > 0) throw new ConfigError(what, reader.faults);
+  return config;
+}
 
 export class VariableReader {
   readonly #read: ReadVariable;
@@ -25,25 +48,39 @@ export class VariableReader {
     this.faults.push(`${name} must be ${expected}`);
   }
 
+  /** What `parse` makes of the text. It returns undefined for a bad value, in whose place the fallback goes on. */
+  parsed<Value>(
+    name: string,
+    fallback: Value,
+    { parse, expected }: { parse: (text: string) => Value | undefined; expected: string },
+  ): Value {
+    const text = this.given(name);
+    if (text === undefined) return fallback;
+    const value = parse(text);
+    if (value === undefined) this.fault(name, expected);
+    return value ?? fallback;
+  }
+
   text(name: string, fallback: string): string {
     return this.given(name) ?? fallback;
   }
 
+  flag(name: string): boolean {
+    return this.choice(name, ["false", "true"]) === "true";
+  }
+
   /** The first choice is the default. */
   choice<Choice extends string>(name: string, choices: readonly [Choice, ...Choice[]]): Choice {
-    const text = this.given(name) ?? choices[0];
-    const choice = choices.find((choice) => choice === text);
-    if (choice === undefined) this.fault(name, choices.join(" or "));
-    return choice ?? choices[0];
+    const parse = (text: string): Choice | undefined => choices.find((choice) => choice === text);
+    return this.parsed<Choice>(name, choices[0], { parse, expected: choices.join(" or ") });
   }
 
   integer(name: string, fallback: number, { min, max }: { min: number; max: number }): number {
-    const text = this.given(name);
-    if (text === undefined) return fallback;
-    const value = Number(text);
-    if (/^\d{1,16}$/.test(text) && value >= min && value <= max) return value;
-    this.fault(name, `a whole number from ${min} to ${max}`);
-    return fallback;
+    const parse = (text: string): number | undefined => {
+      const value = Number(text);
+      return /^\d{1,16}$/.test(text) && value >= min && value <= max ? value : undefined;
+    };
+    return this.parsed(name, fallback, { parse, expected: `a whole number from ${min} to ${max}` });
   }
 
   port(name: string, fallback: number): number {
@@ -51,18 +88,41 @@ export class VariableReader {
   }
 
   secret(name: string, minLength: number): Secret | undefined {
-    const text = this.given(name);
-    if (text === undefined) return undefined;
-    if (text.length < minLength || /\s/.test(text)) {
-      this.fault(name, `at least ${minLength} characters without white space`);
-    }
-    return new Secret(text);
+    return this.parsed<Secret | undefined>(name, undefined, {
+      parse: (text) => text.length < minLength || /\s/.test(text) ? undefined : new Secret(text),
+      expected: `at least ${minLength} characters without white space`,
+    });
   }
 
-  /** Items that `accept` normalises; it answers undefined for one that is none. */
-  list(name: string, accept: (text: string) => string | undefined, expected: string): readonly string[] | undefined {
-    const items = this.given(name)?.split(",").map((text) => accept(text.trim()));
-    if (items?.includes(undefined)) this.fault(name, `a list of which each item is ${expected}`);
-    return items?.filter((item) => item !== undefined);
+  /** Items with commas between them. `parse` returns undefined for a bad one. */
+  list<Item>(name: string, parse: (text: string) => Item | undefined, expected: string): readonly Item[] | undefined {
+    return this.parsed<readonly Item[] | undefined>(name, undefined, {
+      parse: (text) => {
+        const items = text.split(",").map((item) => parse(item.trim())).filter((item) => item !== undefined);
+        return items.length === text.split(",").length ? items : undefined;
+      },
+      expected: `a list of which each item is ${expected}`,
+    });
+  }
+
+  /** Both or neither. */
+  together(first: string, second: string): readonly [string, string] | undefined {
+    const [one, other] = [this.given(first), this.given(second)];
+    if ((one === undefined) !== (other === undefined)) {
+      this.fault(`${first} and ${second}`, "set together or not at all");
+    }
+    return one === undefined || other === undefined ? undefined : [one, other];
+  }
+
+  /** The contents of the file that a variable names. */
+  file(name: string): string | undefined {
+    const path = this.given(name);
+    if (path === undefined) return undefined;
+    try {
+      return Deno.readTextFileSync(path);
+    } catch (error) {
+      this.fault(name, `the path of a readable file (${error instanceof Error ? error.name : "unreadable"})`);
+      return undefined;
+    }
   }
 }

@@ -7,9 +7,11 @@ import { concatBytes } from "@noble/hashes/utils.js";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A certificate and its private key, PEM. */
+/** What a server shows to its clients, with the key that proves it. */
 export interface KeyedCertificate {
+  /** PEM: the certificate and what leads to its root. */
   readonly cert: string;
+  /** PEM: its private key. */
   readonly key: string;
 }
 

@@ -2,7 +2,8 @@
  * Administration from the command line, beside a running API or without one:
  * `set-plan <email> <plan>`, `set-limit <plan> <messages|unlimited>`, `rotate-jwt-key`.
  */
-import { ConfigError, configFromEnvironment } from "../config.ts";
+import { ConfigError } from "../../server/mod.ts";
+import { configFromEnvironment } from "../config.ts";
 import { runAdmin } from "./commands.ts";
 
 try {

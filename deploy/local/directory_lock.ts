@@ -1,11 +1,7 @@
 /** One stack per data directory: the system gives the lock back when a process dies, however it dies. */
+import { StartFailed } from "../../server/mod.ts";
 
-/** Another stack runs in it, or it cannot be written. */
-export class DirectoryUnusable extends Error {
-  override readonly name = "DirectoryUnusable";
-}
-
-/** Makes the directory and its folder for logs. Holds until the file is closed or the process ends. */
+/** Makes the directory and its folder for logs. Throws `StartFailed` when another stack runs in it. Holds until the file is closed or the process ends. */
 export async function lockDirectory(dataDir: string): Promise<Disposable> {
   const path = `${dataDir}/start.lock`;
   const file = await openLock(dataDir, path);
@@ -13,7 +9,7 @@ export async function lockDirectory(dataDir: string): Promise<Disposable> {
     file.close();
     const pid = (await Deno.readTextFile(path)).trim();
     const holder = /^\d+$/.test(pid) ? ` (process ${pid})` : "";
-    throw new DirectoryUnusable(
+    throw new StartFailed(
       `Cannot start: another stack${holder} runs in ${dataDir}. Stop it, or set STATIC_DATA_DIR to another directory`,
     );
   }
@@ -36,9 +32,9 @@ async function openLock(dataDir: string, path: string): Promise<Deno.FsFile> {
   }
 }
 
-function unusable(dataDir: string, cause: unknown): DirectoryUnusable {
+function unusable(dataDir: string, cause: unknown): StartFailed {
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new DirectoryUnusable(
+  return new StartFailed(
     `Cannot start: the data directory ${dataDir} cannot be used: ${why}. Mend that, or set STATIC_DATA_DIR to another directory`,
     { cause },
   );

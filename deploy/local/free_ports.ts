@@ -2,28 +2,18 @@
  * Looks whether ports are free before anything is started: making the database takes long, and whoever has to change one port
  * wants to hear of all of them. A port that is taken a moment later is still told by the part itself, in the same words.
  */
+import { type ConfiguredPort, PortTaken } from "../../server/mod.ts";
 
-export interface WantedPort {
+/** Port 0 lets the system choose. */
+export interface WantedPort extends ConfiguredPort {
   readonly hostname: string;
-  /** 0 is whatever the system chooses. */
-  readonly port: number;
   readonly transport: "tcp" | "udp";
-  /** Chooses another one. */
-  readonly variable: string;
 }
 
-export class PortsTaken extends Error {
-  override readonly name = "PortsTaken";
-}
-
-/** Throws what names every port that is taken. */
+/** Throws `PortTaken`, which names every port that is taken. */
 export function checkPorts(wanted: readonly WantedPort[]): void {
   const taken = wanted.filter(({ port }) => port !== 0).filter(isTaken);
-  if (taken.length === 0) return;
-  const lines = taken.map(({ port, variable }) =>
-    `Cannot listen: port ${port} is taken. Stop what uses it, or set ${variable} to another port`
-  );
-  throw new PortsTaken(lines.join("\n"));
+  if (taken.length > 0) throw new PortTaken(taken);
 }
 
 /** What else may be wrong with an address is for the part to tell. */

@@ -1,5 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { checkPorts, PortsTaken, type WantedPort } from "./free_ports.ts";
+import { PortTaken } from "../../server/mod.ts";
+import { checkPorts, type WantedPort } from "./free_ports.ts";
 
 Deno.test("checkPorts() names every port that is taken with its variable, TCP and UDP apart", () => {
   using tcp = Deno.listen({ hostname: "::", port: 0 });
@@ -10,7 +11,7 @@ Deno.test("checkPorts() names every port that is taken with its variable, TCP an
   };
   checkPorts([wanted(0, "tcp", "A"), wanted(0, "udp", "B")]);
   const all = [wanted(tcpPort, "tcp", "A"), wanted(udpPort, "udp", "B"), wanted(0, "tcp", "C")];
-  const { message } = assertThrows(() => checkPorts(all), PortsTaken);
+  const { message } = assertThrows(() => checkPorts(all), PortTaken);
   assertEquals(message.split("\n"), [
     `Cannot listen: port ${tcpPort} is taken. Stop what uses it, or set A to another port`,
     `Cannot listen: port ${udpPort} is taken. Stop what uses it, or set B to another port`,

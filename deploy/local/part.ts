@@ -3,6 +3,7 @@
  * and each of these is said. A part that cannot even start the first time is not tried again, because what is wrong then is
  * for the user to mend.
  */
+import { StartFailed } from "../../server/mod.ts";
 
 /** What a part tells when it is up: the fields of the `listening` line of its log. */
 export type Listening = Readonly<Record<string, string | undefined>>;
@@ -31,7 +32,7 @@ export interface PartDeps {
   nowMs(): number;
 }
 
-export class PartFailed extends Error {
+export class PartFailed extends StartFailed {
   override readonly name = "PartFailed";
 }
 

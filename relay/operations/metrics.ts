@@ -1,16 +1,9 @@
 /** What the relay tells Prometheus. Everything is read at the time of the scrape; `docs/relay.md` lists the same names. */
+import type { Metric } from "../../server/mod.ts";
 import type { Meter } from "../core/meter.ts";
 import type { CoreStats } from "../core/relay_core.ts";
 import type { QuotaStats } from "../quota/leased_quota.ts";
 import type { RelayEdgeStats } from "../edge.ts";
-
-export interface Metric {
-  readonly name: string;
-  readonly type: "counter" | "gauge";
-  readonly help: string;
-  /** Undefined: this machine does not tell, and the metric is left out. */
-  readonly value: number | undefined;
-}
 
 export interface MetricSources {
   readonly meter: Meter;
@@ -25,13 +18,6 @@ export interface MetricSources {
 
 export function collectMetrics(sources: MetricSources): readonly Metric[] {
   return [...sessionMetrics(sources), ...channelMetrics(sources), ...quotaMetrics(sources), ...processMetrics(sources)];
-}
-
-/** The text format, version 0.0.4. */
-export function renderMetrics(metrics: readonly Metric[]): string {
-  return metrics.filter(({ value }) => value !== undefined).map(({ name, type, help, value }) =>
-    `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}\n`
-  ).join("");
 }
 
 function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {

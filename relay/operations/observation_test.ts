@@ -2,7 +2,6 @@ import { assert, assertEquals, assertGreater, assertLess, assertMatch } from "@s
 import { testWhen } from "../../tests/support/mod.ts";
 import { loadRelayId } from "./identity.ts";
 import { smoothLag } from "./loop_lag.ts";
-import { renderMetrics } from "./metrics.ts";
 import { countUdpDrops, readUdpDrops } from "./udp_drops.ts";
 
 Deno.test("one stall is forgiven, lasting lateness shows within a second and goes again", () => {
@@ -41,17 +40,6 @@ testWhen(
     sender.close();
   },
 );
-
-Deno.test("metrics are the text format, and what is not known is left out", () => {
-  assertEquals(
-    renderMetrics([
-      { name: "a_total", type: "counter", help: "As.", value: 3 },
-      { name: "b", type: "gauge", help: "Bs.", value: undefined },
-      { name: "c", type: "gauge", help: "Cs.", value: 0.5 },
-    ]),
-    "# HELP a_total As.\n# TYPE a_total counter\na_total 3\n# HELP c Cs.\n# TYPE c gauge\nc 0.5\n",
-  );
-});
 
 Deno.test("a relay's id is made once", async () => {
   const folder = await Deno.makeTempDir({ prefix: "static-relay-" });

@@ -3,16 +3,22 @@
  * reads the certificate again; SIGTERM ends it. The first line on its output is its configuration, the second its address.
  */
 import { Admission } from "../../server/http2/mod.ts";
-import type { KeyedCertificate } from "../../server/mod.ts";
+import {
+  after,
+  type CertificateSource,
+  createLog,
+  describeError,
+  describeFailure,
+  type KeyedCertificate,
+  naming,
+  needed,
+  openCertificate,
+  runUntil,
+  untilAskedToStop,
+} from "../../server/mod.ts";
 import { type GrpcListener, listenGrpc } from "../grpc/listener.ts";
 import { createGrpcService } from "../grpc/service.ts";
-import {
-  type ProxyConfig,
-  ProxyConfigError,
-  proxyConfigFrom,
-  type ProxyEnvironment,
-  readCertificate,
-} from "./config.ts";
+import { configFromEnvironment, type ProxyConfig } from "./config.ts";
 import { createRemoteUpstream } from "./remote_upstream.ts";
 
 /** One address may be a whole company behind a translator; the relay has its own limits. */
@@ -20,30 +26,17 @@ const strangers = { connections: 1_000, connectionsPerAddress: 256 };
 const idleTimeoutMs = 60_000;
 const cover = { mode: "poisson", intervalMs: 10_000 } as const;
 
-const environment: ProxyEnvironment = {
-  get: (name) => Deno.env.get(name),
-  readTextFile: (path) => Deno.readTextFileSync(path),
-};
-
-const after = (ms: number, run: () => void): () => void => {
-  const timer = setTimeout(run, ms);
-  return () => clearTimeout(timer);
-};
+const log = createLog({ write: (line) => console.log(line), nowMs: Date.now });
 
 function randomFraction(): number {
   return (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32;
 }
 
-function report(what: string, error: unknown): void {
-  console.error(JSON.stringify({ level: "error", event: what, error: String(error) }));
-}
-
-async function startProxy(config: ProxyConfig): Promise<GrpcListener> {
+async function listen(config: ProxyConfig, certificate: KeyedCertificate): Promise<GrpcListener> {
   const nowMs = (): number => performance.now();
-  const upstream = createRemoteUpstream(config.relay, { cover, nowMs, after, random: randomFraction });
-  const onFault = (error: unknown): void => report("fault", error);
+  const onFault = (error: unknown): void => log("error", "fault", { error: describeError(error) });
   const service = createGrpcService({
-    upstream,
+    upstream: createRemoteUpstream(config.relay, { cover, nowMs, after, random: randomFraction }),
     strangers: new Admission(strangers),
     idleTimeoutMs,
     nowMs,
@@ -51,47 +44,39 @@ async function startProxy(config: ProxyConfig): Promise<GrpcListener> {
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
     onFault,
   });
-  return await listenGrpc({
-    service,
-    ...config.listen,
-    certificate: firstCertificate(config),
-    allowsOrigin: (origin) => config.origins.includes(origin),
-    onFault,
-  });
+  const allowsOrigin = (origin: string): boolean => config.origins.includes(origin);
+  return await naming(
+    { port: config.listen.port, variable: "STATIC_PROXY_PORT" },
+    () => listenGrpc({ service, ...config.listen, certificate, allowsOrigin, onFault }),
+  );
 }
 
-function firstCertificate(config: ProxyConfig): KeyedCertificate {
+async function reload(certificate: CertificateSource, listener: GrpcListener): Promise<void> {
   try {
-    return readCertificate(environment, config);
+    const changed = await certificate.check();
+    if (changed !== undefined) listener.setCertificate(changed);
   } catch (error) {
-    throw new ProxyConfigError([`STATIC_TLS_CERT and STATIC_TLS_KEY cannot be read: ${String(error)}`]);
+    log("error", "certificate_not_changed", { error: describeFailure(error) });
   }
 }
 
-function reloadCertificate(listener: GrpcListener, config: ProxyConfig): void {
-  try {
-    listener.setCertificate(readCertificate(environment, config));
-  } catch (error) {
-    report("certificate_reload_failed", error);
-  }
-}
-
-try {
-  // Asked for before anything runs, so that no moment is left in which a signal would simply end the process.
-  const asked = new Promise<void>((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) Deno.addSignalListener(signal, resolve);
-  });
-  const config = proxyConfigFrom(environment);
+async function startProxy(config: ProxyConfig): Promise<{ close(): Promise<void> }> {
   const { relay: { hostname, port }, certificateFiles, origins } = config;
-  console.log(JSON.stringify({ event: "configuration", relay: { hostname, port }, certificateFiles, origins }));
-  const listener = await startProxy(config);
-  console.log(JSON.stringify({ event: "listening", hostname: config.listen.hostname, port: listener.port }));
-  Deno.addSignalListener("SIGHUP", () => reloadCertificate(listener, config));
-  await asked;
-  listener.drain();
-  await listener.close();
-  Deno.exit(0);
-} catch (error) {
-  console.error(error instanceof ProxyConfigError ? error.message : error);
-  Deno.exit(1);
+  log("info", "configuration", { relay: { hostname, port }, certificateFiles, origins });
+  const certificate = await needed(
+    "the proxy's certificate cannot be used (STATIC_TLS_CERT and STATIC_TLS_KEY)",
+    openCertificate(certificateFiles),
+  );
+  const listener = await listen(config, certificate.current);
+  log("info", "listening", { hostname: config.listen.hostname, port: listener.port });
+  Deno.addSignalListener("SIGHUP", () => void reload(certificate, listener));
+  return {
+    close: async () => {
+      listener.drain();
+      await listener.close();
+    },
+  };
 }
+
+const asked = untilAskedToStop(() => Deno.exit(1));
+Deno.exit(await runUntil(asked, () => startProxy(configFromEnvironment())));

@@ -3,6 +3,7 @@
  * quota is a lease that lasts. Everything else is the real thing.
  */
 import { type AccountId, type CoverBudgetOptions, parseAccountId } from "../../proto/mod.ts";
+import { after } from "../../server/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "../core/config.ts";
 import type { CoreEvent, Quota } from "../core/deps.ts";
 import { createMeter, type Meter } from "../core/meter.ts";
@@ -60,10 +61,7 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
     tokens: { verify: (token: string) => Promise.resolve(readToken(token)) },
     quota: createQuota(granted - (held?.consumed ?? 0), options.countBytes),
     nowMs: Date.now,
-    after: (ms: number, run: () => void): () => void => {
-      const timer = setTimeout(run, ms);
-      return () => clearTimeout(timer);
-    },
+    after,
     randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
     verifySignature: verifyEd25519,
     loopLagMs: () => 0,

@@ -1,14 +1,14 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
-import { readConfig, runAdmin } from "../../api/mod.ts";
-import { anyBackend, eventually, signUp, startTestApi, testEnvironment } from "../support/api/harness.ts";
+import { runAdmin } from "../../api/mod.ts";
+import { anyBackend, eventually, readTestConfig, signUp, startTestApi } from "../support/api/harness.ts";
 
 const minuteMs = 60_000;
 
 Deno.test("administration beside a running API", async (t) => {
   const backend = await anyBackend.open();
   const api = await startTestApi(backend.environment);
-  const config = readConfig({ ...testEnvironment, ...backend.environment });
+  const config = readTestConfig(backend.environment);
   const admin = (...args: string[]): Promise<string> => runAdmin(args, config, () => Date.now() + api.clock.aheadMs);
   const { apiKey, email } = await signUp(api.call);
   const token = async (): Promise<string> => (await api.call("POST", "/v1/tokens", { key: apiKey })).json.token;
@@ -64,7 +64,7 @@ Deno.test("administration beside a running API", async (t) => {
 
     await t.step("keys given as text cannot be rotated in place, and the command says what to do", async () => {
       const text = await Deno.readTextFile(`${config.dataDir}/jwt_keys.json`);
-      const inline = readConfig({ ...testEnvironment, ...backend.environment, STATIC_JWT_KEYS: text });
+      const inline = readTestConfig({ ...backend.environment, STATIC_JWT_KEYS: text });
       const error = await assertRejects(() => runAdmin(["rotate-jwt-key"], inline), Error, "into a file");
       assert(!error.message.includes(JSON.parse(text).keys[0].d));
     });

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { readConfig, startApi } from "../../api/mod.ts";
+import { startApi } from "../../api/mod.ts";
 import { createCertificate, installed, postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
-import { anyBackend, createCall, signUp, startTestApi, testEnvironment } from "../support/api/harness.ts";
+import { anyBackend, createCall, readTestConfig, signUp, startTestApi } from "../support/api/harness.ts";
 
 testWhen(
   postgresInstalled,
@@ -52,8 +52,7 @@ testWhen(installed("openssl"), "with a certificate the API speaks TLS 1.3 and re
   await Deno.writeTextFile(`${folder}/tls.crt`, certificate);
   await Deno.writeTextFile(`${folder}/tls.key`, key);
   const api = await startApi(
-    readConfig({
-      ...testEnvironment,
+    readTestConfig({
       ...backend.environment,
       STATIC_API_HOST: "0.0.0.0",
       STATIC_TLS_CERT: `${folder}/tls.crt`,

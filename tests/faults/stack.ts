@@ -1,6 +1,6 @@
 /** The whole service as an operator runs it, each part a process that can be killed, frozen and started again where it was. */
-import { readConfig, runAdmin } from "../../api/mod.ts";
-import { embedded, relaySecret, type SignedUp, signUp, testEnvironment } from "../support/api/harness.ts";
+import { runAdmin } from "../../api/mod.ts";
+import { embedded, readTestConfig, relaySecret, type SignedUp, signUp } from "../support/api/harness.ts";
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
 import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
 import { freePort, postgresInstalled, type Random, startPostgres, type TestPostgres } from "../support/mod.ts";
@@ -91,7 +91,7 @@ export class Stack implements AsyncDisposable {
 
   /** `deno task admin`, on the API's database. */
   async admin(...args: string[]): Promise<string> {
-    return await runAdmin(args, readConfig({ ...testEnvironment, ...this.#apiEnvironment }), Date.now);
+    return await runAdmin(args, readTestConfig(this.#apiEnvironment), Date.now);
   }
 
   /** What the account has used, once the relay has stopped and given back all that it had leased. */

@@ -69,7 +69,8 @@ Deno.test("docs/relay.md lists exactly the metrics that are served and the varia
     assertEquals(listed(/^\| `(static_relay_\w+)`/gm).sort(), [...served, "static_relay_udp_drops_total"].sort());
 
     const sources = await Promise.all(
-      ["config.ts", "start_relay.ts"].map((file) => Deno.readTextFile(new URL(`../../relay/${file}`, import.meta.url))),
+      ["relay/config.ts", "relay/start_relay.ts", "server/admin.ts", "server/certificate.ts"]
+        .map((file) => Deno.readTextFile(new URL(`../../${file}`, import.meta.url))),
     );
     const read = sources.flatMap((text) => Array.from(text.matchAll(/"(STATIC_\w+)"/g), ([, name]) => name ?? ""));
     const table = page.slice(page.indexOf("## Configuration"), page.indexOf("## Permissions"));
@@ -120,7 +121,7 @@ Deno.test("a port that is taken is named with its variable, and a data directory
     for (const wrong of [{ STATIC_DATA_DIR: `${dataDir}/ca.pem` }, { STATIC_DATA_DIR: other, ...tls }]) {
       const { code, output } = await runRelayProcess(wrong);
       assertEquals(code, 1);
-      assertMatch(output, /Cannot start the relay[^]*- (STATIC_DATA_DIR|STATIC_TLS_CERT and STATIC_TLS_KEY): \S/);
+      assertMatch(output, /^Cannot start: .+ \((STATIC_DATA_DIR|STATIC_TLS_CERT and STATIC_TLS_KEY)\): \S/m);
       assert(!output.includes("    at "), output);
     }
     assertEquals(JSON.parse(await relay.get("/health")), { status: "ok" });

@@ -1,14 +1,7 @@
 /** The HTTP API as a part of `deno task start`. */
-import { configFromEnvironment, PortTaken, startApi, StartFailed } from "../../../api/mod.ts";
+import { configFromEnvironment, startApi } from "../../../api/mod.ts";
+import { runUntil } from "../../../server/mod.ts";
 import { untilLetGo } from "../held.ts";
 
-try {
-  const letGo = untilLetGo();
-  const api = await startApi(configFromEnvironment(), { writeLog: (line) => console.log(line) });
-  await letGo;
-  await api.close();
-  Deno.exit(0);
-} catch (error) {
-  console.error(error instanceof PortTaken || error instanceof StartFailed ? error.message : error);
-  Deno.exit(1);
-}
+const writeLog = (line: string): void => console.log(line);
+Deno.exit(await runUntil(untilLetGo(), () => startApi(configFromEnvironment(), { writeLog })));

@@ -1,6 +1,6 @@
 /** A running API for tests: real sockets, real database, light hashing, and everything it logged. */
 import postgres from "postgres";
-import { readConfig, startApi } from "../../../api/mod.ts";
+import { type Config, readConfig, startApi } from "../../../api/mod.ts";
 import { postgresInstalled, type Requirement, startPostgres } from "../mod.ts";
 
 export interface Answer {
@@ -106,10 +106,16 @@ export const testEnvironment: Record<string, string> = {
   STATIC_RATE_PASSWORDS: "100000/60",
 };
 
+/** What the API makes of these variables and those of every test. */
+export function readTestConfig(environment: Readonly<Record<string, string>>): Config {
+  const variables: Readonly<Record<string, string>> = { ...testEnvironment, ...environment };
+  return readConfig((name) => variables[name]);
+}
+
 export async function startTestApi(environment: Record<string, string>): Promise<TestApi> {
   const logs: string[] = [];
   const clock = { aheadMs: 0 };
-  const api = await startApi(readConfig({ ...testEnvironment, ...environment }), {
+  const api = await startApi(readTestConfig(environment), {
     writeLog: (line) => logs.push(line),
     clock: () => Date.now() + clock.aheadMs,
   });

@@ -1,0 +1,34 @@
+/** Timers in the form in which `deps` objects take them. Each returns how to stop it. */
+
+/** Once. */
+export function after(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
+}
+
+/** Again and again, one run at a time. `run` deals with its own failures. */
+export function every(ms: number, run: () => Promise<void>): () => void {
+  let busy = false;
+  const turn = async (): Promise<void> => {
+    if (busy) return;
+    busy = true;
+    try {
+      await run();
+    } finally {
+      busy = false;
+    }
+  };
+  const timer = setInterval(turn, ms);
+  return () => clearInterval(timer);
+}
+
+/** Whether the work was done in time. */
+export async function within(ms: number, work: Promise<void>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const cancel = after(ms, () => resolve(false));
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    cancel();
+  }
+}

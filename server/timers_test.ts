@@ -1,0 +1,35 @@
+import { assertEquals } from "@std/assert";
+import { after, every, within } from "./timers.ts";
+
+Deno.test("after() runs once, and not when it was cancelled", async () => {
+  const ran: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = after(0, () => ran.push("cancelled"));
+  cancel();
+  after(1, () => {
+    ran.push("once");
+    resolve();
+  });
+  await promise;
+  assertEquals(ran, ["once"]);
+});
+
+Deno.test("every() begins no run before the last one has ended", async () => {
+  const { promise: third, resolve: thirdBegan } = Promise.withResolvers<void>();
+  let [running, most, runs] = [0, 0, 0];
+  const stop = every(1, async () => {
+    most = Math.max(most, ++running);
+    // Three turns of the timer pass in this time.
+    await new Promise<void>((resolve) => after(3, resolve));
+    running--;
+    if (++runs === 3) thirdBegan();
+  });
+  await third;
+  stop();
+  assertEquals(most, 1);
+});
+
+Deno.test("within() says whether work was done in time", async () => {
+  assertEquals(await within(1_000, Promise.resolve()), true);
+  assertEquals(await within(0, new Promise(() => {})), false);
+});
