@@ -30,6 +30,7 @@ const violations: readonly [rule: string, path: string, text: string][] = [
   ["direction", "proto/mod.ts", 'export { Relay } from "./gen/relay_pb.ts";'],
   ["direction", "api/domain/keys.ts", 'import { createLog } from "../../server/mod.ts";'],
   ["direction", "server/http2/frame.ts", 'import { createLog } from "../log.ts";'],
+  ["direction", "sdk/base/errors.ts", 'import { MlsFault } from "../mls/codec.ts";'],
   ["direction", "sdk/store/records.ts", 'import { open } from "../platform/deno.ts";'],
   ["suite", "tests/sdk/session_test.ts", 'import { startRelay } from "../relay/process.ts";'],
   ["suite", "tests/support/stack.ts", 'import { startRelay } from "../relay/process.ts";'],

@@ -3,7 +3,7 @@
 /** From each file or folder to those that it imports. */
 export type Arrows = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** One way round for each circle, its first place being the first of the alphabet. */
+/** The shortest way round from each place that no way before it has touched, in the order of the alphabet. */
 export function findCircles(arrows: Arrows): string[][] {
   const circles: string[][] = [];
   const told = new Set<string>();
@@ -11,7 +11,6 @@ export function findCircles(arrows: Arrows): string[][] {
     if (told.has(place)) continue;
     const circle = wayBack(place, arrows);
     if (circle === undefined) continue;
-    // Of a circle with many ways round, one is enough to begin with.
     for (const each of circle) told.add(each);
     circles.push(circle);
   }

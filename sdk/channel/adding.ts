@@ -7,9 +7,9 @@ import {
   verifyKeyPackage,
 } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
-import { toStaticError } from "./faults.ts";
 import type { Change } from "../mls/group.ts";
 import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
+import { toStaticError } from "./faults.ts";
 import type { Membership } from "./membership.ts";
 
 /** Somebody whose KeyPackage verifies. */

@@ -12,20 +12,20 @@ import {
   parseChannelName,
   type ReplyBody,
 } from "../../proto/mod.ts";
-import type { ChannelDeps } from "./deps.ts";
-import { LiveChannel } from "./live_channel.ts";
-import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
-import { type ChannelRecord, listChannels } from "./records.ts";
-import { Welcomes } from "./welcomes.ts";
 import { createError, isCode } from "../base/errors.ts";
-import { translating } from "./faults.ts";
-import { KeyPackages } from "./key_packages.ts";
-import type { Signatures } from "../mls/crypto/signatures.ts";
-import type { MlsIdentity } from "../mls/identity.ts";
 import { type Runtime, withOwnTimers } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
+import type { Signatures } from "../mls/crypto/signatures.ts";
+import type { MlsIdentity } from "../mls/identity.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
 import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
+import type { ChannelDeps } from "./deps.ts";
+import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
+import { translating } from "./faults.ts";
+import { KeyPackages } from "./key_packages.ts";
+import { LiveChannel } from "./live_channel.ts";
+import { type ChannelRecord, listChannels } from "./records.ts";
+import { Welcomes } from "./welcomes.ts";
 
 export interface AgentParts {
   readonly store: RecordStore;

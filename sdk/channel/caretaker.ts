@@ -12,11 +12,11 @@ import {
   verifyKeyPackage,
   WireError,
 } from "../../proto/mod.ts";
-import { toStaticError } from "./faults.ts";
-import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
 import { jitter } from "../base/runtime.ts";
+import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
+import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import { hashOfKeyPackage, type Membership } from "./membership.ts";
 
@@ -121,9 +121,9 @@ export class Caretaker {
 
   /** Requests that still mean something: not expired, and of somebody that is still in the group. */
   #current(): RejoinRequest[] {
-    const now = this.#deps.relayNowMs();
+    const nowMs = this.#deps.relayNowMs();
     for (const [agentId, { proof, expiresAtMs }] of this.#rejoins) {
-      if (expiresAtMs < now || !this.#parts.membership.isRejoinValid(proof)) this.#rejoins.delete(agentId);
+      if (expiresAtMs < nowMs || !this.#parts.membership.isRejoinValid(proof)) this.#rejoins.delete(agentId);
     }
     return [...this.#rejoins.values()];
   }

@@ -6,11 +6,11 @@
 import { equalBytes, type JoinRequestId, type RequestBody } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createError, isCode } from "../base/errors.ts";
-import { translating } from "./faults.ts";
-import type { Change, PreparedCommit } from "../mls/group.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
+import type { Change, PreparedCommit } from "../mls/group.ts";
 import type { ChannelDeps } from "./deps.ts";
+import { translating } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 

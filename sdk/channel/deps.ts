@@ -1,13 +1,13 @@
 /** What every channel of a client shares. */
 import { type AgentId, type ChannelId, limits } from "../../proto/mod.ts";
-import type { KeyPackages } from "./key_packages.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { MemberDeps } from "../mls/group.ts";
-import type { CredentialPolicy } from "../mls/leaf.ts";
 import type { MlsIdentity } from "../mls/identity.ts";
+import type { CredentialPolicy } from "../mls/leaf.ts";
 import { createCellPadding } from "../mls/padding.ts";
-import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/relay_session.ts";
+import type { KeyPackages } from "./key_packages.ts";
 import type { ChannelStore } from "./records.ts";
 import type { Welcomes } from "./welcomes.ts";
 

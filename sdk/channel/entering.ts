@@ -5,7 +5,9 @@ import { DurableGroup } from "../mls/durable_group.ts";
 import { Group, type PreparedCommit } from "../mls/group.ts";
 import { createKeyPackage } from "../mls/key_package.ts";
 import { credentialOf } from "../mls/leaf.ts";
+import type { RecordChange } from "../store/mod.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
+import { ChannelTrust } from "./key_changes.ts";
 import {
   type ChannelRecord,
   deletePosition,
@@ -21,8 +23,6 @@ import {
   readTrust,
   type SenderRecord,
 } from "./records.ts";
-import { ChannelTrust } from "./key_changes.ts";
-import type { RecordChange } from "../store/mod.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -45,12 +45,12 @@ export async function createChannel(
   name: ChannelName,
   deps: ChannelDeps,
 ): Promise<EnteredChannel> {
-  const now = deps.relayNowMs();
+  const nowMs = deps.relayNowMs();
   const own = await createKeyPackage({
     suiteId: defaultSuiteId,
     identity: deps.identity,
-    notBeforeMs: now - dayMs,
-    notAfterMs: now + dayMs,
+    notBeforeMs: nowMs - dayMs,
+    notAfterMs: nowMs + dayMs,
     lastResort: false,
     randomBytes: (length) => deps.runtime.randomBytes(length),
     signatures: deps.signatures,

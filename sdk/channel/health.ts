@@ -50,13 +50,13 @@ export class HealthLog {
   }
 
   report(kind: IssueKind, text: string, more = 1): void {
-    const [known, now] = [this.#issues.get(kind), this.#nowMs()];
+    const [known, nowMs] = [this.#issues.get(kind), this.#nowMs()];
     this.#issues.set(kind, {
       kind,
       text,
       count: (known?.count ?? 0) + more,
-      firstAtMs: known?.firstAtMs ?? now,
-      lastAtMs: now,
+      firstAtMs: known?.firstAtMs ?? nowMs,
+      lastAtMs: nowMs,
     });
   }
 

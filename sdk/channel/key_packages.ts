@@ -5,13 +5,13 @@
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { limits, type NoticeBody, readWelcomeHeader } from "../../proto/mod.ts";
-import type { Signatures } from "../mls/crypto/signatures.ts";
-import { defaultSuiteId } from "../mls/crypto/suite.ts";
-import { MlsFault } from "../mls/codec.ts";
-import { createKeyPackage, type OwnKeyPackage, restoreKeyPackage } from "../mls/key_package.ts";
-import type { MlsIdentity } from "../mls/identity.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
+import { MlsFault } from "../mls/codec.ts";
+import type { Signatures } from "../mls/crypto/signatures.ts";
+import { defaultSuiteId } from "../mls/crypto/suite.ts";
+import type { MlsIdentity } from "../mls/identity.ts";
+import { createKeyPackage, type OwnKeyPackage, restoreKeyPackage } from "../mls/key_package.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
 
@@ -147,8 +147,8 @@ export class KeyPackages {
   }
 
   #freshLastResort(known: readonly StoredKeyPackage[]): StoredKeyPackage | undefined {
-    const now = this.#deps.relayNowMs();
-    return known.find(({ purpose, madeAtMs }) => purpose === "last_resort" && now - madeAtMs < lastResortAgeMs);
+    const nowMs = this.#deps.relayNowMs();
+    return known.find(({ purpose, madeAtMs }) => purpose === "last_resort" && nowMs - madeAtMs < lastResortAgeMs);
   }
 
   async #make(purpose: Purpose, count: number): Promise<OwnKeyPackage[]> {
@@ -178,8 +178,8 @@ export class KeyPackages {
 
   /** Answers those that are left. */
   async #deleteExpired(): Promise<StoredKeyPackage[]> {
-    const [all, now] = [await this.#list(), this.#deps.relayNowMs()];
-    const expired = all.filter(({ madeAtMs }) => now > madeAtMs + lifetimeMs + limits.clockSkewMs);
+    const [all, nowMs] = [await this.#list(), this.#deps.relayNowMs()];
+    const expired = all.filter(({ madeAtMs }) => nowMs > madeAtMs + lifetimeMs + limits.clockSkewMs);
     await this.#delete(expired);
     return all.filter((each) => !expired.includes(each));
   }

@@ -4,13 +4,13 @@
  */
 import type { ChannelEndReason, ChannelId, ChannelName, NoticeEnvelope } from "../../proto/mod.ts";
 import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
-import { toStaticError } from "./faults.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import { Caretaker } from "./caretaker.ts";
 import { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { EnteredChannel } from "./entering.ts";
+import { toStaticError } from "./faults.ts";
 import { HealthLog } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { sayGoodbye } from "./leaving.ts";

@@ -5,19 +5,19 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, type ChannelId, type ChannelName, equalBytes, type NoticeBody } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
+import { pause } from "../base/runtime.ts";
 import { createRules, isLeaveValid, isRejoinValid } from "../mls/channel_rules.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Group, PreparedCommit } from "../mls/group.ts";
 import { credentialOf, type MemberCredential } from "../mls/leaf.ts";
 import type { CommitSummary, Member } from "../mls/members.ts";
 import type { Outcome } from "../mls/receive.ts";
-import { pause } from "../base/runtime.ts";
-import type { ChannelDeps } from "./deps.ts";
-import type { HealthLog } from "./health.ts";
-import type { Entered } from "./entering.ts";
-import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust } from "./records.ts";
 import type { RecordChange } from "../store/mod.ts";
+import type { ChannelDeps } from "./deps.ts";
+import type { Entered } from "./entering.ts";
+import type { HealthLog } from "./health.ts";
 import type { ChannelTrust } from "./key_changes.ts";
+import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust } from "./records.ts";
 
 type DeliverCommit = NoticeBody<"DeliverCommit">;
 

@@ -5,9 +5,9 @@
  */
 import { binaryIdFromBytes, encodeMessageAad, limits, type MessageId } from "../../proto/mod.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
-import { toStaticError } from "./faults.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import type { ChannelDeps } from "./deps.ts";
+import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 import { putCounter } from "./records.ts";

@@ -2,8 +2,8 @@
  * One message at a time, for callers that ask with a time limit. A message that arrives when nobody waits any more is kept for
  * the next who asks; of several who wait, each gets another one, in the order in which they asked.
  */
-import type { Envelope, InboxReader } from "./inbox.ts";
 import type { Runtime } from "../base/runtime.ts";
+import type { Envelope, InboxReader } from "./inbox.ts";
 
 type Next = IteratorResult<Envelope, undefined>;
 

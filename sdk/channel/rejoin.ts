@@ -2,15 +2,15 @@
  * The way back for a member that cannot follow the log any more: it asks, with the key of its old leaf, to be removed and
  * added again. Until a member answers it asks again from time to time. What was said in between is lost to it, and reported.
  */
+import { rejoinStatement } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
-import { toStaticError } from "./faults.ts";
+import { jitter, pause } from "../base/runtime.ts";
 import { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
-import { rejoinStatement } from "../../proto/mod.ts";
-import { jitter, pause } from "../base/runtime.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import { writeEntered } from "./entering.ts";
+import { toStaticError } from "./faults.ts";
 import { hashOfKeyPackage, type Membership } from "./membership.ts";
 import type { Welcome } from "./welcomes.ts";
 

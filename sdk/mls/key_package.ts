@@ -118,10 +118,10 @@ export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId): void 
 /** Only when we add somebody ourselves: for a member that is in already, its lifetime has served its purpose. */
 export function checkLifetime(keyPackage: KeyPackage, nowMs: number): void {
   const { notBefore, notAfter } = keyPackage.leafNode.lifetime;
-  const now = seconds(nowMs);
-  const skew = seconds(limits.clockSkewMs);
-  if (now + skew < notBefore) throw new MlsFault("A KeyPackage is not valid yet; check the clock");
-  if (now > notAfter + skew) throw new MlsFault("A KeyPackage has expired");
+  const nowSeconds = seconds(nowMs);
+  const skewSeconds = seconds(limits.clockSkewMs);
+  if (nowSeconds + skewSeconds < notBefore) throw new MlsFault("A KeyPackage is not valid yet; check the clock");
+  if (nowSeconds > notAfter + skewSeconds) throw new MlsFault("A KeyPackage has expired");
 }
 
 function seconds(ms: number): bigint {

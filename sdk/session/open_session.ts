@@ -8,7 +8,7 @@ import type { SessionOptions } from "./options.ts";
 import type { RelaySession } from "./relay_session.ts";
 import { createRelaySession } from "./session.ts";
 import { createTokenSource, type TokenOptions } from "./tokens.ts";
-import { readTrust, type TlsOptions } from "./tls_options.ts";
+import { readTlsOptions, type TlsOptions } from "./tls_options.ts";
 
 /** How to reach the relay and the API, and what the connection looks like from outside. */
 export interface RelayOptions extends TokenOptions {
@@ -40,7 +40,7 @@ export async function openRelaySession(
   if (endpoint === undefined) throw createError("invalid_request", "Cannot find the relay: give endpoint");
   const { nowMs, after, randomBytes, openHttp } = platform;
   const { caFile } = settings;
-  const trust = await readTrust(options.tls ?? (caFile === undefined ? {} : { caFile }), platform.readTextFile);
+  const trust = await readTlsOptions(options.tls ?? (caFile === undefined ? {} : { caFile }), platform.readTextFile);
   const tokens = createTokenSource(credentialsOf(options, settings), { openHttp: () => openHttp(trust), nowMs, after });
   if (tokens.renewable) await tokens.get({ signal: options.signal });
   const { transport, cover, tap } = options;

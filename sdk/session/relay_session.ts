@@ -44,7 +44,7 @@ export interface ConnectionInfo {
 }
 
 export type SessionState =
-  | { readonly kind: "connecting"; readonly since: number }
+  | { readonly kind: "connecting" }
   | { readonly kind: "online"; readonly connection: ConnectionInfo }
   /** Tries again by itself at `retryAtMs`. */
   | { readonly kind: "offline"; readonly error: StaticError; readonly retryAtMs: number }

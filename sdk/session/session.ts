@@ -92,7 +92,7 @@ class ReconnectingSession implements RelaySession {
       },
       onOnline: (online) => this.#goOnline(online),
     });
-    this.#state = { kind: "connecting", since: deps.nowMs() };
+    this.#state = { kind: "connecting" };
     void this.#run();
   }
 
@@ -153,7 +153,7 @@ class ReconnectingSession implements RelaySession {
 
   async #run(): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      this.#state = { kind: "connecting", since: this.#deps.nowMs() };
+      this.#state = { kind: "connecting" };
       const error = await this.#connectAndServe();
       if (this.#closing.signal.aborted) return;
       this.#lastError = error;

@@ -13,7 +13,7 @@ export interface TlsOptions {
 }
 
 /** Throws `invalid_request`. */
-export async function readTrust(
+export async function readTlsOptions(
   { caFile, caCerts = [], certificateHashes = [] }: TlsOptions,
   readTextFile: (path: string) => Promise<string>,
 ): Promise<Trust> {

@@ -1,12 +1,12 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { createCertificate } from "../../tests/support/mod.ts";
 import { StaticError } from "../base/errors.ts";
-import { readTrust, type TlsOptions } from "./tls_options.ts";
+import { readTlsOptions, type TlsOptions } from "./tls_options.ts";
 
 const { cert } = await createCertificate();
 
-function read(tls: TlsOptions): ReturnType<typeof readTrust> {
-  return readTrust(
+function read(tls: TlsOptions): ReturnType<typeof readTlsOptions> {
+  return readTlsOptions(
     tls,
     (path) => path === "ca.pem" ? Promise.resolve(cert) : Promise.reject(new Error("no such file")),
   );

@@ -34,7 +34,7 @@ export class MemorySession implements RelaySession {
   readonly #world: () => World;
   readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
   readonly #connectionListeners = new Set<(connection: ConnectionInfo | undefined) => void>();
-  #state: SessionState = { kind: "connecting", since: 0 };
+  #state: SessionState = { kind: "connecting" };
   #client: TestClient | undefined;
   #connecting: Promise<void> | undefined;
   #online = Promise.withResolvers<void>();
