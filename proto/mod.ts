@@ -24,6 +24,7 @@ export {
 } from "./cell.ts";
 export { CellSender, type CellSenderOptions } from "./cell_sender.ts";
 export { type BudgetPeriod, CoverBudget, type CoverBudgetOptions } from "./cover_budget.ts";
+export { type Credentials, credentialsPath, formatCredentials, parseCredentials, savedKeyFor } from "./credentials.ts";
 export { decodeCreatorWelcome, encodeCreatorWelcome } from "./creator_welcome.ts";
 export {
   type ClientEnvelope,

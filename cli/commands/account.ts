@@ -1,8 +1,8 @@
 /** Becoming somebody: `signup`, `login`, `logout`, `whoami`. */
-import { createAccount, createKeyByPassword } from "../../proto/mod.ts";
+import { createAccount, createKeyByPassword, type Credentials } from "../../proto/mod.ts";
 import { issueToken, openApi } from "../service/api.ts";
 import type { Command, Context, FlagSpec } from "../command.ts";
-import { type Credentials, removeCredentials, writeCredentials } from "../service/credentials.ts";
+import { removeCredentials, writeCredentials } from "../service/credentials.ts";
 import { printable, table } from "../output.ts";
 import { ask as askUser, askEmail, askPassword, confirm } from "../prompt.ts";
 import { checkKey, readSettings, requireKey, type Settings } from "../service/settings.ts";

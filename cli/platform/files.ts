@@ -4,22 +4,20 @@ import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from
 import { homedir, platform, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
+import { credentialsPath } from "../../proto/mod.ts";
 import type { Files, Folders } from "./platform.ts";
 
 const [ownerFile, ownerFolder] = [0o600, 0o700];
 /** Credentials and certificates are far smaller. */
 const maxFileBytes = 1024 * 1024;
 
-/** The SDK looks for the credentials in the same place: `sdk/platform/settings.ts`. */
 export function findFolders(variable: (name: string) => string | undefined): Folders {
   const system = platform();
-  const [roaming, local] = system === "win32" ? [variable("APPDATA"), variable("LOCALAPPDATA")] : [];
-  const home = (...parts: readonly string[]): string => join(homedir(), ...parts);
-  const mac = system === "darwin" ? home("Library", "Application Support") : undefined;
-  const config = variable("XDG_CONFIG_HOME") ?? roaming ?? mac ?? home(".config");
-  const state = variable("XDG_DATA_HOME") ?? local ?? mac ?? home(".local", "share");
+  const local = system === "win32" ? variable("LOCALAPPDATA") : undefined;
+  const usual = system === "darwin" ? ["Library", "Application Support"] : [".local", "share"];
+  const state = variable("XDG_DATA_HOME") ?? local ?? join(homedir(), ...usual);
   return {
-    credentialsFile: join(config, "static", "credentials.json"),
+    credentialsFile: credentialsPath({ system, variable, home: homedir, join }),
     agents: join(state, "static", "agents"),
     current: process.cwd(),
   };

@@ -1,7 +1,7 @@
 /** Which service, with which key: what stands on the command line, then the environment, then the file, then a local stack. */
-import { isLoopback, parseApiKey, parseApiUrl } from "../../proto/mod.ts";
+import { type Credentials, isLoopback, parseApiKey, parseApiUrl, savedKeyFor } from "../../proto/mod.ts";
 import type { Context } from "../command.ts";
-import { type Credentials, readCredentials, reasonOf } from "./credentials.ts";
+import { readCredentials, reasonOf } from "./credentials.ts";
 import { badInput, Failure } from "../failure.ts";
 import type { Platform } from "../platform/platform.ts";
 
@@ -75,9 +75,8 @@ function findKey({ given, platform, saved, apiUrl }: KeySources): SettingsKey | 
   if (onCommandLine !== undefined) return { apiKey: onCommandLine, from: "command line" };
   const inEnvironment = platform.variable("STATIC_API_KEY");
   if (inEnvironment !== undefined) return { apiKey: inEnvironment, from: "environment" };
-  // A saved key belongs to the saved address and is sent to no other.
-  const isForThis = saved.api_url === undefined || requireApiUrl(saved.api_url) === apiUrl;
-  return saved.api_key === undefined || !isForThis ? undefined : { apiKey: saved.api_key, from: "file" };
+  const apiKey = savedKeyFor(apiUrl, saved);
+  return apiKey === undefined ? undefined : { apiKey, from: "file" };
 }
 
 /** A password or key must not travel in clear, except to a service on this machine. */

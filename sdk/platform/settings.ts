@@ -6,6 +6,7 @@ import { readFile, stat } from "node:fs/promises";
 import { homedir, platform } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
+import { type Credentials, credentialsPath, parseCredentials, savedKeyFor, WireError } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import type { PlatformSettings } from "./platform.ts";
 
@@ -15,50 +16,35 @@ const maxFileBytes = 64 * 1024;
 export async function readSettings(
   { withoutFile = false }: { readonly withoutFile?: boolean } = {},
 ): Promise<PlatformSettings> {
-  const file = withoutFile ? {} : await readCredentials();
+  const saved = withoutFile ? {} : await readCredentials();
+  const apiUrl = variable("STATIC_API_URL") ?? saved.api_url;
   const settings = {
-    apiKey: variable("STATIC_API_KEY") ?? file.api_key,
-    apiUrl: variable("STATIC_API_URL") ?? file.api_url,
-    relayUrl: variable("STATIC_RELAY_URL") ?? file.relay_url,
-    caFile: variable("STATIC_CA_FILE") ?? file.ca_file,
+    apiKey: variable("STATIC_API_KEY") ?? (apiUrl === undefined ? saved.api_key : savedKeyFor(apiUrl, saved)),
+    apiUrl,
+    relayUrl: variable("STATIC_RELAY_URL") ?? saved.relay_url,
+    caFile: variable("STATIC_CA_FILE") ?? saved.ca_file,
   };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
-/** `static/credentials.json` in the user's folder for configuration; undefined where there is none. */
-export function credentialsPath(): string | undefined {
-  const folder = variable("XDG_CONFIG_HOME") ?? (platform() === "win32" ? variable("APPDATA") : undefined);
-  if (folder !== undefined) return join(folder, "static", "credentials.json");
+async function readCredentials(): Promise<Credentials> {
+  const path = findCredentials();
+  const text = path === undefined ? undefined : await readIfThere(path);
+  if (path === undefined || text === undefined) return {};
   try {
-    const parts = platform() === "darwin" ? ["Library", "Application Support"] : [".config"];
-    return join(homedir(), ...parts, "static", "credentials.json");
-  } catch {
-    return undefined; // Deno without permission, a user without a home
+    return parseCredentials(text, path);
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    throw createError(error.code, `${error.message}; delete it and sign in again with: static login`);
   }
 }
 
-interface Credentials {
-  readonly api_key?: string;
-  readonly api_url?: string;
-  readonly relay_url?: string;
-  readonly ca_file?: string;
-}
-
-async function readCredentials(): Promise<Credentials> {
-  const path = credentialsPath();
-  const text = path === undefined ? undefined : await readIfThere(path);
-  if (text === undefined) return {};
+/** Undefined where there is no place for it. */
+export function findCredentials(): string | undefined {
   try {
-    const fields: unknown = JSON.parse(text);
-    if (typeof fields !== "object" || fields === null) throw new Error("it is not an object");
-    return Object.fromEntries(Object.entries(fields).filter(([, value]) => typeof value === "string"));
-  } catch (cause) {
-    // The cause would quote the file, which holds a key.
-    const why = cause instanceof SyntaxError ? "it is not JSON" : "it is not an object";
-    throw createError(
-      "auth_failed",
-      `Cannot use the credentials file ${path}: ${why}; write it again with static login`,
-    );
+    return credentialsPath({ system: platform(), variable, home: homedir, join });
+  } catch {
+    return undefined; // Deno without permission, a user without a home
   }
 }
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { StaticError } from "../base/errors.ts";
-import { credentialsPath, readSettings } from "./settings.ts";
+import { findCredentials, readSettings } from "./settings.ts";
 
 /** With these variables and no others of ours, and with this credentials file if one is given. */
 async function withSettings(
@@ -31,7 +31,7 @@ async function withSettings(
 
 Deno.test("without variables and without a file there are no settings", async () => {
   await withSettings({}, async (path) => {
-    assertEquals(credentialsPath(), path);
+    assertEquals(findCredentials(), path);
     assertEquals(await readSettings(), {});
   });
 });
@@ -41,6 +41,16 @@ Deno.test("variables come before the file, empty ones count as absent, and what 
   const variables = { STATIC_API_KEY: "from variable", STATIC_API_URL: "", STATIC_CA_FILE: "ca.pem" };
   await withSettings({ file, variables }, async () => {
     assertEquals(await readSettings(), { apiKey: "from variable", apiUrl: "https://file", caFile: "ca.pem" });
+  });
+});
+
+Deno.test("a saved key is not used at an address that a variable names, unless it is the key's own", async () => {
+  const file = JSON.stringify({ api_key: "saved", api_url: "https://file" });
+  await withSettings({ file, variables: { STATIC_API_URL: "https://other" } }, async () => {
+    assertEquals(await readSettings(), { apiUrl: "https://other" });
+  });
+  await withSettings({ file, variables: { STATIC_API_URL: "https://file/" } }, async () => {
+    assertEquals(await readSettings(), { apiKey: "saved", apiUrl: "https://file/" });
   });
 });
 

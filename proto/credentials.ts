@@ -1,0 +1,66 @@
+/**
+ * The per-user file that `static signup` and `static login` write and that the SDK reads. It holds one API key with the
+ * addresses at which it is good, because a key must never be sent anywhere else. Reading and writing is the caller's part.
+ */
+import { WireError } from "./errors.ts";
+import { parseApiUrl } from "./http_call.ts";
+
+/** The file's JSON. What it holds besides is ignored. */
+export interface Credentials {
+  readonly api_key?: string;
+  readonly api_url?: string;
+  readonly relay_url?: string;
+  readonly ca_file?: string;
+  /** Whose key it is; for people. */
+  readonly email?: string;
+}
+
+const fields = ["api_key", "api_url", "relay_url", "ca_file", "email"] as const;
+
+/** What tells where a user's files are. */
+export interface UserPlaces {
+  /** As Node names it: `win32`, `darwin`, `linux`. */
+  readonly system: string;
+  readonly variable: (name: string) => string | undefined;
+  readonly home: () => string;
+  readonly join: (...parts: readonly string[]) => string;
+}
+
+/** `static/credentials.json` in the user's folder for configuration. */
+export function credentialsPath({ system, variable, home, join }: UserPlaces): string {
+  const named = variable("XDG_CONFIG_HOME") ?? (system === "win32" ? variable("APPDATA") : undefined);
+  const usual = system === "darwin" ? ["Library", "Application Support"] : [".config"];
+  return join(named ?? join(home(), ...usual), "static", "credentials.json");
+}
+
+/** Throws `auth_failed` for what is no JSON object. The error does not quote the text, which holds a key. */
+export function parseCredentials(text: string, path: string): Credentials {
+  const parsed = parseJson(text);
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    throw new WireError("auth_failed", `Cannot use the credentials file ${path}: it is not a JSON object`);
+  }
+  const known = fields.flatMap((name) => {
+    const value: unknown = Reflect.get(parsed, name);
+    return typeof value === "string" && value !== "" ? [[name, value]] : [];
+  });
+  return Object.fromEntries(known);
+}
+
+export function formatCredentials(credentials: Credentials): string {
+  return `${JSON.stringify(credentials, null, 2)}\n`;
+}
+
+/** The saved key, if it is good at this address: it is sent to no other. */
+export function savedKeyFor(apiUrl: string, { api_key, api_url }: Credentials): string | undefined {
+  const url = parseApiUrl(apiUrl);
+  const isForThis = api_url === undefined || (url !== undefined && parseApiUrl(api_url) === url);
+  return isForThis ? api_key : undefined;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
