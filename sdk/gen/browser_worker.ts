@@ -77,9 +77,9 @@ export const source =
   ".read();s.value!==void 0;s=await r.read())if(o+=n.decode(s.value,{stream:!0}),o.length>e)return;return o}final" +
   "ly{await r.cancel()}}var b=class extends Error{name=\"StaticError\";code;retryAfterMs;epoch;constructor(e,r,n={}" +
   "){super(r,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryAfterMs=n.retryAfterMs,this.epoch=n.e" +
-  "poch}},L=class extends b{name=\"TransportError\"},K=class extends b{name=\"AuthError\"},$=class extends b{name=\"Ch" +
-  "annelError\"},D=class extends b{name=\"QuotaExceededError\"},F=class extends b{name=\"MlsError\"},pe={TransportErro" +
-  "r:L,AuthError:K,ChannelError:$,QuotaExceededError:D,MlsError:F};function H(t,e,r){return new pe[C[t].errorClas" +
+  "poch}},L=class extends b{name=\"TransportError\"},K=class extends b{name=\"AuthError\"},F=class extends b{name=\"Ch" +
+  "annelError\"},$=class extends b{name=\"QuotaExceededError\"},D=class extends b{name=\"MlsError\"},pe={TransportErro" +
+  "r:L,AuthError:K,ChannelError:F,QuotaExceededError:$,MlsError:D};function H(t,e,r){return new pe[C[t].errorClas" +
   "s](t,e,r)}var G=2,v=5,fe=64*1024,me=10;function Q(t){let e=new Uint8Array(v+t.length);return ge(e,1,t.length)," +
   "e.set(t,v),e}function X(t){let{value:e,end:r}=N(t,0,me);if(r!==t.length)throw new p(\"protocol_error\",\"A cell's" +
   " message holds more than a cell\");return e}function Y(t,e,r){let[n,o]=[q(10,t.length),q(26,r.length)],s=new Ui" +

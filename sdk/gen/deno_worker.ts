@@ -77,9 +77,9 @@ export const source =
   ".read();s.value!==void 0;s=await r.read())if(o+=n.decode(s.value,{stream:!0}),o.length>e)return;return o}final" +
   "ly{await r.cancel()}}var b=class extends Error{name=\"StaticError\";code;retryAfterMs;epoch;constructor(e,r,n={}" +
   "){super(r,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryAfterMs=n.retryAfterMs,this.epoch=n.e" +
-  "poch}},W=class extends b{name=\"TransportError\"},L=class extends b{name=\"AuthError\"},H=class extends b{name=\"Ch" +
-  "annelError\"},K=class extends b{name=\"QuotaExceededError\"},F=class extends b{name=\"MlsError\"},pe={TransportErro" +
-  "r:W,AuthError:L,ChannelError:H,QuotaExceededError:K,MlsError:F};function q(t,e,r){return new pe[B[t].errorClas" +
+  "poch}},W=class extends b{name=\"TransportError\"},L=class extends b{name=\"AuthError\"},K=class extends b{name=\"Ch" +
+  "annelError\"},H=class extends b{name=\"QuotaExceededError\"},F=class extends b{name=\"MlsError\"},pe={TransportErro" +
+  "r:W,AuthError:L,ChannelError:K,QuotaExceededError:H,MlsError:F};function q(t,e,r){return new pe[B[t].errorClas" +
   "s](t,e,r)}var J=2,C=5,fe=64*1024,me=10;function G(t){let e=new Uint8Array(C+t.length);return ge(e,1,t.length)," +
   "e.set(t,C),e}function X(t){let{value:e,end:r}=Q(t,0,me);if(r!==t.length)throw new p(\"protocol_error\",\"A cell's" +
   " message holds more than a cell\");return e}function Y(t,e,r){let[n,o]=[$(10,t.length),$(26,r.length)],s=new Ui" +

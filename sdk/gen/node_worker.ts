@@ -28,8 +28,8 @@ export const source =
   "rgument,327,\"MlsError\"),key_package_missing:s(404,i.failedPrecondition,328,\"MlsError\"),join_rejected:s(403,i.p" +
   "ermissionDenied,329,\"ChannelError\"),membership_lapsed:s(410,i.failedPrecondition,330,\"ChannelError\"),store_loc" +
   "ked:s(409,i.failedPrecondition,336,\"ChannelError\"),store_corrupt:s(500,i.internal,337,\"MlsError\"),passphrase_w" +
-  "rong:s(401,i.unauthenticated,338,\"AuthError\")};function L(r){return Object.hasOwn(T,r)}var ve=new Map(Object.e" +
-  "ntries(T).flatMap(([r,{close:e}])=>L(r)?[[e,r]]:[])),u=class extends Error{name=\"WireError\";code;requestId;con" +
+  "rong:s(401,i.unauthenticated,338,\"AuthError\")};function K(r){return Object.hasOwn(T,r)}var ve=new Map(Object.e" +
+  "ntries(T).flatMap(([r,{close:e}])=>K(r)?[[e,r]]:[])),u=class extends Error{name=\"WireError\";code;requestId;con" +
   "structor(e,t,n={}){super(t,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.requestId=n.requestId}};v" +
   "ar p=Object.freeze({cellBytes:4096,minCellBytes:1024,maxCellBytes:16384,payloadBytes:1048576,ciphertextBytes:1" +
   "081344,keyPackageBytes:16384,commitBytes:262144,welcomeBytes:2097152,creatorWelcomeBytes:1024,envelopeBytes:24" +
@@ -50,7 +50,7 @@ export const source =
   "e.length-o<=h)break;ie(e,o,l.length),o+=h,d=h}let c=d-h,y=l.subarray(c,c+e.length-o);if(e.set(y,o),o+=y.length" +
   ",d+=y.length,d-h<l.length)break;a++,d=0}let f=o-x;a===1?t.shift():t.splice(0,a),this.#i[n]=d,this.#n-=f,e[0]=n" +
   ",e[1]=f>>8,e[2]=f&255,e.fill(0,o)}};function ie(r,e,t){r[e]=t>>>24,r[e+1]=t>>>16,r[e+2]=t>>>8,r[e+3]=t}var se=" +
-  "64*1024,K=.5,ae=2,A=class{#t;#e;#r=[];#i=0;#n=0;#o=new Uint8Array(0);#a=\"off\";#l=0;#h;#u=0;#s=!0;#d=!1;#p=!1;#" +
+  "64*1024,L=.5,ae=2,A=class{#t;#e;#r=[];#i=0;#n=0;#o=new Uint8Array(0);#a=\"off\";#l=0;#h;#u=0;#s=!0;#d=!1;#p=!1;#" +
   "c=!1;#f=new Set;#y={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){this.#t=e,this.#e=new w(e" +
   ".cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this.#i+this.#n}get counts(){return{...this.#y}}pus" +
   "h(e,t){this.#c||(this.#r.length===0?this.#e.push(e,t):(E(t.length),this.#r.push({lane:e,envelope:t}),this.#i+=" +
@@ -73,7 +73,7 @@ export const source =
   "ddingBytes+=e.length-x-n,!0}#b(e){return this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,e.f" +
   "ill(0)}#w(){let e=this.#t.nowMs();this.#h=this.#t.after(this.#a===\"poisson\"?this.#U():this.#k(e),()=>{this.#d=" +
   "this.#s||this.#a===\"constant\"&&this.#e.pendingBytes>0,this.#w(),this.#m()})}#U(){return-Math.log(1-this.#t.ran" +
-  "dom())*this.#l}#k(e){this.#u=le(this.#u,this.#l,e);let t=this.#t.random()*K*this.#l;return Math.max((1-K)*this" +
+  "dom())*this.#l}#k(e){this.#u=le(this.#u,this.#l,e);let t=this.#t.random()*L*this.#l;return Math.max((1-L)*this" +
   ".#l,this.#u-t-e)}#A(){for(;this.#e.pendingBytes===0&&this.#r.length>0;){let e=this.#r.findIndex((t,n)=>n>0&&\"c" +
   "ellBytes\"in t);for(let t of this.#r.splice(0,e<0?this.#r.length:e))\"cellBytes\"in t?this.#e.cellBytes=t.cellByt" +
   "es:(this.#i-=t.envelope.length+h,this.#e.push(t.lane,t.envelope))}}};function le(r,e,t){if(t<r-e)return t+e;le" +
