@@ -1,6 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { eventually } from "../tests/support/api/harness.ts";
-import { createCertificate, installed, testWhen } from "../tests/support/mod.ts";
+import { createCertificate, eventually, installed, testWhen } from "../tests/support/mod.ts";
 import { type Listener, listenPlain, listenTls } from "./listen.ts";
 
 const handler = (): Response => new Response("answered");

@@ -8,14 +8,8 @@ import {
   parseChannelName,
 } from "../../proto/mod.ts";
 import { Secret } from "../../server/mod.ts";
-import {
-  embedded,
-  eventually,
-  relaySecret,
-  type SignedUp,
-  startTestApi,
-  type TestApi,
-} from "../../tests/support/api/harness.ts";
+import { embedded, relaySecret, type SignedUp, startTestApi, type TestApi } from "../../tests/support/api/harness.ts";
+import { eventually } from "../../tests/support/mod.ts";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";
 import { createApiClient } from "../operations/api_client.ts";
 import { createTokenKeys } from "../tokens/token_keys.ts";

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import { runAdmin } from "../../api/mod.ts";
-import { anyBackend, eventually, readTestConfig, signUp, startTestApi } from "../support/api/harness.ts";
+import { anyBackend, readTestConfig, signUp, startTestApi } from "../support/api/harness.ts";
+import { eventually } from "../support/mod.ts";
 
 const minuteMs = 60_000;
 

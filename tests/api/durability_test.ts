@@ -1,6 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
-import { createRandom, postgresInstalled, seedFromEnvironment, startPostgres, testWhen } from "../support/mod.ts";
-import { type Answer, eventually, startTestApi, type TestApi } from "../support/api/harness.ts";
+import {
+  createRandom,
+  eventually,
+  postgresInstalled,
+  seedFromEnvironment,
+  startPostgres,
+  testWhen,
+} from "../support/mod.ts";
+import { type Answer, startTestApi, type TestApi } from "../support/api/harness.ts";
 
 const crashes = Deno.env.get("STATIC_STRESS") === "1" ? 40 : 3;
 const writers = 8;

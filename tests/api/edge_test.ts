@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { postgresInstalled, testWhen } from "../support/mod.ts";
-import { createCall, eventually, realPostgres, signUp, testEnvironment } from "../support/api/harness.ts";
+import { eventually, postgresInstalled, testWhen } from "../support/mod.ts";
+import { createCall, realPostgres, signUp, testEnvironment } from "../support/api/harness.ts";
 
 testWhen(postgresInstalled, "the edge entry serves the same API under deno serve", async () => {
   const backend = await realPostgres.open();

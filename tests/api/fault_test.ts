@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import { postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
+import { eventually, postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
-import { anyBackend, eventually, startTestApi } from "../support/api/harness.ts";
+import { anyBackend, startTestApi } from "../support/api/harness.ts";
 
 testWhen(
   postgresInstalled,

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { postgresInstalled, testWhen } from "../support/mod.ts";
+import { eventually, postgresInstalled, testWhen } from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
-import { embedded, eventually, realPostgres, signUp, startTestApi, testEnvironment } from "../support/api/harness.ts";
+import { embedded, realPostgres, signUp, startTestApi, testEnvironment } from "../support/api/harness.ts";
 import { startProcess } from "../support/api/process.ts";
 
 testWhen(

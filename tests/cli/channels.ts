@@ -1,8 +1,7 @@
 /** Channels, doctor and demo from the command line, with a real API and a real relay. */
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
-import { eventually } from "../support/api/harness.ts";
 import type { Stack } from "../support/stack.ts";
-import { createCertificate } from "../support/mod.ts";
+import { createCertificate, eventually } from "../support/mod.ts";
 import { User } from "./user.ts";
 
 const name = "acme/ops/deploy";

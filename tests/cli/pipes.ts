@@ -1,11 +1,10 @@
 /** The program itself, in a shell with pipes: under Deno as the task starts it, and under Node from the npm package. */
 import { assertEquals, assertMatch } from "@std/assert";
 import { buildPackage, cliPackage } from "../../tools/build_npm.ts";
-import { eventually } from "../support/api/harness.ts";
 import { createProject } from "../../tools/bundle.ts";
 import { node } from "../support/runtime/node.ts";
 import type { Stack } from "../support/stack.ts";
-import { installed, runCommand } from "../support/mod.ts";
+import { eventually, installed, runCommand } from "../support/mod.ts";
 import { assertNoStackTrace, User } from "./user.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;

@@ -3,7 +3,7 @@
  * whatever `SHELL` says: on a Ctrl-C others end themselves instead of telling how the command ended.
  */
 import { assert } from "@std/assert";
-import { eventually } from "../support/api/harness.ts";
+import { eventually } from "../support/mod.ts";
 
 const repository = new URL("../../", import.meta.url);
 // deno-lint-ignore no-control-regex

@@ -2,8 +2,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { StaticClient, StaticError } from "../../sdk/mod.ts";
-import { eventually, relaySecret } from "../support/api/harness.ts";
-import { createRandom, seedFromEnvironment } from "../support/mod.ts";
+import { relaySecret } from "../support/api/harness.ts";
+import { createRandom, eventually, seedFromEnvironment } from "../support/mod.ts";
 import { add, codeOf, optionsFor } from "./clients.ts";
 import { Stack } from "./stack.ts";
 

@@ -1,8 +1,7 @@
 /** What machines do to agents and their relay: full disks, damaged and shared directories, wrong clocks. On a real stack. */
 import { assert, assertEquals, assertGreater, assertStringIncludes } from "@std/assert";
 import { type Channel, type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
-import { eventually } from "../support/api/harness.ts";
-import { createRandom, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
+import { createRandom, eventually, type Random, seedFromEnvironment, testWhen } from "../support/mod.ts";
 import { add, codeOf, optionsFor as withoutCredential } from "./clients.ts";
 import { until } from "./exchange.ts";
 import { SmallDisk, smallDisks } from "./small_disk.ts";

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertGreater, assertLess, assertRejects, assertStringIncludes } from "@std/assert";
 import type { ChannelId } from "../../proto/mod.ts";
-import { anyBackend, eventually, relaySecret, signUp } from "../support/api/harness.ts";
+import { anyBackend, relaySecret, signUp } from "../support/api/harness.ts";
+import { eventually } from "../support/mod.ts";
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
 import { TestAgent } from "../support/relay/agent.ts";
 import { openQuic } from "../support/relay/deno_clients.ts";

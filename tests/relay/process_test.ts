@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { connect, type TLSSocket } from "node:tls";
-import { eventually } from "../support/api/harness.ts";
-import { createCertificate, type TestCertificate } from "../support/mod.ts";
+import { createCertificate, eventually, type TestCertificate } from "../support/mod.ts";
 import { type RelayProcess, runRelayProcess, startRelayProcess } from "../support/relay/process.ts";
 
 /** A relay without an API: it serves, and says in its log what it misses. */

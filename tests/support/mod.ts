@@ -17,3 +17,4 @@ export { postgresInstalled, startPostgres, type TestPostgres } from "./postgres.
 export { createCertificate, type TestCertificate } from "./certificate.ts";
 export { installed, runCommand } from "./command.ts";
 export { SimulatedClock } from "./simulated_clock.ts";
+export { eventually } from "./eventually.ts";

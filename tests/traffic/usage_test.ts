@@ -11,9 +11,8 @@ import {
 } from "../../proto/mod.ts";
 import { platform } from "../../sdk/platform/deno.ts";
 import { type CellStream, type Connector, openRelaySession } from "../../sdk/session/testing/mod.ts";
-import { eventually } from "../support/api/harness.ts";
 import { startStack } from "../support/stack.ts";
-import { createPrivateMessage } from "../support/mod.ts";
+import { createPrivateMessage, eventually } from "../support/mod.ts";
 
 interface Tally {
   streamBytes: number;

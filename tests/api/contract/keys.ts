@@ -1,6 +1,6 @@
 /** API keys: fields, order, and the interface's table of states. */
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { eventually } from "../../support/api/harness.ts";
+import { eventually } from "../../support/mod.ts";
 import { assertFields, assertRefused, fullKey, type Guarantees, isoTimestamp, uuid } from "./contract.ts";
 
 export const keyGuarantees: Guarantees = {

@@ -157,21 +157,3 @@ export async function signUp(call: TestApi["call"]): Promise<SignedUp> {
   if (status !== 201) throw new Error(`sign-up failed: ${status} ${text}`);
   return { id: json.id, email, password, apiKey: json.api_key, keyId: json.key.id };
 }
-
-/** Asks again until `check` holds; fails with what was last seen. */
-export async function eventually<T>(
-  { withinMs, what }: { withinMs: number; what: string },
-  ask: () => Promise<T>,
-  check: (value: T) => boolean,
-): Promise<T> {
-  const deadline = performance.now() + withinMs;
-  while (true) {
-    const value = await ask();
-    if (check(value)) return value;
-    if (performance.now() > deadline) {
-      throw new Error(`${what} not within ${withinMs} ms; last: ${JSON.stringify(value)}`);
-    }
-    // wait: between two looks at a condition
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}

@@ -1,0 +1,79 @@
+/** A part of the service as a process of its own: what it prints, how it ends, and where it listens. */
+import { eventually } from "./eventually.ts";
+
+export interface PartProcess {
+  readonly pid: number;
+  /** Everything written to standard output and error so far. */
+  output(): string;
+  /** Nothing happens when it has ended. */
+  signal(name: Deno.Signal): void;
+  /** The exit code, once everything that it printed has arrived. */
+  finished(): Promise<number>;
+  /** Ends it if it still runs, whatever happened before. */
+  stop(): Promise<void>;
+}
+
+/** The fields of its log's `listening` line. */
+export type Listening = Readonly<Record<string, string>>;
+
+/** For a machine that has much else to do; a test that waits in vain is told what was printed. */
+export const startMs = 60_000;
+const repository = new URL("../../", import.meta.url);
+
+/** Deno with these arguments, in the repository's root. */
+export function spawnPart(args: readonly string[], environment: Readonly<Record<string, string>>): PartProcess {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...args],
+    cwd: repository,
+    env: { ...environment },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  let [output, ended] = ["", false];
+  const collect = async (stream: ReadableStream<Uint8Array>): Promise<void> => {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) output += text;
+  };
+  const reading = Promise.all([collect(child.stdout), collect(child.stderr)]);
+  const finished = child.status.then(async ({ code }) => {
+    ended = true;
+    await reading;
+    return code;
+  });
+  const signal = (name: Deno.Signal): void => {
+    if (!ended) child.kill(name);
+  };
+  return {
+    pid: child.pid,
+    output: () => output,
+    signal,
+    finished: () => finished,
+    stop: async () => {
+      signal("SIGKILL");
+      await finished;
+    },
+  };
+}
+
+/** Throws what was printed when it ends before it listens. */
+export async function untilListening(part: PartProcess): Promise<Listening> {
+  const state = { ended: false };
+  void part.finished().then(() => void (state.ended = true));
+  const { listening } = await eventually(
+    { withinMs: startMs, what: "listening" },
+    () => Promise.resolve({ listening: listeningLine(part.output()), ...state, output: part.output() }),
+    ({ listening, ended }) => listening !== undefined || ended,
+  );
+  if (listening === undefined) throw new Error(`The process ended before it listened: ${part.output()}`);
+  return listening;
+}
+
+/** What a part shows on its admin port. */
+export async function readMetrics({ admin_url: url }: Listening): Promise<string> {
+  return await (await fetch(`${url}/metrics`)).text();
+}
+
+function listeningLine(text: string): Listening | undefined {
+  const line = text.split("\n").slice(0, -1).find((line) => line.includes('"event":"listening"'));
+  return line === undefined ? undefined : JSON.parse(line);
+}
