@@ -17,6 +17,7 @@ import {
   needed,
   openCertificate,
   openDevelopmentCertificate,
+  readOrCreateOwned,
   renderMetrics,
   serveAdmin,
   StartFailed,
@@ -31,7 +32,6 @@ import { verifyEd25519 } from "./ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "./edge.ts";
 import { EngineError, openSqliteEngine } from "./engine/mod.ts";
 import { createApiClient } from "./operations/api_client.ts";
-import { loadRelayId } from "./operations/identity.ts";
 import { watchLoopLag } from "./operations/loop_lag.ts";
 import { collectMetrics } from "./operations/metrics.ts";
 import { readUdpDrops } from "./operations/udp_drops.ts";
@@ -132,7 +132,8 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
   const quota = new LeasedQuota({
     api,
     book: engine.leases,
-    relayId: await loadRelayId(dataDir),
+    // Leases belong to it: a relay that came back under another id could not return what it held.
+    relayId: (await readOrCreateOwned(`${dataDir}/relay_id`, () => crypto.randomUUID())).trim(),
     nowMs: Date.now,
     newNonce: () => crypto.randomUUID(),
     log,

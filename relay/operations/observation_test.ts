@@ -1,6 +1,5 @@
-import { assert, assertEquals, assertGreater, assertLess, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertLess } from "@std/assert";
 import { testWhen } from "../../tests/support/mod.ts";
-import { loadRelayId } from "./identity.ts";
 import { smoothLag } from "./loop_lag.ts";
 import { countUdpDrops, readUdpDrops } from "./udp_drops.ts";
 
@@ -40,13 +39,3 @@ testWhen(
     sender.close();
   },
 );
-
-Deno.test("a relay's id is made once", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "static-relay-" });
-  try {
-    assertMatch(await loadRelayId(folder), /^[A-Za-z0-9._-]{1,64}$/);
-    assertEquals(await loadRelayId(folder), await loadRelayId(folder));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
