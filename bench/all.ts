@@ -3,7 +3,7 @@
  * `bench/results/<date>.json` with the machine and the time that its disk takes to confirm a write. With names as arguments
  * (`deno task bench aes mls`) it runs only those and renews their rows in today's file, if there is one.
  */
-import { resultsVariable, type StoredComparison } from "./ratio.ts";
+import { resultsVariable, type StoredComparison, type Unmatched } from "./ratio.ts";
 import { describe, type Machine, type Results, tableOf } from "./table.ts";
 
 const benchmarks: Readonly<Record<string, readonly string[]>> = {
@@ -84,10 +84,10 @@ for (const name of Deno.args.length > 0 ? Deno.args : Object.keys(benchmarks)) {
   if (!await run(name, resultsFile)) failed.push(name);
 }
 const lines = (await Deno.readTextFile(resultsFile)).split("\n").filter((line) => line !== "");
-const results: StoredComparison[] = lines.map((line) => JSON.parse(line));
+const reported: (StoredComparison | Unmatched)[] = lines.map((line) => JSON.parse(line));
 await Deno.remove(folder, { recursive: true });
-console.log(`\n${describe(machine)}\n${tableOf(results)}`);
-await save({ machine, results });
+console.log(`\n${describe(machine)}\n${tableOf(reported)}`);
+await save({ machine, results: reported.flatMap((result) => "reason" in result ? [] : [result]) });
 if (failed.length > 0) {
   console.error(`These benchmarks failed: ${failed.join(", ")}`);
   Deno.exit(1);

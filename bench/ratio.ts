@@ -22,10 +22,25 @@ export interface StoredComparison extends Comparison {
   readonly runtime: string;
 }
 
+/** A comparison without its peer, because this machine lacks it. It stands in the table and is not kept. */
+export interface Unmatched extends Pick<Comparison, "bench" | "what" | "unit" | "ours" | "peer"> {
+  /** What is missing. */
+  readonly reason: string;
+  readonly runtime: string;
+}
+
 export function reportRatio(comparison: Comparison): void {
+  if (Number.isFinite(comparison.ratio)) report(comparison);
+}
+
+export function reportUnmatched(figures: Omit<Unmatched, "runtime">): void {
+  report(figures);
+}
+
+function report(figures: Comparison | Omit<Unmatched, "runtime">): void {
   const file = process.env[resultsVariable];
-  if (file === undefined || !Number.isFinite(comparison.ratio)) return;
+  if (file === undefined) return;
   const { deno, node } = process.versions;
-  const stored: StoredComparison = { ...comparison, runtime: deno === undefined ? `Node ${node}` : `Deno ${deno}` };
+  const stored = { ...figures, runtime: deno === undefined ? `Node ${node}` : `Deno ${deno}` };
   appendFileSync(file, `${JSON.stringify(stored)}\n`);
 }

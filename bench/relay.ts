@@ -6,7 +6,7 @@
 import { grantedToken } from "../relay/testing/open_relay.ts";
 import { installed } from "../tests/support/mod.ts";
 import { createProject } from "../tools/bundle.ts";
-import { reportRatio } from "./ratio.ts";
+import { reportRatio, reportUnmatched } from "./ratio.ts";
 import { Child } from "./relay/child.ts";
 
 const fanOuts = [{ receivers: 1, messages: 3_000 }, { receivers: 10, messages: 2_000 }, {
@@ -78,9 +78,11 @@ async function measureRelay(
   return results;
 }
 
+const natsServer = installed("nats-server");
+
 async function measureNats(): Promise<Measured[] | undefined> {
-  if (!await installed("nats-server")) {
-    console.log("NATS is not installed: no floor to compare with");
+  if (!natsServer.met) {
+    console.log(`${natsServer.reason}: no floor to compare with`);
     return undefined;
   }
   const port = 20_000 + Math.floor(Math.random() * 20_000);
@@ -167,8 +169,10 @@ idle session ${(session / 1024).toFixed(0)} KiB, bare connection ${(bare / 1024)
 for (const [index, { receivers }] of fanOuts.entries()) {
   const ours = quicMemory[index]?.perSecond ?? NaN;
   const figures = { bench: "relay", what: `QUIC, 1 → ${receivers}`, unit: "deliveries/s" };
-  const theirs = nats?.[index]?.perSecond ?? NaN;
-  reportRatio({ ...figures, ours, peer: "NATS, plain text", theirs, ratio: ours / theirs });
+  const peer = "NATS, plain text";
+  const theirs = nats?.[index]?.perSecond;
+  if (theirs === undefined) reportUnmatched({ ...figures, ours, peer, reason: natsServer.reason });
+  else reportRatio({ ...figures, ours, peer, theirs, ratio: ours / theirs });
   const durably = { ...figures, what: `QUIC, on disk, 1 → ${receivers}`, ours: quicDisk[index]?.perSecond ?? NaN };
   const ratio = durable[index] ?? NaN;
   reportRatio({ ...durably, peer: "the same in memory", theirs: ours, ratio, target: targets.durableRatio });

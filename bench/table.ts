@@ -1,5 +1,5 @@
 /** The table of a whole run of the benchmarks, for the terminal and for the README. */
-import type { StoredComparison } from "./ratio.ts";
+import type { StoredComparison, Unmatched } from "./ratio.ts";
 
 export interface Machine {
   readonly date: string;
@@ -23,9 +23,12 @@ export function describe({ date, arch, os, cores, deno, load, syncMs }: Machine)
 }
 
 /** In Markdown. A ratio above 1 means that we are better. */
-export function tableOf(results: readonly StoredComparison[]): string {
-  const rows = results.map(({ bench, what, unit, ours, peer, theirs, ratio, target, runtime }) => {
+export function tableOf(results: readonly (StoredComparison | Unmatched)[]): string {
+  const rows = results.map((result) => {
+    const { bench, what, unit, ours, peer, runtime } = result;
     const name = `${bench}: ${what}${runtime.startsWith("Node") ? " (Node)" : ""}`;
+    if ("reason" in result) return [name, `${format(ours)} ${unit}`, peer, result.reason, "", ""];
+    const { theirs, ratio, target } = result;
     const promised = target === undefined ? "" : `${target}${ratio < target ? ", short" : ""}`;
     return [name, `${format(ours)} ${unit}`, peer, `${format(theirs)} ${unit}`, ratio.toFixed(2), promised];
   });
