@@ -25,7 +25,7 @@ export class CoverBudget {
 
   /** Cover that has passed. Answers when cover may go on; undefined while something is left. */
   spend(account: string, bytes: number, nowMs: number): number | undefined {
-    const endMs = periodEnd(this.#options.period, nowMs);
+    const endMs = periodEndMs(this.#options.period, nowMs);
     if (endMs !== this.#endMs) this.#spent.clear();
     this.#endMs = endMs;
     const spent = (this.#spent.get(account) ?? 0) + bytes;
@@ -34,8 +34,8 @@ export class CoverBudget {
   }
 }
 
-function periodEnd(period: BudgetPeriod, nowMs: number): number {
-  const now = new Date(nowMs);
-  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
-  return period === "month" ? Date.UTC(year, month + 1) : Date.UTC(year, month, now.getUTCDate() + 1);
+function periodEndMs(period: BudgetPeriod, nowMs: number): number {
+  const date = new Date(nowMs);
+  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+  return period === "month" ? Date.UTC(year, month + 1) : Date.UTC(year, month, date.getUTCDate() + 1);
 }

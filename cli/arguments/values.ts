@@ -4,7 +4,7 @@ import { badInput } from "../failure.ts";
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** "90s", "10m", "12h", "7d". */
-export function parseDuration(flag: string, text: string): number {
+export function parseDurationMs(flag: string, text: string): number {
   const [, digits = "", unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const ms = Number(digits) * (unitMs[unit] ?? 0);
   if (ms > 0) return ms;

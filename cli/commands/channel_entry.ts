@@ -5,8 +5,8 @@ import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { ask } from "../prompt.ts";
-import { span } from "../texts/times.ts";
-import { parseCount, parseDuration } from "../arguments/values.ts";
+import { isoTime, span } from "../texts/amounts.ts";
+import { parseCount, parseDurationMs } from "../arguments/values.ts";
 import { unlessInterrupted, waitUntil } from "../waiting.ts";
 import { agentWords, nameArgument, nameOf, openChannel } from "./channel.ts";
 
@@ -33,7 +33,7 @@ export const inviteToChannel: Command = {
   run: (context) => {
     const { given } = context;
     const uses = parseCount("uses", given.value("uses") ?? "1");
-    const expiresInMs = parseDuration("expires", given.value("expires") ?? "1d");
+    const expiresInMs = parseDurationMs("expires", given.value("expires") ?? "1d");
     return withManager(context, async (manager) => {
       const channel = await openChannel(context, manager);
       const before = new Set(channel.members().map(({ agentId }) => agentId));
@@ -63,7 +63,7 @@ export const joinChannel: Command = {
   run: async (context) => {
     const { given, output } = context;
     const timeout = given.value("timeout");
-    const timeoutMs = timeout === undefined ? defaultJoinMs : parseDuration("timeout", timeout);
+    const timeoutMs = timeout === undefined ? defaultJoinMs : parseDurationMs("timeout", timeout);
     const token = (given.value("TOKEN") ?? await ask(context, "Invite token (not shown)", { hidden: true })).trim();
     await withManager(context, async (manager) => {
       const joining = joinOrExplain(context, manager, { token, timeoutMs });
@@ -86,7 +86,7 @@ interface Shown {
 
 async function showToken(context: Context, { token, name, expiresInMs }: Shown): Promise<void> {
   const { platform, output } = context;
-  const expires_at = new Date(platform.nowMs() + expiresInMs).toISOString();
+  const expires_at = isoTime(platform.nowMs() + expiresInMs);
   const guest = agentName(context) === "bob" ? "alice" : "bob";
   const join = `${platform.program} channel join ${name} --agent ${guest}`;
   await output.result({ token, channel: name, expires_at }, [token]);

@@ -6,7 +6,7 @@ import { identityText, payloadFields, payloadLines } from "../texts/channel_text
 import type { Command, Context } from "../command.ts";
 import { Failure, interrupted } from "../failure.ts";
 import { printable } from "../output.ts";
-import { clockTime } from "../texts/times.ts";
+import { clockTime, isoTime } from "../texts/amounts.ts";
 import { parseCount } from "../arguments/values.ts";
 import { findChannel, nameArgument } from "./channel.ts";
 
@@ -91,7 +91,7 @@ async function printMessage({ platform, output }: Context, channel: Channel, mes
   const identity = identityText(sender.identity);
   if (output.json) {
     const from = { agent_id: sender.agentId, identity };
-    const time = new Date(timeMs).toISOString();
+    const time = isoTime(timeMs);
     return await output.result({ channel: channel.name, id, sender: from, time, ...payloadFields(payload) }, []);
   }
   if (platform.stdout.isTerminal) {

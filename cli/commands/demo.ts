@@ -3,13 +3,12 @@ import type { Channel, ConnectOptions, Envelope, StaticClient } from "../../sdk/
 import { explained } from "../agent.ts";
 import { createAccount, isLoopback } from "../../proto/mod.ts";
 import { openApi } from "../service/api.ts";
-import { identityText, payloadLines } from "../texts/channel_texts.ts";
+import { encodeHex, identityText, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { width } from "../output.ts";
 import { RelayView, type Sight } from "./demo_relay_view.ts";
 import { readSettings, requireKey, requireRelay, type Settings } from "../service/settings.ts";
-import { encodeHex } from "../texts/byte_texts.ts";
 import { waitUntil } from "../waiting.ts";
 
 /** Together they fit a terminal of 80 columns. */

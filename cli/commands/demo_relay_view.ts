@@ -3,7 +3,7 @@
  * all it gets; the keys to what is inside stay with the members.
  */
 import { CellReader, type ClientEnvelope, decodeClientEnvelope, limits } from "../../proto/mod.ts";
-import { encodeHex } from "../texts/byte_texts.ts";
+import { encodeHex } from "../texts/channel_texts.ts";
 
 export interface Sight {
   readonly text: string;

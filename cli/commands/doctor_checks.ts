@@ -7,8 +7,7 @@ import { toFailure } from "../failure.ts";
 import { tcpAddressOf } from "../service/relay_address.ts";
 import { reasonOf } from "../service/credentials.ts";
 import { requireKey, requireRelay, type Settings } from "../service/settings.ts";
-import { grouped } from "../texts/amounts.ts";
-import { span, utc } from "../texts/times.ts";
+import { grouped, span, utc } from "../texts/amounts.ts";
 
 export interface Finding {
   /** Skipped: it needs something that an earlier check found broken. */

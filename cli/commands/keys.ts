@@ -7,7 +7,7 @@ import { badInput, Failure } from "../failure.ts";
 import { printable, table } from "../output.ts";
 import { confirm } from "../prompt.ts";
 import { readSettings, requireKey, type Settings } from "../service/settings.ts";
-import { ago, isoTime } from "../texts/times.ts";
+import { ago, isoTime } from "../texts/amounts.ts";
 
 const prefixLength = 16;
 

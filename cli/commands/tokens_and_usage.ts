@@ -4,8 +4,7 @@ import { issueToken, openApi } from "../service/api.ts";
 import type { Command } from "../command.ts";
 import { type Output, table } from "../output.ts";
 import { readSettings, requireKey } from "../service/settings.ts";
-import { byteSize, grouped } from "../texts/amounts.ts";
-import { isoTime, span, utc } from "../texts/times.ts";
+import { byteSize, grouped, isoTime, span, utc } from "../texts/amounts.ts";
 
 const barWidth = 30;
 /** From here on the bar warns. */

@@ -1,6 +1,5 @@
-/** Members and messages as people and as JSON see them. */
+/** Members, messages and bytes as people and as JSON see them. */
 import type { ChannelMember } from "../../sdk/mod.ts";
-import { encodeBase64, encodeHex } from "./byte_texts.ts";
 import { printable } from "../output.ts";
 
 /** What an agent calls itself. Bytes that are no text are shown in hexadecimal. */
@@ -35,4 +34,15 @@ export function memberFields({ agentId, identity, owner, self }: ChannelMember):
 
 export function memberName({ identity }: Pick<ChannelMember, "identity">): string {
   return printable(identityText(identity));
+}
+
+/** With padding, for payloads in JSON that are no text. */
+export function encodeBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+export function encodeHex(bytes: Uint8Array, separator = ""): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(separator);
 }

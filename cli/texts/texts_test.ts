@@ -5,9 +5,8 @@ import { Failure, toFailure } from "../failure.ts";
 import { printable, table, withCommands } from "../output.ts";
 import { tcpAddressOf } from "../service/relay_address.ts";
 import { nearest } from "../arguments/suggest.ts";
-import { byteSize, grouped } from "./amounts.ts";
-import { ago, span, utc } from "./times.ts";
-import { parseCount, parseDuration } from "../arguments/values.ts";
+import { ago, byteSize, grouped, span, utc } from "./amounts.ts";
+import { parseCount, parseDurationMs } from "../arguments/values.ts";
 import { errorCodes } from "../../proto/mod.ts";
 
 Deno.test("printable() leaves nothing with which text from elsewhere could steer a terminal", () => {
@@ -63,10 +62,10 @@ Deno.test("times are said as people say them", () => {
   assertEquals(utc(Date.parse("2026-12-01T00:00:00.000Z")), "2026-12-01 00:00 UTC");
 });
 
-Deno.test("parseDuration() and parseCount() take numbers and refuse everything else", () => {
-  assertEquals(["90s", "10m", "2h", "7d"].map((text) => parseDuration("t", text)), [90e3, 600e3, 7200e3, 604800e3]);
+Deno.test("parseDurationMs() and parseCount() take numbers and refuse everything else", () => {
+  assertEquals(["90s", "10m", "2h", "7d"].map((text) => parseDurationMs("t", text)), [90e3, 600e3, 7200e3, 604800e3]);
   for (const text of ["", "5", "0s", "-1s", "1w", "1.5h", "99999999999s"]) {
-    assertThrows(() => parseDuration("t", text), Failure);
+    assertThrows(() => parseDurationMs("t", text), Failure);
   }
   for (const text of ["", "0", "-1", "1e3", "x"]) assertThrows(() => parseCount("n", text), Failure);
 });
