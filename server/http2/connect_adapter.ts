@@ -61,8 +61,21 @@ function fromUniversal({ status, header, body, trailer }: UniversalServerRespons
     status,
     ...(header && { headers: header }),
     ...(body && { body }),
-    ...(trailer && { trailers: trailer }),
+    ...(trailer && { trailers: { [Symbol.iterator]: () => trailersOf(trailer) } }),
   };
+}
+
+/** As they are when they are asked for, behind the body. */
+function* trailersOf(trailer: Headers): Generator<[name: string, value: string]> {
+  for (const [name, value] of trailer) yield [name, name === "grpc-message" ? encodeGrpcMessage(value) : value];
+}
+
+/**
+ * Connect escapes everything that `encodeURIComponent` does. gRPC escapes "%" and what is not printable ASCII, no more
+ * (PROTOCOL-HTTP2, "Status-Message"), and grpc-js shows the rest of the escapes to its users.
+ */
+function encodeGrpcMessage(escaped: string): string {
+  return decodeURIComponent(escaped).replace(/[^ -~]+|%/gu, encodeURIComponent);
 }
 
 /** As gRPC maps the codes of RST_STREAM (PROTOCOL-HTTP2, "Errors"). */

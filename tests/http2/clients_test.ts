@@ -23,7 +23,7 @@ function verify(output: string, leastChecks: number): void {
 testWhen(node, "grpc-js passes every check", async () => {
   const folder = await installNodePeers();
   await using server = await ServerProcess.start({ env: perturbed });
-  verify(await runCommand("node", ["client_grpc_js.mjs", String(server.port), server.certFile], { cwd: folder }), 17);
+  verify(await runCommand("node", ["client_grpc_js.mjs", String(server.port), server.certFile], { cwd: folder }), 18);
   assertEquals((await server.until(({ connections }) => connections === 0, "disconnected")).streams, 0);
 });
 
@@ -32,7 +32,7 @@ for (const protocol of ["grpc", "grpc-web", "connect"]) {
     const folder = await installNodePeers();
     await using server = await ServerProcess.start({ env: perturbed });
     const args = ["client_connect.mjs", String(server.port), server.certFile, protocol];
-    verify(await runCommand("node", args, { cwd: folder }), 17);
+    verify(await runCommand("node", args, { cwd: folder }), 18);
     assertEquals((await server.until(({ connections }) => connections === 0, "disconnected")).streams, 0);
   });
 }
@@ -40,6 +40,6 @@ for (const protocol of ["grpc", "grpc-web", "connect"]) {
 testWhen(grpcio, "python3-grpcio passes every check", async () => {
   const script = new URL("../support/http2/peers/client_grpcio.py", import.meta.url).pathname;
   await using server = await ServerProcess.start({ env: perturbed });
-  verify(await runCommand(python, [script, String(server.port), server.certFile]), 10);
+  verify(await runCommand(python, [script, String(server.port), server.certFile]), 11);
   assertEquals((await server.until(({ connections }) => connections === 0, "disconnected")).streams, 0);
 });

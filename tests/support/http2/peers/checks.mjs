@@ -22,6 +22,16 @@ async function codeOf(promise) {
   throw new Error("the call succeeded");
 }
 
+/** grpc-js has it in `details`, connect in `rawMessage`. */
+async function textOf(promise) {
+  try {
+    await promise;
+  } catch (error) {
+    return error.rawMessage ?? error.details;
+  }
+  throw new Error("the call succeeded");
+}
+
 async function* repeat(message, count) {
   for (let i = 0; i < count; i++) yield message;
 }
@@ -87,6 +97,10 @@ const checks = {
   },
   "an error of a unary call": async (client) => {
     assert.equal(await codeOf(client.unary({ fail: "ünïcode reason" })), failedPrecondition);
+  },
+  "an error's text, as it was written": async (client) => {
+    const text = `Cannot send, 100 % full: "a/b" is at 5; ünïcode & 🦆`;
+    assert.equal(await textOf(client.unary({ fail: text })), text);
   },
   "an error after streamed messages": async (client) => {
     let count = 0;

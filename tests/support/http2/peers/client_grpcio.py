@@ -29,7 +29,7 @@ def payload(data=b"", count=0, fail="", hang=False):
     if count:
         out += b"\x10" + varint(count)
     if fail:
-        out += b"\x1a" + varint(len(fail)) + fail.encode()
+        out += b"\x1a" + varint(len(fail.encode())) + fail.encode()
     return out + (b"\x20\x01" if hang else b"")
 
 
@@ -106,6 +106,17 @@ def metadata_and_trailers():
 def errors():
     assert code_of(lambda: unary(payload(fail="reason"))) == grpc.StatusCode.FAILED_PRECONDITION
     assert code_of(lambda: unknown(payload())) == grpc.StatusCode.UNIMPLEMENTED
+
+
+@check
+def error_texts():
+    text = 'Cannot send, 100 % full: "a/b" is at 5; ünïcode & 🦆'
+    try:
+        unary(payload(fail=text))
+    except grpc.RpcError as error:
+        assert error.details() == text, error.details()
+    else:
+        raise AssertionError("the call succeeded")
 
 
 @check
