@@ -8,6 +8,7 @@ import type { SendOptions, Sent } from "./channel/outbox.ts";
 import type { Agent } from "./channel/agent.ts";
 import { createError } from "./base/errors.ts";
 import { translating } from "./channel/faults.ts";
+import { fingerprintOf } from "./mls/fingerprint.ts";
 
 /** Somebody in a channel. */
 export interface ChannelMember {
@@ -40,8 +41,6 @@ export interface ChannelHealth {
   /** Everything that went wrong since the channel was opened, the latest first. */
   readonly issues: readonly HealthIssue[];
 }
-
-const digitGroups = 6;
 
 /**
  * An end-to-end encrypted channel. It stays usable for sending while loops read from it, and after they have ended.
@@ -99,7 +98,7 @@ export class Channel {
     return await translating("Cannot add the member", async () => {
       const wanted = typeof keyPackage === "string" ? parseAgentId(keyPackage) : undefined;
       const message = typeof keyPackage === "string" ? await this.#claim(parseAgentId(keyPackage)) : keyPackage;
-      const applicant = readApplicant(message, this.#agent.relayNowMs);
+      const applicant = readApplicant(message, this.#agent.clocks);
       if (wanted !== undefined && applicant.agentId !== wanted) {
         const text =
           "Cannot add the member: the relay answered the KeyPackage of another agent; ask for it by another way";
@@ -236,8 +235,8 @@ export class Channel {
   }
 
   /**
-   * Digits that are the same for all members at the same epoch, and for nobody else. Compare them by another way, by voice
-   * for instance, to be sure that nobody stands in between.
+   * 40 digits that are the same for all members at the same epoch, and for nobody else. Compare all of them by another way,
+   * by voice for instance, to be sure that nobody stands in between.
    *
    * @example
    * ```ts
@@ -249,12 +248,7 @@ export class Channel {
    * ```
    */
   fingerprint(): string {
-    const { authenticator } = this.#live.membership.group;
-    return Array.from({ length: digitGroups }, (_, group) => {
-      const bytes = authenticator.subarray(group * 5, group * 5 + 5);
-      const value = bytes.reduce((sum, byte) => sum * 256 + byte, 0);
-      return String(value % 100_000).padStart(5, "0");
-    }).join(" ");
+    return fingerprintOf(this.#live.membership.group.authenticator);
   }
 
   /**

@@ -102,8 +102,7 @@ async function act(stage: Play, { alice, bob, name }: Cast): Promise<void> {
   const joined = await bob.joinChannel(name, welcome);
   await stage.show("alice adds bob, who joins");
   await stage.caughtUp(channel, joined);
-  await stage.show(`alice: ${channel.fingerprint()}`, "both see the same; nobody else can");
-  await stage.show(`  bob: ${joined.fingerprint()}`);
+  await stage.compare({ alice: channel, bob: joined });
   await stage.say(channel, joined, "hello bob");
   await stage.say(joined, channel, "the password is swordfish");
   await stage.say(channel, joined, "ok");
@@ -146,6 +145,18 @@ class Play {
     if (remark !== undefined) right.push(this.#dim(remark));
     const rows = Math.max(1, right.length);
     for (let row = 0; row < rows; row++) await this.#line(row === 0 ? members : "", right[row] ?? "");
+  }
+
+  /** Each member's fingerprint, which is too long for one line of the column. */
+  async compare(members: Readonly<Record<string, Channel>>): Promise<void> {
+    let remark: string | undefined = "both see the same; nobody else can";
+    for (const [who, channel] of Object.entries(members)) {
+      const groups = channel.fingerprint().split(" ");
+      const half = groups.length / 2;
+      await this.show(`${who.padStart(5)}: ${groups.slice(0, half).join(" ")}`, remark);
+      await this.show(`${" ".repeat(7)}${groups.slice(half).join(" ")}`);
+      remark = undefined;
+    }
   }
 
   async caughtUp(...channels: readonly Channel[]): Promise<void> {

@@ -8,7 +8,8 @@ import {
 } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import type { Change } from "../mls/group.ts";
-import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
+import { checkLifetime, decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
+import { type ChannelDeps, clocksOf } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { Membership } from "./membership.ts";
 
@@ -20,10 +21,12 @@ export interface Applicant {
 }
 
 /** Throws `StaticError` with `key_package_invalid` for bytes that are no KeyPackage, or one that does not verify. */
-export function readApplicant(message: Uint8Array, nowMs: number): Applicant {
+export function readApplicant(message: Uint8Array, deps: Pick<ChannelDeps, "relayNowMs" | "runtime">): Applicant {
   try {
-    const { agentId, identity }: VerifiedKeyPackage = verifyKeyPackage(readKeyPackage(message), nowMs);
-    return { agentId, identity, keyPackage: decodeKeyPackageMessage(message) };
+    const { agentId, identity }: VerifiedKeyPackage = verifyKeyPackage(readKeyPackage(message), deps.relayNowMs());
+    const keyPackage = decodeKeyPackageMessage(message);
+    checkLifetime(keyPackage, clocksOf(deps));
+    return { agentId, identity, keyPackage };
   } catch (fault) {
     const { message: why } = toStaticError(fault, "The KeyPackage was refused");
     throw createError("key_package_invalid", `${why}; ask its agent for a new one`, { cause: fault });

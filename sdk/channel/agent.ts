@@ -99,6 +99,11 @@ export class Agent {
     return agent;
   }
 
+  /** The relay's clock, as far as it is known, and our own. */
+  get clocks(): Pick<ChannelDeps, "relayNowMs" | "runtime"> {
+    return this.#deps;
+  }
+
   get relayNowMs(): number {
     return this.#deps.relayNowMs();
   }

@@ -26,6 +26,11 @@ export interface ChannelDeps {
   readonly onErased: (channelId: ChannelId) => void;
 }
 
+/** By which lifetimes are judged. */
+export function clocksOf({ relayNowMs, runtime }: Pick<ChannelDeps, "relayNowMs" | "runtime">): readonly number[] {
+  return [relayNowMs(), runtime.nowMs()];
+}
+
 export function memberDepsOf(deps: ChannelDeps, policy: CredentialPolicy): MemberDeps {
   const paddings = new Map<number, (contentBytes: number) => number>();
   const paddingFor = (cellBytes: number): (contentBytes: number) => number => {
@@ -41,7 +46,7 @@ export function memberDepsOf(deps: ChannelDeps, policy: CredentialPolicy): Membe
     randomBytes: (length) => deps.runtime.randomBytes(length),
     findPsk: () => undefined,
     identity: deps.identity,
-    nowMs: deps.relayNowMs,
+    clocksMs: () => clocksOf(deps),
     padding: (contentBytes) => paddingFor(cellBytes())(contentBytes),
   };
 }

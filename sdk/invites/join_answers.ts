@@ -98,7 +98,7 @@ export class JoinAnswers {
 
   async #judge(request: JoinRequest, channel: LiveChannel): Promise<Admitted | StaticError | "entered"> {
     try {
-      const applicant = readApplicant(request.keyPackage, this.#agent.relayNowMs);
+      const applicant = readApplicant(request.keyPackage, this.#agent.clocks);
       if (applicant.agentId !== request.agentId) {
         return createError("key_package_invalid", "The KeyPackage is of another agent than the request");
       }

@@ -35,7 +35,8 @@ import { decodeWelcomeMessage, joinGroup } from "./welcome.ts";
 
 export interface MemberDeps extends GroupDeps {
   readonly identity: MlsIdentity;
-  readonly nowMs: () => number;
+  /** By each of these a KeyPackage that we add must be valid. */
+  readonly clocksMs: () => readonly number[];
   /** How many zeros to add to a content of this size, so that sizes say little. */
   readonly padding: (contentBytes: number) => number;
 }
@@ -225,7 +226,7 @@ export class Group {
   /** A commit of ours, ready to be sent. The group does not change before `accept`. */
   prepare(change: Change): Promise<PreparedCommit> {
     return this.#exclusive(async () => {
-      for (const keyPackage of change.add ?? []) checkLifetime(keyPackage, this.#deps.nowMs());
+      for (const keyPackage of change.add ?? []) checkLifetime(keyPackage, this.#deps.clocksMs());
       const created = await createCommit(this.#epoch, {
         proposals: proposalsOf(this.#epoch, change),
         identity: this.#deps.identity,

@@ -1,6 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { limits } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { MlsFault } from "./codec.ts";
 import { createSignatures, portableSignatures } from "./crypto/signatures.ts";
@@ -196,12 +197,24 @@ Deno.test("a Welcome is refused under another name, in another channel, from ano
   assertEquals(join({ inviter: a.id, channelId: world.channelId }).epoch, 1);
 });
 
-Deno.test("an expired KeyPackage is not added", async () => {
-  const { world, agents: [a] } = await createWorld(1);
-  assert(a);
+Deno.test("who adds judges a KeyPackage's lifetime by each of its clocks, who follows by none", async () => {
+  const { world, agents: [a, b] } = await createWorld(2);
+  assert(a && b);
   const own = await world.newAgent().createKeyPackage();
-  const late = Group.restore(a.member.current, a.member.past, { ...a.deps, nowMs: () => 1_800_000_000_000 });
-  await assertRejects(() => late.prepare({ add: [own.keyPackage] }), MlsFault, "expired");
+  const [now = 0] = a.deps.clocksMs();
+  const skewMs = limits.clockSkewMs;
+  const at = ({ deps, member }: Agent, ...clocks: number[]): Group =>
+    Group.restore(member.current, member.past, { ...deps, clocksMs: () => clocks });
+  const add = { add: [own.keyPackage] };
+  const hourMs = 3_600_000;
+  for (const clocks of [[now + 2 * hourMs, now], [now, now + 2 * hourMs]]) {
+    await assertRejects(() => at(a, ...clocks).prepare(add), MlsFault, "expired");
+  }
+  for (const clocks of [[now - 2 * hourMs, now], [now, now - 2 * hourMs]]) {
+    await assertRejects(() => at(a, ...clocks).prepare(add), MlsFault, "not valid yet");
+  }
+  const prepared = await at(a, now + hourMs + skewMs, now - hourMs - skewMs).prepare(add);
+  assertEquals((await at(b, 0, 10 * now).receive(prepared.message, anything)).kind, "commit");
 });
 
 Deno.test("a credential that the policy refuses is neither added nor followed", async () => {

@@ -115,13 +115,21 @@ export function checkKeyPackage(keyPackage: KeyPackage, suiteId: SuiteId): void 
   }
 }
 
-/** Only when we add somebody ourselves: for a member that is in already, its lifetime has served its purpose. */
-export function checkLifetime(keyPackage: KeyPackage, nowMs: number): void {
+/**
+ * Only when we add somebody ourselves: members that follow a commit judge no lifetime, because their clocks would divide the
+ * group. By our clock as well as the relay's: a relay that turns its clock back keeps no KeyPackage alive.
+ */
+export function checkLifetime(keyPackage: KeyPackage, clocksMs: readonly number[]): void {
   const { notBefore, notAfter } = keyPackage.leafNode.lifetime;
-  const nowSeconds = seconds(nowMs);
   const skewSeconds = seconds(limits.clockSkewMs);
-  if (nowSeconds + skewSeconds < notBefore) throw new MlsFault("A KeyPackage is not valid yet; check the clock");
-  if (nowSeconds > notAfter + skewSeconds) throw new MlsFault("A KeyPackage has expired");
+  for (const nowSeconds of clocksMs.map(seconds)) {
+    if (nowSeconds + skewSeconds < notBefore) {
+      throw new MlsFault("A KeyPackage is not valid yet; check the clock of this machine");
+    }
+    if (nowSeconds > notAfter + skewSeconds) {
+      throw new MlsFault("A KeyPackage has expired, or the clock of this machine is wrong");
+    }
+  }
 }
 
 function seconds(ms: number): bigint {

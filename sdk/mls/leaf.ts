@@ -10,7 +10,7 @@ import {
   type LeafNodeTBS,
 } from "ts-mls/leafNode.js";
 import type { Lifetime } from "ts-mls/lifetime.js";
-import { type AgentId, agentIdOf } from "../../proto/mod.ts";
+import { type AgentId, agentIdOf, limits } from "../../proto/mod.ts";
 import { equalBytes, label, MlsFault } from "./codec.ts";
 import { isUsablePublicKey } from "./crypto/hpke.ts";
 import { signContent } from "./crypto/labelled.ts";
@@ -159,7 +159,12 @@ export function checkLeaf(leaf: LeafNode, rules: LeafRules, encodedBytes: number
       throw new MlsFault(`A leaf does not support extension ${type}, which it or its group has`);
     }
   }
-  const why = policy(credentialOf(leaf));
+  const credential = credentialOf(leaf);
+  const { length } = credential.identity;
+  if (length === 0 || length > limits.identityBytes) {
+    throw new MlsFault(`A leaf's identity has ${length} bytes; 1 to ${limits.identityBytes} are allowed`);
+  }
+  const why = policy(credential);
   if (why !== undefined) throw new MlsFault(`A credential was refused: ${why}`);
 }
 

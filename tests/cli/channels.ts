@@ -117,7 +117,7 @@ async function agree(user: User): Promise<void> {
   const { stdout } = await user.run(["channel", "members", name]);
   assertMatch(stdout, /^MEMBER +AGENT ID\ndefault-\w{4} +[\w-]{22} +owner, you\nbob-\w{4} +[\w-]{22}\n$/);
   const fingerprint = (await user.run(["channel", "fingerprint", name])).stdout;
-  assertMatch(fingerprint, /^(\d{5} ){5}\d{5}\n$/);
+  assertMatch(fingerprint, /^(\d{5} ){7}\d{5}\n$/);
   assertEquals((await user.run(["channel", "fingerprint", name, ...bob])).stdout, fingerprint);
   assertEquals((await user.run(["channel", "list", ...bob])).stdout, `${name}\n`);
 }

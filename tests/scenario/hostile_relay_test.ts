@@ -140,6 +140,20 @@ Deno.test("the KeyPackage in a join cannot be swapped", async () => {
   assert(!channel.members().some(({ agentId }) => agentId === mallory.client.agentId));
 });
 
+Deno.test("a KeyPackage that our clock says has expired is not added, whatever the relay's clock says", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const guest = await stage.actor("guest");
+  const keyPackage = await guest.client.generateKeyPackage();
+  alice.clockOffsetMs = 40 * 24 * 60 * 60 * 1000;
+  await alice.restart();
+  const channel = await alice.channel();
+  await assertRejects(() => channel.addMember(keyPackage), StaticError, "expired");
+  const token = await alice.manager.invite(name);
+  await assertRejects(() => guest.manager.joinWithToken(name, token, { timeoutMs: 30_000 }), StaticError, "refused");
+  assertEquals(channel.members().length, 2);
+});
+
 Deno.test("join requests without end, to channels that nobody knows, take no endless memory", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();

@@ -85,7 +85,7 @@ export class Agent {
       randomBytes: (length) => this.world.random.bytes(length),
       findPsk: (id) => id.psktype === "external" ? this.world.psks.get(bytesToHex(id.pskId)) : undefined,
       identity: this.identity,
-      nowMs: () => nowMs,
+      clocksMs: () => [nowMs],
       padding: (contentBytes) => -contentBytes & 255,
     };
   }

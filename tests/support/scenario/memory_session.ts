@@ -32,6 +32,7 @@ export class MemorySession implements RelaySession {
   readonly #agent: TestAgent;
   readonly #account: number;
   readonly #world: () => World;
+  readonly #nowMs: () => number;
   readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
   readonly #connectionListeners = new Set<(connection: ConnectionInfo | undefined) => void>();
   #state: SessionState = { kind: "connecting" };
@@ -41,10 +42,12 @@ export class MemorySession implements RelaySession {
   /** Rejects when the connection is lost. */
   #lost = Promise.withResolvers<never>();
 
-  constructor(agent: TestAgent, account: number, world: () => World) {
+  /** `nowMs` is the agent's own clock. */
+  constructor(agent: TestAgent, account: number, world: () => World, nowMs: () => number) {
     this.#agent = agent;
     this.#account = account;
     this.#world = world;
+    this.#nowMs = nowMs;
     this.agentId = agent.agentId;
   }
 
@@ -77,7 +80,7 @@ export class MemorySession implements RelaySession {
     client.onNotice = (notice) => void early.push(notice);
     const reply = await client.authenticate(this.#agent, tokenOf(this.#account, world.time.nowMs() + dayMs));
     const { limits, keyPackages, hasLastResort, relayTimeMs } = reply;
-    const clockOffsetMs = relayTimeMs - Date.now();
+    const clockOffsetMs = relayTimeMs - this.#nowMs();
     const connection = { limits, cellBytes: 4096, keyPackages, hasLastResort, clockOffsetMs, transport: "quic" };
     this.#state = { kind: "online", connection };
     for (const listener of this.#connectionListeners) listener(connection);

@@ -21,6 +21,7 @@ export const name = "acme/ops/deploy";
 /** A relay with room for as many KeyPackages as in earnest. */
 export const roomy: WorldOptions = { config: { limits: defaultCoreConfig.limits } };
 
+/** Of an agent whose relay's clock does not matter. */
 export const runtime: Runtime = {
   nowMs: () => Date.now(),
   after: (ms, run) => {
@@ -39,6 +40,8 @@ export class Actor {
   session!: MemorySession;
   client!: StaticClient;
   manager!: ChannelManager;
+  /** How far this agent's clock is from the relay's. */
+  clockOffsetMs = 0;
   #agent: Agent | undefined;
 
   constructor(stage: Stage, label: string, account: number) {
@@ -55,6 +58,7 @@ export class Actor {
       throw error;
     });
     const { signingSeed, signatureKey } = identity;
+    const nowMs = (): number => this.#stage.world.time.nowMs() + this.clockOffsetMs;
     const session = new MemorySession(
       {
         agentId: agentIdOf(signatureKey, identity.identity),
@@ -65,10 +69,11 @@ export class Actor {
       },
       this.account,
       () => this.#stage.world,
+      nowMs,
     );
     this.session = session;
     const signatures = await createSignatures(createNodeEd25519());
-    this.#agent = await Agent.open({ store, session, runtime, signatures, identity });
+    this.#agent = await Agent.open({ store, session, runtime: { ...runtime, nowMs }, signatures, identity });
     await session.connect();
     this.client = StaticClient.over(this.#agent);
     this.manager = await ChannelManager.over(this.#agent);
