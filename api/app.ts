@@ -22,7 +22,7 @@ export interface AppDeps extends RouteDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   /** Monotonic milliseconds, for durations. */
-  readonly elapsed: () => number;
+  readonly elapsedMs: () => number;
   readonly newRequestId: () => string;
   readonly clientAddress: (peer: string | undefined, forwardedFor: string | undefined) => string;
   readonly isAllowedOrigin: (origin: string) => boolean;
@@ -56,7 +56,7 @@ function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps): void {
     () => inFlight,
   );
   hono.use(async (c, next) => {
-    const started = deps.elapsed();
+    const startedMs = deps.elapsedMs();
     inFlight++;
     const requestId = deps.newRequestId();
     c.set("requestId", requestId);
@@ -67,7 +67,7 @@ function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps): void {
     c.header("x-content-type-options", "nosniff");
     await next();
     inFlight--;
-    record(c, deps, deps.elapsed() - started);
+    record(c, deps, deps.elapsedMs() - startedMs);
   });
   hono.use(cors(deps.isAllowedOrigin));
 }

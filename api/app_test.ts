@@ -35,7 +35,7 @@ function createBrokenApp(
     rateLimits: { signUp: limiter, failures: limiter, account: limiter, passwords: limiter },
     log: (level, event, fields) => logs.push(JSON.stringify({ level, event, ...fields })),
     metrics: createMetrics(),
-    elapsed: () => 0,
+    elapsedMs: () => 0,
     newRequestId: () => "id",
     clientAddress: () => "client",
     isAllowedOrigin,

@@ -116,7 +116,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
     },
     log,
     metrics,
-    elapsed: () => performance.now(),
+    elapsedMs: () => performance.now(),
     newRequestId: newId,
     clientAddress: createClientAddress(config.trustedProxies),
     isAllowedOrigin: createOriginCheck(config.corsOrigins),

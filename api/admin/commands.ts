@@ -12,7 +12,11 @@ const usage = `Usage:
   deno task admin set-limit <plan> <messages per month | unlimited>
   deno task admin rotate-jwt-key`;
 
-export async function runAdmin(args: readonly string[], config: Config, now: () => number = Date.now): Promise<string> {
+export async function runAdmin(
+  args: readonly string[],
+  config: Config,
+  nowMs: () => number = Date.now,
+): Promise<string> {
   const [command, ...rest] = args;
   const [first = "", second = ""] = rest;
   if (command === "set-plan" && rest.length === 2) {
@@ -21,7 +25,7 @@ export async function runAdmin(args: readonly string[], config: Config, now: () 
   if (command === "set-limit" && rest.length === 2) {
     return await withStore(config, (store) => setLimit(store, first, second));
   }
-  if (command === "rotate-jwt-key" && rest.length === 0) return await rotateJwtKey(config, now());
+  if (command === "rotate-jwt-key" && rest.length === 0) return await rotateJwtKey(config, nowMs());
   throw new Error(usage);
 }
 

@@ -33,7 +33,7 @@ export function createAccounts({ store, passwords, keys, clock, newId }: Account
         email,
         emailKey: emailKeyOf(email),
         passwordHash,
-        createdAt: clock(),
+        createdAtMs: clock(),
       };
       const { key, outcome } = await keys.issue(defaultKeyName, (key) => store.createAccount(account, key));
       return outcome === "email_taken" ? { outcome } : { outcome: "created", account: outcome, key };

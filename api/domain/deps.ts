@@ -21,7 +21,7 @@ export interface Account {
   readonly id: AccountId;
   readonly email: string;
   readonly plan: string;
-  readonly createdAt: number;
+  readonly createdAtMs: number;
 }
 
 export interface NewAccount {
@@ -30,15 +30,15 @@ export interface NewAccount {
   /** What decides whether two addresses are the same. */
   readonly emailKey: string;
   readonly passwordHash: string;
-  readonly createdAt: number;
+  readonly createdAtMs: number;
 }
 
 export interface KeyRecord {
   readonly id: KeyId;
   readonly keyPrefix: string;
   readonly name: string;
-  readonly lastUsedAt: number | null;
-  readonly createdAt: number;
+  readonly lastUsedAtMs: number | null;
+  readonly createdAtMs: number;
 }
 
 export interface NewKey {
@@ -46,7 +46,7 @@ export interface NewKey {
   readonly keyPrefix: string;
   readonly name: string;
   readonly keyHash: string;
-  readonly createdAt: number;
+  readonly createdAtMs: number;
 }
 
 /** What one request reads about its key: enough to decide, read every time so that a revocation holds at once. */
@@ -75,15 +75,15 @@ export interface KeyStore {
   /** Active keys, newest first. */
   listKeys(accountId: AccountId): Promise<readonly KeyRecord[]>;
   /** False when there was no active key of this account to revoke. */
-  revokeKey(accountId: AccountId, keyId: KeyId, at: number): Promise<boolean>;
+  revokeKey(accountId: AccountId, keyId: KeyId, atMs: number): Promise<boolean>;
   findKey(keyPrefix: string): Promise<StoredKey | undefined>;
   /** Skips keys whose last use was written less than `minAgeMs` before, by whichever process. */
-  recordUse(keyIds: readonly KeyId[], at: number, minAgeMs: number): Promise<void>;
+  recordUse(keyIds: readonly KeyId[], atMs: number, minAgeMs: number): Promise<void>;
 }
 
 export interface Period {
-  readonly start: number;
-  readonly end: number;
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 export interface ByteCounts {
@@ -105,9 +105,9 @@ export interface LeaseGrant {
   readonly relayId: string;
   readonly accountId: AccountId;
   readonly wanted: number;
-  readonly grantedAt: number;
-  readonly expiresAt: number;
-  readonly periodStart: number;
+  readonly grantedAtMs: number;
+  readonly expiresAtMs: number;
+  readonly periodStartMs: number;
 }
 
 export interface LeaseRecord {
@@ -116,8 +116,8 @@ export interface LeaseRecord {
   readonly accountId: AccountId;
   readonly granted: number;
   readonly consumed: number;
-  readonly expiresAt: number;
-  readonly periodStart: number;
+  readonly expiresAtMs: number;
+  readonly periodStartMs: number;
   readonly plan: string;
 }
 
@@ -132,15 +132,15 @@ export interface LeaseReport {
 export type ReportOutcome = "accepted" | "unknown" | "refused";
 
 export interface UsageStore {
-  readUsage(accountId: AccountId, period: Period, at: number): Promise<UsageRecord>;
+  readUsage(accountId: AccountId, period: Period, atMs: number): Promise<UsageRecord>;
   /** One statement; never above the limit under any concurrency. */
   grantLease(grant: LeaseGrant): Promise<LeaseRecord | "unknown_account" | "exhausted" | "nonce_taken">;
   /** Outcomes in the order of the reports. */
-  reportLeases(relayId: string, reports: readonly LeaseReport[], at: number): Promise<readonly ReportOutcome[]>;
+  reportLeases(relayId: string, reports: readonly LeaseReport[], atMs: number): Promise<readonly ReportOutcome[]>;
   /** Leases that were never closed, expired or not, oldest first. */
   listLeases(relayId: string, limit: number): Promise<readonly LeaseRecord[]>;
   /** Deletes leases that were closed before a moment, the oldest first. */
-  forgetLeases(closedBefore: number, limit: number): Promise<void>;
+  forgetLeases(closedBeforeMs: number, limit: number): Promise<void>;
 }
 
 export interface PlanStore {

@@ -55,14 +55,14 @@ export function publicJwk({ kty, crv, kid, x }: SigningKey): Record<string, stri
 
 /** The ring with `fresh` in front, published now and signing later; keys that are retired by now are dropped. */
 export function rotateKeyRing(ring: KeyRing, fresh: SigningKey, nowMs: number): KeyRing {
-  const signFrom = Math.ceil(nowMs / 1000) + publishLeadSeconds;
+  const signFromSeconds = Math.ceil(nowMs / 1000) + publishLeadSeconds;
   const [oldest, ...newer] = publishedKeys(ring, nowMs).toReversed();
   if (oldest === undefined) throw new TypeError("A key ring always has a published key");
   // The oldest key left has nobody before it: it signs from the start.
   const { sign_from: _, ...first } = oldest;
-  return keyRing.parse({ keys: [{ ...fresh, sign_from: signFrom }, ...newer.toReversed(), first] });
+  return keyRing.parse({ keys: [{ ...fresh, sign_from: signFromSeconds }, ...newer.toReversed(), first] });
 }
 
-function retiredAtMs(successorSignsFrom: number): number {
-  return (successorSignsFrom + tokenLifetimeSeconds + retirementMarginSeconds) * 1000;
+function retiredAtMs(successorSignsFromSeconds: number): number {
+  return (successorSignsFromSeconds + tokenLifetimeSeconds + retirementMarginSeconds) * 1000;
 }

@@ -62,7 +62,7 @@ export function createKeys(deps: KeysDeps): Keys {
       const key = new Secret(randomKey(deps));
       const keyPrefix = parseApiKey(key.reveal())?.keyPrefix ?? "";
       const id = parseKeyId(deps.newId());
-      const outcome = await save({ id, keyPrefix, name, keyHash: await hasher.hash(key), createdAt: clock() });
+      const outcome = await save({ id, keyPrefix, name, keyHash: await hasher.hash(key), createdAtMs: clock() });
       if (outcome !== "prefix_taken") return { key: { id, keyPrefix, name, key }, outcome };
     }
     throw new Fault("internal", "Cannot create a key: no free key prefix was found; try again");

@@ -15,26 +15,26 @@ export interface LastUsed {
 }
 
 export function createLastUsed({ store, clock }: { store: Pick<KeyStore, "recordUse">; clock: Clock }): LastUsed {
-  const writtenAt = new Map<KeyId, number>();
+  const writtenAtMs = new Map<KeyId, number>();
   const pending = new Set<KeyId>();
   return {
     note: (keyId) => {
-      const before = writtenAt.get(keyId);
-      if (before === undefined || clock() - before >= lastUsedIntervalMs) pending.add(keyId);
+      const beforeMs = writtenAtMs.get(keyId);
+      if (beforeMs === undefined || clock() - beforeMs >= lastUsedIntervalMs) pending.add(keyId);
     },
     flush: async () => {
       if (pending.size === 0) return;
-      const now = clock();
+      const nowMs = clock();
       const keyIds = [...pending];
       pending.clear();
-      if (writtenAt.size + keyIds.length > maxRemembered) writtenAt.clear();
-      for (const keyId of keyIds) writtenAt.set(keyId, now);
+      if (writtenAtMs.size + keyIds.length > maxRemembered) writtenAtMs.clear();
+      for (const keyId of keyIds) writtenAtMs.set(keyId, nowMs);
       try {
-        await store.recordUse(keyIds, now, lastUsedIntervalMs);
+        await store.recordUse(keyIds, nowMs, lastUsedIntervalMs);
       } catch (error) {
         // Not written: these keys are due again at the next flush.
         for (const keyId of keyIds) {
-          writtenAt.delete(keyId);
+          writtenAtMs.delete(keyId);
           pending.add(keyId);
         }
         throw error;

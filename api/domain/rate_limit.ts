@@ -29,19 +29,19 @@ export interface RateLimiter {
 const maxSubjects = 100_000;
 
 export function createRateLimiter(policy: string, { limit, windowMs }: RateLimit, clock: Clock): RateLimiter {
-  const buckets = new Map<string, { tokens: number; at: number }>();
+  const buckets = new Map<string, { tokens: number; atMs: number }>();
   const perMs = limit / windowMs;
 
-  const current = (subject: string): { tokens: number; at: number } => {
-    const now = clock();
+  const current = (subject: string): { tokens: number; atMs: number } => {
+    const nowMs = clock();
     const bucket = buckets.get(subject);
-    if (bucket === undefined) return { tokens: limit, at: now };
+    if (bucket === undefined) return { tokens: limit, atMs: nowMs };
     buckets.delete(subject);
     // A clock that steps back must not take tokens away.
-    const gained = Math.max(0, now - bucket.at) * perMs;
-    return { tokens: Math.min(limit, bucket.tokens + gained), at: now };
+    const gained = Math.max(0, nowMs - bucket.atMs) * perMs;
+    return { tokens: Math.min(limit, bucket.tokens + gained), atMs: nowMs };
   };
-  const keep = (subject: string, bucket: { tokens: number; at: number }): void => {
+  const keep = (subject: string, bucket: { tokens: number; atMs: number }): void => {
     buckets.set(subject, bucket);
     if (buckets.size <= maxSubjects) return;
     for (const oldest of buckets.keys()) {
@@ -55,7 +55,7 @@ export function createRateLimiter(policy: string, { limit, windowMs }: RateLimit
       const bucket = current(subject);
       const allowed = bucket.tokens >= 1;
       const tokens = allowed ? bucket.tokens - 1 : bucket.tokens;
-      keep(subject, { tokens, at: bucket.at });
+      keep(subject, { tokens, atMs: bucket.atMs });
       const missing = allowed ? limit - tokens : 1 - tokens;
       return {
         allowed,

@@ -44,9 +44,9 @@ export function createTokens({ ring, createSign, clock }: TokensDeps): Tokens {
   };
   return {
     issue: ({ accountId, plan }) => {
-      const now = clock();
-      const { header, sign } = signerOf(signingKey(ring(), now));
-      const iat = Math.floor(now / 1000);
+      const nowMs = clock();
+      const { header, sign } = signerOf(signingKey(ring(), nowMs));
+      const iat = Math.floor(nowMs / 1000);
       const claims = { sub: accountId, plan, iss: tokenIssuer, iat, exp: iat + tokenLifetimeSeconds };
       // Put together here: a general library spends as long on checking claims that are right by construction as on signing.
       const signed = `${header}.${encodePart(claims)}`;

@@ -41,26 +41,26 @@ const maxForgottenLeases = 2000;
 export function createUsage({ store, clock, newId, leaseLifetimeMs, maxLeaseMessages }: UsageDeps): Usage {
   return {
     read: async (accountId) => {
-      const now = clock();
-      const period = monthOf(now);
-      return { ...await store.readUsage(accountId, period, now), period };
+      const nowMs = clock();
+      const period = monthOf(nowMs);
+      return { ...await store.readUsage(accountId, period, nowMs), period };
     },
     lease: async ({ nonce, relayId, accountId, messages }) => {
-      const now = clock();
-      const period = monthOf(now);
+      const nowMs = clock();
+      const period = monthOf(nowMs);
       const lease = await store.grantLease({
         nonce,
         id: newId(),
         relayId,
         accountId,
         wanted: Math.min(messages, maxLeaseMessages),
-        grantedAt: now,
-        expiresAt: now + leaseLifetimeMs,
-        periodStart: period.start,
+        grantedAtMs: nowMs,
+        expiresAtMs: nowMs + leaseLifetimeMs,
+        periodStartMs: period.startMs,
       });
       if (lease === "unknown_account" || lease === "nonce_taken") return { outcome: lease };
-      if (lease === "exhausted") return { outcome: lease, retryAfterMs: period.end - now };
-      return { outcome: "granted", lease, period: monthOf(lease.periodStart) };
+      if (lease === "exhausted") return { outcome: lease, retryAfterMs: period.endMs - nowMs };
+      return { outcome: "granted", lease, period: monthOf(lease.periodStartMs) };
     },
     report: (relayId, reports) => store.reportLeases(relayId, reports, clock()),
     open: (relayId) => store.listLeases(relayId, maxListedLeases),
@@ -69,8 +69,8 @@ export function createUsage({ store, clock, newId, leaseLifetimeMs, maxLeaseMess
 }
 
 /** The UTC calendar month around a moment. */
-export function monthOf(at: number): Period {
-  const date = new Date(at);
+export function monthOf(atMs: number): Period {
+  const date = new Date(atMs);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-  return { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
+  return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };
 }

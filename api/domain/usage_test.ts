@@ -3,8 +3,8 @@ import { monthOf } from "./usage.ts";
 
 Deno.test("the period is the UTC calendar month, its end the next one's start", () => {
   const month = (text: string): string[] => {
-    const { start, end } = monthOf(Date.parse(text));
-    return [start, end].map((at) => new Date(at).toISOString().slice(0, 19));
+    const { startMs, endMs } = monthOf(Date.parse(text));
+    return [startMs, endMs].map((at) => new Date(at).toISOString().slice(0, 19));
   };
   const december = ["2026-12-01T00:00:00", "2027-01-01T00:00:00"];
   assertEquals(month("2026-12-01T00:00:00.000Z"), december);

@@ -79,7 +79,7 @@ export function addAccountRoutes(router: Router, deps: RouteDeps): void {
         id: account.id,
         email: account.email,
         plan: account.plan,
-        created_at: isoTime(account.createdAt),
+        created_at: isoTime(account.createdAtMs),
         message: "Account created. Store the API key now; it is not shown again.",
         api_key: key.key.reveal(),
         key: { id: key.id, key_prefix: key.keyPrefix, name: key.name },

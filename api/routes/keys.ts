@@ -81,8 +81,8 @@ function addList(router: Router, { keys }: RouteDeps): void {
           id: key.id,
           key_prefix: key.keyPrefix,
           name: key.name,
-          last_used_at: key.lastUsedAt === null ? null : isoTime(key.lastUsedAt),
-          created_at: isoTime(key.createdAt),
+          last_used_at: key.lastUsedAtMs === null ? null : isoTime(key.lastUsedAtMs),
+          created_at: isoTime(key.createdAtMs),
         })),
       });
     },

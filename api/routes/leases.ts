@@ -81,7 +81,7 @@ function addGrant(router: Router, { usage }: RouteDeps): void {
       return c.json({
         lease: leaseBody(answer.lease),
         plan: answer.lease.plan,
-        period: { start: isoTime(answer.period.start), end: isoTime(answer.period.end) },
+        period: { start: isoTime(answer.period.startMs), end: isoTime(answer.period.endMs) },
       });
     },
   });
@@ -155,6 +155,6 @@ function addOpenLeases(router: Router, { usage }: RouteDeps): void {
   });
 }
 
-function leaseBody({ id, fence, accountId, granted, consumed, expiresAt }: LeaseRecord): Lease {
-  return { id, fence, account_id: accountId, granted, consumed, expires_at: isoTime(expiresAt) };
+function leaseBody({ id, fence, accountId, granted, consumed, expiresAtMs }: LeaseRecord): Lease {
+  return { id, fence, account_id: accountId, granted, consumed, expires_at: isoTime(expiresAtMs) };
 }

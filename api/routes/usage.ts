@@ -37,7 +37,7 @@ export function addUsageRoutes(router: Router, { usage }: RouteDeps): void {
       const remaining = limit === null ? null : Math.max(0, limit - used);
       return c.json({
         plan,
-        period: { start: isoTime(period.start), end: isoTime(period.end) },
+        period: { start: isoTime(period.startMs), end: isoTime(period.endMs) },
         messages: { used, limit, remaining },
         bytes,
       });

@@ -12,15 +12,17 @@ export function createAccountStore({ sql, run, violatedConstraint }: Database): 
           WITH account AS (
             INSERT INTO accounts (id, email, email_key, password_hash, created_at)
             VALUES (${account.id}, ${account.email}, ${account.emailKey}, ${account.passwordHash},
-                    ${new Date(account.createdAt)})
+                    ${new Date(account.createdAtMs)})
             RETURNING id, plan, created_at
           ), key AS (
             INSERT INTO api_keys (id, account_id, key_prefix, name, key_hash, created_at)
-            SELECT ${key.id}, id, ${key.keyPrefix}, ${key.name}, ${key.keyHash}, ${new Date(key.createdAt)} FROM account
+            SELECT ${key.id}, id, ${key.keyPrefix}, ${key.name}, ${key.keyHash}, ${new Date(
+          key.createdAtMs,
+        )} FROM account
           )
           SELECT plan, created_at FROM account`);
         if (row === undefined) throw new Error("Creating an account answered no row");
-        return { id: account.id, email: account.email, plan: row.plan, createdAt: row.created_at.getTime() };
+        return { id: account.id, email: account.email, plan: row.plan, createdAtMs: row.created_at.getTime() };
       } catch (error) {
         const constraint = violatedConstraint(error);
         if (constraint === "accounts_email_key") return "email_taken";

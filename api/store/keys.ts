@@ -37,7 +37,7 @@ export function createKeyStore(database: Database): KeyStore {
           const { count } = await sql`
             INSERT INTO api_keys (id, account_id, key_prefix, name, key_hash, created_at)
             SELECT ${key.id}::uuid, ${accountId}::uuid, ${key.keyPrefix}::text, ${key.name}::text, ${key.keyHash}::text,
-                   ${new Date(key.createdAt)}::timestamptz
+                   ${new Date(key.createdAtMs)}::timestamptz
             WHERE (SELECT count(*) FROM api_keys WHERE account_id = ${accountId} AND revoked_at IS NULL)
                   < ${maxActiveKeys}`;
           return count === 1 ? "added" : "limit_reached";
@@ -56,25 +56,25 @@ export function createKeyStore(database: Database): KeyStore {
         id: parseKeyId(row.id),
         keyPrefix: row.key_prefix,
         name: row.name,
-        lastUsedAt: row.last_used_at?.getTime() ?? null,
-        createdAt: row.created_at.getTime(),
+        lastUsedAtMs: row.last_used_at?.getTime() ?? null,
+        createdAtMs: row.created_at.getTime(),
       }));
     },
 
-    revokeKey: async (accountId, keyId, at) => {
+    revokeKey: async (accountId, keyId, atMs) => {
       const { count } = await run(sql`
-        UPDATE api_keys SET revoked_at = ${new Date(at)}
+        UPDATE api_keys SET revoked_at = ${new Date(atMs)}
         WHERE id = ${keyId} AND account_id = ${accountId} AND revoked_at IS NULL`);
       return count === 1;
     },
 
     findKey: createBatchedLookup((keyPrefixes) => findKeys(database, keyPrefixes)),
 
-    recordUse: async (keyIds, at, minAgeMs) => {
+    recordUse: async (keyIds, atMs, minAgeMs) => {
       await run(sql`
-        UPDATE api_keys SET last_used_at = ${new Date(at)}
+        UPDATE api_keys SET last_used_at = ${new Date(atMs)}
         WHERE id = ANY(${arrayText(keyIds)}::text::uuid[])
-          AND (last_used_at IS NULL OR last_used_at <= ${new Date(at - minAgeMs)})`);
+          AND (last_used_at IS NULL OR last_used_at <= ${new Date(atMs - minAgeMs)})`);
     },
   };
 }

@@ -39,17 +39,17 @@ interface ReportedRow {
 
 export function createUsageStore({ sql, run, transact, violatedConstraint }: Database): UsageStore {
   return {
-    readUsage: async (accountId, period, at) => {
+    readUsage: async (accountId, period, atMs) => {
       const [row] = await run(sql<UsageRow[]>`
         SELECT a.plan, p.message_limit,
                coalesce(u.used, 0) + coalesce((
                  SELECT sum(l.granted - l.consumed) FROM leases l
                  WHERE l.account_id = a.id AND l.period_start = u.period_start AND l.closed_at IS NULL
-                   AND l.expires_at <= ${new Date(at)}), 0)::bigint AS used,
+                   AND l.expires_at <= ${new Date(atMs)}), 0)::bigint AS used,
                coalesce(u.payload_bytes, 0) AS payload, coalesce(u.padding_bytes, 0) AS padding,
                coalesce(u.cover_bytes, 0) AS cover
         FROM accounts a JOIN plans p ON p.name = a.plan
-        LEFT JOIN usage u ON u.account_id = a.id AND u.period_start = ${new Date(period.start)}
+        LEFT JOIN usage u ON u.account_id = a.id AND u.period_start = ${new Date(period.startMs)}
         WHERE a.id = ${accountId}`);
       if (row === undefined) throw new Error("An authenticated account has no row");
       const { plan, message_limit: limit, used, payload, padding, cover } = row;
@@ -75,12 +75,12 @@ export function createUsageStore({ sql, run, transact, violatedConstraint }: Dat
       return account === undefined ? "unknown_account" : "exhausted";
     },
 
-    reportLeases: (relayId, reports, at) =>
+    reportLeases: (relayId, reports, atMs) =>
       transact(async (sql) => {
         const leases = await lockLeases(sql, relayId, reports.map(({ leaseId }) => leaseId));
         const judged = judgeAll(leases, reports);
         const changes = judged.flatMap(({ change }) => change === undefined ? [] : [change]);
-        if (changes.length > 0) await applyChanges(sql, changes, at);
+        if (changes.length > 0) await applyChanges(sql, changes, atMs);
         return judged.map(({ outcome }) => outcome);
       }),
 
@@ -92,11 +92,11 @@ export function createUsageStore({ sql, run, transact, violatedConstraint }: Dat
       return rows.map(toLease);
     },
 
-    forgetLeases: async (closedBefore, limit) => {
+    forgetLeases: async (closedBeforeMs, limit) => {
       // Skips what another process deletes right now, or a relay repeats its report of.
       await run(sql`
         DELETE FROM leases WHERE id IN (
-          SELECT id FROM leases WHERE closed_at < ${new Date(closedBefore)}
+          SELECT id FROM leases WHERE closed_at < ${new Date(closedBeforeMs)}
           ORDER BY closed_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)`);
     },
   };
@@ -114,7 +114,9 @@ function claim(sql: Sql, grant: LeaseGrant): ReturnType<typeof sql<LeaseRow[]>> 
       FROM accounts a JOIN plans p ON p.name = a.plan WHERE a.id = ${grant.accountId}
     ), claimed AS (
       INSERT INTO usage AS u (account_id, period_start, claimed, last_granted)
-      SELECT id, ${new Date(grant.periodStart)}::timestamptz, least(wanted, message_limit), least(wanted, message_limit)
+      SELECT id, ${new Date(
+    grant.periodStartMs,
+  )}::timestamptz, least(wanted, message_limit), least(wanted, message_limit)
       FROM request
       ON CONFLICT (account_id, period_start) DO UPDATE SET
         claimed = u.claimed + least((SELECT wanted FROM request),
@@ -125,8 +127,8 @@ function claim(sql: Sql, grant: LeaseGrant): ReturnType<typeof sql<LeaseRow[]>> 
     ), lease AS (
       INSERT INTO leases (id, nonce, relay_id, account_id, period_start, granted, granted_at, expires_at)
       SELECT ${grant.id}::uuid, ${grant.nonce}::uuid, ${grant.relayId}::text, id,
-             ${new Date(grant.periodStart)}::timestamptz, last_granted, ${new Date(grant.grantedAt)}::timestamptz,
-             ${new Date(grant.expiresAt)}::timestamptz
+             ${new Date(grant.periodStartMs)}::timestamptz, last_granted, ${new Date(grant.grantedAtMs)}::timestamptz,
+             ${new Date(grant.expiresAtMs)}::timestamptz
       FROM request, claimed WHERE last_granted > 0 OR wanted = 0
       RETURNING id, fence, account_id, period_start, granted, consumed, expires_at
     )
@@ -170,7 +172,7 @@ function judgeAll(
  * The same few statements for any number of reports: one round trip for each would take a distant database past the deadline.
  * Usage rows are locked in one order by everybody, so that two relays that report the same accounts never wait in a circle.
  */
-async function applyChanges(sql: Transaction, changes: readonly LeaseChange[], at: number): Promise<void> {
+async function applyChanges(sql: Transaction, changes: readonly LeaseChange[], atMs: number): Promise<void> {
   const rows = JSON.stringify(changes.map(({ lease, report, usage }, index) => ({
     index,
     id: lease.id,
@@ -188,7 +190,7 @@ async function applyChanges(sql: Transaction, changes: readonly LeaseChange[], a
   // A lease may be reported more than once in a batch: its last report holds.
   await sql`
     UPDATE leases l SET consumed = c.consumed, payload_bytes = c.payload, padding_bytes = c.padding,
-      cover_bytes = c.cover, closed_at = CASE WHEN c.close THEN ${new Date(at)}::timestamptz END
+      cover_bytes = c.cover, closed_at = CASE WHEN c.close THEN ${new Date(atMs)}::timestamptz END
     FROM (
       SELECT DISTINCT ON (id) * FROM jsonb_to_recordset(${rows}::text::jsonb) AS c (
         index int, id uuid, consumed bigint, payload bigint, padding bigint, cover bigint, close boolean)
@@ -220,8 +222,8 @@ function toLease(row: LeaseRow): LeaseRecord {
     accountId: parseAccountId(row.account_id),
     granted: row.granted,
     consumed: row.consumed,
-    expiresAt: row.expires_at.getTime(),
-    periodStart: row.period_start.getTime(),
+    expiresAtMs: row.expires_at.getTime(),
+    periodStartMs: row.period_start.getTime(),
     plan: row.plan,
   };
 }

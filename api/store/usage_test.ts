@@ -13,15 +13,15 @@ const dayMs = 86_400_000;
 async function createAccount(store: Store): Promise<AccountId> {
   const id = parseAccountId(crypto.randomUUID());
   await store.createAccount(
-    { id, email: `${id}@example.com`, emailKey: id, passwordHash: hash, createdAt: october },
-    { id: parseKeyId(crypto.randomUUID()), keyPrefix: id, name: "default", keyHash: hash, createdAt: october },
+    { id, email: `${id}@example.com`, emailKey: id, passwordHash: hash, createdAtMs: october },
+    { id: parseKeyId(crypto.randomUUID()), keyPrefix: id, name: "default", keyHash: hash, createdAtMs: october },
   );
   return id;
 }
 
 async function takeLease(
   store: Store,
-  { accountId, relayId, periodStart }: { accountId: AccountId; relayId: string; periodStart: number },
+  { accountId, relayId, periodStartMs }: { accountId: AccountId; relayId: string; periodStartMs: number },
 ): Promise<LeaseRecord> {
   const lease = await store.grantLease({
     nonce: crypto.randomUUID(),
@@ -29,9 +29,9 @@ async function takeLease(
     relayId,
     accountId,
     wanted: 100,
-    grantedAt: periodStart,
-    expiresAt: periodStart + 300_000,
-    periodStart,
+    grantedAtMs: periodStartMs,
+    expiresAtMs: periodStartMs + 300_000,
+    periodStartMs,
   });
   if (typeof lease === "string") throw new Error(lease);
   return lease;
@@ -90,8 +90,8 @@ testWhen(postgresInstalled, "usage and leases on PostgreSQL", async (t) => {
   try {
     await t.step("two relays that report the same months in opposite order never wait in a circle", async () => {
       const accountId = await createAccount(store);
-      const lease = (relayId: string, periodStart: number): Promise<LeaseRecord> =>
-        takeLease(store, { accountId, relayId, periodStart });
+      const lease = (relayId: string, periodStartMs: number): Promise<LeaseRecord> =>
+        takeLease(store, { accountId, relayId, periodStartMs });
       const [a, b] = [
         [await lease("a", october), await lease("a", november)],
         [await lease("b", november), await lease("b", october)],
@@ -103,7 +103,7 @@ testWhen(postgresInstalled, "usage and leases on PostgreSQL", async (t) => {
         ]);
         assertEquals(outcomes.flat(), Array(4).fill("accepted"));
       }
-      const { used, bytes } = await store.readUsage(accountId, { start: october, end: november }, october);
+      const { used, bytes } = await store.readUsage(accountId, { startMs: october, endMs: november }, october);
       assertEquals([used, bytes.payload], [200, 200]);
     });
 
@@ -113,7 +113,7 @@ testWhen(postgresInstalled, "usage and leases on PostgreSQL", async (t) => {
         const accounts = await Promise.all(Array.from({ length: 50 }, () => createAccount(store)));
         const leases = await Promise.all(
           [...accounts, ...accounts].map((accountId) =>
-            takeLease(store, { accountId, relayId: "far", periodStart: november })
+            takeLease(store, { accountId, relayId: "far", periodStartMs: november })
           ),
         );
         const distance = listenAtDistance(Number(new URL(url).port), 10);
@@ -130,7 +130,11 @@ testWhen(postgresInstalled, "usage and leases on PostgreSQL", async (t) => {
           distance.close();
         }
         for (const accountId of accounts) {
-          const { used } = await store.readUsage(accountId, { start: november, end: november + 30 * dayMs }, november);
+          const { used } = await store.readUsage(
+            accountId,
+            { startMs: november, endMs: november + 30 * dayMs },
+            november,
+          );
           assertEquals(used, 14);
         }
       },
@@ -148,9 +152,9 @@ testWhen(postgresInstalled, "usage and leases on PostgreSQL", async (t) => {
           maxLeaseMessages: 100,
         });
         const [old, recent, crashed] = [
-          await takeLease(store, { accountId, relayId: "tidy", periodStart: november }),
-          await takeLease(store, { accountId, relayId: "tidy", periodStart: november }),
-          await takeLease(store, { accountId, relayId: "tidy", periodStart: november }),
+          await takeLease(store, { accountId, relayId: "tidy", periodStartMs: november }),
+          await takeLease(store, { accountId, relayId: "tidy", periodStartMs: november }),
+          await takeLease(store, { accountId, relayId: "tidy", periodStartMs: november }),
         ];
         await store.reportLeases("tidy", [reportOf(old, 3, true)], november);
         await store.reportLeases("tidy", [reportOf(recent, 4, true)], november + 2);
