@@ -1,7 +1,9 @@
 /**
  * Applies `migrations/*.sql` at start: in order, each once, all in one transaction under an advisory lock, so that any number
- * of processes may start together. Forward only: a file that was applied may never change afterwards.
+ * of processes may start together. Forward only: a file that was applied may never change afterwards, and a database that has
+ * had more of them than this program knows is refused.
  */
+import { StartFailed } from "../../server/mod.ts";
 import type { Database } from "./database.ts";
 
 export interface Migration {
@@ -25,7 +27,7 @@ export async function readMigrations(): Promise<readonly Migration[]> {
   return migrations.sort((a, b) => a.version - b.version);
 }
 
-/** Answers the names of what was applied now. */
+/** Returns the names of what was applied now. Throws `StartFailed` for a database that a newer API has migrated. */
 export async function migrate({ sql }: Database, migrations: readonly Migration[]): Promise<readonly string[]> {
   return await sql.begin(async (sql) => {
     await sql`SET LOCAL statement_timeout = 0`;
@@ -33,10 +35,10 @@ export async function migrate({ sql }: Database, migrations: readonly Migration[
     await sql`
       CREATE TABLE IF NOT EXISTS schema_migrations (
         version int PRIMARY KEY, name text NOT NULL, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`;
-    const applied = new Map(
-      (await sql<{ version: number; sha256: string }[]>`SELECT version, sha256 FROM schema_migrations`)
-        .map(({ version, sha256 }) => [version, sha256]),
-    );
+    const rows = await sql<{ version: number; name: string; sha256: string }[]>`
+      SELECT version, name, sha256 FROM schema_migrations ORDER BY version`;
+    checkKnown(rows, migrations);
+    const applied = new Map(rows.map(({ version, sha256 }) => [version, sha256]));
     const names: string[] = [];
     for (const { version, name, text } of migrations) {
       const digest = await sha256(text);
@@ -53,6 +55,21 @@ export async function migrate({ sql }: Database, migrations: readonly Migration[
     }
     return names;
   });
+}
+
+function checkKnown(
+  applied: readonly { readonly version: number; readonly name: string }[],
+  migrations: readonly Migration[],
+): void {
+  const known = new Set(migrations.map(({ version }) => version));
+  const newer = applied.filter(({ version }) => !known.has(version)).map(({ name }) => name);
+  if (newer.length === 0) return;
+  throw new StartFailed(
+    `Cannot open the database: a newer API has migrated it (${
+      newer.join(", ")
+    }). Start that one, or restore a backup ` +
+      "from before it ran. Nothing was changed",
+  );
 }
 
 async function sha256(text: string): Promise<string> {

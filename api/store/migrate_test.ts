@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { postgresInstalled, startPostgres, testWhen } from "../../tests/support/mod.ts";
+import { StartFailed } from "../../server/mod.ts";
 import { Fault } from "../domain/fault.ts";
 import { Secret } from "../../server/mod.ts";
 import { assertTls, connectDatabase, type Database, type DatabaseAddress } from "./database.ts";
@@ -37,6 +38,16 @@ const guarantees: Record<string, Guarantee> = {
     assertEquals(half?.name, null);
     const next = { version: 9999, name: "9999_next.sql", text: "ALTER TABLE accounts ADD COLUMN note text" };
     assertEquals(await migrate(database, [...migrations, next]), [next.name]);
+  },
+
+  "a database that a newer API has migrated is refused by name, and not changed": async (connect) => {
+    const database = connect();
+    const migrations = await readMigrations();
+    const next = { version: 9999, name: "9999_next.sql", text: "ALTER TABLE accounts ADD COLUMN note text" };
+    await migrate(database, [...migrations, next]);
+    const before = await database.sql`SELECT * FROM schema_migrations ORDER BY version`;
+    await assertRejects(() => migrate(database, migrations), StartFailed, next.name);
+    assertEquals([...await database.sql`SELECT * FROM schema_migrations ORDER BY version`], [...before]);
   },
 
   "a migration that was applied and has changed since is refused by name": async (connect) => {
