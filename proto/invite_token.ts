@@ -45,7 +45,7 @@ export function formatInviteToken({ channelId, name, inviter, secret }: Invite):
   return prefix + encodeBase64url(concatBytes(content, checksum(content)));
 }
 
-/** Throws `WireError` with code `invalid_request`, or `channel_error` for a name that is none. Never shows the secret. */
+/** Throws `WireError` with code `invalid_request`, `unsupported_version`, or `channel_error` for a name that is none. Never shows the secret. */
 export function parseInviteToken(token: string): Invite {
   if (token.length > maxTokenLength || !token.startsWith(prefix)) {
     throw invalid(`it does not start with ${prefix} or is far too long`);
@@ -56,7 +56,12 @@ export function parseInviteToken(token: string): Invite {
   if (!checksum(content).every((byte, i) => byte === bytes[content.length + i])) {
     throw invalid("its checksum is wrong; copy it again in full");
   }
-  if (content[0] !== version) throw invalid("it was made by another version; update this client");
+  if (content[0] !== version) {
+    const text =
+      `Cannot use the invite token: it has version ${content[0]}, this client knows ${version}. Update this ` +
+      "client, or the inviter's, and ask for a new one";
+    throw new WireError("unsupported_version", text);
+  }
   const ascii = new TextDecoder();
   const afterId = 1 + channelIdBytes;
   const afterAgent = afterId + agentIdBytes;

@@ -82,8 +82,14 @@ function deriveFromInvite(secret: Uint8Array, info: string, length: number): Uin
   return hkdf(sha256, secret, utf8ToBytes("static invite v1"), utf8ToBytes(info), length);
 }
 
-function statement(label: string, fields: readonly Uint8Array[]): Uint8Array {
-  const parts = [utf8ToBytes(`static relay v1 ${label}`), ...fields];
+/**
+ * The form of each statement, which is a part of its label. A form is frozen: a statement that has to say something else gets
+ * the next number. `docs/protocol.md` has the steps.
+ */
+const forms = { authenticate: 1, leave: 1, rejoin: 1, join: 1 } as const;
+
+function statement(name: keyof typeof forms, fields: readonly Uint8Array[]): Uint8Array {
+  const parts = [utf8ToBytes(`static relay v${forms[name]} ${name}`), ...fields];
   return concatBytes(...parts.flatMap((part) => [uint16(part.length), part]));
 }
 

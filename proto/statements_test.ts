@@ -1,5 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { equalBytes } from "./equal_bytes.ts";
 import { WireError } from "./errors.ts";
 import { agentIdOf, binaryIdFromBytes, type ChannelId, type MessageId, parseChannelName } from "./ids.ts";
@@ -99,6 +101,14 @@ Deno.test("parseInviteToken() refuses every truncation and every changed charact
   }
   assertThrows(() => parseInviteToken(`inv_${"A".repeat(1_000_000)}`), WireError);
   assertThrows(() => parseInviteToken(` ${token}`), WireError);
+});
+
+Deno.test("parseInviteToken() refuses a token of another version with what to update", () => {
+  const token = formatInviteToken({ channelId, name, inviter: agentId, secret });
+  const content = (decodeBase64url(token.slice(4)) ?? new Uint8Array(0)).slice(0, -4);
+  content[0] = 2;
+  const newer = `inv_${encodeBase64url(concatBytes(content, sha256(content).subarray(0, 4)))}`;
+  assertEquals(assertThrows(() => parseInviteToken(newer), WireError, "Update").code, "unsupported_version");
 });
 
 Deno.test("message id and counter survive, what is appended is ignored, and less is refused", () => {

@@ -3,7 +3,7 @@ import type { Extension } from "ts-mls/extension.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, type ChannelName, parseAgentId, parseChannelName } from "../../proto/mod.ts";
 import { MlsFault } from "./codec.ts";
-import { channelNameExtension, ownersExtension } from "./leaf.ts";
+import { channelNameExtension, checkChannelExtensions, ownersExtension } from "./leaf.ts";
 
 export interface ChannelBinding {
   readonly name: ChannelName;
@@ -20,10 +20,12 @@ export function encodeBinding({ name, owners }: ChannelBinding): Extension[] {
 }
 
 /**
- * Throws `MlsFault` for a group that is not a channel: these two extensions and no other. Whatever else a commit could bring
- * in would be a demand on every member's leaf that not all of them meet, and so a way to fork the group.
+ * Throws `MlsFault` for a group that is not a channel: these two extensions and no other; `MlsVersionFault` for an extension
+ * that a newer version may know. Whatever else a commit could bring in would be a demand on every member's leaf that not all of
+ * them meet, and so a way to fork the group.
  */
 export function decodeBinding(extensions: readonly Extension[]): ChannelBinding {
+  checkChannelExtensions(extensions);
   if (extensions.length !== 2) throw new MlsFault("A channel has a name and owners, and no other extension");
   const name = dataOf(extensions, channelNameExtension);
   const owners = dataOf(extensions, ownersExtension);

@@ -10,7 +10,12 @@ export { equalBytes };
 
 /** Why bytes or a group operation were refused. The group they were meant for is unharmed. */
 export class MlsFault extends Error {
-  override readonly name = "MlsFault";
+  override readonly name: string = "MlsFault";
+}
+
+/** It uses what only a newer version of this library knows, or was made by an older one. The message says which to update. */
+export class MlsVersionFault extends MlsFault {
+  override readonly name = "MlsVersionFault";
 }
 
 export function uint8(value: number): Uint8Array {

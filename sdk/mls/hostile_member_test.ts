@@ -235,7 +235,7 @@ Deno.test("a leaf of more than 4 KiB, or one that does not list what it uses, is
   const { leafNode } = keyPackage;
   const unlisted = { ...leafNode, extensions: [{ extensionType: 0xf777, extensionData: hello }] };
   const otherSuite = { ...leafNode, capabilities: { ...leafNode.capabilities, ciphersuites: [] } };
-  for (const [leaf, why] of [[unlisted, "extension 63351"], [otherSuite, "cipher suite"]] as const) {
+  for (const [leaf, why] of [[unlisted, "extension 0xf777"], [otherSuite, "cipher suite"]] as const) {
     const proposal: Proposal = { proposalType: "add", add: { keyPackage: { ...keyPackage, leafNode: leaf } } };
     const trusting = { policy: anything, signatures: { ...portableSignatures, verifyHandshakes: () => true } };
     assertThrows(() => applyProposals(a.member.current, 0, [{ proposal, sender: 0 }], trusting), MlsFault, why);

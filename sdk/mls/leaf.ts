@@ -11,7 +11,7 @@ import {
 } from "ts-mls/leafNode.js";
 import type { Lifetime } from "ts-mls/lifetime.js";
 import { type AgentId, agentIdOf, limits } from "../../proto/mod.ts";
-import { equalBytes, label, MlsFault } from "./codec.ts";
+import { equalBytes, label, MlsFault, MlsVersionFault } from "./codec.ts";
 import { isUsablePublicKey } from "./crypto/hpke.ts";
 import { signContent } from "./crypto/labelled.ts";
 import type { SignedBytes } from "./crypto/batch_verify.ts";
@@ -28,9 +28,13 @@ export interface MemberCredential {
 /** Decides whether a credential may stand for its identity. Answers why not, or undefined. */
 export type CredentialPolicy = (credential: MemberCredential) => string | undefined;
 
-/** GroupContext extensions of ours, in the range for private use (section 17.3). */
+/**
+ * GroupContext extensions of ours, in the range for private use (section 17.3). An extension that says something else is
+ * another number: `docs/protocol.md` has the steps.
+ */
 export const channelNameExtension = 0xf5c0;
 export const ownersExtension = 0xf5c1;
+const channelExtensions: readonly number[] = [channelNameExtension, ownersExtension];
 /** RFC 9420 has it as a KeyPackage extension (section 16.8). */
 export const lastResortExtension = 10;
 
@@ -43,7 +47,7 @@ function capabilitiesOf(suiteId: SuiteId): Capabilities {
   return {
     versions: ["mls10"],
     ciphersuites: [suiteNames[suiteId]],
-    extensions: [channelNameExtension, ownersExtension, lastResortExtension],
+    extensions: [...channelExtensions, lastResortExtension],
     proposals: [],
     credentials: ["basic"],
   };
@@ -140,6 +144,25 @@ export interface LeafRules {
   readonly policy: CredentialPolicy;
 }
 
+/** Throws `MlsVersionFault` for an extension of a channel that only newer versions know. */
+export function checkChannelExtensions(extensions: readonly Extension[]): void {
+  for (const { extensionType } of extensions) {
+    const type = extensionTypeToNumber(extensionType);
+    if (isOfChannels(type) && !channelExtensions.includes(type)) {
+      throw new MlsVersionFault(`A channel has extension ${hexOf(type)}, which is newer than this library; update it`);
+    }
+  }
+}
+
+/** 0xf5c0 to 0xf5cf, whether they are in use or not yet. */
+function isOfChannels(type: number): boolean {
+  return (type & 0xfff0) === channelNameExtension;
+}
+
+function hexOf(type: number): string {
+  return `0x${type.toString(16).padStart(4, "0")}`;
+}
+
 /** Everything of section 7.3 but the signature. Throws `MlsFault`. */
 export function checkLeaf(leaf: LeafNode, rules: LeafRules, encodedBytes: number = encodeLeafNode(leaf).length): void {
   const { capabilities } = leaf;
@@ -156,7 +179,10 @@ export function checkLeaf(leaf: LeafNode, rules: LeafRules, encodedBytes: number
     const type = extensionTypeToNumber(extensionType);
     // Types 1 to 5 are part of every implementation.
     if (type > 5 && !capabilities.extensions.includes(type)) {
-      throw new MlsFault(`A leaf does not support extension ${type}, which it or its group has`);
+      const text =
+        `A leaf does not support extension ${hexOf(type)}, which it or its group has; update the library of ` +
+        "the agent that it belongs to";
+      throw new MlsVersionFault(text);
     }
   }
   const credential = credentialOf(leaf);
