@@ -118,7 +118,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
     path: config.engine === "memory" ? ":memory:" : `${dataDir}/relay.sqlite`,
     onListenerError: (error) => log("error", "fault", { where: "watcher", error: describeError(error) }),
     onFailed: fail,
-    onMigrated: ({ from, to, names }) => log("info", "relay_file_migrated", { from, to, changes: names.join(", ") }),
+    onMigrated: ({ from, to, names }) => log("info", "migrated", { from, to, applied: names }),
   }).catch((cause) => {
     throw cause instanceof EngineError ? new StartFailed(cause.message, { cause }) : cause;
   });

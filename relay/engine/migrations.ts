@@ -13,8 +13,11 @@ import { firstTables } from "./schema.ts";
 export interface Migration {
   /** What the file has afterwards that it had not before; for the log. */
   readonly name: string;
-  /** SQL, or code where SQL is not enough. Runs inside a transaction of its own, together with the new number. */
-  readonly change: string | ((sqlite: DatabaseSync) => void);
+  /**
+   * SQL, or code where SQL is not enough. Runs inside a transaction of its own, together with the new number. Nothing, when
+   * only the core's encodings change.
+   */
+  readonly change?: string | ((sqlite: DatabaseSync) => void);
 }
 
 export const migrations: readonly Migration[] = [
@@ -53,7 +56,7 @@ export function migrate(sqlite: DatabaseSync, from: number, list: readonly Migra
     try {
       sqlite.exec("BEGIN IMMEDIATE");
       if (typeof change === "string") sqlite.exec(change);
-      else change(sqlite);
+      else change?.(sqlite);
       sqlite.exec(`PRAGMA user_version = ${format}; COMMIT`);
     } catch (cause) {
       if (sqlite.isTransaction) sqlite.exec("ROLLBACK");

@@ -10,7 +10,7 @@ import { createMeter, type Meter } from "../core/meter.ts";
 import { type CoreStats, createRelayCore } from "../core/relay_core.ts";
 import { verifyEd25519 } from "../ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "../edge.ts";
-import { openSqliteEngine } from "../engine/mod.ts";
+import { openSqliteEngine, type SqliteEngineOptions } from "../engine/mod.ts";
 
 export interface TestRelayOptions {
   /** A file, or nothing for an engine in memory. */
@@ -27,6 +27,10 @@ export interface TestRelayOptions {
   readonly allowsOrigin?: (origin: string) => boolean;
   /** Hears of fill and cover that accounts are charged for. */
   readonly countBytes?: Quota["countBytes"];
+  /** The relay's clock, if it is not the machine's. */
+  readonly nowMs?: () => number;
+  /** Of the file, if there are others than the program has. */
+  readonly formats?: Pick<SqliteEngineOptions, "migrations" | "onMigrated">;
 }
 
 export interface TestRelay {
@@ -48,19 +52,20 @@ export function grantedToken(account: string, expiresAtMs = Date.now() + hourMs)
 
 export async function openTestRelay(options: TestRelayOptions): Promise<TestRelay> {
   const { path = ":memory:", certificate, config, ports = { quicPort: 0, grpcPort: 0 }, onEvent = logFault } = options;
-  const engine = await openSqliteEngine({ path });
+  const { nowMs = Date.now, formats } = options;
+  const engine = await openSqliteEngine({ path, ...formats });
   const [held] = await engine.leases.list();
   const granted = held?.granted ?? options.granted ?? 1_000_000_000;
   const account = parseAccountId("00000000-0000-4000-8000-000000000000");
-  const expiresAtMs = Date.now() + 1_000 * hourMs;
+  const expiresAtMs = nowMs() + 1_000 * hourMs;
   if (held === undefined) await engine.leases.open({ leaseId, fence: 1, account, granted, expiresAtMs });
   const meter = createMeter();
   const origins: string[] = [];
   const deps = {
     engine,
-    tokens: { verify: (token: string) => Promise.resolve(readToken(token)) },
+    tokens: { verify: (token: string) => Promise.resolve(readToken(token, nowMs())) },
     quota: createQuota(granted - (held?.consumed ?? 0), options.countBytes),
-    nowMs: Date.now,
+    nowMs,
     after,
     randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
     verifySignature: verifyEd25519,
@@ -100,9 +105,12 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
   };
 }
 
-function readToken(token: string): { account: AccountId; plan: string; expiresAtMs: number } | { refused: string } {
+function readToken(
+  token: string,
+  nowMs: number,
+): { account: AccountId; plan: string; expiresAtMs: number } | { refused: string } {
   const [account = "", expiresAtMs = "0"] = token.split(" ");
-  if (Number(expiresAtMs) <= Date.now()) return { refused: "The token has expired" };
+  if (Number(expiresAtMs) <= nowMs) return { refused: "The token has expired" };
   return { account: parseAccountId(account), plan: "dev", expiresAtMs: Number(expiresAtMs) };
 }
 
