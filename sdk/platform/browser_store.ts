@@ -15,7 +15,7 @@ import {
 import { type IndexedDatabase, openIndexedDatabase } from "./indexed_db.ts";
 import { randomBytes } from "./timers.ts";
 
-export { RecordStore, StoreError, type StoreOptions } from "../store/mod.ts";
+export { RecordStore, StoreError, type StoreOptions, type StoreReader } from "../store/mod.ts";
 
 /** What is used of Web Locks: Deno's type library does not have them. */
 interface BrowserGlobals {

@@ -16,7 +16,7 @@ import { bytesToBytes, openingError, openLevelBlobs } from "./level_blobs.ts";
 import { findDamagedTables, setAside } from "./leveldb_tables.ts";
 import { holdOwnerOnly } from "./owner_only.ts";
 
-export { RecordStore, StoreError, type StoreOptions } from "../store/mod.ts";
+export { RecordStore, StoreError, type StoreOptions, type StoreReader } from "../store/mod.ts";
 
 const ownerFile = 0o600;
 const ownerFolder = 0o700;

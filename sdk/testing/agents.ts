@@ -7,4 +7,11 @@ export { openIdentity } from "../mls/identity.ts";
 export { createSignatures, portableSignatures, type Signatures } from "../mls/crypto/signatures.ts";
 export type { Runtime } from "../base/runtime.ts";
 export type { ConnectionInfo, RelaySession, SessionState } from "../session/relay_session.ts";
-export { createMemoryDisk, type MemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
+export {
+  createMemoryDisk,
+  type MemoryDisk,
+  openMemory,
+  RecordStore,
+  type StoreMigration,
+  storeMigrations,
+} from "../store/mod.ts";

@@ -1,5 +1,5 @@
 /** The encrypted store on the runtime's own disk: Deno and Node in a directory, a browser in IndexedDB. */
-import type { RecordStore, StoreOptions } from "../../sdk/platform/directory_store.ts";
+import type { RecordStore, StoreOptions, StoreReader } from "../../sdk/platform/directory_store.ts";
 import { createRandom } from "../support/random.ts";
 import { check, Digest, failsWith, type RuntimeTest, sameBytes } from "../support/runtime/suite.ts";
 
@@ -66,6 +66,35 @@ export function createTests(open: OpenStore): readonly RuntimeTest[] {
         const again = await open("passphrase", { passphrase: "second" });
         sameBytes(await again.get("k", "a"), text("1"), "record");
         await again.close();
+      },
+    },
+    {
+      name: "a store of an older format is brought to the newest, once, and then refused to an older library",
+      run: async () => {
+        const store = await open("formats");
+        await store.batch([
+          { type: "put", kind: "k", id: "a", value: text("1") },
+          { type: "put", kind: "k", id: "b", value: text("1") },
+        ]);
+        await store.close();
+        let runs = 0;
+        const migrations = [{
+          name: "b goes, values are longer",
+          values: { k: (value: Uint8Array) => Uint8Array.of(...value, 0) },
+          changes: async (before: StoreReader) => {
+            runs++;
+            check((await before.list("k")).length === 2, "the store before has two records");
+            return [{ type: "delete", kind: "k", id: "b" } as const];
+          },
+        }];
+        for (let opening = 0; opening < 2; opening++) {
+          const newer = await open("formats", { migrations });
+          check((await newer.list("k")).length === 1, "one record is left");
+          sameBytes(await newer.get("k", "a"), Uint8Array.of(...text("1"), 0), "the upgraded value");
+          await newer.close();
+        }
+        check(runs === 1, `the migration ran ${runs} times`);
+        await failsWith("unsupported_version", () => open("formats"));
       },
     },
     {
