@@ -1,7 +1,7 @@
 /** An agent's process as the fault script holds it: orders, answers, signals, death and the next life on the same directory. */
 import type { AgentState, Order, Settings } from "./agent_process.ts";
 import type { Event, Journal } from "./journal.ts";
-import { TextLineStream } from "./lines.ts";
+import { TextLineStream } from "../support/lines.ts";
 import type { Link } from "./network.ts";
 
 interface Waiting {

@@ -2,7 +2,7 @@
  * An agent in a process of its own, with the SDK as any user has it. It does what the lines on its input say and writes down
  * on its output what happened, each line before anything else happens, so that a kill -9 leaves a true journal behind.
  */
-import { TextLineStream } from "./lines.ts";
+import { TextLineStream } from "../support/lines.ts";
 import { type Channel, ChannelManager, type ConnectOptions, StaticError } from "../../sdk/mod.ts";
 import type { Event } from "./journal.ts";
 

@@ -1,6 +1,6 @@
 /** Steady traffic does not make memory grow: 30 seconds in the default run, one hour with `STATIC_STRESS=1`. */
 import { assertGreater, assertLess } from "@std/assert";
-import { TextLineStream } from "./lines.ts";
+import { TextLineStream } from "../support/lines.ts";
 import type { HeapSample } from "./steady_traffic.ts";
 
 const stress = Deno.env.get("STATIC_STRESS") === "1";

@@ -6,7 +6,7 @@
 import { grantedToken, openTestRelay } from "../../relay/testing/open_relay.ts";
 import { type Channel, StaticClient } from "../../sdk/mod.ts";
 import { createCertificate } from "../support/mod.ts";
-import { TextLineStream } from "./lines.ts";
+import { TextLineStream } from "../support/lines.ts";
 
 export interface HeapSample {
   readonly heard: number;

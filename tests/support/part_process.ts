@@ -1,7 +1,7 @@
 /** A part of the service as a process of its own: what it prints, how it ends, and where it listens. */
 import { eventually } from "./eventually.ts";
 
-export interface PartProcess {
+export interface PartProcess extends AsyncDisposable {
   readonly pid: number;
   /** Everything written to standard output and error so far. */
   output(): string;
@@ -43,15 +43,17 @@ export function spawnPart(args: readonly string[], environment: Readonly<Record<
   const signal = (name: Deno.Signal): void => {
     if (!ended) child.kill(name);
   };
+  const stop = async (): Promise<void> => {
+    signal("SIGKILL");
+    await finished;
+  };
   return {
     pid: child.pid,
     output: () => output,
     signal,
     finished: () => finished,
-    stop: async () => {
-      signal("SIGKILL");
-      await finished;
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 

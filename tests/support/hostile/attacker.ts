@@ -1,0 +1,46 @@
+/**
+ * Attackers in processes of their own, so that neither their work nor their memory is taken for that of the service or of the
+ * honest tenant. They run at the lowest priority where `nice` is installed: a real one brings its own machine.
+ */
+import { installed } from "../command.ts";
+import { TextLineStream } from "../lines.ts";
+
+export interface Attacker<Report> extends AsyncDisposable {
+  /** Tells it to stop and returns its report. Throws when it died before. */
+  stop(): Promise<Report>;
+}
+
+/**
+ * Starts a script that calls `attack` (`attack.ts`) and waits until it attacks. `order` is what it is told, as JSON. It ends
+ * with its standard input, so none outlives its test.
+ */
+export async function launchAttacker<Report>(script: URL, order: unknown): Promise<Attacker<Report>> {
+  const deno = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", script.pathname, JSON.stringify(order)];
+  const [command = "", ...args] = installed("nice").met ? ["nice", "-n", "19", ...deno] : deno;
+  const child = new Deno.Command(command, { args, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();
+  const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream()).values();
+  const next = async (): Promise<string> => {
+    const line = await lines.next();
+    if (line.done === true) throw new Error(`The attacker ${script.pathname} died; what it said is above`);
+    return line.value;
+  };
+  await next();
+  let ended = false;
+  const end = async (): Promise<void> => {
+    if (ended) return;
+    ended = true;
+    await child.stdin.close().catch(() => {});
+  };
+  return {
+    stop: async () => {
+      await end();
+      const report: Report = JSON.parse(await next());
+      return report;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await end();
+      await lines.return?.();
+      await child.status;
+    },
+  };
+}

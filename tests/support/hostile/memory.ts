@@ -1,0 +1,33 @@
+/** What a process holds of the machine's memory, looked at while something else happens. Linux only; NaN elsewhere. */
+
+export interface MemoryWatch {
+  /** The most since the start. */
+  peakBytes(): number;
+  stop(): void;
+}
+
+const sampleMs = 100;
+
+export function residentBytes(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))?.[1]) * 1024;
+  } catch {
+    return NaN; // It has ended, or this is no Linux.
+  }
+}
+
+export function watchMemory(pid: number): MemoryWatch {
+  let peak = residentBytes(pid);
+  const sample = (): void => {
+    const now = residentBytes(pid);
+    if (now > peak) peak = now;
+  };
+  const timer = setInterval(sample, sampleMs);
+  return {
+    peakBytes: () => {
+      sample();
+      return peak;
+    },
+    stop: () => clearInterval(timer),
+  };
+}

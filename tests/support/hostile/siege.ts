@@ -1,0 +1,84 @@
+/**
+ * One attack on a real process with an honest tenant beside it: first in peace, then under attack, then until it is served as
+ * in peace again. The figures are printed, because a note wants them; what they must be is for each test to say.
+ */
+import { type HonestCall, meterHonestTenant, type Served } from "./honest_tenant.ts";
+import { residentBytes, watchMemory } from "./memory.ts";
+import { type Attacker, launchAttacker } from "./attacker.ts";
+
+export interface SiegeOptions {
+  readonly name: string;
+  /** The service's process. */
+  readonly pid: number;
+  readonly honest: HonestCall;
+  readonly everyMs?: number;
+  /** One process for each. */
+  readonly attackers: readonly { readonly script: URL; readonly order: unknown }[];
+  readonly peaceMs?: number;
+  readonly siegeMs: number;
+}
+
+export interface Siege<Report> {
+  readonly peace: Served;
+  readonly siege: Served;
+  /** The service's memory before, and the most during the attack. */
+  readonly idleBytes: number;
+  readonly peakBytes: number;
+  /** From the end of the attack until the honest tenant was served as in peace; Infinity when it was not. */
+  readonly recoveryMs: number;
+  readonly reports: readonly Report[];
+}
+
+const recoveryLimitMs = 30_000;
+/** Peace is never quicker than this, for the comparison: a busy machine adds as much by itself. */
+const noiseMs = 20;
+
+export async function besiege<Report>(options: SiegeOptions): Promise<Siege<Report>> {
+  const { name, pid, honest, attackers, siegeMs, peaceMs = 1_500 } = options;
+  const meter = meterHonestTenant(honest, { everyMs: options.everyMs ?? 25 });
+  const memory = watchMemory(pid);
+  await using running = new AsyncDisposableStack();
+  running.defer(memory.stop);
+  running.defer(async () => void await meter.stop());
+  await pass(peaceMs / 3);
+  meter.lap(); // Connections are made and code is compiled before peace is measured.
+  await pass(peaceMs);
+  const [peace, idleBytes] = [meter.lap(), residentBytes(pid)];
+
+  const launched = await Promise.all(attackers.map(({ script, order }) => launchAttacker<Report>(script, order)));
+  for (const attacker of launched) running.use(attacker);
+  meter.lap();
+  await pass(siegeMs);
+  const reports = await Promise.all(launched.map((attacker: Attacker<Report>) => attacker.stop()));
+  const endedMs = performance.now();
+  const siege = meter.lap();
+  const peakBytes = memory.peakBytes();
+
+  const limitMs = 2 * Math.max(peace.p99Ms, noiseMs);
+  while (true) {
+    await pass(100);
+    const { calls, errors, maxMs } = meter.lap();
+    const passedMs = performance.now() - endedMs;
+    const isServed = calls > 0 && errors === 0 && maxMs <= limitMs;
+    if (!isServed && passedMs < recoveryLimitMs) continue;
+    const recoveryMs = isServed ? passedMs : Infinity;
+    const result = { peace, siege, idleBytes, peakBytes, recoveryMs, reports };
+    console.log(describe(name, result));
+    return result;
+  }
+}
+
+async function pass(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms)); // wait: an attack lasts for a time
+}
+
+function describe(name: string, { peace, siege, idleBytes, peakBytes, recoveryMs, reports }: Siege<unknown>): string {
+  const served = ({ calls, errors, p50Ms, p99Ms }: Served): string =>
+    `p50 ${p50Ms.toFixed(1)} p99 ${p99Ms.toFixed(1)} ms, ${errors} of ${calls} failed`;
+  const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
+  return [
+    `${name}: peace ${served(peace)}; attack ${served(siege)}`,
+    `memory ${mib(idleBytes)} → ${mib(peakBytes)} MiB; recovery ${recoveryMs.toFixed(0)} ms`,
+    `attackers ${JSON.stringify(reports)}${siege.errors === 0 ? "" : `; ${siege.reasons.join(" | ")}`}`,
+  ].join("; ");
+}
