@@ -40,6 +40,22 @@ const guarantees: Record<string, Guarantee> = {
     assertEquals(await migrate(database, [...migrations, next]), [next.name]);
   },
 
+  "a database of any earlier level is brought to the newest, with what is in it": async (connect) => {
+    const { sql } = connect();
+    const database = connect();
+    const migrations = await readMigrations();
+    const id = crypto.randomUUID();
+    for (let level = 1; level < migrations.length; level++) {
+      await sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+      await migrate(database, migrations.slice(0, level));
+      await sql`
+        INSERT INTO accounts (id, email, email_key, password_hash, created_at)
+        VALUES (${id}, 'a@b.example', 'a@b.example', '$argon2id$x', now())`;
+      assertEquals(await migrate(database, migrations), migrations.slice(level).map(({ name }) => name));
+      assertEquals([...await sql<{ id: string }[]>`SELECT id FROM accounts`], [{ id }]);
+    }
+  },
+
   "a database that a newer API has migrated is refused by name, and not changed": async (connect) => {
     const database = connect();
     const migrations = await readMigrations();

@@ -2,6 +2,8 @@
  * A small database of a browser: tables of IndexedDB as promises, every write durable when it resolves. The part of IndexedDB
  * that is used is described here, because Deno's type library has none of it.
  */
+import { StoreError } from "../store/mod.ts";
+
 export interface IndexedDatabase {
   get(table: string, key: Uint8Array | string): Promise<unknown>;
   /** All or nothing, in order. */
@@ -69,11 +71,14 @@ interface Table {
   delete(key: Uint8Array | string): void;
 }
 
-/** Opens the database of this name and origin, which is created with these tables when missing. */
+/**
+ * Opens the database of this name and origin, which is created with these tables when missing. Throws `unsupported_version` for
+ * one with other tables, which only a newer version of this library makes.
+ */
 export async function openIndexedDatabase(name: string, tables: readonly string[]): Promise<IndexedDatabase> {
   const request = browser().indexedDB.open(name, 1);
   request.onupgradeneeded = () => tables.forEach((table) => request.result.createObjectStore(table));
-  const database = await resultOf(request);
+  const database = await resultOf(request).catch(asNewer);
   const reading = (table: string): Table => database.transaction([table], "readonly").objectStore(table);
   return {
     get: (table, key) => resultOf(reading(table).get(key)),
@@ -89,6 +94,12 @@ export async function openIndexedDatabase(name: string, tables: readonly string[
     },
     close: () => database.close(),
   };
+}
+
+function asNewer(cause: unknown): never {
+  if (!(cause instanceof Error) || cause.name !== "VersionError") throw cause;
+  const text = "Cannot open the store: a newer version of this library wrote it. Update this one. Nothing was changed";
+  throw new StoreError("unsupported_version", text, { cause });
 }
 
 /** By default a browser acknowledges what the operating system has not yet written. */

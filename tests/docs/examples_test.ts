@@ -66,7 +66,7 @@ testWhen(needs, "planner, worker and a person in a browser coordinate over one c
   await t.step("the person has seen everything (screenshot)", async () => {
     await tab.until('document.getElementById("said").innerText.includes("all 3 incidents are decided")');
     const state = String(await tab.evaluate('document.getElementById("state").innerText'));
-    assertMatch(state, /^planner, person, worker are in .+ over webtransport\. Safety number: (\d{5} ){5}\d{5}$/);
+    assertMatch(state, /^planner, person, worker are in .+ over webtransport\. Safety number: (\d{5} ){7}\d{5}$/);
     await photograph(tab, `${folder.path}/page.png`);
   });
   await t.step("the README's ten lines run in Node and in a browser, as they do in Deno", async () => {

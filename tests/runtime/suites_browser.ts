@@ -2,6 +2,7 @@
 import { openBrowserStore } from "../../sdk/platform/browser_store.ts";
 import { tests as aes } from "./aes_suite.ts";
 import { tests as mls } from "./mls_suite.ts";
+import { createIndexedDbTests } from "./indexed_db_suite.ts";
 import { createTests as createStoreTests } from "./store_suite.ts";
 import { runTests } from "../support/runtime/suite.ts";
 
@@ -9,5 +10,6 @@ const results = {
   aes: await runTests(aes),
   mls: await runTests(mls),
   store: await runTests(createStoreTests(openBrowserStore)),
+  indexedDb: await runTests(createIndexedDbTests(openBrowserStore)),
 };
 await fetch("/results", { method: "POST", body: JSON.stringify(results) });
