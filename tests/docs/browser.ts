@@ -1,4 +1,5 @@
 /** A page in headless Chromium that a test drives and photographs, through the browser's own debugging protocol. */
+import { startChromium } from "../support/runtime/chromium.ts";
 
 export interface Tab extends AsyncDisposable {
   open(url: string): Promise<void>;
@@ -14,29 +15,11 @@ const untilMs = 30_000;
 
 export async function openTab(): Promise<Tab> {
   await using opened = new AsyncDisposableStack();
-  const profile = await Deno.makeTempDir({ prefix: "static-tab-" });
-  opened.defer(() => removeFolder(profile));
-  const browser = new Deno.Command("chromium", {
-    args: [
-      "--headless",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--window-size=1100,900",
-      "--remote-debugging-port=0",
-      `--user-data-dir=${profile}`,
-      "about:blank",
-    ],
-    stdout: "null",
-    stderr: "piped",
-  }).spawn();
-  opened.defer(async () => {
-    browser.kill("SIGTERM");
-    await browser.status;
-  });
+  const { process } = opened.use(
+    await startChromium(["--window-size=1100,900", "--remote-debugging-port=0", "about:blank"], "piped"),
+  );
   const port = /DevTools listening on ws:\/\/[^:]+:(\d+)\//.exec(
-    await readUntil(browser.stderr, "DevTools listening on"),
+    await readUntil(process.stderr, "DevTools listening on"),
   )?.[1];
   const targets: { type: string; webSocketDebuggerUrl: string }[] = await (await fetch(`http://127.0.0.1:${port}/json`))
     .json();
@@ -112,17 +95,4 @@ function readUntil(stream: ReadableStream<Uint8Array<ArrayBuffer>>, text: string
     reject(new Error(`"${text}" did not appear in: ${seen}`));
   })();
   return promise;
-}
-
-/** Helper processes of the browser may still be writing when it has ended. */
-async function removeFolder(folder: string): Promise<void> {
-  for (let attempt = 0;; attempt++) {
-    try {
-      return await Deno.remove(folder, { recursive: true });
-    } catch (error) {
-      if (attempt === 20) throw error;
-      // wait: for the helpers to end; there is no handle on them
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
 }

@@ -1,6 +1,6 @@
 /**
- * Clients that need Node and packages from npm. The packages are installed once per machine and version, into the
- * temporary folder; the scripts are copied beside them, because that is how Node finds packages.
+ * Clients that need Node and packages from npm. The packages are installed once per checkout and version, below
+ * `dist/`; the scripts are copied beside them, because that is how Node finds packages.
  */
 import { installed, type Requirement, runCommand } from "../mod.ts";
 
@@ -17,8 +17,7 @@ export const node: Requirement = installed("node", "npm");
 /** The folder with all scripts of `peers/`, ready to run. */
 export async function installNodePeers(): Promise<string> {
   const versions = Object.values(dependencies).join("_");
-  const base = Deno.env.get("TMPDIR") ?? "/tmp";
-  const folder = `${base}/static-http2-peers-${versions}`;
+  const folder = new URL(`../../../dist/http2-peers-${versions}`, import.meta.url).pathname;
   const marker = `${folder}/node_modules/.installed`;
   if (!await isFile(marker)) {
     await Deno.mkdir(folder, { recursive: true });

@@ -1,4 +1,4 @@
-/** Runs a bundle in a page of headless Chromium, served from loopback, and waits for what the page reports. */
+/** Headless Chromium, and a bundle in a page of it: served from loopback, until the page reports. */
 import type { Requirement } from "../mod.ts";
 
 const executable = "/usr/bin/chromium";
@@ -19,32 +19,48 @@ export const chromium: Requirement = {
   reason: `${executable} is not on this machine`,
 };
 
+export interface Browser extends AsyncDisposable {
+  readonly process: Deno.ChildProcess;
+}
+
+/** Everything that it writes is in one folder, which goes with it. `args` are more flags and the page to open. */
+export async function startChromium(args: readonly string[], stderr: "null" | "piped" = "null"): Promise<Browser> {
+  // A short name: the browser makes a socket two folders further down, and a socket's path is bounded.
+  const profile = await Deno.makeTempDir({ prefix: "page-" });
+  const process = new Deno.Command(executable, {
+    args: [...flags, `--user-data-dir=${profile}`, ...args],
+    env: { TMPDIR: profile },
+    stdout: "null",
+    stderr,
+  }).spawn();
+  return {
+    process,
+    [Symbol.asyncDispose]: async () => {
+      // It may have ended by itself.
+      if (await Promise.race([process.status, undefined]) === undefined) process.kill("SIGTERM");
+      await process.status;
+      await removeProfile(profile);
+    },
+  };
+}
+
 /** The page must POST its results to `/results`; a script that fails to load reports its error there too. */
 export async function runInChromium(bundle: string, ...moreFlags: readonly string[]): Promise<string> {
   const code = await Deno.readFile(bundle);
   const reported = Promise.withResolvers<string>();
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const { pathname } = new URL(request.url);
     if (pathname === "/bundle.mjs") return new Response(code, { headers: { "content-type": "text/javascript" } });
     if (pathname === "/results") reported.resolve(await request.text());
     return new Response(pathname === "/" ? page : "", { headers: { "content-type": "text/html" } });
   });
-  const profile = await Deno.makeTempDir({ prefix: "static-chromium-" });
-  const browser = new Deno.Command(executable, {
-    args: [...flags, ...moreFlags, `--user-data-dir=${profile}`, `http://127.0.0.1:${server.addr.port}/`],
-    stdout: "null",
-    stderr: "null",
-  }).spawn();
+  await using browser = await startChromium([...moreFlags, `http://127.0.0.1:${server.addr.port}/`]);
   const timer = setTimeout(() => reported.reject(new Error(`Chromium reported nothing in ${timeoutMs} ms`)), timeoutMs);
-  const exit = browser.status.then(({ code }) => reported.reject(new Error(`Chromium ended with code ${code}`)));
+  void browser.process.status.then(({ code }) => reported.reject(new Error(`Chromium ended with code ${code}`)));
   try {
     return await reported.promise;
   } finally {
     clearTimeout(timer);
-    browser.kill("SIGTERM");
-    await exit;
-    await server.shutdown();
-    await removeProfile(profile);
   }
 }
 
