@@ -1,6 +1,7 @@
 /** The suites of the test command, in the order in which a mistake is cheapest to see. */
 import { parseJunit, type SuiteResult } from "./junit.ts";
 import { npmProjectFlags } from "./npm.ts";
+import { withTemporaryFolder } from "./temporary_folder.ts";
 
 export interface Suite {
   readonly name: string;
@@ -28,7 +29,7 @@ export const suites: readonly Suite[] = [
   gate("imports", ["run", "--allow-read=.", "tools/check_imports.ts"]),
   gate("tidy", ["run", "--allow-read=.", "tools/tidy.ts"]),
   gate("generated", ["run", "-A", "tools/generate.ts", "--check"]),
-  tests("tools", ["tools/"]),
+  tests("tools", ["tools/", "bench/"]),
   // The longest first, so that none of them is left over at the end.
   tests("story", ["--parallel", "tests/story/"]),
   tests("scenario", ["--parallel", "tests/scenario/"]),
@@ -69,7 +70,7 @@ function gate(name: string, args: readonly string[]): Suite {
     alone: false,
     run: async (print) => {
       const ok = await runDeno(args, print);
-      return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [] };
+      return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [], times: [] };
     },
   };
 }
@@ -98,11 +99,14 @@ function tests(name: string, paths: readonly string[]): Suite {
     alone: false,
     run: async (print) => {
       const report = await Deno.makeTempFile({ suffix: ".xml" });
+      const args = ["test", "-A", "--no-check", "--quiet", `--junit-path=${report}`, ...paths];
       try {
-        const ok = await runDeno(["test", "-A", "--no-check", "--quiet", `--junit-path=${report}`, ...paths], print);
+        const { result: ok, names } = await withTemporaryFolder((folder) => runDeno(args, print, { TMPDIR: folder }));
         const result = parseJunit(await Deno.readTextFile(report));
+        if (names.length > 0) print(`\n${name} left behind in the temporary folder: ${names.join(", ")}\n`);
         // A crash outside any test (a module that does not load, a leaked resource) must count too.
-        return ok || result.failed > 0 ? result : { ...result, failed: 1 };
+        const unseen = (ok || result.failed > 0 ? 0 : 1) + (names.length > 0 ? 1 : 0);
+        return { ...result, failed: result.failed + unseen };
       } finally {
         await Deno.remove(report);
       }
@@ -114,9 +118,10 @@ function alone(suite: Suite): Suite {
   return { ...suite, alone: true };
 }
 
-async function runDeno(args: readonly string[], print: Print): Promise<boolean> {
+async function runDeno(args: readonly string[], print: Print, env: Record<string, string> = {}): Promise<boolean> {
   const command = new Deno.Command(Deno.execPath(), {
     args: [...args],
+    env,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

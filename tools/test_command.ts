@@ -1,8 +1,8 @@
 /**
- * The README's test command: every gate and every test of the project, time per suite, and one closing line
- * `N passed, N failed, N skipped`. Arguments pick suites by name: `deno task test proto tidy`.
+ * The README's test command: every gate and every test of the project, time per suite, the slowest tests, and one closing
+ * line `N passed, N failed, N skipped`. Arguments pick suites by name: `deno task test proto tidy`.
  */
-import type { SuiteResult } from "./junit.ts";
+import { slowestOf, type SuiteResult } from "./junit.ts";
 import { type Suite, suites } from "./suites.ts";
 
 const wanted = Deno.args;
@@ -55,11 +55,15 @@ function write(text: string): void {
 
 /** Whoever reads only the end of a long log finds the reasons there. */
 const reasonsAtMost = 6000;
+/** Seconds. */
+const totalAtMost = 12 * 60;
+const slowestShown = 5;
 const results = suites.flatMap((suite) => finished.find((one) => one.suite === suite) ?? []);
 for (const { suite: { name }, result, output } of results) {
   if (result.failed === 0) continue;
-  const reasons = output.slice(Math.max(0, output.lastIndexOf(" ERRORS ")));
-  console.log(`\n--- why ${name} failed\n${reasons.slice(0, reasonsAtMost)}`);
+  const errors = output.lastIndexOf(" ERRORS ");
+  const reasons = errors === -1 ? output.slice(-reasonsAtMost) : output.slice(errors).slice(0, reasonsAtMost);
+  console.log(`\n--- why ${name} failed\n${reasons}`);
 }
 
 console.log("\n--- time per suite");
@@ -71,6 +75,16 @@ const all = results.map(({ result }) => result);
 const skipped = all.flatMap((result) => result.skipped);
 const total = (performance.now() - started) / 1000;
 console.log(`${"total".padEnd(16)} ${total.toFixed(1).padStart(7)} s`);
+if (wanted.length === 0 && total > totalAtMost) {
+  console.log(
+    `WARNING: the whole run may take ${totalAtMost / 60} minutes on 2 cores; move what is long to deno task stress`,
+  );
+}
+const times = results.flatMap(({ suite, result }) => result.times.map((time) => ({ ...time, suite: suite.name })));
+if (times.length > 0) console.log("\n--- slowest tests");
+for (const { name, seconds, suite } of slowestOf(times, slowestShown)) {
+  console.log(`${suite.padEnd(16)} ${seconds.toFixed(1).padStart(7)} s   ${name}`);
+}
 if (skipped.length > 0) console.log(`\n--- skipped\n${skipped.join("\n")}`);
 
 const passed = all.reduce((sum, result) => sum + result.passed, 0);
