@@ -4,7 +4,7 @@ import { isTest, lineAt, readSources, report, type SourceFile, type Violation } 
 import { entryPoints } from "./workspace.ts";
 
 /** Packages and what of ours each may import besides itself. Anything not listed here may use every `mod.ts`. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
+export const mayImport: Readonly<Record<string, readonly string[]>> = {
   proto: [],
   wasm: [],
   server: ["proto"],
