@@ -1,34 +1,26 @@
 /**
- * Deterministic CBOR (RFC 8949 section 4.2.1) over cborg: a value has exactly one encoding, and everything else is refused.
- * `scan` walks the bytes first, without allocating, and refuses what the contract does not allow: then cborg only builds
- * values, and its recursion and memory are bounded by what the scan has seen.
+ * Deterministic CBOR (RFC 8949 section 4.2.1), as much of it as the contract has: a value has exactly one encoding, and
+ * everything else is refused. Written here because the contract forbids most of CBOR, and a general library would be ten times
+ * the size in a browser. Depth and number of items are bounded, so that small input cannot become a large value.
  */
-import { decode, type DecodeOptions, encode } from "cborg";
 import { WireError } from "./errors.ts";
 import { limits } from "./limits.ts";
 
 export type CborValue = number | boolean | null | string | Uint8Array | CborValue[] | CborMap;
 export type CborMap = Map<CborValue, CborValue>;
 
-const decodeOptions: DecodeOptions = {
-  strict: true,
-  useMaps: true,
-  rejectDuplicateMapKeys: true,
-  allowIndefinite: false,
-  allowUndefined: false,
-  allowBigInt: false,
-  allowInfinity: false,
-  allowNaN: false,
-};
+/** Major types; a head is one of them in three bits, and its argument. */
+const [uint, negative, byteString, textString, array, map, tag] = [0, 1, 2, 3, 4, 5, 6];
+const [falseByte, trueByte, nullByte] = [0xf4, 0xf5, 0xf6];
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const utf8Encoder = new TextEncoder();
 
-/**
- * cborg's default key order (shortest first) is the deterministic one for keys of one type, which is all we use; its option
- * for the general case costs three times as much. The scan refuses any other order, so a mistake here cannot go unseen.
- */
+/** Throws `TypeError` for a number that is no safe integer. */
 export function encodeCbor(value: CborValue): Uint8Array<ArrayBuffer> {
-  return encode(value);
+  const writer = new Writer(sizeOf(value));
+  write(writer, value);
+  return writer.bytes;
 }
 
 /** Refuses with `payload_too_large` above `maxBytes` and with `protocol_error` for everything that is not our CBOR. */
@@ -39,113 +31,222 @@ export function decodeCbor(bytes: Uint8Array, maxBytes: number = limits.envelope
       `Cannot decode CBOR: ${bytes.length} bytes, at most ${maxBytes} are allowed`,
     );
   }
-  const end = scan(bytes, 0, limits.cborDepth, { left: limits.cborItems });
-  if (end !== bytes.length) refuse(`${bytes.length - end} trailing bytes`);
+  const reader = new Reader(bytes);
+  const value = reader.read(limits.cborDepth);
+  if (reader.at !== bytes.length) refuse(`${bytes.length - reader.at} trailing bytes`);
+  return value;
+}
+
+class Reader {
+  at = 0;
+  readonly #bytes: Uint8Array;
+  #itemsLeft: number = limits.cborItems;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  read(depth: number): CborValue {
+    if (this.#itemsLeft-- === 0) refuse(`more than ${limits.cborItems} items`);
+    if (depth < 0) refuse(`nested deeper than ${limits.cborDepth}`);
+    const first = this.#next();
+    const major = first >> 5;
+    if (major > tag) return simpleValue(first);
+    if (major === tag) refuse("tags are not allowed");
+
+    const argument = this.#argument(first & 0x1f);
+    if (major === uint) return argument;
+    if (major === negative) return -1 - (argument < Number.MAX_SAFE_INTEGER ? argument : tooBig());
+    if (argument > this.#bytes.length - this.at) refuse("a length goes beyond the end");
+    switch (major) {
+      case byteString:
+        return this.#take(argument).slice();
+      case textString:
+        return textOf(this.#take(argument));
+      case array:
+        return this.#list(argument, depth - 1);
+      default:
+        return this.#map(argument, depth - 1);
+    }
+  }
+
+  #list(count: number, depth: number): CborValue[] {
+    const items: CborValue[] = [];
+    for (let i = 0; i < count; i++) items.push(this.read(depth));
+    return items;
+  }
+
+  /** Keys strictly ascend in bytewise order of their encoding, which also rules out duplicates. */
+  #map(count: number, depth: number): CborMap {
+    const items: CborMap = new Map();
+    let previous: Uint8Array | undefined;
+    for (let i = 0; i < count; i++) {
+      const start = this.at;
+      const key = this.read(depth);
+      const encoded = this.#bytes.subarray(start, this.at);
+      if (previous !== undefined && compare(previous, encoded) >= 0) refuse("map keys are repeated or out of order");
+      previous = encoded;
+      items.set(key, this.read(depth));
+    }
+    return items;
+  }
+
+  /** The argument of a head, which must be in its shortest form and a safe integer. */
+  #argument(additional: number): number {
+    if (additional < 24) return additional;
+    if (additional > 27) refuse("indefinite or reserved length");
+    const length = 1 << (additional - 24);
+    let argument = 0;
+    for (let i = 0; i < length; i++) argument = argument * 256 + this.#next();
+    if (argument < (length === 1 ? 24 : 2 ** (4 * length))) refuse("an integer or length is not in its shortest form");
+    return argument <= Number.MAX_SAFE_INTEGER ? argument : tooBig();
+  }
+
+  #next(): number {
+    const byte = this.#bytes[this.at++];
+    if (byte === undefined) refuse("it ends too early");
+    return byte;
+  }
+
+  #take(length: number): Uint8Array {
+    const start = this.at;
+    this.at += length;
+    return this.#bytes.subarray(start, this.at);
+  }
+}
+
+/** No floats, no undefined, no other simple values, no break. */
+function simpleValue(byte: number): boolean | null {
+  if (byte === nullByte) return null;
+  if (byte === falseByte || byte === trueByte) return byte === trueByte;
+  return refuse(`unsupported simple value or float 0x${byte.toString(16)}`);
+}
+
+function textOf(bytes: Uint8Array): string {
   try {
-    return decode(bytes, decodeOptions);
+    return utf8.decode(bytes);
   } catch (cause) {
-    throw new WireError("protocol_error", "Cannot decode CBOR: the value is malformed", { cause });
+    throw new WireError("protocol_error", "Cannot decode CBOR: text is not UTF-8", { cause });
   }
 }
 
-/** Items that may still come. */
-interface Budget {
-  left: number;
-}
-
-/** Checks the item at `at` and answers where it ends. */
-function scan(bytes: Uint8Array, at: number, depth: number, items: Budget): number {
-  if (items.left-- === 0) refuse(`more than ${limits.cborItems} items`);
-  if (depth < 0) refuse(`nested deeper than ${limits.cborDepth}`);
-  const first = byteAt(bytes, at);
-  const major = first >> 5;
-  if (major === 7) {
-    // 0xf4 false, 0xf5 true, 0xf6 null; no floats, no undefined, no other simple values, no break.
-    if (first < 0xf4 || first > 0xf6) refuse(`unsupported simple value or float 0x${first.toString(16)}`);
-    return at + 1;
-  }
-  if (major === 6) refuse("tags are not allowed");
-
-  const headBytes = headLength(first & 0x1f);
-  const argument = readArgument(bytes, at, headBytes);
-  const start = at + headBytes;
-  if (major <= 1) return start;
-  if (argument > bytes.length - start) refuse("a length goes beyond the end");
-  if (major === 2) return start + argument;
-  if (major === 3) {
-    checkText(bytes, start, start + argument);
-    return start + argument;
-  }
-  return major === 4 ? scanArray(bytes, start, argument, depth, items) : scanMap(bytes, start, argument, depth, items);
-}
-
-function scanArray(bytes: Uint8Array, start: number, count: number, depth: number, items: Budget): number {
-  let at = start;
-  for (let i = 0; i < count; i++) at = scan(bytes, at, depth - 1, items);
-  return at;
-}
-
-/** Keys strictly ascend in bytewise order of their encoding, which also rules out duplicates. */
-function scanMap(bytes: Uint8Array, start: number, count: number, depth: number, items: Budget): number {
-  let at = start;
-  let previousStart = -1;
-  let previousEnd = -1;
-  for (let i = 0; i < count; i++) {
-    const keyEnd = scan(bytes, at, depth - 1, items);
-    if (i > 0 && !ascends(bytes, previousStart, previousEnd, at, keyEnd)) {
-      refuse("map keys are repeated or out of order");
-    }
-    previousStart = at;
-    previousEnd = keyEnd;
-    at = scan(bytes, keyEnd, depth - 1, items);
-  }
-  return at;
-}
-
-function ascends(bytes: Uint8Array, aStart: number, aEnd: number, bStart: number, bEnd: number): boolean {
-  const length = Math.min(aEnd - aStart, bEnd - bStart);
-  for (let i = 0; i < length; i++) {
-    const difference = byteAt(bytes, bStart + i) - byteAt(bytes, aStart + i);
-    if (difference !== 0) return difference > 0;
-  }
-  return bEnd - bStart > aEnd - aStart;
-}
-
-function headLength(additional: number): number {
-  if (additional < 24) return 1;
-  if (additional > 27) refuse("indefinite or reserved length");
-  return 1 + (1 << (additional - 24));
-}
-
-/** The argument of a head, which must be in its shortest form and a safe integer. */
-function readArgument(bytes: Uint8Array, at: number, headBytes: number): number {
-  if (headBytes === 1) return byteAt(bytes, at) & 0x1f;
-  let argument = 0;
-  for (let i = 1; i < headBytes; i++) argument = argument * 256 + byteAt(bytes, at + i);
-  const smallest = headBytes === 2 ? 24 : 2 ** (4 * (headBytes - 1));
-  if (argument < smallest) refuse("an integer or length is not in its shortest form");
-  if (argument > Number.MAX_SAFE_INTEGER) refuse("an integer is beyond 2^53 - 1");
-  return argument;
-}
-
-function checkText(bytes: Uint8Array, start: number, end: number): void {
-  for (let i = start; i < end; i++) {
-    if (byteAt(bytes, i) < 0x80) continue;
-    try {
-      utf8.decode(bytes.subarray(i, end));
-    } catch (cause) {
-      throw new WireError("protocol_error", "Cannot decode CBOR: text is not UTF-8", { cause });
-    }
-    return;
-  }
-}
-
-function byteAt(bytes: Uint8Array, at: number): number {
-  const byte = bytes[at];
-  if (byte === undefined) refuse("it ends too early");
-  return byte;
+function tooBig(): never {
+  return refuse("an integer is beyond 2^53 - 1");
 }
 
 function refuse(why: string): never {
   throw new WireError("protocol_error", `Cannot decode CBOR: ${why}`);
+}
+
+/** Into room that was measured before, so that a large payload is copied once. */
+class Writer {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  #at = 0;
+
+  constructor(size: number) {
+    this.bytes = new Uint8Array(size);
+  }
+
+  head(major: number, argument: number): void {
+    const length = argumentLength(argument);
+    const additional = length === 0 ? argument : 24 + Math.log2(length);
+    this.bytes[this.#at++] = (major << 5) | additional;
+    for (let i = length - 1; i >= 0; i--) this.bytes[this.#at++] = Math.floor(argument / 256 ** i);
+  }
+
+  raw(bytes: Uint8Array): void {
+    this.bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  byte(byte: number): void {
+    this.bytes[this.#at++] = byte;
+  }
+}
+
+function write(writer: Writer, value: CborValue): void {
+  if (typeof value === "number") {
+    if (value < 0) writer.head(negative, -1 - value);
+    else writer.head(uint, value);
+  } else if (typeof value === "string") {
+    const text = utf8Encoder.encode(value);
+    writer.head(textString, text.length);
+    writer.raw(text);
+  } else if (value instanceof Uint8Array) {
+    writer.head(byteString, value.length);
+    writer.raw(value);
+  } else if (Array.isArray(value)) {
+    writer.head(array, value.length);
+    for (const item of value) write(writer, item);
+  } else if (value instanceof Map) {
+    writer.head(map, value.size);
+    for (const [key, item] of inOrder(value)) {
+      write(writer, key);
+      write(writer, item);
+    }
+  } else {
+    writer.byte(value === null ? nullByte : value ? trueByte : falseByte);
+  }
+}
+
+/** Numbers that ascend are in order already, and bodies are made so. */
+function inOrder(entries: CborMap): Iterable<[CborValue, CborValue]> {
+  let last = -1;
+  for (const key of entries.keys()) {
+    if (typeof key !== "number" || key <= last) return sorted(entries);
+    last = key;
+  }
+  return entries;
+}
+
+function sorted(entries: CborMap): [CborValue, CborValue][] {
+  return Array.from(entries, (entry) => ({ entry, encoded: encodeCbor(entry[0]) }))
+    .sort((a, b) => compare(a.encoded, b.encoded))
+    .map(({ entry }) => entry);
+}
+
+function sizeOf(value: CborValue): number {
+  if (typeof value === "number") {
+    if (!Number.isSafeInteger(value)) throw new TypeError(`Cannot encode ${value} as CBOR: it is no safe integer`);
+    return 1 + argumentLength(value < 0 ? -1 - value : value);
+  }
+  if (typeof value === "string") return sized(utf8Length(value));
+  if (value instanceof Uint8Array) return sized(value.length);
+  if (Array.isArray(value)) return value.reduce<number>((size, item) => size + sizeOf(item), headSize(value.length));
+  if (!(value instanceof Map)) return 1;
+  let size = headSize(value.size);
+  for (const [key, item] of value) size += sizeOf(key) + sizeOf(item);
+  return size;
+}
+
+function sized(length: number): number {
+  return headSize(length) + length;
+}
+
+function headSize(argument: number): number {
+  return 1 + argumentLength(argument);
+}
+
+/** Bytes of an argument behind its head. */
+function argumentLength(argument: number): number {
+  if (argument < 24) return 0;
+  return argument < 2 ** 8 ? 1 : argument < 2 ** 16 ? 2 : argument < 2 ** 32 ? 4 : 8;
+}
+
+/** Most text is ASCII, of which a byte is a character. */
+function utf8Length(text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    if (text.charCodeAt(i) >= 0x80) return utf8Encoder.encode(text).length;
+  }
+  return text.length;
+}
+
+/** Bytewise lexicographic. */
+function compare(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const difference = (a[i] ?? 0) - (b[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
 }

@@ -19,7 +19,9 @@ const accepted: readonly [hex: string, value: CborValue][] = [
   ["f5", true],
   ["f6", null],
   ["43010203", Uint8Array.of(1, 2, 3)],
+  ["3b001ffffffffffffe", -Number.MAX_SAFE_INTEGER],
   ["63e282ac", "€"],
+  ["63efbbbf", "\ufeff"],
   ["83010203", [1, 2, 3]],
   ["a201020304", new Map([[1, 2], [3, 4]])],
 ];
@@ -38,6 +40,7 @@ const refused: readonly [why: string, hex: string][] = [
   ["a length longer than needed", "580101"],
   ["an integer of 2^53", "1b0020000000000000"],
   ["a negative integer below -2^53", "3b0020000000000000"],
+  ["a negative integer of -2^53", "3b001fffffffffffff"],
   ["an indefinite byte string", "5f4101ff"],
   ["an indefinite text", "7f6161ff"],
   ["an indefinite array", "9f01ff"],
@@ -66,6 +69,37 @@ for (const [why, text] of refused) {
     assertEquals(assertThrows(() => decodeCbor(hex(text)), WireError).code, "protocol_error");
   });
 }
+
+Deno.test("integers and lengths have their shortest head on both sides of every step", () => {
+  const steps = [[24, 1, 2], [2 ** 8, 2, 3], [2 ** 16, 3, 5], [2 ** 32, 5, 9]] as const;
+  for (const [step, below, from] of steps) {
+    for (const [value, size] of [[step - 1, below], [-step, below], [step, from], [-step - 1, from]] as const) {
+      assertEquals([encodeCbor(value).length, decodeCbor(encodeCbor(value))], [size, value]);
+    }
+    if (step > 2 ** 16) continue;
+    for (const [length, size] of [[step - 1, below], [step, from]] as const) {
+      for (const value of [new Uint8Array(length), "x".repeat(length), "é".repeat(length / 2 | 0)]) {
+        const bytes = encodeCbor(value);
+        assertEquals(decodeCbor(bytes), value);
+        if (value.length === length) assertEquals(bytes.length, size + length);
+      }
+    }
+  }
+});
+
+Deno.test("encodeCbor() writes keys in bytewise order, however they were set and whatever they are", () => {
+  const keys: CborValue[] = ["b", -1, 300, "aa", Uint8Array.of(1), 5, null, "a", 24, [1]];
+  const value = new Map(keys.map((key, index) => [key, index]));
+  const decoded = decodeCbor(encodeCbor(value));
+  assert(decoded instanceof Map);
+  assertEquals([...decoded.keys()], [5, 24, 300, -1, Uint8Array.of(1), "a", "b", "aa", [1], null]);
+});
+
+Deno.test("encodeCbor() refuses numbers that are no safe integers", () => {
+  for (const value of [0.5, NaN, Infinity, 2 ** 53, -(2 ** 53)]) {
+    assertThrows(() => encodeCbor([value]), TypeError, "safe integer");
+  }
+});
 
 Deno.test("decodeCbor() accepts the allowed depth and refuses one more", () => {
   const nested = (depth: number): Uint8Array => {
