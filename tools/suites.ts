@@ -118,6 +118,9 @@ function alone(suite: Suite): Suite {
   return { ...suite, alone: true };
 }
 
+/** Far beyond any suite, even on a busy machine: a test that waits in vain must not hold up the rest. */
+const maxSuiteMinutes = 15;
+
 async function runDeno(args: readonly string[], print: Print, env: Record<string, string> = {}): Promise<boolean> {
   const command = new Deno.Command(Deno.execPath(), {
     args: [...args],
@@ -130,6 +133,13 @@ async function runDeno(args: readonly string[], print: Print, env: Record<string
   const collect = async (output: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> => {
     for await (const text of output.pipeThrough(new TextDecoderStream())) print(text);
   };
-  const [{ success }] = await Promise.all([child.status, collect(child.stdout), collect(child.stderr)]);
-  return success;
+  const finished = Promise.all([child.status, collect(child.stdout), collect(child.stderr)]);
+  const { promise: late, resolve } = Promise.withResolvers<"late">();
+  const timer = setTimeout(() => resolve("late"), maxSuiteMinutes * 60_000);
+  const outcome = await Promise.race([finished, late]);
+  clearTimeout(timer);
+  if (outcome !== "late") return outcome[0].success;
+  print(`\nEnded after ${maxSuiteMinutes} minutes: a test waits for something that does not come\n`);
+  child.kill("SIGKILL");
+  return false;
 }
