@@ -108,13 +108,12 @@ function createPart(
 }
 
 function watchParts(parts: { readonly api: Part; readonly relay: Part }): Disposable {
-  console.log("Watching the code: changes restart the part that they concern.");
   let restarts = Promise.resolve();
   const restart = async (name: keyof typeof parts): Promise<void> => {
     console.log(`The code of the ${name} has changed`);
     await parts[name].restart();
   };
-  return watchCode({
+  const watch = watchCode({
     root,
     folders: { api: ["api/", "migrations/", "proto/", "server/"], relay: ["relay/", "proto/", "server/"] },
     // One after the other, also when code changes while a part is being restarted.
@@ -122,6 +121,9 @@ function watchParts(parts: { readonly api: Part; readonly relay: Part }): Dispos
       for (const name of names) restarts = restarts.then(() => restart(name));
     },
   });
+  // Said last: a change that comes right after these words is seen.
+  console.log("Watching the code: changes restart the part that they concern.");
+  return watch;
 }
 
 interface Configs {
