@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { encodeApiKey, parseAccountId, parseKeyId } from "../proto/mod.ts";
 import { type App, type AppDeps, createApp } from "./app.ts";
+import { createAttempts } from "./domain/attempts.ts";
 import { Fault } from "./domain/fault.ts";
 import type { RateLimiter } from "./domain/rate_limit.ts";
 import { createOriginCheck, Secret } from "../server/mod.ts";
@@ -28,6 +29,7 @@ function createBrokenApp(
     keys: { create: fail, list: fail, revoke: fail, issue: fail },
     tokens: { issue: fail, publicKeys: fail },
     usage: { read: fail, lease: fail, report: fail, open: fail, forgetClosed: fail },
+    attempts: createAttempts(limiter),
     authenticator: { authenticate: () => Promise.resolve({ outcome: "accepted", caller }) },
     store: { ping: fail },
     relaySecret: new Secret("relay"),

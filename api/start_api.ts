@@ -13,20 +13,21 @@ import {
   type Secret,
   serveAdmin,
 } from "../server/mod.ts";
-import { type App, createApp } from "./app.ts";
+import { type App, type AppDeps, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
 import { type Config, describeConfig, warningsOf } from "./config.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
 import { type KeyRingSource, openKeyRing } from "./key_ring_file.ts";
 import { createAccounts } from "./domain/accounts.ts";
+import { createAttempts } from "./domain/attempts.ts";
 import { createAuthenticator } from "./domain/authentication.ts";
 import { createKeys } from "./domain/keys.ts";
 import { createLastUsed } from "./domain/last_used.ts";
-import { createRateLimiter } from "./domain/rate_limit.ts";
+import { createAddressLimiter, createRateLimiter } from "./domain/rate_limit.ts";
 import type { Clock } from "./domain/deps.ts";
 import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
-import { createHashingPool, platformWorker } from "./hashing/pool.ts";
+import { createHashingPool, type HashingPool, platformWorker } from "./hashing/pool.ts";
 import { type Handler, type Listener, listenPlain, listenTls } from "./listen.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
@@ -68,14 +69,13 @@ interface Secrets {
 export async function createApi(config: Config, options: ApiOptions): Promise<Api> {
   const clock = options.clock ?? Date.now;
   const log = createLog({ write: options.writeLog, nowMs: clock });
-  log("info", "configuration", describeConfig(config));
-  for (const warning of warningsOf(config)) log("warn", "configuration", { warning });
+  logConfig(log, config);
   const { keyRing, relaySecret } = await openSecrets(config);
   const { store, applied, close: closeStore } = await openDatabase(config);
   if (applied.length > 0) log("info", "migrated", { applied });
 
-  const pool = createHashingPool({ ...config.hashing, createWorker: platformWorker() });
-  const keyHasher = pool.hasher(config.hashing.keys);
+  const pools = createPools(config);
+  const keyHasher = pools.keys.hasher(config.hashing.keys);
   const lastUsed = createLastUsed({ store, clock });
   const newId = (): string => crypto.randomUUID();
   const keys = createKeys({
@@ -89,11 +89,17 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
   });
   const usage = createUsage({ store, clock, newId, ...config });
   const metrics = createMetrics();
-  metrics.gauge("static_api_hash_queue", "Jobs that wait for an Argon2 worker.", pool.waiting);
-  const { signUp, failures, account, passwords } = config.rateLimits;
+  metrics.gauge("static_api_hash_queue", "Jobs that wait for an Argon2 worker.", pools.waiting);
+  const rateLimits = createRateLimits(config, clock);
 
   const app = createApp({
-    accounts: createAccounts({ store, passwords: pool.hasher(config.hashing.passwords), keys, clock, newId }),
+    accounts: createAccounts({
+      store,
+      passwords: pools.passwords.hasher(config.hashing.passwords),
+      keys,
+      clock,
+      newId,
+    }),
     keys,
     tokens: createTokens({ ring: keyRing.ring, createSign, clock }),
     usage,
@@ -105,15 +111,11 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
       memorySize: config.keyMemory,
       onUse: lastUsed.note,
     }),
+    attempts: createAttempts(rateLimits.failures),
     store,
     relaySecret,
     maxBodyBytes,
-    rateLimits: {
-      signUp: createRateLimiter("sign-up", signUp, clock),
-      failures: createRateLimiter("failures", failures, clock),
-      account: createRateLimiter("account", account, clock),
-      passwords: createRateLimiter("passwords", passwords, clock),
-    },
+    rateLimits,
     log,
     metrics,
     elapsedMs: () => performance.now(),
@@ -129,7 +131,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
     log,
     close: async () => {
       await stopUpkeep();
-      pool.close();
+      pools.close();
       await closeStore();
     },
   };
@@ -157,6 +159,39 @@ async function listen({ listen: { host, port }, tls }: Config, handler: Handler)
         ? listenPlain(options)
         : listenTls({ ...options, certificate: tls.certificate, key: tls.key.reveal() }),
   );
+}
+
+function logConfig(log: Log, config: Config): void {
+  log("info", "configuration", describeConfig(config));
+  for (const warning of warningsOf(config)) log("warn", "configuration", { warning });
+}
+
+function createRateLimits({ rateLimits }: Config, clock: Clock): AppDeps["rateLimits"] {
+  return {
+    signUp: createAddressLimiter("sign-up", rateLimits.signUp, clock),
+    failures: createAddressLimiter("failures", rateLimits.failures, clock),
+    account: createRateLimiter("account", rateLimits.account, clock),
+    passwords: createRateLimiter("passwords", rateLimits.passwords, clock),
+  };
+}
+
+interface Pools {
+  readonly passwords: HashingPool;
+  readonly keys: HashingPool;
+  waiting(): number;
+  close(): void;
+}
+
+/** Keys have workers of their own: passwords take six times as long, and anybody may send as many of them as there is room. */
+function createPools({ hashing: { workers, queueLimit } }: Config): Pools {
+  const create = (): HashingPool => createHashingPool({ workers, queueLimit, createWorker: platformWorker() });
+  const [passwords, keys] = [create(), create()];
+  return {
+    passwords,
+    keys,
+    waiting: () => passwords.waiting() + keys.waiting(),
+    close: () => [passwords, keys].forEach((pool) => pool.close()),
+  };
 }
 
 async function openSecrets({ jwtKeys, relaySecret, dataDir }: Config): Promise<Secrets> {

@@ -45,7 +45,7 @@ export const suites: readonly Suite[] = [
   tests("docs", ["--parallel", "tests/docs/"]),
   tests("proto", ["proto/"]),
   tests("project", [
-    "--ignore=tests/api,tests/cli,tests/docs,tests/faults,tests/http2,tests/relay,tests/scenario,tests/sdk,tests/story,tests/traffic",
+    "--ignore=tests/api,tests/cli,tests/docs,tests/faults,tests/hostile,tests/http2,tests/relay,tests/scenario,tests/sdk,tests/story,tests/traffic",
     "tests/",
   ]),
   tests("wasm", ["wasm/"]),
@@ -54,6 +54,7 @@ export const suites: readonly Suite[] = [
   tests("deploy", ["deploy/"]),
   alone(tests("api-timing", timedApi)),
   alone(tests("http2", ["tests/http2/"])),
+  alone(tests("hostile", ["tests/hostile/"])),
   alone(tests("traffic", ["tests/traffic/"])),
   alone(tests("faults", ["--parallel", ...timedFaults])),
 ];

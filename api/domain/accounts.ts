@@ -19,15 +19,17 @@ export interface AccountsDeps {
 }
 
 export interface Accounts {
-  signUp(input: { email: string; password: Secret }): Promise<SignUp>;
+  signUp(input: { email: string; password: Secret; client: string }): Promise<SignUp>;
   /** Unknown account and wrong password answer alike and take alike. */
-  recover(input: { by: { id: AccountId } | { email: string }; password: Secret; name: string }): Promise<Recovery>;
+  recover(
+    input: { by: { id: AccountId } | { email: string }; password: Secret; name: string; client: string },
+  ): Promise<Recovery>;
 }
 
 export function createAccounts({ store, passwords, keys, clock, newId }: AccountsDeps): Accounts {
   return {
-    signUp: async ({ email, password }) => {
-      const passwordHash = await passwords.hash(normalizePassword(password));
+    signUp: async ({ email, password, client }) => {
+      const passwordHash = await passwords.hash(normalizePassword(password), client);
       const account = {
         id: parseAccountId(newId()),
         email,
@@ -35,13 +37,16 @@ export function createAccounts({ store, passwords, keys, clock, newId }: Account
         passwordHash,
         createdAtMs: clock(),
       };
-      const { key, outcome } = await keys.issue(defaultKeyName, (key) => store.createAccount(account, key));
+      const { key, outcome } = await keys.issue(
+        { name: defaultKeyName, client },
+        (key) => store.createAccount(account, key),
+      );
       return outcome === "email_taken" ? { outcome } : { outcome: "created", account: outcome, key };
     },
 
-    recover: async ({ by, password, name }) => {
+    recover: async ({ by, password, name, client }) => {
       const account = await store.findPasswordHash("id" in by ? by : { emailKey: emailKeyOf(by.email) });
-      const matches = await passwords.verify(normalizePassword(password), account?.passwordHash);
+      const matches = await passwords.verify(normalizePassword(password), account?.passwordHash, client);
       if (!matches || account === undefined) return { outcome: "wrong_credentials" };
       return await keys.create({ accountId: account.id }, name);
     },

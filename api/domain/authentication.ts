@@ -1,10 +1,12 @@
 /**
  * Who sends this API key? In order: form and checksum (free), environment, the key's row (always read, so that a revocation
- * on any process holds at once), and Argon2id only when this process has not verified the very same key before.
+ * on any process holds at once), and Argon2id only when this process has not verified the very same key before. Requests that
+ * bring one key at the same time share one verification.
  */
 import { type AccountId, type ApiKeyEnvironment, type KeyId, parseApiKey } from "../../proto/mod.ts";
+import type { Attempts } from "./attempts.ts";
 import type { Hasher, KeyStore, StoredKey } from "./deps.ts";
-import { orRefund, type RateDecision } from "./rate_limit.ts";
+import type { RateDecision } from "./rate_limit.ts";
 import { Secret } from "../../server/secret.ts";
 
 export interface Caller {
@@ -17,12 +19,6 @@ export type Authentication =
   | { readonly outcome: "accepted"; readonly caller: Caller }
   | { readonly outcome: "refused"; readonly code: "auth_failed" | "auth_key_invalid"; readonly text: string }
   | { readonly outcome: "limited"; readonly decision: RateDecision };
-
-/** The failed attempts of one client: taken before the work, given back when the key was good. */
-export interface Attempts {
-  take(): RateDecision;
-  refund(): void;
-}
 
 export interface AuthenticatorDeps {
   readonly store: KeyStore;
@@ -47,14 +43,23 @@ export const unknownKey =
 export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const { store, hasher } = deps;
   const verified = createVerifiedKeys(deps.memorySize);
+  const verifying = new Map<string, Promise<boolean>>();
 
   const refuse = (attempts: Attempts, code: "auth_failed" | "auth_key_invalid", text: string): Authentication => {
-    const decision = attempts.take();
+    const decision = attempts.fail();
     return decision.allowed ? { outcome: "refused", code, text } : { outcome: "limited", decision };
   };
   const accept = ({ id, accountId, plan }: StoredKey): Authentication => {
     deps.onUse(id);
     return { outcome: "accepted", caller: { accountId, keyId: id, plan } };
+  };
+
+  const verify = (key: Secret, fingerprint: string, hash: string | undefined, client: string): Promise<boolean> => {
+    const running = verifying.get(fingerprint);
+    if (running !== undefined) return running;
+    const started = hasher.verify(key, hash, client).finally(() => verifying.delete(fingerprint));
+    verifying.set(fingerprint, started);
+    return started;
   };
 
   return {
@@ -78,18 +83,18 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
       const row = await store.findKey(parsed.keyPrefix);
       if (row !== undefined && !row.revoked && verified.has(fingerprint, row.id)) return accept(row);
 
-      const decision = attempts.take();
-      if (!decision.allowed) return { outcome: "limited", decision };
-      const confirm = async (): Promise<StoredKey | undefined> => {
-        const matches = await hasher.verify(key, row?.keyHash);
+      const judgement = await attempts.judge(async () => {
+        const isVerified = row !== undefined && verified.has(fingerprint, row.id); // while this one waited
+        const matches = isVerified || await verify(key, fingerprint, row?.keyHash, attempts.client);
         // Read again: the hash may have waited for seconds in its queue, and a revocation holds from its own moment on.
-        return matches ? await store.findKey(parsed.keyPrefix) : undefined;
-      };
-      const current = await orRefund(confirm(), attempts.refund);
+        const current = matches ? await store.findKey(parsed.keyPrefix) : undefined;
+        return { isGood: current !== undefined && !current.revoked, value: current };
+      });
+      if (judgement.outcome === "limited") return judgement;
+      const { value: current } = judgement;
       if (current === undefined || current.revoked) {
         return { outcome: "refused", code: "auth_key_invalid", text: unknownKey };
       }
-      attempts.refund();
       verified.add(fingerprint, current.id);
       return accept(current);
     },

@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { encodeApiKey, parseAccountId, parseApiKey, parseKeyId } from "../../proto/mod.ts";
+import { createAttempts } from "./attempts.ts";
 import { createAuthenticator } from "./authentication.ts";
 import { Fault } from "./fault.ts";
 import type { StoredKey } from "./deps.ts";
@@ -66,7 +67,7 @@ function createWorld(memorySize = 10): { world: World; authenticate: (header?: s
     onUse: (id) => world.used.push(id),
   });
   const decision = { allowed: true, policy: "", limit: 1, windowMs: 1, remaining: 1, resetMs: 1 };
-  const attempts = {
+  const attempts = createAttempts({
     take: (): typeof decision => {
       world.attempts++;
       return decision;
@@ -74,7 +75,7 @@ function createWorld(memorySize = 10): { world: World; authenticate: (header?: s
     refund: (): void => {
       world.attempts--;
     },
-  };
+  })("client");
   return {
     world,
     authenticate: async (header) => {
@@ -127,6 +128,15 @@ Deno.test("a key that nobody has time to verify is no failed attempt", async () 
   world.overloaded = true;
   for (let i = 0; i < 3; i++) await assertRejects(() => authenticate(`Bearer ${key}`), Fault);
   assertEquals(world.attempts, 0);
+});
+
+Deno.test("requests that bring one key at the same time share one verification, and each use is noted", async () => {
+  const { world, authenticate } = createWorld(0);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => authenticate(`Bearer ${key}`)));
+  assertEquals(new Set(answers), new Set(["accepted"]));
+  assertEquals([world.verified.length, world.used.length, world.attempts], [1, 20, 0]);
+  assertEquals(await authenticate(`Bearer ${key}`), "accepted");
+  assertEquals(world.verified.length, 2);
 });
 
 Deno.test("an unknown key costs one verification too, against no hash", async () => {

@@ -10,11 +10,11 @@ export type RandomBytes = (length: number) => Uint8Array<ArrayBuffer>;
 
 export type NewId = () => string;
 
-/** Argon2id with one profile. Throws `overloaded` when its queue is full. */
+/** Argon2id with one profile. Jobs wait in turn between `client`s. Throws `overloaded` when the queue is full. */
 export interface Hasher {
-  hash(secret: Secret): Promise<string>;
-  /** Without a hash it does the same work against a decoy and answers false, so that "unknown" takes as long as "wrong". */
-  verify(secret: Secret, hash: string | undefined): Promise<boolean>;
+  hash(secret: Secret, client: string): Promise<string>;
+  /** Without a hash it does the same work against a decoy and returns false, so that "unknown" takes as long as "wrong". */
+  verify(secret: Secret, hash: string | undefined, client: string): Promise<boolean>;
 }
 
 export interface Account {

@@ -8,10 +8,17 @@ export class Fault extends Error {
   override readonly name = "Fault";
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
+  /** It came of the caller's own crowd, so the attempt counts. */
+  readonly isCallersOwn: boolean;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfterSeconds?: number } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; retryAfterSeconds?: number; isCallersOwn?: boolean } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.isCallersOwn = options.isCallersOwn ?? false;
   }
 }

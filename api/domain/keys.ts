@@ -47,9 +47,9 @@ export interface Keys {
   create(owner: { readonly accountId: AccountId; readonly keyId?: KeyId }, name: string): Promise<KeyCreation>;
   list(accountId: AccountId): Promise<readonly KeyRecord[]>;
   revoke(accountId: AccountId, keyId: KeyId): Promise<boolean>;
-  /** A fresh key given to `save`, again with another one as long as `save` finds its prefix taken. */
+  /** A fresh key, hashed in this client's turn and given to `save`, again with another one as long as `save` finds its prefix taken. */
   issue<Outcome>(
-    name: string,
+    order: { readonly name: string; readonly client: string },
     save: (key: NewKey) => Promise<Outcome | "prefix_taken">,
   ): Promise<{ key: IssuedKey; outcome: Outcome }>;
 }
@@ -57,12 +57,18 @@ export interface Keys {
 export function createKeys(deps: KeysDeps): Keys {
   const { store, hasher, clock } = deps;
 
-  const issue: Keys["issue"] = async (name, save) => {
+  const issue: Keys["issue"] = async ({ name, client }, save) => {
     for (let attempt = 0; attempt < maxPrefixAttempts; attempt++) {
       const key = new Secret(randomKey(deps));
       const keyPrefix = parseApiKey(key.reveal())?.keyPrefix ?? "";
       const id = parseKeyId(deps.newId());
-      const outcome = await save({ id, keyPrefix, name, keyHash: await hasher.hash(key), createdAtMs: clock() });
+      const outcome = await save({
+        id,
+        keyPrefix,
+        name,
+        keyHash: await hasher.hash(key, client),
+        createdAtMs: clock(),
+      });
       if (outcome !== "prefix_taken") return { key: { id, keyPrefix, name, key }, outcome };
     }
     throw new Fault("internal", "Cannot create a key: no free key prefix was found; try again");
@@ -72,7 +78,7 @@ export function createKeys(deps: KeysDeps): Keys {
     issue,
     create: async ({ accountId, keyId }, name) => {
       const options = { accountId, by: keyId, maxActiveKeys: deps.maxActiveKeys };
-      const { key, outcome } = await issue(name, (key) => store.addKey(key, options));
+      const { key, outcome } = await issue({ name, client: accountId }, (key) => store.addKey(key, options));
       if (outcome === "revoked") return { outcome };
       return outcome === "added"
         ? { outcome: "created", key }

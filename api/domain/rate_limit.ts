@@ -73,12 +73,48 @@ export function createRateLimiter(policy: string, { limit, windowMs }: RateLimit
   };
 }
 
-/** An attempt that nobody could judge, because we were overloaded, is given back: an outage must not lock anybody out. */
+/** A /56 network may do as much as this many /64 networks or single addresses. */
+const networkShare = 4;
+
+/**
+ * Limits by client address. A customer of an IPv6 network commands a /64 at least and often a /56, so both are counted: the
+ * /64 as any address, the /56 with four times the limit.
+ */
+export function createAddressLimiter(policy: string, { limit, windowMs }: RateLimit, clock: Clock): RateLimiter {
+  const addresses = createRateLimiter(policy, { limit, windowMs }, clock);
+  const networks = createRateLimiter(policy, { limit: limit * networkShare, windowMs }, clock);
+  return {
+    take: (address) => {
+      const network = networkOf(address);
+      const decision = addresses.take(address);
+      if (!decision.allowed || network === address) return decision;
+      const ofNetwork = networks.take(network);
+      if (ofNetwork.allowed) return decision;
+      addresses.refund(address);
+      return ofNetwork;
+    },
+    refund: (address) => {
+      addresses.refund(address);
+      if (networkOf(address) !== address) networks.refund(networkOf(address));
+    },
+  };
+}
+
+/** The /56 around a /64 as `createClientAddress` writes it; any other address is its own network. */
+export function networkOf(address: string): string {
+  const [, prefix] = /^([0-9a-f]{1,16})::\/64$/.exec(address) ?? [];
+  return prefix === undefined ? address : `${(BigInt(`0x${prefix}`) >> 8n).toString(16)}::/56`;
+}
+
+/**
+ * An attempt that nobody could judge, because we were overloaded, is given back: an outage must not lock anybody out. Not if
+ * the caller's own crowd was the reason: a flood would cost nothing then.
+ */
 export async function orRefund<T>(work: Promise<T>, refund: () => void): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Fault) refund();
+    if (error instanceof Fault && !error.isCallersOwn) refund();
     throw error;
   }
 }

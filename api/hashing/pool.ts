@@ -1,11 +1,13 @@
 /**
- * Argon2id off the event loop: a fixed number of workers and a bounded queue. A full queue refuses at once with `overloaded`
- * and never grows, so a flood costs a known amount of memory and the event loop stays free for everyone else. Where the
- * platform has no workers, jobs run in this thread, one at a time, behind the same queue.
+ * Argon2id off the event loop: a fixed number of workers and a bounded queue, fair between clients. A full queue refuses at
+ * once with `overloaded` and never grows, so a flood costs a known amount of memory and the event loop stays free for everyone
+ * else. Passwords and keys have a pool each, because a key must not wait for passwords. Where the platform has no workers,
+ * jobs run in this thread, one at a time, behind the same queue.
  */
 import { Fault } from "../domain/fault.ts";
 import type { Hasher } from "../domain/deps.ts";
 import { type Argon2Profile, decoyHash, hashSecret, verifySecret } from "./argon2.ts";
+import { FairQueue } from "./fair_queue.ts";
 
 export type Job =
   | { readonly kind: "hash"; readonly secret: string; readonly profile: Argon2Profile }
@@ -30,6 +32,7 @@ export interface HashingPool {
 }
 
 interface Waiting {
+  readonly client: string;
   readonly job: Job;
   readonly resolve: (value: string | boolean) => void;
   readonly reject: (error: Error) => void;
@@ -52,10 +55,10 @@ export function createHashingPool({ workers, queueLimit, createWorker }: PoolOpt
     ? [threadLane()]
     : Array.from({ length: workers }, () => workerLane(createWorker));
   const idle = [...lanes];
-  const queue: Waiting[] = [];
+  const queue = new FairQueue<Waiting>(queueLimit);
 
   const next = (): void => {
-    const lane = queue.length === 0 ? undefined : idle.pop();
+    const lane = queue.size === 0 ? undefined : idle.pop();
     const waiting = lane === undefined ? undefined : queue.shift();
     if (lane === undefined || waiting === undefined) return;
     lane.run(waiting.job).then(waiting.resolve, waiting.reject).finally(() => {
@@ -63,15 +66,10 @@ export function createHashingPool({ workers, queueLimit, createWorker }: PoolOpt
       next();
     });
   };
-  const submit = (job: Job): Promise<string | boolean> =>
+  const submit = (client: string, job: Job): Promise<string | boolean> =>
     new Promise((resolve, reject) => {
-      if (idle.length === 0 && queue.length >= queueLimit) {
-        reject(
-          new Fault("overloaded", "Too many keys and passwords are being checked; try again", { retryAfterSeconds: 1 }),
-        );
-        return;
-      }
-      queue.push({ job, resolve, reject });
+      const refused = queue.push(client, { client, job, resolve, reject });
+      refused?.reject(queueFull(queue.waitingFor(refused.client) > 0));
       next();
     });
 
@@ -79,17 +77,26 @@ export function createHashingPool({ workers, queueLimit, createWorker }: PoolOpt
     hasher: (profile) => {
       const decoy = decoyHash(profile);
       return {
-        hash: async (secret) => String(await submit({ kind: "hash", secret: secret.reveal(), profile })),
-        verify: async (secret, hash) =>
-          await submit({ kind: "verify", secret: secret.reveal(), hash: hash ?? decoy }) === true,
+        hash: async (secret, client) =>
+          String(await submit(client, { kind: "hash", secret: secret.reveal(), profile })),
+        verify: async (secret, hash, client) =>
+          await submit(client, { kind: "verify", secret: secret.reveal(), hash: hash ?? decoy }) === true,
       };
     },
-    waiting: () => queue.length,
+    waiting: () => queue.size,
     close: () => {
-      for (const { reject } of queue.splice(0)) reject(new Fault("overloaded", "The service is stopping; try again"));
+      for (let waiting = queue.shift(); waiting !== undefined; waiting = queue.shift()) {
+        waiting.reject(new Fault("overloaded", "The service is stopping; try again"));
+      }
       for (const lane of lanes) lane.close();
     },
   };
+}
+
+/** A client with others in the queue has filled it; one without has only come at a bad moment. */
+function queueFull(isCallersOwn: boolean): Fault {
+  const text = "Too many keys and passwords are being checked; try again";
+  return new Fault("overloaded", text, { retryAfterSeconds: 1, isCallersOwn });
 }
 
 function threadLane(): Lane {

@@ -39,12 +39,14 @@ for (const [name, workers] of [["workers", createWorker], ["this thread", undefi
     await withPool({ workers: 2, queueLimit: 100, createWorker: workers }, async (pool) => {
       const hasher = pool.hasher(profile);
       const secrets = Array.from({ length: 20 }, (_, i) => new Secret(`secret ${i}`));
-      const hashes = await Promise.all(secrets.map((secret) => hasher.hash(secret)));
+      const hashes = await Promise.all(secrets.map((secret) => hasher.hash(secret, "client")));
       assertEquals(new Set(hashes).size, 20);
-      const right = await Promise.all(secrets.map((secret, i) => hasher.verify(secret, hashes[i])));
-      const wrong = await Promise.all(secrets.map((secret, i) => hasher.verify(secret, hashes[(i + 1) % 20])));
+      const right = await Promise.all(secrets.map((secret, i) => hasher.verify(secret, hashes[i], "client")));
+      const wrong = await Promise.all(
+        secrets.map((secret, i) => hasher.verify(secret, hashes[(i + 1) % 20], "client")),
+      );
       assertEquals([right.every(Boolean), wrong.some(Boolean)], [true, false]);
-      assertEquals(await hasher.verify(new Secret("anything"), undefined), false);
+      assertEquals(await hasher.verify(new Secret("anything"), undefined, "client"), false);
     });
   });
 }
@@ -52,14 +54,27 @@ for (const [name, workers] of [["workers", createWorker], ["this thread", undefi
 Deno.test("a full queue refuses at once with overloaded and Retry-After, and serves again when it has room", async () => {
   await withPool({ queueLimit: 2 }, async (pool) => {
     const hasher = pool.hasher(profile);
-    const results = await Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash(new Secret("x"))));
+    const results = await Promise.allSettled(Array.from({ length: 10 }, () => hasher.hash(new Secret("x"), "client")));
     assertEquals(results.filter(({ status }) => status === "fulfilled").length, 3);
     for (const result of results) {
       if (result.status === "fulfilled") continue;
       assert(result.reason instanceof Fault && result.reason.code === "overloaded");
       assertEquals(result.reason.retryAfterSeconds, 1);
     }
-    assert((await hasher.hash(new Secret("x"))).startsWith("$argon2id$"));
+    assert((await hasher.hash(new Secret("x"), "client")).startsWith("$argon2id$"));
+  });
+});
+
+Deno.test("a client that fills the queue gives way to another, and is told that it was its own crowd", async () => {
+  await withPool({ queueLimit: 3 }, async (pool) => {
+    const hasher = pool.hasher(profile);
+    const crowd = Promise.allSettled(Array.from({ length: 5 }, () => hasher.hash(new Secret("x"), "crowd")));
+    const order: string[] = [];
+    const others = ["a", "b"].map((client) => hasher.hash(new Secret("x"), client).then(() => order.push(client)));
+    await Promise.all(others);
+    const refused = (await crowd).filter((result) => result.status === "rejected").map(({ reason }) => reason);
+    assertEquals(refused.map((fault) => fault instanceof Fault && fault.isCallersOwn), [true, true, true]);
+    assertEquals(order, ["a", "b"]);
   });
 });
 
@@ -73,8 +88,8 @@ Deno.test("a worker that dies fails its job and is replaced", async () => {
   };
   await withPool({ createWorker: sometimes }, async (pool) => {
     const hasher = pool.hasher(profile);
-    await assertRejects(() => hasher.hash(new Secret("x")), Error, "the worker died");
-    assert((await hasher.hash(new Secret("x"))).startsWith("$argon2id$"));
+    await assertRejects(() => hasher.hash(new Secret("x"), "client"), Error, "the worker died");
+    assert((await hasher.hash(new Secret("x"), "client")).startsWith("$argon2id$"));
   });
   assertEquals(made, 2);
 });

@@ -4,7 +4,7 @@ import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { emailKeyOf } from "../domain/accounts.ts";
 import { unknownKey } from "../domain/authentication.ts";
 import type { IssuedKey, KeyCreation } from "../domain/keys.ts";
-import { orRefund } from "../domain/rate_limit.ts";
+import { networkOf, orRefund } from "../domain/rate_limit.ts";
 import { Secret } from "../../server/mod.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, rateLimited, refuse, showRateLimit } from "./errors.ts";
@@ -64,7 +64,7 @@ export function addAccountRoutes(router: Router, deps: RouteDeps): void {
       if (!decision.allowed) return rateLimited(c, decision);
       showRateLimit(c, decision);
       const result = await orRefund(
-        deps.accounts.signUp({ email: body.email, password: new Secret(body.password) }),
+        deps.accounts.signUp({ email: body.email, password: new Secret(body.password), client: networkOf(address) }),
         () => signUp.refund(address),
       );
       if (result.outcome === "email_taken") {
@@ -156,7 +156,8 @@ async function recover(
     failures.refund(address);
     passwords.refund(subject);
   };
-  const result = await orRefund(deps.accounts.recover({ ...input, password: new Secret(input.password) }), refund);
+  const attempt = { ...input, password: new Secret(input.password), client: networkOf(address) };
+  const result = await orRefund(deps.accounts.recover(attempt), refund);
   if (result.outcome === "wrong_credentials") return refuse(c, "auth_failed", "Unknown account or wrong password");
   refund();
   return result.outcome === "created" ? c.json(recoveredBody(result.key)) : noKeyCreated(c, result);

@@ -6,12 +6,9 @@ import { rateLimited, refuse, showRateLimit } from "./errors.ts";
 
 /** Puts the caller into the context, or answers with the refusal. */
 export async function identifyCaller(c: ApiContext, deps: RouteDeps): Promise<Response | undefined> {
-  const address = c.get("clientAddress");
-  const { failures, account } = deps.rateLimits;
-  const result = await deps.authenticator.authenticate(c.req.header("authorization"), {
-    take: () => failures.take(address),
-    refund: () => failures.refund(address),
-  });
+  const { account } = deps.rateLimits;
+  const attempts = deps.attempts(c.get("clientAddress"));
+  const result = await deps.authenticator.authenticate(c.req.header("authorization"), attempts);
   if (result.outcome === "limited") return rateLimited(c, result.decision);
   if (result.outcome === "refused") return refuse(c, result.code, result.text);
   c.set("caller", result.caller);

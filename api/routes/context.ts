@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import type { ErrorCode } from "../../proto/mod.ts";
 import type { Accounts } from "../domain/accounts.ts";
+import type { Attempts } from "../domain/attempts.ts";
 import type { Authenticator, Caller } from "../domain/authentication.ts";
 import type { Keys } from "../domain/keys.ts";
 import type { Store } from "../domain/deps.ts";
@@ -35,6 +36,8 @@ export interface RouteDeps {
   readonly tokens: Tokens;
   readonly usage: Usage;
   readonly authenticator: Authenticator;
+  /** Per client address, out of `rateLimits.failures`. */
+  readonly attempts: (address: string) => Attempts;
   readonly store: Pick<Store, "ping">;
   readonly relaySecret: Secret;
   readonly maxBodyBytes: number;

@@ -1,6 +1,6 @@
 /**
  * Attackers in processes of their own, so that neither their work nor their memory is taken for that of the service or of the
- * honest tenant. They run at the lowest priority where `nice` is installed: a real one brings its own machine.
+ * honest tenant. They run at a lower priority where `nice` is installed: a real one brings its own machine.
  */
 import { installed } from "../command.ts";
 import { TextLineStream } from "../lines.ts";
@@ -16,7 +16,7 @@ export interface Attacker<Report> extends AsyncDisposable {
  */
 export async function launchAttacker<Report>(script: URL, order: unknown): Promise<Attacker<Report>> {
   const deno = [Deno.execPath(), "run", "-A", "--no-check", "--quiet", script.pathname, JSON.stringify(order)];
-  const [command = "", ...args] = installed("nice").met ? ["nice", "-n", "19", ...deno] : deno;
+  const [command = "", ...args] = installed("nice").met ? ["nice", "-n", "5", ...deno] : deno;
   const child = new Deno.Command(command, { args, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn();
   const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream()).values();
   const next = async (): Promise<string> => {

@@ -1,0 +1,65 @@
+/**
+ * Attempts to authenticate, limited per client. Each is taken before its work and given back when it was good. One that finds
+ * the limit used up waits as long as others of the same client are under way, because those may be given back. So a machine
+ * that sends fifty good keys at once is let in with all of them, and bad ones in parallel get no further than one by one.
+ */
+import { Fault } from "./fault.ts";
+import { networkOf, type RateDecision, type RateLimiter } from "./rate_limit.ts";
+
+export type Judged<Value> = { readonly isGood: boolean; readonly value: Value };
+
+export type Judgement<Value> =
+  | { readonly outcome: "judged"; readonly value: Value }
+  | { readonly outcome: "limited"; readonly decision: RateDecision };
+
+/** The attempts of one client. */
+export interface Attempts {
+  /** Whose turn it is in queues: the client's network. */
+  readonly client: string;
+  /** Counts one that failed without any work. */
+  fail(): RateDecision;
+  /** What throws because we were overloaded is given back, unless the client's own crowd was the reason. */
+  judge<Value>(work: () => Promise<Judged<Value>>): Promise<Judgement<Value>>;
+}
+
+/** More requests of one client than this do not wait; each holds some kilobytes. */
+const maxWaiting = 256;
+
+interface Crowd {
+  underWay: number;
+  readonly waiting: (() => void)[];
+}
+
+export function createAttempts(limiter: RateLimiter): (address: string) => Attempts {
+  const crowds = new Map<string, Crowd>();
+  return (address) => ({
+    client: networkOf(address),
+    fail: () => limiter.take(address),
+    judge: async (work) => {
+      let decision = limiter.take(address);
+      while (!decision.allowed) {
+        const crowd = crowds.get(address);
+        if (crowd === undefined || crowd.waiting.length >= maxWaiting) return { outcome: "limited", decision };
+        await new Promise<void>((resolve) => crowd.waiting.push(resolve));
+        decision = limiter.take(address);
+      }
+      const crowd = crowds.get(address) ?? { underWay: 0, waiting: [] };
+      crowds.set(address, crowd);
+      crowd.underWay++;
+      try {
+        const { isGood, value } = await work();
+        if (isGood) limiter.refund(address);
+        return { outcome: "judged", value };
+      } catch (error) {
+        if (error instanceof Fault && !error.isCallersOwn) limiter.refund(address);
+        throw error;
+      } finally {
+        crowd.underWay--;
+        if (crowd.underWay === 0) crowds.delete(address);
+        // The last one under way wakes all: nobody else would.
+        const woken = crowd.waiting.splice(0, crowd.underWay === 0 ? crowd.waiting.length : 1);
+        for (const wake of woken) wake();
+      }
+    },
+  });
+}

@@ -1,0 +1,61 @@
+/** Guesses of passwords and the honest work that needs Argon2id too: sign-ups, and keys that this process has not seen yet. */
+import { assertEquals, assertLess } from "@std/assert";
+import { besiege } from "../support/hostile/mod.ts";
+import { anyBackend, signUp } from "../support/api/harness.ts";
+import { startProcess } from "../support/api/process.ts";
+import type { GuesserReport } from "./attackers/password_guesser.ts";
+
+const siegeMs = Deno.env.get("STATIC_STRESS") === "1" ? 60_000 : 4_000;
+const guesser = new URL("attackers/password_guesser.ts", import.meta.url);
+/** As in production, where the harness has light ones. */
+const production = {
+  STATIC_PASSWORD_ARGON2: "m=19456,t=2,p=1",
+  STATIC_KEY_ARGON2: "m=4096,t=1,p=1",
+  STATIC_HASH_QUEUE: "64",
+  STATIC_RATE_FAILURES: "30/60",
+};
+
+Deno.test("twelve addresses with wrong passwords stop neither sign-ups nor keys that were not seen before", async () => {
+  const backend = await anyBackend.open();
+  await using api = await startProcess({ ...backend.environment, ...production, STATIC_KEY_MEMORY: "0" });
+  const { apiKey } = await signUp(api.call);
+  let calls = 0;
+  const siege = await besiege<GuesserReport>({
+    name: "wrong passwords from 12 addresses",
+    pid: api.pid,
+    everyMs: 200,
+    honest: async () => {
+      // Below the share of one address among thirteen, of what one worker can do.
+      if (calls++ % 10 === 0) return void await signUp(api.call);
+      const { status, text } = await api.call("GET", "/v1/usage", { key: apiKey });
+      if (status !== 200) throw new Error(`a cold key: ${status} ${text}`);
+    },
+    attackers: [{
+      script: guesser,
+      order: { url: api.url, addresses: Array.from({ length: 12 }, (_, i) => `127.0.1.${i + 1}`), parallel: 20 },
+    }],
+    siegeMs,
+  });
+  assertEquals(siege.siege.errors, 0, siege.siege.reasons.join("\n"));
+  // Each password takes 19 MiB, which is given back when the collector comes by.
+  assertLess(siege.peakBytes - siege.idleBytes, 400 * 2 ** 20, "the service's memory grew");
+  assertLess(siege.recoveryMs, 10_000);
+  await backend.close();
+});
+
+Deno.test("sixty good keys at once from one address, right after a restart, are all accepted", async () => {
+  const backend = await anyBackend.open();
+  const keys: string[] = [];
+  {
+    await using api = await startProcess(backend.environment);
+    const { apiKey } = await signUp(api.call);
+    keys.push(apiKey);
+    while (keys.length < 60) keys.push((await api.call("POST", "/v1/keys", { key: apiKey })).json.key);
+  }
+  await using again = await startProcess({ ...backend.environment, ...production });
+  const startedMs = performance.now();
+  const answers = await Promise.all(keys.map((key) => again.call("POST", "/v1/tokens", { key })));
+  console.log(`60 cold keys at once: the last after ${(performance.now() - startedMs).toFixed(0)} ms`);
+  assertEquals(answers.filter(({ status }) => status !== 200).map(({ text }) => text), []);
+  await backend.close();
+});
