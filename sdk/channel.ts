@@ -38,6 +38,11 @@ export interface ChannelHealth {
   readonly unsent: number;
   /** Messages that their senders have counted and that never arrived. */
   readonly missing: readonly { readonly sender: AgentId; readonly messages: number }[];
+  /**
+   * Messages that could not be read since the channel was opened, by the sender that the relay names. The sender or the relay
+   * is to blame. Of the latest 256 senders.
+   */
+  readonly unreadable: readonly { readonly sender: AgentId; readonly messages: number }[];
   /** Everything that went wrong since the channel was opened, the latest first. */
   readonly issues: readonly HealthIssue[];
 }
@@ -273,6 +278,7 @@ export class Channel {
       unread: state.unacknowledged,
       unsent: waiting + underWay,
       missing: [...senders.missing()],
+      unreadable: health.unreadable,
       issues: health.issues,
     };
   }

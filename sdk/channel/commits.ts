@@ -141,7 +141,7 @@ export class Committer {
         const fate = answer ?? await this.#fateOf(prepared);
         if (fate === "unknown") continue; // the same bytes again: the relay knows them if it has taken them
         if ("conflict" in fate) await this.#discard();
-        else await this.#accept(prepared);
+        else await this.#accept(prepared, fate);
         return "conflict" in fate ? fate : { prepared, sequence: fate.sequence };
       }
     } finally {
@@ -165,7 +165,7 @@ export class Committer {
   async #recover(candidate: PreparedCommit): Promise<void> {
     const fate = await this.#fateOf(candidate);
     if (fate === "unknown" || "conflict" in fate) await this.#discard();
-    else await this.#accept(candidate);
+    else await this.#accept(candidate, fate);
   }
 
   /** Asks the log whose commit ended the epoch; unknown when none did. */
@@ -176,14 +176,14 @@ export class Committer {
     return equalBytes(commit.commitHash, prepared.hash) ? { sequence: commit.sequence } : { conflict: epoch };
   }
 
-  async #accept(prepared: PreparedCommit): Promise<void> {
+  async #accept(prepared: PreparedCommit, { sequence }: Taken): Promise<void> {
     this.#candidate = undefined;
     if (this.#membership.epoch !== prepared.epoch) {
       const text = `The relay took our commit of epoch ${prepared.epoch}, but delivered another one of that epoch`;
       this.#health.report("relay_lied", text);
       throw createError("mls_error", `${text}; leave the channel and rejoin with a new invite token`);
     }
-    await this.#membership.accept(prepared);
+    await this.#membership.accept(prepared, sequence);
   }
 
   async #discard(): Promise<void> {

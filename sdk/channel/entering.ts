@@ -7,23 +7,28 @@ import { createKeyPackage } from "../mls/key_package.ts";
 import { credentialOf } from "../mls/leaf.ts";
 import type { RecordChange } from "../store/mod.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
-import { ChannelTrust } from "./key_changes.ts";
+import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
+import type { LogPosition } from "./log_place.ts";
 import {
   type ChannelRecord,
   deletePosition,
   forgetSenders,
+  type Landmarks,
   listSenders,
   newChannelRecord,
   putChannel,
   putCounter,
+  putLandmarks,
   putPosition,
   putTrust,
   readCounter,
+  readLandmarks,
   readPosition,
   readTrust,
   type SenderRecord,
 } from "./records.ts";
 
+const noLandmarks: Landmarks = { ownCommits: [], endings: [] };
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** A channel as it is entered, with what goes on from there. */
@@ -34,7 +39,9 @@ export interface EnteredChannel {
   /** A commit of ours whose fate is not known. */
   readonly candidate: PreparedCommit | undefined;
   /** Undefined when the relay knows better: just joined. */
-  readonly position: number | undefined;
+  readonly position: LogPosition | undefined;
+  /** Undefined in an older store. */
+  readonly landmarks: Landmarks | undefined;
   readonly counter: number;
   readonly senders: ReadonlyMap<AgentId, SenderRecord>;
 }
@@ -74,19 +81,21 @@ export async function joinChannel(
   deps: ChannelDeps,
 ): Promise<EnteredChannel> {
   const own = await deps.keyPackages.findFor(welcome);
-  const trust = new ChannelTrust(
-    expected.channelId === undefined ? [] : await readTrust(deps.store, expected.channelId),
-  );
+  const trust = expected.channelId === undefined
+    ? new ChannelTrust([])
+    : await readTrust(deps.store, expected.channelId);
   const group = Group.join(welcome, own, memberDepsOf(deps, trust.policy), expected);
   const used = await deps.keyPackages.used(own, group.current.confirmationTag);
   const { name } = expected;
-  return partsOf(await writeEntered(group, { name, trust, position: undefined, used }, deps), trust, undefined);
+  const byOwner = group.members().some(({ agentId, owner }) => owner && agentId === expected.inviter);
+  const entrance = { name, trust, position: undefined, used, byOwner };
+  return partsOf(await writeEntered(group, entrance, deps), trust, undefined);
 }
 
 /** A channel of which this agent was a member when it last ran. Undefined when it never came to be: a crash while joining. */
 export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Promise<EnteredChannel | undefined> {
   const { channelId } = record;
-  const trust = new ChannelTrust(await readTrust(deps.store, channelId));
+  const trust = await readTrust(deps.store, channelId);
   const loaded = await DurableGroup.load(channelId, deps.store, memberDepsOf(deps, trust.policy));
   if (loaded === undefined) return undefined;
   return {
@@ -94,6 +103,7 @@ export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Pro
     record,
     trust,
     position: await readPosition(deps.store, channelId),
+    landmarks: await readLandmarks(deps.store, channelId),
     counter: await readCounter(deps.store, channelId) ?? 0,
     senders: await listSenders(deps.store, channelId),
   };
@@ -104,7 +114,7 @@ export interface Entered {
   readonly durable: DurableGroup;
   readonly record: ChannelRecord;
   /** Identities that were known under another key. */
-  readonly changed: readonly Uint8Array[];
+  readonly changed: ChangedKeys;
 }
 
 export interface Entrance {
@@ -114,21 +124,27 @@ export interface Entrance {
   readonly position: number | undefined;
   /** What becomes of the KeyPackage: kept longer than the Welcome is of use, it would open it again. */
   readonly used: readonly RecordChange[];
+  /** An owner vouches for the members that are in it. */
+  readonly byOwner?: boolean;
 }
 
 /** In one write: after a crash there is all of the new membership, or the one before it as it was. */
 export async function writeEntered(
   group: Group,
-  { name, trust, position, used }: Entrance,
+  { name, trust, position, used, byOwner = false }: Entrance,
   { store }: Pick<ChannelDeps, "store">,
 ): Promise<Entered> {
   const channelId = binaryIdFromBytes<ChannelId>(group.current.context.groupId);
-  const changed = trust.learn(Array.from(group.current.tree.leaves(), ([, { node }]) => credentialOf(node)));
+  const members = Array.from(group.current.tree.leaves(), ([, { node }]) => credentialOf(node));
+  const changed = trust.enter(members, { byOwner });
   const record = newChannelRecord(channelId, name, group.epoch);
   const durable = await DurableGroup.save(group, store, [
     putChannel(record),
-    putTrust(channelId, trust.keys()),
-    position === undefined ? deletePosition(channelId) : putPosition(channelId, position),
+    putTrust(channelId, trust),
+    position === undefined
+      ? deletePosition(channelId)
+      : putPosition(channelId, { sequence: position, epoch: group.epoch }),
+    putLandmarks(channelId, noLandmarks),
     putCounter(channelId, 0),
     ...await forgetSenders(store, channelId),
     ...used,
@@ -137,5 +153,7 @@ export async function writeEntered(
 }
 
 function partsOf({ durable, record }: Entered, trust: ChannelTrust, position: number | undefined): EnteredChannel {
-  return { durable, candidate: undefined, record, trust, position, counter: 0, senders: new Map() };
+  const start = position === undefined ? undefined : { sequence: position, epoch: durable.group.epoch };
+  const landmarks = noLandmarks;
+  return { durable, candidate: undefined, record, trust, position: start, landmarks, counter: 0, senders: new Map() };
 }

@@ -1,10 +1,11 @@
 /** What went wrong in a channel, kept in words: `health()` shows it. Nothing here is secret: no payloads, no keys. */
+import type { AgentId } from "../../proto/mod.ts";
 
 /** What can go wrong in a channel without ending it. */
 export type IssueKind =
   /** A commit was not followed: it did something else than declared, or something that its sender may not do. */
   | "refused_commit"
-  /** A message that no key of ours opens: changed on its way, or its sender is in another state of the group. */
+  /** A message that no key of ours opens: its sender sealed something else, or it was changed on its way. */
   | "undecryptable"
   /** Senders counted more messages than arrived. */
   | "missing_messages"
@@ -16,7 +17,11 @@ export type IssueKind =
   | "withheld_commit"
   /** What the relay says about an entry is not what its sender authenticated. */
   | "relay_lied"
-  /** An identity came back with another key, brought in by an owner. */
+  /** A message of a member that was removed, inserted where it was still one: its sender or the relay is to blame. */
+  | "spoke_after_removal"
+  /** A sender used a counter for two messages: its data directory was restored from a backup, or it is misused. */
+  | "repeated_counter"
+  /** An identity came back with another key. Unless an owner brought it in, its messages are not shown. */
   | "key_changed"
   /** Somebody was refused to join. */
   | "refused_join"
@@ -41,8 +46,12 @@ export interface HealthIssue {
   readonly lastAtMs: number;
 }
 
+/** Senders whose unreadable messages are counted one by one; the one that was heard longest ago goes first. */
+const maxSenders = 256;
+
 export class HealthLog {
   readonly #issues = new Map<IssueKind, HealthIssue>();
+  readonly #unreadable = new Map<AgentId, number>();
   readonly #nowMs: () => number;
 
   constructor(nowMs: () => number) {
@@ -58,6 +67,23 @@ export class HealthLog {
       firstAtMs: known?.firstAtMs ?? nowMs,
       lastAtMs: nowMs,
     });
+  }
+
+  /** A message that does not open. Whose it is, is the relay's word. */
+  unreadableFrom(sender: AgentId, reason: string): void {
+    const text = `A message that the relay says is of ${sender} cannot be read: ${reason}. The sender or the relay ` +
+      "is to blame; this agent is still in step";
+    this.report("undecryptable", text);
+    const known = this.#unreadable.get(sender) ?? 0;
+    this.#unreadable.delete(sender);
+    this.#unreadable.set(sender, known + 1);
+    const [oldest] = this.#unreadable.keys();
+    if (this.#unreadable.size > maxSenders && oldest !== undefined) this.#unreadable.delete(oldest);
+  }
+
+  /** By sender, the latest last. */
+  get unreadable(): { readonly sender: AgentId; readonly messages: number }[] {
+    return Array.from(this.#unreadable, ([sender, messages]) => ({ sender, messages }));
   }
 
   get issues(): HealthIssue[] {

@@ -1,6 +1,7 @@
 /**
- * Trust on first use in a channel. Whether a changed key is acceptable depends on who brings it in, which is known only after
- * a commit was opened: so the policy takes note of changes, and the rules for the commit judge them.
+ * Trust on first use in a channel. What we remember of keys decides about no commit: others remember something else, and would
+ * part with us. It decides what is shown. Whoever comes back under a known identity with another key, and was not brought in by
+ * an owner, is a member like others and its messages are not shown.
  */
 import { type AgentId, agentIdOf } from "../../proto/mod.ts";
 import type { CredentialPolicy, MemberCredential } from "../mls/leaf.ts";
@@ -9,13 +10,24 @@ import { FirstUseTrust, type TrustedKey } from "../mls/first_use.ts";
 
 /** Changed keys that were seen in commits which may still be refused: more than one commit can bring. The oldest go first. */
 const maxSuspects = 4096;
+/** Many times the members of a channel. The oldest that are no members go first. */
+const maxDoubtful = 4096;
+
+/** Identities that came with another key than the one that was known. */
+export interface ChangedKeys {
+  /** Brought in by an owner: from now on this is their key. */
+  readonly accepted: readonly Uint8Array[];
+  readonly doubtful: readonly Uint8Array[];
+}
 
 export class ChannelTrust {
   readonly #firstUse: FirstUseTrust;
   readonly #suspects = new Set<AgentId>();
+  readonly #doubtful: Set<AgentId>;
 
-  constructor(known: Iterable<TrustedKey>) {
+  constructor(known: Iterable<TrustedKey>, doubtful: Iterable<AgentId> = []) {
     this.#firstUse = new FirstUseTrust(known);
+    this.#doubtful = new Set(doubtful);
   }
 
   /** For `MemberDeps.policy`. */
@@ -32,24 +44,62 @@ export class ChannelTrust {
     if (oldest !== undefined) this.#suspects.delete(oldest);
   }
 
-  /** Why a commit or a Welcome that brings these may not be followed, or undefined. */
+  /** Why we do not bring these in ourselves, or undefined. */
   judge(added: readonly AgentId[], committer: Member): string | undefined {
     const changed = added.some((agentId) => this.#suspects.has(agentId));
     return changed && !committer.owner ? "Only owners bring in a known identity with another key" : undefined;
   }
 
-  /** These are members now. Answers the identities whose key has changed. */
-  learn(members: readonly MemberCredential[]): Uint8Array[] {
-    for (const { identity, signatureKey } of members) this.#suspects.delete(agentIdOf(signatureKey, identity));
-    return this.#firstUse.learn(members);
+  /** These are members now, brought in by an owner or not. */
+  learn(members: readonly MemberCredential[], { byOwner }: { readonly byOwner: boolean }): ChangedKeys {
+    const agents = members.map((credential) => ({
+      credential,
+      agentId: agentIdOf(credential.signatureKey, credential.identity),
+      changed: this.#firstUse.policy(credential) !== undefined,
+    }));
+    for (const { agentId, changed } of agents) {
+      this.#suspects.delete(agentId);
+      if (changed && !byOwner) this.#doubtful.add(agentId);
+      else if (byOwner) this.#doubtful.delete(agentId);
+    }
+    const taken = agents.filter(({ changed }) => byOwner || !changed);
+    const doubtful = agents.filter((agent) => !taken.includes(agent));
+    return {
+      accepted: this.#firstUse.learn(taken.map(({ credential }) => credential)),
+      doubtful: doubtful.map(({ credential }) => credential.identity),
+    };
+  }
+
+  /** A group that we enter. Its inviter vouches for no one that we had doubts about. */
+  enter(members: readonly MemberCredential[], { byOwner }: { readonly byOwner: boolean }): ChangedKeys {
+    const known = (credential: MemberCredential): boolean =>
+      this.isDoubtful(agentIdOf(credential.signatureKey, credential.identity));
+    const before = this.learn(members.filter(known), { byOwner: false });
+    const others = this.learn(members.filter((each) => !known(each)), { byOwner });
+    return { accepted: others.accepted, doubtful: [...before.doubtful, ...others.doubtful] };
+  }
+
+  /** Whether messages of this agent are not shown. */
+  isDoubtful(agentId: AgentId): boolean {
+    return this.#doubtful.has(agentId);
   }
 
   /** Forgets the oldest of those that are no members, beyond what a channel remembers. */
-  prune(members: Iterable<MemberCredential>): void {
+  prune(members: readonly MemberCredential[]): void {
     this.#firstUse.prune(members);
+    if (this.#doubtful.size <= maxDoubtful) return;
+    const staying = new Set(members.map(({ signatureKey, identity }) => agentIdOf(signatureKey, identity)));
+    for (const agentId of this.#doubtful) {
+      if (this.#doubtful.size <= maxDoubtful) return;
+      if (!staying.has(agentId)) this.#doubtful.delete(agentId);
+    }
   }
 
-  keys(): Iterable<TrustedKey> {
+  get keys(): Iterable<TrustedKey> {
     return this.#firstUse.keys();
+  }
+
+  get doubtful(): Iterable<AgentId> {
+    return this.#doubtful;
   }
 }

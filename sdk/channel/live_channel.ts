@@ -10,6 +10,7 @@ import { Caretaker } from "./caretaker.ts";
 import { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { EnteredChannel } from "./entering.ts";
+import { FetchBudget } from "./fetch_budget.ts";
 import { toStaticError } from "./faults.ts";
 import { HealthLog } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
@@ -72,16 +73,20 @@ export class LiveChannel {
     this.inbox = new Inbox((items) => this.#doneWith(items));
     const onFault = (fault: unknown): void => this.#die(fault);
     this.outbox = new Outbox({ counter: parts.counter, membership, health, onFault }, deps);
-    this.#reader = new LogReader(parts.position, {
+    const { position, landmarks, record: { joinedEpoch } } = parts;
+    this.#reader = new LogReader({ position, landmarks, joinedEpoch }, {
       membership,
       committer: this.committer,
       senders: this.senders,
       inbox: this.inbox,
       health,
+      budget: new FetchBudget(() => deps.runtime.nowMs()),
+      agentId: deps.agentId,
       discard: !parts.receive,
       onDone: (changes) => void this.#progress.note(changes),
+      durable: () => this.#progress.durable,
     });
-    this.#progress = new Progress(parts.position ?? 0, {
+    this.#progress = new Progress(position?.sequence ?? 0, {
       channelId,
       store: deps.store,
       position: () => this.#reader.position,
@@ -188,7 +193,7 @@ export class LiveChannel {
         if (isCode(error, "not_found")) return this.#endedBy("removed");
         if (isCode(error, "membership_lapsed")) return this.#comeBack(error.message);
         // The relay's log is not where we left it: from where it thinks that we are.
-        if (isCode(error, "cursor_invalid")) this.#reader.restart(undefined);
+        if (isCode(error, "cursor_invalid")) this.#reader.lose();
         if (this.#deps.session.state.kind === "ended") return; // `connection` hears of it
         if (!(error instanceof TransportError) && !isCode(error, "cursor_invalid")) throw error;
         await pause(
@@ -202,7 +207,7 @@ export class LiveChannel {
 
   async #subscribe(): Promise<void> {
     const reply = await this.#subscription.open(this.#reader.received);
-    if (this.#reader.received === undefined) this.#reader.passedBy(reply.after);
+    this.#reader.begin(reply.after);
     this.#relayEpoch = Math.max(this.#relayEpoch, reply.epoch);
     this.#caughtUp = true;
     this.#progress.note();
@@ -231,24 +236,20 @@ export class LiveChannel {
         return this.#subscription.received(notice.body.sequence, notice.body.commit.length);
       case "DeliverLeave": {
         const { sender, epoch, signature, sequence } = notice.body;
+        if (!this.#reader.other(sequence)) return;
         if (await this.membership.noteLeave({ agentId: sender, epoch, signature })) this.#caretaker.look();
-        return this.#passed(sequence);
+        return;
       }
       case "DeliverLapse":
-        await this.membership.noteLapse(notice.body);
-        return this.#passed(notice.body.sequence);
+        if (this.#reader.other(notice.body.sequence)) await this.membership.noteLapse(notice.body);
+        return;
       case "DeliverGap": {
         const { messages, reason, lastSequence } = notice.body;
+        if (!this.#reader.other(lastSequence)) return;
         const why = reason === "age" ? "were too old" : "were too many";
         this.health.report("dropped_by_relay", `The relay gave up ${messages} messages that ${why}`, messages);
-        return this.#passed(lastSequence);
       }
     }
-  }
-
-  #passed(sequence: number): void {
-    this.#reader.passedBy(sequence);
-    this.#progress.note();
   }
 
   async #follow(verdict: Verdict): Promise<void> {
@@ -256,7 +257,7 @@ export class LiveChannel {
       case "ok":
         return;
       case "fetch_again":
-        return await this.#fetchAgain();
+        return await this.#fetchAgain(verdict.afterMs);
       case "removed":
         // A commit that answers our request to rejoin removes us first.
         if (this.#rejoiner.reason !== undefined) return;
@@ -283,9 +284,22 @@ export class LiveChannel {
     await this.#fetchAgain();
   }
 
-  async #fetchAgain(): Promise<void> {
+  /** What comes meanwhile is not looked at: it will come again. */
+  async #fetchAgain(afterMs = 0): Promise<void> {
+    if (afterMs === 0) return await this.#reopen();
+    this.#subscription.lost();
+    this.#caughtUp = false;
+    const connection = this.#connections;
+    pause(this.#deps.runtime, afterMs, this.#stop.signal)
+      .then(() => this.#entries.run(() => connection === this.#connections ? this.#reopen() : Promise.resolve()))
+      .catch((fault) => this.#die(fault));
+  }
+
+  async #reopen(): Promise<void> {
+    if (this.#ended !== undefined || this.#rejoiner.reason !== undefined || this.#blocked !== undefined) return;
     try {
       await this.#subscription.open(this.#reader.received);
+      this.#caughtUp = true;
     } catch (error) {
       if (!(error instanceof StaticError)) throw error;
       // As after a lost connection: until it works, or the relay has said why it never will.

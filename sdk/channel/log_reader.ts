@@ -1,37 +1,47 @@
 /**
  * Reads a channel's log: messages to the inbox, commits to the group. The relay is not believed: what MLS does not open is
- * not shown, what was shown is not shown again, what is missing is fetched once more and then reported. When the log cannot
- * be followed any further, the verdict says so and the channel sees how it comes back into step.
+ * not shown, what was shown is not shown again, what is missing is fetched once more and then reported. That we are out of step
+ * is concluded from commits alone: a message that does not open is its sender's fault or the relay's, however many there are.
  */
-import { decodeMessageAad, type NoticeBody, readPrivateMessageHeader, WireError } from "../../proto/mod.ts";
-import type { Receipt } from "../mls/durable_group.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  type AgentId,
+  equalBytes,
+  type NoticeBody,
+  type PrivateMessageHeader,
+  readPrivateMessageHeader,
+  WireError,
+} from "../../proto/mod.ts";
+import { StaticError } from "../base/errors.ts";
 import type { Outcome } from "../mls/receive.ts";
+import type { RecordChange } from "../store/mod.ts";
 import type { Committer } from "./commits.ts";
+import { type Ending, Endings } from "./endings.ts";
+import type { FetchBudget } from "./fetch_budget.ts";
 import type { HealthLog } from "./health.ts";
 import type { Inbox, InboxItem } from "./inbox.ts";
-import type { Membership } from "./membership.ts";
-import { putSender, type SenderRecord } from "./records.ts";
-import type { Counted, Senders } from "./senders.ts";
-import type { RecordChange } from "../store/mod.ts";
+import { aadOf, Intake } from "./intake.ts";
+import { LogPlace, type LogPosition, type OwnCommit } from "./log_place.ts";
+import type { CommitPlace, Membership } from "./membership.ts";
+import { type Landmarks, putLandmarks } from "./records.ts";
+import type { Senders } from "./senders.ts";
 
 type DeliverMessage = NoticeBody<"DeliverMessage">;
 type DeliverCommit = NoticeBody<"DeliverCommit">;
-type ReadMessage = Outcome & { readonly kind: "message" };
+type Refusal = Outcome & { readonly kind: "refused" | "undecryptable" };
 
 export type Verdict =
   | { readonly kind: "ok" }
-  /** Ask for the log again from where it was last in order. */
-  | { readonly kind: "fetch_again" }
+  /** Ask for the log again from where it was last in order, not before this time has passed. */
+  | { readonly kind: "fetch_again"; readonly afterMs: number }
   /** Our group cannot follow the log: join anew. */
   | { readonly kind: "out_of_step"; readonly reason: string }
   /** The log went somewhere where an honest member does not follow. */
   | { readonly kind: "blocked"; readonly reason: string }
   | { readonly kind: "removed" };
 
-/** Messages in a row that no key opens, before we conclude that it is us who are out of step. */
-const maxUndecryptable = 3;
-
 const ok: Verdict = { kind: "ok" };
+const forged: Refusal = { kind: "undecryptable", reason: "It claims to be a commit of this agent" };
 
 export interface LogReaderParts {
   readonly membership: Membership;
@@ -39,33 +49,48 @@ export interface LogReaderParts {
   readonly senders: Senders;
   readonly inbox: Inbox;
   readonly health: HealthLog;
+  readonly budget: FetchBudget;
+  readonly agentId: AgentId;
   /** The application wants no messages: each is done with as it arrives. */
   readonly discard: boolean;
   readonly onDone: (changes: readonly RecordChange[]) => void;
+  /** The position that is on disk. */
+  readonly durable: () => number;
+}
+
+/** Where reading begins. */
+export interface ReadingStart {
+  /** Undefined when the relay knows better: just joined. */
+  readonly position: LogPosition | undefined;
+  /** Undefined in an older store. */
+  readonly landmarks: Landmarks | undefined;
+  readonly joinedEpoch: number;
 }
 
 export class LogReader {
   readonly #parts: LogReaderParts;
-  /** The last entry that was processed. */
-  #received: number | undefined;
+  readonly #place: LogPlace;
+  readonly #endings: Endings;
+  readonly #intake: Intake;
   /** Messages from here on were passed over because the inbox was full. */
   #passedOver: { readonly sequence: number; readonly epoch: number } | undefined;
-  /**
-   * The epoch at the place in the log that was read up to. Our own commits take the group ahead of it: what stands before them
-   * still needs the keys of this epoch. Nothing is forgotten before the first entry has told where we are.
-   */
-  #epoch = 0;
+  /** The highest counters of messages that were passed over, as their headers say. */
+  readonly #passedCounters = new Map<AgentId, number>();
   /** The entry for which the log was last fetched again: once is enough. */
   #fetchedAgainFor: number | undefined;
-  #undecryptable = 0;
 
-  constructor(received: number | undefined, parts: LogReaderParts) {
-    this.#received = received;
+  constructor({ position, landmarks, joinedEpoch }: ReadingStart, parts: LogReaderParts) {
+    const fresh = position === undefined && landmarks !== undefined;
+    const epoch = fresh ? joinedEpoch : position?.epoch;
+    this.#place = new LogPlace(position?.sequence, epoch, landmarks?.ownCommits ?? []);
+    this.#endings = new Endings(landmarks?.endings);
     this.#parts = parts;
+    this.#intake = new Intake({ ...parts, endings: this.#endings });
+    parts.membership.onCommit((commit) => this.#noteCommit(commit));
   }
 
   get received(): number | undefined {
-    return this.#received;
+    return this.#place.received;
   }
 
   get isPassingOver(): boolean {
@@ -73,165 +98,183 @@ export class LogReader {
   }
 
   /** The application is done with everything up to here. */
-  get position(): number {
-    const next = this.#parts.inbox.oldest?.sequence ?? this.#passedOver?.sequence;
-    return next === undefined ? this.#received ?? 0 : Math.min(next - 1, this.#received ?? 0);
+  get position(): LogPosition {
+    const next = this.#parts.inbox.oldest ?? this.#passedOver;
+    const reached = this.#place.position;
+    if (next === undefined || next.sequence > reached.sequence) return reached;
+    // What is not done with is of the log's epoch at its place; an epoch that is not known stays so.
+    return { sequence: next.sequence - 1, epoch: reached.epoch === undefined ? undefined : next.epoch };
   }
 
   /** Keys of epochs before this one are of no use any more. */
   get oldestEpoch(): number {
     const { inbox, membership } = this.#parts;
-    return inbox.oldest?.epoch ?? this.#passedOver?.epoch ?? Math.min(this.#epoch, membership.epoch);
+    return inbox.oldest?.epoch ?? this.#passedOver?.epoch ?? Math.min(this.#place.epoch, membership.epoch);
   }
 
-  restart(received: number | undefined): void {
-    this.#received = received;
+  /** A new membership, which begins behind this entry. */
+  restart(received: number): void {
+    this.#place.restart(received, this.#parts.membership.epoch);
+    this.#endings.clear();
     this.#passedOver = undefined;
-    this.#epoch = 0;
+    this.#passedCounters.clear();
     this.#fetchedAgainFor = undefined;
-    this.#undecryptable = 0;
+  }
+
+  /** The relay's log is not where we left it: it says where to go on. */
+  lose(): void {
+    this.#place.lose();
+    this.#passedOver = undefined;
+    this.#fetchedAgainFor = undefined;
   }
 
   /** There is room again: the log goes on with what was passed over. */
   resumeReading(): void {
     if (this.#passedOver === undefined) return;
-    this.#received = this.#passedOver.sequence - 1;
-    this.#epoch = this.#passedOver.epoch;
+    const { sequence, epoch } = this.#passedOver;
+    this.#place.rewind({ sequence: sequence - 1, epoch });
     this.#passedOver = undefined;
+    this.#passedCounters.clear();
   }
 
-  passedBy(sequence: number): void {
-    this.#received = Math.max(this.#received ?? 0, sequence);
+  /** Where the relay says that we are. */
+  begin(after: number): void {
+    if (this.#place.received === undefined) this.#pass({ sequence: after });
   }
 
-  async message(entry: DeliverMessage): Promise<Verdict> {
-    const { inbox, discard } = this.#parts;
-    if (!discard && this.#passedOver === undefined && inbox.isFull) {
-      this.#passedOver = { sequence: entry.sequence, epoch: entry.epoch };
-    }
-    if (this.#passedOver !== undefined) return this.#done(entry, entry.epoch);
-    if (this.#announcesGap(entry) && this.#mayFetchAgainFor(entry)) return { kind: "fetch_again" };
-    for (;;) {
-      const { outcome, receipt } = await this.#parts.membership.durable.receive(
-        entry.ciphertext,
-        () => "It came as a message and not as a commit",
-      );
-      switch (outcome.kind) {
-        case "message":
-          if (receipt !== undefined) this.#take(entry, outcome, receipt);
-          return this.#done(entry, outcome.epoch);
-        case "own":
-        case "duplicate":
-          return this.#done(entry, entry.epoch);
-        case "future":
-          if (await this.#ownCommitSettled()) continue;
-          return this.#withheld(entry);
-        case "stale":
-          this.#parts.health.report("undecryptable", `A message of epoch ${entry.epoch} came after its keys were gone`);
-          return this.#done(entry, entry.epoch);
-        case "undecryptable":
-          return this.#unreadable(entry, outcome.reason);
-        default:
-          this.#parts.health.report("relay_lied", "The relay delivered something else as a message");
-          return this.#done(entry, entry.epoch);
-      }
-    }
-  }
-
-  async commit(entry: DeliverCommit): Promise<Verdict> {
-    for (;;) {
-      const outcome = await this.#parts.membership.follow(entry);
-      switch (outcome.kind) {
-        case "commit":
-          return this.#done(entry, outcome.epoch);
-        case "stale":
-        case "duplicate":
-          return this.#done(entry, entry.epoch + 1);
-        case "own":
-          if (await this.#ownCommitSettled()) continue;
-          return { kind: "out_of_step", reason: "a commit of ours was taken that this agent no longer knows" };
-        case "removed":
-          return { kind: "removed" };
-        case "future":
-          if (await this.#ownCommitSettled()) continue;
-          return this.#withheld(entry);
-        case "refused":
-        case "undecryptable":
-          return this.#refused(entry, outcome);
-        default:
-          this.#parts.health.report("relay_lied", "The relay delivered something else as a commit");
-          return this.#done(entry, entry.epoch + 1);
-      }
-    }
-  }
-
-  #take(entry: DeliverMessage, { payload, sender, epoch, authenticatedData }: ReadMessage, receipt: Receipt): void {
-    const { senders, inbox, health, discard } = this.#parts;
-    this.#undecryptable = 0;
-    const aad = attempt(() => decodeMessageAad(authenticatedData));
-    if (aad === undefined) {
-      health.report("undecryptable", "A message has no id and counter: its sender speaks another version");
-      return this.#finish(receipt);
-    }
-    if (aad.messageId !== entry.messageId || sender.agentId !== entry.sender) {
-      health.report("relay_lied", "The relay named another sender or id than the message's sender has authenticated");
-    }
-    const counted = { counter: aad.counter, epoch };
-    const verdict = senders.judge(sender.agentId, counted);
-    if (verdict === "duplicate") return this.#finish(receipt);
-    if (verdict === "gap") this.#reportMissing(sender.agentId, aad.counter);
-    if (verdict === "late") health.report("reordered", "A message arrived after later ones of its sender");
-    const arrived = senders.take(sender.agentId, counted);
-    const { agentId, identity } = sender;
-    const item: InboxItem = {
-      envelope: { payload, sender: { agentId, identity }, id: aad.messageId, timeMs: entry.timeMs },
-      sequence: entry.sequence,
-      epoch,
-      receipt,
-      arrived,
-    };
-    if (discard) this.#parts.onDone(this.changesOf([item]));
-    else inbox.push(item);
+  /** An entry that is neither a message nor a commit. Answers whether it may be looked at. */
+  other(sequence: number): boolean {
+    if (!this.#rises({ sequence })) return false;
+    this.#pass({ sequence });
+    return true;
   }
 
   /** What to write when the application is done with these. */
   changesOf(items: readonly InboxItem[]): RecordChange[] {
-    const { channelId, durable } = this.#parts.membership;
-    const newest = new Map<string, SenderRecord>();
-    const changes = items.flatMap(({ receipt }) => durable.consume(receipt));
-    for (const { envelope, arrived } of items) newest.set(envelope.sender.agentId, arrived);
-    for (const { envelope: { sender } } of items) {
-      const record = newest.get(sender.agentId);
-      if (record !== undefined) changes.push(putSender(channelId, sender.agentId, record));
-      newest.delete(sender.agentId);
+    return this.#intake.changesOf(items);
+  }
+
+  async message(entry: DeliverMessage): Promise<Verdict> {
+    if (!this.#rises(entry)) return ok;
+    const verdict = await this.#epochOf(entry);
+    if (verdict === "ahead") return await this.#ahead(entry);
+    if (verdict === "over") return this.#lied(entry, "a message of an epoch that was over there");
+    const header = headerOf(entry.ciphertext);
+    if (header === undefined) return this.#unreadable(entry, "it is not an MLS message");
+    if (header.epoch !== entry.epoch) return this.#lied(entry, "a message under another epoch than its own");
+    if (this.#isPassedOver(entry, header)) return this.#done(entry, entry.epoch);
+    if (this.#announcesGap(entry, header) && this.#mayFetchAgainFor(entry)) return fetchAgain();
+    const { outcome, receipt } = await this.#parts.membership.durable.receive(
+      entry.ciphertext,
+      () => "It came as a message and not as a commit",
+    );
+    switch (outcome.kind) {
+      case "message":
+        if (receipt !== undefined) this.#intake.take(entry, outcome, receipt);
+        return this.#done(entry, entry.epoch);
+      case "own":
+        if (entry.sender === this.#parts.agentId) return this.#done(entry, entry.epoch);
+        return this.#unreadable(entry, "it claims to be of this agent");
+      case "duplicate":
+        this.#intake.reportRepeated(entry.sender, { epoch: entry.epoch, aad: aadOf(header) });
+        return this.#done(entry, entry.epoch);
+      case "stale":
+        this.#parts.health.report("undecryptable", `A message of epoch ${entry.epoch} came after its keys were gone`);
+        return this.#done(entry, entry.epoch);
+      case "undecryptable":
+        return this.#unreadable(entry, outcome.reason);
+      default:
+        return this.#lied(entry, "something else as a message");
     }
-    return changes;
   }
 
-  #finish(receipt: Receipt): void {
-    this.#parts.onDone(this.#parts.membership.durable.consume(receipt));
-  }
-
-  #reportMissing(sender: string, counter: number): void {
-    const text =
-      `Before message ${counter} of ${sender} others are missing: the relay did not deliver them, or they were ` +
-      "never sent; ask for them again if they matter";
-    this.#parts.health.report("missing_messages", text);
+  async commit(entry: DeliverCommit): Promise<Verdict> {
+    if (!this.#rises(entry)) return ok;
+    for (;;) {
+      const own = this.#place.ownCommitOf(entry.epoch);
+      if (own !== undefined) return await this.#contradicts(entry, own);
+      const verdict = await this.#epochOf(entry);
+      if (verdict === "ahead") return await this.#ahead(entry);
+      if (verdict === "over") return this.#lied(entry, "a commit of an epoch that was over there");
+      // We have followed it before, as far as the relay can be believed.
+      if (entry.epoch < this.#parts.membership.epoch) return this.#done(entry, entry.epoch + 1);
+      const header = headerOf(entry.commit);
+      const outcome = header?.epoch === entry.epoch
+        ? await this.#parts.membership.follow(entry)
+        : { kind: "misattributed" } as const;
+      switch (outcome.kind) {
+        case "commit":
+          return this.#done(entry, outcome.epoch);
+        case "removed":
+          return { kind: "removed" };
+        case "misattributed":
+          return this.#misattributed(entry);
+        case "own":
+          if (await this.#ownCommitSettled()) continue;
+          if (entry.sender !== this.#parts.agentId) return this.#refused(entry, forged);
+          return { kind: "out_of_step", reason: "a commit of ours was taken that this agent no longer knows" };
+        case "refused":
+        case "undecryptable":
+          if (await this.#ownCommitSettled()) continue;
+          return this.#refused(entry, outcome);
+        default:
+          return this.#misattributed(entry);
+      }
+    }
   }
 
   /** Read from the clear header, before any key is used: the entry will come again in order. */
-  #announcesGap({ sender, ciphertext }: DeliverMessage): boolean {
-    const counted = attempt((): Counted => {
-      const { epoch, authenticatedData } = readPrivateMessageHeader(ciphertext);
-      return { counter: decodeMessageAad(authenticatedData).counter, epoch };
-    });
-    return counted !== undefined && this.#parts.senders.judge(sender, counted) === "gap";
+  #announcesGap({ sender, epoch }: DeliverMessage, header: PrivateMessageHeader): boolean {
+    const counter = aadOf(header)?.counter;
+    return counter !== undefined && this.#parts.senders.judge(sender, { counter, epoch }) === "gap";
   }
 
+  #isPassedOver({ sequence, sender, epoch }: DeliverMessage, header: PrivateMessageHeader): boolean {
+    const { inbox, discard } = this.#parts;
+    if (!discard && inbox.isFull) this.#passedOver ??= { sequence, epoch };
+    if (this.#passedOver === undefined) return false;
+    const counter = aadOf(header)?.counter ?? 0;
+    this.#passedCounters.set(sender, Math.max(counter, this.#passedCounters.get(sender) ?? 0));
+    return true;
+  }
+
+  /** What a commit means for reading the log again, to be written in one with it. */
+  #noteCommit({ own, sequence, epoch, hash, removed }: CommitPlace): RecordChange[] {
+    if (own) this.#place.accepted({ sequence, epoch, hash }, this.#parts.durable());
+    this.#endings.add(removed.map((agentId) => {
+      const ending = { agentId, epoch: epoch + 1, sequence, last: undefined };
+      return own ? ending : { ...ending, last: this.#lastOf(ending) };
+    }));
+    return own || removed.length > 0 ? [this.#landmarks()] : [];
+  }
+
+  /** The highest counter that was delivered of a membership that ends here. */
+  #lastOf({ agentId, epoch }: Ending): number {
+    const last = Math.max(this.#parts.senders.highest(agentId, epoch - 1), this.#passedCounters.get(agentId) ?? 0);
+    this.#passedCounters.delete(agentId);
+    return last;
+  }
+
+  #landmarks(): RecordChange {
+    const { ownCommits } = this.#place;
+    return putLandmarks(this.#parts.membership.channelId, { ownCommits, endings: this.#endings.all });
+  }
+
+  /** Without a fetch when the budget is used up: for messages, which are worth no more. */
   #mayFetchAgainFor({ sequence }: { readonly sequence: number }): boolean {
-    if (this.#fetchedAgainFor !== undefined && sequence <= this.#fetchedAgainFor) return false;
+    if (this.#wasFetchedFor({ sequence }) || !this.#parts.budget.take()) return false;
     this.#fetchedAgainFor = sequence;
     return true;
+  }
+
+  /** A commit waits for its fetch. */
+  #fetchFor({ sequence }: { readonly sequence: number }): Verdict {
+    this.#fetchedAgainFor = sequence;
+    return fetchAgain(this.#parts.budget.reserve());
+  }
+
+  #wasFetchedFor({ sequence }: { readonly sequence: number }): boolean {
+    return this.#fetchedAgainFor !== undefined && sequence <= this.#fetchedAgainFor;
   }
 
   async #ownCommitSettled(): Promise<boolean> {
@@ -241,26 +284,86 @@ export class LogReader {
     return true;
   }
 
-  #withheld(entry: DeliverMessage | DeliverCommit): Verdict {
-    if (this.#mayFetchAgainFor(entry)) return { kind: "fetch_again" };
-    const reason =
-      `the relay delivers epoch ${entry.epoch} without the commits from epoch ${this.#parts.membership.epoch} on`;
-    this.#parts.health.report("withheld_commit", reason);
-    return { kind: "out_of_step", reason };
+  #rises({ sequence }: { readonly sequence: number }): boolean {
+    if (this.#place.rises(sequence)) return true;
+    this.#parts.health.report("relay_lied", `The relay delivered entry ${sequence} of the log after a later one`);
+    return false;
+  }
+
+  async #epochOf(entry: DeliverMessage | DeliverCommit): Promise<"here" | "over" | "ahead"> {
+    const { membership } = this.#parts;
+    const verdict = this.#place.judge(entry, membership.epoch);
+    // A commit of ours may have been taken though nobody has told us yet.
+    if (verdict !== "ahead" || !await this.#ownCommitSettled()) return verdict;
+    return this.#place.judge(entry, membership.epoch);
+  }
+
+  /** An entry of an epoch that has not begun there: a commit is missing before it, or the relay made it up. */
+  async #ahead(entry: DeliverMessage | DeliverCommit): Promise<Verdict> {
+    if (!this.#wasFetchedFor(entry)) return this.#fetchFor(entry);
+    const { membership, health } = this.#parts;
+    const { epoch } = membership;
+    if (this.#place.epoch < epoch) {
+      // Our group has followed the commit that is left out: nothing is lost but the order of entries.
+      const isFollowed = "commit" in entry && entry.epoch < epoch;
+      return this.#lied(entry, "an entry without the commit before it", isFollowed ? entry.epoch + 1 : undefined);
+    }
+    return await this.#asking(async () => {
+      const found = await membership.findCommit(epoch);
+      if (found.commit === undefined && found.epoch <= epoch) {
+        return this.#lied(entry, "an entry of an epoch that has not begun");
+      }
+      const reason = `the relay delivers epoch ${entry.epoch} without the commit that ended epoch ${epoch}`;
+      health.report("withheld_commit", reason);
+      return { kind: "out_of_step", reason };
+    });
+  }
+
+  /** A commit of an epoch that a commit of ours has ended, as the relay told us. */
+  async #contradicts(entry: DeliverCommit, own: OwnCommit): Promise<Verdict> {
+    if (equalBytes(sha256(entry.commit), own.hash)) return this.#done(entry, entry.epoch + 1);
+    return await this.#asking(async () => {
+      const { commit } = await this.#parts.membership.findCommit(entry.epoch);
+      if (commit === undefined || equalBytes(commit.commitHash, own.hash)) {
+        return this.#lied(entry, "a commit of an epoch that a commit of ours has ended");
+      }
+      const reason = `the relay took a commit of ours in epoch ${entry.epoch}, and its log holds another one`;
+      this.#parts.health.report("relay_lied", reason);
+      return { kind: "out_of_step", reason };
+    });
+  }
+
+  /** Without an answer nothing is concluded: the entry is fetched, and the question asked, once more. */
+  async #asking(ask: () => Promise<Verdict>): Promise<Verdict> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof StaticError)) throw error;
+      return fetchAgain(this.#parts.budget.reserve());
+    }
   }
 
   #unreadable(entry: DeliverMessage, reason: string): Verdict {
-    if (this.#mayFetchAgainFor(entry)) return { kind: "fetch_again" };
-    this.#parts.health.report("undecryptable", `A message of ${entry.sender} cannot be read: ${reason}`);
-    this.#undecryptable++;
-    if (this.#undecryptable < maxUndecryptable || entry.epoch !== this.#parts.membership.epoch) {
-      return this.#done(entry, entry.epoch);
-    }
-    return { kind: "out_of_step", reason: "several messages in a row cannot be read" };
+    if (this.#mayFetchAgainFor(entry)) return fetchAgain();
+    this.#parts.health.unreadableFrom(entry.sender, reason);
+    return this.#done(entry, entry.epoch);
   }
 
-  #refused(entry: DeliverCommit, outcome: Outcome & { readonly kind: "refused" | "undecryptable" }): Verdict {
-    if (this.#mayFetchAgainFor(entry)) return { kind: "fetch_again" };
+  /** The entry is not looked at any further. */
+  #lied(entry: { readonly sequence: number }, what: string, epoch?: number): Verdict {
+    this.#parts.health.report("relay_lied", `The relay delivered ${what}, at entry ${entry.sequence} of the log`);
+    return this.#done(entry, epoch);
+  }
+
+  /** What the relay says about a commit is not what its sender said: it may tell the truth later. */
+  #misattributed(entry: DeliverCommit): Verdict {
+    const text = `The relay delivers a commit of ${entry.sender} that this member did not make so`;
+    this.#parts.health.report("relay_lied", text);
+    return this.#fetchFor(entry);
+  }
+
+  #refused(entry: DeliverCommit, outcome: Refusal): Verdict {
+    if (!this.#wasFetchedFor(entry)) return this.#fetchFor(entry);
     this.#parts.health.report("refused_commit", `A commit of ${entry.sender} was refused: ${outcome.reason}`);
     // Without a cause it verified, and it was the channel's rules that refused it: joining anew would be following it.
     return outcome.kind === "refused" && outcome.cause === undefined
@@ -268,18 +371,27 @@ export class LogReader {
       : { kind: "out_of_step", reason: outcome.reason };
   }
 
-  /** `epoch` is that of the log behind the entry. */
-  #done({ sequence }: { readonly sequence: number }, epoch: number): Verdict {
-    this.passedBy(sequence);
-    this.#epoch = Math.max(this.#epoch, epoch);
-    this.#parts.onDone([]);
+  /** `epoch` is that of the log behind the entry; without it, the same as in front of it. */
+  #done(entry: { readonly sequence: number }, epoch?: number): Verdict {
+    this.#pass(entry, epoch);
     return ok;
+  }
+
+  #pass({ sequence }: { readonly sequence: number }, epoch?: number): void {
+    this.#place.pass(sequence, epoch);
+    this.#place.settle(this.#parts.membership.epoch);
+    const settled = this.#endings.settle(sequence, (ending) => this.#lastOf(ending));
+    this.#parts.onDone(settled ? [this.#landmarks()] : []);
   }
 }
 
-function attempt<T>(act: () => T): T | undefined {
+function fetchAgain(afterMs = 0): Verdict {
+  return { kind: "fetch_again", afterMs };
+}
+
+function headerOf(message: Uint8Array): PrivateMessageHeader | undefined {
   try {
-    return act();
+    return readPrivateMessageHeader(message);
   } catch (error) {
     if (error instanceof WireError) return undefined;
     throw error;

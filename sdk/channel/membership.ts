@@ -3,7 +3,14 @@
  * keys are trusted. What a commit changes here is on disk before anything that builds on it is sent.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AgentId, type ChannelId, type ChannelName, equalBytes, type NoticeBody } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  type ChannelId,
+  type ChannelName,
+  equalBytes,
+  type NoticeBody,
+  type ReplyBody,
+} from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
 import { createRules, isLeaveValid, isRejoinValid } from "../mls/channel_rules.ts";
@@ -16,10 +23,27 @@ import type { RecordChange } from "../store/mod.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Entered } from "./entering.ts";
 import type { HealthLog } from "./health.ts";
-import type { ChannelTrust } from "./key_changes.ts";
+import type { ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust } from "./records.ts";
 
 type DeliverCommit = NoticeBody<"DeliverCommit">;
+
+export type Followed =
+  | Outcome
+  /** What the relay says about it is not what its sender said: the relay lies. */
+  | { readonly kind: "misattributed" };
+
+/** A commit that the group has followed, and its place in the log. */
+export interface CommitPlace extends Pick<CommitSummary, "removed"> {
+  readonly own: boolean;
+  readonly sequence: number;
+  /** Which it ended. */
+  readonly epoch: number;
+  readonly hash: Uint8Array;
+}
+
+/** What else is to be written in one with a commit. */
+export type CommitListener = (commit: CommitPlace) => readonly RecordChange[];
 
 export interface MembershipParts {
   readonly durable: DurableGroup;
@@ -57,6 +81,7 @@ export class Membership {
   /** Why no further epoch will come. */
   #over: StaticError | undefined;
   readonly #listeners = new Set<MovedListener>();
+  readonly #commitListeners = new Set<CommitListener>();
 
   constructor(parts: MembershipParts, deps: ChannelDeps) {
     this.#durable = parts.durable;
@@ -88,6 +113,23 @@ export class Membership {
 
   onMoved(listener: MovedListener): void {
     this.#listeners.add(listener);
+  }
+
+  /** Asked when the group has moved on, before anything of it is written. */
+  onCommit(listener: CommitListener): void {
+    this.#commitListeners.add(listener);
+  }
+
+  /** Whether messages of this agent are not shown: its identity is known under another key. */
+  isDoubtful(agentId: AgentId): boolean {
+    return this.trust.isDoubtful(agentId);
+  }
+
+  reportDoubtful(identity: Uint8Array): void {
+    const text =
+      `"${nameOf(identity)}" is in the channel with another key than before, and no owner brought it in. It can read ` +
+      "along, and its messages are not shown; ask an owner to remove it, and to invite it anew if it is genuine";
+    this.#health.report("key_changed", text);
   }
 
   memberOf(agentId: AgentId): Member | undefined {
@@ -136,8 +178,9 @@ export class Membership {
   }
 
   /** Somebody's commit. It is followed and durable, or the outcome says why not. */
-  async follow(commit: DeliverCommit): Promise<Outcome> {
-    const { added, removed, owners, leaves, rejoins } = commit;
+  async follow(commit: DeliverCommit): Promise<Followed> {
+    const { added, removed, owners, leaves, rejoins, epoch, sequence } = commit;
+    const hash = sha256(commit.commit);
     const leaving = leaves.filter((proof) => this.#isLeaving(proof)).map(({ agentId }) => agentId);
     const rules = createRules({
       declared: { added, removed, owners: owners?.agentIds },
@@ -148,21 +191,28 @@ export class Membership {
     });
     const { outcome } = await this.#durable.receive(
       commit.commit,
-      (summary, committer) => rules(summary, committer) ?? this.trust.judge(summary.added, committer),
-      (summary) => this.#changesOf(summary),
+      rules,
+      (summary) => this.#changesOf(summary, { own: false, hash, epoch, sequence }),
     );
     if (outcome.kind === "commit") {
-      this.#lastCommit = { epoch: commit.epoch, hash: sha256(commit.commit) };
+      this.#lastCommit = { epoch, hash };
       this.#moved(outcome.summary);
     }
     return outcome;
   }
 
-  /** The relay took our commit. */
-  async accept(prepared: PreparedCommit): Promise<void> {
-    await this.#durable.accept(prepared, (summary) => this.#changesOf(summary));
-    this.#lastCommit = { epoch: prepared.epoch, hash: prepared.hash };
+  /** The relay took our commit, and says where it stands. */
+  async accept(prepared: PreparedCommit, sequence: number): Promise<void> {
+    const { epoch, hash } = prepared;
+    const place = { own: true, hash, epoch, sequence };
+    await this.#durable.accept(prepared, (summary) => this.#changesOf(summary, place));
+    this.#lastCommit = { epoch, hash };
     this.#moved(prepared.summary);
+  }
+
+  /** Which commit ended an epoch, and the epoch of the log's end, as the relay says. Throws `StaticError`. */
+  findCommit(epoch: number): Promise<ReplyBody<"FindCommit">> {
+    return this.#deps.session.call("FindCommit", { channelId: this.channelId, epoch });
   }
 
   /**
@@ -173,8 +223,7 @@ export class Membership {
     const last = this.#lastCommit;
     if (last === undefined) return;
     try {
-      const { channelId } = this;
-      const { commit } = await this.#deps.session.call("FindCommit", { channelId, epoch: last.epoch });
+      const { commit } = await this.findCommit(last.epoch);
       if (commit === undefined || equalBytes(commit.commitHash, last.hash)) return;
       const text = `The relay delivered another commit of epoch ${last.epoch} to us than its log holds`;
       this.#health.report("relay_lied", text);
@@ -222,7 +271,14 @@ export class Membership {
   }
 
   /** What a commit changes here, to be written in one with it: a crash between the two would leave us with half of it. */
-  #changesOf({ added, removed }: CommitSummary): RecordChange[] {
+  #changesOf(summary: CommitSummary, place: Omit<CommitPlace, "removed">): RecordChange[] {
+    const { removed } = summary;
+    const heard = Array.from(this.#commitListeners, (listener) => listener({ ...place, removed })).flat();
+    return [...heard, ...this.#memberChanges(summary)];
+  }
+
+  #memberChanges(summary: CommitSummary): RecordChange[] {
+    const { added, removed } = summary;
     if (added.length === 0 && removed.length === 0) return [];
     const without = <T>(map: ReadonlyMap<AgentId, T>): Map<AgentId, T> =>
       new Map([...map].filter(([agentId]) => !removed.includes(agentId)));
@@ -238,12 +294,11 @@ export class Membership {
       ...this.#removalsWith(gone),
     };
     const leaves = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf);
-    const arrived = leaves.filter(({ agentId }) => added.includes(agentId)).map(({ node }) => credentialOf(node));
-    this.#reportChanged(this.trust.learn(arrived));
+    this.#learn(summary);
     this.trust.prune(leaves.map(({ node }) => credentialOf(node)));
     return [
       putChannel(this.#record),
-      putTrust(this.channelId, this.trust.keys()),
+      putTrust(this.channelId, this.trust),
       ...gone.map((agentId) => deleteSender(this.channelId, agentId)),
     ];
   }
@@ -263,11 +318,22 @@ export class Membership {
     return { knownFrom, removals };
   }
 
-  #reportChanged(identities: readonly Uint8Array[]): void {
-    for (const identity of identities) {
-      const who = new TextDecoder().decode(identity);
-      this.#health.report("key_changed", `"${who}" is in the channel with a new key, brought in by an owner`);
+  /** Who is removed and added in one commit comes back as it was: that an owner answers it vouches for nothing. */
+  #learn({ committer, added, removed, ownersBefore }: CommitSummary): void {
+    const arrived = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf)
+      .filter(({ agentId }) => added.includes(agentId));
+    const credentials = (isBack: boolean): MemberCredential[] =>
+      arrived.filter(({ agentId }) => removed.includes(agentId) === isBack).map(({ node }) => credentialOf(node));
+    this.#reportChanged(this.trust.learn(credentials(true), { byOwner: false }));
+    this.#reportChanged(this.trust.learn(credentials(false), { byOwner: ownersBefore.includes(committer) }));
+  }
+
+  #reportChanged({ accepted, doubtful }: ChangedKeys): void {
+    for (const identity of accepted) {
+      const text = `"${nameOf(identity)}" is in the channel with a new key, brought in by an owner`;
+      this.#health.report("key_changed", text);
     }
+    for (const identity of doubtful) this.reportDoubtful(identity);
   }
 
   #moved({ added, removed }: CommitSummary): void {
@@ -310,6 +376,10 @@ export class Membership {
     this.#record = record;
     await this.#deps.store.batch([putChannel(record)]);
   }
+}
+
+function nameOf(identity: Uint8Array): string {
+  return new TextDecoder().decode(identity);
 }
 
 /** What a rejoin proof says about a KeyPackage. */

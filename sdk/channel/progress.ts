@@ -5,6 +5,7 @@
  */
 import type { ChannelId } from "../../proto/mod.ts";
 import type { RecordChange } from "../store/mod.ts";
+import type { LogPosition } from "./log_place.ts";
 import { type ChannelStore, putPosition } from "./records.ts";
 
 /** A reader that is further than this ahead of the disk waits for it: so many messages may come again after a crash. */
@@ -17,7 +18,7 @@ export interface ProgressDeps {
   readonly channelId: ChannelId;
   readonly store: Pick<ChannelStore, "batch">;
   /** Where the application stands now. */
-  readonly position: () => number;
+  readonly position: () => LogPosition;
   /** Called after each write, with the position that is durable. */
   readonly onDurable: (position: number) => Promise<void>;
   readonly onFault: (fault: unknown) => void;
@@ -72,7 +73,7 @@ export class Progress {
   }
 
   #hasNews(): boolean {
-    return this.#changes.length > 0 || this.#deps.position() > this.#durable;
+    return this.#changes.length > 0 || this.#deps.position().sequence > this.#durable;
   }
 
   async #write(): Promise<void> {
@@ -81,10 +82,12 @@ export class Progress {
       await Promise.resolve();
       while (!this.#stopped && this.#hasNews()) {
         const changes = this.#changes;
-        const position = Math.max(this.#deps.position(), this.#durable);
+        const now = this.#deps.position();
+        const position = Math.max(now.sequence, this.#durable);
         const messages = this.#ahead;
         this.#changes = [];
-        await this.#deps.store.batch([...changes, putPosition(this.#deps.channelId, position)]);
+        const moved = now.sequence < this.#durable ? [] : [putPosition(this.#deps.channelId, now)];
+        await this.#deps.store.batch([...changes, ...moved]);
         this.#durable = position;
         this.#ahead -= messages;
         await this.#deps.onDurable(position);

@@ -32,7 +32,7 @@ function createBench(): Bench {
         return bench.fail ? Promise.reject(new Error("disk full")) : new Promise((done) => waiting.push(done));
       },
     },
-    position: () => bench.position,
+    position: () => ({ sequence: bench.position, epoch: undefined }),
     onDurable: (position) => {
       bench.durable.push(position);
       return Promise.resolve();

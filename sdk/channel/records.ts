@@ -12,10 +12,18 @@ import {
   parseChannelName,
 } from "../../proto/mod.ts";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import type { TrustedKey } from "../mls/first_use.ts";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
+import type { Ending } from "./endings.ts";
+import { ChannelTrust } from "./key_changes.ts";
+import type { LogPosition, OwnCommit } from "./log_place.ts";
 
-const [channels, trust, positions, counters] = ["channels", "trust", "positions", "counters"] as const;
+const [channels, trust, positions, counters, landmarks] = [
+  "channels",
+  "trust",
+  "positions",
+  "counters",
+  "landmarks",
+] as const;
 
 export interface LeaveProof {
   readonly agentId: AgentId;
@@ -82,31 +90,72 @@ export async function listChannels(store: Pick<ChannelStore, "list">): Promise<C
   });
 }
 
-export function putTrust(channelId: ChannelId, keys: Iterable<TrustedKey>): RecordChange {
+export function putTrust(
+  channelId: ChannelId,
+  { keys, doubtful }: Pick<ChannelTrust, "keys" | "doubtful">,
+): RecordChange {
   const rows = Array.from(keys, ({ identity, signatureKey }) => [identity, signatureKey]);
-  return { type: "put", kind: trust, id: channelId, value: encodeFields([rows]) };
+  return { type: "put", kind: trust, id: channelId, value: encodeFields([rows, [...doubtful]]) };
 }
 
-export async function readTrust(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<TrustedKey[]> {
+export async function readTrust(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<ChannelTrust> {
   const record = await store.get(trust, channelId);
-  if (record === undefined) return [];
-  return decodeFields(record, trust).rows(0).map((row) => ({
-    identity: row.bytes(0),
-    signatureKey: row.bytes(1),
-  }));
+  if (record === undefined) return new ChannelTrust([]);
+  const fields = decodeFields(record, trust);
+  const keys = fields.rows(0).map((row) => ({ identity: row.bytes(0), signatureKey: row.bytes(1) }));
+  return new ChannelTrust(keys, fields.list(1).map((agentId) => parseAgentId(String(agentId))));
 }
 
-/** The last entry of the log that the application is done with. */
-export function putPosition(channelId: ChannelId, sequence: number): RecordChange {
-  return { type: "put", kind: positions, id: channelId, value: encodeFields([sequence]) };
+/** The last entry of the log that the application is done with, and the log's epoch behind it. */
+export function putPosition(channelId: ChannelId, { sequence, epoch }: LogPosition): RecordChange {
+  return { type: "put", kind: positions, id: channelId, value: encodeFields([sequence, epoch ?? null]) };
 }
 
 export function deletePosition(channelId: ChannelId): RecordChange {
   return { type: "delete", kind: positions, id: channelId };
 }
 
-export function readPosition(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<number | undefined> {
-  return readNumber(store, positions, channelId);
+export async function readPosition(
+  store: Pick<ChannelStore, "get">,
+  channelId: ChannelId,
+): Promise<LogPosition | undefined> {
+  const record = await store.get(positions, channelId);
+  if (record === undefined) return undefined;
+  const fields = decodeFields(record, positions);
+  return { sequence: fields.number(0), epoch: fields.optionalNumber(1) };
+}
+
+/** What reading the log again needs to know of commits; see `log_place.ts` and `endings.ts`. */
+export interface Landmarks {
+  readonly ownCommits: readonly OwnCommit[];
+  readonly endings: readonly Ending[];
+}
+
+export function putLandmarks(channelId: ChannelId, { ownCommits, endings }: Landmarks): RecordChange {
+  const value = encodeFields([
+    ownCommits.map(({ sequence, epoch, hash }) => [sequence, epoch, hash]),
+    endings.map(({ agentId, epoch, sequence, last }) => [agentId, epoch, sequence, last ?? null]),
+  ]);
+  return { type: "put", kind: landmarks, id: channelId, value };
+}
+
+/** Undefined in a store from before they were kept. */
+export async function readLandmarks(
+  store: Pick<ChannelStore, "get">,
+  channelId: ChannelId,
+): Promise<Landmarks | undefined> {
+  const record = await store.get(landmarks, channelId);
+  if (record === undefined) return undefined;
+  const fields = decodeFields(record, landmarks);
+  return {
+    ownCommits: fields.rows(0).map((row) => ({ sequence: row.number(0), epoch: row.number(1), hash: row.bytes(2) })),
+    endings: fields.rows(1).map((row) => ({
+      agentId: parseAgentId(row.text(0)),
+      epoch: row.number(1),
+      sequence: row.number(2),
+      last: row.optionalNumber(3),
+    })),
+  };
 }
 
 /** Of the last message that we may have sent. */
@@ -114,13 +163,9 @@ export function putCounter(channelId: ChannelId, counter: number): RecordChange 
   return { type: "put", kind: counters, id: channelId, value: encodeFields([counter]) };
 }
 
-export function readCounter(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<number | undefined> {
-  return readNumber(store, counters, channelId);
-}
-
-async function readNumber(store: Pick<ChannelStore, "get">, kind: string, id: string): Promise<number | undefined> {
-  const record = await store.get(kind, id);
-  return record === undefined ? undefined : decodeFields(record, kind).number(0);
+export async function readCounter(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<number | undefined> {
+  const record = await store.get(counters, channelId);
+  return record === undefined ? undefined : decodeFields(record, counters).number(0);
 }
 
 /** What arrived of a sender; see `senders.ts`. */
@@ -166,7 +211,7 @@ export async function forgetChannel(
   channelId: ChannelId,
 ): Promise<RecordChange[]> {
   const senders = await forgetSenders(store, channelId);
-  const own = [channels, trust, positions, counters].map((each): RecordChange => ({
+  const own = [channels, trust, positions, counters, landmarks].map((each): RecordChange => ({
     type: "delete",
     kind: each,
     id: channelId,

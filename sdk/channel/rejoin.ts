@@ -70,7 +70,7 @@ export class Rejoiner {
     for (let tries = 0; !this.#stop.signal.aborted; tries++) {
       try {
         const welcome = await this.#ask(own);
-        if (welcome !== undefined && await this.#enter(welcome)) return;
+        if (welcome !== undefined) return await this.#enter(welcome);
       } catch (error) {
         if (isCode(error, "not_found", "not_allowed", "auth_failed", "auth_key_invalid", "mls_error")) throw error;
       }
@@ -119,8 +119,8 @@ export class Rejoiner {
     }
   }
 
-  /** False for a Welcome that was made by somebody who may not vouch for all that is in it: another member may. */
-  async #enter(welcome: Welcome): Promise<boolean> {
+  /** Who came back meanwhile under a known identity with another key is not shown, unless an owner answers for it. */
+  async #enter(welcome: Welcome): Promise<void> {
     const { keyPackages } = this.#deps;
     const { channelId, name, trust } = this.#membership;
     // A relay can make a group of strangers under our channel's id. It cannot make one in the name of a member we have met.
@@ -134,14 +134,13 @@ export class Rejoiner {
     const own = await keyPackages.findFor(welcome.welcome);
     const expected = { channelId, name, inviter: welcome.sender };
     const group = Group.join(welcome.welcome, own, memberDepsOf(this.#deps, trust.policy), expected);
-    if (trust.judge(group.members().map(({ agentId }) => agentId), inviter) !== undefined) return false;
     const used = await keyPackages.used(own, group.current.confirmationTag);
     // What readers are done with from now on belongs to a membership that is over.
     this.#membership.durable.retire();
     const { joinedSequence } = welcome;
-    this.#membership.replace(await writeEntered(group, { name, trust, position: joinedSequence, used }, this.#deps));
+    const entrance = { name, trust, position: joinedSequence, used, byOwner: inviter.owner };
+    this.#membership.replace(await writeEntered(group, entrance, this.#deps));
     this.#reason = undefined;
     await this.#events.onJoined(joinedSequence);
-    return true;
   }
 }

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
-import { parseAgentId } from "../../proto/mod.ts";
+import { binaryIdFromBytes, type MessageId, parseAgentId } from "../../proto/mod.ts";
 import { type Counted, Senders, type Verdict } from "./senders.ts";
 
 const alice = parseAgentId("a".repeat(22));
@@ -83,4 +83,15 @@ Deno.test("a sender with endless holes takes no endless memory", () => {
   let record = senders.take(alice, at(2));
   for (let counter = 4; counter < 1000; counter += 2) record = senders.take(alice, at(counter));
   assertEquals(record.missing.length <= 64, true);
+});
+
+Deno.test("another message under a counter is told from the same one again, for the latest 256 of a sender", () => {
+  const senders = new Senders();
+  const id = (number: number): MessageId => binaryIdFromBytes<MessageId>(new Uint8Array(16).fill(number % 251));
+  for (let counter = 1; counter <= 300; counter++) senders.take(alice, at(counter), id(counter));
+  assertEquals(senders.contradicts(alice, at(300), id(300)), false);
+  assertEquals(senders.contradicts(alice, at(300), id(1)), true);
+  assertEquals([44, 45].map((counter) => senders.contradicts(alice, at(counter), id(1))), [false, true]);
+  senders.begin(alice, 7);
+  assertEquals(senders.contradicts(alice, at(300, 7), id(1)), false, "a new membership counts anew");
 });

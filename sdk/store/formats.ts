@@ -32,6 +32,10 @@ export const storeMigrations: readonly StoreMigration[] = [
       }),
     },
   },
+  {
+    name: "positions with the log's epoch, unknown in those from before; trust with agents that are not shown",
+    values: { positions: fields((list) => [...list, null]), trust: fields((list) => [...list, []]) },
+  },
 ];
 
 /** A change of a record's fields. `id` is the record's name within its kind. */

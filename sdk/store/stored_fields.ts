@@ -36,6 +36,10 @@ export class StoredFields {
     return typeof value === "number" ? value : this.#refuse();
   }
 
+  optionalNumber(index: number): number | undefined {
+    return this.#fields[index] === null ? undefined : this.number(index);
+  }
+
   text(index: number): string {
     const value = this.#fields[index];
     return typeof value === "string" ? value : this.#refuse();

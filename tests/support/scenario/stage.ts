@@ -14,7 +14,7 @@ import {
   type Runtime,
 } from "../../../sdk/testing/agents.ts";
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
-import { MemorySession } from "./memory_session.ts";
+import { MemorySession, type Tampering } from "./memory_session.ts";
 
 export const name = "acme/ops/deploy";
 
@@ -42,7 +42,7 @@ export class Actor {
   manager!: ChannelManager;
   /** How far this agent's clock is from the relay's. */
   clockOffsetMs = 0;
-  #agent: Agent | undefined;
+  agent!: Agent;
 
   constructor(stage: Stage, label: string, account: number) {
     this.#stage = stage;
@@ -50,8 +50,8 @@ export class Actor {
     this.account = account;
   }
 
-  /** A new process on the same disk. */
-  async start(): Promise<this> {
+  /** A new process on the same disk, with what its relay does to it from the beginning. */
+  async start(tampering: Tampering = {}): Promise<this> {
     const store = await RecordStore.open(openMemory(this.#disk, (length) => runtime.randomBytes(length)));
     const identity = await openIdentity(store, new TextEncoder().encode(this.label), runtime).catch(async (error) => {
       await store.close();
@@ -71,12 +71,13 @@ export class Actor {
       () => this.#stage.world,
       nowMs,
     );
+    session.tampering = tampering;
     this.session = session;
     const signatures = await createSignatures(createNodeEd25519());
-    this.#agent = await Agent.open({ store, session, runtime: { ...runtime, nowMs }, signatures, identity });
+    this.agent = await Agent.open({ store, session, runtime: { ...runtime, nowMs }, signatures, identity });
     await session.connect();
-    this.client = StaticClient.over(this.#agent);
-    this.manager = await ChannelManager.over(this.#agent);
+    this.client = StaticClient.over(this.agent);
+    this.manager = await ChannelManager.over(this.agent);
     return this;
   }
 

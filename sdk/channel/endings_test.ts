@@ -1,0 +1,37 @@
+import { assertEquals } from "@std/assert";
+import { parseAgentId } from "../../proto/mod.ts";
+import { type Ending, Endings } from "./endings.ts";
+
+const [alice, bob] = [parseAgentId("a".repeat(22)), parseAgentId("b".repeat(22))];
+const ending = (epoch: number, last: number | undefined): Ending => ({
+  agentId: alice,
+  epoch,
+  sequence: 10 * epoch,
+  last,
+});
+
+Deno.test("a message belongs to the membership that ended next, and to none that began later", () => {
+  const endings = new Endings();
+  endings.add([ending(5, 3), ending(9, 1)]);
+  const after = (counter: number, epoch: number): boolean => endings.isAfter(alice, { counter, epoch });
+  assertEquals([after(3, 4), after(4, 4)], [false, true]);
+  assertEquals([after(1, 5), after(2, 8)], [false, true]);
+  assertEquals(after(100, 9), false, "a new membership");
+  assertEquals(endings.isAfter(bob, { counter: 100, epoch: 4 }), false);
+});
+
+Deno.test("an ending by a commit of our own is settled when the first entry behind it is read", () => {
+  const endings = new Endings();
+  endings.add([ending(5, undefined)]);
+  assertEquals(endings.isAfter(alice, { counter: 7, epoch: 4 }), false);
+  assertEquals(endings.settle(50, () => 6), false);
+  assertEquals(endings.settle(51, () => 6), true);
+  assertEquals(endings.settle(52, () => 8), false);
+  assertEquals(endings.isAfter(alice, { counter: 7, epoch: 4 }), true);
+});
+
+Deno.test("members that come and go without end take no endless memory", () => {
+  const endings = new Endings();
+  for (let epoch = 1; epoch <= 1000; epoch++) endings.add([ending(epoch, 0)]);
+  assertEquals([endings.all.length, endings.all[0]?.epoch], [256, 745]);
+});

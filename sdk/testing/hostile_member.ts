@@ -1,0 +1,90 @@
+/** What a member with a modified client can seal: everything that its keys allow, whatever the SDK would never send. */
+import {
+  binaryIdFromBytes,
+  binaryIdToBytes,
+  encodeMessageAad,
+  type MessageId,
+  type RequestBody,
+} from "../../proto/mod.ts";
+import type { Agent } from "../channel/agent.ts";
+import type { LiveChannel } from "../channel/live_channel.ts";
+import { aeadOfEpoch } from "../mls/epoch.ts";
+import { encodeSealedMessage, sealMessage } from "../mls/framing.ts";
+
+type SendMessage = RequestBody<"SendMessage">;
+
+export class HostileMember {
+  readonly #live: LiveChannel;
+  readonly #agent: Agent;
+
+  private constructor(live: LiveChannel, agent: Agent) {
+    this.#live = live;
+    this.#agent = agent;
+  }
+
+  static async of(agent: Agent, channel: string): Promise<HostileMember> {
+    return new HostileMember(await agent.open(channel), agent);
+  }
+
+  get leafIndex(): number {
+    return this.#live.membership.group.self.leafIndex;
+  }
+
+  /** A message as it should be, with a counter of one's choice. */
+  async counted(counter: number, payload = "counted", messageId = this.#newId()): Promise<SendMessage> {
+    const { durable, channelId } = this.#live.membership;
+    const aad = encodeMessageAad({ messageId, counter });
+    const { epoch, message } = await durable.seal(new TextEncoder().encode(payload), aad);
+    return { channelId, epoch, messageId, ciphertext: message };
+  }
+
+  /** A message that nobody can open. */
+  async garbage(counter: number): Promise<SendMessage> {
+    const { ciphertext, ...rest } = await this.counted(counter);
+    const broken = ciphertext.slice();
+    broken[broken.length - 1] = (broken.at(-1) ?? 0) ^ 1;
+    return { ...rest, ciphertext: broken };
+  }
+
+  /** Another id under the same counter and key, as a sender would make it that has forgotten what it sent. */
+  again({ ciphertext, messageId, ...rest }: SendMessage): SendMessage {
+    const [before, after] = [binaryIdToBytes(messageId), this.#newId()];
+    const at = ciphertext.findIndex((_, start) => before.every((byte, i) => ciphertext[start + i] === byte));
+    const changed = ciphertext.slice();
+    changed.set(binaryIdToBytes(after), at);
+    return { ...rest, messageId: after, ciphertext: changed };
+  }
+
+  /** Sender data is sealed with a key that all members have: it claims any leaf and any generation. */
+  forged({ leafIndex, generation }: { readonly leafIndex: number; readonly generation: number }): SendMessage {
+    const { group, channelId } = this.#live.membership;
+    const { context, secrets } = group.current;
+    const messageId = this.#newId();
+    const random = (length: number): Uint8Array => this.#agent.parts.runtime.randomBytes(length);
+    const aead = aeadOfEpoch(group.current);
+    const sealed = sealMessage({
+      groupId: context.groupId,
+      epoch: context.epoch,
+      sender: leafIndex,
+      authenticatedData: encodeMessageAad({ messageId, counter: 1 }),
+      contentType: "application",
+      content: random(64),
+    }, {
+      aead,
+      senderDataSecret: secrets.senderData,
+      messageKey: { key: random(aead.keyBytes), nonce: random(aead.nonceBytes), generation },
+      reuseGuard: random(4),
+      auth: random(66),
+      paddingBytes: 0,
+    });
+    return { channelId, epoch: Number(context.epoch), messageId, ciphertext: encodeSealedMessage(sealed) };
+  }
+
+  async send(message: SendMessage): Promise<void> {
+    await this.#agent.parts.session.call("SendMessage", message);
+  }
+
+  #newId(): MessageId {
+    return binaryIdFromBytes<MessageId>(this.#agent.parts.runtime.randomBytes(16));
+  }
+}
