@@ -1,8 +1,9 @@
 /**
- * Deterministic CBOR (RFC 8949 section 4.2.1), as much of it as the contract has: a value has exactly one encoding, and
- * everything else is refused. Written here because the contract forbids most of CBOR, and a general library would be ten times
- * the size in a browser. Depth and number of items are bounded, so that small input cannot become a large value.
+ * Deterministic CBOR (RFC 8949 section 4.2.1): a value has exactly one encoding, and everything else is refused. cborg encodes.
+ * Decoding is our own: the contract forbids most of CBOR, so every byte of an input must be judged anyway, and the pass that
+ * judges also builds the value. Depth and number of items are bounded, so that small input cannot become a large value.
  */
+import { encode } from "cborg";
 import { WireError } from "./errors.ts";
 import { limits } from "./limits.ts";
 
@@ -10,17 +11,17 @@ export type CborValue = number | boolean | null | string | Uint8Array | CborValu
 export type CborMap = Map<CborValue, CborValue>;
 
 /** Major types; a head is one of them in three bits, and its argument. */
-const [uint, negative, byteString, textString, array, map, tag] = [0, 1, 2, 3, 4, 5, 6];
+const [uint, negative, byteString, textString, array, tag] = [0, 1, 2, 3, 4, 6];
 const [falseByte, trueByte, nullByte] = [0xf4, 0xf5, 0xf6];
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-const utf8Encoder = new TextEncoder();
 
-/** Throws `TypeError` for a number that is no safe integer. */
+/**
+ * cborg's default key order (shortest first) is the deterministic one for keys of one type, which is all we use; its option
+ * for the general case costs three times as much. Decoding refuses any other order, so a mistake here cannot go unseen.
+ */
 export function encodeCbor(value: CborValue): Uint8Array<ArrayBuffer> {
-  const writer = new Writer(sizeOf(value));
-  write(writer, value);
-  return writer.bytes;
+  return encode(value);
 }
 
 /** Refuses with `payload_too_large` above `maxBytes` and with `protocol_error` for everything that is not our CBOR. */
@@ -136,109 +137,6 @@ function tooBig(): never {
 
 function refuse(why: string): never {
   throw new WireError("protocol_error", `Cannot decode CBOR: ${why}`);
-}
-
-/** Into room that was measured before, so that a large payload is copied once. */
-class Writer {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  #at = 0;
-
-  constructor(size: number) {
-    this.bytes = new Uint8Array(size);
-  }
-
-  head(major: number, argument: number): void {
-    const length = argumentLength(argument);
-    const additional = length === 0 ? argument : 24 + Math.log2(length);
-    this.bytes[this.#at++] = (major << 5) | additional;
-    for (let i = length - 1; i >= 0; i--) this.bytes[this.#at++] = Math.floor(argument / 256 ** i);
-  }
-
-  raw(bytes: Uint8Array): void {
-    this.bytes.set(bytes, this.#at);
-    this.#at += bytes.length;
-  }
-
-  byte(byte: number): void {
-    this.bytes[this.#at++] = byte;
-  }
-}
-
-function write(writer: Writer, value: CborValue): void {
-  if (typeof value === "number") {
-    if (value < 0) writer.head(negative, -1 - value);
-    else writer.head(uint, value);
-  } else if (typeof value === "string") {
-    const text = utf8Encoder.encode(value);
-    writer.head(textString, text.length);
-    writer.raw(text);
-  } else if (value instanceof Uint8Array) {
-    writer.head(byteString, value.length);
-    writer.raw(value);
-  } else if (Array.isArray(value)) {
-    writer.head(array, value.length);
-    for (const item of value) write(writer, item);
-  } else if (value instanceof Map) {
-    writer.head(map, value.size);
-    for (const [key, item] of inOrder(value)) {
-      write(writer, key);
-      write(writer, item);
-    }
-  } else {
-    writer.byte(value === null ? nullByte : value ? trueByte : falseByte);
-  }
-}
-
-/** Numbers that ascend are in order already, and bodies are made so. */
-function inOrder(entries: CborMap): Iterable<[CborValue, CborValue]> {
-  let last = -1;
-  for (const key of entries.keys()) {
-    if (typeof key !== "number" || key <= last) return sorted(entries);
-    last = key;
-  }
-  return entries;
-}
-
-function sorted(entries: CborMap): [CborValue, CborValue][] {
-  return Array.from(entries, (entry) => ({ entry, encoded: encodeCbor(entry[0]) }))
-    .sort((a, b) => compare(a.encoded, b.encoded))
-    .map(({ entry }) => entry);
-}
-
-function sizeOf(value: CborValue): number {
-  if (typeof value === "number") {
-    if (!Number.isSafeInteger(value)) throw new TypeError(`Cannot encode ${value} as CBOR: it is no safe integer`);
-    return 1 + argumentLength(value < 0 ? -1 - value : value);
-  }
-  if (typeof value === "string") return sized(utf8Length(value));
-  if (value instanceof Uint8Array) return sized(value.length);
-  if (Array.isArray(value)) return value.reduce<number>((size, item) => size + sizeOf(item), headSize(value.length));
-  if (!(value instanceof Map)) return 1;
-  let size = headSize(value.size);
-  for (const [key, item] of value) size += sizeOf(key) + sizeOf(item);
-  return size;
-}
-
-function sized(length: number): number {
-  return headSize(length) + length;
-}
-
-function headSize(argument: number): number {
-  return 1 + argumentLength(argument);
-}
-
-/** Bytes of an argument behind its head. */
-function argumentLength(argument: number): number {
-  if (argument < 24) return 0;
-  return argument < 2 ** 8 ? 1 : argument < 2 ** 16 ? 2 : argument < 2 ** 32 ? 4 : 8;
-}
-
-/** Most text is ASCII, of which a byte is a character. */
-function utf8Length(text: string): number {
-  for (let i = 0; i < text.length; i++) {
-    if (text.charCodeAt(i) >= 0x80) return utf8Encoder.encode(text).length;
-  }
-  return text.length;
 }
 
 /** Bytewise lexicographic. */

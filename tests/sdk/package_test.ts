@@ -44,7 +44,7 @@ testWhen(packageTools, "the npm package works as its README says", async (t) => 
     assertEquals(Object.keys(manifest.imports["#platform"]), ["deno", "browser", "default"]);
     // One of them is native and comes built; none of them is protobuf, which only gRPC servers need.
     const noble = ["@noble/ciphers", "@noble/curves", "@noble/hashes"];
-    assertEquals(Object.keys(manifest.dependencies), [...noble, "classic-level", "hash-wasm", "ts-mls"]);
+    assertEquals(Object.keys(manifest.dependencies), [...noble, "cborg", "classic-level", "hash-wasm", "ts-mls"]);
   });
 
   await t.step("what a browser loads is small and knows neither Node nor Deno", async () => {
