@@ -17,7 +17,7 @@ import {
 import { startProxyProcess } from "./proxy_process.ts";
 import type { RelayClient } from "../support/relay/relay_client.ts";
 import { startTestRelay, testOrigin, type TestRelay } from "../support/relay/test_relay.ts";
-import { TypedClient } from "./typed_client.ts";
+import { TypedClient } from "../support/relay/typed_client.ts";
 
 function quic(relay: TestRelay): Relay {
   return { open: () => openQuic(relay.edge.quicPort, relay.certificate.cert), origin: testOrigin };

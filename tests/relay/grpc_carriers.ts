@@ -2,7 +2,7 @@
 import { createClient, type Transport } from "@connectrpc/connect";
 import { Relay } from "../../proto/grpc.ts";
 import type { CellCarrier } from "../support/relay/cell_client.ts";
-import { toCallFailed } from "./typed_client.ts";
+import { toCallFailed } from "../support/relay/typed_client.ts";
 
 export function sessionCarrier(transport: Transport): CellCarrier {
   const abort = new AbortController();

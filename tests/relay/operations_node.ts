@@ -10,7 +10,7 @@ import { CellClient } from "../support/relay/cell_client.ts";
 import { sessionCarrier, upDownCarrier } from "./grpc_carriers.ts";
 import { createOperations } from "./operations_suite.ts";
 import type { RelayClient } from "../support/relay/relay_client.ts";
-import { TypedClient } from "./typed_client.ts";
+import { TypedClient } from "../support/relay/typed_client.ts";
 
 interface SessionManager {
   abort(): void;

@@ -11,7 +11,7 @@ import { certificateHash, connectTransport, openQuic } from "../support/relay/de
 import { createOperations, operationCount } from "./operations_suite.ts";
 import { startProxyProcess } from "./proxy_process.ts";
 import { startTestRelay, testOrigin, type TestRelay } from "../support/relay/test_relay.ts";
-import { TypedClient } from "./typed_client.ts";
+import { TypedClient } from "../support/relay/typed_client.ts";
 
 /** Every test of the suite as a step, wherever it ran. */
 async function report(t: Deno.TestContext, results: readonly RuntimeResult[]): Promise<void> {

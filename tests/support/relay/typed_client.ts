@@ -8,9 +8,9 @@ import {
   replyFromMessage,
   type ReplyMessage,
   requestToMessage,
-} from "../../proto/grpc.ts";
-import { type CallName, encodeBase64url, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
-import { CallFailed, deferred, NoticeLog, type RelayClient } from "../support/relay/relay_client.ts";
+} from "../../../proto/grpc.ts";
+import { type CallName, encodeBase64url, type ReplyBody, type RequestBody } from "../../../proto/mod.ts";
+import { CallFailed, deferred, NoticeLog, type RelayClient } from "./relay_client.ts";
 
 type Unary = (message: unknown, options: { headers?: Record<string, string> }) => Promise<unknown>;
 
