@@ -3,6 +3,7 @@
  * leave as a stream (`CellDown`). The client's 32 random bytes tie them together. A broken `CellDown` ends the link.
  */
 import type { EndReason } from "../core/link.ts";
+import type { CellPeer } from "./cell_peer.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
 import { endedError, toConnectError } from "./errors.ts";
@@ -34,22 +35,25 @@ export class CellLinks {
   }
 
   /** Resolves when the cell, and those it was waiting for, are passed on or kept. Rejects with a ConnectError. */
-  async up({ link, index, cell }: CellUp, remoteAddress: string): Promise<void> {
-    await this.#find(link, remoteAddress).up(index, cell);
+  async up({ link, index, cell }: CellUp, peer: CellPeer): Promise<void> {
+    await this.#find(link, peer).up(index, cell);
   }
 
-  async *down(secret: Uint8Array, remoteAddress: string, signal: AbortSignal): AsyncGenerator<{ cell: Uint8Array }> {
-    const link = this.#find(secret, remoteAddress);
+  async *down(secret: Uint8Array, peer: CellPeer, signal: AbortSignal): AsyncGenerator<{ cell: Uint8Array }> {
+    const link = this.#find(secret, peer);
     yield* link.down(signal);
   }
 
-  #find(secret: Uint8Array, remoteAddress: string): CellLink {
+  #find(secret: Uint8Array, peer: CellPeer): CellLink {
     if (secret.length !== secretBytes) throw invalid(`A link has ${secretBytes} bytes, not ${secret.length}`);
     const found = this.#links.find(secret);
-    if (found !== undefined) return found;
+    if (found !== undefined) {
+      found.carriedBy(peer);
+      return found;
+    }
     const end = this.#links.findEnd(secret);
     if (end !== undefined) throw endedError(end.reason ?? { code: "transport_error", message: "The link has ended" });
-    const link = new CellLink(this.#deps, remoteAddress, (reason) => this.#links.end(secret, reason));
+    const link = new CellLink(this.#deps, peer, (reason) => this.#links.end(secret, reason));
     this.#links.add(secret, link);
     return link;
   }
@@ -66,9 +70,12 @@ class CellLink {
   #passing: Promise<void> | undefined;
   #ended = false;
   #downOpen = false;
+  /** Of the calls that carry it, until it has authenticated. */
+  #vouches: (() => void)[] | undefined;
 
-  constructor(deps: GrpcDeps, remoteAddress: string, onEnded: (reason: EndReason | undefined) => void) {
+  constructor(deps: GrpcDeps, { remoteAddress, vouch }: CellPeer, onEnded: (reason: EndReason | undefined) => void) {
     const known = admitStranger(deps.strangers, remoteAddress);
+    this.#vouches = [known, vouch];
     this.#onEnded = (reason) => {
       known();
       onEnded(reason);
@@ -77,12 +84,18 @@ class CellLink {
       transport: "cells",
       remoteAddress,
       write: (cells, cellBytes) => this.#queue.write(cells, cellBytes),
-      authenticated: known,
+      authenticated: () => this.#authenticated(),
       close: (reason) => this.#end(reason),
     });
     this.#cancelTimer = deps.after(downWithinMs, () => {
       if (!this.#downOpen) this.#lose({ code: "transport_error", message: "No CellDown was opened for this link" });
     });
+  }
+
+  /** One more call carries it. */
+  carriedBy({ vouch }: CellPeer): void {
+    if (this.#vouches === undefined) vouch();
+    else if (this.#vouches.length < maxAhead) this.#vouches.push(vouch);
   }
 
   async up(index: bigint, cell: Uint8Array): Promise<void> {
@@ -109,6 +122,12 @@ class CellLink {
       signal.removeEventListener("abort", abort);
       abort();
     }
+  }
+
+  #authenticated(): void {
+    const vouches = this.#vouches ?? [];
+    this.#vouches = undefined;
+    for (const vouch of vouches) vouch();
   }
 
   /** Cells in their order, for as long as the next one is there. */

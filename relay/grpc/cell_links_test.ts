@@ -8,7 +8,7 @@ import type { CellClient, Upstream } from "./upstream.ts";
 
 const cellBytes = 1024;
 const link = new Uint8Array(32).fill(5);
-const address = "192.0.2.1";
+const peer = { remoteAddress: "192.0.2.1", vouch: () => {} };
 
 class Bench {
   readonly clock = new SimulatedClock();
@@ -49,11 +49,11 @@ class Bench {
   }
 
   up(index: number, secret = link, length = cellBytes): Promise<void> {
-    return this.links.up({ link: secret, index: BigInt(index), cell: new Uint8Array(length).fill(index) }, address);
+    return this.links.up({ link: secret, index: BigInt(index), cell: new Uint8Array(length).fill(index) }, peer);
   }
 
   down(signal = new AbortController().signal): AsyncGenerator<{ cell: Uint8Array }> {
-    return this.links.down(link, address, signal);
+    return this.links.down(link, peer, signal);
   }
 }
 

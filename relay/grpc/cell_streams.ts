@@ -1,4 +1,5 @@
 /** The `Session` call: a whole session as one stream of cells each way, one cell per message. */
+import type { CellPeer } from "./cell_peer.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
 import { admitStranger } from "./strangers.ts";
@@ -22,7 +23,7 @@ export class CellStreams {
 
   async *run(
     requests: AsyncIterable<CellMessage>,
-    remoteAddress: string,
+    { remoteAddress, vouch }: CellPeer,
     signal: AbortSignal,
   ): AsyncGenerator<{ cell: Uint8Array }> {
     const known = admitStranger(this.#deps.strangers, remoteAddress);
@@ -32,7 +33,10 @@ export class CellStreams {
       transport: "grpc",
       remoteAddress,
       write: (cells, cellBytes) => queue.write(cells, cellBytes),
-      authenticated: known,
+      authenticated: () => {
+        known();
+        vouch();
+      },
       close: (reason) => queue.end(reason),
     });
     const abort = (): void => {

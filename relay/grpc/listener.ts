@@ -41,8 +41,10 @@ export interface GrpcListener {
 const drainTimeoutMs = 2_000;
 /** What a request without a session may bring: a handshake and its padding. */
 const strangerBodyBytes = limits.handshakeEnvelopeBytes + limits.maxCellBytes;
-/** Cells come one by one, each limited by itself; their session is inside them. */
+/** Cells come one by one, each limited by itself. */
 const cellPaths = ["/static.relay.v1.Relay/Session", "/static.relay.v1.Relay/CellUp"];
+/** Calls whose session is in what they carry, not in their metadata. */
+const sessionInside = [...cellPaths, "/static.relay.v1.Relay/CellDown"];
 
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { service, hostname, port, certificate, onFault } = options;
@@ -54,6 +56,7 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
     hostname,
     port,
     handler: withCors(cors, limitStrangers(service, rpc)),
+    isMember: ({ path, headers }, isVouched) => isMember(service, { path, headers }, isVouched),
     budgets: { drainTimeoutMs, ...options.budgets },
     onFault,
   });
@@ -79,6 +82,15 @@ function plainHandler(isDraining: () => boolean): Handler {
   };
 }
 
+/** Cells bring their session inside, so their connection must have been vouched for; all others name it. */
+function isMember(
+  service: GrpcService,
+  { path, headers }: Pick<ServerRequest, "path" | "headers">,
+  isVouched: boolean,
+): boolean {
+  return isVouched && sessionInside.includes(path) || service.knows(headerValue(headers, sessionHeader));
+}
+
 /** Connect reads a whole message before a handler sees who sent it, so strangers are cut off while it reads. */
 function limitStrangers(service: GrpcService, handler: Handler): Handler {
   return (request) => {
@@ -101,6 +113,7 @@ function unbound(request: ServerRequest): ServerRequest {
     body: request.body,
     onAbort: (listener) => request.onAbort(listener),
     remoteAddress: request.remoteAddress,
+    vouch: () => request.vouch(),
   };
 }
 

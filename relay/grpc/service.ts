@@ -9,7 +9,8 @@ import {
 } from "@connectrpc/connect";
 import { noticeToDelivery, Relay, replyToMessage, requestFromMessage, type RequestMessage } from "../../proto/grpc.ts";
 import { type CallName, calls, limits, type ReplyBody, type RequestBody, WireError } from "../../proto/mod.ts";
-import { remoteAddressKey } from "../../server/http2/mod.ts";
+import { remoteAddressKey, vouchKey } from "../../server/http2/mod.ts";
+import type { CellPeer } from "./cell_peer.ts";
 import { CellLinks } from "./cell_links.ts";
 import { CellStreams } from "./cell_streams.ts";
 import type { GrpcDeps } from "./deps.ts";
@@ -54,16 +55,16 @@ export function createGrpcService(options: GrpcServiceOptions): GrpcService {
   });
   router.rpc(
     Relay.method.session,
-    (cells, context) => streams.run(cells, addressOf(context), context.signal),
+    (cells, context) => streams.run(cells, peerOf(context), context.signal),
     { readMaxBytes: cellReadMaxBytes },
   );
   router.rpc(Relay.method.cellUp, async (request, context) => {
-    await links.up(request, addressOf(context));
+    await links.up(request, peerOf(context));
     return {};
   }, { readMaxBytes: cellReadMaxBytes });
   router.rpc(
     Relay.method.cellDown,
-    ({ link }, context) => links.down(link, addressOf(context), context.signal),
+    ({ link }, context) => links.down(link, peerOf(context), context.signal),
     { readMaxBytes: openReadMaxBytes },
   );
   return {
@@ -127,6 +128,10 @@ function route<Name extends CallName>(sessions: TypedSessions, name: Name, conte
   }
   const session = sessions.find(header);
   return (body) => session.call(name, body, context.signal);
+}
+
+function peerOf(context: HandlerContext): CellPeer {
+  return { remoteAddress: addressOf(context), vouch: context.values.get(vouchKey) };
 }
 
 function addressOf(context: HandlerContext): string {

@@ -13,7 +13,7 @@ export interface Rate {
 export interface Budgets {
   /** SETTINGS_MAX_CONCURRENT_STREAMS; more are refused, which clients retry. */
   readonly concurrentStreams: number;
-  /** Handlers that still run for streams open or already reset; more streams are refused until some finish. */
+  /** Handlers of one connection that still run for streams open or already reset; more streams are refused until some finish. */
   readonly unfinishedHandlers: number;
   /** SETTINGS_MAX_HEADER_LIST_SIZE; a larger list is answered with 431. */
   readonly headerListBytes: number;
@@ -21,10 +21,26 @@ export interface Budgets {
   readonly headerBlockBytes: number;
   /** Frames of one header block. */
   readonly headerBlockFrames: number;
-  /** Streams that the peer resets, makes us reset, or opens above the limit. */
+  /** Streams that the peer resets, makes us reset, or opens above the limit: of one connection. */
   readonly resets: Rate;
+  /** The same of all connections of one address: those that the application vouched for, and all others. */
+  readonly memberResets: Rate;
+  readonly strangerResets: Rate;
+  /** The same of all strangers in a second; each address has an equal part. */
+  readonly strangerResetsInAll: number;
+  /** Calls of strangers, of one address; more are answered with 429. */
+  readonly strangerCalls: Rate;
+  /** Calls of all strangers in a second; each address has an equal part. */
+  readonly strangerCallsInAll: number;
+  /** Calls of strangers under way, also of streams that are gone: of one address, and of all, in equal parts. */
+  readonly strangerHandlers: number;
+  readonly strangerHandlersInAll: number;
+  /** A stranger's call that takes longer is reset. */
+  readonly strangerCallMs: number;
   /** SETTINGS, PING, PRIORITY, WINDOW_UPDATE and unknown frames; every DATA frame in either direction gives some back. */
   readonly controlFrames: Rate;
+  /** The same of all connections of one address that nobody vouched for. */
+  readonly strangerControlFrames: Rate;
   /** DATA without a byte and without the end of its stream. */
   readonly emptyFrames: Rate;
   /** SETTINGS_INITIAL_WINDOW_SIZE: what a stream may queue for a handler that does not read. */
@@ -45,6 +61,15 @@ export interface Budgets {
   readonly stalledStreamMs: number;
   /** What streams get to finish after a graceful shutdown has begun. */
   readonly drainTimeoutMs: number;
+  /** New sockets of one address; more are closed before TLS. */
+  readonly socketsPerAddress: Rate;
+  /** TLS handshakes that begin, of all addresses. Sockets above it wait, and addresses take turns. */
+  readonly handshakes: Rate;
+  /** Sockets that wait for their handshake: of one address, and of all. */
+  readonly waitingSocketsPerAddress: number;
+  readonly waitingSockets: number;
+  /** How long sockets of an address are refused that went above a budget which ends connections. */
+  readonly offenderMs: number;
   /** Open sockets of one client address, and of all. */
   readonly connectionsPerAddress: number;
   readonly connections: number;
@@ -56,8 +81,17 @@ export const defaultBudgets: Budgets = {
   headerListBytes: 32_768,
   headerBlockBytes: 32_768,
   headerBlockFrames: 16,
-  resets: { burst: 5_000, perSecond: 500 },
+  resets: { burst: 1_500, perSecond: 150 },
+  memberResets: { burst: 3_000, perSecond: 300 },
+  strangerResets: { burst: 200, perSecond: 20 },
+  strangerResetsInAll: 400,
+  strangerCalls: { burst: 400, perSecond: 100 },
+  strangerCallsInAll: 400,
+  strangerHandlers: 128,
+  strangerHandlersInAll: 1_024,
+  strangerCallMs: 60_000,
   controlFrames: { burst: 4_000, perSecond: 400 },
+  strangerControlFrames: { burst: 8_000, perSecond: 800 },
   emptyFrames: { burst: 200, perSecond: 20 },
   streamWindowBytes: 262_144,
   connectionWindowBytes: 1_048_576,
@@ -68,6 +102,11 @@ export const defaultBudgets: Budgets = {
   keepAliveTimeoutMs: 15_000,
   stalledStreamMs: 300_000,
   drainTimeoutMs: 30_000,
+  socketsPerAddress: { burst: 128, perSecond: 32 },
+  handshakes: { burst: 50, perSecond: 200 },
+  waitingSocketsPerAddress: 128,
+  waitingSockets: 2_000,
+  offenderMs: 10_000,
   connectionsPerAddress: 256,
   connections: 10_000,
 };

@@ -37,6 +37,9 @@ export function connectCors(
 /** The client's address, for services that limit by it. */
 export const remoteAddressKey = createContextKey("", { description: "address of the client" });
 
+/** Tells that the client has proved who it is: limits on strangers no longer count its connection. */
+export const vouchKey = createContextKey<() => void>(() => {}, { description: "vouches for the client" });
+
 /** Host and port; anything else cannot become the URL that handlers are given. */
 const urlAuthority = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
@@ -52,7 +55,8 @@ function toUniversal(request: ServerRequest): UniversalServerRequest {
     header,
     body: request.body,
     signal: controller.signal,
-    contextValues: createContextValues().set(remoteAddressKey, request.remoteAddress),
+    contextValues: createContextValues().set(remoteAddressKey, request.remoteAddress)
+      .set(vouchKey, () => request.vouch()),
   };
 }
 

@@ -9,11 +9,12 @@ import { FloodGuard } from "./flood_guard.ts";
 import { type Frame, FrameReader } from "./frame_reader.ts";
 import { FrameWriter } from "./frame_writer.ts";
 import { defaultWindowBytes, Flag, FrameType, largestStreamId, readUint31, readUint32, Setting } from "./frames.ts";
-import type { Handler } from "./handler.ts";
+import type { Handler, IsMember } from "./handler.ts";
 import { checkBlockBytes, HeaderBlock } from "./header_block.ts";
 import { HpackDecoder } from "./hpack/decoder.ts";
 import { HpackEncoder } from "./hpack/encoder.ts";
 import { Outbox, type Transport } from "./outbox.ts";
+import type { PeerBudget } from "./peer_budgets.ts";
 import { announcedSettings, readSettings, settingBytes } from "./settings.ts";
 import { Streams } from "./streams.ts";
 import { Watch } from "./watch.ts";
@@ -28,6 +29,9 @@ export interface ConnectionDeps {
   /** A handler threw, or this code has a fault; the connection or stream has been ended and the process goes on. */
   readonly onFault: (error: unknown) => void;
   readonly remoteAddress: string;
+  /** What all connections of this address may cost. */
+  readonly peer: PeerBudget;
+  readonly isMember: IsMember;
 }
 
 /** How long a peer may take to close its side after we closed ours. */
@@ -63,7 +67,7 @@ export class Connection {
     const { budgets } = deps;
     this.#deps = deps;
     this.#budgets = budgets;
-    this.#guard = new FloodGuard(budgets, deps.now);
+    this.#guard = new FloodGuard(budgets, deps.peer, deps.now);
     this.#outbox = new Outbox(transport, deps.defer);
     this.#reader = new FrameReader((frame) => this.#frame(frame));
     this.#writer = new FrameWriter(this.#outbox);
@@ -81,6 +85,11 @@ export class Connection {
     this.#writer.settings(announcedSettings(budgets));
     const extra = this.#streams.receiveWindow - defaultWindowBytes;
     if (extra > 0) this.#writer.windowUpdate(0, extra);
+  }
+
+  /** Nothing that still comes is read. */
+  get isOver(): boolean {
+    return this.#over;
   }
 
   get openStreams(): number {
@@ -103,6 +112,7 @@ export class Connection {
     if (this.#over) return;
     this.#watch.heard();
     try {
+      this.#guard.received();
       this.#reader.receive(chunk);
       if (this.#outbox.queuedBytes > this.#budgets.queuedBytes) {
         throw new ConnectionError(ErrorCode.enhanceYourCalm, "Too much waits to be read by the client");

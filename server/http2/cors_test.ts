@@ -21,6 +21,7 @@ function answerTo(method: string, headers: HeaderField[], response: ServerRespon
     headers,
     body: new RequestBody({ taken: () => {}, dropped: () => {} }),
     onAbort: () => {},
+    vouch: () => {},
     remoteAddress: "",
   };
   const answer = withCors(policy, () => response)(request);

@@ -18,6 +18,7 @@ import { createRandom, type Random, seedFromEnvironment } from "../../tests/supp
 import { defaultBudgets } from "./budgets.ts";
 import { Connection } from "./connection.ts";
 import type { Handler } from "./handler.ts";
+import { PeerBudgets } from "./peer_budgets.ts";
 
 const totalFrames = 1_000_000;
 
@@ -114,6 +115,8 @@ class Target {
         if (!(error instanceof Error && error.message === "expected")) faults.push(error);
       },
       remoteAddress: "",
+      peer: new PeerBudgets(defaultBudgets, () => clock.nowMs).of(""),
+      isMember: (_, isVouched) => isVouched,
     });
     this.connection.receive(concat(preface, settings(), settingsAck));
   }

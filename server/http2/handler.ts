@@ -13,7 +13,12 @@ export interface ServerRequest {
   /** Calls back once if the request ends before its response is complete; at once if it already did. */
   onAbort(listener: (reason: Error) => void): void;
   readonly remoteAddress: string;
+  /** The application knows whom this request's connection serves: limits on strangers no longer count it. */
+  vouch(): void;
 }
+
+/** Whether a request is one of a member. `isVouched` says that of its connection. Others are counted as a stranger's. */
+export type IsMember = (request: Pick<ServerRequest, "path" | "headers">, isVouched: boolean) => boolean;
 
 export type HeaderField = Pick<Field, "name" | "value">;
 

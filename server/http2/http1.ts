@@ -2,21 +2,37 @@
 import type { IncomingMessage, ServerResponse as NodeResponse } from "node:http";
 import { ErrorCode, StreamAborted } from "./errors.ts";
 import type { HeaderPairs } from "./field.ts";
-import type { Handler, HeaderField, ServerRequest, ServerRequestBody, ServerResponse } from "./handler.ts";
+import type { Handler, HeaderField, IsMember, ServerRequest, ServerRequestBody, ServerResponse } from "./handler.ts";
+import type { PeerBudget, PeerBudgets } from "./peer_budgets.ts";
 import { discardBody, quietly } from "./sender.ts";
+import { retryAfter } from "./streams.ts";
 
 const lingerMs = 1_000;
 
+export interface Http1Parts {
+  readonly handler: Handler;
+  readonly isMember: IsMember;
+  readonly peers: PeerBudgets;
+  readonly onFault: (error: unknown) => void;
+}
+
 export async function serveHttp1(
   exchange: { incoming: IncomingMessage; outgoing: NodeResponse },
-  handler: Handler,
-  onFault: (error: unknown) => void,
+  { handler, isMember, peers, onFault }: Http1Parts,
 ): Promise<void> {
   const { incoming, outgoing } = exchange;
   const aborted = whenAborted(incoming, outgoing, onFault);
   outgoing.once("finish", () => closeUnlessComplete(incoming));
+  const stranger = new Stranger(peers.of(incoming.socket.remoteAddress ?? ""));
+  const request = toRequest(incoming, aborted, () => stranger.vouch());
+  // Each request is judged by itself: one at a time on a connection, there is nothing to reset.
+  if (!isMember(request, false) && !stranger.begin()) {
+    outgoing.writeHead(429, [...retryAfter.flat(), "connection", "close"]).end();
+    return;
+  }
+  outgoing.once("close", () => stranger.vouch());
   try {
-    await send(outgoing, await handler(toRequest(incoming, aborted)), incoming.method !== "HEAD");
+    await send(outgoing, await handler(request), incoming.method !== "HEAD");
   } catch (error) {
     if (aborted.reason !== undefined) return;
     onFault(error);
@@ -64,7 +80,30 @@ function closeUnlessComplete(incoming: IncomingMessage): void {
   socket.once("close", () => clearTimeout(timer));
 }
 
-function toRequest(incoming: IncomingMessage, aborted: Aborted): ServerRequest {
+/** Counts one request against its address, until it ends or somebody vouches for it. */
+class Stranger {
+  readonly #peer: PeerBudget;
+  #counted = false;
+
+  constructor(peer: PeerBudget) {
+    this.#peer = peer;
+  }
+
+  /** False when it must be refused. */
+  begin(): boolean {
+    if (!this.#peer.admitsCall()) return false;
+    this.#counted = true;
+    this.#peer.handlerStarted();
+    return true;
+  }
+
+  vouch(): void {
+    if (this.#counted) this.#peer.handlerEnded();
+    this.#counted = false;
+  }
+}
+
+function toRequest(incoming: IncomingMessage, aborted: Aborted, vouch: () => void): ServerRequest {
   return {
     httpVersion: "1.1",
     method: incoming.method ?? "",
@@ -78,6 +117,7 @@ function toRequest(incoming: IncomingMessage, aborted: Aborted): ServerRequest {
       else listener(aborted.reason);
     },
     remoteAddress: incoming.socket.remoteAddress ?? "",
+    vouch,
   };
 }
 

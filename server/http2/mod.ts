@@ -1,7 +1,7 @@
 /** A small, strict, bounded HTTP/2 server (RFC 9113) with HTTP/1.1 beside it. It knows nothing of relays, MLS or gRPC. */
 export { addressKey, Admission } from "./admission.ts";
 export { type Budgets, defaultBudgets, type Rate } from "./budgets.ts";
-export { connectCors, createConnectHandler, remoteAddressKey } from "./connect_adapter.ts";
+export { connectCors, createConnectHandler, remoteAddressKey, vouchKey } from "./connect_adapter.ts";
 export { Connection, type ConnectionDeps } from "./connection.ts";
 export { type CorsPolicy, withCors } from "./cors.ts";
 export { ErrorCode, errorCodeName, StreamAborted } from "./errors.ts";
@@ -10,6 +10,7 @@ export {
   type Handler,
   type HeaderField,
   headerValue,
+  type IsMember,
   type ServerRequest,
   type ServerRequestBody,
   type ServerResponse,
@@ -18,4 +19,5 @@ export { HpackDecoder } from "./hpack/decoder.ts";
 export { HpackEncoder } from "./hpack/encoder.ts";
 export { huffmanDecode } from "./hpack/huffman.ts";
 export type { Transport } from "./outbox.ts";
+export { type PeerBudget, PeerBudgets, type PeerStats } from "./peer_budgets.ts";
 export { serve, type Server, type ServerOptions, type ServerStats } from "./server.ts";

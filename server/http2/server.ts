@@ -3,14 +3,14 @@
  * the others go back to the HTTP/1.1 server they came from.
  */
 import { createServer } from "node:https";
-import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { Admission } from "./admission.ts";
 import { type Budgets, defaultBudgets } from "./budgets.ts";
 import { Connection } from "./connection.ts";
-import type { Handler } from "./handler.ts";
+import { Door } from "./door.ts";
+import type { Handler, IsMember } from "./handler.ts";
 import { serveHttp1 } from "./http1.ts";
 import type { Transport } from "./outbox.ts";
+import { PeerBudgets, type PeerStats } from "./peer_budgets.ts";
 
 export interface ServerOptions {
   /** PEM. */
@@ -20,6 +20,8 @@ export interface ServerOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly handler: Handler;
+  /** Of whom requests and connections are; absent: all are strangers' until a handler vouches. */
+  readonly isMember?: IsMember;
   readonly budgets?: Partial<Budgets>;
   /** A handler threw, or this code has a fault. Nothing is thrown anywhere else. */
   readonly onFault: (error: unknown) => void;
@@ -39,36 +41,41 @@ export interface ServerStats {
   readonly sockets: number;
   readonly connections: number;
   readonly streams: number;
+  readonly peers: PeerStats;
 }
 
 const tickMs = 1_000;
 
 export async function serve(options: ServerOptions): Promise<Server> {
   const budgets: Budgets = { ...defaultBudgets, ...options.budgets };
-  const parts = { budgets, handler: options.handler, onFault: contained(options.onFault) };
+  const peers = new PeerBudgets(budgets, () => performance.now());
+  const { handler, isMember = () => false } = options;
+  const parts = { budgets, peers, handler, isMember, onFault: contained(options.onFault) };
   const server = createTlsServer(options, parts);
-  const { admission, sockets } = admitSockets(server, budgets);
+  const door = new Door(server, parts);
   const connections = takeHttp2Sockets(server, parts);
 
   await listen(server, options);
   const ticker = setInterval(() => {
     const nowMs = performance.now();
     for (const connection of connections) connection.tick(nowMs);
+    peers.tick(nowMs);
   }, tickMs);
 
   return {
     port: portOf(server.address()),
     stats: () => ({
-      sockets: admission.total,
+      sockets: door.size,
       connections: connections.size,
       streams: connections.values().reduce((sum, connection) => sum + connection.openStreams, 0),
+      peers: peers.stats(),
     }),
     setCertificate: (pair) => server.setSecureContext({ ...pair, minVersion: "TLSv1.3" }),
     shutdown: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const connection of connections) connection.shutdown();
       server.closeIdleConnections();
-      const deadline = setTimeout(() => sockets.forEach((socket) => socket.destroy()), budgets.drainTimeoutMs + tickMs);
+      const deadline = setTimeout(() => door.destroyAll(), budgets.drainTimeoutMs + tickMs);
       await closed;
       clearTimeout(deadline);
       clearInterval(ticker);
@@ -78,7 +85,9 @@ export async function serve(options: ServerOptions): Promise<Server> {
 
 interface Parts {
   readonly budgets: Budgets;
+  readonly peers: PeerBudgets;
   readonly handler: Handler;
+  readonly isMember: IsMember;
   readonly onFault: (error: unknown) => void;
 }
 
@@ -95,7 +104,8 @@ function contained(report: (error: unknown) => void): (error: unknown) => void {
   };
 }
 
-function createTlsServer({ cert, key }: ServerOptions, { budgets, handler, onFault }: Parts): TlsServer {
+function createTlsServer({ cert, key }: ServerOptions, parts: Parts): TlsServer {
+  const { budgets } = parts;
   const server = createServer({
     cert,
     key,
@@ -106,27 +116,12 @@ function createTlsServer({ cert, key }: ServerOptions, { budgets, handler, onFau
     keepAliveTimeout: budgets.keepAliveIntervalMs,
     connectionsCheckingInterval: tickMs,
     maxHeaderSize: budgets.headerListBytes,
-  }, (incoming, outgoing) => void serveHttp1({ incoming, outgoing }, handler, onFault));
+  }, (incoming, outgoing) => void serveHttp1({ incoming, outgoing }, parts));
   // HTTP/1.1 sockets on which nothing moves; ours are watched by their connections.
   server.setTimeout(budgets.stalledStreamMs);
   // A failed handshake is the client's; its socket is already closed.
   server.on("tlsClientError", () => {});
   return server;
-}
-
-function admitSockets(server: TlsServer, budgets: Budgets): { admission: Admission; sockets: Set<Socket> } {
-  const admission = new Admission(budgets);
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    const leave = admission.admit(socket.remoteAddress ?? "");
-    if (leave === undefined) return void socket.destroy();
-    sockets.add(socket);
-    socket.once("close", () => {
-      sockets.delete(socket);
-      leave();
-    });
-  });
-  return { admission, sockets };
 }
 
 /** Stands between TLS and node's HTTP/1.1: who chose `h2` stays here. Answers the set of open connections. */
@@ -147,14 +142,20 @@ function takeHttp2Sockets(server: TlsServer, parts: Parts): ReadonlySet<Connecti
 }
 
 function attach(socket: TLSSocket, parts: Parts): Connection {
+  const peer = parts.peers.of(socket.remoteAddress ?? "");
   const connection = new Connection(transportOf(socket), {
     ...parts,
     now: () => performance.now(),
     defer: (task) => setImmediate(task),
     remoteAddress: socket.remoteAddress ?? "",
+    peer,
   });
   socket.setNoDelay(true);
-  socket.on("data", (chunk: Uint8Array) => connection.receive(chunk));
+  socket.on("data", (chunk: Uint8Array) => {
+    connection.receive(chunk);
+    // What an offender still sends is not worth decrypting; its socket ends in a moment.
+    if (connection.isOver && peer.isOffender) socket.pause();
+  });
   socket.on("drain", () => connection.drained());
   socket.on("close", () => connection.closed());
   // "close" always follows and says all that matters.

@@ -17,6 +17,7 @@ export interface StreamHost {
   grant(bytes: number, stream: Stream | undefined): void;
   /** Code of the application threw where nobody awaits it. */
   fault(error: unknown): void;
+  vouch(stream: Stream): void;
 }
 
 export class Stream implements ServerRequest, Outgoing, BodyOwner {
@@ -33,6 +34,8 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
   closed = false;
   /** The handler has not answered yet. */
   running = true;
+  /** Nobody vouched for it: it counts against the limits of its address. */
+  isStranger = false;
   receiveWindow: number;
   /** Taken by the handler and not granted to the peer again yet. */
   ungranted = 0;
@@ -44,6 +47,7 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
   chunkSent = 0;
   progressed = false;
   stalledSinceMs: number | undefined = undefined;
+  seenSinceMs: number | undefined = undefined;
 
   readonly #host: StreamHost;
   /** Declared body bytes that have not come; -1 when none were declared. */
@@ -69,6 +73,10 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
 
   get remoteAddress(): string {
     return this.#host.remoteAddress;
+  }
+
+  vouch(): void {
+    this.#host.vouch(this);
   }
 
   onAbort(listener: (reason: Error) => void): void {

@@ -8,7 +8,7 @@ import { ConnectionError, ErrorCode, errorCodeName, StreamAborted } from "./erro
 import type { FloodGuard } from "./flood_guard.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import { defaultWindowBytes, largestStreamId } from "./frames.ts";
-import type { Handler, ServerResponse } from "./handler.ts";
+import type { Handler, IsMember, ServerResponse } from "./handler.ts";
 import type { FieldList } from "./hpack/decoder.ts";
 import type { HpackEncoder } from "./hpack/encoder.ts";
 import type { Outbox } from "./outbox.ts";
@@ -18,6 +18,7 @@ import { Stream, type StreamHost } from "./stream.ts";
 
 export interface StreamsParts {
   readonly handler: Handler;
+  readonly isMember: IsMember;
   readonly budgets: Budgets;
   readonly guard: FloodGuard;
   readonly writer: FrameWriter;
@@ -29,6 +30,9 @@ export interface StreamsParts {
   /** The last open stream has ended. */
   readonly onEmpty: () => void;
 }
+
+/** Of calls that a stranger may make a little later. */
+export const retryAfter: readonly (readonly [name: string, value: string])[] = [["retry-after", "1"]];
 
 export class Streams implements StreamHost, SenderEvents {
   readonly remoteAddress: string;
@@ -100,13 +104,17 @@ export class Streams implements StreamHost, SenderEvents {
     if (this.size >= concurrentStreams || this.#unfinishedHandlers >= unfinishedHandlers) {
       return this.#refuse(id, ErrorCode.refusedStream);
     }
-    if (oversized) return this.#answerTooLarge(id, endStream);
+    if (oversized) return this.#answerShortly(id, endStream, 431);
     const head = parseRequestHead(fields);
     if (head === undefined) return this.#refuse(id, ErrorCode.protocolError);
+    const isMember = this.#parts.isMember(head, this.#guard.isMember);
+    if (!isMember && !this.#guard.admitsCall()) return this.#answerShortly(id, endStream, 429);
 
     const { streamWindowBytes: receiveWindow } = this.#budgets;
     const opened = new Stream(head, { id, host: this, receiveWindow, sendWindow: this.sender.initialStreamWindow });
     this.#open.set(id, opened);
+    if (isMember) this.#guard.vouch();
+    else this.#begin(opened);
     if (endStream && !opened.receiveEnd()) this.#reset(opened, ErrorCode.protocolError);
     else this.#serve(opened);
   }
@@ -171,6 +179,10 @@ export class Streams implements StreamHost, SenderEvents {
 
   tick(nowMs: number): void {
     for (const stream of this.#open.values()) {
+      if (stream.isStranger && nowMs - (stream.seenSinceMs ??= nowMs) >= this.#budgets.strangerCallMs) {
+        this.#resetUncounted(stream, ErrorCode.cancel);
+        continue;
+      }
       if (stream.chunk === undefined || stream.progressed) {
         stream.progressed = false;
         stream.stalledSinceMs = undefined;
@@ -202,10 +214,31 @@ export class Streams implements StreamHost, SenderEvents {
     }
   }
 
+  vouch(stream: Stream): void {
+    this.#guard.vouch();
+    this.#endStranger(stream);
+  }
+
+  #begin(stranger: Stream): void {
+    stranger.isStranger = true;
+    this.#guard.handlerStarted();
+  }
+
+  #endStranger(stream: Stream): void {
+    if (!stream.isStranger) return;
+    stream.isStranger = false;
+    this.#guard.handlerEnded();
+  }
+
+  #handlerEnded(stream: Stream): void {
+    this.#unfinishedHandlers--;
+    this.#endStranger(stream);
+  }
+
   #respond(stream: Stream, response: ServerResponse): void {
     stream.running = false;
     if (stream.closed) {
-      this.#unfinishedHandlers--;
+      this.#handlerEnded(stream);
       return discardBody(response);
     }
     try {
@@ -219,7 +252,7 @@ export class Streams implements StreamHost, SenderEvents {
   #handlerFailed(stream: Stream, error: unknown): void {
     stream.running = false;
     if (!stream.closed) return this.#answerFault(stream, error);
-    this.#unfinishedHandlers--;
+    this.#handlerEnded(stream);
   }
 
   #answerFault(stream: Stream, error: unknown): void {
@@ -227,16 +260,18 @@ export class Streams implements StreamHost, SenderEvents {
     this.sender.start(stream, { status: 500 }, false);
   }
 
-  #answerTooLarge(id: number, endStream: boolean): void {
+  /** Without a handler: work that was begun for nothing, like a reset. */
+  #answerShortly(id: number, endStream: boolean, status: 429 | 431): void {
     this.#guard.reset();
-    this.#writer.headers(id, true, this.#parts.encoder.encode([], 431), this.sender.maxFrameBytes);
+    const fields = status === 429 ? retryAfter : [];
+    this.#writer.headers(id, true, this.#parts.encoder.encode(fields, status), this.sender.maxFrameBytes);
     if (!endStream) this.#stopRequest(id);
   }
 
   sent(outgoing: Outgoing): void {
     const stream = this.#open.get(outgoing.id);
     if (stream === undefined) return;
-    this.#unfinishedHandlers--;
+    this.#handlerEnded(stream);
     stream.finish();
     if (!stream.remoteEnded) this.#stopRequest(stream.id);
     this.#remove(stream);
@@ -303,7 +338,7 @@ export class Streams implements StreamHost, SenderEvents {
   }
 
   #abort(stream: Stream, reason: StreamAborted): void {
-    if (!stream.running) this.#unfinishedHandlers--;
+    if (!stream.running) this.#handlerEnded(stream);
     stream.abort(reason);
     this.sender.abandon(stream, reason);
     this.#remove(stream);

@@ -46,7 +46,14 @@ const server = await serve({
   hostname: "127.0.0.1",
   port: 0,
   handler: withCors(cors, createConnectHandler(router.handlers, plain)),
-  budgets: JSON.parse(budgets),
+  // One address plays everybody here, so none of its requests is a stranger's and none of its offences is remembered.
+  isMember: () => true,
+  budgets: {
+    offenderMs: 0,
+    socketsPerAddress: { burst: 1e6, perSecond: 1e6 },
+    handshakes: { burst: 1e6, perSecond: 1e6 },
+    ...JSON.parse(budgets),
+  },
   onFault: (error) => faults.push(String(error)),
 });
 

@@ -5,6 +5,8 @@ import {
   defaultBudgets,
   type Handler,
   HpackDecoder,
+  type PeerBudget,
+  PeerBudgets,
   type ServerRequest,
   type ServerResponse,
 } from "../../../server/http2/mod.ts";
@@ -13,6 +15,10 @@ import { concat, describe, flag, parseFrames, preface, settings, settingsAck, ty
 export interface PeerOptions {
   readonly handler?: Handler;
   readonly budgets?: Partial<Budgets>;
+  /** Its requests are not those of a member. */
+  readonly stranger?: boolean;
+  /** With other connections: what its address may cost, and the clock. */
+  readonly shared?: { readonly peer: PeerBudget; readonly clock: { nowMs: number } };
 }
 
 export class Peer {
@@ -24,12 +30,15 @@ export class Peer {
   acceptedBytes = Number.POSITIVE_INFINITY;
   ended = false;
   destroyed = false;
-  nowMs = 0;
+  readonly #clock: { nowMs: number };
   readonly #tasks: (() => void)[] = [];
   readonly #decoder = new HpackDecoder(1_000_000);
   #received: Uint8Array = new Uint8Array(0);
 
-  constructor({ handler = okHandler, budgets = {} }: PeerOptions = {}) {
+  constructor({ handler = okHandler, budgets = {}, stranger = false, shared }: PeerOptions = {}) {
+    this.#clock = shared?.clock ?? { nowMs: 0 };
+    const all = { ...defaultBudgets, ...budgets };
+    const now = (): number => this.nowMs;
     this.connection = new Connection({
       write: (chunk) => {
         if (this.ended || this.destroyed) throw new Error("written after the end");
@@ -45,8 +54,10 @@ export class Peer {
         this.requests.push(request);
         return handler(request);
       },
-      budgets: { ...defaultBudgets, ...budgets },
-      now: () => this.nowMs,
+      budgets: all,
+      now,
+      peer: shared?.peer ?? new PeerBudgets(all, now).of("192.0.2.1"),
+      isMember: () => !stranger,
       defer: (task) => this.#tasks.push(task),
       onFault: (error) => this.faults.push(error),
       remoteAddress: "192.0.2.1",
@@ -88,10 +99,14 @@ export class Peer {
     this.connection.drained();
   }
 
+  get nowMs(): number {
+    return this.#clock.nowMs;
+  }
+
   /** Lets time pass, in ticks of a second. */
   wait(seconds: number): void {
     for (let i = 0; i < seconds; i++) {
-      this.nowMs += 1_000;
+      this.#clock.nowMs += 1_000;
       this.connection.tick(this.nowMs);
     }
   }

@@ -1,0 +1,79 @@
+/**
+ * Where sockets come in: counted, paced and refused before TLS has begun to work for them. Sockets that come faster than
+ * handshakes may begin wait here, and addresses take turns.
+ */
+import type { Server as TlsServer } from "node:https";
+import type { Socket } from "node:net";
+import { addressKey, Admission } from "./admission.ts";
+import { type Budgets, RateBudget } from "./budgets.ts";
+import type { PeerBudgets } from "./peer_budgets.ts";
+import { WaitingRoom } from "./waiting_room.ts";
+
+export interface DoorParts {
+  readonly budgets: Budgets;
+  readonly peers: PeerBudgets;
+}
+
+const turnMs = 20;
+
+export class Door {
+  readonly #peers: PeerBudgets;
+  readonly #admission: Admission;
+  readonly #handshakes: RateBudget;
+  readonly #waiting: WaitingRoom<Socket>;
+  readonly #sockets = new Set<Socket>();
+  readonly #handOver: (socket: Socket) => void;
+  #turn: ReturnType<typeof setTimeout> | undefined;
+
+  /** Stands before what `node:https` does with a new socket. */
+  constructor(server: TlsServer, { budgets, peers }: DoorParts) {
+    this.#peers = peers;
+    this.#admission = new Admission(budgets);
+    this.#handshakes = new RateBudget(budgets.handshakes, peers.now);
+    this.#waiting = new WaitingRoom({ perKey: budgets.waitingSocketsPerAddress, inAll: budgets.waitingSockets });
+    const begins = server.listeners("connection");
+    server.removeAllListeners("connection");
+    this.#handOver = (socket) => {
+      for (const begin of begins) begin.call(server, socket);
+    };
+    server.on("connection", (socket: Socket) => this.#came(socket));
+  }
+
+  /** Open sockets, those that wait included. */
+  get size(): number {
+    return this.#admission.total;
+  }
+
+  destroyAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #came(socket: Socket): void {
+    const address = socket.remoteAddress ?? "";
+    const leave = this.#peers.admitsSocket(address) ? this.#admission.admit(address) : undefined;
+    if (leave === undefined) return this.#refuse(socket);
+    this.#sockets.add(socket);
+    socket.once("close", () => {
+      this.#sockets.delete(socket);
+      leave();
+    });
+    if (this.#waiting.size === 0 && this.#handshakes.spend()) return this.#handOver(socket);
+    if (!this.#waiting.enter(addressKey(address), socket)) return this.#refuse(socket);
+    this.#turn ??= setTimeout(() => this.#takeTurns(), turnMs);
+  }
+
+  #takeTurns(): void {
+    this.#turn = undefined;
+    while (this.#waiting.size > 0 && this.#handshakes.spend()) {
+      const socket = this.#waiting.next();
+      if (socket !== undefined && !socket.destroyed) this.#handOver(socket);
+    }
+    if (this.#waiting.size > 0) this.#turn = setTimeout(() => this.#takeTurns(), turnMs);
+  }
+
+  #refuse(socket: Socket): void {
+    this.#peers.socketRefused();
+    socket.on("error", () => {});
+    socket.destroy();
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * A rate that many share. While less than half of it is asked for, it is free for all. Above that, each may take an equal
+ * part, so that many who each stay below their own limit cannot leave nothing for the next one.
+ */
+
+/** Short, because what is asked for within the first one is not shared yet. */
+const windowMs = 250;
+
+/** The first of everybody in a window is let in beyond the rate, up to this many times of it. */
+const newcomerFactor = 2;
+
+export class FairRate {
+  readonly #perWindow: number;
+  readonly #now: () => number;
+  readonly #taken = new Map<string, number>();
+  #startedAtMs: number;
+  #total = 0;
+  #asked = 0;
+  /** Of the window before: those who asked, and whether they asked for more than half. */
+  #sharersBefore = 0;
+  #crowdedBefore = false;
+
+  constructor(perSecond: number, now: () => number) {
+    this.#perWindow = perSecond * windowMs / 1_000;
+    this.#now = now;
+    this.#startedAtMs = now();
+  }
+
+  /** False when nothing is left for this one. */
+  spend(key: string): boolean {
+    this.#turn();
+    this.#asked++;
+    const own = this.#taken.get(key) ?? 0;
+    const isAllowed = own === 0 ? this.#total < newcomerFactor * this.#perWindow : this.#isFree(own);
+    this.#taken.set(key, isAllowed ? own + 1 : own);
+    if (isAllowed) this.#total++;
+    return isAllowed;
+  }
+
+  #isFree(own: number): boolean {
+    if (this.#total >= this.#perWindow) return false;
+    const isCrowded = this.#crowdedBefore || this.#total >= this.#perWindow / 2;
+    return !isCrowded || own < this.#perWindow / Math.max(this.#sharersBefore, this.#taken.size);
+  }
+
+  #turn(): void {
+    const nowMs = this.#now();
+    const passed = Math.floor((nowMs - this.#startedAtMs) / windowMs);
+    if (passed < 1) return;
+    const isNext = passed === 1;
+    this.#sharersBefore = isNext ? this.#taken.size : 0;
+    this.#crowdedBefore = isNext && this.#asked >= this.#perWindow / 2;
+    this.#startedAtMs += passed * windowMs;
+    this.#total = 0;
+    this.#asked = 0;
+    this.#taken.clear();
+  }
+}
