@@ -36,6 +36,8 @@ export interface RelayConfig {
   readonly engine: "file" | "memory";
   /** What cover traffic may cost each account at this relay; undefined: as much as clients ask for. */
   readonly coverBudget: CoverBudgetOptions | undefined;
+  /** Calls without a session that one address may make in a second; a burst may be four times as many. */
+  readonly callsPerAddress: number;
   /** Without origins, which are known when the ports are. */
   readonly core: Omit<CoreConfig, "origins">;
 }
@@ -120,6 +122,7 @@ function readAll(read: VariableReader): RelayConfig {
     tls: readCertificateFiles(read),
     engine: read.choice("STATIC_RELAY_ENGINE", ["file", "memory"]),
     coverBudget: readCoverBudget(read),
+    callsPerAddress: read.integer("STATIC_RELAY_CALLS_PER_ADDRESS", 100, { min: 1, max: 1_000_000 }),
     core: {
       ...coreDefaults,
       ...readLimits(read, coreLimits, defaultCoreConfig),

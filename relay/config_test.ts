@@ -25,6 +25,7 @@ Deno.test("without any variable the relay is one for this machine", () => {
     origins: undefined,
     corsOrigins: undefined,
     coverBudget: undefined,
+    callsPerAddress: 100,
     tls: undefined,
     engine: "file",
   });

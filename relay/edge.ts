@@ -3,7 +3,7 @@
  * where to listen; nothing here reads the environment or ends the process.
  */
 import { CoverBudget, type CoverBudgetOptions } from "../proto/mod.ts";
-import { Admission, type ServerStats } from "../server/http2/mod.ts";
+import { Admission, type Budgets, defaultBudgets, type ServerStats } from "../server/http2/mod.ts";
 import type { KeyedCertificate } from "../server/mod.ts";
 import type { LinkHost } from "./cells/link_host.ts";
 import type { CoreConfig } from "./core/config.ts";
@@ -36,6 +36,8 @@ export interface RelayEdgeOptions {
   readonly allowsOrigin: (origin: string) => boolean;
   /** Limits on connections and sessions that have not authenticated; each port counts for itself. */
   readonly limits?: Partial<QuicLimits>;
+  /** Calls without a session that one address may make in a second. */
+  readonly callsPerAddress?: number;
   /** What cover traffic may cost each account; none when absent. */
   readonly coverBudget?: CoverBudgetOptions | undefined;
   /** A fault of our own code, for the log; nothing that a peer does is one. */
@@ -115,11 +117,19 @@ interface Parts {
 
 /** Both or none: a port that is taken must not leave the other one open. */
 async function openPorts(
-  { listen, certificate, allowsOrigin, onFault }: RelayEdgeOptions,
+  { listen, certificate, allowsOrigin, callsPerAddress, onFault }: RelayEdgeOptions,
   { host, service, limits }: Parts,
 ): Promise<{ grpc: GrpcListener; quic: QuicListener }> {
   const { hostname } = listen;
-  const grpc = await listenGrpc({ service, hostname, port: listen.grpcPort, certificate, allowsOrigin, onFault });
+  const grpc = await listenGrpc({
+    service,
+    hostname,
+    port: listen.grpcPort,
+    certificate,
+    allowsOrigin,
+    ...(callsPerAddress !== undefined && { budgets: strangerBudgets(callsPerAddress) }),
+    onFault,
+  });
   try {
     const quic = listenQuic({ host, hostname, port: listen.quicPort, certificate, limits, allowsOrigin, onFault });
     return { grpc, quic };
@@ -127,6 +137,13 @@ async function openPorts(
     await grpc.close();
     throw error;
   }
+}
+
+/** All addresses together never have less than one of them. */
+function strangerBudgets(perSecond: number): Partial<Budgets> {
+  const burst = 4 * perSecond;
+  const strangerCallsInAll = Math.max(defaultBudgets.strangerCallsInAll, burst);
+  return { strangerCalls: { burst, perSecond }, strangerCallsInAll };
 }
 
 function createHost({ core, config, deps, coverBudget }: RelayEdgeOptions): LinkHost {

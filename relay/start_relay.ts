@@ -25,13 +25,14 @@ import {
   within,
 } from "../server/mod.ts";
 import type { RelayConfig } from "./config.ts";
-import type { CoreDeps, CoreEvent } from "./core/deps.ts";
+import type { CoreDeps } from "./core/deps.ts";
 import { createMeter } from "./core/meter.ts";
 import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
 import { verifyEd25519 } from "./ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "./edge.ts";
 import { EngineError, openSqliteEngine } from "./engine/mod.ts";
 import { createApiClient } from "./operations/api_client.ts";
+import { createCoreLog } from "./operations/core_log.ts";
 import { watchLoopLag } from "./operations/loop_lag.ts";
 import { collectMetrics } from "./operations/metrics.ts";
 import { readUdpDrops } from "./operations/udp_drops.ts";
@@ -155,7 +156,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
     verifySignature: verifyEd25519,
     after,
     loopLagMs: loopLag.currentMs,
-    log: (event) => logCoreEvent(log, event),
+    log: createCoreLog(log, Date.now),
     meter: createMeter(),
   };
   return { certificate, quota, deps, failed };
@@ -194,6 +195,7 @@ async function serve(config: RelayConfig, { certificate, deps }: Parts, log: Log
       listen: { hostname, grpcPort, quicPort },
       certificate: certificate.current,
       coverBudget: config.coverBudget,
+      callsPerAddress: config.callsPerAddress,
       allowsOrigin: createOriginCheck(config.corsOrigins),
       onFault: (error) => log("error", "fault", { where: "listener", error: describeError(error) }),
     })).catch(async (error) => {
@@ -250,12 +252,4 @@ async function stopServing(
     log("warn", "leases_not_returned", { effect: "the next start settles them" });
   }
   log("info", "stopped", { ...quota.stats() });
-}
-
-function logCoreEvent(log: Log, event: CoreEvent): void {
-  if (event.event !== "fault") {
-    const { event: name, ...fields } = event;
-    return log("info", name, fields);
-  }
-  log("error", "fault", { where: event.where, error: describeError(event.error) });
 }

@@ -1,0 +1,53 @@
+/** Calls that need no session, as many as it can, from one address or many. */
+import { createClient } from "@connectrpc/connect";
+import { createFetchClient } from "@connectrpc/connect/protocol";
+import { createTransport } from "@connectrpc/connect/protocol-connect";
+import { Relay } from "../../../proto/grpc.ts";
+import { attack } from "../../support/hostile/attack.ts";
+
+export interface StrangerCallsOrder {
+  readonly port: number;
+  readonly ca: string;
+  readonly addresses: readonly string[];
+  /** Calls under way at once, from each address. */
+  readonly parallel: number;
+}
+
+export interface StrangerCallsReport {
+  answered: number;
+  refused: number;
+}
+
+await attack<StrangerCallsOrder, StrangerCallsReport>(async ({ port, ca, addresses, parallel }, stop) => {
+  const report: StrangerCallsReport = { answered: 0, refused: 0 };
+  const keepCalling = async (client: Deno.HttpClient): Promise<void> => {
+    const relay = createClient(
+      Relay,
+      createTransport({
+        httpClient: createFetchClient((input, init) => fetch(input, { ...init, client })),
+        baseUrl: `https://127.0.0.1:${port}`,
+        useBinaryFormat: true,
+        interceptors: [],
+        acceptCompression: [],
+        sendCompression: null,
+        compressMinBytes: 1024,
+        readMaxBytes: 2 ** 24,
+        writeMaxBytes: 2 ** 24,
+      }),
+    );
+    while (!stop.aborted) {
+      const isAnswered = await relay.ping({}, { signal: stop }).then(() => true, () => false);
+      report[isAnswered ? "answered" : "refused"]++;
+      // An attacker that is cut off would otherwise spend this machine on its own errors.
+      if (!isAnswered) await new Promise((resolve) => setTimeout(resolve, 20)); // wait: a pace
+    }
+  };
+  await Promise.race([
+    Promise.all(addresses.map(async (localAddress) => {
+      using client = Deno.createHttpClient({ localAddress, caCerts: [ca], http1: false });
+      await Promise.all(Array.from({ length: parallel }, () => keepCalling(client)));
+    })),
+    new Promise((resolve) => stop.addEventListener("abort", () => setTimeout(resolve, 500))),
+  ]);
+  return report;
+});
