@@ -13,24 +13,28 @@ export interface Http1Parts {
   readonly handler: Handler;
   readonly isMember: IsMember;
   readonly peers: PeerBudgets;
+  /** Sockets that a handler has vouched for. */
+  readonly vouched: WeakSet<object>;
   readonly onFault: (error: unknown) => void;
 }
 
 export async function serveHttp1(
   exchange: { incoming: IncomingMessage; outgoing: NodeResponse },
-  { handler, isMember, peers, onFault }: Http1Parts,
+  { handler, isMember, peers, vouched, onFault }: Http1Parts,
 ): Promise<void> {
   const { incoming, outgoing } = exchange;
   const aborted = whenAborted(incoming, outgoing, onFault);
   outgoing.once("finish", () => closeUnlessComplete(incoming));
   const stranger = new Stranger(peers.of(incoming.socket.remoteAddress ?? ""));
-  const request = toRequest(incoming, aborted, () => stranger.vouch());
-  // Each request is judged by itself: one at a time on a connection, there is nothing to reset.
-  if (!isMember(request, false) && !stranger.begin()) {
+  const request = toRequest(incoming, aborted, () => {
+    vouched.add(incoming.socket);
+    stranger.end();
+  });
+  if (!isMember(request, vouched.has(incoming.socket)) && !stranger.begin()) {
     outgoing.writeHead(429, [...retryAfter.flat(), "connection", "close"]).end();
     return;
   }
-  outgoing.once("close", () => stranger.vouch());
+  outgoing.once("close", () => stranger.end());
   try {
     await send(outgoing, await handler(request), incoming.method !== "HEAD");
   } catch (error) {
@@ -97,7 +101,7 @@ class Stranger {
     return true;
   }
 
-  vouch(): void {
+  end(): void {
     if (this.#counted) this.#peer.handlerEnded();
     this.#counted = false;
   }

@@ -50,7 +50,8 @@ export async function serve(options: ServerOptions): Promise<Server> {
   const budgets: Budgets = { ...defaultBudgets, ...options.budgets };
   const peers = new PeerBudgets(budgets, () => performance.now());
   const { handler, isMember = () => false } = options;
-  const parts = { budgets, peers, handler, isMember, onFault: contained(options.onFault) };
+  const vouched = new WeakSet<object>();
+  const parts = { budgets, peers, vouched, handler, isMember, onFault: contained(options.onFault) };
   const server = createTlsServer(options, parts);
   const door = new Door(server, parts);
   const connections = takeHttp2Sockets(server, parts);
@@ -86,6 +87,7 @@ export async function serve(options: ServerOptions): Promise<Server> {
 interface Parts {
   readonly budgets: Budgets;
   readonly peers: PeerBudgets;
+  readonly vouched: WeakSet<object>;
   readonly handler: Handler;
   readonly isMember: IsMember;
   readonly onFault: (error: unknown) => void;
