@@ -27,6 +27,8 @@ export interface InboxItem {
   readonly epoch: number;
   readonly receipt: Receipt;
   readonly arrived: SenderRecord;
+  /** What it takes of memory, roughly. */
+  readonly bytes: number;
 }
 
 /** A loop over a channel's messages that can also be ended by hand. */
@@ -37,6 +39,8 @@ export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> 
 
 const maxItems = 4096;
 const maxBytes = 8 * 1024 * 1024;
+/** Below both, there is room for what was passed over: fetching it is worth a good part of the inbox. */
+const [fewItems, fewBytes] = [maxItems / 16, maxBytes / 4];
 
 export class Inbox {
   readonly #onDone: (items: readonly InboxItem[]) => Promise<void> | undefined;
@@ -61,6 +65,10 @@ export class Inbox {
     return this.#items.length >= maxItems || this.#bytes >= maxBytes;
   }
 
+  get isNearlyEmpty(): boolean {
+    return this.#items.length < fewItems && this.#bytes < fewBytes;
+  }
+
   /** The oldest message that is not done with. */
   get oldest(): InboxItem | undefined {
     return this.#items[0];
@@ -68,7 +76,7 @@ export class Inbox {
 
   push(item: InboxItem): void {
     this.#items.push(item);
-    this.#bytes += item.envelope.payload.length;
+    this.#bytes += item.bytes;
     this.#wake();
   }
 
@@ -148,7 +156,7 @@ export class Inbox {
     const done = this.#items.splice(0, slowest - this.#first);
     if (done.length === 0) return undefined;
     this.#first = slowest;
-    for (const { envelope } of done) this.#bytes -= envelope.payload.length;
+    for (const { bytes } of done) this.#bytes -= bytes;
     return this.#onDone(done);
   }
 

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { parseAgentId, parseBinaryId } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
@@ -12,6 +12,7 @@ function item(sequence: number, bytes = 1): InboxItem {
     epoch: 1,
     receipt: { order: sequence, epoch: 1n, leafIndex: 0, ratchets: { handshake: ratchet, application: ratchet } },
     arrived: { since: 0, highest: sequence, missing: [] },
+    bytes,
   };
 }
 
@@ -112,4 +113,15 @@ Deno.test("when the slowest reader ends, what the others have passed is done wit
   assertEquals(done, [1, 2]);
   await fast.return?.();
   await waiting;
+});
+
+Deno.test("what was passed over is fetched when a good part of the inbox was read, by number and by size", async () => {
+  for (const [bytes, most] of [[1, 4096], [1024 * 1024, 8]] as const) {
+    const { inbox } = createInbox();
+    for (let sequence = 0; !inbox.isFull; sequence++) inbox.push(item(sequence, bytes));
+    assertEquals(inbox.unread, most);
+    const reader = inbox.read();
+    while (!inbox.isNearlyEmpty) await reader.next();
+    assert(inbox.unread > 0 && inbox.unread <= most / 4, `${inbox.unread} are left`);
+  }
 });

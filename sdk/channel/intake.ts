@@ -22,6 +22,9 @@ import type { Senders } from "./senders.ts";
 
 type ReadMessage = Outcome & { readonly kind: "message" };
 
+/** A key and a nonce, as they lie in memory. */
+const skippedKeyBytes = 64;
+
 export interface IntakeParts {
   readonly membership: Membership;
   readonly senders: Senders;
@@ -72,6 +75,7 @@ export class Intake {
       sequence: entry.sequence,
       epoch,
       receipt,
+      bytes: payload.length + receipt.ratchets.application.skipped.size * skippedKeyBytes,
       arrived: senders.take(agentId, counted, aad.messageId),
     };
     const hidden = membership.isDoubtful(agentId);

@@ -34,8 +34,6 @@ const retryMs = 1000;
 const lastWordsMs = 2000;
 /** In one write to the store. */
 const maxDeletions = 1000;
-/** Below this many unread messages, those that were passed over are fetched. */
-const refillBelow = 256;
 
 export class LiveChannel {
   readonly membership: Membership;
@@ -370,7 +368,7 @@ export class LiveChannel {
 
   #doneWith(items: readonly InboxItem[]): Promise<void> | undefined {
     const written = this.#progress.note(this.#reader.changesOf(items), items.length);
-    if (this.#reader.isPassingOver && this.inbox.unread < refillBelow) {
+    if (this.#reader.isPassingOver && this.inbox.isNearlyEmpty) {
       this.#entries.run(() => this.#refill()).catch((fault) => this.#die(fault));
     }
     return written;

@@ -3,6 +3,7 @@
  * A secret is deleted as soon as what follows from it is known, so what is held never opens what was already read.
  */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { limits } from "../../proto/mod.ts";
 import { label, MlsFault } from "./codec.ts";
 import { deriveTreeSecret, expandWithLabel } from "./crypto/labelled.ts";
 import { type Aead, hashBytes } from "./crypto/suite.ts";
@@ -12,6 +13,13 @@ export type RatchetKind = "handshake" | "application";
 
 /** How far a message may be ahead of the last one read, and how many keys of skipped messages are kept, per sender. */
 export const maxSkippedGenerations = 1000;
+/**
+ * Each key that is kept costs three derivations and room on disk, so a sender that leaves out generation after generation would
+ * keep its receivers busy. Beyond this many in an epoch no keys are kept for it, and it may leave out only as many at once as a
+ * few of its restarts do.
+ */
+export const maxSkippedInEpoch = 8000;
+const maxSkippedBeyond = 256;
 
 const treeLabel = label("tree");
 const ratchetLabels: Readonly<Record<RatchetKind, Uint8Array>> = {
@@ -29,7 +37,7 @@ const [left, right, nothing] = [utf8ToBytes("left"), utf8ToBytes("right"), new U
  */
 const checkpointEvery = 32;
 /** Chains whose walks are remembered; the one that was walked longest ago goes first. */
-const maxWalkedChains = 256;
+const maxWalkedChains = 2 * limits.membersPerChannel;
 
 export interface KeyAndNonce {
   readonly key: Uint8Array;
@@ -69,6 +77,8 @@ export class SecretTree {
   readonly #derived = new Map<number, LeafRatchets>();
   /** By chain, its secrets further on that were asked for. Never behind the chain itself, never written. */
   readonly #checkpoints = new Map<string, ReadonlyMap<number, Uint8Array>>();
+  /** By chain, the generations that were left out since this was made. */
+  readonly #skipped = new Map<string, number>();
 
   private constructor(
     aead: Aead,
@@ -150,7 +160,10 @@ export class SecretTree {
   find(leafIndex: number, kind: RatchetKind, generation: number): ReceivedKey | "used" | "too_far_ahead" {
     const ratchets = this.#ratchetsOf(leafIndex);
     const ratchet = ratchets[kind];
-    if (generation - ratchet.generation > maxSkippedGenerations) return "too_far_ahead";
+    const chain = `${kind}/${leafIndex}`;
+    const keeps = (this.#skipped.get(chain) ?? 0) < maxSkippedInEpoch;
+    const ahead = generation - ratchet.generation;
+    if (ahead > (keeps ? maxSkippedGenerations : maxSkippedBeyond)) return "too_far_ahead";
     const advanceTo = (advanced: Ratchet): void =>
       void this.#leaves.set(leafIndex, { ...this.#ratchetsOf(leafIndex), [kind]: advanced });
     if (generation < ratchet.generation) {
@@ -158,12 +171,13 @@ export class SecretTree {
       if (key === undefined) return "used";
       return { generation, ...key, use: () => advanceTo(without(ratchet, generation)) };
     }
-    const chain = `${kind}/${leafIndex}`;
     const secret = this.#secretAt(chain, ratchet, generation);
     const use = (): void => {
-      const advanced = this.#advance(ratchet, generation);
-      const ahead = [...this.#checkpoints.get(chain) ?? []].filter(([each]) => each > advanced.generation);
-      this.#remember(chain, new Map(ahead));
+      const skipped = keeps ? this.#skippedUpTo(ratchet, generation) : ratchet.skipped;
+      const advanced = { secret: this.#following(secret, generation), generation: generation + 1, skipped };
+      const further = [...this.#checkpoints.get(chain) ?? []].filter(([each]) => each > advanced.generation);
+      this.#remember(chain, new Map(further));
+      this.#skipped.set(chain, (this.#skipped.get(chain) ?? 0) + ahead);
       advanceTo(advanced);
     };
     return { generation, ...this.#messageKey(secret, generation), use };
@@ -191,8 +205,9 @@ export class SecretTree {
     if (oldest !== undefined) this.#checkpoints.delete(oldest);
   }
 
-  /** The chain after a message of this generation; the keys of those before it that are still missing are kept. */
-  #advance(ratchet: Ratchet, generation: number): Ratchet {
+  /** The keys of messages before this generation that are still missing. */
+  #skippedUpTo(ratchet: Ratchet, generation: number): ReadonlyMap<number, KeyAndNonce> {
+    if (generation === ratchet.generation) return ratchet.skipped;
     const skipped = new Map(ratchet.skipped);
     let { secret } = ratchet;
     for (let each = ratchet.generation; each < generation; each++) {
@@ -203,7 +218,7 @@ export class SecretTree {
       if (skipped.size <= maxSkippedGenerations) break;
       skipped.delete(oldest);
     }
-    return { secret: this.#following(secret, generation), generation: generation + 1, skipped };
+    return skipped;
   }
 
   #messageKey(secret: Uint8Array, generation: number): KeyAndNonce {

@@ -2,7 +2,7 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { MlsFault } from "./codec.ts";
 import { aeadOf } from "./crypto/suite.ts";
-import { maxSkippedGenerations, type MessageKey, SecretTree } from "./secret_tree.ts";
+import { maxSkippedGenerations, maxSkippedInEpoch, type MessageKey, SecretTree } from "./secret_tree.ts";
 
 const nodeCount = 15;
 const createTree = (): SecretTree => SecretTree.create(aeadOf[3], nodeCount, new Uint8Array(32).fill(1));
@@ -56,6 +56,22 @@ Deno.test("a claim far ahead, made again and again, is walked once", () => {
   assert(later * 4 < first, `first ${first} ms, later ${later} ms`);
   assertEquals(tree.find(0, "application", maxSkippedGenerations + 1), "too_far_ahead");
   assertEquals(find(tree, 0, 0).key, createTree().next(0, "application").key, "nothing was used up");
+});
+
+Deno.test("a sender that leaves out generations without end is walked after no further than its restarts need", () => {
+  const tree = createTree();
+  let generation = 0;
+  for (let skipped = 0; skipped < maxSkippedInEpoch; skipped += 1000, generation++) {
+    find(tree, 0, generation += 1000).use();
+  }
+  const kept = tree.leaves.get(0)?.application.skipped;
+  assertEquals(kept?.size, maxSkippedGenerations);
+  assertEquals(tree.find(0, "application", generation + 300), "too_far_ahead");
+  for (let restarts = 0; restarts < 3; restarts++) find(tree, 0, generation += 64).use();
+  assertEquals(tree.leaves.get(0)?.application.skipped, kept, "no more keys are kept");
+  assertEquals(find(tree, 0, generation + 1).key, keysOf(createTree(), 0, generation + 2).at(-1)?.key);
+  find(tree, 1, 1000).use();
+  assertEquals(tree.leaves.get(1)?.application.skipped.size, 1000, "others are read as before");
 });
 
 Deno.test("a leaf that is forgotten is gone, whether it has spoken or not", () => {
