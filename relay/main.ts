@@ -2,13 +2,16 @@
  * Runs the relay: environment → configuration → service. SIGTERM or SIGINT drains it and exits 0, a second one ends it at
  * once; SIGHUP looks for another certificate. When the disk fails it exits 1: what was accepted is safe, a new process reads it.
  */
-import { runUntil, untilAskedToStop } from "../server/mod.ts";
+import { createLog, describeError, reportUncaught, runUntil, untilAskedToStop } from "../server/mod.ts";
 import { configFromEnvironment } from "./config.ts";
 import { startRelay } from "./start_relay.ts";
 
+const writeLog = (line: string): void => console.log(line);
+const log = createLog({ write: writeLog, nowMs: Date.now });
+reportUncaught((error) => log("error", "fault", { where: "uncaught", error: describeError(error) }));
 const asked = untilAskedToStop(() => Deno.exit(1));
 const code = await runUntil(asked, async () => {
-  const relay = await startRelay(configFromEnvironment(), { writeLog: (line) => console.log(line) });
+  const relay = await startRelay(configFromEnvironment(), { writeLog });
   Deno.addSignalListener("SIGHUP", relay.reloadCertificate);
   return relay;
 });

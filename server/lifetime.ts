@@ -20,6 +20,21 @@ export function untilAskedToStop(endAtOnce: () => void): Promise<void> {
   return promise;
 }
 
+/**
+ * What nobody caught, a rejection or an error out of a timer, is reported and does not end the process: one request's fault
+ * must not cost everybody else theirs.
+ */
+export function reportUncaught(report: (error: unknown) => void): void {
+  globalThis.addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    report(event.reason);
+  });
+  globalThis.addEventListener("error", (event) => {
+    event.preventDefault();
+    report(event.error);
+  });
+}
+
 export interface Running {
   /** Resolves when it cannot go on: nothing is left to close in order, and only a new process helps. */
   readonly failed?: Promise<Error>;

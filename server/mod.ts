@@ -9,7 +9,7 @@ export {
   openDevelopmentCertificate,
   readCertificateFiles,
 } from "./certificate.ts";
-export { explain, runUntil, untilAskedToStop } from "./lifetime.ts";
+export { explain, reportUncaught, runUntil, untilAskedToStop } from "./lifetime.ts";
 export { createLog, describeError, describeFailure, type Log, type LogFields, type LogLevel } from "./log.ts";
 export { type Metric, renderMetrics, type Sample } from "./metrics.ts";
 export { readIfPresent, readOrCreateOwned, writeOwned } from "./owned_file.ts";

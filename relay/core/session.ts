@@ -119,7 +119,7 @@ export class Session implements RelaySession, DeliverySink {
     this.#host.handle(this, envelope).then(
       (body) => this.#answer(envelope, body),
       (error: unknown) => this.#sendError(envelope.id, error),
-    ).finally(() => this.#requestDone());
+    ).catch((error: unknown) => this.#replyFailed(error)).finally(() => this.#requestDone());
     if (this.#inFlight < this.#host.config.requestsInFlight) return undefined;
     this.#room ??= Promise.withResolvers();
     return this.#room.promise;
@@ -290,6 +290,12 @@ export class Session implements RelaySession, DeliverySink {
     }
     log({ event: "fault", where: "request", error });
     this.#send("control", encodeError(id, { code: "internal", message: "The relay failed; try again" }));
+  }
+
+  /** A reply that cannot be made is a fault of ours: it costs this session, and nobody else's. */
+  #replyFailed(error: unknown): void {
+    this.#host.deps.log({ event: "fault", where: "reply", error });
+    this.end({ code: "internal", message: "The relay failed to reply; reconnect" });
   }
 
   #requestDone(): void {

@@ -12,6 +12,8 @@ const issuer = "static-api";
 /** How far the API's clock may be from ours. */
 const toleranceSeconds = 5;
 const maxPlanLength = 64;
+/** The API's tokens live for an hour. A longer one is none of its, whoever has its key. */
+const maxLifetimeSeconds = 24 * 60 * 60;
 const foreignKeyHeaders = ["jwk", "jku", "x5c", "x5u"];
 
 type Refused = { readonly refused: string };
@@ -55,10 +57,11 @@ function readKeyId(token: string): string | Refused {
 }
 
 function readClaims(
-  { sub, plan, iat, exp }: { sub?: unknown; plan?: unknown; iat?: number; exp?: number },
+  { sub, plan, iat, exp }: { sub?: unknown; plan?: unknown; iat?: unknown; exp?: unknown },
   nowMs: number,
 ): VerifiedToken | Refused {
-  if (iat === undefined || exp === undefined) return refused("a claim is missing");
+  if (!isTime(iat) || !isTime(exp)) return refused("its times are no whole seconds since 1970");
+  if (exp - iat > maxLifetimeSeconds) return refused(`it lives longer than ${maxLifetimeSeconds / 3600} hours`);
   if (iat * 1000 > nowMs + toleranceSeconds * 1000) return refused("it was issued in the future; check the clocks");
   if (typeof plan !== "string" || plan.length > maxPlanLength) return refused("its plan is no text");
   try {
@@ -67,6 +70,10 @@ function readClaims(
   } catch {
     return refused("its subject is no account");
   }
+}
+
+function isTime(claim: unknown): claim is number {
+  return Number.isSafeInteger(claim) && Number(claim) >= 0;
 }
 
 function explain(error: errors.JOSEError): string {

@@ -1,5 +1,13 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWTHeaderParameters, SignJWT } from "jose";
+import {
+  CompactSign,
+  type CryptoKey,
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  type JWTHeaderParameters,
+  SignJWT,
+} from "jose";
 import type { TokenVerifier } from "../core/deps.ts";
 import { createTokenKeys, KeysUnavailable } from "./token_keys.ts";
 import { createTokenVerifier } from "./token_verifier.ts";
@@ -55,6 +63,15 @@ function sign(
     .sign(key);
 }
 
+/** Signs JSON that no library writes. */
+async function signText(key: CryptoKey, claims: string): Promise<string> {
+  const iat = startMs / 1000;
+  const body = `{"sub":"${account}","plan":"free","iss":"static-api","iat":${iat},${claims}}`;
+  return await new CompactSign(new TextEncoder().encode(body)).setProtectedHeader({ alg: "EdDSA", kid: "first" }).sign(
+    key,
+  );
+}
+
 async function refusalOf(verify: Promise<unknown>): Promise<string> {
   const answer = await verify;
   assert(typeof answer === "object" && answer !== null && "refused" in answer, `accepted: ${JSON.stringify(answer)}`);
@@ -106,6 +123,12 @@ Deno.test("forged tokens of every kind are refused with the reason and without t
     "from the future": [await sign(key, { issuedAtMs: startMs + 6_000 }), "future"],
     "no expiry": [await sign(key, { claims: { exp: undefined } }), '"exp"'],
     "expiry as text": [await sign(key, { claims: { exp: "9999999999" } }), '"exp"'],
+    "an end beyond all numbers": [await signText(key, '"exp":1e400'), "whole seconds"],
+    "an end that no date can be": [await sign(key, { claims: { exp: 8_640_000_000_001 } }), "longer than"],
+    "a day and a second of life": [await sign(key, { claims: { exp: startMs / 1000 + 86_401 } }), "longer than"],
+    "a fraction as its end": [await sign(key, { claims: { exp: startMs / 1000 + 0.5 } }), "whole seconds"],
+    "a negative beginning": [await sign(key, { claims: { iat: -1 } }), "whole seconds"],
+    "a fraction as its beginning": [await sign(key, { claims: { iat: startMs / 1000 - 0.5 } }), "whole seconds"],
     "not valid yet": [await sign(key, { claims: { nbf: startMs / 1000 + 60 } }), '"nbf"'],
     "no subject": [await sign(key, { claims: { sub: undefined } }), '"sub"'],
     "a subject that is no UUID": [await sign(key, { claims: { sub: "admin" } }), "no account"],
