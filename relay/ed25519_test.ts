@@ -20,3 +20,20 @@ Deno.test("verifyEd25519() answers no to what is neither key nor signature", () 
     assertEquals(verifyEd25519(key, message, bad), false);
   }
 });
+
+Deno.test("verifyEd25519() refuses keys of small order, under which everybody can sign, and keys in another form", () => {
+  const { Point } = ed25519;
+  const message = new Uint8Array(8);
+  // R = B and S = 1 verify whenever h·A vanishes, which under the identity point is always.
+  const signature = new Uint8Array(64);
+  signature.set(Point.BASE.toBytes());
+  signature[32] = 1;
+  const identity = new Uint8Array(32).with(0, 1);
+  assertEquals(ed25519.verify(signature, message, identity), true, "a lenient implementation accepts it");
+  const order2 = new Uint8Array(32).fill(0xff).with(0, 0xec).with(31, 0x7f);
+  // The same points with y + p: other bytes for the same key.
+  const identityAgain = new Uint8Array(32).fill(0xff).with(0, 0xee).with(31, 0x7f);
+  for (const key of [identity, identity.with(31, 0x80), order2, new Uint8Array(32), identityAgain]) {
+    for (let i = 0; i < 16; i++) assertEquals(verifyEd25519(key, message.with(0, i), signature), false, key.toHex());
+  }
+});
