@@ -38,6 +38,8 @@ export interface RelayConfig {
   readonly coverBudget: CoverBudgetOptions | undefined;
   /** Calls without a session that one address may make in a second; a burst may be four times as many. */
   readonly callsPerAddress: number;
+  /** Whether tools may ask what the gRPC service is. */
+  readonly reflection: boolean;
   /** Without origins, which are known when the ports are. */
   readonly core: Omit<CoreConfig, "origins">;
 }
@@ -122,6 +124,7 @@ function readAll(read: VariableReader): RelayConfig {
     tls: readCertificateFiles(read),
     engine: read.choice("STATIC_RELAY_ENGINE", ["file", "memory"]),
     coverBudget: readCoverBudget(read),
+    reflection: read.choice("STATIC_GRPC_REFLECTION", ["on", "off"]) === "on",
     callsPerAddress: read.integer("STATIC_RELAY_CALLS_PER_ADDRESS", 100, { min: 1, max: 1_000_000 }),
     core: {
       ...coreDefaults,

@@ -26,6 +26,7 @@ Deno.test("without any variable the relay is one for this machine", () => {
     corsOrigins: undefined,
     coverBudget: undefined,
     callsPerAddress: 100,
+    reflection: true,
     tls: undefined,
     engine: "file",
   });

@@ -38,6 +38,10 @@ export interface RelayEdgeOptions {
   readonly limits?: Partial<QuicLimits>;
   /** Calls without a session that one address may make in a second. */
   readonly callsPerAddress?: number;
+  /** Whether the process has too much to do for new sessions. */
+  readonly isBusy?: () => boolean;
+  /** Whether tools may ask what the gRPC service is; they may unless told. */
+  readonly reflection?: boolean;
   /** What cover traffic may cost each account; none when absent. */
   readonly coverBudget?: CoverBudgetOptions | undefined;
   /** A fault of our own code, for the log; nothing that a peer does is one. */
@@ -73,6 +77,8 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
     ...options.limits,
   };
   const host = createHost(options);
+  let draining = false;
+  const notReady = (): string | undefined => draining ? "draining" : options.isBusy?.() ? "busy" : undefined;
   const service = createGrpcService({
     upstream: createCoreUpstream(host),
     strangers: new Admission({ connections: limits.strangers, connectionsPerAddress: limits.strangersPerAddress }),
@@ -80,9 +86,11 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
     nowMs: deps.nowMs,
     after: deps.after,
     randomBytes: deps.randomBytes,
+    isServing: () => notReady() === undefined,
+    reflection: options.reflection ?? true,
     onFault: options.onFault,
   });
-  const { grpc, quic } = await openPorts(options, { host, service, limits });
+  const { grpc, quic } = await openPorts(options, { host, service, limits, notReady });
   return {
     quicPort: quic.port,
     grpcPort: grpc.port,
@@ -92,6 +100,7 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
       grpc.setCertificate(renewed);
     },
     drain: async () => {
+      draining = true;
       quic.refuse();
       grpc.drain();
       await core.drain();
@@ -113,12 +122,13 @@ interface Parts {
   readonly host: LinkHost;
   readonly service: GrpcService;
   readonly limits: QuicLimits;
+  readonly notReady: () => string | undefined;
 }
 
 /** Both or none: a port that is taken must not leave the other one open. */
 async function openPorts(
   { listen, certificate, allowsOrigin, callsPerAddress, onFault }: RelayEdgeOptions,
-  { host, service, limits }: Parts,
+  { host, service, limits, notReady }: Parts,
 ): Promise<{ grpc: GrpcListener; quic: QuicListener }> {
   const { hostname } = listen;
   const grpc = await listenGrpc({
@@ -127,6 +137,7 @@ async function openPorts(
     port: listen.grpcPort,
     certificate,
     allowsOrigin,
+    notReady,
     ...(callsPerAddress !== undefined && { budgets: strangerBudgets(callsPerAddress) }),
     onFault,
   });

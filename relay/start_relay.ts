@@ -27,6 +27,7 @@ import {
 import type { RelayConfig } from "./config.ts";
 import type { CoreDeps } from "./core/deps.ts";
 import { createMeter } from "./core/meter.ts";
+import { sheddingLevel } from "./core/load_shedding.ts";
 import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
 import { verifyEd25519 } from "./ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "./edge.ts";
@@ -196,6 +197,8 @@ async function serve(config: RelayConfig, { certificate, deps }: Parts, log: Log
       certificate: certificate.current,
       coverBudget: config.coverBudget,
       callsPerAddress: config.callsPerAddress,
+      reflection: config.reflection,
+      isBusy: () => sheddingLevel({ loopLagMs: deps.loopLagMs(), appendsWaiting: 0 }) > 0,
       allowsOrigin: createOriginCheck(config.corsOrigins),
       onFault: (error) => log("error", "fault", { where: "listener", error: describeError(error) }),
     })).catch(async (error) => {

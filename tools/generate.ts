@@ -1,5 +1,5 @@
 /**
- * Regenerates what is checked in: the messages of `proto/relay.proto`, the page of the protocol's fields, the module of
+ * Regenerates what is checked in: the messages of `proto/relay.proto` and of gRPC's own services, the page of the protocol's fields, the module of
  * `wasm/assembly`, the threads of the SDK, the packages' `deno.json`, the CLI's reference and the README's table of benchmarks.
  * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
  * used by the generators themselves.
@@ -14,7 +14,12 @@ import { npmProjectFlags } from "./npm.ts";
 import { packageConfig, packages } from "./workspace.ts";
 
 const targets = [
-  { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: generateProto },
+  { path: "proto/gen/relay_pb.ts", source: "proto/relay.proto", generate: () => generateProto("proto", "relay") },
+  ...["health", "reflection"].map((name) => ({
+    path: `relay/grpc/standard/gen/${name}_pb.ts`,
+    source: `relay/grpc/standard/${name}.proto`,
+    generate: () => generateProto("relay/grpc/standard", name),
+  })),
   { path: "wasm/gen/module.ts", source: "wasm/assembly", generate: generateWasm },
   {
     path: "docs/protocol_fields.md",
@@ -35,7 +40,7 @@ const targets = [
   })),
 ];
 
-async function generateProto(): Promise<string> {
+async function generateProto(folder: string, name: string): Promise<string> {
   const out = await Deno.makeTempDir();
   try {
     const template = {
@@ -53,13 +58,13 @@ async function generateProto(): Promise<string> {
         ...npmProjectFlags,
         "@bufbuild/buf",
         "generate",
-        "proto",
+        folder,
         "--template",
         JSON.stringify(template),
       ],
     }).output();
-    if (!success) throw new Error(`Cannot generate from proto/relay.proto: ${new TextDecoder().decode(stderr)}`);
-    return await Deno.readTextFile(`${out}/relay_pb.ts`);
+    if (!success) throw new Error(`Cannot generate from ${folder}/${name}.proto: ${new TextDecoder().decode(stderr)}`);
+    return await Deno.readTextFile(`${out}/${name}_pb.ts`);
   } finally {
     await Deno.remove(out, { recursive: true });
   }

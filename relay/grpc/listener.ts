@@ -1,4 +1,4 @@
-/** The TCP port: gRPC, gRPC-Web and Connect through the gRPC service, CORS for browsers, and `GET /health`. */
+/** The TCP port: gRPC, gRPC-Web and Connect through the gRPC service, CORS for browsers, `GET /health` and `GET /ready`. */
 import { limits } from "../../proto/mod.ts";
 import {
   type Budgets,
@@ -24,6 +24,8 @@ export interface GrpcListenerOptions {
   readonly port: number;
   readonly certificate: KeyedCertificate;
   readonly allowsOrigin: (origin: string) => boolean;
+  /** Why no new sessions are taken, for `/ready`; undefined when they are. */
+  readonly notReady: () => string | undefined;
   readonly budgets?: Partial<Budgets>;
   readonly onFault: (error: unknown) => void;
 }
@@ -39,8 +41,10 @@ export interface GrpcListener {
 
 /** Streams get this long to end after their sessions were ended. */
 const drainTimeoutMs = 2_000;
-/** What a request without a session may bring: a handshake and its padding. */
+/** What a request may bring, with its padding: an envelope, or without a session a handshake. */
+const memberBodyBytes = limits.envelopeBytes + limits.maxCellBytes;
 const strangerBodyBytes = limits.handshakeEnvelopeBytes + limits.maxCellBytes;
+const strangerBodyMessage = `A request without a session has at most ${strangerBodyBytes} bytes: authenticate first`;
 /** Cells come one by one, each limited by itself. */
 const cellPaths = ["/static.relay.v1.Relay/Session", "/static.relay.v1.Relay/CellUp"];
 /** Calls whose session is in what they carry, not in their metadata. */
@@ -49,13 +53,14 @@ const sessionInside = [...cellPaths, "/static.relay.v1.Relay/CellDown"];
 export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { service, hostname, port, certificate, onFault } = options;
   let draining = false;
-  const rpc = createConnectHandler(service.router.handlers, plainHandler(() => draining));
+  const plain = plainHandler({ isDraining: () => draining, notReady: options.notReady });
+  const rpc = createConnectHandler(service.router.handlers, plain);
   const cors = connectCors(options.allowsOrigin, { allowedHeaders: [sessionHeader] });
   const server = await serve({
     ...certificate,
     hostname,
     port,
-    handler: withCors(cors, limitStrangers(service, rpc)),
+    handler: withCors(cors, limitBodies(service, rpc)),
     isMember: ({ path, headers }, isVouched) => isMember(service, { path, headers }, isVouched),
     budgets: { drainTimeoutMs, ...options.budgets },
     onFault,
@@ -69,15 +74,19 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
   };
 }
 
-function plainHandler(isDraining: () => boolean): Handler {
+function plainHandler(
+  { isDraining, notReady }: { isDraining: () => boolean; notReady: () => string | undefined },
+): Handler {
   const json = (status: number, value: unknown): ReturnType<Handler> => ({
     status,
     headers: [["content-type", "application/json"], ["cache-control", "no-store"]],
     body: new TextEncoder().encode(JSON.stringify(value)),
   });
   return ({ path, method }) => {
-    if (path !== "/health") return { status: 404 };
+    if (path !== "/health" && path !== "/ready") return { status: 404 };
     if (method !== "GET" && method !== "HEAD") return { status: 405, headers: [["allow", "GET, HEAD"]] };
+    const reason = path === "/ready" ? notReady() : undefined;
+    if (reason !== undefined && !isDraining()) return json(503, { status: "not_ready", reason });
     return isDraining() ? json(503, { status: "draining" }) : json(200, { status: "ok" });
   };
 }
@@ -91,13 +100,18 @@ function isMember(
   return isVouched && sessionInside.includes(path) || service.knows(headerValue(headers, sessionHeader));
 }
 
-/** Connect reads a whole message before a handler sees who sent it, so strangers are cut off while it reads. */
-function limitStrangers(service: GrpcService, handler: Handler): Handler {
+/**
+ * Connect reads a whole message before a handler sees who sent it, so its sender is cut off while it reads, with the code that
+ * everything has that is too large.
+ */
+function limitBodies(service: GrpcService, handler: Handler): Handler {
   return (request) => {
-    if (cellPaths.includes(request.path) || service.knows(headerValue(request.headers, sessionHeader))) {
-      return handler(request);
-    }
-    return handler({ ...unbound(request), body: limitBody(request.body, strangerBodyBytes) });
+    if (cellPaths.includes(request.path)) return handler(request);
+    const isKnown = service.knows(headerValue(request.headers, sessionHeader));
+    const limit = isKnown
+      ? { maxBytes: memberBodyBytes, message: `A request has at most ${memberBodyBytes} bytes` }
+      : { maxBytes: strangerBodyBytes, message: strangerBodyMessage };
+    return handler({ ...unbound(request), body: limitBody(request.body, limit) });
   };
 }
 
@@ -117,8 +131,8 @@ function unbound(request: ServerRequest): ServerRequest {
   };
 }
 
-function limitBody(body: ServerRequestBody, maxBytes: number): ServerRequestBody {
-  let left = maxBytes;
+function limitBody(body: ServerRequestBody, limit: { maxBytes: number; message: string }): ServerRequestBody {
+  let left = limit.maxBytes;
   const limited: ServerRequestBody = {
     get trailers() {
       return body.trailers;
@@ -127,8 +141,7 @@ function limitBody(body: ServerRequestBody, maxBytes: number): ServerRequestBody
       const next = await body.next();
       left -= next.value?.length ?? 0;
       if (left >= 0) return next;
-      const message = `A request without a session has at most ${maxBytes} bytes: authenticate first`;
-      throw toConnectError({ code: "payload_too_large", message });
+      throw toConnectError({ code: "payload_too_large", message: limit.message });
     },
     return: async () => await body.return?.() ?? { done: true, value: undefined },
     [Symbol.asyncIterator]: () => limited,

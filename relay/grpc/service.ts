@@ -1,12 +1,14 @@
 /** The gRPC service: every typed call as an envelope and back, `Deliver`, and the three calls that carry cells. */
 import type { DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import {
+  Code,
   ConnectError,
   type ConnectRouter,
   createConnectRouter,
   type HandlerContext,
   type MethodImpl,
 } from "@connectrpc/connect";
+import type { Compression } from "@connectrpc/connect/protocol";
 import { noticeToDelivery, Relay, replyToMessage, requestFromMessage, type RequestMessage } from "../../proto/grpc.ts";
 import { type CallName, calls, limits, type ReplyBody, type RequestBody, WireError } from "../../proto/mod.ts";
 import { remoteAddressKey, vouchKey } from "../../server/http2/mod.ts";
@@ -16,9 +18,16 @@ import { CellStreams } from "./cell_streams.ts";
 import type { GrpcDeps } from "./deps.ts";
 import { toPublicError } from "./errors.ts";
 import { padMessage } from "./padding.ts";
+import { Health } from "./standard/gen/health_pb.ts";
+import { addHealth } from "./standard/health.ts";
+import { addReflection } from "./standard/reflection.ts";
 import { sessionHeader, TypedSessions } from "./typed_sessions.ts";
 
 export interface GrpcServiceOptions extends GrpcDeps {
+  /** Whether new sessions are taken, for those who ask by gRPC's own health protocol. */
+  readonly isServing: () => boolean;
+  /** Whether tools may ask what is served. */
+  readonly reflection: boolean;
   /** A fault of our own code; its text does not reach the client. */
   readonly onFault: (error: unknown) => void;
 }
@@ -36,23 +45,32 @@ export interface GrpcSessionCounts {
   readonly cellLinks: number;
 }
 
-/** Room for padding around the largest envelope, and around one before authentication. */
-const readMaxBytes = limits.envelopeBytes + limits.maxCellBytes;
-const openReadMaxBytes = limits.handshakeEnvelopeBytes + limits.maxCellBytes;
-/** A cell with its field, link and index. */
+/** A cell with its field, link and index. Other calls have one message, and the listener limits their bodies. */
 const cellReadMaxBytes = limits.maxCellBytes + 128;
+
+/** Above every message. */
+const neverBytes = 2 ** 32 - 1;
+
+/**
+ * Nothing is compressed, because that would undo the padding. Connect must still have a list of encodings, so that a client
+ * that compresses is told it (`grpc-accept-encoding`) and sends the call again without.
+ */
+const identity: Compression = {
+  name: "identity",
+  compress: (bytes) => Promise.resolve(bytes.slice()),
+  decompress: () =>
+    Promise.reject(new ConnectError("A message is marked as compressed, and its call is not", Code.Internal)),
+};
 
 export function createGrpcService(options: GrpcServiceOptions): GrpcService {
   const sessions = new TypedSessions(options);
   const links = new CellLinks(options);
   const streams = new CellStreams(options);
-  const router = createConnectRouter();
+  const router = createConnectRouter({ acceptCompression: [identity], compressMinBytes: neverBytes });
   for (const name of Object.keys(calls) as CallName[]) { // cast: keys of the table
     addCall(router, name, { sessions, options });
   }
-  router.rpc(Relay.method.deliver, (_request, context) => deliver(context, { sessions, options }), {
-    readMaxBytes: openReadMaxBytes,
-  });
+  router.rpc(Relay.method.deliver, (_request, context) => deliver(context, { sessions, options }));
   router.rpc(
     Relay.method.session,
     (cells, context) => streams.run(cells, peerOf(context), context.signal),
@@ -62,11 +80,9 @@ export function createGrpcService(options: GrpcServiceOptions): GrpcService {
     await links.up(request, peerOf(context));
     return {};
   }, { readMaxBytes: cellReadMaxBytes });
-  router.rpc(
-    Relay.method.cellDown,
-    ({ link }, context) => links.down(link, peerOf(context), context.signal),
-    { readMaxBytes: openReadMaxBytes },
-  );
+  router.rpc(Relay.method.cellDown, ({ link }, context) => links.down(link, peerOf(context), context.signal));
+  addHealth(router, options);
+  if (options.reflection) addReflection(router, [Relay, Health]);
   return {
     router,
     stats: () => ({ typedSessions: sessions.size, cellStreams: streams.size, cellLinks: links.size }),
@@ -96,7 +112,7 @@ function addCall<Name extends CallName>(router: ConnectRouter, name: Name, { ses
       throw toPublicError(error);
     }
   };
-  router.rpc(method, handler, { readMaxBytes: calls[name].open ? openReadMaxBytes : readMaxBytes });
+  router.rpc(method, handler);
 }
 
 async function* deliver(

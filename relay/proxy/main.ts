@@ -42,12 +42,14 @@ async function listen(config: ProxyConfig, certificate: KeyedCertificate): Promi
     nowMs,
     after,
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    isServing: () => true,
+    reflection: false,
     onFault,
   });
   const allowsOrigin = (origin: string): boolean => config.origins.includes(origin);
   return await naming(
     { port: config.listen.port, variable: "STATIC_PROXY_PORT" },
-    () => listenGrpc({ service, ...config.listen, certificate, allowsOrigin, onFault }),
+    () => listenGrpc({ service, ...config.listen, certificate, allowsOrigin, notReady: () => undefined, onFault }),
   );
 }
 

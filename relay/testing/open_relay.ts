@@ -25,6 +25,8 @@ export interface TestRelayOptions {
   readonly onEvent?: (event: CoreEvent) => void;
   /** Web origins that may come; all unless told. */
   readonly allowsOrigin?: (origin: string) => boolean;
+  readonly isBusy?: () => boolean;
+  readonly reflection?: boolean;
   /** Hears of fill and cover that accounts are charged for. */
   readonly countBytes?: Quota["countBytes"];
   /** The relay's clock, if it is not the machine's. */
@@ -83,6 +85,8 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
     certificate,
     coverBudget: options.coverBudget,
     allowsOrigin: options.allowsOrigin ?? (() => true),
+    ...(options.isBusy && { isBusy: options.isBusy }),
+    ...(options.reflection !== undefined && { reflection: options.reflection }),
     limits: { strangers: 2_000, strangersPerAddress: 2_000, handshakes: 500 },
     onFault: (error) => onEvent({ event: "fault", where: "edge", error }),
   });

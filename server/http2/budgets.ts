@@ -17,7 +17,7 @@ export interface Budgets {
   readonly unfinishedHandlers: number;
   /** SETTINGS_MAX_HEADER_LIST_SIZE; a larger list is answered with 431. */
   readonly headerListBytes: number;
-  /** Encoded bytes of one header block over all its CONTINUATION frames. */
+  /** Encoded bytes of one header block over all its CONTINUATION frames; above it the connection ends. */
   readonly headerBlockBytes: number;
   /** Frames of one header block. */
   readonly headerBlockFrames: number;
@@ -79,7 +79,7 @@ export const defaultBudgets: Budgets = {
   concurrentStreams: 512,
   unfinishedHandlers: 1_024,
   headerListBytes: 32_768,
-  headerBlockBytes: 32_768,
+  headerBlockBytes: 131_072,
   headerBlockFrames: 16,
   resets: { burst: 1_500, perSecond: 150 },
   memberResets: { burst: 3_000, perSecond: 300 },

@@ -109,7 +109,10 @@ Deno.test("a header block of too many CONTINUATION frames ends the connection", 
 
 Deno.test("a header block of too many bytes ends the connection before it is decoded", async () => {
   const peer = Peer.connected();
-  peer.send(headers(1, new Uint8Array(16_384), 0), continuation(1, new Uint8Array(16_384)), continuation(1, bytes(0)));
+  peer.send(headers(1, new Uint8Array(16_384), 0));
+  for (let i = 0; i < 7; i++) peer.send(continuation(1, new Uint8Array(16_384)));
+  assert(!peer.ended);
+  peer.send(continuation(1, bytes(0)));
   assertEquals(await peer.conversation(), [calm()]);
 });
 
@@ -123,6 +126,19 @@ Deno.test("a header list above its limit is answered with 431, and the connectio
   ) => [answer.streamId, peer.fields(answer)[":status"]]);
   assertEquals(statuses, [[1, "431"], [5, "431"], [3, "200"]]);
   assertEquals(peer.requests.length, 1);
+});
+
+Deno.test("metadata of three times the limit is an error of its call, and the connection goes on", async () => {
+  const peer = Peer.connected();
+  const large = block(...getFields, ["x-long", "a".repeat(98_000)]);
+  peer.send(headers(1, large.slice(0, 16_384), flag.END_STREAM));
+  for (let at = 16_384; at < large.length; at += 16_384) {
+    const rest = large.slice(at, at + 16_384);
+    peer.send(continuation(1, rest, at + 16_384 >= large.length ? flag.END_HEADERS : 0));
+  }
+  peer.send(headers(3, getBlock));
+  const answers = await peer.settled();
+  assertEquals(answers.map((answer) => peer.fields(answer)[":status"]), ["431", "200"]);
 });
 
 Deno.test("a small block that expands far above the limit costs no more than the limit (HPACK bomb)", async () => {

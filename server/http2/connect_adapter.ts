@@ -76,10 +76,11 @@ function* trailersOf(trailer: Headers): Generator<[name: string, value: string]>
 
 /**
  * Connect escapes everything that `encodeURIComponent` does. gRPC escapes "%" and what is not printable ASCII, no more
- * (PROTOCOL-HTTP2, "Status-Message"), and grpc-js shows the rest of the escapes to its users.
+ * (PROTOCOL-HTTP2, "Status-Message"), and grpc-js shows the rest of the escapes to its users. Spaces at either end are no part
+ * of a field's value in HTTP.
  */
 function encodeGrpcMessage(escaped: string): string {
-  return decodeURIComponent(escaped).replace(/[^ -~]+|%/gu, encodeURIComponent);
+  return decodeURIComponent(escaped).replace(/[^ -~]+|%|^ +| +$/gu, encodeURIComponent);
 }
 
 /** As gRPC maps the codes of RST_STREAM (PROTOCOL-HTTP2, "Errors"). */

@@ -15,7 +15,7 @@ import {
   quicCarrier,
 } from "../support/relay/deno_clients.ts";
 import { startProxyProcess } from "./proxy_process.ts";
-import type { RelayClient } from "../support/relay/relay_client.ts";
+import { CallFailed, type RelayClient } from "../support/relay/relay_client.ts";
 import { startTestRelay, testOrigin, type TestRelay } from "../support/relay/test_relay.ts";
 import { TypedClient } from "../support/relay/typed_client.ts";
 
@@ -287,4 +287,27 @@ Deno.test("the proxy covers typed sessions on the network, reads its certificate
   assertEquals(await agent.client.ended, "relay_draining");
   const failed = await assertRejects(() => new TypedClient(http.transport).call("Ping", {}), Error);
   assert(/connection_error/.test(failed.message), failed.message);
+});
+
+Deno.test("what is too large has one code, with a session and without, and a compressed call is told what is served", async () => {
+  await using relay = await startTestRelay();
+  using http = connectTransport(relay.edge.grpcPort, relay.certificate.cert);
+  const open = (): Promise<RelayClient> => Promise.resolve(new TypedClient(http.transport));
+  const agent = await TestAgent.connect({ open, origin: testOrigin });
+  const channelId = await agent.createChannel();
+  const huge = { ...agent.message(channelId, 0), ciphertext: new Uint8Array(3 * 2 ** 20) };
+  const stranger = await open();
+  const token = "x".repeat(100_000);
+  const tooLarge: readonly (() => Promise<unknown>)[] = [
+    () => agent.client.call("SendMessage", huge),
+    () => stranger.call("Authenticate", agent.answer(new Uint8Array(32), token)),
+  ];
+  for (const call of tooLarge) assertEquals((await assertRejects(call, CallFailed)).code, "payload_too_large");
+  agent.client.close();
+
+  const url = `https://localhost:${relay.edge.grpcPort}/static.relay.v1.Relay/Ping`;
+  const headers = { "content-type": "application/proto", "content-encoding": "gzip" };
+  const answer = await http.fetch(url, { method: "POST", headers, body: new Uint8Array(20) });
+  const { code } = await answer.json();
+  assertEquals([answer.status, code, answer.headers.get("accept-encoding")], [501, "unimplemented", "identity"]);
 });

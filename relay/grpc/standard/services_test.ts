@@ -1,0 +1,111 @@
+// gRPC's own services, as load balancers and tools ask them; `/ready` says the same to those who speak HTTP.
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { openTestRelay } from "../../testing/open_relay.ts";
+import { Health, HealthCheckResponse_ServingStatus as Status } from "./gen/health_pb.ts";
+import {
+  ServerReflection,
+  type ServerReflectionRequest,
+  ServerReflectionRequestSchema,
+  ServerReflectionResponseSchema,
+} from "./gen/reflection_pb.ts";
+import { createCertificate } from "../../../tests/support/mod.ts";
+import { connectTransport } from "../../../tests/support/relay/deno_clients.ts";
+import { startTestRelay } from "../../../tests/support/relay/test_relay.ts";
+
+Deno.test("grpc.health.v1 and /ready say whether sessions are taken", async () => {
+  await using relay = await startTestRelay();
+  using http = connectTransport(relay.edge.grpcPort, relay.certificate.cert);
+  const health = createClient(Health, http.transport);
+  const ready = async (): Promise<[number, unknown]> => {
+    const answer = await http.fetch(`https://localhost:${relay.edge.grpcPort}/ready`);
+    return [answer.status, await answer.json()];
+  };
+  for (const service of ["", "static.relay.v1.Relay"]) {
+    assertEquals((await health.check({ service })).status, Status.SERVING);
+  }
+  const unknown = await assertRejects(() => health.check({ service: "other" }), ConnectError);
+  assertEquals(unknown.code, Code.NotFound);
+  assertEquals(await ready(), [200, { status: "ok" }]);
+
+  const watched = health.watch({})[Symbol.asyncIterator]();
+  assertEquals((await watched.next()).value?.status, Status.SERVING);
+  await relay.edge.drain();
+  assertEquals((await watched.next()).value?.status, Status.NOT_SERVING);
+  await watched.return?.();
+  assertEquals((await health.check({})).status, Status.NOT_SERVING);
+  assertEquals(await ready(), [503, { status: "draining" }]);
+});
+
+Deno.test("a busy relay is alive and not ready", async () => {
+  const certificate = await createCertificate();
+  const relay = await openTestRelay({ certificate, isBusy: () => true });
+  using http = connectTransport(relay.grpcPort, certificate.cert);
+  const get = async (path: string): Promise<[number, unknown]> => {
+    const answer = await http.fetch(`https://localhost:${relay.grpcPort}${path}`);
+    return [answer.status, await answer.json()];
+  };
+  assertEquals(await get("/health"), [200, { status: "ok" }]);
+  assertEquals(await get("/ready"), [503, { status: "not_ready", reason: "busy" }]);
+  await relay.close();
+});
+
+type Question = ServerReflectionRequest["messageRequest"];
+
+/** One question over gRPC, which `fetch` can ask because the stream ends with it. Returns names, files or the error. */
+async function ask(
+  send: typeof fetch,
+  port: number,
+  messageRequest: Question,
+): Promise<string[] | Uint8Array[] | number> {
+  const message = toBinary(ServerReflectionRequestSchema, create(ServerReflectionRequestSchema, { messageRequest }));
+  const body = new Uint8Array(5 + message.length);
+  new DataView(body.buffer).setUint32(1, message.length);
+  body.set(message, 5);
+  const url = `https://localhost:${port}/${ServerReflection.typeName}/ServerReflectionInfo`;
+  const headers = { "content-type": "application/grpc", te: "trailers" };
+  const answer = new Uint8Array(await (await send(url, { method: "POST", headers, body })).arrayBuffer());
+  const { messageResponse } = fromBinary(ServerReflectionResponseSchema, answer.subarray(5));
+  switch (messageResponse.case) {
+    case "listServicesResponse":
+      return messageResponse.value.service.map(({ name }) => name);
+    case "fileDescriptorResponse":
+      return messageResponse.value.fileDescriptorProto;
+    case "errorResponse":
+      return messageResponse.value.errorCode;
+    default:
+      throw new Error(`not expected: ${messageResponse.case}`);
+  }
+}
+
+Deno.test("reflection lists the services and gives their files, and can be switched off", async () => {
+  await using relay = await startTestRelay();
+  using http = connectTransport(relay.edge.grpcPort, relay.certificate.cert);
+  const { grpcPort } = relay.edge;
+  assertEquals(await ask(http.fetch, grpcPort, { case: "listServices", value: "" }), [
+    "static.relay.v1.Relay",
+    "grpc.health.v1.Health",
+    "grpc.reflection.v1.ServerReflection",
+  ]);
+  const symbol = "static.relay.v1.Relay.SendMessage";
+  const files = await ask(http.fetch, grpcPort, { case: "fileContainingSymbol", value: symbol });
+  const [file] = Array.isArray(files) ? files : [];
+  assert(file instanceof Uint8Array);
+  assertEquals(fromBinary(FileDescriptorProtoSchema, file).name, "relay.proto");
+  assertEquals(await ask(http.fetch, grpcPort, { case: "fileByFilename", value: "/etc/passwd" }), Code.NotFound);
+
+  const certificate = await createCertificate();
+  const silent = await openTestRelay({ certificate, reflection: false });
+  using other = connectTransport(silent.grpcPort, certificate.cert);
+  const answer = await other.fetch(
+    `https://localhost:${silent.grpcPort}/${ServerReflection.typeName}/ServerReflectionInfo`,
+    {
+      method: "POST",
+      headers: { "content-type": "application/grpc" },
+    },
+  );
+  assertEquals([answer.status, await answer.text()], [404, ""]);
+  await silent.close();
+});
