@@ -21,7 +21,12 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * for the general case costs three times as much. Decoding refuses any other order, so a mistake here cannot go unseen.
  */
 export function encodeCbor(value: CborValue): Uint8Array<ArrayBuffer> {
-  return encode(value);
+  return plain(encode(value));
+}
+
+/** Where there is Node's Buffer, cborg answers one: its `slice` shares memory, and parts of it would be Buffers too. */
+function plain<Memory extends ArrayBufferLike>(bytes: Uint8Array<Memory>): Uint8Array<Memory> {
+  return bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 /** Refuses with `payload_too_large` above `maxBytes` and with `protocol_error` for everything that is not our CBOR. */
@@ -32,7 +37,7 @@ export function decodeCbor(bytes: Uint8Array, maxBytes: number = limits.envelope
       `Cannot decode CBOR: ${bytes.length} bytes, at most ${maxBytes} are allowed`,
     );
   }
-  const reader = new Reader(bytes);
+  const reader = new Reader(plain(bytes));
   const value = reader.read(limits.cborDepth);
   if (reader.at !== bytes.length) refuse(`${bytes.length - reader.at} trailing bytes`);
   return value;
