@@ -18,7 +18,11 @@ import {
 } from "./operations.ts";
 import type { AnyStruct } from "./schema.ts";
 
-export const protocolVersion = 1;
+/** What both sides must agree on, in `GetChallenge`, before anything else. */
+export const protocolVersion = 2;
+
+/** Of the form of envelopes, which is older than version 2: so each side can tell the other what it speaks. */
+const envelopeVersion = 1;
 
 /**
  * The most that an envelope adds to the ciphertext of a message, sent or delivered, whatever its ids, epoch and times. MLS
@@ -172,7 +176,7 @@ interface Parts {
 
 function encodeParts(kindNumber: number, id: number, operation: number, body: CborMap): Uint8Array<ArrayBuffer> {
   const map: CborMap = new Map<CborValue, CborValue>([
-    [key.version, protocolVersion],
+    [key.version, envelopeVersion],
     [key.kind, kindNumber],
     [key.id, id],
     [key.operation, operation],
@@ -186,8 +190,8 @@ function decodeParts(bytes: Uint8Array, maxBytes: number): Parts {
   const map = decodeCbor(bytes, maxBytes);
   if (!(map instanceof Map)) throw new WireError("protocol_error", "An envelope is a map");
   const version = map.get(key.version);
-  if (version !== protocolVersion) {
-    throw new WireError("unsupported_version", `This side speaks protocol version ${protocolVersion}`);
+  if (version !== envelopeVersion) {
+    throw new WireError("unsupported_version", `This side speaks envelopes of version ${envelopeVersion}`);
   }
   const body = map.get(key.body);
   const parts = { kind: map.get(key.kind), id: map.get(key.id), operation: map.get(key.operation), body };

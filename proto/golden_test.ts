@@ -1,11 +1,12 @@
 /**
  * Frozen bytes. `testdata/golden.json` was written once and is the format: a change that breaks one of these lines breaks
- * every client in the field. New operations add lines, nothing changes or removes one.
+ * every client in the field. New operations add lines; only a new version of the protocol changes one.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { assertEquals, assertThrows } from "@std/assert";
 import { CellPacker, CellReader } from "./cell.ts";
+import { decodeCommitAad, encodeCommitAad } from "./commit_aad.ts";
 import { decodeCreatorWelcome, encodeCreatorWelcome } from "./creator_welcome.ts";
 import {
   decodeClientEnvelope,
@@ -22,7 +23,14 @@ import { formatInviteToken } from "./invite_token.ts";
 import { limits } from "./limits.ts";
 import { encodeMessageAad } from "./message_aad.ts";
 import { calls, type Lane, notices } from "./operations.ts";
-import { authenticationStatement, inviteIdOf, joinMac, leaveStatement, rejoinStatement } from "./statements.ts";
+import {
+  authenticationStatement,
+  commitStatement,
+  inviteIdOf,
+  joinMac,
+  leaveStatement,
+  rejoinStatement,
+} from "./statements.ts";
 
 interface GoldenEnvelope {
   readonly from: "client" | "relay";
@@ -123,7 +131,7 @@ Deno.test("golden: the creator's Welcome", () => {
 
 Deno.test("golden: statements, invite token and authenticated data", () => {
   const channelId = parseChannelId("BwcHBwcHBwcHBwcHBwcHBw");
-  const agentId = parseAgentId("A".repeat(22));
+  const [agentId, other] = [parseAgentId("A".repeat(22)), parseAgentId(`${"B".repeat(21)}A`)];
   const name = parseChannelName("acme/ops/deploy");
   const secret = new Uint8Array(32).fill(5);
   const keyPackage = Uint8Array.of(1, 2, 3);
@@ -134,13 +142,25 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
     token: "a.b.c",
     agentId,
   };
+  const leave = { channelId, agentId, leafHash: new Uint8Array(32).fill(3) };
+  const lists = { added: [agentId], removed: [other, agentId], owners: [other] };
+  const commit = { channelId, generation: 0, epoch: 258, commitHash: new Uint8Array(32).fill(4), ...lists };
+  const commitAad = {
+    changes: Uint8Array.of(1, 2, 3),
+    leaves: [{ agentId: other, signature: new Uint8Array(64).fill(6) }],
+    rejoins: [{ agentId, signature: new Uint8Array(64).fill(7) }],
+  };
+  assertEquals(decodeCommitAad(encodeCommitAad(commitAad)), commitAad);
   assertEquals({
     authenticate: bytesToHex(authenticationStatement(authentication)),
-    leave: bytesToHex(leaveStatement({ channelId, agentId, epoch: 258 })),
-    rejoin: bytesToHex(rejoinStatement({ channelId, agentId, keyPackageHash: sha256(keyPackage), epoch: 258 })),
+    leave: bytesToHex(leaveStatement(leave)),
+    rejoin: bytesToHex(rejoinStatement({ ...leave, keyPackageHash: sha256(keyPackage) })),
+    commit: bytesToHex(commitStatement(commit)),
+    commitWithoutOwners: bytesToHex(commitStatement({ ...commit, owners: undefined })),
     joinMac: bytesToHex(joinMac(secret, { channelId, name, inviter: agentId, keyPackage })),
     inviteId: inviteIdOf(secret),
     inviteToken: formatInviteToken({ channelId, name, inviter: agentId, secret }),
+    commitAad: bytesToHex(encodeCommitAad(commitAad)),
     messageAad: bytesToHex(encodeMessageAad({ messageId: parseBinaryId(channelId), counter: 258 })),
   }, golden.statements);
 });

@@ -19,6 +19,8 @@ export const limits = Object.freeze({
   keyPackageBytes: 16 * KiB,
   commitBytes: 256 * KiB,
   welcomeBytes: 2 * MiB,
+  /** A thousand leaves, with the parents above them, stay far below what an agent's store holds in one record. */
+  leafNodeBytes: 4 * KiB,
   /** Public parameters that CreateChannel answers. */
   creatorWelcomeBytes: 1 * KiB,
 
@@ -36,8 +38,8 @@ export const limits = Object.freeze({
   keyPackagesPerUpload: 100,
   channelsPerPage: 500,
   answersPerCommit: 1000,
-  /** Leave statements and rejoin requests that one commit proves. */
-  proofsPerCommit: 100,
+  /** Members that one commit removes because they left; and those that it lets in again because they asked. */
+  proofsPerCommit: 128,
   featuresPerSession: 64,
 
   identityBytes: 256,

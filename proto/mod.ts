@@ -23,6 +23,7 @@ export {
   envelopePrefixBytes,
 } from "./cell.ts";
 export { CellSender, type CellSenderOptions } from "./cell_sender.ts";
+export { type CommitAad, decodeCommitAad, emptyCommitAad, encodeCommitAad, type MemberProof } from "./commit_aad.ts";
 export { type BudgetPeriod, CoverBudget, type CoverBudgetOptions } from "./cover_budget.ts";
 export { type Credentials, credentialsPath, formatCredentials, parseCredentials, savedKeyFor } from "./credentials.ts";
 export { decodeCreatorWelcome, encodeCreatorWelcome } from "./creator_welcome.ts";
@@ -96,6 +97,8 @@ export { formatInviteToken, type Invite, parseInviteToken } from "./invite_token
 export { limits } from "./limits.ts";
 export { decodeMessageAad, encodeMessageAad, type MessageAad } from "./message_aad.ts";
 export {
+  channelExtensions,
+  checkChannelExtensions,
   type KeyPackage,
   readKeyPackage,
   supportedCipherSuites,
@@ -131,9 +134,12 @@ export type { AnyStruct, FieldType, Shape } from "./schema.ts";
 export {
   type AuthenticationStatement,
   authenticationStatement,
+  type CommitStatement,
+  commitStatement,
   inviteIdOf,
   joinMac,
   type JoinStatement,
+  type LeaveStatement,
   leaveStatement,
   type RejoinStatement,
   rejoinStatement,

@@ -40,6 +40,8 @@ const channelName = parsedText("channel name", limits.channelNameBytes, parseCha
 /** Counts and sizes that are `uint32` in protobuf. */
 const uint32 = uint(0xffff_ffff);
 const epoch = uint();
+/** Of a channel's MLS group; a channel that was recovered has a later one. 0 so far. */
+const generation = uint();
 /** Position in a channel's log; the first entry is 1, so 0 means "before everything". */
 const sequence = uint();
 /** Milliseconds since 1970 by the relay's clock. */
@@ -53,8 +55,11 @@ const ciphertext = bytes(limits.ciphertextBytes, 1);
 const keyPackage = bytes(limits.keyPackageBytes, 1);
 const commit = bytes(limits.commitBytes, 1);
 const welcome = bytes(limits.welcomeBytes, 1);
+const leafNode = bytes(limits.leafNodeBytes, 1);
 const signature = fixedBytes(64);
 const digest = fixedBytes(32);
+/** SHA-256 of a member's present LeafNode. */
+const leafHash = digest;
 
 /** When cover cells go out: never, at random moments beside messages, or one at every tick in place of a message. */
 export type CoverMode = "off" | "poisson" | "constant";
@@ -105,17 +110,6 @@ const welcomeFor = struct({
   recipients: [1, agentIds],
   welcome: [2, welcome],
 });
-
-/** Why a member that owns nothing may remove another: what that one signed travels with the commit, for everybody to check. */
-const leaveProof = struct({ agentId: [1, agentId], epoch: [2, epoch], signature: [3, signature] });
-const rejoinProof = struct({
-  agentId: [1, agentId],
-  epoch: [2, epoch],
-  keyPackageHash: [3, digest],
-  signature: [4, signature],
-});
-const leaveProofs = list(nested(leaveProof), limits.proofsPerCommit);
-const rejoinProofs = list(nested(rejoinProof), limits.proofsPerCommit);
 
 const ownerList = struct({ agentIds: [1, agentIds] });
 
@@ -228,7 +222,7 @@ export const calls = {
   ),
   LeaveChannel: call(
     14,
-    struct({ channelId: [1, channelId], epoch: [2, epoch], signature: [3, signature] }),
+    struct({ channelId: [1, channelId], signature: [3, signature], leafHash: [4, leafHash] }),
     struct({ sequence: [1, sequence] }),
   ),
 
@@ -265,8 +259,8 @@ export const calls = {
       welcomes: [6, list(nested(welcomeFor), limits.welcomesPerCommit)],
       owners: [7, optional(nested(ownerList))],
       answers: [8, list(joinRequestId, limits.answersPerCommit)],
-      leaves: [9, leaveProofs],
-      rejoins: [10, rejoinProofs],
+      signature: [11, signature],
+      generation: [12, generation],
     }),
     struct({
       sequence: [1, sequence],
@@ -285,7 +279,7 @@ export const calls = {
   ),
   FindCommit: call(
     33,
-    struct({ channelId: [1, channelId], epoch: [2, epoch] }),
+    struct({ channelId: [1, channelId], epoch: [2, epoch], generation: [3, generation] }),
     struct({ epoch: [1, epoch], commit: [2, optional(nested(commitRecord))] }),
   ),
 
@@ -297,7 +291,13 @@ export const calls = {
       windowBytes: [3, uint(limits.windowBytes, 1)],
       tag: [4, uint32],
     }),
-    struct({ after: [1, sequence], head: [2, sequence], epoch: [3, epoch], consumed: [4, sequence] }),
+    struct({
+      after: [1, sequence],
+      head: [2, sequence],
+      epoch: [3, epoch],
+      consumed: [4, sequence],
+      generation: [5, generation],
+    }),
   ),
   Unsubscribe: call(41, struct({ channelId: [1, channelId] }), none),
   Acknowledge: call(
@@ -341,8 +341,25 @@ export const calls = {
   ),
   RequestRejoin: call(
     54,
-    struct({ channelId: [1, channelId], keyPackage: [2, keyPackage], signature: [3, signature], epoch: [4, epoch] }),
+    struct({
+      channelId: [1, channelId],
+      keyPackage: [2, keyPackage],
+      signature: [3, signature],
+      epoch: [4, epoch],
+      leafHash: [5, leafHash],
+      answerer: [6, optional(agentId)],
+    }),
     struct({ requestId: [1, joinRequestId], expiresAtMs: [2, timeMs] }),
+  ),
+  SendLeaf: call(
+    55,
+    struct({
+      channelId: [1, channelId],
+      requestId: [2, joinRequestId],
+      leafIndex: [3, uint32],
+      leafNode: [4, leafNode],
+    }),
+    none,
   ),
 } as const;
 
@@ -382,8 +399,8 @@ export const notices = {
       added: [7, agentIds],
       removed: [8, agentIds],
       owners: [9, optional(nested(ownerList))],
-      leaves: [10, leaveProofs],
-      rejoins: [11, rejoinProofs],
+      signature: [12, optional(signature)],
+      generation: [13, generation],
     }),
   ),
   DeliverWelcome: notice(
@@ -398,6 +415,7 @@ export const notices = {
       name: [7, channelName],
       requestId: [8, optional(joinRequestId)],
       joinedSequence: [9, sequence],
+      generation: [10, generation],
     }),
   ),
   DeliverLeave: notice(
@@ -409,6 +427,7 @@ export const notices = {
       sender: [4, agentId],
       timeMs: [5, timeMs],
       signature: [6, signature],
+      leafHash: [7, leafHash],
     }),
   ),
   DeliverGap: notice(
@@ -461,6 +480,18 @@ export const notices = {
       signature: [5, signature],
       expiresAtMs: [6, timeMs],
       epoch: [7, epoch],
+      leafHash: [8, leafHash],
+      answerer: [9, optional(agentId)],
+    }),
+  ),
+  DeliverLeaf: notice(
+    78,
+    struct({
+      channelId: [1, channelId],
+      requestId: [2, joinRequestId],
+      sender: [3, agentId],
+      leafIndex: [4, uint32],
+      leafNode: [5, leafNode],
     }),
   ),
   DeliverLapse: notice(
@@ -513,8 +544,6 @@ export const records = {
   ChannelSummary: channelSummary,
   Member: member,
   WelcomeFor: welcomeFor,
-  LeaveProof: leaveProof,
-  RejoinProof: rejoinProof,
   OwnerList: ownerList,
   CommitRecord: commitRecord,
   ErrorDetail: errorBody,

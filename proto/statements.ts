@@ -36,23 +36,60 @@ export function authenticationStatement(s: AuthenticationStatement): Uint8Array 
   ]);
 }
 
-/** Signed by a leaver. The epoch ties it to this membership: it cannot remove the agent again after it came back. */
-export function leaveStatement(s: { channelId: ChannelId; agentId: AgentId; epoch: number }): Uint8Array {
-  return statement("leave", [binaryIdToBytes(s.channelId), utf8ToBytes(s.agentId), uint64(s.epoch)]);
-}
-
-export interface RejoinStatement {
+/** About a member's present leaf: any new leaf of it makes the statement void. */
+export interface LeaveStatement {
+  /** The MLS group's id, which is the channel's. */
   readonly channelId: ChannelId;
   readonly agentId: AgentId;
+  /** SHA-256 of the member's LeafNode, as the ratchet tree has it. */
+  readonly leafHash: Uint8Array;
+}
+
+/** Signed by a leaver. */
+export function leaveStatement(s: LeaveStatement): Uint8Array {
+  return statement("leave", leafFields(s));
+}
+
+export interface RejoinStatement extends LeaveStatement {
   /** SHA-256 of the KeyPackage's bytes. */
   readonly keyPackageHash: Uint8Array;
-  /** The current one: a request that was answered, or not, cannot be used again later. */
-  readonly epoch: number;
 }
 
 /** Signed with the key of the agent's old leaf, so that only it can take its own place again. */
 export function rejoinStatement(s: RejoinStatement): Uint8Array {
-  return statement("rejoin", [binaryIdToBytes(s.channelId), utf8ToBytes(s.agentId), s.keyPackageHash, uint64(s.epoch)]);
+  return statement("rejoin", [...leafFields(s), s.keyPackageHash]);
+}
+
+export interface CommitStatement {
+  readonly channelId: ChannelId;
+  readonly generation: number;
+  /** The one in which the commit was made. */
+  readonly epoch: number;
+  /** SHA-256 of the commit's bytes. */
+  readonly commitHash: Uint8Array;
+  readonly added: readonly AgentId[];
+  readonly removed: readonly AgentId[];
+  /** Undefined when the commit leaves the owners as they are. */
+  readonly owners: readonly AgentId[] | undefined;
+}
+
+/** Signed by a commit's sender: it stands for what it declares to the relay, and nobody can change that on the way. */
+export function commitStatement(s: CommitStatement): Uint8Array {
+  const fields = [
+    binaryIdToBytes(s.channelId),
+    uint64(s.generation),
+    uint64(s.epoch),
+    s.commitHash,
+    utf8ToBytes(s.added.join("")),
+    utf8ToBytes(s.removed.join("")),
+    Uint8Array.of(s.owners === undefined ? 0 : 1),
+    utf8ToBytes(s.owners?.join("") ?? ""),
+  ];
+  return statement("commit", fields);
+}
+
+function leafFields({ channelId, agentId, leafHash }: LeaveStatement): Uint8Array[] {
+  return [binaryIdToBytes(channelId), utf8ToBytes(agentId), leafHash];
 }
 
 export interface JoinStatement {
@@ -86,7 +123,7 @@ function deriveFromInvite(secret: Uint8Array, info: string, length: number): Uin
  * The form of each statement, which is a part of its label. A form is frozen: a statement that has to say something else gets
  * the next number. `docs/protocol.md` has the steps.
  */
-const forms = { authenticate: 1, leave: 1, rejoin: 1, join: 1 } as const;
+const forms = { authenticate: 1, leave: 2, rejoin: 2, commit: 2, join: 1 } as const;
 
 function statement(name: keyof typeof forms, fields: readonly Uint8Array[]): Uint8Array {
   const parts = [utf8ToBytes(`static relay v${forms[name]} ${name}`), ...fields];

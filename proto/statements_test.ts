@@ -7,7 +7,15 @@ import { WireError } from "./errors.ts";
 import { agentIdOf, binaryIdFromBytes, type ChannelId, type MessageId, parseChannelName } from "./ids.ts";
 import { formatInviteToken, parseInviteToken } from "./invite_token.ts";
 import { decodeMessageAad, encodeMessageAad } from "./message_aad.ts";
-import { authenticationStatement, inviteIdOf, joinMac, leaveStatement, rejoinStatement } from "./statements.ts";
+import {
+  authenticationStatement,
+  type CommitStatement,
+  commitStatement,
+  inviteIdOf,
+  joinMac,
+  leaveStatement,
+  rejoinStatement,
+} from "./statements.ts";
 
 const agentId = agentIdOf(new Uint8Array(32).fill(1), Uint8Array.of(1));
 const other = agentIdOf(new Uint8Array(32).fill(2), Uint8Array.of(1));
@@ -51,14 +59,43 @@ Deno.test("fields cannot flow into each other", () => {
   assertNotEquals(a, b);
 });
 
-Deno.test("statements of different kinds never coincide", () => {
-  const leave = leaveStatement({ channelId, agentId, epoch: 1 });
-  const claim = { channelId, agentId, keyPackageHash: sha256(keyPackage), epoch: 1 };
-  const rejoin = rejoinStatement(claim);
+Deno.test("leave and rejoin statements change with every field, and never coincide", () => {
+  const leaf = { channelId, agentId, leafHash: new Uint8Array(32).fill(1) };
+  const claim = { ...leaf, keyPackageHash: sha256(keyPackage) };
+  const [leave, rejoin] = [leaveStatement(leaf), rejoinStatement(claim)];
   assertNotEquals(leave, rejoin);
-  assertNotEquals(leave, leaveStatement({ channelId, agentId, epoch: 2 }));
-  assertNotEquals(rejoin, rejoinStatement({ ...claim, keyPackageHash: sha256(Uint8Array.of(1, 2, 4)) }));
-  assertNotEquals(rejoin, rejoinStatement({ ...claim, epoch: 2 }));
+  const elsewhere = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
+  for (const change of [{ channelId: elsewhere }, { agentId: other }, { leafHash: new Uint8Array(32) }]) {
+    assertNotEquals(leaveStatement({ ...leaf, ...change }), leave);
+    assertNotEquals(rejoinStatement({ ...claim, ...change }), rejoin);
+  }
+  assertNotEquals(rejoinStatement({ ...claim, keyPackageHash: sha256(Uint8Array.of(1, 2, 4)) }), rejoin);
+});
+
+Deno.test("a commit statement changes with every field, and tells no owners from unchanged ones", () => {
+  const commit = {
+    channelId,
+    generation: 0,
+    epoch: 1,
+    commitHash: new Uint8Array(32).fill(1),
+    added: [agentId],
+    removed: [other],
+    owners: [agentId],
+  };
+  const changes: Partial<CommitStatement>[] = [
+    { channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16)) },
+    { generation: 1 },
+    { epoch: 2 },
+    { commitHash: new Uint8Array(32) },
+    { added: [] },
+    { added: [agentId, other], removed: [] },
+    { removed: [] },
+    { owners: [other] },
+    { owners: [] },
+    { owners: undefined },
+  ];
+  const statements = [commit, ...changes.map((change) => ({ ...commit, ...change }))].map(commitStatement);
+  assertEquals(new Set(statements.map(String)).size, statements.length);
 });
 
 Deno.test("a join MAC needs the secret and covers channel, name, inviter and KeyPackage", () => {

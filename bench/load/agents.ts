@@ -124,7 +124,7 @@ class Agents {
     let epoch = 0;
     for (let at = 0; at < receivers.length; at += addedAtOnce) {
       const added = receivers.slice(at, at + addedAtOnce);
-      const { sequence } = await sender.call("SendCommit", commitOf(channelId, epoch++, added));
+      const { sequence } = await sender.call("SendCommit", commitOf(sender, channelId, epoch++, added));
       for (const receiver of added) await this.#follow(receiver, channelId, sequence);
     }
     return { id: channelId, sender, receivers: receivers.length, epoch, counter: 0 };

@@ -24,10 +24,12 @@ import {
   type MessageId,
   type NoticeEnvelope,
   parseChannelName,
+  protocolVersion,
   type ReplyBody,
   type RequestBody,
 } from "../../proto/mod.ts";
 import { createPrivateMessage, createWelcome } from "../../tests/support/mls.ts";
+import { signedCommit } from "../../tests/support/signed_commit.ts";
 
 /** One stream of cells to the relay. */
 export interface LoadStream {
@@ -77,12 +79,12 @@ export class LoadClient {
     const stream = await this.#target.connect();
     this.#stream = stream;
     stream.read((chunk) => this.#reader.read(chunk, (envelope) => this.#receive(envelope))).catch(() => {});
-    const { nonce } = await this.call("GetChallenge", { versions: [1], features: [] });
+    const { nonce } = await this.call("GetChallenge", { versions: [protocolVersion], features: [] });
     const publicKey = ed25519.getPublicKey(this.#secretKey);
     const { origin } = this.#target;
     const clientNonce = new Uint8Array(32);
     const statement = { origin, relayNonce: nonce, clientNonce, token, agentId: this.agentId };
-    const signature = ed25519.sign(authenticationStatement(statement), this.#secretKey);
+    const signature = this.sign(authenticationStatement(statement));
     await this.call("Authenticate", { ...statement, publicKey, identity: this.#identity, signature });
   }
 
@@ -92,6 +94,10 @@ export class LoadClient {
       this.#calls.set(id, { resolve: resolve as (body: never) => void, reject }); // cast: of this operation's own reply
       this.#send(calls[operation].lane, encodeRequest(id, operation, body));
     });
+  }
+
+  sign(statement: Uint8Array): Uint8Array {
+    return ed25519.sign(statement, this.#secretKey);
   }
 
   acknowledge(body: RequestBody<"Acknowledge">): void {
@@ -158,7 +164,7 @@ export class Load {
     const nonce = crypto.getRandomValues(new Uint8Array(16));
     const name = parseChannelName(`bench/relay/load-${nonce.join("")}`);
     const { channelId } = await sender.call("CreateChannel", { name, nonce });
-    await sender.call("SendCommit", commitOf(channelId, 0, others));
+    await sender.call("SendCommit", commitOf(sender, channelId, 0, others));
     const load = new Load(sender, others, channelId);
     for (const client of others) await load.#follow(client);
     return load;
@@ -231,20 +237,13 @@ export async function answerLines(lines: AsyncIterable<string>, target: LoadTarg
 
 /** Adds these to a channel; what it holds is opaque to the relay. */
 export function commitOf(
+  sender: LoadClient,
   channelId: ChannelId,
   epoch: number,
   members: readonly LoadClient[],
 ): RequestBody<"SendCommit"> {
   const added = members.map(({ agentId }) => agentId);
-  return {
-    channelId,
-    epoch,
-    commit: createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch, contentType: 3 }),
-    added,
-    removed: [],
-    welcomes: [{ recipients: added, welcome: createWelcome(added.length) }],
-    answers: [],
-    leaves: [],
-    rejoins: [],
-  };
+  const commit = createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch, contentType: 3 });
+  const welcomes = [{ recipients: added, welcome: createWelcome(added.length) }];
+  return signedCommit({ channelId, epoch, commit, added, welcomes }, (statement) => sender.sign(statement));
 }

@@ -15,6 +15,12 @@ import { encodeVectorLength, type MlsReader } from "./reader.ts";
 /** 1: X25519, AES-128-GCM, SHA-256, Ed25519. 3: the same with ChaCha20-Poly1305. */
 export const supportedCipherSuites: readonly number[] = [1, 3];
 
+/**
+ * What a channel may have in its GroupContext: its name, its owners in two forms, its generation. Every leaf lists them all, so
+ * that no member stands in the way when a channel takes one on.
+ */
+export const channelExtensions: readonly number[] = [0xf5c0, 0xf5c1, 0xf5c2, 0xf5c3];
+
 const mls10 = 1;
 const basicCredential = 1;
 const leafNodeSourceKeyPackage = 1;
@@ -44,6 +50,7 @@ interface SignedPart {
 interface Capabilities {
   readonly versions: readonly number[];
   readonly cipherSuites: readonly number[];
+  readonly extensions: readonly number[];
   readonly credentials: readonly number[];
 }
 
@@ -123,6 +130,12 @@ export function verifyKeyPackage(unverified: UnverifiedKeyPackage, nowMs: number
   return fields as KeyPackage; // cast: the brand is given here and nowhere else
 }
 
+/** Whether its leaf can be in a channel. Throws `WireError`. */
+export function checkChannelExtensions({ capabilities: { extensions } }: UnverifiedKeyPackage): void {
+  if (channelExtensions.every((type) => extensions.includes(type))) return;
+  refuse("its capabilities do not list the extensions of channels; update the client that made it");
+}
+
 interface LeafNode {
   readonly encryptionKey: Uint8Array;
   readonly signatureKey: Uint8Array;
@@ -142,7 +155,7 @@ function readLeafNode(reader: MlsReader): LeafNode {
   const identity = reader.vector();
   const versions = reader.uint16Vector();
   const cipherSuites = reader.uint16Vector();
-  reader.uint16Vector(); // extensions
+  const extensions = reader.uint16Vector();
   reader.uint16Vector(); // proposals
   const credentials = reader.uint16Vector();
   if (reader.uint8() !== leafNodeSourceKeyPackage) reader.refuse("its leaf was not made for a KeyPackage");
@@ -155,7 +168,7 @@ function readLeafNode(reader: MlsReader): LeafNode {
     encryptionKey,
     signatureKey,
     identity,
-    capabilities: { versions, cipherSuites, credentials },
+    capabilities: { versions, cipherSuites, extensions, credentials },
     notBeforeMs,
     notAfterMs,
     signed: { label: "LeafNodeTBS", content, signature },

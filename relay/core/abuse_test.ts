@@ -1,6 +1,6 @@
 /** What clients try that are not honest, or not careful: nothing of it may cost others anything. */
 import { assertEquals, assertLess } from "@std/assert";
-import { type ChannelId, type InviteId, leaveStatement, parseChannelName, type RequestBody } from "../../proto/mod.ts";
+import { type ChannelId, type InviteId, parseChannelName, protocolVersion, type RequestBody } from "../../proto/mod.ts";
 import { createWelcome } from "../../tests/support/mod.ts";
 import { Actor } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
@@ -11,7 +11,7 @@ import { createWorld, idOf, startMs, tokenOf } from "./testing/world.ts";
 const hourMs = 60 * 60 * 1000;
 
 worldTest("a session is never that of two agents, however it answers two challenges at once", async (world) => {
-  const challenge = { versions: [1], features: [] };
+  const challenge = { versions: [protocolVersion], features: [] };
   const token = tokenOf(1, startMs + hourMs);
   const client = world.connect();
   const { nonce } = await client.call("GetChallenge", challenge);
@@ -200,8 +200,7 @@ worldTest("a stranger that sends and never reads is cut off early", async (world
 worldTest("an owner that has left cannot close the channel any more", async (world) => {
   const { alice, bob, channelId } = await createPair(world);
   await alice.commit(channelId, 1, { owners: { agentIds: [alice.agentId, bob.agentId] } });
-  const signature = bob.agent.sign(leaveStatement({ channelId, agentId: bob.agentId, epoch: 2 }));
-  await bob.client.call("LeaveChannel", { channelId, epoch: 2, signature });
+  await bob.leave(channelId);
   await refused("not_found", bob.client.call("CloseChannel", { channelId }));
   assertEquals((await alice.client.call("ListMembers", { channelId })).members.length, 2);
 });

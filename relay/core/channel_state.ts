@@ -33,7 +33,7 @@ export interface FormerMember {
 
 /** Former members beyond this many are forgotten, the longest gone first. */
 const maxFormerMembers = 1_000;
-const snapshots: ListFormat = { what: "snapshot of a channel", first: 2, steps: [] };
+const snapshots: ListFormat = { what: "snapshot of a channel", first: 2, steps: [leftBecomesLapsed] };
 
 export class ChannelState {
   epoch = 0;
@@ -167,6 +167,16 @@ export class ChannelState {
     }
     return state;
   }
+}
+
+/** From before version 2 of the protocol: the statement of a member that left cannot be judged any more. */
+function leftBecomesLapsed([epoch, sequence, members, ...rest]: readonly CborValue[]): CborValue[] {
+  const changed = list(members).map((item): CborValue => {
+    const [agentId, joined, since, welcome, leaving] = list(item);
+    const lapsed = leaving ? ["lapsed", ...list(leaving).slice(1)] : null;
+    return [agentId, joined, since, welcome, lapsed].map((field) => field ?? null);
+  });
+  return [epoch ?? null, sequence ?? null, changed, ...rest];
 }
 
 function decodeLeaving(value: CborValue): Leaving {

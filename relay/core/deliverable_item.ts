@@ -71,15 +71,16 @@ export class DeliverableItem {
           ...decodeMessageBody(item),
         });
       case "commit": {
-        const { commit, added, removed, owners, leaves, rejoins } = decodeCommitBody(item);
-        const declared = { commit, added, removed, ...(owners && { owners }), leaves, rejoins };
+        const { commit, added, removed, owners, signature, generation } = decodeCommitBody(item);
+        const signed = signature && { signature };
+        const declared = { commit, added, removed, ...(owners && { owners }), ...signed, generation };
         return encodeNotice("DeliverCommit", { ...placeOf(channelId, item), sender: item.sender, ...declared });
       }
       case "leave":
         return encodeNotice("DeliverLeave", {
           ...placeOf(channelId, item),
           sender: item.sender,
-          signature: decodeLeaveBody(item),
+          ...decodeLeaveBody(item),
         });
       case "lapse":
         return encodeNotice("DeliverLapse", { ...placeOf(channelId, item), agentId: item.sender });

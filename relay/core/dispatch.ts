@@ -9,6 +9,7 @@ import * as invite from "./requests/invite_requests.ts";
 import * as join from "./requests/join_requests.ts";
 import * as keyPackage from "./requests/key_package_requests.ts";
 import * as message from "./requests/message_requests.ts";
+import * as rejoin from "./requests/rejoin_requests.ts";
 import * as sessions from "./requests/session_requests.ts";
 import type { Session } from "./session.ts";
 
@@ -43,7 +44,8 @@ const handlers: { readonly [Name in Exclude<CallName, OpenCall>]: Handler<Name> 
   RevokeInvite: invite.revokeInvite,
   RequestJoin: join.requestJoin,
   RejectJoin: join.rejectJoin,
-  RequestRejoin: join.requestRejoin,
+  RequestRejoin: rejoin.requestRejoin,
+  SendLeaf: rejoin.sendLeaf,
 };
 
 /** Rejects with `Refusal` or `WireError` for an expected no, with anything else for a fault. */

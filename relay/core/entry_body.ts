@@ -1,6 +1,7 @@
 /**
  * What the core puts into the body of a log entry. A message is its id and its ciphertext, stored once for all members; a
- * commit or a Welcome is the request that brought it, in the wire's own encoding; a leave statement is its signature.
+ * commit or a Welcome is the request that brought it, in the wire's own encoding; a leave statement is the hash of the leaf
+ * that it is about, and its signature.
  *
  * Each kind has a list of readers, one per version of its encoding: a relay writes the last and reads them all. To change an
  * encoding, add a reader, and a line to `engine/migrations.ts` so that relays without it refuse the file. A request that is
@@ -10,8 +11,11 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import {
   binaryIdFromBytes,
   binaryIdToBytes,
+  calls,
+  decodeCbor,
   decodeClientEnvelope,
   encodeRequest,
+  limits,
   type MessageId,
   type RequestBody,
 } from "../../proto/mod.ts";
@@ -29,14 +33,23 @@ interface MessageBody {
   readonly ciphertext: Uint8Array;
 }
 
+/** One from before version 2 of the protocol has no signature, and never gets one. */
+export type StoredCommit = Omit<RequestBody<"SendCommit">, "signature"> & { readonly signature?: Uint8Array };
+
+export type LeaveBody = Pick<RequestBody<"LeaveChannel">, "leafHash" | "signature">;
+
 const messages: Readers<MessageBody> = [splitMessage];
-const commits: Readers<RequestBody<"SendCommit">> = [readCommit];
+const commits: Readers<StoredCommit> = [readUnsignedCommit, readCommit];
 const welcomes: Readers<RequestBody<"SendWelcome">> = [readWelcome];
-const leaves: Readers<Uint8Array> = [(signature) => signature];
+const leaves: Readers<LeaveBody> = [refuseOldLeave, splitLeave];
 
 const messageIdBytes = 16;
+const leafHashBytes = 32;
 /** Stored requests answer to nobody. */
 const storedId = 1;
+/** Where an envelope has its body, and where a commit of version 1 had its proofs. */
+const storedBodyKey = 5;
+const oldProofKeys = [9, 10];
 
 /** Of a lapse, or of a channel's end. */
 export const emptyBody: EntryBody = { bodyVersion: 1, body: new Uint8Array(0) };
@@ -53,7 +66,7 @@ export function encodeCommitBody(commit: RequestBody<"SendCommit">): EntryBody {
   return { bodyVersion: commits.length, body: encodeRequest(storedId, "SendCommit", commit) };
 }
 
-export function decodeCommitBody(entry: StoredBody): RequestBody<"SendCommit"> {
+export function decodeCommitBody(entry: StoredBody): StoredCommit {
   return readWith(commits, entry);
 }
 
@@ -65,12 +78,11 @@ export function decodeWelcomeBody(entry: StoredBody): RequestBody<"SendWelcome">
   return readWith(welcomes, entry);
 }
 
-export function encodeLeaveBody(signature: Uint8Array): EntryBody {
-  return { bodyVersion: leaves.length, body: signature };
+export function encodeLeaveBody({ leafHash, signature }: LeaveBody): EntryBody {
+  return { bodyVersion: leaves.length, body: concatBytes(leafHash, signature) };
 }
 
-/** The signature. */
-export function decodeLeaveBody(entry: StoredBody): Uint8Array {
+export function decodeLeaveBody(entry: StoredBody): LeaveBody {
   return readWith(leaves, entry);
 }
 
@@ -90,6 +102,27 @@ function splitMessage(body: Uint8Array): MessageBody {
     messageId: binaryIdFromBytes(body.subarray(0, messageIdBytes)),
     ciphertext: body.subarray(messageIdBytes),
   };
+}
+
+function splitLeave(body: Uint8Array): LeaveBody {
+  return { leafHash: body.subarray(0, leafHashBytes), signature: body.subarray(leafHashBytes) };
+}
+
+/** Such statements were about an epoch; the engine has made lapses of them. */
+function refuseOldLeave(): never {
+  throw new TypeError("A leave statement from before version 2 of the protocol is still in the log");
+}
+
+/** With the proofs that had fields of their own then: they are of no use any more, their statements cannot be judged. */
+function readUnsignedCommit(bytes: Uint8Array): StoredCommit {
+  const envelope = decodeCbor(bytes, limits.envelopeBytes);
+  const body = envelope instanceof Map ? envelope.get(storedBodyKey) : undefined;
+  if (!(body instanceof Map)) throw new TypeError("A commit's entry holds no request");
+  for (const proofs of oldProofKeys) body.delete(proofs);
+  const { signature: [signatureKey], generation: [generationKey] } = calls.SendCommit.request.shape;
+  body.set(signatureKey, new Uint8Array(64)).set(generationKey, 0);
+  const { signature: _, ...commit } = calls.SendCommit.request.parse(body, "stored commit");
+  return commit;
 }
 
 function readCommit(bytes: Uint8Array): RequestBody<"SendCommit"> {

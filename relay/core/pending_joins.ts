@@ -31,7 +31,18 @@ export interface JoinRequest extends Pending {
 export interface RejoinRequest extends Pending {
   readonly kind: "rejoin";
   readonly signature: Uint8Array;
+  readonly leafHash: Uint8Array;
+  /** The asker's; a hint for those who answer. */
   readonly epoch: number;
+  /** The only member that shall answer. */
+  readonly answerer?: AgentId;
+  /** Members that have sent the asker its leaf: each may once. */
+  readonly leafSenders: Set<AgentId>;
+}
+
+/** Whether a request to rejoin is for this member. */
+export function mayAnswer({ agentId, answerer }: RejoinRequest, member: AgentId): boolean {
+  return member !== agentId && (answerer === undefined || answerer === member);
 }
 
 export type PendingJoin = JoinRequest | RejoinRequest;

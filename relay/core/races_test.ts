@@ -1,10 +1,8 @@
 /** What schedules of the simulation have found, each in its shortest form. */
 import { assertEquals, assertRejects } from "@std/assert";
-import { type ChannelId, leaveStatement, type ReplyBody } from "../../proto/mod.ts";
 import { type Engine, openSqliteEngine } from "../engine/mod.ts";
 import type { DeliverableItem } from "./deliverable_item.ts";
 import { Subscription } from "./subscription.ts";
-import { Actor } from "./testing/actors.ts";
 import { CallRefused, createAgent } from "./testing/client.ts";
 import { createPair, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
@@ -33,11 +31,6 @@ function holdable(engine: Engine, method: "findKey" | "saveSnapshot"): { held: E
     return resolve;
   };
   return { held, hold };
-}
-
-function leave({ agent, client }: Actor, channelId: ChannelId, epoch: number): Promise<ReplyBody<"LeaveChannel">> {
-  const signature = agent.sign(leaveStatement({ channelId, agentId: agent.agentId, epoch }));
-  return client.call("LeaveChannel", { channelId, epoch, signature });
 }
 
 worldTest("subscribing from a later position acknowledges nothing that lies before it", async (world) => {
@@ -110,13 +103,13 @@ worldTest("a reading that began before a removal does not go on when its agent i
 
 worldTest("everybody who leaves at the same time is told that it has left", async (world) => {
   const { alice, bob, channelId } = await createPair(world);
-  const left = await Promise.all([leave(alice, channelId, 1), leave(bob, channelId, 1)]);
+  const left = await Promise.all([alice.leave(channelId), bob.leave(channelId)]);
   assertEquals(left.map(({ sequence }) => sequence), [2, 3]);
 });
 
 worldTest("who leaves and is added again at the same time keeps the cursor of its new membership", async (world) => {
   const { alice, bob, channelId } = await createPair(world);
-  const leaving = leave(bob, channelId, 1);
+  const leaving = bob.leave(channelId);
   await alice.commit(channelId, 1, { removed: [bob.agentId], added: [bob.agentId] });
   await leaving;
   await bob.acknowledge(channelId, 3);
@@ -148,7 +141,7 @@ worldTest(
     await bob.subscribe(channelId, undefined, 16 << 20);
     bob.client.stall();
     for (let number = 1; number <= 20; number++) await alice.send(channelId, 1, number, 32_000);
-    await leave(bob, channelId, 1);
+    await bob.leave(channelId);
     await settle();
     assertEquals(bob.client.pushed("DeliverChannelEnd").map(({ reason }) => reason), ["left"]);
     await alice.commit(channelId, 1, { removed: [bob.agentId], added: [bob.agentId] });

@@ -27,7 +27,7 @@ async function sendWelcomeTo(session: Session, channel: Channel): Promise<void> 
   const { channelId, name } = channel;
   const { welcome, epoch, notices } = found;
   const { sender, timeMs } = item;
-  const body = { channelId, sequence, epoch, sender, timeMs, welcome, name, joinedSequence };
+  const body = { channelId, sequence, epoch, sender, timeMs, welcome, name, joinedSequence, generation: 0 };
   const requestId = channel.answered.get(agentId);
   if (requestId !== undefined) return session.deliver(encodeNotice("DeliverWelcome", { ...body, requestId }));
   // A Welcome is large, and may be for a thousand: all who joined together are sent the same bytes.

@@ -26,6 +26,11 @@ export const migrations: readonly Migration[] = [
     name: "versions of bodies and invites",
     change: "ALTER TABLE entry ADD COLUMN body_version INTEGER NOT NULL DEFAULT 1",
   },
+  {
+    // Statements to leave were about an epoch and are about a leaf now: nobody can judge an old one. Owners remove its agent.
+    name: "signed commits, and leave statements about a leaf",
+    change: "UPDATE entry SET kind = 'lapse', body = x'', body_version = 1 WHERE kind = 'leave'",
+  },
 ];
 
 /** A file that was changed while it was opened. */

@@ -40,12 +40,12 @@ export function judgeApplicant(
 ): { readonly replaces: readonly AgentId[] } | StaticError {
   const name = bytesToHex(identity);
   const { group } = membership;
-  const departing = [...membership.leavers.map((leaver) => leaver.agentId), ...membership.lapsed];
-  const same = group.members().filter((member) =>
-    bytesToHex(member.identity) === name && !departing.includes(member.agentId)
-  );
+  const leaving = membership.leavers.map((leaver) => leaver.agentId);
+  const same = group.members().filter((member) => bytesToHex(member.identity) === name);
   const replaces = same.map((member) => member.agentId);
   if (replaces.length === 0 || group.self.owner) return { replaces };
+  // It has left, comes back as it was, and goes and comes by one commit.
+  if (replaces.includes(agentId) && leaving.includes(agentId)) return { replaces: [] };
   return replaces.includes(agentId)
     ? createError("already_member", "The agent is in the channel already; an owner can add it anew")
     : createError(

@@ -231,6 +231,7 @@ export class Agent {
   async #joinBy(welcome: Uint8Array, expected: ExpectedChannel, options: ChannelOptions): Promise<LiveChannel> {
     const parts = await joinChannel(welcome, expected, this.#deps);
     this.welcomes.forget(parts.record.channelId);
+    this.keyPackages.renew().catch(() => {}); // the next connection does it again
     return this.#start({ ...parts, receive: options.receive ?? true });
   }
 

@@ -1,35 +1,39 @@
 /**
  * What members do for each other without being asked by their applications: removing those that left, and letting in
  * again those that lost their state. The online member with the lowest leaf does it at once; the others wait their turn,
- * and do it when it was not done.
+ * and do it when it was not done. Who joined after the asker lost step comes last: the asker has not met it.
  */
+import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type AgentId,
   type JoinRequestId,
   type NoticeBody,
   readKeyPackage,
-  type RequestBody,
   verifyKeyPackage,
   WireError,
 } from "../../proto/mod.ts";
+import { isCode } from "../base/errors.ts";
 import { jitter } from "../base/runtime.ts";
 import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
-import { hashOfKeyPackage, type Membership } from "./membership.ts";
+import type { Membership, RejoinClaim } from "./membership.ts";
 
-type RejoinProof = RequestBody<"SendCommit">["rejoins"][number];
-
-interface RejoinRequest {
+interface RejoinRequest extends RejoinClaim {
   readonly requestId: JoinRequestId;
-  readonly proof: RejoinProof;
   readonly keyPackage: KeyPackage;
   readonly expiresAtMs: number;
+  /** The asker's; a hint. */
+  readonly epoch: number;
+  /** It asks this agent and nobody else. */
+  readonly named: boolean;
+  /** The asker was told its present leaf. */
+  leafSent: boolean;
 }
 
-/** A member waits this much longer for each online member before it in the tree. */
+/** A member waits this much longer for each online member before it. */
 const turnMs = 1500;
 const retryMs = 5000;
 const maxRequests = 100;
@@ -66,9 +70,10 @@ export class Caretaker {
 
   /** A member that lost its state asks to be let in again. Answers whether the request is genuine. */
   rejoin(request: NoticeBody<"DeliverRejoinRequest">): boolean {
-    const { agentId, epoch, signature, requestId, expiresAtMs } = request;
-    const proof = { agentId, epoch, signature, keyPackageHash: hashOfKeyPackage(request.keyPackage) };
-    if (this.#rejoins.size >= maxRequests || !this.#parts.membership.isRejoinValid(proof)) return false;
+    const { agentId, leafHash, signature, requestId, expiresAtMs, epoch, answerer } = request;
+    const claim = { agentId, leafHash, signature, keyPackageHash: sha256(request.keyPackage) };
+    const isFull = this.#rejoins.size >= maxRequests && !this.#rejoins.has(agentId);
+    if (isFull || this.#parts.membership.judgeRejoin(claim) === "forged") return false;
     try {
       const verified = verifyKeyPackage(readKeyPackage(request.keyPackage), this.#deps.relayNowMs());
       if (verified.agentId !== agentId) return false;
@@ -77,18 +82,28 @@ export class Caretaker {
       throw error;
     }
     const keyPackage = decodeKeyPackageMessage(request.keyPackage);
-    this.#rejoins.set(agentId, { requestId, proof, keyPackage, expiresAtMs });
+    const named = answerer === this.#deps.agentId;
+    this.#rejoins.set(agentId, { ...claim, requestId, keyPackage, expiresAtMs, epoch, named, leafSent: false });
     this.look();
     return true;
   }
 
+  /** No duty is begun any more. */
   stop(): void {
     this.#stopped = true;
+    this.#busy = false;
     this.#cancel?.();
+  }
+
+  /** After `stop`. */
+  start(): void {
+    this.#stopped = false;
+    this.look();
   }
 
   async #work(): Promise<void> {
     try {
+      await this.#sendLeaves();
       await this.#parts.committer.commit(() => this.#plan());
     } catch (error) {
       if (this.#stopped) return;
@@ -103,42 +118,69 @@ export class Caretaker {
   }
 
   #plan(): Plan | undefined {
-    if (!this.#hasWork()) return undefined;
-    const rejoins = this.#current();
+    const { membership } = this.#parts;
+    const rejoins = this.#waiting("valid");
+    if (rejoins.length === 0 && membership.leavers.length === 0 && !membership.wantsOwnLeaf) return undefined;
     return {
       change: {
         add: rejoins.map(({ keyPackage }) => keyPackage),
-        remove: rejoins.map(({ proof }) => proof.agentId),
+        remove: rejoins.map(({ agentId }) => agentId),
+        rejoins: rejoins.map(({ agentId, signature }) => ({ agentId, signature })),
       },
       answers: rejoins.map(({ requestId }) => requestId),
-      rejoins: rejoins.map(({ proof }) => proof),
     };
   }
 
-  #hasWork(): boolean {
-    return this.#current().length > 0 || this.#parts.membership.leavers.length > 0;
+  /** Whoever signed about another leaf than it has is told its present one, and asks again. */
+  async #sendLeaves(): Promise<void> {
+    const { membership } = this.#parts;
+    for (const request of this.#waiting("other_leaf")) {
+      const place = membership.leafOf(request.agentId);
+      if (place === undefined || request.leafSent) continue;
+      request.leafSent = true;
+      const { requestId } = request;
+      const { leafIndex, leaf: { encoded: leafNode } } = place;
+      const body = { channelId: membership.channelId, requestId, leafIndex, leafNode };
+      await this.#deps.session.call("SendLeaf", body).catch((error) => {
+        if (!isCode(error, "not_found", "not_allowed")) throw error; // it was answered, or made anew, meanwhile
+      });
+    }
   }
 
-  /** Requests that still mean something: not expired, and of somebody that is still in the group. */
-  #current(): RejoinRequest[] {
+  #hasWork(): boolean {
+    const { leavers, wantsOwnLeaf } = this.#parts.membership;
+    return leavers.length > 0 || wantsOwnLeaf || this.#waiting("valid").length > 0 ||
+      this.#waiting("other_leaf").some(({ leafSent }) => !leafSent);
+  }
+
+  /** Requests that have not expired, of members that are still in the group. */
+  #waiting(worth: "valid" | "other_leaf"): RejoinRequest[] {
     const nowMs = this.#deps.relayNowMs();
-    for (const [agentId, { proof, expiresAtMs }] of this.#rejoins) {
-      if (expiresAtMs < nowMs || !this.#parts.membership.isRejoinValid(proof)) this.#rejoins.delete(agentId);
-    }
-    return [...this.#rejoins.values()];
+    return [...this.#rejoins.values()].filter((request) => {
+      const found = request.expiresAtMs < nowMs ? "forged" : this.#parts.membership.judgeRejoin(request);
+      if (found === "forged") this.#rejoins.delete(request.agentId);
+      return found === worth;
+    });
   }
 
   /** How long to wait for those that come before us. */
   async #turn(): Promise<number> {
     const { membership } = this.#parts;
+    const { self } = membership.group;
+    const requests = [...this.#rejoins.values()];
+    const alone = requests.length === 0 && membership.leavers.length === 0;
+    if (alone || requests.some(({ named }) => named)) return 0;
+    const hint = Math.min(...requests.map(({ epoch }) => epoch));
+    const isLate = (agentId: AgentId): number => Number(membership.joinedAfter(agentId, hint));
     try {
       const { members } = await this.#deps.session.call("ListMembers", { channelId: membership.channelId });
       const present = new Set(
         members.filter(({ online, leaving }) => online && !leaving).map(({ agentId }) => agentId),
       );
-      const before = membership.group.members().filter(({ leafIndex, agentId }) =>
-        leafIndex < membership.group.self.leafIndex && present.has(agentId) && !this.#rejoins.has(agentId)
-      );
+      const before = membership.group.members().filter(({ leafIndex, agentId }) => {
+        const order = isLate(agentId) - isLate(self.agentId) || leafIndex - self.leafIndex;
+        return order < 0 && present.has(agentId) && !this.#rejoins.has(agentId);
+      });
       return before.length * turnMs;
     } catch {
       return jitter(this.#deps.runtime, turnMs);

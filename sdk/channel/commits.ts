@@ -3,12 +3,14 @@
  * relay takes the first; the loser follows the winner and plans again. When a reply is lost, the relay's log says whose
  * commit it was. One commit of ours is under way at a time.
  */
-import { equalBytes, type JoinRequestId, type RequestBody } from "../../proto/mod.ts";
+import { commitStatement, equalBytes, type JoinRequestId, limits, type RequestBody } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createError, isCode } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
+import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Change, PreparedCommit } from "../mls/group.ts";
+import { agentOf } from "../mls/leaf.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { translating } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
@@ -17,7 +19,6 @@ import type { Membership } from "./membership.ts";
 export interface Plan {
   readonly change: Change;
   readonly answers?: readonly JoinRequestId[];
-  readonly rejoins?: RequestBody<"SendCommit">["rejoins"];
 }
 
 export interface Committed {
@@ -45,19 +46,24 @@ export interface CommitterParts {
   readonly health: HealthLog;
   /** A commit from before a crash whose fate is not known. */
   readonly candidate: PreparedCommit | undefined;
+  /** The relay took a commit of ours and gave us another one of that epoch. */
+  readonly onForked: (reason: string) => void;
 }
 
 export class Committer {
   readonly #deps: ChannelDeps;
   readonly #membership: Membership;
   readonly #health: HealthLog;
+  readonly #onForked: (reason: string) => void;
   readonly #serial = new Serial();
+  #closed = false;
   #candidate: PreparedCommit | undefined;
   /** Resolves when the commit under way is accepted, discarded or given up for now. */
   #underWay: Promise<void> | undefined;
   #recovering: Promise<void> | undefined;
 
-  constructor({ membership, health, candidate }: CommitterParts, deps: ChannelDeps) {
+  constructor({ membership, health, candidate, onForked }: CommitterParts, deps: ChannelDeps) {
+    this.#onForked = onForked;
     this.#deps = deps;
     this.#membership = membership;
     this.#health = health;
@@ -87,7 +93,25 @@ export class Committer {
     await this.#recovering;
   }
 
+  /** Settles what is under way; no commit is made any more until `reopen`. */
+  async close(): Promise<void> {
+    await this.#serial.run(async () => {
+      await this.recover();
+      this.#closed = true;
+    });
+  }
+
+  reopen(): void {
+    this.#closed = false;
+  }
+
+  /** We were brought in anew: a commit of the membership before is of no use, whatever became of it. */
+  forget(): void {
+    this.#candidate = undefined;
+  }
+
   async #commit(plan: () => Plan | undefined): Promise<Committed | undefined> {
+    if (this.#closed) throw createError("not_allowed", "Cannot change the channel: this agent is leaving it");
     await this.recover();
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const planned = plan();
@@ -105,43 +129,67 @@ export class Committer {
   }
 
   async #attempt(planned: Plan): Promise<Committed | Conflict> {
-    const { durable, leavers, lapsed } = this.#membership;
-    // The relay takes no new members while some that are gone are still in the group.
-    const gone = (planned.change.add?.length ?? 0) > 0 ? lapsed : [];
-    const remove = [...new Set([...planned.change.remove ?? [], ...leavers.map(({ agentId }) => agentId), ...gone])];
-    const prepared = await durable.prepare({ ...planned.change, remove });
-    const { summary } = prepared;
-    const why = this.#membership.trust.judge(summary.added, this.#membership.group.self);
+    const { durable, group } = this.#membership;
+    const prepared = await durable.prepare(this.#complete(planned.change));
+    this.#candidate = prepared;
+    const why = this.#membership.trust.judge(prepared.summary.added, group.self);
     if (why !== undefined) {
-      await durable.discard();
+      await this.#discard(durable);
       throw createError("not_allowed", `Cannot add: ${why}; ask an owner of the channel to do it`);
     }
-    return await this.#submit(prepared, {
-      channelId: this.#membership.channelId,
-      epoch: prepared.epoch,
+    return await this.#submit(durable, prepared, await this.#requestOf(prepared, planned.answers ?? []));
+  }
+
+  /** With the members that leave; an owner that adds somebody also removes those that the relay has given up. */
+  #complete(change: Change): Change {
+    const { leavers, lapsed, group } = this.#membership;
+    const [adding, returning] = [change.add ?? [], change.rejoins ?? []];
+    const arriving = new Set(adding.map(({ leafNode }) => agentOf(leafNode)));
+    // Those first that cannot be added before they are removed.
+    const leaves = leavers.filter(({ agentId }) => !returning.some((proof) => proof.agentId === agentId))
+      .sort((a, b) => Number(arriving.has(b.agentId)) - Number(arriving.has(a.agentId)))
+      .slice(0, limits.proofsPerCommit);
+    const gone = group.self.owner && adding.length > 0 ? lapsed : [];
+    const remove = new Set([...change.remove ?? [], ...leaves.map(({ agentId }) => agentId), ...gone]);
+    return { ...change, remove: [...remove], leaves };
+  }
+
+  /** Signed, so that every member can hold us to what we declare, and nobody else. */
+  async #requestOf(prepared: PreparedCommit, answers: readonly JoinRequestId[]): Promise<RequestBody<"SendCommit">> {
+    const { channelId } = this.#membership;
+    const { epoch, hash: commitHash, welcome } = prepared;
+    const { added, removed, owners } = prepared.summary;
+    const { signatures, identity } = this.#deps;
+    const statement = commitStatement({ channelId, generation: 0, epoch, commitHash, added, removed, owners });
+    return {
+      channelId,
+      epoch,
       commit: prepared.message,
-      added: [...summary.added],
-      removed: [...summary.removed],
-      welcomes: prepared.welcome === undefined ? [] : [{ recipients: [...summary.added], welcome: prepared.welcome }],
-      ...(summary.owners !== undefined && { owners: { agentIds: [...summary.owners] } }),
-      answers: [...planned.answers ?? []],
-      leaves: leavers,
-      rejoins: [...planned.rejoins ?? []],
-    });
+      added: [...added],
+      removed: [...removed],
+      welcomes: welcome === undefined ? [] : [{ recipients: [...added], welcome }],
+      ...(owners !== undefined && { owners: { agentIds: [...owners] } }),
+      answers: [...answers],
+      signature: await signatures.sign(identity.signingSeed, statement),
+      generation: 0,
+    };
   }
 
   /** The candidate is durable; from here on a crash is settled by `recover`. */
-  async #submit(prepared: PreparedCommit, body: RequestBody<"SendCommit">): Promise<Committed | Conflict> {
-    this.#candidate = prepared;
+  async #submit(
+    durable: DurableGroup,
+    prepared: PreparedCommit,
+    body: RequestBody<"SendCommit">,
+  ): Promise<Committed | Conflict> {
     const { promise, resolve } = createDeferred<void>();
     this.#underWay = promise;
     try {
       for (let sends = 1;; sends++) {
-        const answer = await this.#send(body, sends);
+        const answer = await this.#send(durable, body, sends);
         const fate = answer ?? await this.#fateOf(prepared);
         if (fate === "unknown") continue; // the same bytes again: the relay knows them if it has taken them
-        if ("conflict" in fate) await this.#discard();
-        else await this.#accept(prepared, fate);
+        if ("conflict" in fate) await this.#discard(durable);
+        else await this.#accept(durable, prepared, fate);
         return "conflict" in fate ? fate : { prepared, sequence: fate.sequence };
       }
     } finally {
@@ -151,43 +199,59 @@ export class Committer {
   }
 
   /** Undefined when the reply was lost. Other refusals end the commit. */
-  async #send(body: RequestBody<"SendCommit">, sends: number): Promise<Taken | Conflict | undefined> {
+  async #send(
+    durable: DurableGroup,
+    body: RequestBody<"SendCommit">,
+    sends: number,
+  ): Promise<Taken | Conflict | undefined> {
     try {
       return await this.#deps.session.call("SendCommit", body);
     } catch (error) {
       if (isCode(error, "epoch_conflict")) return { conflict: error.epoch ?? body.epoch + 1 };
       if (isCode(error, "transport_error", "connection_error", "internal") && sends < maxSends) return undefined;
-      if (!isCode(error, "transport_error", "connection_error")) await this.#discard();
+      if (!isCode(error, "transport_error", "connection_error")) await this.#discard(durable);
       throw error;
     }
   }
 
   async #recover(candidate: PreparedCommit): Promise<void> {
+    const { durable } = this.#membership;
     const fate = await this.#fateOf(candidate);
-    if (fate === "unknown" || "conflict" in fate) await this.#discard();
-    else await this.#accept(candidate, fate);
+    if (fate === "unknown" || "conflict" in fate) await this.#discard(durable);
+    else await this.#accept(durable, candidate, fate);
   }
 
   /** Asks the log whose commit ended the epoch; unknown when none did. */
   async #fateOf(prepared: PreparedCommit): Promise<Taken | Conflict | "unknown"> {
     const { channelId } = this.#membership;
-    const { commit, epoch } = await this.#deps.session.call("FindCommit", { channelId, epoch: prepared.epoch });
+    const asked = { channelId, epoch: prepared.epoch, generation: 0 };
+    const { commit, epoch } = await this.#deps.session.call("FindCommit", asked);
     if (commit === undefined) return epoch === prepared.epoch ? "unknown" : { conflict: epoch };
     return equalBytes(commit.commitHash, prepared.hash) ? { sequence: commit.sequence } : { conflict: epoch };
   }
 
-  async #accept(prepared: PreparedCommit, { sequence }: Taken): Promise<void> {
+  async #accept(durable: DurableGroup, prepared: PreparedCommit, { sequence }: Taken): Promise<void> {
+    this.#checkCurrent(durable);
     this.#candidate = undefined;
     if (this.#membership.epoch !== prepared.epoch) {
       const text = `The relay took our commit of epoch ${prepared.epoch}, but delivered another one of that epoch`;
       this.#health.report("relay_lied", text);
-      throw createError("mls_error", `${text}; leave the channel and rejoin with a new invite token`);
+      await durable.discard();
+      this.#onForked(text);
+      throw createError("mls_error", `${text}; this agent joins the channel anew, try again then`);
     }
     await this.#membership.accept(prepared, sequence);
   }
 
-  async #discard(): Promise<void> {
+  async #discard(durable: DurableGroup): Promise<void> {
+    this.#checkCurrent(durable);
     this.#candidate = undefined;
-    await this.#membership.durable.discard();
+    await durable.discard();
+  }
+
+  /** A commit of a membership that is over is neither accepted nor discarded. */
+  #checkCurrent(durable: DurableGroup): void {
+    if (durable === this.#membership.durable) return;
+    throw createError("transport_error", "This agent has joined the channel anew meanwhile; try again");
   }
 }

@@ -85,7 +85,7 @@ export async function joinChannel(
     ? new ChannelTrust([])
     : await readTrust(deps.store, expected.channelId);
   const group = Group.join(welcome, own, memberDepsOf(deps, trust.policy), expected);
-  const used = await deps.keyPackages.used(own, group.current.confirmationTag);
+  const used = await deps.keyPackages.used(own, group.identifiers);
   const { name } = expected;
   const byOwner = group.members().some(({ agentId, owner }) => owner && agentId === expected.inviter);
   const entrance = { name, trust, position: undefined, used, byOwner };
@@ -126,18 +126,20 @@ export interface Entrance {
   readonly used: readonly RecordChange[];
   /** An owner vouches for the members that are in it. */
   readonly byOwner?: boolean;
+  /** In place of a membership that had lost step. */
+  readonly rejoined?: boolean;
 }
 
 /** In one write: after a crash there is all of the new membership, or the one before it as it was. */
 export async function writeEntered(
   group: Group,
-  { name, trust, position, used, byOwner = false }: Entrance,
+  { name, trust, position, used, byOwner = false, rejoined = false }: Entrance,
   { store }: Pick<ChannelDeps, "store">,
 ): Promise<Entered> {
   const channelId = binaryIdFromBytes<ChannelId>(group.current.context.groupId);
   const members = Array.from(group.current.tree.leaves(), ([, { node }]) => credentialOf(node));
   const changed = trust.enter(members, { byOwner });
-  const record = newChannelRecord(channelId, name, group.epoch);
+  const record = newChannelRecord({ channelId, name, joinedEpoch: group.epoch, rejoined });
   const durable = await DurableGroup.save(group, store, [
     putChannel(record),
     putTrust(channelId, trust),

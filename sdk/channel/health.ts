@@ -1,5 +1,6 @@
 /** What went wrong in a channel, kept in words: `health()` shows it. Nothing here is secret: no payloads, no keys. */
 import type { AgentId } from "../../proto/mod.ts";
+import type { StaticError } from "../base/errors.ts";
 
 /** What can go wrong in a channel without ending it. */
 export type IssueKind =
@@ -25,6 +26,10 @@ export type IssueKind =
   | "key_changed"
   /** Somebody was refused to join. */
   | "refused_join"
+  /** An answer to our request to come back was worth nothing; another member is asked. */
+  | "refused_welcome"
+  /** A member said that it leaves, but not about its present leaf: only an owner can remove it. */
+  | "void_leave"
   /** This agent was out of step and joined anew; messages in between are lost to it. */
   | "rejoined"
   /** A message that was queued while offline could not be sent in the end. */
@@ -48,6 +53,19 @@ export interface HealthIssue {
 
 /** Senders whose unreadable messages are counted one by one; the one that was heard longest ago goes first. */
 const maxSenders = 256;
+
+/** Where a channel stands. */
+export interface LiveChannelState {
+  readonly ended: { readonly error: StaticError | undefined } | undefined;
+  /** Why nothing more can be done. */
+  readonly blocked: string | undefined;
+  /** Why it is joining anew. */
+  readonly rejoining: string | undefined;
+  readonly caughtUp: boolean;
+  readonly relayEpoch: number;
+  /** Messages that would come again after a crash now. */
+  readonly unacknowledged: number;
+}
 
 export class HealthLog {
   readonly #issues = new Map<IssueKind, HealthIssue>();

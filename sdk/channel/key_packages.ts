@@ -4,13 +4,21 @@
  * by its id: they are refilled when they run low, after the relay has restarted, and replaced when our keys for them are gone.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { limits, type NoticeBody, readWelcomeHeader } from "../../proto/mod.ts";
+import {
+  binaryIdFromBytes,
+  type ChannelId,
+  equalBytes,
+  limits,
+  type NoticeBody,
+  readWelcomeHeader,
+} from "../../proto/mod.ts";
 import type { Runtime } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import { MlsFault } from "../mls/codec.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 import { defaultSuiteId } from "../mls/crypto/suite.ts";
 import type { MlsIdentity } from "../mls/identity.ts";
+import { encodeLeaf } from "../mls/leaf.ts";
 import { createKeyPackage, type OwnKeyPackage, restoreKeyPackage } from "../mls/key_package.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
@@ -18,7 +26,7 @@ import { decodeFields, encodeFields, type RecordChange, type RecordStore } from 
 const kind = "keypackages";
 const dayMs = 24 * 60 * 60 * 1000;
 const lifetimeMs = 30 * dayMs;
-/** A KeyPackage of last resort may be used many times, so it is renewed while it is still good. */
+/** A KeyPackage of last resort may be handed out many times: it is renewed after a use, and while it is still good. */
 const lastResortAgeMs = 7 * dayMs;
 /** What the relay is given, if it has room for so many. */
 const poolSize = 10;
@@ -39,7 +47,7 @@ interface StoredKeyPackage {
   readonly purpose: Purpose;
   readonly madeAtMs: number;
   readonly own: OwnKeyPackage;
-  /** Of a last resort: the groups that it has led into, by the confirmation tag of the epoch, in hexadecimal. */
+  /** Of a last resort: the channels that it has led into; in older records by an epoch's confirmation tag in hexadecimal. */
   readonly entered: readonly string[];
 }
 
@@ -85,21 +93,45 @@ export class KeyPackages {
     return record === undefined ? undefined : decode(record).own;
   }
 
+  /** Whether this is the leaf, as bytes, of a KeyPackage whose private keys are here. */
+  async holdsLeaf(leaf: Uint8Array): Promise<boolean> {
+    return (await this.#list()).some(({ own }) => equalBytes(encodeLeaf(own.keyPackage.leafNode), leaf));
+  }
+
   /**
-   * What to write with the group that a Welcome for it has led into. A last resort stays until it is renewed, so it takes note
-   * of the group: who left it and followed the same Welcome again would use the epoch's keys twice. Then throws `MlsFault`.
+   * What to write with the group that a Welcome for it has led into. A last resort stays for those who hold it already, so it
+   * takes note of the channel: who follows one Welcome twice uses keys twice, and a leaf that is in a group a second time makes
+   * statements about the first true again. Throws `MlsFault` for a channel that it has led into before.
    */
-  async used({ reference }: OwnKeyPackage, confirmationTag: Uint8Array): Promise<RecordChange[]> {
+  async used(
+    { reference }: OwnKeyPackage,
+    { groupId, confirmationTag }: { readonly groupId: Uint8Array; readonly confirmationTag: Uint8Array },
+  ): Promise<RecordChange[]> {
     const id = bytesToHex(reference);
     const record = await this.#deps.store.get(kind, id);
     if (record === undefined) return [];
     const stored = decode(record);
     if (stored.purpose !== "last_resort") return [{ type: "delete", kind, id }];
-    const tag = bytesToHex(confirmationTag);
-    if (stored.entered.includes(tag) || stored.entered.length >= maxLastResortUses) {
+    const channelId = binaryIdFromBytes<ChannelId>(groupId);
+    const before = [channelId, bytesToHex(confirmationTag)].some((name) => stored.entered.includes(name));
+    if (before || stored.entered.length >= maxLastResortUses) {
       throw new MlsFault("This agent has followed the Welcome before; ask for a new one");
     }
-    return [put({ ...stored, entered: [...stored.entered, tag] })];
+    return [put({ ...stored, entered: [...stored.entered, channelId] })];
+  }
+
+  /** Call after a channel was entered: a last resort that was used is replaced. */
+  renew(): Promise<void> {
+    return this.#refills.run(async () => {
+      const known = (await this.#list()).filter(({ purpose }) => purpose === "last_resort");
+      if (known.length === 0 || this.#freshLastResort(known) !== undefined) return;
+      await this.#upload({ count: 0, lastResort: true, replace: false });
+    });
+  }
+
+  /** Those of requests that are over. */
+  async forget(gone: readonly OwnKeyPackage[]): Promise<void> {
+    if (gone.length > 0) await this.#deps.store.batch(gone.map(({ reference }) => deletion(reference)));
   }
 
   /** Call at every connection: the relay may have restarted, or hold KeyPackages whose keys were lost here. */
@@ -148,7 +180,9 @@ export class KeyPackages {
 
   #freshLastResort(known: readonly StoredKeyPackage[]): StoredKeyPackage | undefined {
     const nowMs = this.#deps.relayNowMs();
-    return known.find(({ purpose, madeAtMs }) => purpose === "last_resort" && nowMs - madeAtMs < lastResortAgeMs);
+    return known.find(({ purpose, madeAtMs, entered }) =>
+      purpose === "last_resort" && entered.length === 0 && nowMs - madeAtMs < lastResortAgeMs
+    );
   }
 
   async #make(purpose: Purpose, count: number): Promise<OwnKeyPackage[]> {
@@ -186,8 +220,12 @@ export class KeyPackages {
 
   async #delete(gone: readonly StoredKeyPackage[]): Promise<void> {
     if (gone.length === 0) return;
-    await this.#deps.store.batch(gone.map(({ own }) => ({ type: "delete", kind, id: bytesToHex(own.reference) })));
+    await this.#deps.store.batch(gone.map(({ own }) => deletion(own.reference)));
   }
+}
+
+function deletion(reference: Uint8Array): RecordChange {
+  return { type: "delete", kind, id: bytesToHex(reference) };
 }
 
 /** Those beyond what is kept. */

@@ -1,5 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type CallName, readKeyPackage, type ReplyBody, type RequestBody, verifyKeyPackage } from "../../proto/mod.ts";
+import {
+  type CallName,
+  equalBytes,
+  readKeyPackage,
+  type ReplyBody,
+  type RequestBody,
+  verifyKeyPackage,
+} from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { createNodeEd25519 } from "../platform/node_ed25519.ts";
 import { createSignatures } from "../mls/crypto/signatures.ts";
@@ -99,27 +106,51 @@ Deno.test("a relay that asks without end does not fill the disk", async () => {
   assert(newest && await bench.keyPackages.find(readKeyPackage(newest).reference));
 });
 
+const entered = (group: number, epoch = 0): { groupId: Uint8Array; confirmationTag: Uint8Array } => ({
+  groupId: new Uint8Array(16).fill(group),
+  confirmationTag: new Uint8Array(32).fill(epoch),
+});
+
 Deno.test("private keys go when they were used, those of last resort stay, and all go when they expire", async () => {
   const bench = await createBench();
   const { keyPackages, store, uploads } = bench;
   await keyPackages.connected(connection(0, false));
   const own = await keyPackages.create();
-  await store.batch(await keyPackages.used(own, new Uint8Array(32)));
+  await store.batch(await keyPackages.used(own, entered(1)));
   assertEquals(await keyPackages.find(own.reference), undefined);
 
   const lastResort = uploads[0]?.lastResort;
   assert(lastResort);
   const kept = await keyPackages.find(readKeyPackage(lastResort).reference);
   assert(kept);
-  await store.batch(await keyPackages.used(kept, new Uint8Array(32)));
+  await store.batch(await keyPackages.used(kept, entered(1)));
   assert(await keyPackages.find(kept.reference));
-  await assertRejects(() => keyPackages.used(kept, new Uint8Array(32)), MlsFault, "followed the Welcome before");
-  await store.batch(await keyPackages.used(kept, new Uint8Array(32).fill(1)));
+  for (const epoch of [0, 1]) {
+    await assertRejects(() => keyPackages.used(kept, entered(1, epoch)), MlsFault, "followed the Welcome before");
+  }
+  await store.batch(await keyPackages.used(kept, entered(2)));
 
   bench.now += 31 * dayMs;
   await keyPackages.connected(connection(0, false));
   const left = await store.list("keypackages");
   assertEquals(left.length, 11, "only the fresh ones");
+});
+
+Deno.test("a last resort is renewed once it was used, and not before", async () => {
+  const { keyPackages, store, uploads } = await createBench();
+  await keyPackages.connected(connection(0, false));
+  await keyPackages.renew();
+  assertEquals(uploads.length, 1);
+  const first = uploads[0]?.lastResort;
+  assert(first);
+  const own = await keyPackages.find(readKeyPackage(first).reference);
+  assert(own);
+  await store.batch(await keyPackages.used(own, entered(1)));
+  await keyPackages.renew();
+  const second = uploads[1]?.lastResort;
+  assert(second && !equalBytes(first, second));
+  await keyPackages.renew();
+  assertEquals(uploads.length, 2);
 });
 
 Deno.test("bytes that are no Welcome, or a Welcome for somebody else, are refused", async () => {

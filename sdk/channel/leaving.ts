@@ -1,23 +1,37 @@
 /** Telling the relay that we go. The others remove us from the group when they hear of it. */
-import { leaveStatement } from "../../proto/mod.ts";
-import { isCode } from "../base/errors.ts";
+import { type AgentId, leaveStatement } from "../../proto/mod.ts";
+import { createError, isCode } from "../base/errors.ts";
+import { leafHashOf } from "../mls/channel_rules.ts";
+import type { Caretaker } from "./caretaker.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Membership } from "./membership.ts";
 
-const maxTries = 5;
+export interface LeavingParts {
+  readonly membership: Membership;
+  readonly committer: Committer;
+  readonly caretaker: Caretaker;
+  /** It cannot commit any more; whoever is in it may still go. */
+  readonly blocked: boolean;
+}
 
-export async function sayGoodbye(
-  membership: Membership,
-  committer: Committer | undefined,
-  deps: ChannelDeps,
-): Promise<void> {
+/** If it fails, everything is as before, and leaving can be tried again. */
+export async function sayGoodbye(parts: LeavingParts, deps: ChannelDeps): Promise<void> {
+  const { membership, committer, caretaker, blocked } = parts;
+  caretaker.stop();
   try {
     if (membership.group.members().length === 1 && await close(membership, deps)) return;
-    await committer?.commit(() => successionPlan(membership));
-    await leaveAt(membership.epoch, maxTries, membership, deps);
+    if (!blocked) {
+      await committer.commit(() => successionPlan(membership));
+      // The statement is about our leaf: a commit that is taken after it would make it void.
+      await committer.close();
+    }
+    await leave(membership, deps);
   } catch (error) {
-    if (!isCode(error, "not_found")) throw error; // the relay had forgotten us already
+    if (isCode(error, "not_found")) return; // the relay had forgotten us already
+    committer.reopen();
+    if (!blocked) caretaker.start();
+    throw error;
   }
 }
 
@@ -32,24 +46,26 @@ async function close({ channelId }: Membership, { session }: ChannelDeps): Promi
   }
 }
 
-/** A channel has an owner: the only one makes the member with the lowest leaf another before it goes. */
-function successionPlan({ group }: Membership): Plan | undefined {
+/** A channel has an owner: the only one makes the member with the lowest leaf that stays another before it goes. */
+function successionPlan({ group, leavers, lapsed }: Membership): Plan | undefined {
   const { self } = group;
   const others = group.members().filter(({ agentId }) => agentId !== self.agentId);
-  const [successor] = others.sort((a, b) => a.leafIndex - b.leafIndex);
-  if (!self.owner || successor === undefined || others.some(({ owner }) => owner)) return undefined;
-  return { change: { owners: [self.agentId, successor.agentId] } };
+  const going = new Set([...leavers.map(({ agentId }) => agentId), ...lapsed]);
+  const [successor] = others.filter(({ agentId }) => !going.has(agentId)).sort((a, b) => a.leafIndex - b.leafIndex);
+  if (!self.owner || successor === undefined || others.some(({ owner, agentId }) => owner && !going.has(agentId))) {
+    return undefined;
+  }
+  // The commit also removes those that have left.
+  const stays = (agentId: AgentId): boolean => !leavers.some((leaver) => leaver.agentId === agentId);
+  const owners = others.filter(({ owner, agentId }) => owner && stays(agentId)).map(({ agentId }) => agentId);
+  return { change: { owners: [self.agentId, ...owners, successor.agentId] } };
 }
 
-/** The statement names the relay's current epoch; our own may be behind, or stuck, which must not keep anybody in. */
-async function leaveAt(epoch: number, tries: number, membership: Membership, deps: ChannelDeps): Promise<void> {
-  const { channelId } = membership;
+async function leave({ channelId, group }: Membership, deps: ChannelDeps): Promise<void> {
   const { agentId, signatures, identity, session } = deps;
-  const signature = await signatures.sign(identity.signingSeed, leaveStatement({ channelId, agentId, epoch }));
-  try {
-    await session.call("LeaveChannel", { channelId, epoch, signature });
-  } catch (error) {
-    if (!isCode(error, "epoch_conflict") || error.epoch === undefined || tries === 1) throw error;
-    await leaveAt(error.epoch, tries - 1, membership, deps);
-  }
+  const own = group.current.tree.leaf(group.current.ownLeaf);
+  if (own === undefined) throw createError("mls_error", "Cannot leave: this agent is not in the channel's group");
+  const leafHash = leafHashOf(own);
+  const signature = await signatures.sign(identity.signingSeed, leaveStatement({ channelId, agentId, leafHash }));
+  await session.call("LeaveChannel", { channelId, leafHash, signature });
 }

@@ -12,10 +12,10 @@ import type { ChannelDeps } from "./deps.ts";
 import type { EnteredChannel } from "./entering.ts";
 import { FetchBudget } from "./fetch_budget.ts";
 import { toStaticError } from "./faults.ts";
-import { HealthLog } from "./health.ts";
+import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { sayGoodbye } from "./leaving.ts";
-import { LogReader, type Verdict } from "./log_reader.ts";
+import { LogReader } from "./log_reader.ts";
 import { Membership } from "./membership.ts";
 import { Outbox } from "./outbox.ts";
 import { Progress } from "./progress.ts";
@@ -23,6 +23,7 @@ import { forgetChannel } from "./records.ts";
 import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
 import { Subscription } from "./subscription.ts";
+import type { Verdict } from "./verdict.ts";
 
 export interface LiveChannelParts extends EnteredChannel {
   /** False for an agent that only sends. */
@@ -66,7 +67,8 @@ export class LiveChannel {
     this.membership = new Membership({ ...parts, health }, deps);
     const { membership } = this;
     const { channelId } = membership;
-    this.committer = new Committer({ membership, health, candidate: parts.candidate }, deps);
+    const onForked = (reason: string): void => this.#comeBack(reason);
+    this.committer = new Committer({ membership, health, candidate: parts.candidate, onForked }, deps);
     this.senders = new Senders(parts.senders, parts.record.since);
     this.inbox = new Inbox((items) => this.#doneWith(items));
     const onFault = (fault: unknown): void => this.#die(fault);
@@ -94,7 +96,9 @@ export class LiveChannel {
     });
     this.#subscription = new Subscription(channelId, deps.session);
     this.#caretaker = new Caretaker({ membership, committer: this.committer, health }, deps);
-    this.#rejoiner = new Rejoiner(membership, {
+    this.#rejoiner = new Rejoiner({
+      membership,
+      health,
       onJoined: (sequence) => this.#entries.run(() => this.#rejoined(sequence)),
       onRefused: (error) => this.#refusedToRejoin(error),
     }, deps);
@@ -140,9 +144,9 @@ export class LiveChannel {
 
   /** Leaves the channel for good; its keys are deleted. Whoever is alone in it closes it. */
   async leave(): Promise<void> {
-    // A channel that is blocked cannot commit any more; whoever is in it may still go.
-    const committer = this.#blocked === undefined ? this.committer : undefined;
-    await sayGoodbye(this.membership, committer, this.#deps);
+    const { membership, committer } = this;
+    const parts = { membership, committer, caretaker: this.#caretaker, blocked: this.#blocked !== undefined };
+    await sayGoodbye(parts, this.#deps);
     await this.erase();
   }
 
@@ -221,6 +225,8 @@ export class LiveChannel {
           this.health.report("refused_join", `A request of ${notice.body.agentId} to rejoin is not genuine`);
         }
         return;
+      case "DeliverLeaf":
+        return this.#rejoiner.leaf(notice.body);
       case "DeliverChannelEnd":
         return this.#endedBy(notice.body.reason);
     }
@@ -233,10 +239,11 @@ export class LiveChannel {
         await this.#follow(await this.#reader.commit(notice.body));
         return this.#subscription.received(notice.body.sequence, notice.body.commit.length);
       case "DeliverLeave": {
-        const { sender, epoch, signature, sequence } = notice.body;
+        const { sender: agentId, leafHash, signature, sequence } = notice.body;
         if (!this.#reader.other(sequence)) return;
-        if (await this.membership.noteLeave({ agentId: sender, epoch, signature })) this.#caretaker.look();
-        return;
+        if (await this.membership.noteLeave({ agentId, leafHash, signature })) return this.#caretaker.look();
+        const text = `${agentId} left, but did not sign about its present leaf; ask an owner to remove it`;
+        return this.health.report("void_leave", text);
       }
       case "DeliverLapse":
         if (this.#reader.other(notice.body.sequence)) await this.membership.noteLapse(notice.body);
@@ -259,6 +266,7 @@ export class LiveChannel {
       case "removed":
         // A commit that answers our request to rejoin removes us first.
         if (this.#rejoiner.reason !== undefined) return;
+        if (verdict.again) return this.#comeBack("it was removed and added again");
         this.#endedBy("removed");
         return await this.erase();
       case "blocked":
@@ -306,6 +314,7 @@ export class LiveChannel {
   }
 
   async #rejoined(joinedSequence: number): Promise<void> {
+    this.committer.forget();
     this.#reader.restart(joinedSequence);
     this.senders.clear();
     this.#progress.restart(joinedSequence);
@@ -381,16 +390,4 @@ export class LiveChannel {
     this.#forgottenBefore = oldestEpoch;
     await this.membership.durable.forgetBefore(oldestEpoch);
   }
-}
-
-export interface LiveChannelState {
-  readonly ended: { readonly error: StaticError | undefined } | undefined;
-  /** Why nothing more can be done. */
-  readonly blocked: string | undefined;
-  /** Why it is joining anew. */
-  readonly rejoining: string | undefined;
-  readonly caughtUp: boolean;
-  readonly relayEpoch: number;
-  /** Messages that would come again after a crash now. */
-  readonly unacknowledged: number;
 }

@@ -25,22 +25,12 @@ import { LogPlace, type LogPosition, type OwnCommit } from "./log_place.ts";
 import type { CommitPlace, Membership } from "./membership.ts";
 import { type Landmarks, putLandmarks } from "./records.ts";
 import type { Senders } from "./senders.ts";
+import { fetchAgain, ok, type Verdict } from "./verdict.ts";
 
 type DeliverMessage = NoticeBody<"DeliverMessage">;
 type DeliverCommit = NoticeBody<"DeliverCommit">;
 type Refusal = Outcome & { readonly kind: "refused" | "undecryptable" };
 
-export type Verdict =
-  | { readonly kind: "ok" }
-  /** Ask for the log again from where it was last in order, not before this time has passed. */
-  | { readonly kind: "fetch_again"; readonly afterMs: number }
-  /** Our group cannot follow the log: join anew. */
-  | { readonly kind: "out_of_step"; readonly reason: string }
-  /** The log went somewhere where an honest member does not follow. */
-  | { readonly kind: "blocked"; readonly reason: string }
-  | { readonly kind: "removed" };
-
-const ok: Verdict = { kind: "ok" };
 const forged: Refusal = { kind: "undecryptable", reason: "It claims to be a commit of this agent" };
 
 export interface LogReaderParts {
@@ -206,7 +196,9 @@ export class LogReader {
         case "commit":
           return this.#done(entry, outcome.epoch);
         case "removed":
-          return { kind: "removed" };
+          return { kind: "removed", again: outcome.summary.added.includes(this.#parts.agentId) };
+        case "unsigned":
+          return this.#unsigned(entry);
         case "misattributed":
           return this.#misattributed(entry);
         case "own":
@@ -303,7 +295,7 @@ export class LogReader {
     if (!this.#wasFetchedFor(entry)) return this.#fetchFor(entry);
     const { membership, health } = this.#parts;
     const { epoch } = membership;
-    if (this.#place.epoch < epoch) {
+    if (this.#place.epochAt(entry.sequence) < epoch) {
       // Our group has followed the commit that is left out: nothing is lost but the order of entries.
       const isFollowed = "commit" in entry && entry.epoch < epoch;
       return this.#lied(entry, "an entry without the commit before it", isFollowed ? entry.epoch + 1 : undefined);
@@ -362,6 +354,14 @@ export class LogReader {
     return this.#fetchFor(entry);
   }
 
+  /** Senders sign their commits: one from before they did, or whose signature the relay took away, is as good as withheld. */
+  #unsigned(entry: DeliverCommit): Verdict {
+    if (!this.#wasFetchedFor(entry)) return this.#fetchFor(entry);
+    const reason = `the relay delivers the commit that ended epoch ${entry.epoch} without its sender's signature`;
+    this.#parts.health.report("withheld_commit", reason);
+    return { kind: "out_of_step", reason };
+  }
+
   #refused(entry: DeliverCommit, outcome: Refusal): Verdict {
     if (!this.#wasFetchedFor(entry)) return this.#fetchFor(entry);
     this.#parts.health.report("refused_commit", `A commit of ${entry.sender} was refused: ${outcome.reason}`);
@@ -383,10 +383,6 @@ export class LogReader {
     const settled = this.#endings.settle(sequence, (ending) => this.#lastOf(ending));
     this.#parts.onDone(settled ? [this.#landmarks()] : []);
   }
-}
-
-function fetchAgain(afterMs = 0): Verdict {
-  return { kind: "fetch_again", afterMs };
 }
 
 function headerOf(message: Uint8Array): PrivateMessageHeader | undefined {

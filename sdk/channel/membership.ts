@@ -7,29 +7,45 @@ import {
   type AgentId,
   type ChannelId,
   type ChannelName,
+  commitStatement,
   equalBytes,
+  leaveStatement,
   type NoticeBody,
+  type RejoinStatement,
+  rejoinStatement,
   type ReplyBody,
 } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
-import { pause } from "../base/runtime.ts";
-import { createRules, isLeaveValid, isRejoinValid } from "../mls/channel_rules.ts";
+import { createRules, leafHashOf } from "../mls/channel_rules.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Group, PreparedCommit } from "../mls/group.ts";
 import { credentialOf, type MemberCredential } from "../mls/leaf.ts";
 import type { CommitSummary, Member } from "../mls/members.ts";
+import type { Leaf } from "../mls/ratchet_tree.ts";
 import type { Outcome } from "../mls/receive.ts";
 import type { RecordChange } from "../store/mod.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Entered } from "./entering.ts";
+import { EpochWaiters } from "./epoch_waiters.ts";
 import type { HealthLog } from "./health.ts";
 import type { ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust } from "./records.ts";
 
 type DeliverCommit = NoticeBody<"DeliverCommit">;
 
+/** Where a member is, and with which leaf. */
+export interface Place {
+  readonly leafIndex: number;
+  readonly leaf: Leaf;
+}
+
+/** What somebody says who wants to come back. */
+export type RejoinClaim = Omit<RejoinStatement, "channelId"> & { readonly signature: Uint8Array };
+
 export type Followed =
   | Outcome
+  /** From before senders signed their commits, or the relay took the signature away: as good as not delivered. */
+  | { readonly kind: "unsigned" }
   /** What the relay says about it is not what its sender said: the relay lies. */
   | { readonly kind: "misattributed" };
 
@@ -55,19 +71,8 @@ export interface MembershipParts {
 /** What a commit changed, for whoever keeps something per member. */
 export type MovedListener = (change: Pick<CommitSummary, "added" | "removed">) => void;
 
-interface FollowedCommit {
-  readonly epoch: number;
-  readonly hash: Uint8Array;
-}
-
 /** Removals that are remembered one by one; of earlier ones only when the last of them was. */
 const maxRemovals = 256;
-
-interface Waiter {
-  readonly epoch: number;
-  readonly resolve: () => void;
-  readonly reject: (error: StaticError) => void;
-}
 
 export class Membership {
   readonly trust: ChannelTrust;
@@ -76,10 +81,8 @@ export class Membership {
   #durable: DurableGroup;
   #record: ChannelRecord;
   /** By which a fork can be told. */
-  #lastCommit: FollowedCommit | undefined;
-  readonly #waiters = new Set<Waiter>();
-  /** Why no further epoch will come. */
-  #over: StaticError | undefined;
+  #lastCommit: Pick<CommitPlace, "epoch" | "hash"> | undefined;
+  readonly #waiters: EpochWaiters;
   readonly #listeners = new Set<MovedListener>();
   readonly #commitListeners = new Set<CommitListener>();
 
@@ -89,6 +92,7 @@ export class Membership {
     this.trust = parts.trust;
     this.#health = parts.health;
     this.#deps = deps;
+    this.#waiters = new EpochWaiters(deps.runtime);
   }
 
   get durable(): DurableGroup {
@@ -136,31 +140,61 @@ export class Membership {
     return this.group.members().find((member) => member.agentId === agentId);
   }
 
-  /** Members that have asked to go and are still in the group. */
-  get leavers(): LeaveProof[] {
-    return [...this.#record.leavers.values()].filter(({ agentId }) => this.#isOther(agentId));
+  /** A member's present leaf. */
+  leafOf(agentId: AgentId): Place | undefined {
+    for (const [leafIndex, leaf] of this.group.current.tree.leaves()) {
+      if (leaf.agentId === agentId) return { leafIndex, leaf };
+    }
+    return undefined;
   }
 
-  /** Members that the relay has given up. They may come back by themselves, so they stay until somebody is added. */
+  /** Our own leaf is of a KeyPackage although we came back with it: it does not name its group yet. */
+  get wantsOwnLeaf(): boolean {
+    const { tree, ownLeaf } = this.group.current;
+    return this.#record.rejoined && tree.leaf(ownLeaf)?.node.leafNodeSource === "key_package";
+  }
+
+  /** Members whose statement that they leave is about their present leaf. */
+  get leavers(): LeaveProof[] {
+    const { leavers } = this.#record;
+    if (leavers.size === 0) return [];
+    return Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf).flatMap((leaf) => {
+      const proof = leaf.agentId === this.#deps.agentId ? undefined : leavers.get(leaf.agentId);
+      return proof !== undefined && equalBytes(proof.leafHash, leafHashOf(leaf)) ? [proof] : [];
+    });
+  }
+
+  /** Members that the relay has given up. They may come back by themselves; only an owner removes them. */
   get lapsed(): AgentId[] {
     return [...this.#record.lapsed].filter((agentId) => this.#isOther(agentId));
   }
 
-  /** A member's statement that it leaves. Answers whether it was true; then it is remembered. */
+  /** A member's statement that it leaves. Answers whether it is true of its present leaf; then it is remembered. */
   async noteLeave(proof: LeaveProof): Promise<boolean> {
-    if (!this.#isLeaving(proof)) return false;
+    const place = this.leafOf(proof.agentId);
+    if (place === undefined || !this.#isOther(proof.agentId)) return false;
+    const statement = leaveStatement({ channelId: this.channelId, ...proof });
+    const isTrue = equalBytes(proof.leafHash, leafHashOf(place.leaf)) &&
+      this.#isSigned(place, statement, proof.signature);
+    if (!isTrue) return false;
     await this.#save({ ...this.#record, leavers: new Map(this.#record.leavers).set(proof.agentId, proof) });
     return true;
   }
 
   /**
-   * The relay says that a member was absent too long. Its word is enough: it could as well stop delivering to it. About those
-   * that are not in the group, or came after it said so, it has no say.
+   * The relay says that a member was absent too long. That removes nobody: owners may take it as a reason. About those that are
+   * not in the group, or came after it said so, it has no say.
    */
   async noteLapse({ agentId, epoch }: { readonly agentId: AgentId; readonly epoch: number }): Promise<void> {
     const { lapsed, since } = this.#record;
     if (!this.#isOther(agentId) || lapsed.has(agentId) || epoch < (since.get(agentId) ?? 0)) return;
     await this.#save({ ...this.#record, lapsed: new Set(this.#record.lapsed).add(agentId) });
+  }
+
+  /** Whether a member, or this agent itself, is known to have joined after an epoch. */
+  joinedAfter(agentId: AgentId, epoch: number): boolean {
+    const { joinedEpoch, since } = this.#record;
+    return (agentId === this.#deps.agentId ? joinedEpoch : since.get(agentId) ?? 0) > epoch;
   }
 
   /** Whether an agent has become a member after this epoch, be it one still or not, as far as that can be ruled out. */
@@ -169,34 +203,38 @@ export class Membership {
     return Math.max(knownFrom, since.get(agentId) ?? 0, removals.get(agentId) ?? 0) > epoch;
   }
 
-  isRejoinValid(
-    request: { agentId: AgentId; epoch: number; keyPackageHash: Uint8Array; signature: Uint8Array },
-  ): boolean {
-    const { channelId } = this.#record;
-    const member = this.#signerOf(request.agentId);
-    return member !== undefined && isRejoinValid({ channelId, ...request }, member, this.#deps.signatures);
+  /** What a request to rejoin is worth: about the present leaf, about another one of that member's, or not its own. */
+  judgeRejoin({ agentId, leafHash, keyPackageHash, signature }: RejoinClaim): "valid" | "other_leaf" | "forged" {
+    const place = this.leafOf(agentId);
+    const statement = rejoinStatement({ channelId: this.channelId, agentId, leafHash, keyPackageHash });
+    if (place === undefined || !this.#isSigned(place, statement, signature)) return "forged";
+    return equalBytes(leafHash, leafHashOf(place.leaf)) ? "valid" : "other_leaf";
   }
 
-  /** Somebody's commit. It is followed and durable, or the outcome says why not. */
+  /**
+   * Somebody's commit. It is followed and durable, or the outcome says why not. First its sender's signature over the commit
+   * and what it declares: without that, nothing in it can be held against anybody but the relay.
+   */
   async follow(commit: DeliverCommit): Promise<Followed> {
-    const { added, removed, owners, leaves, rejoins, epoch, sequence } = commit;
+    const { signature, epoch, sequence } = commit;
     const hash = sha256(commit.commit);
-    const leaving = leaves.filter((proof) => this.#isLeaving(proof)).map(({ agentId }) => agentId);
-    const rules = createRules({
-      declared: { added, removed, owners: owners?.agentIds },
-      leaving: new Set([...leaving, ...this.#record.lapsed]),
-      rejoining: new Map(
-        rejoins.filter((proof) => this.isRejoinValid(proof)).map((proof) => [proof.agentId, proof.keyPackageHash]),
-      ),
-    });
+    if (signature === undefined && !this.#record.unsigned) return { kind: "unsigned" };
+    if (signature !== undefined && !this.#isSender(commit, hash, signature)) return { kind: "misattributed" };
+    const { added, removed, owners } = commit;
+    const declared = signature && { added, removed, owners: owners?.agentIds };
     const { outcome } = await this.#durable.receive(
       commit.commit,
-      rules,
-      (summary) => this.#changesOf(summary, { own: false, hash, epoch, sequence }),
+      createRules(declared, this.#deps.signatures),
+      (summary) => this.#changesOf(summary, { own: false, hash, epoch, sequence }, signature !== undefined),
     );
     if (outcome.kind === "commit") {
       this.#lastCommit = { epoch, hash };
       this.#moved(outcome.summary);
+    }
+    // Its proofs, from before they were inside the commit, are gone: it may be right, and nobody can tell.
+    if (outcome.kind === "refused" && signature === undefined) return { kind: "unsigned" };
+    if (outcome.kind === "stale" || outcome.kind === "future" || outcome.kind === "wrong_group") {
+      return { kind: "refused", reason: "The commit was made for another epoch or group than its sender declared" };
     }
     return outcome;
   }
@@ -205,14 +243,14 @@ export class Membership {
   async accept(prepared: PreparedCommit, sequence: number): Promise<void> {
     const { epoch, hash } = prepared;
     const place = { own: true, hash, epoch, sequence };
-    await this.#durable.accept(prepared, (summary) => this.#changesOf(summary, place));
+    await this.#durable.accept(prepared, (summary) => this.#changesOf(summary, place, true));
     this.#lastCommit = { epoch, hash };
     this.#moved(prepared.summary);
   }
 
   /** Which commit ended an epoch, and the epoch of the log's end, as the relay says. Throws `StaticError`. */
   findCommit(epoch: number): Promise<ReplyBody<"FindCommit">> {
-    return this.#deps.session.call("FindCommit", { channelId: this.channelId, epoch });
+    return this.#deps.session.call("FindCommit", { channelId: this.channelId, epoch, generation: 0 });
   }
 
   /**
@@ -237,44 +275,31 @@ export class Membership {
     this.#durable = durable;
     this.#record = record;
     this.#reportChanged(changed);
-    this.#wake();
+    this.#waiters.wake(this.epoch);
   }
 
   /** Resolves once the group is at this epoch or a later one. */
   async waitForEpoch(epoch: number, timeoutMs: number): Promise<void> {
     if (this.epoch >= epoch) return;
-    if (this.#over !== undefined) throw this.#over;
-    const stop = new AbortController();
-    const arrived = new Promise<void>((resolve, reject) => {
-      const waiter: Waiter = { epoch, resolve, reject };
-      this.#waiters.add(waiter);
-      stop.signal.addEventListener("abort", () => this.#waiters.delete(waiter));
-    });
-    try {
-      const late = pause(this.#deps.runtime, timeoutMs, stop.signal).then(() => "late");
-      if (await Promise.race([arrived, late]) === "late") {
-        const text =
-          `Channel "${this.name}" is at epoch ${epoch}, this agent at ${this.epoch}, and the commits between ` +
-          "did not arrive; see health(), then try again";
-        throw createError("mls_error", text);
-      }
-    } finally {
-      stop.abort();
-    }
+    if (await this.#waiters.wait(epoch, timeoutMs) === "arrived") return;
+    const text = `Channel "${this.name}" is at epoch ${epoch}, this agent at ${this.epoch}, and the commits between ` +
+      "did not arrive; see health(), then try again";
+    throw createError("mls_error", text);
   }
 
   /** Nobody needs to wait for an epoch any more. */
   end(error: StaticError): void {
-    this.#over = error;
-    for (const { reject } of this.#waiters) reject(error);
-    this.#waiters.clear();
+    this.#waiters.end(error);
   }
 
   /** What a commit changes here, to be written in one with it: a crash between the two would leave us with half of it. */
-  #changesOf(summary: CommitSummary, place: Omit<CommitPlace, "removed">): RecordChange[] {
+  #changesOf(summary: CommitSummary, place: Omit<CommitPlace, "removed">, signed: boolean): RecordChange[] {
     const { removed } = summary;
     const heard = Array.from(this.#commitListeners, (listener) => listener({ ...place, removed })).flat();
-    return [...heard, ...this.#memberChanges(summary)];
+    const first = signed && this.#record.unsigned;
+    if (first) this.#record = { ...this.#record, unsigned: false };
+    const changes = this.#memberChanges(summary);
+    return [...heard, ...(first && changes.length === 0 ? [putChannel(this.#record)] : changes)];
   }
 
   #memberChanges(summary: CommitSummary): RecordChange[] {
@@ -338,38 +363,26 @@ export class Membership {
 
   #moved({ added, removed }: CommitSummary): void {
     for (const listener of this.#listeners) listener({ added, removed });
-    this.#wake();
-  }
-
-  #wake(): void {
-    for (const waiter of this.#waiters) {
-      if (this.epoch < waiter.epoch) continue;
-      this.#waiters.delete(waiter);
-      waiter.resolve();
-    }
+    this.#waiters.wake(this.epoch);
   }
 
   #isOther(agentId: AgentId): boolean {
     return agentId !== this.#deps.agentId && this.memberOf(agentId) !== undefined;
   }
 
-  #isLeaving(proof: LeaveProof): boolean {
-    const member = this.#signerOf(proof.agentId);
-    return member !== undefined && isLeaveValid({ channelId: this.channelId, ...proof }, member, this.#deps.signatures);
+  /** Whether a commit's sender signed it so, with what it declares. */
+  #isSender(commit: DeliverCommit, commitHash: Uint8Array, signature: Uint8Array): boolean {
+    const { generation, epoch, added, removed, owners } = commit;
+    const place = this.leafOf(commit.sender);
+    if (place === undefined || generation !== 0) return false;
+    const lists = { added, removed, owners: owners?.agentIds };
+    const statement = commitStatement({ channelId: this.channelId, generation, epoch, commitHash, ...lists });
+    return this.#isSigned(place, statement, signature);
   }
 
-  #signerOf(agentId: AgentId): { signatureKey: Uint8Array; memberSince: number } | undefined {
-    const credential = this.#credentialOf(agentId);
-    if (credential === undefined) return undefined;
-    const memberSince = this.#record.since.get(agentId) ?? this.#record.joinedEpoch;
-    return { signatureKey: credential.signatureKey, memberSince };
-  }
-
-  #credentialOf(agentId: AgentId): MemberCredential | undefined {
-    for (const [, leaf] of this.group.current.tree.leaves()) {
-      if (leaf.agentId === agentId) return credentialOf(leaf.node);
-    }
-    return undefined;
+  /** By the key of a member's leaf. */
+  #isSigned({ leaf: { node } }: Place, statement: Uint8Array, signature: Uint8Array): boolean {
+    return this.#deps.signatures.verifyHandshake(node.signaturePublicKey, statement, signature);
   }
 
   async #save(record: ChannelRecord): Promise<void> {
@@ -380,9 +393,4 @@ export class Membership {
 
 function nameOf(identity: Uint8Array): string {
   return new TextDecoder().decode(identity);
-}
-
-/** What a rejoin proof says about a KeyPackage. */
-export function hashOfKeyPackage(message: Uint8Array): Uint8Array {
-  return sha256(message);
 }

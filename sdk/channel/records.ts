@@ -7,6 +7,7 @@ import {
   binaryIdToBytes,
   type ChannelId,
   type ChannelName,
+  type MemberProof,
   parseAgentId,
   parseChannelId,
   parseChannelName,
@@ -25,10 +26,10 @@ const [channels, trust, positions, counters, landmarks] = [
   "landmarks",
 ] as const;
 
-export interface LeaveProof {
-  readonly agentId: AgentId;
-  readonly epoch: number;
-  readonly signature: Uint8Array;
+/** What a member signed that leaves. */
+export interface LeaveProof extends MemberProof {
+  /** SHA-256 of the leaf that it is about. */
+  readonly leafHash: Uint8Array;
 }
 
 export interface ChannelRecord {
@@ -46,12 +47,18 @@ export interface ChannelRecord {
   readonly knownFrom: number;
   /** The epochs that the latest removals began, oldest first. */
   readonly removals: ReadonlyMap<AgentId, number>;
+  /** We came back into it: then our leaf is renewed once, so that it names its group. */
+  readonly rejoined: boolean;
+  /** From before senders signed their commits: unsigned ones are followed until the first that is signed. */
+  readonly unsigned: boolean;
 }
 
+export type Beginning = Pick<ChannelRecord, "channelId" | "name" | "joinedEpoch" | "rejoined">;
+
 /** A membership that begins now. */
-export function newChannelRecord(channelId: ChannelId, name: ChannelName, epoch: number): ChannelRecord {
+export function newChannelRecord(beginning: Beginning): ChannelRecord {
   const [since, leavers, lapsed, removals] = [new Map(), new Map(), new Set<AgentId>(), new Map()];
-  return { channelId, name, joinedEpoch: epoch, since, leavers, lapsed, knownFrom: epoch, removals };
+  return { ...beginning, since, leavers, lapsed, knownFrom: beginning.joinedEpoch, removals, unsigned: false };
 }
 
 export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch">;
@@ -61,10 +68,12 @@ export function putChannel(record: ChannelRecord): RecordChange {
     record.name,
     record.joinedEpoch,
     [...record.since].map(([agentId, epoch]) => [agentId, epoch]),
-    [...record.leavers.values()].map(({ agentId, epoch, signature }) => [agentId, epoch, signature]),
+    [...record.leavers.values()].map(({ agentId, leafHash, signature }) => [agentId, leafHash, signature]),
     [...record.lapsed],
     record.knownFrom,
     [...record.removals].map(([agentId, epoch]) => [agentId, epoch]),
+    record.rejoined,
+    record.unsigned,
   ]);
   return { type: "put", kind: channels, id: record.channelId, value };
 }
@@ -74,7 +83,7 @@ export async function listChannels(store: Pick<ChannelStore, "list">): Promise<C
     const fields = decodeFields(value, channels);
     const leavers = fields.rows(3).map((row): LeaveProof => ({
       agentId: parseAgentId(row.text(0)),
-      epoch: row.number(1),
+      leafHash: row.bytes(1),
       signature: row.bytes(2),
     }));
     return {
@@ -86,6 +95,8 @@ export async function listChannels(store: Pick<ChannelStore, "list">): Promise<C
       lapsed: new Set(fields.list(4).map((agentId) => parseAgentId(String(agentId)))),
       knownFrom: fields.number(5),
       removals: new Map(fields.rows(6).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
+      rejoined: fields.flag(7),
+      unsigned: fields.flag(8),
     };
   });
 }

@@ -1,43 +1,71 @@
 /**
- * The way back for a member that cannot follow the log any more: it asks, with the key of its old leaf, to be removed and
- * added again. Until a member answers it asks again from time to time. What was said in between is lost to it, and reported.
+ * The way back for a member that cannot follow the log any more: it asks, with the key of its leaf, to be removed and added
+ * again. Until a member answers it asks again from time to time. Anybody can make a Welcome that is worth nothing, so such an
+ * answer is reported and never the end: the next request has another KeyPackage and names the member that shall answer, owners
+ * first. What was said in between is lost to it, and reported.
  */
-import { rejoinStatement } from "../../proto/mod.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { type AgentId, equalBytes, type NoticeBody, rejoinStatement } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
-import { createError, isCode, type StaticError } from "../base/errors.ts";
+import { isCode, type StaticError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
+import { isOwnLeaf } from "../mls/leaf.ts";
+import type { Member } from "../mls/members.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import { writeEntered } from "./entering.ts";
 import { toStaticError } from "./faults.ts";
-import { hashOfKeyPackage, type Membership } from "./membership.ts";
+import type { HealthLog } from "./health.ts";
+import type { Membership } from "./membership.ts";
 import type { Welcome } from "./welcomes.ts";
+import { type RecordChange, StoreError } from "../store/mod.ts";
+
+type DeliverLeaf = NoticeBody<"DeliverLeaf">;
 
 const firstPauseMs = 1000;
 const maxPauseMs = 60_000;
 /** A request that nobody answered this long is made anew. */
 const answerMs = 10_000;
+/** Leaves that one request is told before the next member is asked: a liar may send old ones. */
+const maxLeaves = 4;
+/** KeyPackages of requests whose answers were worth nothing: the group may have such a leaf now, so their keys stay a while. */
+const maxSpent = 8;
 
-export interface RejoinEvents {
+export interface RejoinParts {
+  readonly membership: Membership;
+  readonly health: HealthLog;
   /** In again: the log goes on after this entry. */
   readonly onJoined: (joinedSequence: number) => Promise<void>;
   /** There is no way back. */
   readonly onRefused: (error: StaticError) => void;
 }
 
+interface Opened {
+  readonly inviter: Member;
+  readonly group: Group;
+  readonly own: OwnKeyPackage;
+  readonly used: readonly RecordChange[];
+}
+
 export class Rejoiner {
   readonly #deps: ChannelDeps;
-  readonly #membership: Membership;
-  readonly #events: RejoinEvents;
+  readonly #parts: RejoinParts;
   readonly #stop = new AbortController();
   /** Ends the pause before the next request. */
   #endPause: () => void = () => {};
   #reason: string | undefined;
+  /** Our present leaf, as far as we know. */
+  #leaf: Uint8Array | undefined;
+  /** Told while a request is open. */
+  #onLeaf: (leaf: DeliverLeaf) => void = () => {};
+  #own: OwnKeyPackage | undefined;
+  #spent: OwnKeyPackage[] = [];
+  /** Place in the order in which members are named; 0 names nobody. */
+  #asked = 0;
 
-  constructor(membership: Membership, events: RejoinEvents, deps: ChannelDeps) {
-    this.#membership = membership;
-    this.#events = events;
+  constructor(parts: RejoinParts, deps: ChannelDeps) {
+    this.#parts = parts;
     this.#deps = deps;
   }
 
@@ -49,9 +77,11 @@ export class Rejoiner {
   start(reason: string): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
+    this.#leaf = undefined;
+    this.#asked = 0;
     this.#run().catch((fault) => {
       this.#reason = undefined;
-      this.#events.onRefused(toStaticError(fault, "Cannot rejoin"));
+      this.#parts.onRefused(toStaticError(fault, "Cannot rejoin"));
     });
   }
 
@@ -65,14 +95,21 @@ export class Rejoiner {
     this.#endPause();
   }
 
+  /** A member says what our present leaf is. It is believed if we made that leaf ourselves. */
+  leaf(told: DeliverLeaf): void {
+    this.#onLeaf(told);
+  }
+
   async #run(): Promise<void> {
-    const own = await this.#deps.keyPackages.create();
     for (let tries = 0; !this.#stop.signal.aborted; tries++) {
       try {
+        const own = this.#own ??= await this.#deps.keyPackages.create();
         const welcome = await this.#ask(own);
-        if (welcome !== undefined) return await this.#enter(welcome);
+        if (welcome !== undefined && await this.#enter(welcome)) return;
+        // A member that was named and is silent makes room for the next one.
+        if (welcome === undefined && this.#asked > 0) this.#asked++;
       } catch (error) {
-        if (isCode(error, "not_found", "not_allowed", "auth_failed", "auth_key_invalid", "mls_error")) throw error;
+        if (isCode(error, "not_found", "not_allowed", "auth_failed", "auth_key_invalid")) throw error;
       }
       const ms = Math.min(firstPauseMs * 2 ** tries, maxPauseMs);
       if (!this.#stop.signal.aborted) await this.#pause(jitter(this.#deps.runtime, ms));
@@ -87,60 +124,133 @@ export class Rejoiner {
 
   /** One request and its answer, or undefined when there was none. */
   async #ask(own: OwnKeyPackage): Promise<Welcome | undefined> {
-    const { channelId } = this.#membership;
     const { promise, resolve } = createDeferred<Welcome>();
-    const forget = this.#deps.welcomes.expect(channelId, (welcome) => {
-      if (welcome.epoch <= this.#membership.epoch) return false;
-      resolve(welcome);
+    let here: Welcome | undefined;
+    const forget = this.#deps.welcomes.expect(this.#parts.membership.channelId, (welcome) => {
+      resolve(here = welcome);
       return true;
     });
     const stop = new AbortController();
     try {
-      await this.#request(own, this.#membership.epoch);
+      // One that came before we asked answers an earlier request.
+      if (here !== undefined) return here;
       this.#stop.signal.addEventListener("abort", () => stop.abort(), { signal: stop.signal });
-      const late = pause(this.#deps.runtime, answerMs, stop.signal);
-      return await Promise.race([promise, late.then(() => undefined)]);
+      for (let told = 0; told <= maxLeaves; told++) {
+        const leaf = this.#nextLeaf();
+        await this.#request(own, stop.signal);
+        const late = pause(this.#deps.runtime, answerMs, stop.signal).then(() => undefined);
+        const answer = await Promise.race([promise, leaf, late]);
+        if (answer !== "leaf") return answer;
+      }
+      return undefined;
     } finally {
+      this.#onLeaf = () => {};
       stop.abort();
       forget();
     }
   }
 
-  async #request(own: OwnKeyPackage, epoch: number, again = true): Promise<void> {
-    const { channelId } = this.#membership;
+  /** Resolves when a member has told us another leaf of ours than we signed about. */
+  #nextLeaf(): Promise<"leaf"> {
+    const { promise, resolve } = createDeferred<"leaf">();
+    this.#onLeaf = (told) => {
+      const { leafNode } = told;
+      this.#isOurs(told).then((ours) => {
+        if (!ours || equalBytes(leafNode, this.#presentLeaf())) return;
+        this.#leaf = leafNode;
+        resolve("leaf");
+      }, () => {}); // a disk that cannot be read shows elsewhere
+    };
+    return promise;
+  }
+
+  async #isOurs({ leafIndex, leafNode }: DeliverLeaf): Promise<boolean> {
+    const { identity, signatures, keyPackages } = this.#deps;
+    const { groupId } = this.#parts.membership.group.current.context;
+    return isOwnLeaf(leafNode, { groupId, leafIndex }, identity, signatures) || await keyPackages.holdsLeaf(leafNode);
+  }
+
+  #presentLeaf(): Uint8Array {
+    const { tree, ownLeaf } = this.#parts.membership.group.current;
+    return this.#leaf ?? tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0);
+  }
+
+  async #request(own: OwnKeyPackage, signal: AbortSignal): Promise<void> {
+    const { channelId, epoch } = this.#parts.membership;
     const { agentId, signatures, identity, session } = this.#deps;
-    const statement = rejoinStatement({ channelId, agentId, epoch, keyPackageHash: hashOfKeyPackage(own.message) });
+    const leafHash = sha256(this.#presentLeaf());
+    const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(own.message) });
     const signature = await signatures.sign(identity.signingSeed, statement);
+    const answerer = this.#answerer();
+    signal.throwIfAborted();
+    await session.call("RequestRejoin", {
+      channelId,
+      keyPackage: own.message,
+      signature,
+      leafHash,
+      epoch,
+      ...(answerer !== undefined && { answerer }),
+    });
+  }
+
+  /** At first anybody; after an answer that was worth nothing one by one, owners first, and in between anybody again. */
+  #answerer(): AgentId | undefined {
+    const members = this.#parts.membership.group.members().filter(({ agentId }) => agentId !== this.#deps.agentId);
+    const order = [undefined, ...members.filter(({ owner }) => owner), ...members.filter(({ owner }) => !owner)];
+    return order[this.#asked % order.length]?.agentId;
+  }
+
+  /**
+   * Answers whether the Welcome let us in. Who came back meanwhile under a known identity with another key is not shown, unless
+   * an owner answers for it.
+   */
+  async #enter(welcome: Welcome): Promise<boolean> {
+    const entered = await this.#open(welcome);
+    if (typeof entered === "string") {
+      this.#refuse(welcome, entered);
+      return false;
+    }
+    const { membership } = this.#parts;
+    const { group, own, used, inviter } = entered;
+    const { name, trust } = membership;
+    const { joinedSequence: position } = welcome;
+    // What readers are done with from now on belongs to a membership that is over.
+    membership.durable.retire();
+    const entrance = { name, trust, position, used, byOwner: inviter.owner, rejoined: true };
+    membership.replace(await writeEntered(group, entrance, this.#deps));
+    this.#reason = undefined;
+    const others = [...this.#spent, ...(this.#own === undefined ? [] : [this.#own])];
+    this.#own = undefined;
+    this.#spent = [];
+    await this.#deps.keyPackages.forget(others.filter(({ reference }) => !equalBytes(reference, own.reference)));
+    this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
+    await this.#parts.onJoined(position);
+    return true;
+  }
+
+  /** The group that a Welcome leads into, or why it is worth nothing: whatever somebody wrote into it, it harms nobody. */
+  async #open({ welcome, sender }: Welcome): Promise<Opened | string> {
+    const { channelId, name, trust } = this.#parts.membership;
+    // A relay can make a group of strangers under our channel's id. It cannot make one in the name of a member we have met.
+    const inviter = this.#parts.membership.memberOf(sender);
+    if (inviter === undefined) return "it was made by somebody that this agent has not met";
     try {
-      await session.call("RequestRejoin", { channelId, keyPackage: own.message, signature, epoch });
+      const own = await this.#deps.keyPackages.findFor(welcome);
+      const expected = { channelId, name, inviter: sender };
+      const group = Group.join(welcome, own, memberDepsOf(this.#deps, trust.policy), expected);
+      return { group, own, inviter, used: await this.#deps.keyPackages.used(own, group.identifiers) };
     } catch (error) {
-      if (!again || !isCode(error, "epoch_conflict") || error.epoch === undefined) throw error;
-      await this.#request(own, error.epoch, false);
+      if (error instanceof StoreError) throw error;
+      return error instanceof Error ? error.message : String(error);
     }
   }
 
-  /** Who came back meanwhile under a known identity with another key is not shown, unless an owner answers for it. */
-  async #enter(welcome: Welcome): Promise<void> {
-    const { keyPackages } = this.#deps;
-    const { channelId, name, trust } = this.#membership;
-    // A relay can make a group of strangers under our channel's id. It cannot make one in the name of a member we have met.
-    const inviter = this.#membership.memberOf(welcome.sender);
-    if (inviter === undefined) {
-      throw createError(
-        "mls_error",
-        "Cannot rejoin: the Welcome was made by somebody we have not met; ask for an invite",
-      );
-    }
-    const own = await keyPackages.findFor(welcome.welcome);
-    const expected = { channelId, name, inviter: welcome.sender };
-    const group = Group.join(welcome.welcome, own, memberDepsOf(this.#deps, trust.policy), expected);
-    const used = await keyPackages.used(own, group.current.confirmationTag);
-    // What readers are done with from now on belongs to a membership that is over.
-    this.#membership.durable.retire();
-    const { joinedSequence } = welcome;
-    const entrance = { name, trust, position: joinedSequence, used, byOwner: inviter.owner };
-    this.#membership.replace(await writeEntered(group, entrance, this.#deps));
-    this.#reason = undefined;
-    await this.#events.onJoined(joinedSequence);
+  #refuse({ sender }: Welcome, why: string): void {
+    this.#parts.health.report("refused_welcome", `A Welcome of ${sender} to come back was refused: ${why}`);
+    this.#asked++;
+    if (this.#own === undefined) return;
+    this.#spent.push(this.#own);
+    this.#own = undefined;
+    this.#deps.keyPackages.forget(this.#spent.splice(0, this.#spent.length - maxSpent)).catch(() => {});
   }
 }

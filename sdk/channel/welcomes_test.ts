@@ -12,6 +12,7 @@ function welcomeTo(number: number, bytes: number): Welcome {
     joinedSequence: 1,
     welcome: new Uint8Array(bytes),
     timeMs: 0,
+    generation: 0,
   };
 }
 

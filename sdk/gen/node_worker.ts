@@ -32,110 +32,110 @@ export const source =
   "ntries(T).flatMap(([r,{close:e}])=>K(r)?[[e,r]]:[])),u=class extends Error{name=\"WireError\";code;requestId;con" +
   "structor(e,t,n={}){super(t,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.requestId=n.requestId}};v" +
   "ar p=Object.freeze({cellBytes:4096,minCellBytes:1024,maxCellBytes:16384,payloadBytes:1048576,ciphertextBytes:1" +
-  "081344,keyPackageBytes:16384,commitBytes:262144,welcomeBytes:2097152,creatorWelcomeBytes:1024,envelopeBytes:24" +
-  "90368,handshakeEnvelopeBytes:16384,cborDepth:6,cborItems:32768,membersPerChannel:1e3,welcomesPerCommit:16,keyP" +
-  "ackagesPerUpload:100,channelsPerPage:500,answersPerCommit:1e3,proofsPerCommit:100,featuresPerSession:64,identi" +
-  "tyBytes:256,tokenBytes:8192,originBytes:300,sessionTokenBytes:64,errorTextBytes:1024,errorCodeBytes:64,nameCom" +
-  "ponentBytes:63,channelNameBytes:191,emailBytes:254,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowBytes" +
-  ":16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCover" +
-  "IntervalMs:10,maxCoverIntervalMs:36e5});var x=3,h=4,P={control:0,data:1};function B(r){if(!Number.isInteger(r)" +
-  "||r<p.minCellBytes||r>p.maxCellBytes)throw new u(\"protocol_error\",`A cell has ${p.minCellBytes} to ${p.maxCell" +
-  "Bytes} bytes, not ${r}`);return r}function E(r){if(r===0||r>p.envelopeBytes)throw new u(\"payload_too_large\",`C" +
-  "annot send an envelope of ${r} bytes; 1 to ${p.envelopeBytes} are allowed`)}var w=class{#t;#e=[];#r=[];#i=[0,0" +
-  "];#n=0;constructor(e){this.#t=B(e)}set cellBytes(e){if(this.#n>0)throw new TypeError(\"Cannot change the cell s" +
-  "ize while envelopes are waiting\");this.#t=B(e)}get cellBytes(){return this.#t}get pendingBytes(){return this.#" +
-  "n}push(e,t){E(t.length),(e===\"control\"?this.#e:this.#r).push(t),this.#n+=t.length+h}next(e){let t=this.#e.leng" +
-  "th>0?P.control:P.data,n=t===P.control?this.#e:this.#r;if(n.length===0)return;let o=e?.length===this.#t?e:new U" +
-  "int8Array(this.#t);return this.#o(o,n,t),o}#o(e,t,n){let o=x,a=0,d=this.#i[n]??0;for(let l of t){if(d===0){if(" +
-  "e.length-o<=h)break;ie(e,o,l.length),o+=h,d=h}let c=d-h,y=l.subarray(c,c+e.length-o);if(e.set(y,o),o+=y.length" +
-  ",d+=y.length,d-h<l.length)break;a++,d=0}let f=o-x;a===1?t.shift():t.splice(0,a),this.#i[n]=d,this.#n-=f,e[0]=n" +
-  ",e[1]=f>>8,e[2]=f&255,e.fill(0,o)}};function ie(r,e,t){r[e]=t>>>24,r[e+1]=t>>>16,r[e+2]=t>>>8,r[e+3]=t}var se=" +
-  "64*1024,L=.5,ae=2,A=class{#t;#e;#r=[];#i=0;#n=0;#o=new Uint8Array(0);#a=\"off\";#l=0;#h;#u=0;#s=!0;#d=!1;#p=!1;#" +
-  "c=!1;#f=new Set;#y={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){this.#t=e,this.#e=new w(e" +
-  ".cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this.#i+this.#n}get counts(){return{...this.#y}}pus" +
-  "h(e,t){this.#c||(this.#r.length===0?this.#e.push(e,t):(E(t.length),this.#r.push({lane:e,envelope:t}),this.#i+=" +
-  "t.length+h),this.#m())}setCellBytes(e){this.#r.push({cellBytes:B(e)}),this.#A()}configure(e,t){if(!this.#c){if" +
-  "(e!==\"off\"&&!(t>0))throw new RangeError(`Cover needs an interval above 0, not ${t}`);this.#h?.(),this.#h=void " +
-  "0,this.#a=e,this.#l=t,this.#d=!1,this.#u=this.#t.nowMs(),e!==\"off\"&&this.#w(),this.#m()}}setCovering(e){this.#" +
-  "s=e}flush(e){return this.#c?Promise.resolve(this.pendingBytes===0):!this.#p&&this.pendingBytes===0?Promise.res" +
-  "olve(!0):new Promise(t=>{let n=a=>{this.#f.delete(n),o(),t(a)},o=this.#t.after(e,()=>n(!1));this.#f.add(n)})}s" +
-  "top(){this.#c=!0,this.#h?.(),this.#h=void 0,this.#o=new Uint8Array(0);for(let e of this.#f)e(!1)}#m(){this.#p|" +
-  "|this.#c||!this.#v()||(this.#p=!0,this.#C())}#v(){return this.#d||this.#a!==\"constant\"&&this.#e.pendingBytes>0" +
-  "}async#C(){await void 0;try{for(;!this.#c&&this.#v();){let e=this.#a===\"constant\"?this.#E():this.#_();if(await" +
-  " this.#t.write(e,this.#e.cellBytes),this.#n=0,this.#c)break;this.#A(),this.#t.onWritten?.()}}catch(e){this.#n=" +
-  "0;let t=this.#c;this.stop(),t||this.#t.onFailed?.(e)}this.#p=!1,this.#B()}#B(){if(!(this.#c||this.pendingBytes" +
-  ">0)){this.#o.length>ae*this.#e.cellBytes&&(this.#o=new Uint8Array(0));for(let e of this.#f)e(!0)}}#E(){this.#d" +
-  "=!1;let e=this.#g(1);return this.#x(e)?e:this.#b(e)}#_(){let{cellBytes:e,pendingBytes:t}=this.#e;if(t===0)retu" +
-  "rn this.#d=!1,this.#b(this.#g(1));let n=Math.ceil(t/(e-x))+1,o=this.#g(Math.min(n,Math.max(1,Math.floor(se/e))" +
-  ")),a=0;for(;a<o.length&&this.#x(o.subarray(a,a+e));)a+=e;return o.subarray(0,a)}#g(e){let t=e*this.#e.cellByte" +
-  "s;return this.#o.length<t&&(this.#o=new Uint8Array(t)),this.#o.subarray(0,t)}#x(e){let t=this.#e.pendingBytes;" +
-  "if(this.#e.next(e)===void 0)return!1;let n=t-this.#e.pendingBytes;return this.#n+=n,this.#y.cells++,this.#y.pa" +
-  "ddingBytes+=e.length-x-n,!0}#b(e){return this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,e.f" +
-  "ill(0)}#w(){let e=this.#t.nowMs();this.#h=this.#t.after(this.#a===\"poisson\"?this.#U():this.#k(e),()=>{this.#d=" +
-  "this.#s||this.#a===\"constant\"&&this.#e.pendingBytes>0,this.#w(),this.#m()})}#U(){return-Math.log(1-this.#t.ran" +
-  "dom())*this.#l}#k(e){this.#u=le(this.#u,this.#l,e);let t=this.#t.random()*L*this.#l;return Math.max((1-L)*this" +
-  ".#l,this.#u-t-e)}#A(){for(;this.#e.pendingBytes===0&&this.#r.length>0;){let e=this.#r.findIndex((t,n)=>n>0&&\"c" +
-  "ellBytes\"in t);for(let t of this.#r.splice(0,e<0?this.#r.length:e))\"cellBytes\"in t?this.#e.cellBytes=t.cellByt" +
-  "es:(this.#i-=t.envelope.length+h,this.#e.push(t.lane,t.envelope))}}};function le(r,e,t){if(t<r-e)return t+e;le" +
-  "t n=Math.max(0,Math.floor((t-r)/e));return r+(n+1)*e}function M(r,e){if(r.length!==e.length)return!1;let t=0;f" +
-  "or(let n=0;n<r.length;n++)t|=(r[n]??0)^(e[n]??0);return t===0}function g(r){let e=[];for(let t=r;t!==void 0&&e" +
-  ".length<3;t=t instanceof Error?t.cause:void 0){let n=t instanceof Error?t.message:String(t);n!==\"\"&&!e.some(o=" +
-  ">o.includes(n))&&e.push(n)}return e.join(\": \")}var de=2e3;function H(r,e){let t,n,o=0,a=l=>{r.post({kind:\"writ" +
-  "ten\",takenBytes:o-l.pendingBytes,counts:l.counts})},d=async({transport:l,target:c})=>{let y=e.connectors.find(" +
-  "b=>b.transport===l);if(y===void 0)throw new Error(`no way to connect by ${l} in a thread of its own`);let C=t=" +
-  "await y.connect(c,new AbortController().signal),G=n=new A({cellBytes:p.cellBytes,write:(b,Y)=>C.write(b,Y),aft" +
-  "er:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:()=>a(G" +
-  "),onFailed:()=>r.post({kind:\"failed\"})});C.closed.then(b=>r.post({kind:\"closed\",end:b})),r.post({kind:\"connect" +
-  "ed\"})},f=async()=>{let l=await t?.read();r.post({kind:\"chunk\",bytes:l?.slice()})};r.listen(l=>{switch(l.kind){" +
-  "case\"connect\":return void d(l).catch(c=>r.post({kind:\"refused\",message:g(c)}));case\"push\":return o+=l.envelope" +
-  ".length+h,n?.push(l.lane,l.envelope);case\"cellBytes\":return n?.setCellBytes(l.cellBytes);case\"configure\":retur" +
-  "n n?.configure(l.mode,l.intervalMs);case\"covering\":return n?.setCovering(l.covering);case\"flush\":return void n" +
-  "?.flush(l.timeoutMs).then(c=>{r.post({kind:\"flushed\",id:l.id,flushed:c})});case\"read\":return void f();case\"sto" +
-  "p\":return n?.stop();case\"close\":return t?.close(l.closeCode),void e.after(de,e.exit)}})}var m=require(\"node:ht" +
-  "tp2\");var v=5,ce=64*1024,O=10;function W(r,e){let t=he(O,e),n=v+t.length+e,o=new Uint8Array(r.length/e*n);for(" +
-  "let a=0;a<r.length/e;a++){let d=a*n;ye(o,d+1,t.length+e),o.set(t,d+v),o.set(r.subarray(a*e,(a+1)*e),d+v+t.leng" +
-  "th)}return o}function D(r){let{value:e,end:t}=ue(r,0,O);if(t!==r.length)throw new u(\"protocol_error\",\"A cell's" +
-  " message holds more than a cell\");return e}var _=class{#t=new Uint8Array(v);#e=0;#r=new Uint8Array(0);#i=0;rea" +
-  "d(e,t){let n=0;for(;n<e.length;){if(this.#e<v){let a=e.subarray(n,n+v-this.#e);if(this.#t.set(a,this.#e),this." +
-  "#e+=a.length,n+=a.length,this.#e<v)return;this.#n()}let o=e.subarray(n,n+this.#r.length-this.#i);n+=o.length,o" +
-  ".length===this.#r.length?this.#o(o,t):(this.#r.set(o,this.#i),this.#i+=o.length,this.#i===this.#r.length&&this" +
-  ".#o(this.#r,t))}}#n(){let e=new DataView(this.#t.buffer).getUint32(1);if(e===0||e>ce)throw new u(\"protocol_err" +
-  "or\",`A message of ${e} bytes where cells are expected`);this.#r.length!==e&&(this.#r=new Uint8Array(e)),this.#" +
-  "i=0}#o(e,t){this.#e=0,t(this.#t[0]??0,e)}};function q(r){let e=new Uint8Array(r.reduce((n,{length:o})=>n+o,0))" +
-  ",t=0;for(let n of r)e.set(n,t),t+=n.length;return e}function he(r,e){let t=[r];for(let n=e;n>0||t.length===1;n" +
-  ">>>=7)t.push(n>127?n&127|128:n);return Uint8Array.from(t)}function ue(r,e,t){if(r[e]!==t)throw new u(\"protocol" +
-  "_error\",\"A message without the field that it must have\");let[n,o]=[0,e+1];for(let a=1;a<=2**14;a*=128){let d=r" +
-  "[o++]??0;if(n+=(d&127)*a,d<128){if(n>r.length-o)break;return{value:r.subarray(o,o+n),end:o+n}}}throw new u(\"pr" +
-  "otocol_error\",\"A field goes beyond the end of its message\")}function ye(r,e,t){new DataView(r.buffer,r.byteOff" +
-  "set).setUint32(e,t)}var F=require(\"node:crypto\"),$=require(\"node:net\"),U=require(\"node:tls\");function N({host:" +
-  "r,port:e,trust:t},n,o){return new Promise((a,d)=>{o.throwIfAborted();let f=t.certificateHashes.length>0,l=(0,U" +
-  ".connect)({host:r,port:e,...(0,$.isIP)(r)===0&&{servername:r},ALPNProtocols:[n],minVersion:\"TLSv1.3\",...t.caCe" +
-  "rts.length>0&&{ca:[...U.rootCertificates,...t.caCerts]},rejectUnauthorized:!f}),c=C=>{o.removeEventListener(\"a" +
-  "bort\",y),l.destroy(),d(C)},y=()=>c(o.reason);o.addEventListener(\"abort\",y),l.once(\"error\",c),l.once(\"secureCon" +
-  "nect\",()=>{if(f&&!pe(l,t))return c(new Error(\"the relay's certificate is none of tls.certificateHashes\"));if(l" +
-  ".alpnProtocol!==n)return c(new Error(`the server does not speak ${n}`));o.removeEventListener(\"abort\",y),l.rem" +
-  "oveListener(\"error\",c),a(l)})})}function pe(r,{certificateHashes:e}){let t=(0,F.createHash)(\"sha256\").update(r" +
-  ".getPeerCertificate().raw).digest();return e.some(n=>M(n,t))}function j(){return Date.now()}function k(r,e){le" +
-  "t t=setTimeout(e,r);return()=>clearTimeout(t)}function V(r){return crypto.getRandomValues(new Uint8Array(r))}v" +
-  "ar z=1024*1024,fe=1500,J={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:async(r,e)=>new S(await N(r,\"" +
-  "h2\",e),r)},S=class{#t;#e;#r;#i=new _;#n;#o=()=>{};#a;closed;constructor(e,{host:t,port:n}){this.closed=new Pro" +
-  "mise(o=>this.#o=o),this.#t=(0,m.connect)(`https://${t.includes(\":\")?`[${t}]`:t}:${n}`,{createConnection:()=>e," +
-  "settings:{initialWindowSize:z,enablePush:!1}}),this.#t.once(\"connect\",()=>this.#t.setLocalWindowSize(z)),this." +
-  "#t.on(\"error\",o=>this.#s({message:g(o)})),this.#t.on(\"goaway\",()=>this.#t.close()),this.#e=this.#t.request({[m" +
-  ".constants.HTTP2_HEADER_METHOD]:\"POST\",[m.constants.HTTP2_HEADER_PATH]:\"/static.relay.v1.Relay/Session\",[m.con" +
-  "stants.HTTP2_HEADER_CONTENT_TYPE]:\"application/grpc\",[m.constants.HTTP2_HEADER_TE]:\"trailers\"}),this.#e.on(\"er" +
-  "ror\",o=>this.#s({message:g(o)})),this.#e.on(\"response\",o=>this.#h(o)),this.#e.on(\"trailers\",o=>this.#u(o)),thi" +
-  "s.#e.on(\"close\",()=>{this.#s({message:\"the connection was cut off\"}),this.#d()}),this.#r=this.#e[Symbol.asyncI" +
-  "terator]()}async read(){try{for(;;){let{done:e,value:t}=await this.#r.next();if(e)break;let n=[];if(this.#i.re" +
-  "ad(t,(o,a)=>{if(o!==0)throw new Error(\"compressed cells were not asked for\");n.push(D(a).slice())}),n.length>0" +
-  ")return q(n)}}catch(e){this.#s({message:g(e)})}this.#l()}write(e,t){return new Promise((n,o)=>{if(this.#n!==vo" +
-  "id 0)return o(new Error(this.#n.message));this.#e.write(W(e,t),a=>{if(!a)return n();this.#s({message:g(a)}),o(" +
-  "a)})})}close(e){this.#o({message:\"it was closed by this side\"}),e===0?this.#l():this.#d()}#l(){this.#e.end(),t" +
-  "his.#a??=k(fe,()=>this.#d())}#h(e){let t=e[m.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#s({message" +
-  ":`Session was answered ${String(t)}`});e[\"grpc-status\"]!==void 0&&this.#u(e)}#u(e){let{\"grpc-status\":t,\"grpc-m" +
-  "essage\":n}=e,o=typeof n==\"string\"&&n!==\"\"?me(n):\"the relay ended the stream\";this.#s({message:t===\"0\"?\"the rel" +
-  "ay ended the stream\":o})}#s(e){this.#n===void 0&&(this.#n=e,this.#o(e),this.#l())}#d(){this.#a?.(),this.#a=()=" +
-  ">{},this.#n??={message:\"it was closed by this side\"},this.#e.destroy(),this.#t.destroy()}};function me(r){try{" +
-  "return decodeURIComponent(r).slice(0,1024)}catch{return r.slice(0,1024)}}H({post:r=>R.parentPort?.postMessage(" +
-  "r),listen:r=>{R.parentPort?.on(\"message\",r)}},{connectors:[J],nowMs:j,after:k,randomBytes:V,exit:()=>Q.default" +
-  ".exit()});\n";
+  "081344,keyPackageBytes:16384,commitBytes:262144,welcomeBytes:2097152,leafNodeBytes:4096,creatorWelcomeBytes:10" +
+  "24,envelopeBytes:2490368,handshakeEnvelopeBytes:16384,cborDepth:6,cborItems:32768,membersPerChannel:1e3,welcom" +
+  "esPerCommit:16,keyPackagesPerUpload:100,channelsPerPage:500,answersPerCommit:1e3,proofsPerCommit:128,featuresP" +
+  "erSession:64,identityBytes:256,tokenBytes:8192,originBytes:300,sessionTokenBytes:64,errorTextBytes:1024,errorC" +
+  "odeBytes:64,nameComponentBytes:63,channelNameBytes:191,emailBytes:254,queueBytesPerChannel:67108864,queueAgeMs" +
+  ":6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifeti" +
+  "meMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var x=3,h=4,P={control:0,data:1};function B(r){if(!" +
+  "Number.isInteger(r)||r<p.minCellBytes||r>p.maxCellBytes)throw new u(\"protocol_error\",`A cell has ${p.minCellBy" +
+  "tes} to ${p.maxCellBytes} bytes, not ${r}`);return r}function E(r){if(r===0||r>p.envelopeBytes)throw new u(\"pa" +
+  "yload_too_large\",`Cannot send an envelope of ${r} bytes; 1 to ${p.envelopeBytes} are allowed`)}var w=class{#t;" +
+  "#e=[];#r=[];#i=[0,0];#n=0;constructor(e){this.#t=B(e)}set cellBytes(e){if(this.#n>0)throw new TypeError(\"Canno" +
+  "t change the cell size while envelopes are waiting\");this.#t=B(e)}get cellBytes(){return this.#t}get pendingBy" +
+  "tes(){return this.#n}push(e,t){E(t.length),(e===\"control\"?this.#e:this.#r).push(t),this.#n+=t.length+h}next(e)" +
+  "{let t=this.#e.length>0?P.control:P.data,n=t===P.control?this.#e:this.#r;if(n.length===0)return;let o=e?.lengt" +
+  "h===this.#t?e:new Uint8Array(this.#t);return this.#o(o,n,t),o}#o(e,t,n){let o=x,a=0,d=this.#i[n]??0;for(let l " +
+  "of t){if(d===0){if(e.length-o<=h)break;ie(e,o,l.length),o+=h,d=h}let c=d-h,y=l.subarray(c,c+e.length-o);if(e.s" +
+  "et(y,o),o+=y.length,d+=y.length,d-h<l.length)break;a++,d=0}let f=o-x;a===1?t.shift():t.splice(0,a),this.#i[n]=" +
+  "d,this.#n-=f,e[0]=n,e[1]=f>>8,e[2]=f&255,e.fill(0,o)}};function ie(r,e,t){r[e]=t>>>24,r[e+1]=t>>>16,r[e+2]=t>>" +
+  ">8,r[e+3]=t}var se=64*1024,L=.5,ae=2,A=class{#t;#e;#r=[];#i=0;#n=0;#o=new Uint8Array(0);#a=\"off\";#l=0;#h;#u=0;" +
+  "#s=!0;#d=!1;#p=!1;#c=!1;#f=new Set;#y={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){this.#" +
+  "t=e,this.#e=new w(e.cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this.#i+this.#n}get counts(){ret" +
+  "urn{...this.#y}}push(e,t){this.#c||(this.#r.length===0?this.#e.push(e,t):(E(t.length),this.#r.push({lane:e,env" +
+  "elope:t}),this.#i+=t.length+h),this.#m())}setCellBytes(e){this.#r.push({cellBytes:B(e)}),this.#A()}configure(e" +
+  ",t){if(!this.#c){if(e!==\"off\"&&!(t>0))throw new RangeError(`Cover needs an interval above 0, not ${t}`);this.#" +
+  "h?.(),this.#h=void 0,this.#a=e,this.#l=t,this.#d=!1,this.#u=this.#t.nowMs(),e!==\"off\"&&this.#w(),this.#m()}}se" +
+  "tCovering(e){this.#s=e}flush(e){return this.#c?Promise.resolve(this.pendingBytes===0):!this.#p&&this.pendingBy" +
+  "tes===0?Promise.resolve(!0):new Promise(t=>{let n=a=>{this.#f.delete(n),o(),t(a)},o=this.#t.after(e,()=>n(!1))" +
+  ";this.#f.add(n)})}stop(){this.#c=!0,this.#h?.(),this.#h=void 0,this.#o=new Uint8Array(0);for(let e of this.#f)" +
+  "e(!1)}#m(){this.#p||this.#c||!this.#v()||(this.#p=!0,this.#C())}#v(){return this.#d||this.#a!==\"constant\"&&thi" +
+  "s.#e.pendingBytes>0}async#C(){await void 0;try{for(;!this.#c&&this.#v();){let e=this.#a===\"constant\"?this.#E()" +
+  ":this.#_();if(await this.#t.write(e,this.#e.cellBytes),this.#n=0,this.#c)break;this.#A(),this.#t.onWritten?.()" +
+  "}}catch(e){this.#n=0;let t=this.#c;this.stop(),t||this.#t.onFailed?.(e)}this.#p=!1,this.#B()}#B(){if(!(this.#c" +
+  "||this.pendingBytes>0)){this.#o.length>ae*this.#e.cellBytes&&(this.#o=new Uint8Array(0));for(let e of this.#f)" +
+  "e(!0)}}#E(){this.#d=!1;let e=this.#g(1);return this.#x(e)?e:this.#b(e)}#_(){let{cellBytes:e,pendingBytes:t}=th" +
+  "is.#e;if(t===0)return this.#d=!1,this.#b(this.#g(1));let n=Math.ceil(t/(e-x))+1,o=this.#g(Math.min(n,Math.max(" +
+  "1,Math.floor(se/e)))),a=0;for(;a<o.length&&this.#x(o.subarray(a,a+e));)a+=e;return o.subarray(0,a)}#g(e){let t" +
+  "=e*this.#e.cellBytes;return this.#o.length<t&&(this.#o=new Uint8Array(t)),this.#o.subarray(0,t)}#x(e){let t=th" +
+  "is.#e.pendingBytes;if(this.#e.next(e)===void 0)return!1;let n=t-this.#e.pendingBytes;return this.#n+=n,this.#y" +
+  ".cells++,this.#y.paddingBytes+=e.length-x-n,!0}#b(e){return this.#y.cells++,this.#y.coverCells++,this.#y.cover" +
+  "Bytes+=e.length,e.fill(0)}#w(){let e=this.#t.nowMs();this.#h=this.#t.after(this.#a===\"poisson\"?this.#U():this." +
+  "#k(e),()=>{this.#d=this.#s||this.#a===\"constant\"&&this.#e.pendingBytes>0,this.#w(),this.#m()})}#U(){return-Mat" +
+  "h.log(1-this.#t.random())*this.#l}#k(e){this.#u=le(this.#u,this.#l,e);let t=this.#t.random()*L*this.#l;return " +
+  "Math.max((1-L)*this.#l,this.#u-t-e)}#A(){for(;this.#e.pendingBytes===0&&this.#r.length>0;){let e=this.#r.findI" +
+  "ndex((t,n)=>n>0&&\"cellBytes\"in t);for(let t of this.#r.splice(0,e<0?this.#r.length:e))\"cellBytes\"in t?this.#e." +
+  "cellBytes=t.cellBytes:(this.#i-=t.envelope.length+h,this.#e.push(t.lane,t.envelope))}}};function le(r,e,t){if(" +
+  "t<r-e)return t+e;let n=Math.max(0,Math.floor((t-r)/e));return r+(n+1)*e}function S(r,e){if(r.length!==e.length" +
+  ")return!1;let t=0;for(let n=0;n<r.length;n++)t|=(r[n]??0)^(e[n]??0);return t===0}function g(r){let e=[];for(le" +
+  "t t=r;t!==void 0&&e.length<3;t=t instanceof Error?t.cause:void 0){let n=t instanceof Error?t.message:String(t)" +
+  ";n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}return e.join(\": \")}var de=2e3;function H(r,e){let t,n,o=0,a=l=>" +
+  "{r.post({kind:\"written\",takenBytes:o-l.pendingBytes,counts:l.counts})},d=async({transport:l,target:c})=>{let y" +
+  "=e.connectors.find(b=>b.transport===l);if(y===void 0)throw new Error(`no way to connect by ${l} in a thread of" +
+  " its own`);let C=t=await y.connect(c,new AbortController().signal),G=n=new A({cellBytes:p.cellBytes,write:(b,Y" +
+  ")=>C.write(b,Y),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**3" +
+  "2,onWritten:()=>a(G),onFailed:()=>r.post({kind:\"failed\"})});C.closed.then(b=>r.post({kind:\"closed\",end:b})),r." +
+  "post({kind:\"connected\"})},f=async()=>{let l=await t?.read();r.post({kind:\"chunk\",bytes:l?.slice()})};r.listen(" +
+  "l=>{switch(l.kind){case\"connect\":return void d(l).catch(c=>r.post({kind:\"refused\",message:g(c)}));case\"push\":r" +
+  "eturn o+=l.envelope.length+h,n?.push(l.lane,l.envelope);case\"cellBytes\":return n?.setCellBytes(l.cellBytes);ca" +
+  "se\"configure\":return n?.configure(l.mode,l.intervalMs);case\"covering\":return n?.setCovering(l.covering);case\"f" +
+  "lush\":return void n?.flush(l.timeoutMs).then(c=>{r.post({kind:\"flushed\",id:l.id,flushed:c})});case\"read\":retur" +
+  "n void f();case\"stop\":return n?.stop();case\"close\":return t?.close(l.closeCode),void e.after(de,e.exit)}})}var" +
+  " m=require(\"node:http2\");var v=5,ce=64*1024,O=10;function W(r,e){let t=he(O,e),n=v+t.length+e,o=new Uint8Array" +
+  "(r.length/e*n);for(let a=0;a<r.length/e;a++){let d=a*n;ye(o,d+1,t.length+e),o.set(t,d+v),o.set(r.subarray(a*e," +
+  "(a+1)*e),d+v+t.length)}return o}function D(r){let{value:e,end:t}=ue(r,0,O);if(t!==r.length)throw new u(\"protoc" +
+  "ol_error\",\"A cell's message holds more than a cell\");return e}var _=class{#t=new Uint8Array(v);#e=0;#r=new Uin" +
+  "t8Array(0);#i=0;read(e,t){let n=0;for(;n<e.length;){if(this.#e<v){let a=e.subarray(n,n+v-this.#e);if(this.#t.s" +
+  "et(a,this.#e),this.#e+=a.length,n+=a.length,this.#e<v)return;this.#n()}let o=e.subarray(n,n+this.#r.length-thi" +
+  "s.#i);n+=o.length,o.length===this.#r.length?this.#o(o,t):(this.#r.set(o,this.#i),this.#i+=o.length,this.#i===t" +
+  "his.#r.length&&this.#o(this.#r,t))}}#n(){let e=new DataView(this.#t.buffer).getUint32(1);if(e===0||e>ce)throw " +
+  "new u(\"protocol_error\",`A message of ${e} bytes where cells are expected`);this.#r.length!==e&&(this.#r=new Ui" +
+  "nt8Array(e)),this.#i=0}#o(e,t){this.#e=0,t(this.#t[0]??0,e)}};function q(r){let e=new Uint8Array(r.reduce((n,{" +
+  "length:o})=>n+o,0)),t=0;for(let n of r)e.set(n,t),t+=n.length;return e}function he(r,e){let t=[r];for(let n=e;" +
+  "n>0||t.length===1;n>>>=7)t.push(n>127?n&127|128:n);return Uint8Array.from(t)}function ue(r,e,t){if(r[e]!==t)th" +
+  "row new u(\"protocol_error\",\"A message without the field that it must have\");let[n,o]=[0,e+1];for(let a=1;a<=2*" +
+  "*14;a*=128){let d=r[o++]??0;if(n+=(d&127)*a,d<128){if(n>r.length-o)break;return{value:r.subarray(o,o+n),end:o+" +
+  "n}}}throw new u(\"protocol_error\",\"A field goes beyond the end of its message\")}function ye(r,e,t){new DataView" +
+  "(r.buffer,r.byteOffset).setUint32(e,t)}var F=require(\"node:crypto\"),$=require(\"node:net\"),U=require(\"node:tls\"" +
+  ");function N({host:r,port:e,trust:t},n,o){return new Promise((a,d)=>{o.throwIfAborted();let f=t.certificateHas" +
+  "hes.length>0,l=(0,U.connect)({host:r,port:e,...(0,$.isIP)(r)===0&&{servername:r},ALPNProtocols:[n],minVersion:" +
+  "\"TLSv1.3\",...t.caCerts.length>0&&{ca:[...U.rootCertificates,...t.caCerts]},rejectUnauthorized:!f}),c=C=>{o.rem" +
+  "oveEventListener(\"abort\",y),l.destroy(),d(C)},y=()=>c(o.reason);o.addEventListener(\"abort\",y),l.once(\"error\",c" +
+  "),l.once(\"secureConnect\",()=>{if(f&&!pe(l,t))return c(new Error(\"the relay's certificate is none of tls.certif" +
+  "icateHashes\"));if(l.alpnProtocol!==n)return c(new Error(`the server does not speak ${n}`));o.removeEventListen" +
+  "er(\"abort\",y),l.removeListener(\"error\",c),a(l)})})}function pe(r,{certificateHashes:e}){let t=(0,F.createHash)" +
+  "(\"sha256\").update(r.getPeerCertificate().raw).digest();return e.some(n=>S(n,t))}function j(){return Date.now()" +
+  "}function k(r,e){let t=setTimeout(e,r);return()=>clearTimeout(t)}function V(r){return crypto.getRandomValues(n" +
+  "ew Uint8Array(r))}var z=1024*1024,fe=1500,J={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:async(r,e)" +
+  "=>new M(await N(r,\"h2\",e),r)},M=class{#t;#e;#r;#i=new _;#n;#o=()=>{};#a;closed;constructor(e,{host:t,port:n}){" +
+  "this.closed=new Promise(o=>this.#o=o),this.#t=(0,m.connect)(`https://${t.includes(\":\")?`[${t}]`:t}:${n}`,{crea" +
+  "teConnection:()=>e,settings:{initialWindowSize:z,enablePush:!1}}),this.#t.once(\"connect\",()=>this.#t.setLocalW" +
+  "indowSize(z)),this.#t.on(\"error\",o=>this.#s({message:g(o)})),this.#t.on(\"goaway\",()=>this.#t.close()),this.#e=" +
+  "this.#t.request({[m.constants.HTTP2_HEADER_METHOD]:\"POST\",[m.constants.HTTP2_HEADER_PATH]:\"/static.relay.v1.Re" +
+  "lay/Session\",[m.constants.HTTP2_HEADER_CONTENT_TYPE]:\"application/grpc\",[m.constants.HTTP2_HEADER_TE]:\"trailer" +
+  "s\"}),this.#e.on(\"error\",o=>this.#s({message:g(o)})),this.#e.on(\"response\",o=>this.#h(o)),this.#e.on(\"trailers\"" +
+  ",o=>this.#u(o)),this.#e.on(\"close\",()=>{this.#s({message:\"the connection was cut off\"}),this.#d()}),this.#r=th" +
+  "is.#e[Symbol.asyncIterator]()}async read(){try{for(;;){let{done:e,value:t}=await this.#r.next();if(e)break;let" +
+  " n=[];if(this.#i.read(t,(o,a)=>{if(o!==0)throw new Error(\"compressed cells were not asked for\");n.push(D(a).sl" +
+  "ice())}),n.length>0)return q(n)}}catch(e){this.#s({message:g(e)})}this.#l()}write(e,t){return new Promise((n,o" +
+  ")=>{if(this.#n!==void 0)return o(new Error(this.#n.message));this.#e.write(W(e,t),a=>{if(!a)return n();this.#s" +
+  "({message:g(a)}),o(a)})})}close(e){this.#o({message:\"it was closed by this side\"}),e===0?this.#l():this.#d()}#" +
+  "l(){this.#e.end(),this.#a??=k(fe,()=>this.#d())}#h(e){let t=e[m.constants.HTTP2_HEADER_STATUS];if(t!==200)retu" +
+  "rn this.#s({message:`Session was answered ${String(t)}`});e[\"grpc-status\"]!==void 0&&this.#u(e)}#u(e){let{\"grp" +
+  "c-status\":t,\"grpc-message\":n}=e,o=typeof n==\"string\"&&n!==\"\"?me(n):\"the relay ended the stream\";this.#s({messa" +
+  "ge:t===\"0\"?\"the relay ended the stream\":o})}#s(e){this.#n===void 0&&(this.#n=e,this.#o(e),this.#l())}#d(){this" +
+  ".#a?.(),this.#a=()=>{},this.#n??={message:\"it was closed by this side\"},this.#e.destroy(),this.#t.destroy()}};" +
+  "function me(r){try{return decodeURIComponent(r).slice(0,1024)}catch{return r.slice(0,1024)}}H({post:r=>R.paren" +
+  "tPort?.postMessage(r),listen:r=>{R.parentPort?.on(\"message\",r)}},{connectors:[J],nowMs:j,after:k,randomBytes:V" +
+  ",exit:()=>Q.default.exit()});\n";

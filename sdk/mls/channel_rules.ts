@@ -1,86 +1,151 @@
 /**
- * Who may do what in a channel, checked by every member for every commit: any member adds, only owners remove others or
- * change the owners, anybody removes a member that has signed that it leaves or comes back, and a commit does what its sender
- * told the relay that it does.
+ * Who may do what in a channel: one verdict for all members. It is a function of the group before a commit, the commit's bytes
+ * and the lists that its sender signed; what the relay could tell one member and not another takes no part in it.
  */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type AgentId,
+  binaryIdFromBytes,
   type ChannelId,
-  equalBytes,
+  type CommitAad,
+  decodeCommitAad,
+  type LeaveStatement,
   leaveStatement,
-  type RejoinStatement,
+  type MemberProof,
   rejoinStatement,
+  WireError,
 } from "../../proto/mod.ts";
+import { MlsFault } from "./codec.ts";
+import type { SignedBytes } from "./crypto/batch_verify.ts";
 import type { Signatures } from "./crypto/signatures.ts";
+import type { Epoch } from "./epoch.ts";
+import { agentOf, credentialOf } from "./leaf.ts";
 import type { CommitSummary } from "./members.ts";
-import type { CommitRules } from "./receive.ts";
+import type { Leaf } from "./ratchet_tree.ts";
+import type { CommitRules, ProposedCommit } from "./receive.ts";
 
-/** What a commit's sender declared to the relay. */
+/** What a commit's sender declared to the relay, and signed. */
 export type Declared = Pick<CommitSummary, "added" | "removed" | "owners">;
 
-export interface RuleInput {
-  readonly declared: Declared;
-  /** Agents whose leave statement was verified. */
-  readonly leaving: ReadonlySet<AgentId>;
-  /**
-   * Agents whose request to rejoin was verified, with the hash of the KeyPackage that it names: they may be removed and, with
-   * that KeyPackage and no other, added in one commit.
-   */
-  readonly rejoining: ReadonlyMap<AgentId, Uint8Array>;
-}
-
-export function createRules({ declared, leaving, rejoining }: RuleInput): CommitRules {
-  return ({ added, keyPackageHashes, removed, owners, ownersBefore }, committer) => {
-    if (!sameAgents(added, declared.added) || !sameAgents(removed, declared.removed)) {
-      return "The commit adds or removes others than its sender declared to the relay";
+/** The rules for one commit. They answer why it must not be followed, or undefined. One that nobody signed declares nothing. */
+export function createRules(declared: Declared | undefined, signatures: Signatures): CommitRules {
+  return (commit) => {
+    try {
+      checkProposals(commit);
+      if (declared !== undefined) checkDeclared(commit.summary, declared);
+      checkIdentities(commit);
+      const aad = decodeCommitAad(commit.authenticatedData);
+      if (aad.changes.length > 0) throw new MlsFault("The commit carries changes of the owners");
+      checkProofs(commit, aad, signatures);
+      if (!commit.committer.owner) checkUnowned(commit.summary, aad);
+      return undefined;
+    } catch (error) {
+      if (error instanceof MlsFault || error instanceof WireError) return error.message;
+      throw error;
     }
-    if (!sameAgents(owners ?? [], declared.owners ?? [])) {
-      return "The commit sets other owners than its sender declared";
-    }
-    if (committer.owner) return undefined;
-    const remaining = ownersBefore.filter((owner) => !removed.includes(owner) || added.includes(owner));
-    if (owners !== undefined && !sameAgents(owners, remaining)) return "Only owners change the owners";
-    const comesBack = (agent: AgentId): boolean => {
-      const [asked, used] = [rejoining.get(agent), keyPackageHashes.get(agent)];
-      return asked !== undefined && used !== undefined && equalBytes(asked, used);
-    };
-    const asked = removed.every((agent) => leaving.has(agent) || comesBack(agent));
-    return asked ? undefined : "Only owners remove members that did not ask for it";
   };
 }
 
-export interface LeaveClaim {
-  readonly channelId: ChannelId;
-  readonly agentId: AgentId;
-  readonly epoch: number;
-  readonly signature: Uint8Array;
+/** Whatever else MLS knows would depend on what a member happens to hold, and so divide the group. */
+function checkProposals({ proposals }: ProposedCommit): void {
+  const types = proposals.map((each) =>
+    each.proposalOrRefType === "proposal" ? each.proposal.proposalType : "reference"
+  );
+  if (types.some((type) => type !== "add" && type !== "remove" && type !== "group_context_extensions")) {
+    throw new MlsFault("A commit in a channel has additions, removals and extensions inside it, and nothing else");
+  }
 }
 
-/**
- * Whether an agent said that it leaves. `memberSince` is the epoch in which it joined: a statement from before, when it was
- * in the channel another time, says nothing.
- */
-export function isLeaveValid(
-  claim: LeaveClaim,
-  member: { readonly signatureKey: Uint8Array; readonly memberSince: number },
-  signatures: Signatures,
-): boolean {
-  if (claim.epoch < member.memberSince) return false;
-  return signatures.verifyHandshake(member.signatureKey, leaveStatement(claim), claim.signature);
+function checkDeclared({ added, removed, owners }: CommitSummary, declared: Declared): void {
+  if (!sameAgents(added, declared.added) || !sameAgents(removed, declared.removed)) {
+    throw new MlsFault("The commit adds or removes others than its sender declared to the relay");
+  }
+  const same = (owners === undefined) === (declared.owners === undefined) &&
+    sameAgents(owners ?? [], declared.owners ?? []);
+  if (!same) throw new MlsFault("The commit sets other owners than its sender declared");
 }
 
-export interface RejoinClaim extends RejoinStatement {
-  readonly signature: Uint8Array;
+/** An identity that is in the tree is replaced under another key by owners only. */
+function checkIdentities({ proposals, committer, before }: ProposedCommit): void {
+  if (committer.owner) return;
+  const added = proposals.flatMap((each) => {
+    if (each.proposalOrRefType !== "proposal" || each.proposal.proposalType !== "add") return [];
+    const { leafNode } = each.proposal.add.keyPackage;
+    return [[bytesToHex(credentialOf(leafNode).identity), agentOf(leafNode)] as const];
+  });
+  if (added.length === 0) return;
+  const present = new Map<string, AgentId>();
+  for (const [, { node, agentId }] of before.tree.leaves()) {
+    present.set(bytesToHex(credentialOf(node).identity), agentId);
+  }
+  const replaced = added.some(([identity, agentId]) => (present.get(identity) ?? agentId) !== agentId);
+  if (replaced) throw new MlsFault("Only owners bring in an identity of a member with another key");
 }
 
-/** Whether a request to rejoin was signed with the key of the agent's old leaf, in this membership. */
-export function isRejoinValid(
-  claim: RejoinClaim,
-  member: { readonly signatureKey: Uint8Array; readonly memberSince: number },
-  signatures: Signatures,
-): boolean {
-  if (claim.epoch < member.memberSince) return false;
-  return signatures.verifyHandshake(member.signatureKey, rejoinStatement(claim), claim.signature);
+/** Each proof is about a member that the commit removes, in the order of leaves, and signed by it about its present leaf. */
+function checkProofs({ summary, before }: ProposedCommit, aad: CommitAad, signatures: Signatures): void {
+  if (aad.leaves.length + aad.rejoins.length === 0) return;
+  const { removed, added, keyPackageHashes } = summary;
+  const places = leavesOf(before);
+  const signed: SignedBytes[] = [];
+  const channelId = binaryIdFromBytes<ChannelId>(before.context.groupId);
+  const check = (proofs: readonly MemberProof[], statementOf: (claim: LeaveStatement) => Uint8Array): void => {
+    let last = -1;
+    for (const { agentId, signature } of proofs) {
+      const place = places.get(agentId);
+      if (place === undefined || !removed.includes(agentId)) {
+        throw new MlsFault("A proof in the commit is about a member that it does not remove");
+      }
+      if (place.leafIndex <= last) throw new MlsFault("The proofs in the commit are not in the order of leaves");
+      last = place.leafIndex;
+      const message = statementOf({ channelId, agentId, leafHash: leafHashOf(place.leaf) });
+      signed.push({ publicKey: place.leaf.node.signaturePublicKey, message, signature });
+    }
+  };
+  check(aad.leaves, leaveStatement);
+  check(aad.rejoins, (claim) => {
+    const keyPackageHash = keyPackageHashes.get(claim.agentId);
+    if (keyPackageHash === undefined || !added.includes(claim.agentId)) {
+      throw new MlsFault("A proof in the commit is about a member that it does not add again");
+    }
+    return rejoinStatement({ ...claim, keyPackageHash });
+  });
+  const twice = aad.leaves.some(({ agentId }) => aad.rejoins.some((other) => other.agentId === agentId));
+  if (twice) throw new MlsFault("A removal in the commit has two proofs");
+  if (!signatures.verifyHandshakes(signed)) {
+    throw new MlsFault("A proof in the commit is not signed by the member, or not about its present leaf");
+  }
+}
+
+function checkUnowned({ added, removed, owners, ownersBefore }: CommitSummary, { leaves, rejoins }: CommitAad): void {
+  const proven = new Set([...leaves, ...rejoins].map(({ agentId }) => agentId));
+  if (removed.some((agentId) => !proven.has(agentId))) {
+    throw new MlsFault("Only owners remove members that did not ask for it");
+  }
+  const remaining = remainingOwners(ownersBefore, { added, removed, leaves });
+  if (!sameAgents(owners ?? ownersBefore, remaining)) throw new MlsFault("Only owners change the owners");
+}
+
+/** The owners after a commit that does not change them otherwise: without the removed, unless they come back at once. */
+export function remainingOwners(
+  before: readonly AgentId[],
+  change: Pick<CommitSummary, "added" | "removed"> & Pick<CommitAad, "leaves">,
+): AgentId[] {
+  const left = new Set(change.leaves.map(({ agentId }) => agentId));
+  return before.filter((owner) =>
+    !change.removed.includes(owner) || (change.added.includes(owner) && !left.has(owner))
+  );
+}
+
+/** The present leaf of each member. */
+function leavesOf({ tree }: Pick<Epoch, "tree">): Map<AgentId, { readonly leafIndex: number; readonly leaf: Leaf }> {
+  return new Map(Array.from(tree.leaves(), ([leafIndex, leaf]) => [leaf.agentId, { leafIndex, leaf }]));
+}
+
+/** What statements are about: SHA-256 of a LeafNode as the tree has it. */
+export function leafHashOf({ encoded }: Pick<Leaf, "encoded">): Uint8Array {
+  return sha256(encoded);
 }
 
 function sameAgents(a: readonly AgentId[], b: readonly AgentId[]): boolean {

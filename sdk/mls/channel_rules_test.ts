@@ -1,202 +1,245 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { sha256 } from "@noble/hashes/sha2.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { concatBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals } from "@std/assert";
 import {
   type AgentId,
-  agentIdOf,
-  binaryIdFromBytes,
-  CellPacker,
-  type ChannelId,
-  encodeNotice,
-  encodeRequest,
+  emptyCommitAad,
+  encodeCommitAad,
   leaveStatement,
   limits,
-  type MessageId,
-  rejoinStatement,
+  type MemberProof,
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
-import { createRules, isLeaveValid, isRejoinValid, type RuleInput } from "./channel_rules.ts";
+import { createRules } from "./channel_rules.ts";
+import { createCommit } from "./commit.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
-import { Group } from "./group.ts";
-import { createCellPadding } from "./padding.ts";
-import { World } from "./testing/world.ts";
-import { FirstUseTrust } from "./first_use.ts";
+import type { Change } from "./group.ts";
+import type { CommitSummary } from "./members.ts";
+import { type Agent, rulesFor, World } from "./testing/world.ts";
 
-const agent = (name: string): AgentId => agentIdOf(new Uint8Array(32), utf8ToBytes(name));
-const [alice, bob, carol] = [agent("alice"), agent("bob"), agent("carol")];
-const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
-
-interface Case {
-  readonly does: { added?: AgentId[]; removed?: AgentId[]; owners?: AgentId[] };
-  readonly declared?: Case["does"];
-  readonly owner?: boolean;
-  readonly ownersBefore?: AgentId[];
-  readonly leaving?: AgentId[];
-  readonly rejoining?: AgentId[];
-  /** Under which KeyPackage they asked to come back; those that are added come in under 1. */
-  readonly keyPackage?: number;
+interface Members {
+  readonly world: World;
+  readonly owner: Agent;
+  readonly bob: Agent;
+  readonly carol: Agent;
+  readonly dave: Agent;
 }
 
-const hashOf = (keyPackage: number): Uint8Array => new Uint8Array(32).fill(keyPackage);
-
-function verdict(
-  { does, declared = does, owner = false, leaving = [], rejoining = [], keyPackage = 1, ownersBefore = [alice] }: Case,
-): string | undefined {
-  const complete = ({ added = [], removed = [], owners }: Case["does"]): RuleInput["declared"] => ({
-    added,
-    removed,
-    owners,
-  });
-  const rejoins = new Map(rejoining.map((agentId) => [agentId, hashOf(keyPackage)]));
-  const input = { declared: complete(declared), leaving: new Set(leaving), rejoining: rejoins };
-  const keyPackageHashes = new Map(does.added?.map((agentId) => [agentId, hashOf(1)]));
-  const committer = { leafIndex: 0, agentId: alice, identity: new Uint8Array(0), owner };
-  return createRules(input)({ committer: alice, ...complete(does), keyPackageHashes, ownersBefore }, committer);
-}
-
-Deno.test("any member adds, updates, and removes who has left", () => {
-  assertEquals(verdict({ does: {} }), undefined);
-  assertEquals(verdict({ does: { added: [bob, carol] } }), undefined);
-  assertEquals(verdict({ does: { removed: [bob] }, leaving: [bob] }), undefined);
-  assertEquals(verdict({ does: { removed: [bob], added: [bob] }, rejoining: [bob] }), undefined);
-  const leavingOwner = { ownersBefore: [bob, carol], leaving: [bob] };
-  assertEquals(verdict({ does: { removed: [bob], owners: [carol] }, ...leavingOwner }), undefined);
-  assert(
-    verdict({ does: { removed: [bob], owners: [carol, alice] }, ...leavingOwner })?.includes("Only owners change"),
-  );
-});
-
-Deno.test("only owners remove others or change the owners", () => {
-  assert(verdict({ does: { removed: [bob] } })?.includes("Only owners remove"));
-  assert(verdict({ does: { removed: [bob, carol] }, leaving: [bob] })?.includes("Only owners remove"));
-  assert(verdict({ does: { removed: [bob] }, rejoining: [bob] })?.includes("Only owners remove"));
-  assert(verdict({ does: { owners: [bob] } })?.includes("Only owners change"));
-  assertEquals(verdict({ does: { removed: [bob], owners: [alice, carol] }, owner: true }), undefined);
-});
-
-Deno.test("what a commit does must be what its sender declared, whoever it is", () => {
-  for (const owner of [true, false]) {
-    assert(verdict({ does: { added: [bob] }, declared: {}, owner })?.includes("declared"));
-    assert(verdict({ does: {}, declared: { removed: [bob] }, owner })?.includes("declared"));
-    assert(verdict({ does: { added: [bob] }, declared: { added: [carol] }, owner })?.includes("declared"));
-    assert(verdict({ does: { owners: [bob] }, declared: {}, owner })?.includes("declared"));
-  }
-  assertEquals(verdict({ does: { added: [bob, carol] }, declared: { added: [carol, bob] } }), undefined);
-});
-
-const seed = new Uint8Array(32).fill(3);
-const member = { signatureKey: ed25519.getPublicKey(seed), memberSince: 5 };
-
-Deno.test("a leave statement counts for its channel, agent and membership only", () => {
-  const claim = { channelId, agentId: bob, epoch: 7 };
-  const signature = ed25519.sign(leaveStatement(claim), seed);
-  const check = (change: Partial<typeof claim>, since = 5): boolean =>
-    isLeaveValid({ ...claim, ...change, signature }, { ...member, memberSince: since }, portableSignatures);
-  assert(check({}));
-  assert(!check({ agentId: carol }));
-  assert(!check({ epoch: 8 }));
-  assert(!check({ channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(1)) }));
-  assert(!check({}, 8), "a statement of an earlier membership");
-});
-
-Deno.test("a member that signed its leave is removed by anybody; one that did not is not", async () => {
-  const world = new World(createRandom(2));
+async function createMembers(seed = 2): Promise<Members> {
+  const world = new World(createRandom(seed));
   const owner = await world.create();
-  const [leaver, other] = [world.newAgent(), world.newAgent()];
-  await world.add(owner, leaver, other);
-  const claim = { channelId: world.channelId, agentId: leaver.id, epoch: leaver.member.epoch };
-  const signature = ed25519.sign(leaveStatement(claim), leaver.identity.signingSeed);
-  const { signatureKey } = leaver.identity;
-  assert(isLeaveValid({ ...claim, signature }, { signatureKey, memberSince: 1 }, portableSignatures));
-  const prepared = await other.member.prepare({ remove: [leaver.id] });
-  const input = { declared: prepared.summary, rejoining: new Map<AgentId, Uint8Array>() };
-  const before = await owner.member.receive(prepared.message, createRules({ ...input, leaving: new Set() }));
-  assertEquals(before.kind, "refused");
-  const again = await other.member.prepare({ remove: [leaver.id] });
-  const after = await owner.member.receive(again.message, createRules({ ...input, leaving: new Set([leaver.id]) }));
-  assertEquals(after.kind, "commit");
-  assertEquals(owner.member.members().map(({ agentId }) => agentId), [owner.id, other.id]);
+  const [bob, carol, dave] = [world.newAgent(), world.newAgent(), world.newAgent()];
+  await world.add(owner, bob, carol, dave);
+  return { world, owner, bob, carol, dave };
+}
+
+type Lists = Pick<CommitSummary, "added" | "removed" | "owners">;
+
+/** What another member makes of a commit: undefined when it would follow, and stays where it is in any case. */
+async function verdict(
+  by: Agent,
+  reader: Agent,
+  change: Change,
+  declare: (summary: CommitSummary) => Lists = (summary) => summary,
+): Promise<string | undefined> {
+  const { message, summary } = await by.member.prepare(change);
+  const rules = createRules(declare(summary), portableSignatures);
+  let why: string | undefined = "the rules were not asked";
+  await reader.member.receive(message, (commit) => {
+    why = rules(commit);
+    return "only looking";
+  });
+  return why;
+}
+
+/** A commit with authenticated data that no honest member writes. */
+async function withAad(
+  by: Agent,
+  reader: Agent,
+  removed: readonly Agent[],
+  aad: Uint8Array,
+): Promise<string | undefined> {
+  const { message, effects } = await createCommit(by.member.current, {
+    proposals: removed.map(({ member }) => ({
+      proposalType: "remove" as const,
+      remove: { removed: member.self.leafIndex },
+    })),
+    identity: by.identity,
+    authenticatedData: aad,
+    padding: () => 0,
+    forcePath: true,
+  }, by.deps);
+  assertEquals(effects.removed.length, removed.length);
+  const declared = { added: [], removed: removed.map(({ id }) => id), owners: undefined };
+  const outcome = await reader.member.receive(message, createRules(declared, portableSignatures));
+  return outcome.kind === "refused" ? outcome.reason : undefined;
+}
+
+const refuses = (part: string, why: string | undefined): void => assert(why?.includes(part), `${why} for ${part}`);
+const id = ({ id }: Agent): AgentId => id;
+
+Deno.test("any member adds, updates, and removes who has left or comes back", async () => {
+  const { world, bob, carol, dave } = await createMembers();
+  assertEquals(await verdict(bob, carol, {}), undefined);
+  const { keyPackage } = await world.newAgent().createKeyPackage();
+  assertEquals(await verdict(bob, carol, { add: [keyPackage] }), undefined);
+  assertEquals(await verdict(bob, carol, { remove: [dave.id], leaves: [dave.leave()] }), undefined);
+  const own = await dave.createKeyPackage();
+  const back = { remove: [dave.id], add: [own.keyPackage] };
+  assertEquals(await verdict(bob, carol, { ...back, rejoins: [dave.rejoin(own)] }), undefined);
+  assertEquals(await verdict(bob, carol, { ...back, leaves: [dave.leave()] }), undefined, "left, and invited again");
+});
+
+Deno.test("only owners remove others or change the owners", async () => {
+  const { owner, bob, carol, dave } = await createMembers();
+  refuses("Only owners remove", await verdict(bob, carol, { remove: [dave.id] }));
+  const one = { remove: [carol.id, dave.id], leaves: [carol.leave()] };
+  refuses("Only owners remove", await verdict(bob, owner, one));
+  refuses("Only owners change", await verdict(bob, carol, { owners: [bob.id] }));
+  assertEquals(await verdict(owner, carol, { remove: [dave.id], owners: [owner.id, bob.id] }), undefined);
+});
+
+Deno.test("what a commit does must be what its sender declared, whoever it is", async () => {
+  const { owner, bob, carol, dave } = await createMembers();
+  for (const by of [owner, bob]) {
+    const gone = { remove: [dave.id], leaves: [dave.leave()] };
+    const lists: ((summary: CommitSummary) => Lists)[] = [
+      (summary) => ({ ...summary, removed: [] }),
+      (summary) => ({ ...summary, removed: [bob.id] }),
+      (summary) => ({ ...summary, added: [dave.id] }),
+      (summary) => ({ ...summary, owners: [bob.id] }),
+      (summary) => ({ ...summary, owners: [] }),
+    ];
+    for (const declare of lists) refuses("declared", await verdict(by, carol, gone, declare));
+  }
+  const others = (summary: CommitSummary): Lists => ({ ...summary, owners: undefined });
+  refuses("declared", await verdict(owner, carol, { owners: [owner.id, bob.id] }, others));
+  const both = { remove: [bob.id, dave.id] };
+  const turned = (summary: CommitSummary): Lists => ({ ...summary, removed: summary.removed.toReversed() });
+  assertEquals(await verdict(owner, carol, both, turned), undefined);
+});
+
+Deno.test("a statement counts for the leaf that it is about, and a new leaf makes it void", async () => {
+  const { world, owner, bob, carol, dave } = await createMembers();
+  const [leave, own] = [dave.leave(), await dave.createKeyPackage()];
+  const rejoin = dave.rejoin(own);
+  const back = { remove: [dave.id], add: [own.keyPackage], rejoins: [rejoin] };
+  assertEquals(await verdict(bob, carol, { remove: [dave.id], leaves: [leave] }), undefined);
+  await world.commit(dave, () => ({}));
+  for (const agent of [owner, bob, carol]) await agent.sync();
+  refuses("present leaf", await verdict(bob, carol, { remove: [dave.id], leaves: [leave] }));
+  refuses("present leaf", await verdict(bob, carol, back));
+  assertEquals(await verdict(bob, carol, { remove: [dave.id], leaves: [dave.leave()] }), undefined);
+});
+
+Deno.test("a statement is judged from the tree alone, by members that joined long after it was signed", async () => {
+  const { world, owner, bob, carol, dave } = await createMembers();
+  const leave = dave.leave();
+  for (let epoch = 0; epoch < 50; epoch++) await world.commit(bob, () => ({}));
+  for (const agent of [owner, carol]) await agent.sync();
+  const erin = world.newAgent();
+  await world.add(owner, erin);
+  await bob.sync();
+  assertEquals(await verdict(bob, erin, { remove: [dave.id], leaves: [leave] }), undefined);
+});
+
+Deno.test("a leave statement of an earlier membership removes nobody that came back", async () => {
+  const { world, owner, bob, carol, dave } = await createMembers();
+  const leave = dave.leave();
+  await world.commit(owner, () => ({ remove: [dave.id] }));
+  for (const agent of [bob, carol, dave]) await agent.sync();
+  await world.add(owner, dave);
+  for (const agent of [bob, carol]) await agent.sync();
+  refuses("present leaf", await verdict(bob, carol, { remove: [dave.id], leaves: [leave] }));
 });
 
 Deno.test("a request to rejoin lets in the KeyPackage that it names and no other, and removes nobody without it", async () => {
-  const does = { removed: [bob], added: [bob] };
-  assertEquals(verdict({ does, rejoining: [bob], keyPackage: 1 }), undefined);
-  assert(verdict({ does, rejoining: [bob], keyPackage: 2 })?.includes("did not ask"));
-  assert(verdict({ does: { removed: [bob], added: [carol] }, rejoining: [bob] })?.includes("did not ask"));
-  assertEquals(verdict({ does, leaving: [bob] }), undefined, "it left, and somebody invited it again");
-
-  const world = new World(createRandom(2));
-  const owner = await world.create();
-  const [lost, helper] = [world.newAgent(), world.newAgent()];
-  await world.add(owner, lost, helper);
-  const [asked, other] = [await lost.createKeyPackage(), await lost.createKeyPackage()];
-  const rejoining = new Map([[lost.id, sha256(asked.message)]]);
-  for (const [{ keyPackage }, kind] of [[other, "refused"], [asked, "commit"]] as const) {
-    const { message, summary } = await helper.member.prepare({ remove: [lost.id], add: [keyPackage] });
-    const rules = createRules({ declared: summary, leaving: new Set(), rejoining });
-    assertEquals((await owner.member.receive(message, rules)).kind, kind);
-  }
+  const { bob, carol, dave } = await createMembers();
+  const [asked, other] = [await dave.createKeyPackage(), await dave.createKeyPackage()];
+  const rejoins = [dave.rejoin(asked)];
+  refuses("present leaf", await verdict(bob, carol, { remove: [dave.id], add: [other.keyPackage], rejoins }));
+  refuses("does not add again", await verdict(bob, carol, { remove: [dave.id], rejoins }));
+  const both = { remove: [dave.id], add: [asked.keyPackage], rejoins, leaves: [dave.leave()] };
+  refuses("two proofs", await verdict(bob, carol, both));
 });
 
-Deno.test("a rejoin request is bound to its KeyPackage and its membership", () => {
-  const claim = { channelId, agentId: bob, keyPackageHash: new Uint8Array(32).fill(1), epoch: 7 };
-  const signature = ed25519.sign(rejoinStatement(claim), seed);
-  const check = (change: Partial<typeof claim>, since = 5): boolean =>
-    isRejoinValid({ ...claim, ...change, signature }, { ...member, memberSince: since }, portableSignatures);
-  assert(check({}));
-  assert(!check({ keyPackageHash: new Uint8Array(32).fill(2) }));
-  assert(!check({ epoch: 8 }));
-  assert(!check({}, 8), "a request of an earlier membership");
-});
-
-Deno.test("an identity keeps its first key; a change is refused unless announced, and then reported", () => {
-  const identity = utf8ToBytes("agent");
-  const [first, second] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
-  const trust = new FirstUseTrust();
-  assertEquals(trust.policy({ identity, signatureKey: first }), undefined);
-  assertEquals(trust.policy({ identity, signatureKey: second }), undefined, "checking alone learns nothing");
-  assertEquals(trust.learn([{ identity, signatureKey: first }]), []);
-  assert(trust.policy({ identity, signatureKey: second })?.includes("another key"));
-  const restored = new FirstUseTrust(trust.keys());
-  assert(restored.policy({ identity, signatureKey: second })?.includes("another key"));
-  restored.announce({ identity, signatureKey: second });
-  assertEquals(restored.policy({ identity, signatureKey: second }), undefined);
-  assertEquals(restored.learn([{ identity, signatureKey: second }]), [identity]);
-  assert(restored.policy({ identity, signatureKey: first })?.includes("another key"));
-});
-
-Deno.test("messages up to a cell have one length, and so on cell by cell, sent and delivered", async () => {
-  const world = new World(createRandom(1));
-  const creator = await world.create();
-  const padding = createCellPadding(limits.cellBytes);
-  const group = Group.restore(creator.member.current, creator.member.past, { ...creator.deps, padding });
-  const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16));
-  const lengths = new Map<number, Set<number>>();
-  for (const size of [0, 1, 63, 64, 1024, 3000, 3700, 4000, 8000, 20_000]) {
-    const { epoch, message } = await group.seal(new Uint8Array(size), new Uint8Array(24));
-    const envelopes = [
-      encodeRequest(1, "SendMessage", { channelId, epoch, messageId, ciphertext: message }),
-      encodeNotice("DeliverMessage", {
-        channelId,
-        sequence: 1,
-        epoch,
-        sender: bob,
-        timeMs: 1,
-        messageId,
-        ciphertext: message,
-      }),
+Deno.test("a proof of another member, another channel or nobody's removal is refused, of owners too", async () => {
+  const { owner, bob, carol, dave } = await createMembers();
+  const elsewhere = await createMembers(3);
+  const statement = leaveStatement({ channelId: elsewhere.world.channelId, agentId: dave.id, leafHash: dave.leafHash });
+  const leaveElsewhere = ed25519.sign(statement, dave.identity.signingSeed);
+  for (const by of [owner, bob]) {
+    const forged: MemberProof[] = [
+      { ...carol.leave(), agentId: dave.id },
+      { agentId: dave.id, signature: new Uint8Array(64) },
+      { agentId: dave.id, signature: leaveElsewhere },
     ];
-    const cells = envelopes.map((envelope) => {
-      const packer = new CellPacker(limits.cellBytes);
-      packer.push("data", envelope);
-      let count = 0;
-      while (packer.next() !== undefined) count++;
-      return count;
-    });
-    assertEquals(cells[0], cells[1]);
-    lengths.set(cells[0] ?? 0, (lengths.get(cells[0] ?? 0) ?? new Set()).add(message.length));
+    for (const proof of forged) {
+      refuses("present leaf", await verdict(by, carol, { remove: [dave.id], leaves: [proof] }));
+    }
+    refuses("does not remove", await verdict(by, carol, { leaves: [dave.leave()] }));
   }
-  assertEquals([...lengths.keys()], [1, 2, 3, 5]);
-  for (const [cells, sizes] of lengths) assertEquals(sizes.size, 1, `${cells} cells: ${[...sizes]}`);
+});
+
+Deno.test("authenticated data has one form: this format, the order of leaves, nothing besides", async () => {
+  const { bob, carol, dave, owner } = await createMembers();
+  const leaves = [carol.leave(), dave.leave()];
+  const aad = (proofs: readonly MemberProof[]): Uint8Array => encodeCommitAad({ ...emptyCommitAad, leaves: proofs });
+  const refused: [string, Uint8Array][] = [
+    ["order of leaves", aad(leaves.toReversed())],
+    ["order of leaves", aad([...leaves, ...leaves])],
+    ["format", concatBytes(Uint8Array.of(2), aad(leaves).subarray(1))],
+    ["trailing", concatBytes(aad(leaves), Uint8Array.of(0))],
+    ["says nothing", Uint8Array.of(1, 0, 0, 0)],
+    ["changes of the owners", encodeCommitAad({ ...emptyCommitAad, changes: Uint8Array.of(1), leaves })],
+    ["Only owners remove", new Uint8Array(0)],
+  ];
+  for (const [part, bytes] of refused) refuses(part, await withAad(bob, owner, [carol, dave], bytes));
+  assertEquals(await withAad(bob, owner, [carol, dave], aad(leaves)), undefined);
+});
+
+Deno.test("an owner that leaves is an owner no more, one that comes back still is, and its removal needs its word", async () => {
+  const { world, owner, bob, carol } = await createMembers();
+  refuses("Only owners remove", await verdict(bob, carol, { remove: [owner.id] }));
+  const own = await owner.createKeyPackage();
+  const back = { remove: [owner.id], add: [own.keyPackage] };
+  assertEquals(await verdict(bob, carol, { ...back, rejoins: [owner.rejoin(own)] }), undefined);
+  refuses("Only owners change", await verdict(bob, carol, { ...back, leaves: [owner.leave()], owners: [owner.id] }));
+  await world.commit(bob, () => ({ ...back, leaves: [owner.leave()] }));
+  await carol.sync();
+  assertEquals(carol.member.binding.owners, []);
+});
+
+Deno.test("an identity of the tree comes in under another key by an owner only, also when it leaves", async () => {
+  const { owner, bob, carol, dave } = await createMembers();
+  const twin = await createMembers(3);
+  // The same name, other keys.
+  const { keyPackage } = await twin.dave.createKeyPackage();
+  assertEquals(twin.dave.identity.identity, dave.identity.identity);
+  const change = { remove: [dave.id], add: [keyPackage], leaves: [dave.leave()] };
+  refuses("another key", await verdict(bob, carol, change));
+  assertEquals(await verdict(owner, carol, change), undefined);
+});
+
+Deno.test("pre-shared keys, updates and references are for other groups than channels", async () => {
+  const { world, owner, bob, carol } = await createMembers();
+  const [pskId, pskNonce] = [Uint8Array.of(1), new Uint8Array(32)];
+  world.psks.set("01", new Uint8Array(32));
+  const psks = [{
+    proposalType: "psk" as const,
+    psk: { preSharedKeyId: { psktype: "external" as const, pskId, pskNonce } },
+  }];
+  for (const by of [owner, bob]) refuses("nothing else", await verdict(by, carol, { psks }));
+});
+
+Deno.test("as many members as a commit may prove leave by one commit", async () => {
+  const world = new World(createRandom(3));
+  const owner = await world.create();
+  const agents = Array.from({ length: limits.proofsPerCommit + 1 }, () => world.newAgent());
+  await world.add(owner, ...agents);
+  const [reader, ...leavers] = agents;
+  assert(reader);
+  const change = { remove: leavers.map(id), leaves: leavers.map((agent) => agent.leave()) };
+  const { message, summary } = await reader.member.prepare(change);
+  assertEquals((await owner.member.receive(message, rulesFor(summary))).kind, "commit");
 });

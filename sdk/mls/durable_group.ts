@@ -6,7 +6,7 @@
  */
 import type { ChannelId } from "../../proto/mod.ts";
 import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mod.ts";
-import { MlsFault } from "./codec.ts";
+import { equalBytes, MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "./group.ts";
 import type { CommitSummary } from "./members.ts";
@@ -100,16 +100,18 @@ export class DurableGroup {
 
   /**
    * Writes a group that was just created or joined, in place of an earlier membership, and `alongside` with it: all or
-   * nothing. Refuses to start an epoch again that is on disk already: its keys may have been used.
+   * nothing. Refuses to start the epoch again that is on disk already: its keys may have been used. Whether the new one has a
+   * lower number says nothing: it was entered by a KeyPackage that is used once.
    */
   static async save(group: Group, records: Records, alongside: readonly RecordChange[] = []): Promise<DurableGroup> {
     const durable = new DurableGroup(group, records, 0, false);
     const stored = await records.list(durable.#kind);
     const epoch = stored.find(({ id }) => id === "epoch");
-    const before = epoch && decodeEpoch(epoch.value).context.epoch;
-    if (before !== undefined && before >= group.current.context.epoch) {
-      throw new MlsFault("This channel is stored already, at the same epoch or a later one; load it instead");
+    const known = epoch && decodeEpoch(epoch.value);
+    if (known !== undefined && equalBytes(known.confirmationTag, group.current.confirmationTag)) {
+      throw new MlsFault("This epoch of the channel is stored already; load it instead");
     }
+    const before = known?.context.epoch;
     // First what is over in the earlier membership too, because it may be much; the rest in one write with the new one.
     const { over, current } = splitByEpoch(stored.map(({ id }) => id), before);
     await durable.#deleteAll(over);

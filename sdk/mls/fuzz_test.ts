@@ -11,7 +11,7 @@ import { createRandom, type Random, seedFromEnvironment } from "../../tests/supp
 import { createSignatures, type Signatures } from "./crypto/signatures.ts";
 import { createWebCryptoEd25519 } from "./crypto/web_crypto_ed25519.ts";
 import type { Change, Group, PreparedCommit } from "./group.ts";
-import { type Agent, type Entry, type Proofs, rulesFor, World } from "./testing/world.ts";
+import { type Agent, type Entry, rulesFor, World } from "./testing/world.ts";
 
 const stress = Deno.env.get("STATIC_STRESS") === "1";
 const maxMembers = stress ? 30 : 10;
@@ -60,7 +60,8 @@ class History {
       case 10:
         return await this.#changeOwners(agent);
       case 11:
-        return await this.#commit(agent, () => ({ psks: [this.#psk()] }));
+        await this.#everybodySyncs();
+        return agent.group === undefined ? undefined : await this.#isRefused(agent, { psks: [this.#psk()] });
       case 4:
         return await this.#race();
       case 5:
@@ -86,8 +87,7 @@ class History {
     if (by.group === undefined || agents.length === 0) return;
     const packages = await Promise.all(agents.map((agent) => agent.createKeyPackage()));
     const add = packages.map(({ keyPackage }) => keyPackage);
-    const psks = this.random.chance(0.2) ? [this.#psk()] : [];
-    await this.world.commit(by, () => ({ add, psks }));
+    await this.world.commit(by, () => ({ add }));
     for (const agent of agents) await agent.join();
     for (const agent of agents) this.joinedAt.set(agent, this.world.log.length);
     await this.#someSync();
@@ -100,7 +100,8 @@ class History {
     if (by.group === undefined || others.length === 0) return;
     const gone = others.filter(() => this.random.chance(0.3)).slice(0, 2).map(({ id }) => id);
     if (!by.member.self.owner) await this.#isRefused(by, { remove: gone });
-    await this.world.commit(by, () => ({ remove: gone }), { leaving: new Set(gone) });
+    const leaves = others.filter(({ id }) => gone.includes(id)).map((agent) => agent.leave());
+    await this.world.commit(by, () => ({ remove: gone, leaves }));
     await this.#everybodySyncs();
   }
 
@@ -110,10 +111,10 @@ class History {
     const lost = this.random.pick(this.world.active());
     if (by.group === undefined || lost === by) return;
     const [other, own] = [await lost.createKeyPackage(), await lost.createKeyPackage()];
-    const proofs = { rejoining: new Map([[lost.id, sha256(own.message)]]) };
-    if (!by.member.self.owner) await this.#isRefused(by, { remove: [lost.id], add: [other.keyPackage] }, proofs);
+    const rejoins = [lost.rejoin(own)];
+    await this.#isRefused(by, { remove: [lost.id], add: [other.keyPackage], rejoins });
     const owner = lost.member.self.owner;
-    await this.world.commit(by, () => ({ remove: [lost.id], add: [own.keyPackage] }), proofs);
+    await this.world.commit(by, () => ({ remove: [lost.id], add: [own.keyPackage], rejoins }));
     await this.#sync(lost);
     assert(lost.group === undefined);
     await lost.join();
@@ -134,12 +135,12 @@ class History {
   }
 
   /** What a member must not do: another one refuses it and stays where it is. */
-  async #isRefused(by: Agent, change: Change, proofs: Proofs = {}): Promise<void> {
+  async #isRefused(by: Agent, change: Change): Promise<void> {
     const others = this.world.active().filter((agent) => agent !== by);
     if (others.length === 0 || change.remove?.length === 0) return;
     const { message, summary } = await by.joined.prepare(change);
     const { joined } = this.random.pick(others);
-    const { outcome } = await joined.receive(message, rulesFor(summary, proofs));
+    const { outcome } = await joined.receive(message, rulesFor(summary));
     assertEquals([outcome.kind, joined.group.epoch], ["refused", this.world.epoch]);
     await by.joined.discard();
   }

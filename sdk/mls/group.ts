@@ -6,8 +6,17 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { Proposal } from "ts-mls/proposal.js";
-import { type AgentId, binaryIdToBytes, type ChannelId, limits, WireError } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  binaryIdToBytes,
+  type ChannelId,
+  encodeCommitAad,
+  limits,
+  type MemberProof,
+  WireError,
+} from "../../proto/mod.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
+import { remainingOwners } from "./channel_rules.ts";
 import { equalBytes, MlsFault, vector } from "./codec.ts";
 import { createCommit, type CreatedCommit } from "./commit.ts";
 import { hashBytes, suiteIdOf } from "./crypto/suite.ts";
@@ -45,6 +54,9 @@ export interface Change {
   readonly add?: readonly KeyPackage[];
   readonly remove?: readonly AgentId[];
   readonly owners?: readonly AgentId[];
+  /** What members signed that are removed because they leave, or come back. */
+  readonly leaves?: readonly MemberProof[];
+  readonly rejoins?: readonly MemberProof[];
   readonly psks?: readonly (Proposal & { proposalType: "psk" })[];
 }
 
@@ -161,6 +173,12 @@ export class Group {
     return decodeBinding(this.#epoch.context.extensions);
   }
 
+  /** Which group this is, and which epoch of it. */
+  get identifiers(): { readonly groupId: Uint8Array; readonly confirmationTag: Uint8Array } {
+    const { context, confirmationTag } = this.#epoch;
+    return { groupId: context.groupId, confirmationTag };
+  }
+
   /** Equal for all members of the epoch, and for nobody else. */
   get authenticator(): Uint8Array {
     return this.#epoch.secrets.authenticator;
@@ -230,7 +248,7 @@ export class Group {
       const created = await createCommit(this.#epoch, {
         proposals: proposalsOf(this.#epoch, change),
         identity: this.#deps.identity,
-        authenticatedData: noBytes,
+        authenticatedData: proofsOf(this.#epoch, change),
         padding: this.#deps.padding,
       }, this.#deps);
       checkChannel(created.next);
@@ -270,11 +288,19 @@ export class Group {
   }
 }
 
-function proposalsOf(epoch: Epoch, { add = [], remove = [], psks = [], ...change }: Change): Proposal[] {
+/** In the order of leaves, as every member expects them. */
+function proofsOf(epoch: Epoch, { leaves = [], rejoins = [] }: Change): Uint8Array {
+  const places = new Map(membersOf(epoch).map(({ agentId, leafIndex }) => [agentId, leafIndex]));
+  const inOrder = (proofs: readonly MemberProof[]): MemberProof[] =>
+    [...proofs].sort((a, b) => (places.get(a.agentId) ?? 0) - (places.get(b.agentId) ?? 0));
+  return encodeCommitAad({ changes: noBytes, leaves: inOrder(leaves), rejoins: inOrder(rejoins) });
+}
+
+function proposalsOf(epoch: Epoch, { add = [], remove = [], psks = [], leaves = [], ...change }: Change): Proposal[] {
   const members = remove.length > 0 ? membersOf(epoch) : [];
   const { name, owners: before } = decodeBinding(epoch.context.extensions);
-  const returning = new Set(add.map(({ leafNode }) => agentOf(leafNode)));
-  const remaining = before.filter((owner) => !remove.includes(owner) || returning.has(owner));
+  const added = add.map(({ leafNode }) => agentOf(leafNode));
+  const remaining = remainingOwners(before, { added, removed: remove, leaves });
   // An owner that is removed is an owner no more, also when it is added again one day.
   const owners = change.owners ?? (remaining.length < before.length ? remaining : undefined);
   return [

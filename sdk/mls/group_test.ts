@@ -1,4 +1,3 @@
-import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { limits } from "../../proto/mod.ts";
@@ -138,8 +137,7 @@ Deno.test("remove and add of the same agent in one commit lets it back in with a
   const { world, agents: [a, b, c] } = await createWorld(3);
   assert(a && b && c);
   const own = await b.createKeyPackage();
-  const rejoining = new Map([[b.id, sha256(own.message)]]);
-  await world.commit(c, () => ({ remove: [b.id], add: [own.keyPackage] }), { rejoining });
+  await world.commit(c, () => ({ remove: [b.id], add: [own.keyPackage], rejoins: [b.rejoin(own)] }));
   assertEquals((await b.sync()).map(({ kind }) => kind), ["removed"]);
   await b.join();
   await a.sync();
@@ -154,7 +152,7 @@ Deno.test("what a commit may do is asked of the rules, and a refused commit chan
   const prepared = await c.member.prepare({ remove: [b.id] });
   const onlyOwners = a.member.receive(
     prepared.message,
-    ({ removed }, committer) => removed.length > 0 && !committer.owner ? "only owners remove" : undefined,
+    ({ summary: { removed }, committer }) => removed.length > 0 && !committer.owner ? "only owners remove" : undefined,
   );
   assertEquals(await onlyOwners, { kind: "refused", reason: "only owners remove" });
   assertEquals(a.member.authenticator, before);

@@ -2,6 +2,7 @@
 import type { Capabilities } from "ts-mls/capabilities.js";
 import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
 import {
+  decodeLeafNode,
   encodeLeafNode,
   encodeLeafNodeTBS,
   type LeafNode,
@@ -10,8 +11,8 @@ import {
   type LeafNodeTBS,
 } from "ts-mls/leafNode.js";
 import type { Lifetime } from "ts-mls/lifetime.js";
-import { type AgentId, agentIdOf, limits } from "../../proto/mod.ts";
-import { equalBytes, label, MlsFault, MlsVersionFault } from "./codec.ts";
+import { type AgentId, agentIdOf, channelExtensions, limits } from "../../proto/mod.ts";
+import { decodeExactly, equalBytes, label, MlsFault, MlsVersionFault } from "./codec.ts";
 import { isUsablePublicKey } from "./crypto/hpke.ts";
 import { signContent } from "./crypto/labelled.ts";
 import type { SignedBytes } from "./crypto/batch_verify.ts";
@@ -34,12 +35,10 @@ export type CredentialPolicy = (credential: MemberCredential) => string | undefi
  */
 export const channelNameExtension = 0xf5c0;
 export const ownersExtension = 0xf5c1;
-const channelExtensions: readonly number[] = [channelNameExtension, ownersExtension];
+/** Those that this version can read. A leaf lists more: what channels may have one day. */
+const readableExtensions: readonly number[] = [channelNameExtension, ownersExtension];
 /** RFC 9420 has it as a KeyPackage extension (section 16.8). */
 export const lastResortExtension = 10;
-
-/** A thousand leaves, with the parents above them, stay far below what a stored record may hold. */
-const maxLeafBytes = 4096;
 
 const leafLabel = label("LeafNodeTBS");
 
@@ -105,6 +104,29 @@ export async function createCommitLeaf(
   return { ...leaf, signature: await sign({ ...leaf, groupId, leafIndex }, identity, signatures) };
 }
 
+/** As the ratchet tree has it. */
+export function encodeLeaf(leaf: LeafNode): Uint8Array {
+  return encodeLeafNode(leaf);
+}
+
+/** Whether these bytes are a leaf that this agent made itself, with a commit, for this place of a group. */
+export function isOwnLeaf(
+  bytes: Uint8Array,
+  place: LeafPlace,
+  { identity, signatureKey }: MlsIdentity,
+  signatures: Signatures,
+): boolean {
+  try {
+    const leaf = decodeExactly(decodeLeafNode, bytes, "leaf");
+    const credential = credentialOf(leaf);
+    return leaf.leafNodeSource === "commit" && equalBytes(credential.signatureKey, signatureKey) &&
+      equalBytes(credential.identity, identity) && signatures.verifyHandshakes([signedLeaf(leaf, place)]);
+  } catch (error) {
+    if (error instanceof MlsFault) return false;
+    throw error;
+  }
+}
+
 export function credentialOf(leaf: LeafNode): MemberCredential {
   if (leaf.credential.credentialType !== "basic") throw new MlsFault("A leaf's credential is not basic");
   return { identity: leaf.credential.identity, signatureKey: leaf.signaturePublicKey };
@@ -148,7 +170,7 @@ export interface LeafRules {
 export function checkChannelExtensions(extensions: readonly Extension[]): void {
   for (const { extensionType } of extensions) {
     const type = extensionTypeToNumber(extensionType);
-    if (isOfChannels(type) && !channelExtensions.includes(type)) {
+    if (isOfChannels(type) && !readableExtensions.includes(type)) {
       throw new MlsVersionFault(`A channel has extension ${hexOf(type)}, which is newer than this library; update it`);
     }
   }
@@ -167,7 +189,7 @@ function hexOf(type: number): string {
 export function checkLeaf(leaf: LeafNode, rules: LeafRules, encodedBytes: number = encodeLeafNode(leaf).length): void {
   const { capabilities } = leaf;
   const { suiteId, extensions, policy } = rules;
-  if (encodedBytes > maxLeafBytes) throw new MlsFault(`A leaf is longer than ${maxLeafBytes} bytes`);
+  if (encodedBytes > limits.leafNodeBytes) throw new MlsFault(`A leaf is longer than ${limits.leafNodeBytes} bytes`);
   if (!isUsablePublicKey(leaf.hpkePublicKey)) throw new MlsFault("A leaf's encryption key is not usable");
   if (!capabilities.versions.includes("mls10") || !capabilities.credentials.includes("basic")) {
     throw new MlsFault("A leaf does not support MLS 1.0 with basic credentials");

@@ -57,8 +57,18 @@ export type Outcome =
   | { readonly kind: "refused"; readonly reason: string; readonly cause?: unknown }
   | { readonly kind: "wrong_group" };
 
+/** A commit that verifies, before it is followed. */
+export interface ProposedCommit {
+  readonly summary: CommitSummary;
+  readonly committer: Member;
+  /** The epoch in which it was made. */
+  readonly before: Epoch;
+  readonly proposals: Commit["proposals"];
+  readonly authenticatedData: Uint8Array;
+}
+
 /** What a commit may do, besides what MLS itself demands. Answers why not, or undefined. */
-export type CommitRules = (summary: CommitSummary, committer: Member) => string | undefined;
+export type CommitRules = (commit: ProposedCommit) => string | undefined;
 
 /** Whether there is room for the epoch after a commit. Answers why not, or undefined. */
 export type Admission = (next: Epoch) => string | undefined;
@@ -216,7 +226,9 @@ function readHandshake(
   }, deps);
   // The commit's key stays: if it is refused now it may be followed later, and once it is followed the epoch is over.
   const summary = summarise(current, processed.effects);
-  const forbidden = rules(summary, from);
+  const { authenticatedData } = message;
+  const { proposals: proposed } = value;
+  const forbidden = rules({ summary, committer: from, before: current, proposals: proposed, authenticatedData });
   if (forbidden !== undefined) return { outcome: { kind: "refused", reason: forbidden } };
   if (processed.kind === "removed") return { outcome: { kind: "removed", summary } };
   const { next } = processed;

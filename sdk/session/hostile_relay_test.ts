@@ -10,6 +10,7 @@ import {
   errorCodes,
   limits,
   parseAgentId,
+  protocolVersion,
 } from "../../proto/mod.ts";
 import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { Bench } from "./testing/bench.ts";
@@ -44,7 +45,7 @@ function on(operation: ClientEnvelope["operation"], act: (link: RelayLink, id: n
 }
 
 const challenge = {
-  version: 1,
+  version: protocolVersion,
   nonce: new Uint8Array(32),
   expiresInMs: 30_000,
   relayTimeMs: 1,
@@ -116,7 +117,10 @@ const attacks: readonly Attack[] = [
   },
   {
     what: "a version that was not offered",
-    script: on("GetChallenge", (link, id) => link.reply(id, "GetChallenge", { ...challenge, version: 2 })),
+    script: on(
+      "GetChallenge",
+      (link, id) => link.reply(id, "GetChallenge", { ...challenge, version: protocolVersion + 1 }),
+    ),
     code: "unsupported_version",
   },
   {

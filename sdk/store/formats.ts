@@ -36,6 +36,14 @@ export const storeMigrations: readonly StoreMigration[] = [
     name: "positions with the log's epoch, unknown in those from before; trust with agents that are not shown",
     values: { positions: fields((list) => [...list, null]), trust: fields((list) => [...list, []]) },
   },
+  {
+    name: "leave statements about a leaf: earlier ones are void; whether we came back, and whether commits are signed",
+    values: {
+      channels: fields(([name, joinedEpoch, since, _leavers, ...rest]) =>
+        [name, joinedEpoch, since, [], ...rest, false, true].map((field) => field ?? null)
+      ),
+    },
+  },
 ];
 
 /** A change of a record's fields. `id` is the record's name within its kind. */

@@ -1,9 +1,11 @@
 /** The SDK's insides for tests that bring their own relay and their own disk. */
 export { Agent } from "../channel/agent.ts";
+export type { LiveChannel } from "../channel/live_channel.ts";
 export { newChannelRecord, putChannel } from "../channel/records.ts";
 export { connectAgent } from "../client.ts";
 export { createError, errorFromRelay, StaticError } from "../base/errors.ts";
 export { openIdentity } from "../mls/identity.ts";
+export { decodeKeyPackageMessage } from "../mls/key_package.ts";
 export { createSignatures, portableSignatures, type Signatures } from "../mls/crypto/signatures.ts";
 export type { Runtime } from "../base/runtime.ts";
 export type { ConnectionInfo, RelaySession, SessionState } from "../session/relay_session.ts";

@@ -27,6 +27,6 @@ for (const { name, path, relayFormat } of all) {
     await opened.start();
     const isOlder = relayFormat < migrations.length;
     assertEquals(opened.migrated.map(({ from }) => from), isOlder ? [relayFormat] : []);
-    await goOn(opened);
+    await goOn(opened, relayFormat);
   });
 }

@@ -38,7 +38,7 @@ Deno.test(`${name}: after a change of both formats all goes on; it is made once,
   await opened.start(next);
   const names = [...migrations, ...next.relay].slice(relayFormat).map((migration) => migration.name);
   assertEquals(opened.migrated, [{ from: relayFormat, to: migrations.length + 1, names }]);
-  await goOn(opened);
+  await goOn(opened, relayFormat);
   await opened.stop();
 
   await opened.start(next);
@@ -77,5 +77,5 @@ Deno.test(`${name}: kill -9 in the middle of a change leaves the format before, 
   }
   await opened.start(next);
   assert(opened.migrated.length === 0);
-  await goOn(opened);
+  await goOn(opened, relayFormat);
 });

@@ -1,7 +1,7 @@
 // Whatever arrives on a port, only the connection that brought it ends: an honest session goes on beside it, the relay reports
 // no fault, and its memory stays bounded.
 import { assert, assertEquals, assertLess } from "@std/assert";
-import { CellPacker, createCoverCell, encodeCbor, encodeRequest, limits } from "../../proto/mod.ts";
+import { CellPacker, createCoverCell, encodeCbor, encodeRequest, limits, protocolVersion } from "../../proto/mod.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../support/mod.ts";
 import { TestAgent } from "../support/relay/agent.ts";
 import { connectTransport, openQuic } from "../support/relay/deno_clients.ts";
@@ -87,7 +87,7 @@ function cellsOf(...envelopes: readonly Uint8Array[]): Uint8Array[] {
 
 Deno.test("garbage on the QUIC port ends its own connection only", async () => {
   await withHonestAgent(async (relay, random) => {
-    const request = encodeRequest(1, "GetChallenge", { versions: [1], features: [] });
+    const request = encodeRequest(1, "GetChallenge", { versions: [protocolVersion], features: [] });
     const badVersion = encodeCbor(new Map([[1, 9], [2, 1], [3, 1], [4, 1]]));
     const inputs: readonly (() => Uint8Array[])[] = [
       () => [random.bytes(1 + random.below(20_000))],

@@ -11,6 +11,7 @@ import {
   type InviteId,
   leaveStatement,
   limits,
+  protocolVersion,
   rejoinStatement,
   type RequestBody,
 } from "../../proto/mod.ts";
@@ -74,7 +75,7 @@ async function ping(relay: Relay): Promise<void> {
 async function authentication(relay: Relay): Promise<void> {
   const client = await relay.open();
   const agent = new TestAgent(relay, client, crypto.randomUUID());
-  const challenge = { versions: [1], features: [] };
+  const challenge = { versions: [protocolVersion], features: [] };
   await failsWith("auth_failed", () => client.call("ListChannels", { limit: 1 }));
   await failsWith("unsupported_version", () => client.call("GetChallenge", { ...challenge, versions: [99] }));
   const first = await client.call("GetChallenge", challenge);
@@ -235,9 +236,9 @@ async function commitRace(relay: Relay): Promise<void> {
   const won = results.findIndex(({ status }) => status === "fulfilled");
   const lost = results.flatMap((result) => result.status === "rejected" ? [result.reason] : []);
   check(lost.length === 3 && lost.every(({ code, epoch }) => code === "epoch_conflict" && epoch === 2), "not one won");
-  const found = await bob.client.call("FindCommit", { channelId, epoch: 1 });
+  const found = await bob.client.call("FindCommit", { channelId, epoch: 1, generation: 0 });
   sameBytes(found.commit?.commitHash, sha256(attempts[won]?.body.commit ?? new Uint8Array(0)), "the winner's hash");
-  const open = await bob.client.call("FindCommit", { channelId, epoch: 2 });
+  const open = await bob.client.call("FindCommit", { channelId, epoch: 2, generation: 0 });
   check(open.epoch === 2 && open.commit === undefined, "an epoch without a commit has one");
   closeAll(alice, bob);
 }
@@ -298,15 +299,19 @@ async function invites(relay: Relay): Promise<void> {
 async function rejoining(relay: Relay): Promise<void> {
   const { alice, bob, channelId } = await createPair(relay);
   const keyPackage = bob.keyPackage();
-  const claim = { channelId, agentId: bob.agentId, keyPackageHash: sha256(keyPackage), epoch: 1 };
+  const leafHash = new Uint8Array(32).fill(1);
+  const claim = { channelId, agentId: bob.agentId, leafHash, keyPackageHash: sha256(keyPackage) };
   const signature = bob.sign(rejoinStatement(claim));
-  const ask = { channelId, keyPackage, signature, epoch: 1 };
-  await failsWith("epoch_conflict", () => bob.client.call("RequestRejoin", { ...ask, epoch: 0 }));
+  const ask = { channelId, keyPackage, leafHash, signature, epoch: 1 };
   const { requestId } = await bob.client.call("RequestRejoin", ask);
   const [heard] = await alice.client.notices.first("DeliverRejoinRequest", 1);
   check(heard?.requestId === requestId && heard.agentId === bob.agentId, "the members heard something else");
-  const rejoins = [{ agentId: bob.agentId, epoch: 1, keyPackageHash: claim.keyPackageHash, signature }];
-  const change = { added: [bob.agentId], removed: [bob.agentId], answers: [requestId], rejoins };
+  const leaf = { leafIndex: 1, leafNode: Uint8Array.of(1, 2, 3) };
+  await alice.client.call("SendLeaf", { channelId, requestId, ...leaf });
+  const [told] = await bob.client.notices.first("DeliverLeaf", 1);
+  check(told?.requestId === requestId && told.leafIndex === 1 && told.sender === alice.agentId, "another leaf");
+  sameBytes(told.leafNode, leaf.leafNode, "the leaf");
+  const change = { added: [bob.agentId], removed: [bob.agentId], answers: [requestId] };
   const { sequence } = await alice.client.call("SendCommit", alice.commit(channelId, 1, change));
   const delivered = await bob.client.notices.first("DeliverWelcome", 2);
   check(delivered[1]?.joinedSequence === sequence, "the Welcome is of another commit");
@@ -315,10 +320,11 @@ async function rejoining(relay: Relay): Promise<void> {
 
 async function leaving(relay: Relay): Promise<void> {
   const { alice, bob, channelId } = await createPair(relay);
-  const signature = bob.sign(leaveStatement({ channelId, agentId: bob.agentId, epoch: 1 }));
-  const forged = { channelId, epoch: 1, signature: new Uint8Array(64) };
+  const leafHash = new Uint8Array(32).fill(1);
+  const signature = bob.sign(leaveStatement({ channelId, agentId: bob.agentId, leafHash }));
+  const forged = { channelId, leafHash, signature: new Uint8Array(64) };
   await failsWith("invalid_request", () => bob.client.call("LeaveChannel", forged));
-  await bob.client.call("LeaveChannel", { channelId, epoch: 1, signature });
+  await bob.client.call("LeaveChannel", { channelId, leafHash, signature });
   const [end] = await bob.client.notices.first("DeliverChannelEnd", 1);
   check(end?.reason === "left", `the leaver was told ${end?.reason}`);
   const [heard] = await alice.client.notices.first("DeliverLeave", 1);

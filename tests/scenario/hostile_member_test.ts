@@ -1,11 +1,19 @@
 /** A member with a modified client, that owns nothing: it stops nobody, and what it sends is held against it alone. */
+import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals } from "@std/assert";
+import { leaveStatement, rejoinStatement, type RequestBody } from "../../proto/mod.ts";
+import { decodeKeyPackageMessage } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import type { Channel, IssueKind } from "../../sdk/mod.ts";
+import { declareNothing } from "../support/scenario/hostile.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const countOf = (channel: Channel, wanted: IssueKind): number =>
   channel.health().issues.find(({ kind }) => kind === wanted)?.count ?? 0;
+
+async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
+  return countOf(await actor.channel(), kind) > 0;
+}
 
 /** How often this agent asks for the log from now on. */
 function countFetches({ session }: Actor): () => number {
@@ -112,4 +120,85 @@ Deno.test("a known identity with a new key that a member without memory brings i
   await dave.manager.joinWithToken(name, await alice.manager.invite(name));
   await dave.manager.send(name, "it is me, says the owner");
   assertEquals(await read(await bob.channel(), 1), ["it is me, says the owner"]);
+});
+
+Deno.test("a void leave statement keeps nobody out and removes nobody; an owner can remove its sender", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const { id: channelId } = await alice.channel();
+  const { agentId } = carol.client;
+  const leafHash = new Uint8Array(32).fill(1);
+  const signature = carol.sign(leaveStatement({ channelId, agentId, leafHash }));
+  await carol.session.call("LeaveChannel", { channelId, leafHash, signature });
+  await until("bob has heard", () => saw(bob, "void_leave"));
+  const dave = await stage.actor("dave");
+  await dave.manager.joinWithToken(name, await bob.manager.invite(name));
+  assertEquals((await dave.channel()).members().length, 4);
+  await (await alice.channel()).removeMember(agentId);
+  await allAgree(alice, bob, dave);
+  assertEquals((await dave.channel()).members().length, 3);
+});
+
+Deno.test("a Welcome of garbage in answer to a request to rejoin is reported, and another member lets the asker in", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  // The hostile member answers first, because the owner is away, and what it sends opens for nobody.
+  carol.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit") return forward();
+    for (const { welcome } of (body as RequestBody<"SendCommit">).welcomes) welcome.fill(0x55, welcome.length - 32);
+    return forward();
+  };
+  let welcomes = 0;
+  bob.session.tampering.notice = (notice) => {
+    if (notice.operation === "DeliverWelcome") welcomes++;
+    return notice.operation === "DeliverCommit" && welcomes === 0 ? [] : [notice];
+  };
+  const { committer } = await alice.live();
+  await committer.commit(() => ({ change: {} }));
+  await alice.stop();
+  await carol.manager.send(name, "lost to bob");
+  await until("bob has refused it", () => saw(bob, "refused_welcome"));
+  assert((await bob.channel()).health().state !== "blocked");
+  await alice.start();
+  await until("bob is back", () => saw(bob, "rejoined"));
+  await allAgree(alice, bob, carol);
+  await alice.manager.send(name, "after all");
+  assertEquals((await read(await bob.channel(), 1)).at(-1), "after all");
+});
+
+Deno.test("a rejoin that the relay lets pass without a valid proof is followed by nobody", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const { id: channelId } = await alice.channel();
+  const { agentId } = bob.client;
+  const keyPackage = await bob.client.generateKeyPackage();
+  // The relay cannot tell a statement about another leaf; here it has one that honest members answer with SendLeaf only.
+  const leafHash = new Uint8Array(32).fill(1);
+  const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+  const signature = bob.sign(statement);
+  for (const member of [alice, carol]) {
+    member.session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
+  }
+  const ask = { channelId, keyPackage, leafHash, signature, epoch: 0 };
+  const { requestId } = await bob.session.call("RequestRejoin", ask);
+  const { committer } = await carol.live();
+  const change = { remove: [agentId], add: [decodeKeyPackageMessage(keyPackage)], rejoins: [{ agentId, signature }] };
+  await committer.commit(() => ({ change, answers: [requestId] }));
+  await until("alice has refused it", () => saw(alice, "refused_commit"));
+  assertEquals((await alice.channel()).members().length, 3);
+});
+
+Deno.test("a commit that does something else than its sender signed is refused, and its sender is named", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  declareNothing(carol);
+  const { committer } = await carol.live();
+  await committer.commit(() => ({ change: { remove: [bob.client.agentId] } }));
+  for (const member of [alice, bob]) {
+    await until("it is refused", () => saw(member, "refused_commit"));
+    const channel = await member.channel();
+    assertEquals([channel.health().state, channel.members().length], ["blocked", 3]);
+    const issue = channel.health().issues.find(({ kind }) => kind === "refused_commit");
+    assert(issue?.text.includes(carol.client.agentId));
+  }
 });

@@ -15,6 +15,7 @@ import {
   RecordStore,
 } from "../../sdk/testing/agents.ts";
 import { createNodeEd25519 } from "../../sdk/platform/node_ed25519.ts";
+import { declareNothing } from "../support/scenario/hostile.ts";
 import { name, read, runtime, Stage, until } from "../support/scenario/stage.ts";
 
 /** Longer than anything here takes, shorter than the time-out that would end it otherwise. */
@@ -140,8 +141,7 @@ Deno.test("joining ends with the session, and says why", async () => {
 Deno.test("a channel that is blocked refuses changes at once", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.trio();
-  bob.session.tampering.notice = (notice) =>
-    notice.operation === "DeliverCommit" ? [{ ...notice, body: { ...notice.body, added: [] } }] : [notice];
+  declareNothing(alice);
   const [dave, erin] = [await stage.actor("dave"), await stage.actor("erin")];
   await (await alice.channel()).addMember(await dave.client.generateKeyPackage());
   const channel = await bob.channel();
@@ -177,7 +177,9 @@ Deno.test("a manager that cannot begin leaves the data directory free", async ()
   const open = (): Promise<RecordStore> => RecordStore.open(openMemory(disk, (length) => runtime.randomBytes(length)));
   const store = await open();
   const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
-  await store.batch([putChannel(newChannelRecord(channelId, parseChannelName(name), 0))]);
+  await store.batch([
+    putChannel(newChannelRecord({ channelId, name: parseChannelName(name), joinedEpoch: 0, rejoined: false })),
+  ]);
   await store.put("trust", channelId, new Uint8Array([9, 9]));
   const identity = await openIdentity(store, new TextEncoder().encode("zoe"), runtime);
   await using stage = await Stage.open();

@@ -19,6 +19,9 @@ export function mlsUint(value: number | bigint, size: 1 | 2 | 4 | 8): Uint8Array
   return bytes.slice(8 - size);
 }
 
+/** Those of channels, which every leaf lists. */
+const extensionTypes = [0xf5c0, 0xf5c1, 0xf5c2, 0xf5c3].map((type) => mlsUint(type, 2));
+
 export interface KeyPackageOptions {
   /** Ed25519 seed that signs. */
   readonly secretKey: Uint8Array;
@@ -51,7 +54,7 @@ export function createKeyPackage(options: Pick<KeyPackageOptions, Required> & Pa
   } = options;
   const one = mlsVector(mlsUint(1, 2));
   const capabilities = options.capabilities ??
-    concatBytes(one, mlsVector(mlsUint(suite, 2)), mlsVector(), mlsVector(), one);
+    concatBytes(one, mlsVector(mlsUint(suite, 2)), mlsVector(...extensionTypes), mlsVector(), one);
   const sign = (label: string, content: Uint8Array): Uint8Array =>
     ed25519.sign(concatBytes(mlsVector(utf8ToBytes(`MLS 1.0 ${label}`)), mlsVector(content)), secretKey);
 

@@ -11,6 +11,7 @@ export {
 } from "./mls.ts";
 export { createRandom, type Random, seedFromEnvironment } from "./random.ts";
 export { sampleBody } from "./sample.ts";
+export { signedCommit } from "./signed_commit.ts";
 export { readVectors, vectors } from "./vectors.ts";
 export { freePort, freePorts } from "./ports.ts";
 export { postgresInstalled, startPostgres, type TestPostgres } from "./postgres.ts";

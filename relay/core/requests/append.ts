@@ -1,5 +1,5 @@
 /** Adding to a log, with the engine's verdict turned into an answer. */
-import type { Appended, NewEntry } from "../../engine/engine.ts";
+import type { Appended, NewEntry, Room } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { CoreParts } from "../request_handler.ts";
@@ -35,4 +35,27 @@ export async function appendSettled(core: CoreParts, channel: Channel, entry: Ne
     case "lease_spent":
       throw new Refusal("overloaded", "The message could not be charged; try again", { retryAfterMs: 100 });
   }
+}
+
+const maxAttempts = 5;
+
+/** For what belongs to no epoch: made again when a commit came in between. Throws `Refusal`. */
+export async function appendInAnyEpoch(
+  core: CoreParts,
+  channel: Channel,
+  makeEntry: (epoch: number) => NewEntry,
+): Promise<Settled> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    try {
+      return await appendSettled(core, channel, makeEntry(channel.state.epoch));
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== "epoch_conflict") throw error;
+    }
+  }
+  throw new Refusal("overloaded", "The channel changes too fast for this now; try again", { retryAfterMs: 100 });
+}
+
+/** What an entry that is no message may take. */
+export function roomIn({ config }: CoreParts): Room {
+  return { channelBytes: config.logBytesPerChannel, accountBytes: config.logBytesPerAccount };
 }

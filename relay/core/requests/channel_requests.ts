@@ -2,16 +2,18 @@
 import {
   binaryIdFromBytes,
   type ChannelId,
+  encodeBase64url,
   encodeCreatorWelcome,
   leaveStatement,
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
+import type { Membership } from "../channel_state.ts";
 import { emptyBody, encodeLeaveBody } from "../entry_body.ts";
-import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
+import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
-import { appendSettled } from "./append.ts";
+import { appendInAnyEpoch, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
 
 const channelIdBytes = 16;
@@ -94,33 +96,42 @@ export async function listMembers(
   return { epoch: state.epoch, members };
 }
 
+/** Somebody that lapsed may leave too. A statement about another leaf takes the place of an earlier one. */
 export async function leaveChannel(
   asker: AgentAsker,
-  { channelId, epoch, signature }: RequestBody<"LeaveChannel">,
+  { channelId, leafHash, signature }: RequestBody<"LeaveChannel">,
 ): Promise<ReplyBody<"LeaveChannel">> {
-  const { core, agent } = asker;
-  const { agentId, publicKey } = agent;
+  const { core, agent: { agentId, publicKey } } = asker;
   const channel = await core.channels.open(channelId);
-  const leaving = channel?.state.members.get(agentId)?.leaving;
-  if (channel?.state.closed === undefined && leaving?.reason === "left") return { sequence: leaving.sequence };
-  const joined = await openAsMember(asker, channelId);
-  if (epoch !== joined.state.epoch) throw epochConflict(joined.state.epoch);
-  if (!core.deps.verifySignature(publicKey, leaveStatement({ channelId, agentId, epoch }), signature)) {
+  const membership = (): Membership => {
+    const member = channel?.state.closed === undefined ? channel?.state.members.get(agentId) : undefined;
+    if (member === undefined) throw channelNotFound();
+    return member;
+  };
+  membership();
+  if (channel === undefined) throw channelNotFound();
+  if (!core.deps.verifySignature(publicKey, leaveStatement({ channelId, agentId, leafHash }), signature)) {
     throw new Refusal("invalid_request", "The signature of the leave statement is wrong");
   }
-  const joinedSequence = joined.state.members.get(agentId)?.joinedSequence ?? 0;
-  const { sequence } = await appendSettled(core, joined, {
-    kind: "leave",
-    epoch,
-    sender: agentId,
-    timeMs: core.deps.nowMs(),
-    ...encodeLeaveBody(signature),
-    key: `leave:${agentId}:${joinedSequence}`,
-    added: [],
-    removed: [agentId],
+  const { sequence } = await appendInAnyEpoch(core, channel, (epoch) => {
+    const { joinedSequence, leaving } = membership();
+    return {
+      kind: "leave",
+      epoch,
+      sender: agentId,
+      timeMs: core.deps.nowMs(),
+      ...encodeLeaveBody({ leafHash, signature }),
+      key: `leave:${agentId}:${joinedSequence}:${encodeBase64url(leafHash)}`,
+      added: [],
+      removed: [agentId],
+      // Leaving is never refused for want of room; leaving again and again is.
+      ...(leaving?.reason === "left" && { room: roomIn(core) }),
+    };
   });
+  const open = core.joins.ofAgent(agentId, channelId);
+  if (open !== undefined) core.joins.remove(open.requestId);
   await core.deps.engine.dropCursor(channelId, agentId);
-  if (joined.state.leaving.length === joined.state.members.size) await close(asker, joined);
+  if (channel.state.leaving.length === channel.state.members.size) await close(asker, channel);
   return { sequence };
 }
 
@@ -142,28 +153,25 @@ export async function closeChannel(
 }
 
 async function close({ core, agent }: AgentAsker, channel: Channel): Promise<number> {
-  const attempts = 5;
-  for (let attempt = 0; attempt < attempts; attempt++) {
-    const doneAtMs = closedAtMs(channel);
-    if (doneAtMs !== undefined) return doneAtMs;
-    const outcome = await core.append(channel, {
+  try {
+    const { timeMs } = await appendInAnyEpoch(core, channel, (epoch) => ({
       kind: "close",
-      epoch: channel.state.epoch,
+      epoch,
       sender: agent.agentId,
       timeMs: core.deps.nowMs(),
       ...emptyBody,
       key: "close",
       added: [],
       removed: [],
-    });
-    if (outcome.kind === "appended" || outcome.kind === "duplicate") {
-      core.deps.log({ event: "channel_closed", channelId: channel.channelId, agentId: agent.agentId });
-      return outcome.timeMs;
-    }
+    }));
+    core.deps.log({ event: "channel_closed", channelId: channel.channelId, agentId: agent.agentId });
+    return timeMs;
+  } catch (error) {
     // Unless somebody else was faster; of that the channel knows by now.
-    if (outcome.kind !== "conflict" && closedAtMs(channel) === undefined) throw channelNotFound();
+    const doneAtMs = closedAtMs(channel);
+    if (doneAtMs === undefined) throw error;
+    return doneAtMs;
   }
-  throw new Refusal("overloaded", "The channel changes too fast to be closed now; try again", { retryAfterMs: 100 });
 }
 
 function closedAtMs({ state }: Channel): number | undefined {

@@ -3,18 +3,19 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import {
   type AgentId,
+  commitStatement,
   encodeBase64url,
   readPrivateMessageHeader,
   readWelcomeHeader,
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { Room } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
 import { encodeCommitBody, encodeWelcomeBody } from "../entry_body.ts";
+import { mayAnswer } from "../pending_joins.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
-import { appendSettled, type Settled } from "./append.ts";
+import { appendSettled, roomIn, type Settled } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
 
 type Commit = RequestBody<"SendCommit">;
@@ -24,6 +25,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     const channel = await openAsMember(asker, body.channelId);
     checkHeader(asker, body);
     const commitHash = sha256(body.commit);
+    checkSignature(asker, body, commitHash);
     const key = `commit:${encodeBase64url(commitHash)}`;
     const original = await asker.core.deps.engine.findKey(channel.channelId, key);
     if (original !== undefined) return answer({ ...original, duplicate: true }, commitHash);
@@ -55,10 +57,6 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
   });
 }
 
-function roomIn({ config }: CoreParts): Room {
-  return { channelBytes: config.logBytesPerChannel, accountBytes: config.logBytesPerAccount };
-}
-
 /** Never refused for want of room: it is how room is made. There are never more of them than members. */
 function onlyRemoves({ added, removed }: Commit): boolean {
   return added.length === 0 && removed.length > 0;
@@ -86,6 +84,14 @@ function checkHeader({ core }: AgentAsker, { channelId, epoch, commit, welcomes 
   for (const { welcome } of welcomes) checkWelcome(welcome, welcomeBytes);
 }
 
+/** So that nobody but its sender stands for a commit, and for what it declares: members check it with the sender's leaf. */
+function checkSignature({ core, agent }: AgentAsker, body: Commit, commitHash: Uint8Array): void {
+  if (body.generation !== 0) throw new Refusal("invalid_request", "This relay knows generation 0 of a channel only");
+  const statement = commitStatement({ ...body, commitHash, owners: body.owners?.agentIds });
+  if (core.deps.verifySignature(agent.publicKey, statement, body.signature)) return;
+  throw new Refusal("invalid_request", "The signature of the commit statement is wrong");
+}
+
 function checkWelcome(welcome: Uint8Array, maxBytes: number): void {
   if (welcome.length > maxBytes) throw new Refusal("payload_too_large", `A Welcome has at most ${maxBytes} bytes here`);
   readWelcomeHeader(welcome);
@@ -108,13 +114,25 @@ function checkChange({ core, agent }: AgentAsker, channel: Channel, body: Commit
       `A channel has at most ${core.config.limits.membersPerChannel} members here`,
     );
   }
-  if (added.length > 0 && state.leaving.some((agentId) => !gone.has(agentId))) {
-    throw epochConflict(
-      channel.state.epoch,
-      "a member has left meanwhile: remove it in the same commit that adds others",
-    );
+  const rejoining = checkAnswers(core, agent.agentId, body);
+  if (state.owners.has(agent.agentId)) return checkOwners(body);
+  checkUnowned(channel, body, rejoining);
+}
+
+/** The agents whose open requests to come back this commit answers. */
+function checkAnswers({ joins }: CoreParts, sender: AgentId, { channelId, answers, added }: Commit): Set<AgentId> {
+  const rejoins = answers.flatMap((requestId) => {
+    const request = joins.find(requestId);
+    return request?.kind === "rejoin" && request.channelId === channelId ? [request] : [];
+  });
+  if (rejoins.some((request) => !mayAnswer(request, sender))) {
+    throw new Refusal("not_allowed", "An agent asked another member to let it in again");
   }
-  if (!state.owners.has(agent.agentId)) checkUnowned(channel, body);
+  return new Set(rejoins.map(({ agentId }) => agentId).filter((agentId) => added.includes(agentId)));
+}
+
+function checkOwners({ owners }: Commit): void {
+  if (owners?.agentIds.length === 0) throw new Refusal("invalid_request", "A channel needs an owner");
 }
 
 /** Anybody may be added by strangers, and is pushed a Welcome for each channel until it has taken it. */
@@ -132,7 +150,7 @@ async function checkJoining({ core }: AgentAsker, channel: Channel, added: reado
 }
 
 /** Nobody is named twice, and Welcomes are for those who are added. */
-function checkLists({ added, removed, welcomes, owners }: Commit): void {
+function checkLists({ added, removed, welcomes }: Commit): void {
   const joining = new Set(added);
   if (joining.size < added.length || new Set(removed).size < removed.length) {
     throw new Refusal("invalid_request", "An agent is named twice among those added or removed");
@@ -145,18 +163,18 @@ function checkLists({ added, removed, welcomes, owners }: Commit): void {
   if (uninvited !== undefined) {
     throw new Refusal("invalid_request", `A Welcome is for agent ${uninvited}, which the commit does not add`);
   }
-  if (owners !== undefined && owners.agentIds.length === 0) {
-    throw new Refusal("invalid_request", "A channel needs an owner");
-  }
 }
 
-/** Who owns nothing removes only who asked for it. Members verify the proofs; the relay only refuses what has none. */
-function checkUnowned({ state }: Channel, { added, removed, owners, rejoins }: Commit): void {
-  const back = new Set(rejoins.map(({ agentId }) => agentId).filter((agentId) => added.includes(agentId)));
-  const unasked = removed.find((agentId) => state.members.get(agentId)?.leaving === undefined && !back.has(agentId));
-  if (unasked !== undefined) throw new Refusal("not_allowed", "Only owners remove members that did not ask for it");
+/** A member that owns nothing removes only those who asked for it. Members judge the proofs, which are inside the commit. */
+function checkUnowned({ state }: Channel, { added, removed, owners }: Commit, rejoining: ReadonlySet<AgentId>): void {
+  const hasLeft = (agentId: AgentId): boolean => state.members.get(agentId)?.leaving?.reason === "left";
+  if (removed.some((agentId) => !hasLeft(agentId) && !rejoining.has(agentId))) {
+    throw new Refusal("not_allowed", "Only owners remove members that did not ask for it");
+  }
   if (owners === undefined) return;
-  const remaining = [...state.owners].filter((agentId) => !removed.includes(agentId) || added.includes(agentId));
+  const remaining = [...state.owners].filter((owner) =>
+    !removed.includes(owner) || (added.includes(owner) && !hasLeft(owner))
+  );
   if (!sameAgents(owners.agentIds, remaining)) throw new Refusal("not_allowed", "Only owners change the owners");
 }
 
@@ -209,10 +227,10 @@ function awaitsWelcome(channel: Channel, agentId: AgentId): boolean {
 
 export async function findCommit(
   asker: AgentAsker,
-  { channelId, epoch }: RequestBody<"FindCommit">,
+  { channelId, epoch, generation }: RequestBody<"FindCommit">,
 ): Promise<ReplyBody<"FindCommit">> {
   const { state } = await openAsMember(asker, channelId);
-  const found = await asker.core.deps.engine.findCommit(channelId, epoch);
+  const found = generation === 0 ? await asker.core.deps.engine.findCommit(channelId, epoch) : undefined;
   if (found === undefined) return { epoch: state.epoch };
   const { sequence, commitHash, sender, timeMs } = found;
   return { epoch: state.epoch, commit: { sequence, commitHash, sender, timeMs } };

@@ -5,7 +5,8 @@ import { Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { Subscription } from "../subscription.ts";
 import { openAsReader } from "./channel_access.ts";
-import { rejoinNotice } from "./join_requests.ts";
+import { mayAnswer } from "../pending_joins.ts";
+import { rejoinNotice } from "./rejoin_requests.ts";
 
 export async function subscribe(
   asker: AgentAsker,
@@ -37,7 +38,7 @@ export async function subscribe(
   if (end !== undefined) subscription.stopAt(end);
   subscription.wake();
   tellRejoins(asker, channel);
-  return { after: start, head: channel.head, epoch: channel.state.epoch, consumed };
+  return { after: start, head: channel.head, epoch: channel.state.epoch, consumed, generation: 0 };
 }
 
 export function unsubscribe(
@@ -67,10 +68,9 @@ export async function acknowledge(
   return { consumed: position };
 }
 
-/** Requests to rejoin are for whoever reads the channel. */
-function tellRejoins({ core, session }: AgentAsker, channel: Channel): void {
+function tellRejoins({ core, session, agent }: AgentAsker, channel: Channel): void {
   for (const request of core.joins.ofChannel(channel.channelId)) {
-    if (request.kind === "rejoin" && request.agentId !== session.agent?.agentId) {
+    if (request.kind === "rejoin" && mayAnswer(request, agent.agentId)) {
       session.notify("DeliverRejoinRequest", rejoinNotice(request));
     }
   }

@@ -1,17 +1,15 @@
-/** Asking to join or rejoin a channel, and what becomes of it. The inviter's own record of its invite decides who joins. */
-import { sha256 } from "@noble/hashes/sha2.js";
+/** Asking to join a channel, and what becomes of it. The inviter's own record of its invite decides who joins. */
 import {
   binaryIdFromBytes,
   type ChannelId,
   type JoinRequestId,
   type NoticeBody,
-  rejoinStatement,
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
 import { findInvite, isInviteGood, useInvite } from "../invite_records.ts";
-import { isSameKeyPackage, type JoinRequest, type PendingJoin, type RejoinRequest } from "../pending_joins.ts";
-import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
+import { isSameKeyPackage, type JoinRequest, type PendingJoin } from "../pending_joins.ts";
+import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
 import { checkOwn } from "./key_package_requests.ts";
@@ -57,46 +55,10 @@ export async function rejectJoin(
   const { core, agent } = asker;
   await openAsMember(asker, channelId);
   const request = core.joins.find(requestId);
-  const mine = request?.channelId === channelId && (request.kind === "rejoin" || request.inviter === agent.agentId);
+  // Nobody may say no to somebody that comes back: it would be a way to keep members out.
+  const mine = request?.channelId === channelId && request.kind === "join" && request.inviter === agent.agentId;
   if (request !== undefined && mine) rejectPending(core, request, code, message);
   return {};
-}
-
-export async function requestRejoin(
-  asker: AgentAsker,
-  { channelId, keyPackage, signature, epoch }: RequestBody<"RequestRejoin">,
-): Promise<ReplyBody<"RequestRejoin">> {
-  const { core, agent: { agentId, publicKey } } = asker;
-  const channel = await core.channels.open(channelId);
-  const member = channel?.state.members.get(agentId);
-  if (channel === undefined || channel.state.closed || member === undefined || member.leaving?.reason === "left") {
-    throw channelNotFound();
-  }
-  if (epoch !== channel.state.epoch) throw epochConflict(channel.state.epoch);
-  checkOwn(asker, keyPackage);
-  const statement = rejoinStatement({ channelId, agentId, keyPackageHash: sha256(keyPackage), epoch });
-  if (!core.deps.verifySignature(publicKey, statement, signature)) {
-    throw new Refusal("invalid_request", "The signature of the rejoin statement is wrong");
-  }
-  const open = core.joins.ofAgent(agentId, channelId);
-  if (open?.kind === "rejoin" && open.epoch === epoch && isSameKeyPackage(open, keyPackage)) {
-    return { requestId: open.requestId, expiresAtMs: open.expiresAtMs };
-  }
-  refuseCrowd(core, core.joins.ofChannel(channelId).filter(({ kind }) => kind === "rejoin"), open);
-  if (open !== undefined) core.joins.remove(open.requestId);
-  const request: RejoinRequest = {
-    kind: "rejoin",
-    ...newRequest(asker, channelId, core.config.limits.joinRequestMs),
-    keyPackage,
-    signature,
-    epoch,
-  };
-  hold(core, request);
-  core.deps.meter.joinRequests++;
-  for (const reader of channel.subscriptions.keys()) {
-    if (reader !== agentId) core.sessionOf(reader)?.notify("DeliverRejoinRequest", rejoinNotice(request));
-  }
-  return { requestId: request.requestId, expiresAtMs: request.expiresAtMs };
 }
 
 /** A commit answered these requests: they are over, and their invites are used once more. */
@@ -112,12 +74,7 @@ export function joinNotice(request: JoinRequest): NoticeBody<"DeliverJoinRequest
   return { channelId, requestId, inviteId, agentId, keyPackage, mac, expiresAtMs };
 }
 
-export function rejoinNotice(request: RejoinRequest): NoticeBody<"DeliverRejoinRequest"> {
-  const { channelId, requestId, agentId, keyPackage, signature, expiresAtMs, epoch } = request;
-  return { channelId, requestId, agentId, keyPackage, signature, expiresAtMs, epoch };
-}
-
-function newRequest(
+export function newRequest(
   { core, agent: { agentId, account } }: AgentAsker,
   channelId: ChannelId,
   ttlMs: number,
@@ -140,7 +97,7 @@ function newRequest(
 }
 
 /** Unless the new request takes the place of one that waits with them. */
-function refuseCrowd(
+export function refuseCrowd(
   { config }: CoreParts,
   waiting: readonly PendingJoin[],
   open: PendingJoin | undefined,
@@ -150,7 +107,7 @@ function refuseCrowd(
   throw new Refusal("rate_limited", "Too many others wait for the same answer; try again later", { retryAfterMs });
 }
 
-function hold(core: CoreParts, request: PendingJoin): void {
+export function hold(core: CoreParts, request: PendingJoin): void {
   const cancel = core.deps.after(request.expiresAtMs - core.deps.nowMs(), () => {
     rejectPending(core, request, "join_timeout", "Nobody answered in time; is the inviter running?");
   });

@@ -1,6 +1,7 @@
 /** KeyPackages: uploaded by their owner, each claimed once by whoever adds it to a channel. */
 import {
   type AgentId,
+  checkChannelExtensions,
   encodeBase64url,
   type KeyPackage,
   readKeyPackage,
@@ -79,7 +80,9 @@ export function checkOwn({ core, agent }: AgentAsker, bytes: Uint8Array, lastRes
   if (bytes.length > core.config.limits.keyPackageBytes) {
     throw new Refusal("payload_too_large", `A KeyPackage has at most ${core.config.limits.keyPackageBytes} bytes here`);
   }
-  const keyPackage = verifyKeyPackage(readKeyPackage(bytes), core.deps.nowMs());
+  const unverified = readKeyPackage(bytes);
+  const keyPackage = verifyKeyPackage(unverified, core.deps.nowMs());
+  checkChannelExtensions(unverified);
   if (keyPackage.agentId !== agent.agentId) {
     throw new Refusal("key_package_invalid", "The KeyPackage is of another agent than this session's");
   }

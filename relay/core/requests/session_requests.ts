@@ -27,7 +27,8 @@ export function getChallenge(
   { versions }: RequestBody<"GetChallenge">,
 ): ReplyBody<"GetChallenge"> {
   if (!versions.includes(protocolVersion)) {
-    throw new Refusal("unsupported_version", `This relay speaks protocol version ${protocolVersion}`);
+    const spoken = `This relay speaks version ${protocolVersion} of its protocol, the client ${versions.join(", ")}`;
+    throw new Refusal("unsupported_version", `${spoken}; update the older one`);
   }
   const nonce = core.deps.randomBytes(nonceBytes);
   const nowMs = core.deps.nowMs();

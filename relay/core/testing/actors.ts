@@ -1,16 +1,19 @@
 /** Agents that do the usual things: authenticate, make channels, add each other, send. Their MLS bytes are opaque. */
+import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type AgentId,
   binaryIdToBytes,
   type ChannelId,
   type ChannelName,
   encodeMessageAad,
+  leaveStatement,
   type MessageId,
   parseChannelName,
+  rejoinStatement,
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import { createKeyPackage, createPrivateMessage, createWelcome } from "../../../tests/support/mod.ts";
+import { createKeyPackage, createPrivateMessage, createWelcome, signedCommit } from "../../../tests/support/mod.ts";
 import { createAgent, type TestAgent, type TestClient } from "./client.ts";
 import { accountOf, idOf, startMs, tokenOf, type World } from "./world.ts";
 
@@ -74,11 +77,25 @@ export class Actor {
     change: Partial<RequestBody<"SendCommit">> & { readonly salt?: number } = {},
   ): Promise<ReplyBody<"SendCommit">> {
     const { salt = 0, ...rest } = change;
-    return this.client.call("SendCommit", commitRequest(channelId, epoch, { sender: this.agentId, salt }, rest));
+    return this.client.call("SendCommit", commitRequest(channelId, epoch, { sender: this.agent, salt }, rest));
   }
 
   send(channelId: ChannelId, epoch: number, number: number, bytes = 32): Promise<ReplyBody<"SendMessage">> {
     return this.client.call("SendMessage", messageRequest(channelId, epoch, number, bytes));
+  }
+
+  /** Its leaves are numbered. */
+  leave(channelId: ChannelId, leaf = 1): Promise<ReplyBody<"LeaveChannel">> {
+    const leafHash = new Uint8Array(32).fill(leaf);
+    const signature = this.agent.sign(leaveStatement({ channelId, agentId: this.agentId, leafHash }));
+    return this.client.call("LeaveChannel", { channelId, leafHash, signature });
+  }
+
+  /** The request; to be sent, or changed first. */
+  rejoin(channelId: ChannelId, keyPackage = this.keyPackage(4), leaf = 1): RequestBody<"RequestRejoin"> {
+    const leafHash = new Uint8Array(32).fill(leaf);
+    const claim = { channelId, agentId: this.agentId, leafHash, keyPackageHash: sha256(keyPackage) };
+    return { channelId, keyPackage, leafHash, signature: this.agent.sign(rejoinStatement(claim)), epoch: 1 };
   }
 
   subscribe(channelId: ChannelId, after?: number, windowBytes = 1 << 20): Promise<ReplyBody<"Subscribe">> {
@@ -112,17 +129,16 @@ export function messageRequest(
 export function commitRequest(
   channelId: ChannelId,
   epoch: number,
-  by: { readonly sender: AgentId; readonly salt: number },
+  by: { readonly sender: TestAgent; readonly salt: number },
   change: Partial<RequestBody<"SendCommit">>,
 ): RequestBody<"SendCommit"> {
   const commit = createPrivateMessage({
     groupId: binaryIdToBytes(channelId),
     epoch,
     contentType: 3,
-    ciphertext: new TextEncoder().encode(`${by.sender} ${by.salt} ${change.added ?? ""}`),
+    ciphertext: new TextEncoder().encode(`${by.sender.agentId} ${by.salt} ${change.added ?? ""}`),
   });
   const added = change.added ?? [];
   const welcomes = added.length === 0 ? [] : [{ recipients: added, welcome: createWelcome(added.length) }];
-  const nothing = { removed: [], answers: [], leaves: [], rejoins: [] };
-  return { channelId, epoch, commit, welcomes, ...nothing, ...change, added };
+  return signedCommit({ channelId, epoch, commit, welcomes, ...change, added }, by.sender.sign);
 }

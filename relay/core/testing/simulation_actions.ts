@@ -10,6 +10,7 @@ import {
   type MessageId,
 } from "../../../proto/mod.ts";
 import type { SimulatedAgent } from "./simulation_agent.ts";
+import { signedCommit } from "../../../tests/support/mod.ts";
 import { createCommit, createMessage, createWelcome } from "./simulation_bytes.ts";
 import { sendCommit } from "./simulation_commits.ts";
 import type { ModelChannel } from "./simulation_model.ts";
@@ -163,7 +164,7 @@ function findCommit(simulation: Simulation, actor: SimulatedAgent): void {
   const channel = pickChannel(simulation, actor);
   if (channel === undefined) return;
   const epoch = simulation.random.below(channel.epoch + 2);
-  void actor.ask("FindCommit", { channelId: channel.channel.channelId, epoch });
+  void actor.ask("FindCommit", { channelId: channel.channel.channelId, epoch, generation: 0 });
 }
 
 function listMembers(simulation: Simulation, actor: SimulatedAgent): void {
@@ -175,9 +176,9 @@ function leave(simulation: Simulation, actor: SimulatedAgent): void {
   const channel = pickChannel(simulation, actor);
   if (channel === undefined) return;
   const { channelId } = channel.channel;
-  const epoch = pickEpoch(simulation, channel);
-  const signature = actor.agent.sign(leaveStatement({ channelId, agentId: actor.agentId, epoch }));
-  void actor.ask("LeaveChannel", { channelId, epoch, signature });
+  const leafHash = new Uint8Array(32).fill(simulation.random.below(2));
+  const signature = actor.agent.sign(leaveStatement({ channelId, agentId: actor.agentId, leafHash }));
+  void actor.ask("LeaveChannel", { channelId, leafHash, signature });
 }
 
 function closeChannel(simulation: Simulation, actor: SimulatedAgent): void {
@@ -240,14 +241,15 @@ async function misbehave(simulation: Simulation, actor: SimulatedAgent): Promise
   const { epoch } = channel;
   const messageId = binaryIdFromBytes<MessageId>(random.bytes(16));
   const commit = createCommit(random, channelId, epoch);
-  const change = { added: [], removed: [], welcomes: [], answers: [], leaves: [], rejoins: [] };
   const beyond = channel.head + 1_000;
   const outcome = await random.pick([
     () => actor.ask("SendMessage", { channelId, epoch, messageId, ciphertext: commit }),
     () => {
       const message = createMessage(random, { channelId, epoch, messageId, counter: 1 });
-      return actor.ask("SendCommit", { channelId, epoch, commit: message, ...change });
+      return actor.ask("SendCommit", signedCommit({ channelId, epoch, commit: message }, actor.agent.sign));
     },
+    () => actor.ask("SendCommit", signedCommit({ channelId, epoch, commit, generation: 1 }, actor.agent.sign)),
+    () => actor.ask("SendCommit", signedCommit({ channelId, epoch, commit }, () => random.bytes(64))),
     () => actor.ask("SendWelcome", { channelId, epoch, recipients: [], welcome: createWelcome(random) }),
     () => actor.ask("Acknowledge", { channelId, consumed: beyond, received: beyond }),
     () => actor.subscribe(channelId, 1_000, beyond),

@@ -103,6 +103,7 @@ export class Auditor {
     const attempt = this.#attempt(sender, operation, body);
     if (attempt !== undefined) attempt.open++;
     const seen = this.#seenBefore(sender, operation, body);
+    if (operation === "RequestRejoin") before.channel?.returning.add(sender);
     return (outcome) => {
       if (attempt !== undefined) this.#settle(attempt, outcome);
       if (outcome.kind === "refused") this.#refused(sender, operation, before, seen, outcome.body);

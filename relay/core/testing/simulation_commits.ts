@@ -1,13 +1,14 @@
 /** The commits of a schedule: each a change that its sender believes possible in the epoch that it believes current. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, limits, rejoinStatement, type RequestBody } from "../../../proto/mod.ts";
+import { signedCommit } from "../../../tests/support/mod.ts";
 import type { SimulatedAgent } from "./simulation_agent.ts";
 import { createCommit, createWelcome } from "./simulation_bytes.ts";
 import type { ModelChannel } from "./simulation_model.ts";
 import { nextKeyPackage, pickChannel, pickEpoch, type Simulation } from "./simulation_setting.ts";
 
 type Commit = RequestBody<"SendCommit">;
-type Change = Partial<Pick<Commit, "added" | "removed" | "owners" | "answers" | "rejoins">>;
+type Change = Partial<Pick<Commit, "added" | "removed" | "owners" | "answers">>;
 type MakeChange = (simulation: Simulation, actor: SimulatedAgent, channel: ModelChannel) => Change | undefined;
 
 const changes: readonly MakeChange[] = [
@@ -41,18 +42,9 @@ export function commitChange(
   const { random, relay } = simulation;
   const { channelId } = channel.channel;
   const epoch = pickEpoch(simulation, channel);
-  const body: Commit = {
-    channelId,
-    epoch,
-    commit: createCommit(random, channelId, epoch),
-    added: [],
-    removed: [],
-    answers: [],
-    leaves: [],
-    rejoins: [],
-    ...change,
-    welcomes: createWelcomes(simulation, change.added ?? []),
-  };
+  const commit = createCommit(random, channelId, epoch);
+  const welcomes = createWelcomes(simulation, change.added ?? []);
+  const body = signedCommit({ channelId, epoch, commit, ...change, welcomes }, actor.agent.sign);
   actor.commits.push({ atMs: relay.time.nowMs(), body });
   void actor.ask("SendCommit", body);
 }
@@ -72,7 +64,7 @@ function update(): Change {
 }
 
 function add({ random, agents }: Simulation, _actor: SimulatedAgent, channel: ModelChannel): Change | undefined {
-  const removed = random.chance(0.9) ? channel.leaving : [];
+  const removed = random.chance(0.5) ? channel.leaving : [];
   const free = agents.map(({ agentId }) => agentId).filter((agentId) =>
     !channel.members.has(agentId) || removed.includes(agentId)
   );
@@ -105,36 +97,34 @@ function changeOwners({ random }: Simulation, actor: SimulatedAgent, channel: Mo
 }
 
 function removeLeavers(_simulation: Simulation, _actor: SimulatedAgent, channel: ModelChannel): Change | undefined {
-  return channel.leaving.length === 0 ? undefined : { removed: channel.leaving };
+  return channel.leavers.length === 0 ? undefined : { removed: channel.leavers };
 }
 
 function answerJoin(_simulation: Simulation, actor: SimulatedAgent, channel: ModelChannel): Change | undefined {
   const requests = actor.joinRequests.filter(({ channelId }) => channelId === channel.channel.channelId);
   const request = requests.at(-1);
   if (request === undefined || channel.members.has(request.agentId)) return undefined;
-  return { added: [request.agentId], removed: channel.leaving, answers: [request.requestId] };
+  return { added: [request.agentId], removed: channel.leavers, answers: [request.requestId] };
 }
 
 function answerRejoin(_simulation: Simulation, actor: SimulatedAgent, channel: ModelChannel): Change | undefined {
   const requests = actor.rejoinRequests.filter(({ channelId }) => channelId === channel.channel.channelId);
   const request = requests.at(-1);
   if (request === undefined || !channel.members.has(request.agentId)) return undefined;
-  const { agentId, epoch, keyPackage, signature, requestId } = request;
-  return {
-    added: [agentId],
-    removed: [...new Set([agentId, ...channel.leaving])],
-    answers: [requestId],
-    rejoins: [{ agentId, epoch, keyPackageHash: sha256(keyPackage), signature }],
-  };
+  const { agentId, requestId } = request;
+  return { added: [agentId], removed: [...new Set([agentId, ...channel.leavers])], answers: [requestId] };
 }
 
 /** Not a commit, but what one will answer. */
 function askToRejoin(simulation: Simulation, actor: SimulatedAgent, { channel, epoch }: ModelChannel): undefined {
-  if (simulation.keyPackages <= 0 || simulation.random.chance(0.7)) return undefined;
+  const { random } = simulation;
+  if (simulation.keyPackages <= 0 || random.chance(0.7)) return undefined;
   const keyPackage = nextKeyPackage(simulation, actor);
   const { channelId } = channel;
-  const statement = { channelId, agentId: actor.agentId, keyPackageHash: sha256(keyPackage), epoch };
+  const leafHash = random.bytes(32);
+  const statement = { channelId, agentId: actor.agentId, leafHash, keyPackageHash: sha256(keyPackage) };
   const signature = actor.agent.sign(rejoinStatement(statement));
-  void actor.ask("RequestRejoin", { channelId, keyPackage, signature, epoch });
+  const answerer = random.chance(0.3) ? { answerer: random.pick(simulation.agents).agentId } : {};
+  void actor.ask("RequestRejoin", { channelId, keyPackage, leafHash, signature, epoch, ...answerer });
   return undefined;
 }

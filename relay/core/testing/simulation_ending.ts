@@ -151,7 +151,7 @@ async function checkChannel({ relay, agent, channel }: Listed): Promise<void> {
   const { auditor } = relay;
   const { channelId, name } = channel.channel;
   const epochs = Array.from({ length: channel.epoch + 1 }, (_, epoch) => epoch);
-  const finding = Promise.all(epochs.map((epoch) => agent.ask("FindCommit", { channelId, epoch })));
+  const finding = Promise.all(epochs.map((epoch) => agent.ask("FindCommit", { channelId, epoch, generation: 0 })));
   const [answer] = await relay.within(Promise.all([agent.ask("ListMembers", { channelId }), finding])) ?? [];
   if (answer?.kind !== "reply") return auditor.report(`ListMembers of ${name} is not answered`);
   const said = answer.body.members.map(({ agentId, joinedSequence, leaving, owner }) =>

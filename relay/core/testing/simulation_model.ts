@@ -47,6 +47,8 @@ export class ModelChannel {
   /** Every stay of an agent, the latest last. */
   readonly stays = new Map<AgentId, Stay[]>();
   owners: ReadonlySet<AgentId>;
+  /** Agents that have asked to rejoin. */
+  readonly returning = new Set<AgentId>();
   epoch = 0;
   closed: number | undefined;
   /** The sequence of a message by its sender and id. */
@@ -80,6 +82,11 @@ export class ModelChannel {
     return [...this.members].filter(([, { stopped }]) => stopped !== undefined).map(([agentId]) => agentId);
   }
 
+  /** Those that said so. */
+  get leavers(): AgentId[] {
+    return this.leaving.filter((agentId) => this.members.get(agentId)?.stopped?.reason === "left");
+  }
+
   /** Whether this entry is delivered to an agent that reads at this place: nobody hears itself. */
   isFor({ kind, sender }: ModelEntry, agentId: AgentId): boolean {
     return sender !== agentId && kind !== "welcome" && kind !== "close";
@@ -111,7 +118,7 @@ export class ModelChannel {
       case "leave":
       case "lapse": {
         const stay = this.members.get(entry.sender);
-        this.#check(stay?.stopped === undefined, `${entry.sender} leaves twice`);
+        this.#check(entry.kind === "leave" || stay?.stopped === undefined, `${entry.sender} lapses though it is gone`);
         if (stay !== undefined) {
           stay.stopped = { sequence: entry.sequence, reason: entry.kind === "leave" ? "left" : "lapsed" };
         }
@@ -154,7 +161,7 @@ export class ModelChannel {
     this.owners = new Set(owners.filter((agentId) => this.members.has(agentId)));
   }
 
-  #checkCommit(sender: AgentId, { added, removed, owners, rejoins }: RequestBody<"SendCommit">): void {
+  #checkCommit(sender: AgentId, { added, removed, owners, answers }: RequestBody<"SendCommit">): void {
     const gone = new Set(removed);
     for (const agentId of removed) this.#check(this.members.has(agentId), `removes ${agentId}, who is not there`);
     for (const agentId of added) {
@@ -162,13 +169,15 @@ export class ModelChannel {
     }
     this.#check(!gone.has(sender), "removes its sender");
     if (this.owners.has(sender)) return;
-    const back = new Set(rejoins.map(({ agentId }) => agentId));
     for (const agentId of removed) {
-      const asked = this.members.get(agentId)?.stopped !== undefined || (back.has(agentId) && added.includes(agentId));
+      const back = answers.length > 0 && this.returning.has(agentId) && added.includes(agentId);
+      const asked = back || this.leavers.includes(agentId);
       this.#check(asked, `removes ${agentId}, who did not ask for it, by an agent that owns nothing`);
     }
     if (owners === undefined) return;
-    const remaining = [...this.owners].filter((agentId) => !gone.has(agentId) || added.includes(agentId));
+    const remaining = [...this.owners].filter((agentId) =>
+      !gone.has(agentId) || (added.includes(agentId) && !this.leavers.includes(agentId))
+    );
     const same = remaining.length === owners.agentIds.length && remaining.every((id) => owners.agentIds.includes(id));
     this.#check(same, "changes the owners, by an agent that owns nothing");
   }

@@ -1,4 +1,5 @@
 /** What one connection of an agent is pushed, compared entry by entry with what its stay in the channel entitles it to. */
+import { concatBytes } from "@noble/hashes/utils.js";
 import {
   type AgentId,
   type ChannelId,
@@ -53,7 +54,9 @@ export class Reader {
     const commit = is("DeliverCommit");
     if (commit !== undefined) return this.#entry(commit, (entry) => isCommit(entry, commit));
     const leave = is("DeliverLeave");
-    if (leave !== undefined) return this.#entry(leave, (entry) => equalBytes(entry.body, leave.signature));
+    if (leave !== undefined) {
+      return this.#entry(leave, (entry) => equalBytes(entry.body, concatBytes(leave.leafHash, leave.signature)));
+    }
     const lapse = is("DeliverLapse");
     if (lapse !== undefined) return this.#entry(lapse, (entry) => entry.sender === lapse.agentId);
   }

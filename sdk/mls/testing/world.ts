@@ -3,13 +3,23 @@
  * and a cursor per agent. What the relay does, without relay.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { type AgentId, agentIdOf, binaryIdFromBytes, type ChannelId, parseChannelName } from "../../../proto/mod.ts";
+import {
+  type AgentId,
+  agentIdOf,
+  binaryIdFromBytes,
+  type ChannelId,
+  leaveStatement,
+  type MemberProof,
+  parseChannelName,
+  rejoinStatement,
+} from "../../../proto/mod.ts";
 import type { Random } from "../../../tests/support/mod.ts";
 import { portableSignatures, type Signatures } from "../crypto/signatures.ts";
 import { defaultSuiteId, type SuiteId } from "../crypto/suite.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
-import { createRules } from "../channel_rules.ts";
+import { createRules, leafHashOf } from "../channel_rules.ts";
 import { DurableGroup, type Receipt } from "../durable_group.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "../group.ts";
 import { createKeyPackage, type OwnKeyPackage } from "../key_package.ts";
@@ -26,15 +36,9 @@ export { encodeRatchets } from "../state_codec.ts";
 const nowMs = 1_790_000_000_000;
 export const name = parseChannelName("acme/ops/deploy");
 
-/** Why a member that is no owner may remove others: who signed that it leaves, or comes back under which KeyPackage. */
-export interface Proofs {
-  readonly leaving?: ReadonlySet<AgentId>;
-  readonly rejoining?: ReadonlyMap<AgentId, Uint8Array>;
-}
-
 /** The rules that hold in every channel, for a commit that was declared so. */
-export function rulesFor(declared: CommitSummary, { leaving = new Set(), rejoining = new Map() }: Proofs): CommitRules {
-  return createRules({ declared, leaving, rejoining });
+export function rulesFor(declared: CommitSummary): CommitRules {
+  return createRules(declared, portableSignatures);
 }
 
 export interface Entry {
@@ -111,6 +115,26 @@ export class Agent {
   async enter(group: Group, cursor: number): Promise<void> {
     this.durable = await DurableGroup.save(group, await this.#open());
     this.cursor = this.acknowledged = cursor;
+  }
+
+  /** The hash of our present leaf, as everybody's tree has it. */
+  get leafHash(): Uint8Array {
+    const { tree, ownLeaf } = this.member.current;
+    const leaf = tree.leaf(ownLeaf);
+    if (leaf === undefined) throw new Error("this agent is not in the group");
+    return leafHashOf(leaf);
+  }
+
+  leave(leafHash = this.leafHash): MemberProof {
+    const statement = leaveStatement({ channelId: this.world.channelId, agentId: this.id, leafHash });
+    return { agentId: this.id, signature: ed25519.sign(statement, this.identity.signingSeed) };
+  }
+
+  rejoin({ message }: OwnKeyPackage, leafHash = this.leafHash): MemberProof {
+    const { channelId } = this.world;
+    const keyPackageHash = sha256(message);
+    const statement = rejoinStatement({ channelId, agentId: this.id, leafHash, keyPackageHash });
+    return { agentId: this.id, signature: ed25519.sign(statement, this.identity.signingSeed) };
   }
 
   async createKeyPackage(): Promise<OwnKeyPackage> {
@@ -212,7 +236,7 @@ export class World {
   }
 
   /** The delivery service takes a commit of the current epoch, or refuses it. */
-  submitCommit(sender: AgentId, prepared: PreparedCommit, proofs: Proofs = {}): boolean {
+  submitCommit(sender: AgentId, prepared: PreparedCommit): boolean {
     if (prepared.epoch !== this.epoch) return false;
     const { added, removed } = prepared.summary;
     const welcome = prepared.welcome && { bytes: prepared.welcome, recipients: added };
@@ -222,7 +246,7 @@ export class World {
       epoch: this.epoch,
       sender,
       members: new Set(this.members),
-      rules: rulesFor(prepared.summary, proofs),
+      rules: rulesFor(prepared.summary),
       ...(welcome === undefined ? {} : { welcome }),
     });
     this.epoch++;
@@ -231,10 +255,10 @@ export class World {
   }
 
   /** Prepare, submit, accept; on a lost race catch up and try again. Answers the number of tries. */
-  async commit(agent: Agent, change: () => Promise<Change> | Change, proofs: Proofs = {}): Promise<number> {
+  async commit(agent: Agent, change: () => Promise<Change> | Change): Promise<number> {
     for (let tries = 1;; tries++) {
       const prepared = await agent.joined.prepare(await change());
-      if (this.submitCommit(agent.id, prepared, proofs)) {
+      if (this.submitCommit(agent.id, prepared)) {
         await agent.joined.accept(prepared);
         agent.cursor = this.log.length;
         return tries;

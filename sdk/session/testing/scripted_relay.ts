@@ -19,6 +19,7 @@ import {
   limits,
   type NoticeBody,
   type NoticeName,
+  protocolVersion,
   type RelayLimits,
   type ReplyBody,
   type RequestBody,
@@ -239,7 +240,7 @@ export class RelayLink {
     const { nowMs, cellBytes = limits.cellBytes } = this.#relay.options;
     this.#nonce = new Uint8Array(32).fill(this.#relay.links.length);
     this.reply(id, "GetChallenge", {
-      version: 1,
+      version: protocolVersion,
       nonce: this.#nonce,
       expiresInMs: limits.challengeMs,
       relayTimeMs: nowMs(),

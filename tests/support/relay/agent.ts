@@ -15,6 +15,7 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import { createKeyPackage, createPrivateMessage, createWelcome } from "../mls.ts";
+import { signedCommit } from "../signed_commit.ts";
 import type { RelayClient } from "./relay_client.ts";
 
 export const dayMs = 24 * 60 * 60 * 1000;
@@ -108,7 +109,7 @@ export class TestAgent {
     });
     const added = change.added ?? [];
     const welcomes = added.length === 0 ? [] : [{ recipients: added, welcome: createWelcome(added.length) }];
-    return { channelId, epoch, commit, added, removed: [], welcomes, answers: [], leaves: [], rejoins: [], ...change };
+    return signedCommit({ channelId, epoch, commit, added, welcomes, ...change }, (statement) => this.sign(statement));
   }
 
   async send(channelId: ChannelId, epoch: number): Promise<RequestBody<"SendMessage">> {

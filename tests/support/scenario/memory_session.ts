@@ -18,8 +18,8 @@ import {
 export interface Tampering {
   /** What the client is told instead of this notice. */
   notice?: (notice: NoticeEnvelope) => readonly NoticeEnvelope[];
-  /** Instead of the call; `forward` asks the honest relay. */
-  call?: (operation: CallName, body: unknown, forward: () => Promise<unknown>) => Promise<unknown>;
+  /** Instead of the call; `forward` asks the honest relay, with another body if one is given. */
+  call?: (operation: CallName, body: unknown, forward: (changed?: unknown) => Promise<unknown>) => Promise<unknown>;
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -110,7 +110,9 @@ export class MemorySession implements RelaySession {
   ): Promise<ReplyBody<Name>> {
     if (this.#state.kind === "ended") throw createError("transport_error", "The session is closed");
     await this.#waitOnline(timeoutMs);
-    const forward = (): Promise<ReplyBody<Name>> => this.#forward(operation, body);
+    // cast: a test that changes a body keeps its shape
+    const forward = (changed: unknown = body): Promise<ReplyBody<Name>> =>
+      this.#forward(operation, changed as RequestBody<Name>);
     // A test that tampers answers in the shape of the operation.
     const answer = this.tampering.call?.(operation, body, forward) as Promise<ReplyBody<Name>> | undefined;
     return await Promise.race([answer ?? forward(), this.#lost.promise]);

@@ -7,6 +7,7 @@ import {
   Agent,
   createMemoryDisk,
   createSignatures,
+  type LiveChannel,
   type MemoryDisk,
   openIdentity,
   openMemory,
@@ -43,6 +44,7 @@ export class Actor {
   /** How far this agent's clock is from the relay's. */
   clockOffsetMs = 0;
   agent!: Agent;
+  #seed: Uint8Array = new Uint8Array(32);
 
   constructor(stage: Stage, label: string, account: number) {
     this.#stage = stage;
@@ -58,6 +60,7 @@ export class Actor {
       throw error;
     });
     const { signingSeed, signatureKey } = identity;
+    this.#seed = signingSeed;
     const nowMs = (): number => this.#stage.world.time.nowMs() + this.clockOffsetMs;
     const session = new MemorySession(
       {
@@ -94,7 +97,7 @@ export class Actor {
   async crash(): Promise<void> {
     const abandoned = { manager: this.manager, session: this.session };
     // What the dead process still does happens on a disk that nobody sees.
-    this.#disk = { ...this.#disk, blobs: new Map(this.#disk.blobs), locked: false };
+    this.#disk = copyOf(this.#disk);
     await abandoned.session.close();
     this.#stage.abandon(abandoned.manager);
     await this.start();
@@ -103,6 +106,35 @@ export class Actor {
   channel(): Promise<Channel> {
     return this.client.channel(name);
   }
+
+  /** The channel from inside: for members whose client was modified. */
+  live(): Promise<LiveChannel> {
+    return this.agent.open(name);
+  }
+
+  /** With the agent's own key, whatever it is. */
+  sign(message: Uint8Array): Uint8Array {
+    return ed25519.sign(message, this.#seed);
+  }
+
+  /** A copy of the disk as it is when the process has stopped. */
+  async backup(): Promise<MemoryDisk> {
+    await this.stop();
+    const copy = copyOf(this.#disk);
+    await this.start();
+    return copy;
+  }
+
+  /** The disk is replaced by a copy that was made earlier. */
+  async restore(backup: MemoryDisk): Promise<void> {
+    await this.stop();
+    this.#disk = copyOf(backup);
+    await this.start();
+  }
+}
+
+function copyOf(disk: MemoryDisk): MemoryDisk {
+  return { ...disk, blobs: new Map(disk.blobs), locked: false };
 }
 
 export class Stage {

@@ -1,0 +1,73 @@
+/**
+ * Asking to come back into a channel, and the answer of members to somebody who does not know its own leaf. The relay verifies
+ * who asks; whether the statement is about the asker's present leaf only members can tell.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { equalBytes, type NoticeBody, rejoinStatement, type ReplyBody, type RequestBody } from "../../../proto/mod.ts";
+import { isSameKeyPackage, mayAnswer, type RejoinRequest } from "../pending_joins.ts";
+import { channelNotFound, Refusal } from "../refusal.ts";
+import type { AgentAsker } from "../request_handler.ts";
+import { openAsMember } from "./channel_access.ts";
+import { hold, newRequest, refuseCrowd } from "./join_requests.ts";
+import { checkOwn } from "./key_package_requests.ts";
+
+export async function requestRejoin(
+  asker: AgentAsker,
+  { channelId, keyPackage, signature, leafHash, epoch, answerer }: RequestBody<"RequestRejoin">,
+): Promise<ReplyBody<"RequestRejoin">> {
+  const { core, agent: { agentId, publicKey } } = asker;
+  const channel = await core.channels.open(channelId);
+  const member = channel?.state.members.get(agentId);
+  if (channel === undefined || channel.state.closed || member === undefined || member.leaving?.reason === "left") {
+    throw channelNotFound();
+  }
+  checkOwn(asker, keyPackage);
+  const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+  if (!core.deps.verifySignature(publicKey, statement, signature)) {
+    throw new Refusal("invalid_request", "The signature of the rejoin statement is wrong");
+  }
+  const open = core.joins.ofAgent(agentId, channelId);
+  const same = open?.kind === "rejoin" && isSameKeyPackage(open, keyPackage) && open.answerer === answerer &&
+    equalBytes(open.leafHash, leafHash);
+  if (same) return { requestId: open.requestId, expiresAtMs: open.expiresAtMs };
+  refuseCrowd(core, core.joins.ofChannel(channelId).filter(({ kind }) => kind === "rejoin"), open);
+  if (open !== undefined) core.joins.remove(open.requestId);
+  const request: RejoinRequest = {
+    kind: "rejoin",
+    ...newRequest(asker, channelId, core.config.limits.joinRequestMs),
+    keyPackage,
+    signature,
+    leafHash,
+    epoch,
+    ...(answerer !== undefined && { answerer }),
+    leafSenders: new Set(),
+  };
+  hold(core, request);
+  core.deps.meter.joinRequests++;
+  for (const reader of channel.subscriptions.keys()) {
+    if (mayAnswer(request, reader)) core.sessionOf(reader)?.notify("DeliverRejoinRequest", rejoinNotice(request));
+  }
+  return { requestId: request.requestId, expiresAtMs: request.expiresAtMs };
+}
+
+export async function sendLeaf(
+  asker: AgentAsker,
+  { channelId, requestId, leafIndex, leafNode }: RequestBody<"SendLeaf">,
+): Promise<ReplyBody<"SendLeaf">> {
+  const { core, agent: { agentId: sender } } = asker;
+  await openAsMember(asker, channelId);
+  const request = core.joins.find(requestId);
+  if (request?.kind !== "rejoin" || request.channelId !== channelId || !mayAnswer(request, sender)) {
+    throw new Refusal("not_found", "No such request waits for this agent's answer; it was answered, or made anew");
+  }
+  if (request.leafSenders.has(sender)) throw new Refusal("not_allowed", "This agent has sent a leaf for this request");
+  request.leafSenders.add(sender);
+  core.sessionOf(request.agentId)?.notify("DeliverLeaf", { channelId, requestId, sender, leafIndex, leafNode });
+  return {};
+}
+
+export function rejoinNotice(request: RejoinRequest): NoticeBody<"DeliverRejoinRequest"> {
+  const { channelId, requestId, agentId, keyPackage, signature, leafHash, expiresAtMs, epoch, answerer } = request;
+  const named = answerer !== undefined && { answerer };
+  return { channelId, requestId, agentId, keyPackage, signature, leafHash, expiresAtMs, epoch, ...named };
+}

@@ -1,0 +1,18 @@
+/** What becomes of the channel after an entry of its log was read. */
+
+export type Verdict =
+  | { readonly kind: "ok" }
+  /** Ask for the log again from where it was last in order, not before this time has passed. */
+  | { readonly kind: "fetch_again"; readonly afterMs: number }
+  /** Our group cannot follow the log: join anew. */
+  | { readonly kind: "out_of_step"; readonly reason: string }
+  /** The log went somewhere where an honest member does not follow. */
+  | { readonly kind: "blocked"; readonly reason: string }
+  /** `again`: the commit that removes us also adds us, so we come back. */
+  | { readonly kind: "removed"; readonly again: boolean };
+
+export const ok: Verdict = { kind: "ok" };
+
+export function fetchAgain(afterMs = 0): Verdict {
+  return { kind: "fetch_again", afterMs };
+}

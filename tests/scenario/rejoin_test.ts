@@ -1,0 +1,168 @@
+/** Statements are about a leaf: who lost step comes back, however old its state is and whoever answers. */
+import { assert, assertEquals } from "@std/assert";
+import type { NoticeEnvelope } from "../../proto/mod.ts";
+import type { IssueKind } from "../../sdk/mod.ts";
+import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+
+async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
+  return (await actor.channel()).health().issues.some((issue) => issue.kind === kind);
+}
+
+/** Empty commits: each gives its sender a new leaf, and the channel a new epoch. */
+async function commit(actor: Actor, times: number): Promise<void> {
+  const { committer } = await actor.live();
+  for (let made = 0; made < times; made++) await committer.commit(() => ({ change: {} }));
+}
+
+/** The relay delivers what it delivered before, or held back, behind the end of the log. */
+async function deliverLate(stage: Stage, to: Actor, notice: NoticeEnvelope): Promise<void> {
+  if (notice.operation !== "DeliverLeave") throw new Error("this is for leave statements");
+  const channel = await stage.world.engine.findChannel(notice.body.channelId);
+  to.session.inject({ ...notice, body: { ...notice.body, sequence: (channel?.head ?? 0) + 1 } });
+}
+
+/** From now on this agent hears of no commit until it is welcomed again. */
+function withholdCommits(actor: Actor): void {
+  let welcomed = false;
+  actor.session.tampering.notice = (notice) => {
+    welcomed ||= notice.operation === "DeliverWelcome";
+    return notice.operation === "DeliverCommit" && !welcomed ? [] : [notice];
+  };
+}
+
+for (const commits of [1, 5]) {
+  Deno.test(`an agent restored from before ${commits} commits of its own learns its leaf and comes back`, async () => {
+    await using stage = await Stage.open();
+    const { alice, bob, carol } = await stage.trio();
+    const backup = await bob.backup();
+    const leaves: NoticeEnvelope[] = [];
+    await commit(bob, commits);
+    await allAgree(alice, bob, carol);
+    await bob.restore(backup);
+    bob.session.tampering.notice = (notice) => {
+      if (notice.operation === "DeliverLeaf") leaves.push(notice);
+      return [notice];
+    };
+    await alice.manager.send(name, "under keys that bob has lost");
+    await until("bob is back", () => saw(bob, "rejoined"));
+    assert(leaves.length > 0, "its own statement was about an old leaf");
+    await allAgree(alice, bob, carol);
+    await bob.manager.send(name, "here again");
+    assertEquals((await read(await carol.channel(), 2)).at(-1), "here again");
+  });
+}
+
+Deno.test("the only owner, restored from before its own commits, is let in by others and still owns the channel", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const backup = await alice.backup();
+  await commit(alice, 2);
+  await allAgree(alice, bob, carol);
+  await alice.restore(backup);
+  await bob.manager.send(name, "who owns this?");
+  await until("alice is back", () => saw(alice, "rejoined"));
+  await allAgree(alice, bob, carol);
+  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
+  assertEquals(owners, [alice.client.agentId]);
+});
+
+Deno.test("who joins while another's request to rejoin waits follows the commit that answers it", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const held: [Actor, NoticeEnvelope][] = [];
+  for (const member of [alice, carol]) {
+    member.session.tampering.notice = (notice) => {
+      if (notice.operation !== "DeliverRejoinRequest") return [notice];
+      held.push([member, notice]);
+      return [];
+    };
+  }
+  withholdCommits(bob);
+  await commit(alice, 1);
+  await alice.manager.send(name, "lost to bob");
+  await until("bob has asked", () => held.length === 2);
+  const dave = await stage.actor("dave");
+  await dave.manager.joinWithToken(name, await alice.manager.invite(name));
+  for (const [member, notice] of held) member.session.inject(notice);
+  await until("bob is back", () => saw(bob, "rejoined"));
+  await allAgree(alice, bob, carol, dave);
+  assertEquals((await dave.channel()).health().state, "ok");
+});
+
+Deno.test("a member that is a thousand epochs behind asks once and comes back", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  withholdCommits(bob);
+  await commit(alice, 1000);
+  await alice.manager.send(name, "long ago");
+  await until("bob is back", () => saw(bob, "rejoined"));
+  await allAgree(alice, bob);
+});
+
+Deno.test("a leave that is committed fifty epochs later convinces members that joined meanwhile", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const held: NoticeEnvelope[] = [];
+  for (const member of [alice, bob]) {
+    member.session.tampering.notice = (notice) => {
+      if (notice.operation !== "DeliverLeave") return [notice];
+      if (member === bob) held.push(notice);
+      return [];
+    };
+  }
+  await (await carol.channel()).leave();
+  await until("bob would have heard", () => held.length === 1);
+  await commit(alice, 50);
+  const dave = await stage.actor("dave");
+  await dave.manager.joinWithToken(name, await alice.manager.invite(name));
+  await allAgree(alice, bob, dave);
+  for (const notice of held) await deliverLate(stage, bob, notice);
+  await until("carol is gone", async () => (await dave.channel()).members().length === 3);
+  await allAgree(alice, bob, dave);
+  for (const member of [alice, bob, dave]) assertEquals((await member.channel()).health().state, "ok");
+});
+
+Deno.test("a leave statement that the relay replays after a new invite removes nobody", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const heard: NoticeEnvelope[] = [];
+  bob.session.tampering.notice = (notice) => {
+    if (notice.operation === "DeliverLeave") heard.push(notice);
+    return [notice];
+  };
+  await (await carol.channel()).leave();
+  await until("carol is gone", async () => (await alice.channel()).members().length === 2);
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name));
+  await allAgree(alice, bob, carol);
+  assertEquals(heard.length, 1);
+  for (const notice of heard) await deliverLate(stage, bob, notice);
+  await until("it is void", () => saw(bob, "void_leave"));
+  assertEquals((await bob.live()).membership.leavers, []);
+  assertEquals((await bob.channel()).members().length, 3);
+});
+
+Deno.test("who is removed and added again without having asked loses nothing and comes back", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const keyPackage = await bob.client.generateKeyPackage();
+  await (await alice.channel()).addMember(keyPackage);
+  await until("bob is back", () => saw(bob, "rejoined"));
+  await allAgree(alice, bob, carol);
+  await alice.manager.send(name, "anew");
+  assertEquals((await read(await bob.channel(), 1)).at(-1), "anew");
+});
+
+Deno.test("who came back renews its leaf, so that the leaf names its group", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  withholdCommits(bob);
+  await commit(alice, 1);
+  await alice.manager.send(name, "lost to bob");
+  await until("bob is back", () => saw(bob, "rejoined"));
+  await until("bob has a leaf of his own making", async () => {
+    const { group } = (await carol.live()).membership;
+    const place = (await carol.live()).membership.leafOf(bob.client.agentId);
+    return group.epoch > 0 && place?.leaf.node.leafNodeSource === "commit";
+  });
+  await allAgree(alice, bob, carol);
+});
