@@ -107,6 +107,8 @@ export class Caretaker {
       await this.#parts.committer.commit(() => this.#plan());
     } catch (error) {
       if (this.#stopped) return;
+      // The relay knows these requests no more: they were made anew, perhaps for another member. Others must not wait for them.
+      if (isCode(error, "not_allowed")) this.#waiting("valid").forEach(({ agentId }) => this.#rejoins.delete(agentId));
       const text = `Members that leave or return are still waiting: ${toStaticError(error, "Cannot commit").message}`;
       this.#parts.health.report("duty_failed", text);
     }

@@ -1,4 +1,5 @@
 /** The three ways into a channel: made by us, joined by a Welcome, opened again from disk. Each is durable when it resolves. */
+import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, binaryIdFromBytes, type ChannelId, type ChannelName } from "../../proto/mod.ts";
 import { defaultSuiteId } from "../mls/crypto/suite.ts";
 import { DurableGroup } from "../mls/durable_group.ts";
@@ -139,7 +140,9 @@ export async function writeEntered(
   const channelId = binaryIdFromBytes<ChannelId>(group.current.context.groupId);
   const members = Array.from(group.current.tree.leaves(), ([, { node }]) => credentialOf(node));
   const changed = trust.enter(members, { byOwner });
-  const record = newChannelRecord({ channelId, name, joinedEpoch: group.epoch, rejoined });
+  const { tree, ownLeaf } = group.current;
+  const joinedLeaf = sha256(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
+  const record = newChannelRecord({ channelId, name, joinedEpoch: group.epoch, joinedLeaf, rejoined });
   const durable = await DurableGroup.save(group, store, [
     putChannel(record),
     putTrust(channelId, trust),

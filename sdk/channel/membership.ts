@@ -154,6 +154,11 @@ export class Membership {
     return this.#record.rejoined && tree.leaf(ownLeaf)?.node.leafNodeSource === "key_package";
   }
 
+  /** SHA-256 of the leaf with which we joined, if that is known. */
+  get joinedLeaf(): Uint8Array {
+    return this.#record.joinedLeaf;
+  }
+
   /** Members whose statement that they leave is about their present leaf. */
   get leavers(): LeaveProof[] {
     const { leavers } = this.#record;
@@ -391,6 +396,4 @@ export class Membership {
   }
 }
 
-function nameOf(identity: Uint8Array): string {
-  return new TextDecoder().decode(identity);
-}
+const nameOf = (identity: Uint8Array): string => new TextDecoder().decode(identity);

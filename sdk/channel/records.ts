@@ -49,11 +49,13 @@ export interface ChannelRecord {
   readonly removals: ReadonlyMap<AgentId, number>;
   /** We came back into it: then our leaf is renewed once, so that it names its group. */
   readonly rejoined: boolean;
+  /** SHA-256 of the leaf with which we joined; empty in a record from before it was kept. */
+  readonly joinedLeaf: Uint8Array;
   /** From before senders signed their commits: unsigned ones are followed until the first that is signed. */
   readonly unsigned: boolean;
 }
 
-export type Beginning = Pick<ChannelRecord, "channelId" | "name" | "joinedEpoch" | "rejoined">;
+export type Beginning = Pick<ChannelRecord, "channelId" | "name" | "joinedEpoch" | "joinedLeaf" | "rejoined">;
 
 /** A membership that begins now. */
 export function newChannelRecord(beginning: Beginning): ChannelRecord {
@@ -74,6 +76,7 @@ export function putChannel(record: ChannelRecord): RecordChange {
     [...record.removals].map(([agentId, epoch]) => [agentId, epoch]),
     record.rejoined,
     record.unsigned,
+    record.joinedLeaf,
   ]);
   return { type: "put", kind: channels, id: record.channelId, value };
 }
@@ -97,6 +100,7 @@ export async function listChannels(store: Pick<ChannelStore, "list">): Promise<C
       removals: new Map(fields.rows(6).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
       rejoined: fields.flag(7),
       unsigned: fields.flag(8),
+      joinedLeaf: fields.bytes(9),
     };
   });
 }

@@ -95,7 +95,7 @@ export class Rejoiner {
     this.#endPause();
   }
 
-  /** A member says what our present leaf is. It is believed if we made that leaf ourselves. */
+  /** A member says what our present leaf is. It is believed if we made it for this group, joined with it, or hold its keys. */
   leaf(told: DeliverLeaf): void {
     this.#onLeaf(told);
   }
@@ -166,8 +166,10 @@ export class Rejoiner {
 
   async #isOurs({ leafIndex, leafNode }: DeliverLeaf): Promise<boolean> {
     const { identity, signatures, keyPackages } = this.#deps;
-    const { groupId } = this.#parts.membership.group.current.context;
-    return isOwnLeaf(leafNode, { groupId, leafIndex }, identity, signatures) || await keyPackages.holdsLeaf(leafNode);
+    const { group, joinedLeaf } = this.#parts.membership;
+    const { groupId } = group.current.context;
+    return isOwnLeaf(leafNode, { groupId, leafIndex }, identity, signatures) ||
+      equalBytes(sha256(leafNode), joinedLeaf) || await keyPackages.holdsLeaf(leafNode);
   }
 
   #presentLeaf(): Uint8Array {

@@ -1,11 +1,12 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import type { LeafNode } from "ts-mls/leafNode.js";
-import { assertThrows } from "@std/assert";
+import { assert, assertThrows } from "@std/assert";
 import { createRandom } from "../../tests/support/mod.ts";
 import { MlsFault } from "./codec.ts";
 import { deriveKeyPair } from "./crypto/hpke.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
-import { checkLeaf, createKeyPackageLeaf } from "./leaf.ts";
+import { checkLeaf, createKeyPackageLeaf, encodeLeaf, isOwnLeaf } from "./leaf.ts";
+import { World } from "./testing/world.ts";
 
 const random = createRandom(3);
 const rules = { suiteId: 3, extensions: [], policy: () => undefined } as const;
@@ -28,4 +29,26 @@ Deno.test("checkLeaf() takes identities of 1 to 256 bytes, and no others", async
     const leaf = await leafOf(length);
     assertThrows(() => checkLeaf(leaf, rules), MlsFault, `${length} bytes`);
   }
+});
+
+Deno.test("isOwnLeaf() takes a leaf that this agent made with a commit, for its group and its place", async () => {
+  const world = new World(random);
+  const [owner, bob] = [await world.create(), world.newAgent()];
+  await world.add(owner, bob);
+  const { tree, context: { groupId } } = owner.member.current;
+  const { leafIndex } = bob.member.self;
+  const place = { groupId, leafIndex };
+  const joined = tree.leaf(leafIndex)?.encoded;
+  await world.commit(bob, () => ({}));
+  const made = bob.member.current.tree.leaf(leafIndex)?.encoded;
+  assert(joined && made);
+  const isBobs = (bytes: Uint8Array, at = place, by = bob): boolean =>
+    isOwnLeaf(bytes, at, by.identity, portableSignatures);
+  assert(isBobs(made));
+  assert(!isBobs(joined), "it names no group");
+  assert(!isBobs(made, { ...place, groupId: new Uint8Array(16) }), "another group");
+  assert(!isBobs(made, { ...place, leafIndex: leafIndex + 1 }), "another place");
+  assert(!isBobs(made, place, owner), "another agent");
+  assert(!isBobs(made.with(made.length - 1, 0)) && !isBobs(made.subarray(1)) && !isBobs(new Uint8Array(0)));
+  assert(!isBobs(encodeLeaf(await leafOf(1))));
 });

@@ -37,10 +37,11 @@ export const storeMigrations: readonly StoreMigration[] = [
     values: { positions: fields((list) => [...list, null]), trust: fields((list) => [...list, []]) },
   },
   {
-    name: "leave statements about a leaf: earlier ones are void; whether we came back, and whether commits are signed",
+    name:
+      "leave statements about a leaf: earlier ones are void; how a membership began, and whether commits are signed",
     values: {
       channels: fields(([name, joinedEpoch, since, _leavers, ...rest]) =>
-        [name, joinedEpoch, since, [], ...rest, false, true].map((field) => field ?? null)
+        [name, joinedEpoch, since, [], ...rest, false, true, new Uint8Array(0)].map((field) => field ?? null)
       ),
     },
   },

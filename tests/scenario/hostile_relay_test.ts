@@ -255,6 +255,50 @@ Deno.test("a commit whose signature the relay takes away is as good as withheld:
   await allAgree(alice, bob, carol, dave);
 });
 
+Deno.test("a Welcome in the name of somebody that the asker has not met is reported, and the asker tries the next", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const stranger = await stage.actor("stranger");
+  let welcomes = 0;
+  bob.session.tampering.notice = (notice) => {
+    if (notice.operation === "DeliverCommit" && welcomes === 0) return [];
+    if (notice.operation !== "DeliverWelcome" || welcomes++ > 0) return [notice];
+    return [{ ...notice, body: { ...notice.body, sender: stranger.client.agentId } }];
+  };
+  await (await alice.live()).committer.commit(() => ({ change: {} }));
+  await alice.manager.send(name, "lost to bob");
+  const channel = await bob.channel();
+  await until("bob is back", () => issueOf(channel, "rejoined"));
+  assert(issueOf(channel, "refused_welcome"));
+  await allAgree(alice, bob, carol);
+});
+
+Deno.test("leaves that an agent did not make, or that are of another group, change nothing in its request", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const { id: channelId } = await bob.channel();
+  const asked: RequestBody<"RequestRejoin">[] = [];
+  const { membership } = await bob.live();
+  const wrong = [alice, carol].map(({ client }) =>
+    membership.leafOf(client.agentId)?.leaf.encoded ?? new Uint8Array(1)
+  );
+  bob.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "RequestRejoin") return forward();
+    asked.push(body as RequestBody<"RequestRejoin">); // cast: of this operation
+    const requestId = binaryIdFromBytes<JoinRequestId>(new Uint8Array(16));
+    for (const leafNode of [...wrong, Uint8Array.of(1, 2, 3)]) {
+      const told = { channelId, requestId, sender: carol.client.agentId, leafIndex: 1, leafNode };
+      bob.session.inject({ kind: "notice", operation: "DeliverLeaf", body: told });
+    }
+    return forward();
+  };
+  const lapsed = { channelId, reason: "lapsed", sequence: 9, timeMs: 0 } as const;
+  bob.session.inject({ kind: "notice", operation: "DeliverChannelEnd", body: lapsed });
+  await until("bob is back", async () => issueOf(await bob.channel(), "rejoined"));
+  assertEquals(asked.length, 1);
+  await allAgree(alice, bob, carol);
+});
+
 Deno.test("a relay that withholds a commit once is asked again, and the channel goes on", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();

@@ -1,7 +1,9 @@
 /** Statements are about a leaf: who lost step comes back, however old its state is and whoever answers. */
-import { assert, assertEquals } from "@std/assert";
-import type { NoticeEnvelope } from "../../proto/mod.ts";
-import type { IssueKind } from "../../sdk/mod.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { NoticeEnvelope, RequestBody } from "../../proto/mod.ts";
+import { type IssueKind, StaticError } from "../../sdk/mod.ts";
+import { createError } from "../../sdk/testing/agents.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
@@ -165,4 +167,99 @@ Deno.test("who came back renews its leaf, so that the leaf names its group", asy
     return group.epoch > 0 && place?.leaf.node.leafNodeSource === "commit";
   });
   await allAgree(alice, bob, carol);
+});
+
+Deno.test("who joined after the asker lost step answers last: the asker has not met it", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const erin = await stage.actor("erin");
+  await erin.manager.joinWithToken(name, await alice.manager.invite(name));
+  await allAgree(alice, bob, carol, erin);
+  withholdCommits(carol);
+  // Dave takes the place of bob, before carol and erin in the tree; only those two have met.
+  await (await alice.channel()).removeMember(bob.client.agentId);
+  const dave = await stage.actor("dave");
+  await dave.manager.joinWithToken(name, await alice.manager.invite(name));
+  await allAgree(alice, dave, erin);
+  const { membership } = await erin.live();
+  assert((membership.leafOf(dave.client.agentId)?.leafIndex ?? 9) < membership.group.self.leafIndex);
+  await alice.stop();
+  await dave.manager.send(name, "lost to carol");
+  await until("carol is back", () => saw(carol, "rejoined"));
+  assert(!await saw(carol, "refused_welcome"));
+  await allAgree(carol, dave, erin);
+});
+
+Deno.test("a member that is ahead of the log comes back into an earlier epoch than its own", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const { membership } = await bob.live();
+  const { epoch } = membership;
+  // Bob is told that his commits were taken; the log has none of them.
+  bob.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit") return forward();
+    const sent = body as RequestBody<"SendCommit">; // cast: of this operation
+    const reply = { sequence: 90 + sent.epoch, epoch: sent.epoch + 1, commitHash: sha256(sent.commit), timeMs: 0 };
+    return Promise.resolve({ ...reply, duplicate: false });
+  };
+  await commit(bob, 5);
+  bob.session.tampering = {};
+  assertEquals(membership.epoch, epoch + 5);
+  await commit(alice, 1);
+  await until("bob is back", () => saw(bob, "rejoined"));
+  await allAgree(alice, bob);
+  assert(membership.epoch < epoch + 5);
+});
+
+Deno.test("a commit that is under way is settled before its sender signs that it leaves", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const { promise: held, resolve: release } = Promise.withResolvers<void>();
+  let sent = false;
+  bob.session.tampering.call = async (operation, _, forward) => {
+    const reply = await forward();
+    if (operation !== "SendCommit") return reply;
+    sent = true;
+    await held;
+    return reply;
+  };
+  const committing = commit(bob, 1);
+  await until("the relay has taken it", () => sent);
+  const leaving = (await bob.channel()).leave();
+  release();
+  await Promise.all([committing, leaving]);
+  await until("bob is out", async () => (await carol.channel()).members().length === 2);
+  for (const member of [alice, carol]) assert(!await saw(member, "void_leave"));
+  await allAgree(alice, carol);
+});
+
+Deno.test("a member that leaves makes no commit any more, and one that could not leave goes on", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const { committer } = await bob.live();
+  bob.session.tampering.call = async (operation, _, forward) => {
+    if (operation !== "LeaveChannel") return await forward();
+    await assertRejects(() => committer.commit(() => ({ change: {} })), StaticError, "leaving");
+    throw createError("overloaded", "Later");
+  };
+  await assertRejects(async () => await (await bob.channel()).leave(), StaticError, "Later");
+  bob.session.tampering = {};
+  await commit(bob, 1);
+  await allAgree(alice, bob);
+});
+
+Deno.test("the only owner that leaves hands the channel to a member that stays", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const { id: channelId } = await alice.channel();
+  const head = (await stage.world.engine.findChannel(channelId))?.head ?? 0;
+  const body = { channelId, sequence: head + 1, epoch: 9, agentId: bob.client.agentId, timeMs: 0 };
+  alice.session.inject({ kind: "notice", operation: "DeliverLapse", body });
+  const { membership } = await alice.live();
+  await until("alice takes bob for absent", () => membership.lapsed.length === 1);
+  await (await alice.channel()).leave();
+  await until("alice is out", async () => (await carol.channel()).members().length === 2);
+  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
+  assertEquals(owners, [carol.client.agentId]);
+  await allAgree(bob, carol);
 });

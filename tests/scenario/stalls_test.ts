@@ -178,7 +178,15 @@ Deno.test("a manager that cannot begin leaves the data directory free", async ()
   const store = await open();
   const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
   await store.batch([
-    putChannel(newChannelRecord({ channelId, name: parseChannelName(name), joinedEpoch: 0, rejoined: false })),
+    putChannel(
+      newChannelRecord({
+        channelId,
+        name: parseChannelName(name),
+        joinedEpoch: 0,
+        joinedLeaf: new Uint8Array(0),
+        rejoined: false,
+      }),
+    ),
   ]);
   await store.put("trust", channelId, new Uint8Array([9, 9]));
   const identity = await openIdentity(store, new TextEncoder().encode("zoe"), runtime);
