@@ -38,6 +38,10 @@ export interface RelayEdgeOptions {
   readonly limits?: Partial<QuicLimits>;
   /** Calls without a session that one address may make in a second. */
   readonly callsPerAddress?: number;
+  /** TCP connections at once, of all addresses; 10,000 unless told. One address has at most a quarter of them. */
+  readonly connections?: number;
+  /** Each TCP socket that was accepted, by its peer's port. */
+  readonly onSocket?: (remotePort: number | undefined) => void;
   /** Whether the process has too much to do for new sessions. */
   readonly isBusy?: () => boolean;
   /** Whether tools may ask what the gRPC service is; they may unless told. */
@@ -51,6 +55,8 @@ export interface RelayEdgeOptions {
 export interface RelayEdge {
   readonly quicPort: number;
   readonly grpcPort: number;
+  /** Resolves when a port accepts no more: only a new process can. */
+  readonly failed: Promise<Error>;
   stats(): RelayEdgeStats;
   /** For handshakes from now on, on both ports; open connections stay. */
   setCertificate(certificate: KeyedCertificate): void;
@@ -94,6 +100,7 @@ export async function openRelayEdge(options: RelayEdgeOptions): Promise<RelayEdg
   return {
     quicPort: quic.port,
     grpcPort: grpc.port,
+    failed: Promise.race([grpc.failed, quic.failed]),
     stats: () => ({ ...service.stats(), quic: quic.stats(), grpc: grpc.stats() }),
     setCertificate: (renewed) => {
       quic.setCertificate(renewed);
@@ -127,9 +134,10 @@ interface Parts {
 
 /** Both or none: a port that is taken must not leave the other one open. */
 async function openPorts(
-  { listen, certificate, allowsOrigin, callsPerAddress, onFault }: RelayEdgeOptions,
+  options: RelayEdgeOptions,
   { host, service, limits, notReady }: Parts,
 ): Promise<{ grpc: GrpcListener; quic: QuicListener }> {
+  const { listen, certificate, allowsOrigin, onFault } = options;
   const { hostname } = listen;
   const grpc = await listenGrpc({
     service,
@@ -138,7 +146,8 @@ async function openPorts(
     certificate,
     allowsOrigin,
     notReady,
-    ...(callsPerAddress !== undefined && { budgets: strangerBudgets(callsPerAddress) }),
+    budgets: budgetsOf(options),
+    ...(options.onSocket && { onSocket: options.onSocket }),
     onFault,
   });
   try {
@@ -148,6 +157,11 @@ async function openPorts(
     await grpc.close();
     throw error;
   }
+}
+
+function budgetsOf({ callsPerAddress, connections = defaultBudgets.connections }: RelayEdgeOptions): Partial<Budgets> {
+  const connectionsPerAddress = Math.min(defaultBudgets.connectionsPerAddress, Math.ceil(connections / 4));
+  return { connections, connectionsPerAddress, ...(callsPerAddress !== undefined && strangerBudgets(callsPerAddress)) };
 }
 
 /** All addresses together never have less than one of them. */

@@ -1,6 +1,7 @@
 /**
  * Runs the relay: environment → configuration → service. SIGTERM or SIGINT drains it and exits 0, a second one ends it at
- * once; SIGHUP looks for another certificate. When the disk fails it exits 1: what was accepted is safe, a new process reads it.
+ * once; SIGHUP looks for another certificate. When the disk or a port fails it exits 1: what was accepted is safe, a new
+ * process reads it.
  */
 import { createLog, describeError, reportUncaught, runUntil, untilAskedToStop } from "../server/mod.ts";
 import { configFromEnvironment } from "./config.ts";

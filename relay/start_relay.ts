@@ -36,6 +36,7 @@ import { createApiClient } from "./operations/api_client.ts";
 import { createCoreLog } from "./operations/core_log.ts";
 import { watchLoopLag } from "./operations/loop_lag.ts";
 import { collectMetrics } from "./operations/metrics.ts";
+import { connectionLimit, type PortWatch, watchPort } from "./operations/open_sockets.ts";
 import { readUdpDrops } from "./operations/udp_drops.ts";
 import { LeasedQuota } from "./quota/leased_quota.ts";
 import { createTokenKeys } from "./tokens/token_keys.ts";
@@ -52,8 +53,8 @@ export interface RunningRelay {
   readonly adminUrl: string | undefined;
   /** What clients must trust; undefined when the certificate was configured. */
   readonly caFile: string | undefined;
-  /** Resolves when the disk let the relay down: it accepts nothing any more, and only a new process can go on. */
-  readonly failed: Promise<EngineError>;
+  /** Resolves when the disk or a port let the relay down: only a new process can go on. */
+  readonly failed: Promise<Error>;
   /** Looks for another certificate now; it is looked for every few seconds anyway. */
   reloadCertificate(): Promise<void>;
   /** Stops accepting, sends clients away, returns leases, writes what is pending, lets go of everything. */
@@ -72,7 +73,8 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
   await using opened = new AsyncDisposableStack();
   const parts = await openParts(config, log, opened);
   const { certificate, quota, deps, failed } = parts;
-  const { core, edge, grpcUrl, quicUrl } = await serve(config, parts, log);
+  const { core, edge, watch, grpcUrl, quicUrl } = await serve(config, parts, log);
+  opened.defer(() => watch.stop());
   opened.defer(() => stopServing(edge, quota, { log, drainMs: config.core.drainMs + drainMarginMs }));
   const reloadCertificate = (): Promise<void> => reload(certificate, edge, log);
   opened.defer(every(certificateCheckMs, reloadCertificate));
@@ -106,16 +108,20 @@ interface Parts {
   readonly certificate: CertificateSource;
   readonly quota: LeasedQuota;
   readonly deps: CoreDeps;
-  readonly failed: Promise<EngineError>;
+  /** TCP connections that this process may have. */
+  readonly connections: number;
+  readonly failed: Promise<Error>;
+  readonly fail: (error: Error) => void;
 }
 
 /** Everything behind the sockets. */
 async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: AsyncDisposableStack): Promise<Parts> {
-  const { promise: failed, resolve: fail } = Promise.withResolvers<EngineError>();
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
   await needed(
     "the data directory cannot be used (STATIC_DATA_DIR)",
     Deno.mkdir(dataDir, { recursive: true, mode: 0o700 }),
   );
+  const connections = connectionLimit(dataDir);
   const engine = await openSqliteEngine({
     path: config.engine === "memory" ? ":memory:" : `${dataDir}/relay.sqlite`,
     onListenerError: (error) => log("error", "fault", { where: "watcher", error: describeError(error) }),
@@ -160,7 +166,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
     log: createCoreLog(log, Date.now),
     meter: createMeter(),
   };
-  return { certificate, quota, deps, failed };
+  return { certificate, quota, deps, connections, failed, fail };
 }
 
 async function loadCertificate(files: RelayConfig["tls"], dataDir: string): Promise<CertificateSource> {
@@ -178,11 +184,14 @@ async function loadCertificate(files: RelayConfig["tls"], dataDir: string): Prom
 interface Serving {
   readonly core: RelayCore;
   readonly edge: RelayEdge;
+  readonly watch: PortWatch;
   readonly grpcUrl: string;
   readonly quicUrl: string;
 }
 
-async function serve(config: RelayConfig, { certificate, deps }: Parts, log: Log): Promise<Serving> {
+async function serve(config: RelayConfig, parts: Parts, log: Log): Promise<Serving> {
+  const { certificate, deps, connections, fail } = parts;
+  const watched: { port?: PortWatch } = {};
   // Filled in when the ports are known, which is before anybody can have dialled them.
   const origins: string[] = [...config.origins ?? []];
   const coreConfig = { ...config.core, origins };
@@ -197,6 +206,8 @@ async function serve(config: RelayConfig, { certificate, deps }: Parts, log: Log
       certificate: certificate.current,
       coverBudget: config.coverBudget,
       callsPerAddress: config.callsPerAddress,
+      connections,
+      onSocket: (remotePort) => watched.port?.accepted(remotePort),
       reflection: config.reflection,
       isBusy: () => sheddingLevel({ loopLagMs: deps.loopLagMs(), appendsWaiting: 0 }) > 0,
       allowsOrigin: createOriginCheck(config.corsOrigins),
@@ -205,11 +216,14 @@ async function serve(config: RelayConfig, { certificate, deps }: Parts, log: Log
       await core.close();
       throw error;
     });
+  void edge.failed.then(fail);
+  const watch = watched.port = watchPort({ host: hostname, port: edge.grpcPort }, fail);
   if (config.origins === undefined) origins.push(...loopbackOrigins(edge));
   const name = ["::", "0.0.0.0"].includes(hostname) ? "localhost" : urlHost(hostname);
   return {
     core,
     edge,
+    watch,
     grpcUrl: `https://${name}:${edge.grpcPort}`,
     quicUrl: `quic://${name}:${edge.quicPort}`,
   };

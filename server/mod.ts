@@ -10,8 +10,10 @@ export {
   readCertificateFiles,
 } from "./certificate.ts";
 export { explain, reportUncaught, runUntil, untilAskedToStop } from "./lifetime.ts";
+export { ListenerWatch, type ListenerWatchOptions } from "./listener_watch.ts";
 export { createLog, describeError, describeFailure, type Log, type LogFields, type LogLevel } from "./log.ts";
 export { type Metric, renderMetrics, type Sample } from "./metrics.ts";
+export { openFileLimit, type OpenFilesQuestion } from "./open_files.ts";
 export { readIfPresent, readOrCreateOwned, writeOwned } from "./owned_file.ts";
 export { loadRelaySecret } from "./relay_secret.ts";
 export { Secret } from "./secret.ts";

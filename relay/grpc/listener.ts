@@ -27,11 +27,14 @@ export interface GrpcListenerOptions {
   /** Why no new sessions are taken, for `/ready`; undefined when they are. */
   readonly notReady: () => string | undefined;
   readonly budgets?: Partial<Budgets>;
+  readonly onSocket?: (remotePort: number | undefined) => void;
   readonly onFault: (error: unknown) => void;
 }
 
 export interface GrpcListener {
   readonly port: number;
+  /** Resolves when the port accepts no more. */
+  readonly failed: Promise<Error>;
   stats(): ServerStats;
   setCertificate(certificate: KeyedCertificate): void;
   /** `/health` says so, and whoever asks it sends clients elsewhere. */
@@ -63,10 +66,12 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
     handler: withCors(cors, limitBodies(service, rpc)),
     isMember: ({ path, headers }, isVouched) => isMember(service, { path, headers }, isVouched),
     budgets: { drainTimeoutMs, ...options.budgets },
+    ...(options.onSocket && { onSocket: options.onSocket }),
     onFault,
   });
   return {
     port: server.port,
+    failed: server.failed,
     stats: () => server.stats(),
     setCertificate: (pair) => server.setCertificate(pair),
     drain: () => void (draining = true),

@@ -37,6 +37,8 @@ export interface QuicListenerOptions {
 
 export interface QuicListener {
   readonly port: number;
+  /** Resolves when the port accepts no more although nobody closed it. */
+  readonly failed: Promise<Error>;
   stats(): QuicStats;
   setCertificate(certificate: KeyedCertificate): void;
   /** New connections are refused from now on. */
@@ -67,9 +69,11 @@ export function listenQuic(options: QuicListenerOptions): QuicListener {
   const endpoint = new Deno.QuicEndpoint({ hostname: options.hostname, port: options.port });
   const listeners = [endpoint.listen({ ...transportOptions, ...options.certificate })];
   const door = new Door(options);
-  void door.acceptFrom(listeners[0]);
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
+  void door.acceptFrom(listeners[0]).then((error) => error && fail(error));
   return {
     port: endpoint.addr.port,
+    failed,
     stats: () => door.stats(),
     setCertificate: (certificate) => {
       // Kept, because a listener that is collected might stop the endpoint.
@@ -114,14 +118,15 @@ class Door {
     return { connections: this.#connections, strangers: this.#strangers.total, refused: this.#refused };
   }
 
-  /** Never waits for a handshake: one slow peer would hold up all others. */
-  async acceptFrom(listener: Deno.QuicListener | undefined): Promise<void> {
+  /** Returns the error that ended it. Never waits for a handshake: one slow peer would hold up all others. */
+  async acceptFrom(listener: Deno.QuicListener | undefined): Promise<Error | undefined> {
     try {
       while (listener !== undefined) void this.#admit(await listener.incoming());
-    } catch (error) {
+    } catch (cause) {
       // The end of the endpoint is told as an error too.
-      if (this.#open) this.#options.onFault(error);
+      if (this.#open) return new Error("The QUIC port accepts no more connections", { cause });
     }
+    return undefined;
   }
 
   async #admit(incoming: Deno.QuicIncoming): Promise<void> {

@@ -20,4 +20,4 @@ export { HpackEncoder } from "./hpack/encoder.ts";
 export { huffmanDecode } from "./hpack/huffman.ts";
 export type { Transport } from "./outbox.ts";
 export { type PeerBudget, PeerBudgets, type PeerStats } from "./peer_budgets.ts";
-export { serve, type Server, type ServerOptions, type ServerStats } from "./server.ts";
+export { backlog, serve, type Server, type ServerOptions, type ServerStats } from "./server.ts";

@@ -3,6 +3,7 @@
  * the others go back to the HTTP/1.1 server they came from.
  */
 import { createServer } from "node:https";
+import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type Budgets, defaultBudgets } from "./budgets.ts";
 import { Connection } from "./connection.ts";
@@ -23,6 +24,8 @@ export interface ServerOptions {
   /** Of whom requests and connections are; absent: all are strangers' until a handler vouches. */
   readonly isMember?: IsMember;
   readonly budgets?: Partial<Budgets>;
+  /** Each socket that was accepted, by its peer's port, also those that are refused then. */
+  readonly onSocket?: (remotePort: number | undefined) => void;
   /** A handler threw, or this code has a fault. Nothing is thrown anywhere else. */
   readonly onFault: (error: unknown) => void;
 }
@@ -30,6 +33,8 @@ export interface ServerOptions {
 export interface Server {
   readonly port: number;
   readonly stats: () => ServerStats;
+  /** Resolves when the port accepts no more: only a new server can. */
+  readonly failed: Promise<Error>;
   /** A renewed certificate for handshakes from now on. */
   setCertificate(pair: { cert: string; key: string }): void;
   /** Accepts nothing new, lets streams finish within the drain time-out, then ends. */
@@ -45,6 +50,8 @@ export interface ServerStats {
 }
 
 const tickMs = 1_000;
+/** Sockets that the system holds until they are accepted. Node accepts all of them before any can be refused. */
+export const backlog = 128;
 
 export async function serve(options: ServerOptions): Promise<Server> {
   const budgets: Budgets = { ...defaultBudgets, ...options.budgets };
@@ -56,7 +63,10 @@ export async function serve(options: ServerOptions): Promise<Server> {
   const door = new Door(server, parts);
   const connections = takeHttp2Sockets(server, parts);
 
-  await listen(server, options);
+  if (options.onSocket !== undefined) {
+    server.on("connection", ({ remotePort }: Socket) => options.onSocket?.(remotePort));
+  }
+  const { failed } = await listen(server, options);
   const ticker = setInterval(() => {
     const nowMs = performance.now();
     for (const connection of connections) connection.tick(nowMs);
@@ -65,6 +75,7 @@ export async function serve(options: ServerOptions): Promise<Server> {
 
   return {
     port: portOf(server.address()),
+    failed,
     stats: () => ({
       sockets: door.size,
       connections: connections.size,
@@ -174,12 +185,15 @@ function transportOf(socket: TLSSocket): Transport {
   };
 }
 
-function listen(server: TlsServer, { hostname, port }: ServerOptions): Promise<void> {
+/** Resolves, in an object because it is a promise, to what later tells that the port accepts no more. */
+function listen(server: TlsServer, { hostname, port }: ServerOptions): Promise<{ failed: Promise<Error> }> {
   return new Promise((resolve, reject) => {
+    const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
     server.once("error", reject);
-    server.listen(port, hostname, () => {
+    server.listen({ port, host: hostname, backlog }, () => {
       server.off("error", reject);
-      resolve();
+      server.on("error", fail);
+      resolve({ failed });
     });
   });
 }

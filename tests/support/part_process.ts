@@ -20,10 +20,20 @@ export type Listening = Readonly<Record<string, string>>;
 export const startMs = 60_000;
 const repository = new URL("../../", import.meta.url);
 
+export interface SpawnOptions {
+  /** The most files, and so sockets, that it may have open. */
+  readonly openFiles?: number;
+}
+
 /** Deno with these arguments, in the repository's root. */
-export function spawnPart(args: readonly string[], environment: Readonly<Record<string, string>>): PartProcess {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...args],
+export function spawnPart(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  { openFiles }: SpawnOptions = {},
+): PartProcess {
+  const limit = openFiles === undefined ? "" : `ulimit -n ${openFiles}; `;
+  const child = new Deno.Command("sh", {
+    args: ["-c", `${limit}exec "$@"`, "sh", Deno.execPath(), ...args],
     cwd: repository,
     env: { ...environment },
     stdin: "null",

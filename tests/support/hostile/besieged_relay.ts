@@ -1,4 +1,5 @@
 /** A relay's own process with agents that do nothing wrong: one over QUIC, one with typed calls, one that logs in again and again. */
+import type { SpawnOptions } from "../part_process.ts";
 import { TestAgent } from "../relay/agent.ts";
 import { connectTransport, openQuic } from "../relay/deno_clients.ts";
 import { type KeyServer, startKeyServer } from "../relay/key_server.ts";
@@ -23,13 +24,20 @@ export interface BesiegedRelay extends AsyncDisposable {
 const loginEvery = 20;
 const healthEvery = 15;
 
-export async function besiegedRelay(environment: Readonly<Record<string, string>> = {}): Promise<BesiegedRelay> {
+export async function besiegedRelay(
+  environment: Readonly<Record<string, string>> = {},
+  options: SpawnOptions = {},
+): Promise<BesiegedRelay> {
   await using opened = new AsyncDisposableStack();
   const dataDir = await Deno.makeTempDir({ prefix: "static-hostile-" });
   opened.defer(() => Deno.remove(dataDir, { recursive: true }));
   const keys = opened.use(await startKeyServer());
   const process = opened.use(
-    await startRelayProcess({ STATIC_DATA_DIR: dataDir, STATIC_API_URL: keys.url, ...environment }),
+    await startRelayProcess(
+      { STATIC_DATA_DIR: dataDir, STATIC_API_URL: keys.url, ...environment },
+      "permitted",
+      options,
+    ),
   );
   const [grpcPort, quicPort] = [portOf(process.grpcUrl), portOf(process.quicUrl)];
   const ca = await Deno.readTextFile(process.caFile);

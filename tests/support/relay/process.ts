@@ -1,5 +1,12 @@
 /** The relay as its own process, with no more permissions than `docs/relay.md` gives it in production. */
-import { type PartProcess, readMetrics, spawnPart, startMs, untilListening } from "../part_process.ts";
+import {
+  type PartProcess,
+  readMetrics,
+  type SpawnOptions,
+  spawnPart,
+  startMs,
+  untilListening,
+} from "../part_process.ts";
 
 export interface RelayProcess extends PartProcess {
   readonly grpcUrl: string;
@@ -20,8 +27,9 @@ const ephemeral = { STATIC_RELAY_GRPC_PORT: "0", STATIC_RELAY_QUIC_PORT: "0", ST
 export async function startRelayProcess(
   environment: Readonly<Record<string, string>>,
   how: "permitted" | "as task" = "permitted",
+  options: SpawnOptions = {},
 ): Promise<RelayProcess> {
-  const part = spawn(environment, how);
+  const part = spawn(environment, how, options);
   const listening = await untilListening(part);
   const { url = "", quic_url: quicUrl = "", ca_file: caFile = "" } = listening;
   return {
@@ -46,10 +54,14 @@ export async function runRelayProcess(environment: Readonly<Record<string, strin
   return { code, output: part.output() };
 }
 
-function spawn(environment: Readonly<Record<string, string>>, how: "permitted" | "as task"): PartProcess {
+function spawn(
+  environment: Readonly<Record<string, string>>,
+  how: "permitted" | "as task",
+  options: SpawnOptions = {},
+): PartProcess {
   const variables: Record<string, string> = { ...ephemeral, ...environment };
   const run = ["run", "--no-check", ...permissions(variables), "relay/main.ts"];
-  return spawnPart(how === "as task" ? ["task", "--quiet", "relay"] : run, variables);
+  return spawnPart(how === "as task" ? ["task", "--quiet", "relay"] : run, variables, options);
 }
 
 /** Ports to listen on, the API to ask, the data directory, the certificate's files, and the engine's worker. */
