@@ -42,6 +42,8 @@ export interface RelayEdgeOptions {
   readonly connections?: number;
   /** Each TCP socket that was accepted, by its peer's port. */
   readonly onSocket?: (remotePort: number | undefined) => void;
+  /** How late the event loop runs, smoothed: strangers have less then. */
+  readonly lagMs?: () => number;
   /** Whether the process has too much to do for new sessions. */
   readonly isBusy?: () => boolean;
   /** Whether tools may ask what the gRPC service is; they may unless told. */
@@ -147,6 +149,7 @@ async function openPorts(
     allowsOrigin,
     notReady,
     budgets: budgetsOf(options),
+    ...(options.lagMs && { lagMs: options.lagMs }),
     ...(options.onSocket && { onSocket: options.onSocket }),
     onFault,
   });

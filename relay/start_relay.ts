@@ -207,6 +207,7 @@ async function serve(config: RelayConfig, parts: Parts, log: Log): Promise<Servi
       coverBudget: config.coverBudget,
       callsPerAddress: config.callsPerAddress,
       connections,
+      lagMs: deps.loopLagMs,
       onSocket: (remotePort) => watched.port?.accepted(remotePort),
       reflection: config.reflection,
       isBusy: () => sheddingLevel({ loopLagMs: deps.loopLagMs(), appendsWaiting: 0 }) > 0,

@@ -27,6 +27,7 @@ export interface GrpcListenerOptions {
   /** Why no new sessions are taken, for `/ready`; undefined when they are. */
   readonly notReady: () => string | undefined;
   readonly budgets?: Partial<Budgets>;
+  readonly lagMs?: () => number;
   readonly onSocket?: (remotePort: number | undefined) => void;
   readonly onFault: (error: unknown) => void;
 }
@@ -66,6 +67,7 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
     handler: withCors(cors, limitBodies(service, rpc)),
     isMember: ({ path, headers }, isVouched) => isMember(service, { path, headers }, isVouched),
     budgets: { drainTimeoutMs, ...options.budgets },
+    ...(options.lagMs && { lagMs: options.lagMs }),
     ...(options.onSocket && { onSocket: options.onSocket }),
     onFault,
   });

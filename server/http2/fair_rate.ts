@@ -12,6 +12,7 @@ const newcomerFactor = 2;
 export class FairRate {
   readonly #perWindow: number;
   readonly #now: () => number;
+  readonly #room: () => number;
   readonly #taken = new Map<string, number>();
   #startedAtMs: number;
   #total = 0;
@@ -20,7 +21,9 @@ export class FairRate {
   #sharersBefore = 0;
   #crowdedBefore = false;
 
-  constructor(perSecond: number, now: () => number) {
+  /** `room` is the part of the rate that there is at the moment, in (0, 1]: less while the process has too much to do. */
+  constructor(perSecond: number, now: () => number, room: () => number = () => 1) {
+    this.#room = room;
     this.#perWindow = perSecond * windowMs / 1_000;
     this.#now = now;
     this.#startedAtMs = now();
@@ -38,9 +41,10 @@ export class FairRate {
   }
 
   #isFree(own: number): boolean {
-    if (this.#total >= this.#perWindow) return false;
-    const isCrowded = this.#crowdedBefore || this.#total >= this.#perWindow / 2;
-    return !isCrowded || own < this.#perWindow / Math.max(this.#sharersBefore, this.#taken.size);
+    const limit = this.#perWindow * this.#room();
+    if (this.#total >= limit) return false;
+    const isCrowded = this.#crowdedBefore || this.#total >= limit / 2;
+    return !isCrowded || own < limit / Math.max(this.#sharersBefore, this.#taken.size);
   }
 
   #turn(): void {

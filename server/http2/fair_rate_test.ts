@@ -29,6 +29,15 @@ Deno.test("FairRate leaves a newcomer its part, however many ask for more than t
   }
 });
 
+Deno.test("FairRate has less for all while there is less room, and still the first of everybody", () => {
+  const clock = { nowMs: 0, room: 0.1 };
+  const rate = new FairRate(400, () => clock.nowMs, () => clock.room);
+  assertEquals(spends(rate, "a", 50), 10);
+  assert(rate.spend("honest"));
+  clock.room = 1;
+  assertEquals(spends(rate, "a", 30), 30);
+});
+
 Deno.test("FairRate shares evenly while more is asked for than there is", () => {
   const { rate, clock } = clocked(400);
   for (const key of ["a", "b", "c", "d"]) spends(rate, key, 100);

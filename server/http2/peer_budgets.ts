@@ -34,11 +34,13 @@ export class PeerBudgets {
   #refusedSockets = 0;
   #offences = 0;
 
-  constructor(budgets: Budgets, now: () => number) {
+  /** `lagMs` tells how late the process is: strangers are the first to have less. */
+  constructor(budgets: Budgets, now: () => number, lagMs: () => number = () => 0) {
     this.budgets = budgets;
     this.now = now;
-    this.callsInAll = new FairRate(budgets.strangerCallsInAll, now);
-    this.resetsInAll = new FairRate(budgets.strangerResetsInAll, now);
+    const room = (): number => roomAt(lagMs());
+    this.callsInAll = new FairRate(budgets.strangerCallsInAll, now, room);
+    this.resetsInAll = new FairRate(budgets.strangerResetsInAll, now, room);
   }
 
   of(address: string): PeerBudget {
@@ -95,6 +97,12 @@ export class PeerBudgets {
       if (peer.handlers === 0 && nowMs - peer.usedAtMs >= forgetMs) this.#peers.delete(key);
     }
   }
+}
+
+/** Long before members notice: they are the last to be refused. */
+function roomAt(lagMs: number): number {
+  if (lagMs < 50) return 1;
+  return lagMs < 200 ? 0.25 : 0.1;
 }
 
 /** One address. */

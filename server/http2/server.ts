@@ -24,6 +24,8 @@ export interface ServerOptions {
   /** Of whom requests and connections are; absent: all are strangers' until a handler vouches. */
   readonly isMember?: IsMember;
   readonly budgets?: Partial<Budgets>;
+  /** How late the event loop runs, smoothed; absent: strangers have the same whatever the load. */
+  readonly lagMs?: () => number;
   /** Each socket that was accepted, by its peer's port, also those that are refused then. */
   readonly onSocket?: (remotePort: number | undefined) => void;
   /** A handler threw, or this code has a fault. Nothing is thrown anywhere else. */
@@ -55,7 +57,7 @@ export const backlog = 128;
 
 export async function serve(options: ServerOptions): Promise<Server> {
   const budgets: Budgets = { ...defaultBudgets, ...options.budgets };
-  const peers = new PeerBudgets(budgets, () => performance.now());
+  const peers = new PeerBudgets(budgets, () => performance.now(), options.lagMs);
   const { handler, isMember = () => false } = options;
   const vouched = new WeakSet<object>();
   const parts = { budgets, peers, vouched, handler, isMember, onFault: contained(options.onFault) };

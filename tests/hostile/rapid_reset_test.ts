@@ -1,12 +1,11 @@
 /** Calls that are opened and reset at once: what they cost the relay, and what they cost honest agents beside them. */
-import { assertEquals, assertLess } from "@std/assert";
+import { assertLess } from "@std/assert";
 import { besiege, type Siege } from "../support/hostile/mod.ts";
 import { type BesiegedRelay, besiegedRelay } from "../support/hostile/besieged_relay.ts";
+import { assertHeld, siegeMs } from "../support/hostile/held.ts";
 import type { RapidResetOrder, RapidResetReport } from "./attackers/rapid_reset.ts";
 
-const siegeMs = Deno.env.get("STATIC_STRESS") === "1" ? 60_000 : 4_000;
 const script = new URL("attackers/rapid_reset.ts", import.meta.url);
-const mib = 2 ** 20;
 
 function besiegeWith(
   relay: BesiegedRelay,
@@ -15,14 +14,6 @@ function besiegeWith(
 ): Promise<Siege<RapidResetReport>> {
   const attackers = [{ script, order: { ...order, port: relay.grpcPort } }];
   return besiege({ name, pid: relay.process.pid, honest: relay.honest, attackers, siegeMs });
-}
-
-/** A machine that is busy with other tests is slow in peace too. */
-function assertHeld({ peace, siege, idleBytes, peakBytes, recoveryMs }: Siege<RapidResetReport>): void {
-  assertEquals(siege.errors, 0, siege.reasons.join("\n"));
-  assertLess(siege.p99Ms, Math.max(100, 4 * peace.p99Ms));
-  assertLess(peakBytes - idleBytes, 100 * mib);
-  assertLess(recoveryMs, 5_000);
 }
 
 Deno.test("rapid reset over 130 connections of one address costs honest agents nothing that they notice", async () => {

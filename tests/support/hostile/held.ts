@@ -1,0 +1,19 @@
+/** What must hold under every attack on the relay's edge. */
+import { assertEquals, assertLess } from "@std/assert";
+import type { Siege } from "./siege.ts";
+
+/** `STATIC_STRESS=1` is for a machine that has nothing else to do; elsewhere a second says only that nothing stalled. */
+const isLong = Deno.env.get("STATIC_STRESS") === "1";
+const p99Ms = isLong ? 100 : 1_000;
+const grownBytes = (isLong ? 100 : 150) * 2 ** 20;
+
+/** How long an attack lasts. */
+export const siegeMs = isLong ? 60_000 : 4_000;
+
+/** Honest agents were all served, in time, by a process that did not grow and was as before within seconds. */
+export function assertHeld({ peace, siege, idleBytes, peakBytes, recoveryMs }: Siege<unknown>): void {
+  assertEquals(siege.errors, 0, siege.reasons.join("\n"));
+  assertLess(siege.p99Ms, Math.max(p99Ms, 4 * peace.p99Ms));
+  assertLess(peakBytes - idleBytes, grownBytes);
+  assertLess(recoveryMs, 10_000);
+}
