@@ -14,6 +14,7 @@ import {
 } from "../../proto/mod.ts";
 import { isCode } from "../base/errors.ts";
 import { jitter } from "../base/runtime.ts";
+import { MlsFault } from "../mls/codec.ts";
 import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -74,18 +75,29 @@ export class Caretaker {
     const claim = { agentId, leafHash, signature, keyPackageHash: sha256(request.keyPackage) };
     const isFull = this.#rejoins.size >= maxRequests && !this.#rejoins.has(agentId);
     if (isFull || this.#parts.membership.judgeRejoin(claim) === "forged") return false;
-    try {
-      const verified = verifyKeyPackage(readKeyPackage(request.keyPackage), this.#deps.relayNowMs());
-      if (verified.agentId !== agentId) return false;
-    } catch (error) {
-      if (error instanceof WireError) return false;
-      throw error;
-    }
-    const keyPackage = decodeKeyPackageMessage(request.keyPackage);
+    const keyPackage = this.#readKeyPackage(request);
+    if (keyPackage === undefined) return false;
     const named = answerer === this.#deps.agentId;
     this.#rejoins.set(agentId, { ...claim, requestId, keyPackage, expiresAtMs, epoch, named, leafSent: false });
     this.look();
     return true;
+  }
+
+  /** Undefined when it is not one, or not the asker's. Two decoders read it, and each may refuse what the other takes. */
+  #readKeyPackage(request: NoticeBody<"DeliverRejoinRequest">): KeyPackage | undefined {
+    try {
+      const verified = verifyKeyPackage(readKeyPackage(request.keyPackage), this.#deps.relayNowMs());
+      return verified.agentId === request.agentId ? decodeKeyPackageMessage(request.keyPackage) : undefined;
+    } catch (error) {
+      if (error instanceof WireError || error instanceof MlsFault) return undefined;
+      throw error;
+    }
+  }
+
+  /** This member has left: its request to come back, if it made one, is over. */
+  left(agentId: AgentId): void {
+    this.#rejoins.delete(agentId);
+    this.look();
   }
 
   /** No duty is begun any more. */

@@ -241,7 +241,9 @@ export class LiveChannel {
       case "DeliverLeave": {
         const { sender: agentId, leafHash, signature, sequence } = notice.body;
         if (!this.#reader.other(sequence)) return;
-        if (await this.membership.noteLeave({ agentId, leafHash, signature })) return this.#caretaker.look();
+        const isTrue = await this.membership.noteLeave({ agentId, leafHash, signature });
+        this.#caretaker.left(agentId);
+        if (isTrue) return;
         const text = `${agentId} left, but did not sign about its present leaf; ask an owner to remove it`;
         return this.health.report("void_leave", text);
       }

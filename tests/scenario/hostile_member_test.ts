@@ -1,10 +1,12 @@
 /** A member with a modified client, that owns nothing: it stops nobody, and what it sends is held against it alone. */
 import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals } from "@std/assert";
 import { leaveStatement, rejoinStatement, type RequestBody } from "../../proto/mod.ts";
 import { decodeKeyPackageMessage } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import type { Channel, IssueKind } from "../../sdk/mod.ts";
+import { createKeyPackage, mlsUint, mlsVector } from "../support/mls.ts";
 import { declareNothing } from "../support/scenario/hostile.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
@@ -164,6 +166,36 @@ Deno.test("a Welcome of garbage in answer to a request to rejoin is reported, an
   await allAgree(alice, bob, carol);
   await alice.manager.send(name, "after all");
   assertEquals((await read(await bob.channel(), 1)).at(-1), "after all");
+});
+
+Deno.test("a request to rejoin with a KeyPackage that only one of two decoders reads stops nobody", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const { id: channelId } = await alice.channel();
+  const { agentId } = bob.client;
+  const two = mlsVector(mlsUint(1, 2), mlsUint(2, 2));
+  const types = mlsVector(...[0xf5c0, 0xf5c1, 0xf5c2, 0xf5c3].map((type) => mlsUint(type, 2)));
+  const [suites, credentials] = [mlsVector(mlsUint(3, 2)), mlsVector(mlsUint(1, 2))];
+  const nowMs = stage.world.time.nowMs();
+  const keyPackage = createKeyPackage({
+    secretKey: bob.secretKey,
+    identity: new TextEncoder().encode("bob"),
+    capabilities: concatBytes(two, suites, types, mlsVector(), credentials),
+    notBeforeMs: nowMs - 1000,
+    notAfterMs: nowMs + 1_000_000,
+  });
+  const leafHash = sha256((await bob.live()).membership.group.current.tree.leaf(1)?.encoded ?? new Uint8Array(0));
+  const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+  await bob.session.call("RequestRejoin", {
+    channelId,
+    keyPackage,
+    leafHash,
+    signature: bob.sign(statement),
+    epoch: 0,
+  });
+  for (const member of [alice, carol]) await until("it is refused", () => saw(member, "refused_join"));
+  await alice.manager.send(name, "still here");
+  assertEquals(await read(await carol.channel(), 1), ["still here"]);
 });
 
 Deno.test("a rejoin that the relay lets pass without a valid proof is followed by nobody", async () => {

@@ -112,6 +112,11 @@ export class Actor {
     return this.agent.open(name);
   }
 
+  /** The agent's signing key, for what a modified client would sign. */
+  get secretKey(): Uint8Array {
+    return this.#seed;
+  }
+
   /** With the agent's own key, whatever it is. */
   sign(message: Uint8Array): Uint8Array {
     return ed25519.sign(message, this.#seed);
