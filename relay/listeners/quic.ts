@@ -13,8 +13,9 @@ import { carrySession, readWithOneBuffer, refuseStreams } from "./quic_stream.ts
 import { serveWebTransport } from "./webtransport.ts";
 
 export interface QuicLimits {
-  /** TLS handshakes under way. */
+  /** TLS handshakes under way, and how long one counts: those that take longer may still end well. */
   readonly handshakes: number;
+  readonly handshakeMs: number;
   /** Connections that have not authenticated: of all addresses, and of one (a /64 network in IPv6). */
   readonly strangers: number;
   readonly strangersPerAddress: number;
@@ -146,10 +147,15 @@ class Door {
 
   async #handshake(incoming: Deno.QuicIncoming): Promise<Deno.QuicConn> {
     this.#handshakes++;
+    const done = once(() => this.#handshakes--);
+    // A first packet whose sender says nothing more may have a forged address. Deno can neither ask for proof (Retry) nor give
+    // the handshake up, so it stays until QUIC's idle time; its place is free before.
+    const cancel = this.#options.host.after(this.#options.limits.handshakeMs, done);
     try {
       return await incoming.accept();
     } finally {
-      this.#handshakes--;
+      cancel();
+      done();
     }
   }
 
@@ -206,7 +212,8 @@ function once(run: () => void): () => void {
 }
 
 export const defaultQuicLimits: QuicLimits = {
-  handshakes: 512,
+  handshakes: 2_048,
+  handshakeMs: 3_000,
   strangers: 1_000,
   strangersPerAddress: 64,
   openingMs: limits.challengeMs / 2,

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CellPacker, CellReader, errorCodes, limits } from "../../proto/mod.ts";
-import { createCertificate, createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
+import { createCertificate, createRandom, eventually, seedFromEnvironment } from "../../tests/support/mod.ts";
 import type { Link, RelaySession } from "../core/link.ts";
 import { defaultQuicLimits, listenQuic, type QuicLimits, type QuicListener } from "./quic.ts";
 
@@ -236,3 +236,42 @@ Deno.test("while draining new connections are refused at once and open ones go o
     conn.close();
   });
 });
+
+/** The first packet of a client whose server never answers. */
+async function firstPacket(): Promise<Uint8Array> {
+  const silent = Deno.listenDatagram({ hostname: "127.0.0.1", port: 0, transport: "udp" });
+  const { port } = silent.addr as Deno.NetAddr; // cast: of a UDP socket
+  const endpoint = new Deno.QuicEndpoint({ hostname: "127.0.0.1", port: 0 });
+  const alpnProtocols = ["static-relay/1"];
+  const connecting = Deno.connectQuic<false>({
+    hostname: "127.0.0.1",
+    port,
+    serverName: "localhost",
+    alpnProtocols,
+    endpoint,
+  });
+  const given = connecting.then(() => {}, () => {});
+  const [packet] = await silent.receive();
+  endpoint.close();
+  await given;
+  silent.close();
+  return packet;
+}
+
+Deno.test("a first packet without a follow-up holds its place for a moment only", () =>
+  withListener(async (listener) => {
+    const { port } = listener;
+    const outcome = async (): Promise<string> => {
+      const options = { hostname: "localhost", port, alpnProtocols: ["static-relay/1"], caCerts: [certificate.cert] };
+      return await Deno.connectQuic<false>(options).then((conn) => {
+        conn.close();
+        return "served";
+      }, () => "refused");
+    };
+    const sender = Deno.listenDatagram({ hostname: "127.0.0.1", port: 0, transport: "udp" });
+    await sender.send(await firstPacket(), { transport: "udp", hostname: "127.0.0.1", port });
+    for (const wanted of ["refused", "served"]) {
+      await eventually({ withinMs: 5_000, what: wanted }, outcome, (seen) => seen === wanted);
+    }
+    sender.close();
+  }, { change: { handshakes: 1, handshakeMs: 1_000 } }));
