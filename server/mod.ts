@@ -14,7 +14,7 @@ export { ListenerWatch, type ListenerWatchOptions } from "./listener_watch.ts";
 export { createLog, describeError, describeFailure, type Log, type LogFields, type LogLevel } from "./log.ts";
 export { type Metric, renderMetrics, type Sample } from "./metrics.ts";
 export { openFileLimit, type OpenFilesQuestion } from "./open_files.ts";
-export { readIfPresent, readOrCreateOwned, writeOwned } from "./owned_file.ts";
+export { makePrivateFolder, readIfPresent, readOrCreateOwned, writeOwned } from "./owned_file.ts";
 export { loadRelaySecret } from "./relay_secret.ts";
 export { Secret } from "./secret.ts";
 export { needed, StartFailed } from "./start_failed.ts";

@@ -12,6 +12,20 @@ export async function writeOwned(path: string, text: string, mode = 0o600): Prom
   }
 }
 
+/** Makes a folder that only this user may enter, or makes an existing one so: without entering it nobody reads a file in it. */
+export async function makePrivateFolder(path: string): Promise<void> {
+  await Deno.mkdir(path, { recursive: true, mode: 0o700 });
+  const { mode } = await Deno.stat(path);
+  if (mode === null || (mode & 0o077) === 0) return;
+  try {
+    await Deno.chmod(path, 0o700);
+  } catch (cause) {
+    throw new Error(`others may enter ${path}, and that cannot be changed; run chmod 700 ${path} as its owner`, {
+      cause,
+    });
+  }
+}
+
 /** The file's text; made first if there is none. Two processes that start together agree: the second finds the first's. */
 export async function readOrCreateOwned(path: string, make: () => string | Promise<string>): Promise<string> {
   const present = await readIfPresent(path);

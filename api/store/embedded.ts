@@ -2,6 +2,7 @@
  * The embedded database for one machine without PostgreSQL: PGlite in a worker, its files in the data directory. A lock file
  * keeps a second process out, because PGlite itself would let it in and both would destroy each other's files.
  */
+import { makePrivateFolder } from "../../server/mod.ts";
 import type { DatabaseAddress } from "./database.ts";
 
 export type EmbeddedCommand =
@@ -61,6 +62,8 @@ async function making(folder: string, open: (folder: string) => Promise<void>): 
   if (await exists(mark)) await Deno.remove(folder, { recursive: true }).catch(ignoreMissing);
   const isNew = !await exists(folder);
   if (isNew) await Deno.writeTextFile(mark, "", { mode: 0o600 });
+  // The data directory may be one that others can enter, and PGlite makes files that everybody may read and write.
+  await makePrivateFolder(folder);
   await open(folder);
   if (isNew) await Deno.remove(mark);
 }

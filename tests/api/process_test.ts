@@ -20,7 +20,9 @@ testWhen(
       assertEquals((await first.call("DELETE", `/v1/keys/${keyId}`, { key: apiKey })).status, 204);
       assertRefused(await second.call("POST", "/v1/tokens", { key: apiKey }), 401, "auth_key_invalid");
 
-      const slow = second.call("POST", "/v1/accounts", { body: { email: "slow@example.com", password: "12345678" } });
+      const slow = second.call("POST", "/v1/accounts", {
+        body: { email: "slow@example.com", password: "1234567 apples" },
+      });
       await eventually(
         { withinMs: 5000, what: "a request in flight" },
         second.metrics,
@@ -71,7 +73,7 @@ Deno.test("what keeps the API from starting is told in words, with the variable 
   ];
   const said = [
     /the database cannot be used \(DATABASE_URL\): .*ECONNREFUSED/,
-    /cannot be read \(.*STATIC_DATA_DIR\): /,
+    /the data directory cannot be used \(STATIC_DATA_DIR\): /,
   ];
   for (const [index, environment] of wrong.entries()) {
     const { code, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -84,6 +86,21 @@ Deno.test("what keeps the API from starting is told in words, with the variable 
     assert(!text.includes("    at ") && !text.includes("canary"), text);
   }
   await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("the embedded database is for its user only, also in a directory that others may enter", async () => {
+  const backend = await embedded.open();
+  const dataDir = backend.environment.STATIC_DATA_DIR ?? "";
+  await Deno.chmod(dataDir, 0o755);
+  const modeOf = async (path: string): Promise<number> => ((await Deno.stat(`${dataDir}/${path}`)).mode ?? 0) & 0o777;
+  // The second start finds a folder that was made before this rule.
+  for (const before of [undefined, 0o755]) {
+    if (before !== undefined) await Deno.chmod(`${dataDir}/database`, before);
+    await using api = await startProcess(backend.environment);
+    assertEquals((await api.call("GET", "/ready")).status, 200);
+    assertEquals([await modeOf("database"), await modeOf(".s.PGSQL.5432") & 0o077], [0o700, 0]);
+  }
+  await backend.close();
 });
 
 Deno.test("the embedded database survives a crash, keeps a second process out, and takes an administrator's command", async () => {
