@@ -53,9 +53,25 @@ export function createAccounts({ store, passwords, keys, clock, newId }: Account
   };
 }
 
-/** Addresses are compared without regard to case; Unicode is put in one form first. */
+/**
+ * Addresses are compared without regard to case; Unicode is put in one form first, and the host in the form in which mail
+ * travels, so that `münchen.example` and `xn--mnchen-3ya.example` are one.
+ */
 export function emailKeyOf(email: string): string {
-  return email.normalize("NFC").toLowerCase();
+  const [name] = splitEmail(email);
+  return `${name.normalize("NFC").toLowerCase()}@${hostOfEmail(email) ?? ""}`;
+}
+
+/** Undefined when it is no host's name. */
+export function hostOfEmail(email: string): string | undefined {
+  const [, host] = splitEmail(email);
+  // What would end a host's name in a URL belongs to none.
+  return /[\/?#:\\[\]%]/.test(host) ? undefined : URL.parse(`http://${host.normalize("NFC")}/`)?.hostname;
+}
+
+function splitEmail(email: string): readonly [string, string] {
+  const at = email.lastIndexOf("@");
+  return [email.slice(0, at), email.slice(at + 1)];
 }
 
 /** The same characters typed on another keyboard must give the same bytes. */

@@ -8,7 +8,19 @@ import { networkOf, orRefund } from "../domain/rate_limit.ts";
 import { Secret } from "../../server/mod.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, rateLimited, refuse, showRateLimit } from "./errors.ts";
-import { email, id, isoTime, keyName, keyPrefix, parseUuid, password, plan, secretKey, timestamp } from "./fields.ts";
+import {
+  email,
+  id,
+  isoTime,
+  keyName,
+  keyPrefix,
+  newPassword,
+  parseUuid,
+  password,
+  plan,
+  secretKey,
+  timestamp,
+} from "./fields.ts";
 import type { Router } from "./operation.ts";
 
 const exampleKey = { id: "5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11", key_prefix: "sk_live_AAAAAAAA", name: "default" };
@@ -39,7 +51,7 @@ export function addAccountRoutes(router: Router, deps: RouteDeps): void {
     description: "The account's first API key is made with it and shown in the answer, once.",
     credential: "none",
     body: {
-      schema: z.strictObject({ email, password }),
+      schema: z.strictObject({ email, password: newPassword }),
       required: true,
       example: { email: "agent@example.com", password: examplePassword },
     },

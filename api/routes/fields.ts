@@ -1,6 +1,8 @@
 /** The fields that requests and answers share. Each says in one sentence what it accepts; that sentence is what a user sees. */
 import { z } from "@hono/zod-openapi";
 import { limits } from "../../proto/mod.ts";
+import { hostOfEmail } from "../domain/accounts.ts";
+import { isCommonPassword } from "../domain/common_passwords.ts";
 import { defaultKeyName } from "../domain/keys.ts";
 
 const passwordMin = 8;
@@ -8,16 +10,23 @@ const passwordMax = 256;
 const nameMax = 64;
 
 const controlCharacter = /\p{Cc}/u;
+/** Nobody sees them, or they turn the text around them: two names would look alike, or one like another. */
+const invisible = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Cf}\u2800]/u;
+/** Pictures are joined by characters that are invisible anywhere else. */
+const pictures = /[\p{Extended_Pictographic}\p{Emoji_Modifier}][\uFE0F\u200D]+/gu;
+const isVisible = (text: string): boolean => !invisible.test(text.replace(pictures, ""));
 /** Lone surrogates have no bytes in UTF-8: two different strings would become the same. */
 const wellFormed = (text: string): boolean => text.isWellFormed();
 const characters = (text: string): number => [...text].length;
 
 /** Deliberately loose: only a message that arrives proves an address. No white space or control characters anywhere. */
 const emailForm = /^[^\s@\p{Cc}]+@[^\s@.\p{Cc}]+(\.[^\s@.\p{Cc}]+)+$/u;
+const isEmail = (text: string): boolean =>
+  emailForm.test(text) && !invisible.test(text) && hostOfEmail(text) !== undefined;
 
 export const email = z.string({ error: "must be a string" })
   .max(limits.emailBytes, `must have at most ${limits.emailBytes} characters`)
-  .refine((text) => emailForm.test(text), "must be an e-mail address")
+  .refine(isEmail, "must be an e-mail address")
   .refine(wellFormed, "must be valid Unicode")
   .openapi({ example: "agent@example.com", format: "email" });
 
@@ -37,6 +46,12 @@ export const password = z.string({ error: "must be a string" })
     format: "password",
   });
 
+/** For a password that is being chosen. An account that has such a one already can still use it. */
+export const newPassword = password.refine(
+  (text) => text.length > passwordMax || !isCommonPassword(text),
+  "must not be one of the passwords that are guessed first",
+);
+
 export const keyName = z.string({ error: "must be a string" })
   .max(16 * nameMax, `must have at most ${nameMax} characters`)
   .transform((text) => text.trim())
@@ -45,6 +60,7 @@ export const keyName = z.string({ error: "must be a string" })
       .refine((text) => text.length > 0, "must not be empty")
       .refine((text) => characters(text) <= nameMax, `must have at most ${nameMax} characters`)
       .refine((text) => !controlCharacter.test(text), "must not contain control characters")
+      .refine(isVisible, "must not contain invisible characters, or such that change the direction of text")
       .refine(wellFormed, "must be valid Unicode"),
   )
   .default(defaultKeyName)

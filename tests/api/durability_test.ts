@@ -21,7 +21,7 @@ interface Attempt {
 async function keepSigningUp(api: TestApi, state: { stopped: boolean }, attempts: Attempt[]): Promise<void> {
   while (!state.stopped) {
     const email = `${crypto.randomUUID()}@example.com`;
-    const answer = await api.call("POST", "/v1/accounts", { body: { email, password: "12345678" } });
+    const answer = await api.call("POST", "/v1/accounts", { body: { email, password: "1234567 apples" } });
     attempts.push({ email, answer });
   }
 }
@@ -70,9 +70,9 @@ testWhen(
           continue;
         }
         assertEquals(answer.status, 503, answer.text);
-        const again = await api.call("POST", "/v1/accounts", { body: { email, password: "12345678" } });
+        const again = await api.call("POST", "/v1/accounts", { body: { email, password: "1234567 apples" } });
         assert(again.status === 201 || again.status === 409, again.text);
-        const recovered = await api.call("POST", "/v1/accounts/keys", { body: { email, password: "12345678" } });
+        const recovered = await api.call("POST", "/v1/accounts/keys", { body: { email, password: "1234567 apples" } });
         const { json } = await api.call("GET", "/v1/keys", { key: recovered.json.api_key });
         assertEquals(json.keys.length, 2, `seed ${random.seed}: one key from the sign-up, one from the recovery`);
       }

@@ -17,7 +17,7 @@ testWhen(
       const requests = [
         () => api.call("POST", "/v1/tokens", { key: apiKey }),
         () => api.call("GET", "/v1/keys", { key: apiKey }),
-        () => api.call("POST", "/v1/accounts", { body: { email, password: "12345678" } }),
+        () => api.call("POST", "/v1/accounts", { body: { email, password: "1234567 apples" } }),
         () => api.call("GET", "/ready"),
       ];
       const answers = await Promise.all(requests.map(async (request) => {
@@ -68,7 +68,7 @@ testWhen(
         const staggered = assertStaggeredDown();
         const emails = Array.from({ length: 40 }, () => `${crypto.randomUUID()}@example.com`);
         const answers = await Promise.all(
-          emails.map((email) => api.call("POST", "/v1/accounts", { body: { email, password: "12345678" } })),
+          emails.map((email) => api.call("POST", "/v1/accounts", { body: { email, password: "1234567 apples" } })),
         );
         for (const answer of answers) assertRefused(answer, 503, "overloaded");
         await staggered;
@@ -76,15 +76,15 @@ testWhen(
         await assertRecovers();
         // What was on one of the ten connections may have been done; what still waited for one must never be.
         const ghosts = await Promise.all(
-          emails.map((email) => api.call("POST", "/v1/accounts/keys", { body: { email, password: "12345678" } })),
+          emails.map((email) => api.call("POST", "/v1/accounts/keys", { body: { email, password: "1234567 apples" } })),
         );
         const done = ghosts.filter(({ status }) => status === 200).length;
         assert(done <= 10, `${done} sign-ups ran after their callers were told that they failed`);
       });
       await t.step("no half-made account: the address has an account with its key, or none", async () => {
-        const retried = await api.call("POST", "/v1/accounts", { body: { email, password: "12345678" } });
+        const retried = await api.call("POST", "/v1/accounts", { body: { email, password: "1234567 apples" } });
         assert(retried.status === 201 || retried.status === 409, retried.text);
-        const recovered = await api.call("POST", "/v1/accounts/keys", { body: { email, password: "12345678" } });
+        const recovered = await api.call("POST", "/v1/accounts/keys", { body: { email, password: "1234567 apples" } });
         assertEquals(recovered.status, 200);
         const keys = await api.call("GET", "/v1/keys", { key: recovered.json.api_key });
         assertEquals(
@@ -117,7 +117,8 @@ Deno.test("an Argon2 flood is refused with 503 and Retry-After, memory stays bou
     const flood = Promise.all(
       Array.from(
         { length: 200 },
-        (_, i) => api.call("POST", "/v1/accounts", { body: { email: `flood-${i}@example.com`, password: "12345678" } }),
+        (_, i) =>
+          api.call("POST", "/v1/accounts", { body: { email: `flood-${i}@example.com`, password: "1234567 apples" } }),
       ),
     ).finally(() => state.flooding = false);
     const durations: number[] = [];
@@ -136,7 +137,7 @@ Deno.test("an Argon2 flood is refused with 503 and Retry-After, memory stays bou
     assert(grownMiB < 200, `memory grew by ${grownMiB} MiB`);
     assertEquals(
       (await api.call("POST", "/v1/accounts/keys", {
-        body: { email: created[0]?.json.email, password: "12345678" },
+        body: { email: created[0]?.json.email, password: "1234567 apples" },
       })).status,
       200,
     );

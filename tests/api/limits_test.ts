@@ -24,7 +24,7 @@ Deno.test("rate limits: per address for sign-up and failures, per account otherw
   const from = (address: string): { headers: Record<string, string> } => ({ headers: { "x-forwarded-for": address } });
   const signUpFrom = (address: string): Promise<Answer> =>
     api.call("POST", "/v1/accounts", {
-      body: { email: `${crypto.randomUUID()}@example.com`, password: "12345678" },
+      body: { email: `${crypto.randomUUID()}@example.com`, password: "1234567 apples" },
       ...from(address),
     });
   try {

@@ -7,7 +7,7 @@ const unknownAccount = "0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11";
 export const accountGuarantees: Guarantees = {
   "POST /v1/accounts answers 201 with id, confirmation and the first key, which works": async ({ api }) => {
     const email = `Agent-${crypto.randomUUID()}@Example.com`;
-    const { status, json } = await api.call("POST", "/v1/accounts", { body: { email, password: "12345678" } });
+    const { status, json } = await api.call("POST", "/v1/accounts", { body: { email, password: "1234567 apples" } });
     assertEquals(status, 201);
     assertFields(json, ["id", "email", "plan", "created_at", "message", "api_key", "key"]);
     assertFields(json.key, ["id", "key_prefix", "name"]);

@@ -58,7 +58,7 @@ export const requestGuarantees: Guarantees = {
   },
 
   "A body that is not JSON by its type is 415": async ({ api }) => {
-    const body = JSON.stringify({ email: "a@b.co", password: "12345678" });
+    const body = JSON.stringify({ email: "a@b.co", password: "1234567 apples" });
     for (
       const type of ["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "json"]
     ) {
@@ -67,7 +67,7 @@ export const requestGuarantees: Guarantees = {
     }
     const email = `${crypto.randomUUID()}@example.com`;
     const charset = await api.call("POST", "/v1/accounts", {
-      raw: JSON.stringify({ email, password: "12345678" }),
+      raw: JSON.stringify({ email, password: "1234567 apples" }),
       headers: { "content-type": "Application/JSON; charset=UTF-8" },
     });
     assertEquals(charset.status, 201);
