@@ -5,10 +5,12 @@
 import type { ApiKeyEnvironment } from "../proto/mod.ts";
 import {
   type AdminAddress,
+  type CertificateFiles,
   isLoopback,
   isPair,
   parseWebOrigin,
   readAdminAddress,
+  readCertificateFiles,
   type ReadVariable,
   readVariables,
   Secret,
@@ -26,7 +28,7 @@ export interface Config {
   readonly listen: { readonly host: string; readonly port: number };
   /** Undefined: no metrics. */
   readonly admin: AdminAddress | undefined;
-  readonly tls: { readonly certificate: string; readonly key: Secret } | undefined;
+  readonly tls: CertificateFiles | undefined;
   /** An edge in front of this process ends TLS. */
   readonly tlsTerminated: boolean;
   /** Undefined: the embedded database in the data directory. */
@@ -45,6 +47,8 @@ export interface Config {
     readonly queueLimit: number;
   };
   readonly rateLimits: Readonly<Record<"signUp" | "failures" | "account" | "passwords", RateLimit>>;
+  /** Fewer where the process may not open as many files. */
+  readonly maxConnections: number;
   readonly keyMemory: number;
   readonly maxActiveKeys: number;
   readonly leaseLifetimeMs: number;
@@ -93,6 +97,7 @@ function readAll(read: VariableReader): Config {
       account: readRate(read, "STATIC_RATE_ACCOUNT", { limit: 1200, windowMs: 60_000 }),
       passwords: readRate(read, "STATIC_RATE_PASSWORDS", { limit: 10, windowMs: 60_000 }),
     },
+    maxConnections: read.integer("STATIC_API_CONNECTIONS", 10_000, { min: 16, max: 1_000_000 }),
     keyMemory: read.integer("STATIC_KEY_MEMORY", 100_000, { min: 0, max: 10_000_000 }),
     maxActiveKeys: read.integer("STATIC_MAX_KEYS", 100, { min: 1, max: 10_000 }),
     leaseLifetimeMs: 1000 * read.integer("STATIC_LEASE_SECONDS", 300, { min: 60, max: 86_400 }),
@@ -126,13 +131,13 @@ export function describeConfig(config: Config): Readonly<Record<string, unknown>
 }
 
 function readTls(read: VariableReader): Config["tls"] {
-  const files = read.together("STATIC_TLS_CERT", "STATIC_TLS_KEY");
+  const files = readCertificateFiles(read);
   const [cert, key] = [read.file("STATIC_TLS_CERT"), read.file("STATIC_TLS_KEY")];
   if (files === undefined || cert === undefined || key === undefined) return undefined;
   if (!isPair({ cert, key })) {
     read.fault("STATIC_TLS_CERT and STATIC_TLS_KEY", "the PEM files of a certificate and of its private key");
   }
-  return { certificate: cert, key: new Secret(key) };
+  return files;
 }
 
 function readDatabase(read: VariableReader): Config["database"] {

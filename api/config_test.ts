@@ -63,7 +63,7 @@ Deno.test("a certificate with another one's key is a fault: every handshake woul
     Deno.writeTextFile(key, own.key),
     Deno.writeTextFile(otherKey, other.key),
   ]);
-  assertEquals(readConfig({ STATIC_TLS_CERT: cert, STATIC_TLS_KEY: key }).tls?.certificate, own.cert);
+  assertEquals(readConfig({ STATIC_TLS_CERT: cert, STATIC_TLS_KEY: key }).tls?.certFile, cert);
   for (const wrong of [{ STATIC_TLS_KEY: otherKey }, { STATIC_TLS_KEY: cert }]) {
     const [fault, ...more] = faultsOf({ STATIC_TLS_CERT: cert, ...wrong });
     assertEquals(more, []);

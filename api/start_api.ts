@@ -8,7 +8,6 @@ import {
   every,
   loadRelaySecret,
   type Log,
-  naming,
   needed,
   type Secret,
   serveAdmin,
@@ -28,8 +27,8 @@ import type { Clock } from "./domain/deps.ts";
 import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
 import { createHashingPool, type HashingPool, platformWorker } from "./hashing/pool.ts";
-import { type Handler, type Listener, listenPlain, listenTls } from "./listen.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
+import { connectionLimits, openSockets } from "./sockets.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
 import { startUpkeep } from "./upkeep.ts";
 
@@ -38,7 +37,6 @@ const maxBodyBytes = 64 * 1024;
 const databaseDeadlineMs = 1500;
 /** The embedded database cannot be away, only busy: it does one thing at a time. */
 const embeddedDeadlineMs = 10_000;
-const shutdownDeadlineMs = 10_000;
 
 export interface ApiOptions {
   /** Receives each line of the log. */
@@ -57,6 +55,10 @@ export interface Api {
 export interface RunningApi {
   readonly url: string;
   readonly adminUrl: string | undefined;
+  /** Resolves when nothing is accepted any more; only a new process helps. */
+  readonly failed: Promise<Error>;
+  /** Looks for another certificate now; it is looked for every few seconds anyway. */
+  reloadCertificate(): Promise<void>;
   /** Stop accepting, finish requests in flight, flush, release. */
   close(): Promise<void>;
 }
@@ -138,27 +140,27 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
 }
 
 export async function startApi(config: Config, options: ApiOptions): Promise<RunningApi> {
+  const limits = await needed(
+    "the data directory cannot be used (STATIC_DATA_DIR)",
+    Deno.mkdir(config.dataDir, { recursive: true, mode: 0o700 }).then(() => connectionLimits(config)),
+  );
   const api = await createApi(config, options);
   await using opened = new AsyncDisposableStack();
   opened.defer(api.close);
-  const listener = await listen(config, api.app.fetch);
-  opened.defer(() => listener.close(shutdownDeadlineMs));
-  const admin = config.admin && await serveAdmin(config.admin, api.metrics.render);
+  const { log, metrics } = api;
+  const { url, connections, failed, reloadCertificate, close } = await openSockets(config, {
+    limits,
+    handler: api.app.fetch,
+    log,
+  });
+  opened.defer(close);
+  metrics.gauge("static_api_connections", "Open connections.", connections);
+  metrics.gauge("static_api_connections_limit", "The most connections that there may be.", () => limits.connections);
+  const admin = config.admin && await serveAdmin(config.admin, metrics.render);
   opened.defer(async () => await admin?.close());
-  api.log("info", "listening", { url: listener.url, admin_url: admin?.url });
+  log("info", "listening", { url, admin_url: admin?.url, max_connections: limits.connections });
   const running = opened.move();
-  return { url: listener.url, adminUrl: admin?.url, close: () => running.disposeAsync() };
-}
-
-async function listen({ listen: { host, port }, tls }: Config, handler: Handler): Promise<Listener> {
-  const options = { host, port, handler };
-  return await naming(
-    { port, variable: "STATIC_API_PORT" },
-    () =>
-      tls === undefined
-        ? listenPlain(options)
-        : listenTls({ ...options, certificate: tls.certificate, key: tls.key.reveal() }),
-  );
+  return { url, adminUrl: admin?.url, failed, reloadCertificate, close: () => running.disposeAsync() };
 }
 
 function logConfig(log: Log, config: Config): void {

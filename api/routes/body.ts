@@ -5,6 +5,9 @@ import { type FieldError, refuse } from "./errors.ts";
 
 export type Body<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly response: Response };
 
+/** For a body of at most 64 KiB, on a bad network. */
+const bodyMs = 30_000;
+
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 export async function readBody<T>(c: ApiContext, schema: z.ZodType<T>, maxBytes: number): Promise<Body<T>> {
@@ -41,18 +44,26 @@ function tooLarge(c: ApiContext, maxBytes: number): Response {
 
 async function readCapped(request: Request, maxBytes: number): Promise<Uint8Array | "too_large" | "broken_off"> {
   if (request.body === null) return new Uint8Array();
+  const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];
-  let length = 0;
+  let [length, isLate] = [0, false];
+  const timer = setTimeout(() => {
+    isLate = true;
+    void reader.cancel().catch(() => {});
+  }, bodyMs);
   try {
-    for await (const chunk of request.body) {
-      length += chunk.length;
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      length += read.value.length;
       if (length > maxBytes) return "too_large";
-      chunks.push(chunk);
+      chunks.push(read.value);
     }
   } catch {
-    // Whoever hangs up must not look like a fault of ours in logs and alerts.
+    // A client that hangs up must not look like a fault of ours in logs and alerts.
     return "broken_off";
+  } finally {
+    clearTimeout(timer);
   }
+  if (isLate) return "broken_off";
   const all = new Uint8Array(length);
   let offset = 0;
   for (const chunk of chunks) {

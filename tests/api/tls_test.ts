@@ -1,8 +1,16 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { startApi } from "../../api/mod.ts";
-import { createCertificate, installed, postgresInstalled, startPostgres, testWhen } from "../support/mod.ts";
+import {
+  createCertificate,
+  eventually,
+  installed,
+  postgresInstalled,
+  startPostgres,
+  testWhen,
+} from "../support/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
 import { anyBackend, createCall, readTestConfig, signUp, startTestApi } from "../support/api/harness.ts";
+import { startProcess } from "../support/api/process.ts";
 
 testWhen(
   postgresInstalled,
@@ -87,4 +95,37 @@ testWhen(installed("openssl"), "with a certificate the API speaks TLS 1.3 and re
     await api.close();
     await backend.close();
   }
+});
+
+Deno.test("SIGHUP: new connections get the new certificate, open ones stay, and a bad file changes nothing", async () => {
+  const [first, second] = [await createCertificate(), await createCertificate()];
+  const backend = await anyBackend.open();
+  const [cert, key] = ["crt", "key"].map((ending) => `${backend.environment.STATIC_DATA_DIR}/tls.${ending}`);
+  const write = async (pair: { cert: string; key: string }): Promise<void> => {
+    await Deno.writeTextFile(cert ?? "", pair.cert);
+    await Deno.writeTextFile(key ?? "", pair.key);
+  };
+  await write(first);
+  await using api = await startProcess({
+    ...backend.environment,
+    STATIC_TLS_CERT: cert ?? "",
+    STATIC_TLS_KEY: key ?? "",
+  });
+  const url = `https://localhost:${new URL(api.url).port}`;
+  // One connection, which it keeps; a new one would not trust the second certificate.
+  using oldClient = Deno.createHttpClient({ caCerts: [first.cert], poolMaxIdlePerHost: 1 });
+  using newClient = Deno.createHttpClient({ caCerts: [second.cert], poolMaxIdlePerHost: 0 });
+  const [old, fresh] = [createCall(url, oldClient), createCall(url, newClient)];
+  assertEquals((await old("GET", "/health")).status, 200);
+  await Deno.writeTextFile(cert ?? "", "half a certificate");
+  api.signal("SIGHUP");
+  const logged = (event: string): Promise<string> =>
+    eventually({ withinMs: 10_000, what: event }, () => Promise.resolve(api.output()), (text) => text.includes(event));
+  await logged("certificate_not_changed");
+  await write(second);
+  api.signal("SIGHUP");
+  await logged("certificate_changed");
+  assertEquals((await fresh("GET", "/health")).status, 200);
+  assertEquals((await old("GET", "/health")).status, 200);
+  await backend.close();
 });

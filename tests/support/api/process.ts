@@ -1,5 +1,5 @@
 /** The API as its own process, started the way an operator starts it: `api/main.ts` with the task's permissions. */
-import { type PartProcess, readMetrics, spawnPart, untilListening } from "../part_process.ts";
+import { type PartProcess, readMetrics, type SpawnOptions, spawnPart, untilListening } from "../part_process.ts";
 import { createCall, type TestApi, testEnvironment } from "./harness.ts";
 
 export interface ApiProcess extends PartProcess {
@@ -8,10 +8,13 @@ export interface ApiProcess extends PartProcess {
   metrics(): Promise<string>;
 }
 
-export async function startProcess(environment: Readonly<Record<string, string>>): Promise<ApiProcess> {
+export async function startProcess(
+  environment: Readonly<Record<string, string>>,
+  options: SpawnOptions = {},
+): Promise<ApiProcess> {
   const { tasks } = JSON.parse(await Deno.readTextFile(new URL("../../../deno.json", import.meta.url)));
   const [, ...args] = String(tasks.api).split(" ");
-  const part = spawnPart(args, { ...testEnvironment, ...environment });
+  const part = spawnPart(args, { ...testEnvironment, ...environment }, options);
   const listening = await untilListening(part);
   const { url = "" } = listening;
   return { ...part, url, call: createCall(url), metrics: () => readMetrics(listening) };

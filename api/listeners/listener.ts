@@ -1,0 +1,27 @@
+/** What both listeners have in common: plain HTTP and TLS differ in how bytes arrive, not in what a client may do. */
+import type { ConnectionLimits } from "./connections.ts";
+
+export type Handler = (request: Request, peer: string | undefined) => Response | Promise<Response>;
+
+export interface Listener {
+  readonly url: string;
+  /** Open sockets, handshakes included. */
+  connections(): number;
+  /** Resolves when nothing is accepted any more; only a new process helps. */
+  readonly failed: Promise<Error>;
+  /** Resolves when the last request was answered, or after `deadlineMs` when the rest was cut off. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** What ends the process is told with its reason: nobody sees a cause there. */
+export function acceptFailed(cause: unknown): Error {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new Error(`Cannot accept connections any more: ${why}`, { cause });
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly handler: Handler;
+  readonly limits: ConnectionLimits;
+}

@@ -1,0 +1,182 @@
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { createCertificate, eventually } from "../../tests/support/mod.ts";
+import { type ConnectionLimits, patience } from "./connections.ts";
+import type { Handler, Listener } from "./listener.ts";
+import { listenPlain } from "./plain.ts";
+import { listenTls } from "./tls.ts";
+
+const handler = (): Response => new Response("answered");
+const deadlineMs = 300;
+const certificate = await createCertificate();
+
+type Mode = "plain" | "tls";
+const modes: readonly Mode[] = ["plain", "tls"];
+
+async function listen(mode: Mode, limits: Partial<ConnectionLimits> = {}, serve: Handler = handler): Promise<Listener> {
+  const options = {
+    host: "127.0.0.1",
+    port: 0,
+    handler: serve,
+    limits: { connections: 100, connectionsPerAddress: 100, ...patience, ...limits },
+  };
+  const onUnlimited = (): void => {
+    throw new Error("this runtime has no limits");
+  };
+  return mode === "plain" ? listenPlain({ ...options, onUnlimited }) : await listenTls({ ...options, certificate });
+}
+
+function portOf({ url }: Listener): number {
+  return Number(new URL(url).port);
+}
+
+/** As far as the mode's own protocol goes: with TLS, the handshake is done. */
+async function connect(mode: Mode, listener: Listener): Promise<Deno.Conn> {
+  const port = portOf(listener);
+  if (mode === "plain") return await Deno.connect({ hostname: "127.0.0.1", port });
+  const connection = await Deno.connectTls({ hostname: "localhost", port, caCerts: [certificate.cert] });
+  await connection.handshake();
+  return connection;
+}
+
+async function send(connection: Deno.Conn, text: string): Promise<void> {
+  await connection.write(new TextEncoder().encode(text));
+}
+
+/** Everything until the other side closes; a reset will do. */
+async function readAll(connection: Deno.Conn): Promise<string> {
+  let text = "";
+  const buffer = new Uint8Array(4096);
+  try {
+    for (let read = await connection.read(buffer); read !== null; read = await connection.read(buffer)) {
+      text += new TextDecoder().decode(buffer.subarray(0, read));
+    }
+  } catch {
+    // Reset.
+  }
+  return text;
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T | "still open"> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"still open">((resolve) => timer = setTimeout(() => resolve("still open"), ms));
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+for (const mode of modes) {
+  Deno.test(`${mode}: a stop ends at its deadline although somebody holds a connection without a request or even a handshake`, async () => {
+    using client = Deno.createHttpClient({ caCerts: [certificate.cert] });
+    for (const sent of ["", "GET / HTTP/1.1\r\nHos"]) {
+      const listener = await listen(mode);
+      using connection = await Deno.connect({ hostname: "127.0.0.1", port: portOf(listener) });
+      await send(connection, sent);
+      // Connections are accepted in their order, so after this answer the listener has the other one too.
+      assertEquals(await (await fetch(listener.url, { client })).text(), "answered");
+      const closing = listener.close(deadlineMs).then(() => "closed");
+      assertEquals(await within(20 * deadlineMs, closing), "closed", `after ${sent}`);
+    }
+  });
+
+  Deno.test(`${mode}: a stop lets a request in flight finish`, async () => {
+    const started = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<void>();
+    const listener = await listen(mode, {}, async () => {
+      started.resolve();
+      await go.promise;
+      return new Response("late");
+    });
+    using client = Deno.createHttpClient({ caCerts: [certificate.cert], poolMaxIdlePerHost: 0 });
+    const answer = fetch(listener.url, { client }).then((response) => response.text());
+    await started.promise;
+    const closed = listener.close(20_000);
+    go.resolve();
+    assertEquals([await answer, await within(10_000, closed)], ["late", undefined]);
+  });
+
+  Deno.test(`${mode}: in a full house an address that has most gets no more, and gives way to another`, async () => {
+    const listener = await listen(mode, { connections: 8, connectionsPerAddress: 8 });
+    using client = Deno.createHttpClient({ caCerts: [certificate.cert], poolMaxIdlePerHost: 0 });
+    const ask = async (): Promise<string> => await (await fetch(listener.url, { client })).text();
+    {
+      using held = new DisposableStack();
+      const first = held.use(await connect(mode, listener));
+      for (let i = 0; i < 6; i++) held.use(await connect(mode, listener));
+      await eventually({ withinMs: 5000, what: "all" }, () => Promise.resolve(listener.connections()), (n) => n === 7);
+      await assertRejects(ask, TypeError);
+      using client = Deno.createHttpClient({ caCerts: [certificate.cert], localAddress: "127.0.0.2" });
+      assertEquals(await (await fetch(listener.url, { client })).text(), "answered");
+      assertEquals(await within(5_000, readAll(first)), "");
+    }
+    const answer = (): Promise<string> => ask().catch(() => "none");
+    await eventually({ withinMs: 5000, what: "an answer" }, answer, (text) => text === "answered");
+    await listener.close(deadlineMs);
+  });
+
+  Deno.test(`${mode}: clients that do not finish a handshake, a head, a body or a pause are closed`, async () => {
+    const echo = async (request: Request): Promise<Response> => new Response(await request.text());
+    const listener = await listen(mode, { headMs: 100, idleMs: 200, requestMs: 300 }, echo);
+    const post = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n";
+    for (const sent of [undefined, "", "GET / HTTP/1.1\r\nHos", `${post}half`, `${post}complete!`]) {
+      using connection = sent === undefined
+        ? await Deno.connect({ hostname: "127.0.0.1", port: portOf(listener) })
+        : await connect(mode, listener);
+      const read = async (): Promise<string> => {
+        if (sent !== undefined) await send(connection, sent);
+        await readAll(connection);
+        return "closed";
+      };
+      assertEquals(await within(10_000, read()), "closed", `after ${sent}`);
+    }
+    await eventually({ withinMs: 5000, what: "none" }, () => Promise.resolve(listener.connections()), (n) => n === 0);
+    await listener.close(deadlineMs);
+  });
+
+  Deno.test(`${mode}: HTTP/0.9, two Host headers and garbage are refused, and the next client is served`, async () => {
+    const listener = await listen(mode);
+    const bad = [
+      "GET /\r\n\r\n",
+      "GET / HTTP/0.9\r\nHost: a\r\n\r\n",
+      "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+      "GARBAGE\r\n\r\n",
+    ];
+    for (const sent of bad) {
+      using connection = await connect(mode, listener);
+      await send(connection, sent);
+      const text = await within(5_000, readAll(connection));
+      assert(text === "" || /^HTTP\/1\.[01] 4\d\d /.test(text), `${sent} → ${text}`);
+    }
+    using connection = await connect(mode, listener);
+    await send(connection, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assertStringIncludes(await readAll(connection), "answered");
+    await listener.close(deadlineMs);
+  });
+}
+
+Deno.test("tls: every answer tells browsers to use TLS only, refusals in the shape of all refusals", async () => {
+  const listener = await listen("tls");
+  for (const host of ["Host: localhost", "Host: localhost\r\nHost: localhost"]) {
+    using connection = await connect("tls", listener);
+    await send(connection, `GET / HTTP/1.1\r\n${host}\r\nConnection: close\r\n\r\n`);
+    const text = await readAll(connection);
+    assertMatch(text, /strict-transport-security: max-age=31536000/i);
+    if (text.startsWith("HTTP/1.1 400")) assertMatch(text, /"code":"invalid_request","request_id":"/);
+  }
+  await listener.close(deadlineMs);
+});
+
+Deno.test("tls: another certificate is shown to new connections, and open ones stay", async () => {
+  const limits = { connections: 9, connectionsPerAddress: 9, ...patience };
+  const listener = await listenTls({ host: "127.0.0.1", port: 0, handler, limits, certificate });
+  using before = await connect("tls", listener);
+  const renewed = await createCertificate();
+  listener.setCertificate(renewed);
+  await assertRejects(() => connect("tls", listener), Error);
+  using after = Deno.createHttpClient({ caCerts: [renewed.cert] });
+  assertEquals(await (await fetch(`https://localhost:${portOf(listener)}`, { client: after })).text(), "answered");
+  await send(before, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  assertStringIncludes(await readAll(before), "answered");
+  await listener.close(deadlineMs);
+});

@@ -1,0 +1,151 @@
+/**
+ * Plain HTTP. `Deno.serve` accepts without end and never gives up on a silent client, so connections are accepted here, one by
+ * one, and handed to the same HTTP code of the runtime, which serves a single connection through a function that it keeps for
+ * its own modules. Where a later runtime has no such function, `Deno.serve` is used, without limits, and that is said.
+ */
+import { after, urlHost } from "../../server/mod.ts";
+import { Connections } from "./connections.ts";
+import { acceptFailed, type Handler, type Listener, type ListenOptions } from "./listener.ts";
+
+/** The part of `Deno.HttpServer` that is used here. */
+interface ConnectionServer {
+  readonly finished: Promise<void>;
+  shutdown(): Promise<void>;
+}
+
+/** All that the runtime uses of a signal. A real one would report what its listener throws as an error that nobody caught. */
+interface CloseSignal {
+  addEventListener(type: "abort", listener: () => void): void;
+}
+
+type ServeConnection = (
+  connection: Deno.TcpConn,
+  signal: CloseSignal,
+  handler: (request: Request) => Response | Promise<Response>,
+  onError: (error: unknown) => Response,
+  onListen: () => void,
+) => ConnectionServer;
+
+const tickMs = 1_000;
+/** For an answer that says why. */
+const lastWordsMs = 200;
+
+export function listenPlain(
+  options: ListenOptions & { readonly onUnlimited: () => void },
+): Listener {
+  const serveConnection = findServeConnection();
+  if (serveConnection !== undefined) return listenLimited(options, serveConnection);
+  options.onUnlimited();
+  return listenUnlimited(options);
+}
+
+function listenLimited({ host, port, handler, limits }: ListenOptions, serveConnection: ServeConnection): Listener {
+  const listener = Deno.listen({ hostname: host, port });
+  const connections = new Connections(limits, () => performance.now());
+  const servers = new Set<ConnectionServer>();
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
+  const serve = (connection: Deno.TcpConn): void => {
+    let abort = (): void => {};
+    const signal: CloseSignal = { addEventListener: (_, listener) => abort = listener };
+    const { hostname } = connection.remoteAddr;
+    // The runtime closes no connection while it waits for an answer, so one is given first.
+    const giveUps = new Set<() => void>();
+    const closeNow = (): void => {
+      try {
+        abort();
+      } catch (error) {
+        if (!(error instanceof Deno.errors.BadResource)) throw error; // It is being closed already.
+      }
+    };
+    const place = connections.open(hostname, () => {
+      if (giveUps.size === 0) return closeNow();
+      for (const giveUp of giveUps) giveUp();
+      after(lastWordsMs, closeNow);
+    });
+    if (place === undefined) return connection.close();
+    const answer = (request: Request): Promise<Response> =>
+      new Promise((resolve, reject) => {
+        const giveUp = (): void => resolve(new Response(null, { status: 408 }));
+        const done = (): void => {
+          giveUps.delete(giveUp);
+          place.finish();
+        };
+        place.begin();
+        giveUps.add(giveUp);
+        Promise.try(handler, request, hostname).then(resolve, reject).finally(done);
+      });
+    const server = serveConnection(connection, signal, answer, internalError, () => {});
+    servers.add(server);
+    const closed = (): void => {
+      servers.delete(server);
+      place.closed();
+    };
+    server.finished.then(closed, closed);
+  };
+  const ticker = setInterval(() => connections.tick(), tickMs);
+  const accepted = acceptAll(listener, serve, fail);
+  return {
+    url: `http://${urlHost(host)}:${listener.addr.port}`,
+    connections: () => connections.size,
+    failed,
+    close: async (deadlineMs) => {
+      listener.close();
+      await accepted;
+      const cancel = after(deadlineMs, () => connections.endAll());
+      await Promise.all([...servers].map((server) => server.shutdown().catch(() => {})));
+      await Promise.all([...servers].map((server) => server.finished.catch(() => {})));
+      cancel();
+      clearInterval(ticker);
+    },
+  };
+}
+
+async function acceptAll(
+  listener: Deno.TcpListener,
+  serve: (connection: Deno.TcpConn) => void,
+  fail: (error: Error) => void,
+): Promise<void> {
+  while (true) {
+    try {
+      serve(await listener.accept());
+    } catch (error) {
+      if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) return; // closed here
+      // A client that was gone before it was accepted.
+      if (error instanceof Deno.errors.ConnectionAborted || error instanceof Deno.errors.ConnectionReset) continue;
+      return fail(acceptFailed(error));
+    }
+  }
+}
+
+/** The app answers every error itself; this is what is left. */
+function internalError(): Response {
+  return new Response(null, { status: 500 });
+}
+
+function listenUnlimited({ host, port, handler }: { host: string; port: number; handler: Handler }): Listener {
+  const abort = new AbortController();
+  const server = Deno.serve(
+    { hostname: host, port, signal: abort.signal, onListen: () => {} },
+    (request, { remoteAddr }) => handler(request, "hostname" in remoteAddr ? remoteAddr.hostname : undefined),
+  );
+  return {
+    url: `http://${urlHost(host)}:${server.addr.port}`,
+    connections: () => 0,
+    failed: server.finished.then(() => new Promise<Error>(() => {}), (error) => error),
+    close: async (deadlineMs) => {
+      const cancel = after(deadlineMs, () => abort.abort());
+      await server.shutdown();
+      await server.finished;
+      cancel();
+    },
+  };
+}
+
+/** `Deno.internal` names the object in which the runtime's own modules find each other. */
+function findServeConnection(): ServeConnection | undefined {
+  const name: unknown = Reflect.get(Deno, "internal");
+  const internals: unknown = typeof name === "symbol" ? Reflect.get(Deno, name) : undefined;
+  if (typeof internals !== "object" || internals === null) return undefined;
+  const found: unknown = Reflect.get(internals, "serveHttpOnConnection");
+  return typeof found === "function" ? found as ServeConnection : undefined; // cast: nobody publishes its type
+}

@@ -1,0 +1,103 @@
+/**
+ * The API's port: plain or with TLS, with as many connections as this process may have files open, and with a certificate that
+ * is read again when its files change.
+ */
+import {
+  type CertificateFiles,
+  type CertificateSource,
+  describeFailure,
+  every,
+  type Log,
+  naming,
+  needed,
+  openCertificate,
+  openFileLimit,
+} from "../server/mod.ts";
+import type { Config } from "./config.ts";
+import { type ConnectionLimits, patience } from "./listeners/connections.ts";
+import type { Handler, Listener } from "./listeners/listener.ts";
+import { listenPlain } from "./listeners/plain.ts";
+import { listenTls, tlsBacklog } from "./listeners/tls.ts";
+
+export interface Sockets {
+  readonly url: string;
+  connections(): number;
+  readonly failed: Promise<Error>;
+  /** Looks for another certificate now; it is looked for every few seconds anyway. */
+  reloadCertificate(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const certificateCheckMs = 10_000;
+const shutdownDeadlineMs = 10_000;
+/** For the database, logs, workers and files that are opened for a moment. */
+const minFilesKept = 64;
+const fewestConnections = 16;
+/** What one client address may have of all connections. */
+const addressShare = 4;
+
+/** Call it before anything else is opened. */
+export function connectionLimits(config: Config): ConnectionLimits {
+  const { maxConnections, databaseConnections, dataDir } = config;
+  const limit = openFileLimit({ atMost: 2 * maxConnections, path: dataDir });
+  const burst = config.tls === undefined ? 0 : 2 * tlsBacklog;
+  const kept = databaseConnections + burst + Math.max(minFilesKept, Math.ceil(limit / 8));
+  const connections = Math.max(fewestConnections, Math.min(maxConnections, limit - kept));
+  // Behind an edge all connections are the edge's.
+  const isBehindEdge = config.tlsTerminated || config.trustedProxies.length > 0;
+  const connectionsPerAddress = isBehindEdge ? connections : Math.ceil(connections / addressShare);
+  return { connections, connectionsPerAddress, ...patience };
+}
+
+export async function openSockets(
+  { listen: { host, port }, tls }: Config,
+  { limits, handler, log }: { readonly limits: ConnectionLimits; readonly handler: Handler; readonly log: Log },
+): Promise<Sockets> {
+  const options = { host, port, handler, limits };
+  const at = { port, variable: "STATIC_API_PORT" };
+  if (tls !== undefined) {
+    const certificate = await openCertificateFiles(tls);
+    const listener = await naming(at, () => listenTls({ ...options, certificate: certificate.current }));
+    const reloadCertificate = (): Promise<void> => reload(certificate, listener, log);
+    return socketsOf(listener, { reloadCertificate, stop: every(certificateCheckMs, reloadCertificate) });
+  }
+  const warning = "this runtime cannot limit connections without TLS: put an edge in front that does";
+  const onUnlimited = (): void => log("warn", "connections_unlimited", { warning });
+  const listener = await naming(at, () => listenPlain({ ...options, onUnlimited }));
+  return socketsOf(listener, { reloadCertificate: () => Promise.resolve(), stop: () => {} });
+}
+
+function socketsOf(
+  { url, connections, failed, close }: Listener,
+  { reloadCertificate, stop }: Pick<Sockets, "reloadCertificate"> & { stop(): void },
+): Sockets {
+  return {
+    url,
+    connections,
+    failed,
+    reloadCertificate,
+    close: async () => {
+      stop();
+      await close(shutdownDeadlineMs);
+    },
+  };
+}
+
+async function openCertificateFiles(files: CertificateFiles): Promise<CertificateSource> {
+  return await needed("the certificate cannot be used (STATIC_TLS_CERT and STATIC_TLS_KEY)", openCertificate(files));
+}
+
+async function reload(
+  certificate: CertificateSource,
+  listener: { setCertificate(pair: CertificateSource["current"]): void },
+  log: Log,
+): Promise<void> {
+  try {
+    const changed = await certificate.check();
+    if (changed === undefined) return;
+    listener.setCertificate(changed);
+    log("info", "certificate_changed", { expires_at: new Date(certificate.expiresAtMs).toISOString() });
+  } catch (error) {
+    log("error", "certificate_not_changed", { error: describeFailure(error) });
+  }
+}
