@@ -31,6 +31,7 @@ Runs the API and the relay on this machine until Ctrl-C.
   STATIC_API_PORT           the API (8080)
   STATIC_RELAY_GRPC_PORT    the relay over TCP (5000)
   STATIC_RELAY_QUIC_PORT    the relay over UDP (4433)
+  STATIC_INTERNAL_PORT      the API for the relay (9466)
   STATIC_ADMIN_PORT         metrics of the API (9464), those of the relay one port after`;
 
 if (Deno.args.includes("--help")) {
@@ -58,8 +59,8 @@ async function runStack(configs: Configs): Promise<void> {
   const made = await exists(`${dataDir}/database`) && !await exists(`${dataDir}/database.making`);
   const isFirst = configs.api.database === undefined && !made;
   const apiPart = createPart("API", dataDir, apiCommand);
-  let apiUrl = "";
-  const relayPart = createPart("Relay", dataDir, (last) => relayCommand({ ...configs.relay, apiUrl }, last));
+  const addresses = { apiUrl: "", apiInternalUrl: "" };
+  const relayPart = createPart("Relay", dataDir, (last) => relayCommand({ ...configs.relay, ...addresses }, last));
   const asked = untilAskedToStop(() => {
     for (const part of [relayPart, apiPart]) part.kill();
     Deno.exit(1);
@@ -69,7 +70,8 @@ async function runStack(configs: Configs): Promise<void> {
   const up = (async () => {
     const what = isFirst ? "API, making its database (the first time only)" : "API";
     const apiUp = await showProgress(what, apiPart.start(), asked);
-    apiUrl = configs.apiUrl ?? apiUp.url ?? "";
+    addresses.apiUrl = configs.addresses?.apiUrl ?? apiUp.url ?? "";
+    addresses.apiInternalUrl = configs.addresses?.apiInternalUrl ?? apiUp.internal_url ?? "";
     const relayUp = await showProgress("Relay", relayPart.start(), asked);
     return greetingOf({ api: apiUp, relay: relayUp, dataDir, deno: denoOfUser() });
   })();
@@ -96,7 +98,7 @@ function createPart(
   const log = new LogFile(`${dataDir}/logs/${name.toLowerCase()}.log`, say);
   return new Part({
     name,
-    spawn: (last) => spawnPart(commandOf(last)),
+    spawn: (last) => spawnPart(commandOf(last), Deno.env.toObject()),
     onLine: (line) => {
       log.write(line);
       if (/"level":"(warn|error)"/.test(line)) console.log(`${name}: ${line}`);
@@ -130,15 +132,16 @@ interface Configs {
   readonly api: api.Config;
   readonly relay: relay.RelayConfig;
   /** With TLS the API's certificate is for its public name, so that name is used here too. */
-  readonly apiUrl: string | undefined;
+  readonly addresses: Pick<relay.RelayConfig, "apiUrl" | "apiInternalUrl"> | undefined;
 }
 
 function portsOf(configs: Configs): WantedPort[] {
-  const { listen } = configs.api;
+  const { listen, internal } = configs.api;
   const { host: hostname, grpcPort, quicPort } = configs.relay;
   const admin = [configs.api.admin, configs.relay.admin].filter((address) => address !== undefined);
   return [
     { hostname: listen.host, port: listen.port, transport: "tcp", variable: "STATIC_API_PORT" },
+    { hostname: internal.host, port: internal.port, transport: "tcp", variable: "STATIC_INTERNAL_PORT" },
     { hostname, port: grpcPort, transport: "tcp", variable: "STATIC_RELAY_GRPC_PORT" },
     { hostname, port: quicPort, transport: "udp", variable: "STATIC_RELAY_QUIC_PORT" },
     ...admin.map(({ host, port }): WantedPort => {
@@ -163,13 +166,13 @@ function readConfigs(): Configs {
   const usesTls = apiConfig?.tls !== undefined;
   const relayConfig = read(() => relay.readConfig((name) => relayVariable(name, usesTls)));
   if (apiConfig === undefined || relayConfig === undefined) throw new ConfigError("Static", [...new Set(faults)]);
-  return { api: apiConfig, relay: relayConfig, apiUrl: usesTls ? relayConfig.apiUrl : undefined };
+  return { api: apiConfig, relay: relayConfig, addresses: usesTls ? relayConfig : undefined };
 }
 
 /** The relay's metrics are on the port after the API's, and its API is the one beside it, whatever clients are told to use. */
 function relayVariable(name: string, usesTls: boolean): string | undefined {
   const text = Deno.env.get(name);
-  if (name === "STATIC_API_URL" && !usesTls) return undefined;
+  if (/^STATIC_API(_INTERNAL)?_URL$/.test(name) && !usesTls) return undefined;
   if (name === "STATIC_ADMIN_PORT" && text !== undefined && /^[1-9]\d*$/.test(text)) return String(Number(text) + 1);
   if (name === "STATIC_RELAY_DRAIN_SECONDS") return text ?? drainSeconds;
   return text;

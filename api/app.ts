@@ -28,36 +28,44 @@ export interface AppDeps extends RouteDeps {
   readonly isAllowedOrigin: (origin: string) => boolean;
 }
 
+/** `peer` is the address of the other end, where the platform tells. */
+export type Fetch = (request: Request, peer?: string) => Response | Promise<Response>;
+
 export interface App {
-  /** `peer` is the address of the other end, where the platform tells. */
-  fetch(request: Request, peer?: string): Response | Promise<Response>;
+  readonly fetch: Fetch;
+  /** The paths for relays, which no public port serves. */
+  readonly fetchInternal: Fetch;
 }
 
 export function createApp(deps: AppDeps): App {
-  const router = createRouter(deps);
-  surround(router.hono, deps);
-  addAccountRoutes(router, deps);
-  addKeyRoutes(router, deps);
-  addTokenRoutes(router, deps);
-  addUsageRoutes(router, deps);
-  addLeaseRoutes(router, deps);
-  addHealthRoutes(router, deps);
-  addDocumentationRoutes(router);
-  answerStrays(router);
-  return { fetch: (request, peer) => router.hono.fetch(request, { peer }) };
+  const inFlight = { count: 0 };
+  const help = "Requests that were accepted and not yet answered.";
+  deps.metrics.gauge("static_api_requests_in_flight", help, () => inFlight.count);
+  const serve = (addRoutes: (router: Router) => void): Fetch => {
+    const router = createRouter(deps);
+    surround(router.hono, deps, inFlight);
+    addRoutes(router);
+    addHealthRoutes(router, deps);
+    answerStrays(router);
+    return (request, peer) => router.hono.fetch(request, { peer });
+  };
+  return {
+    fetch: serve((router) => {
+      addAccountRoutes(router, deps);
+      addKeyRoutes(router, deps);
+      addTokenRoutes(router, deps);
+      addUsageRoutes(router, deps);
+      addDocumentationRoutes(router);
+    }),
+    fetchInternal: serve((router) => addLeaseRoutes(router, deps)),
+  };
 }
 
 /** Around every request: its id, who sent it, one log line, one observation, and headers that every answer carries. */
-function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps): void {
-  let inFlight = 0;
-  deps.metrics.gauge(
-    "static_api_requests_in_flight",
-    "Requests that were accepted and not yet answered.",
-    () => inFlight,
-  );
+function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps, inFlight: { count: number }): void {
   hono.use(async (c, next) => {
     const startedMs = deps.elapsedMs();
-    inFlight++;
+    inFlight.count++;
     const requestId = deps.newRequestId();
     c.set("requestId", requestId);
     c.set("route", "(none)");
@@ -66,7 +74,7 @@ function surround(hono: OpenAPIHono<AppEnv>, deps: AppDeps): void {
     c.header("cache-control", "no-store");
     c.header("x-content-type-options", "nosniff");
     await next();
-    inFlight--;
+    inFlight.count--;
     record(c, deps, deps.elapsedMs() - startedMs);
   });
   hono.use(cors(deps.isAllowedOrigin));

@@ -86,7 +86,7 @@ Deno.test("a key in a URL is never taken as a credential", async () => {
   const { app, logs } = createBrokenApp(() => {
     throw new Error("not reached");
   });
-  const response = await app.fetch(
+  const response = await app.fetchInternal(
     new Request(`http://x/internal/v1/leases?relay_id=r&authorization=relay&key=${key}`),
   );
   assertEquals(response.status, 401);
@@ -108,7 +108,7 @@ Deno.test("what fails because we are overloaded uses up nobody's attempts: an ou
   const { app } = createBrokenApp(() => {
     throw new Fault("overloaded", "The database does not answer", { retryAfterSeconds: 2 });
   }, { limiter });
-  const body = { email: "agent@example.com", password: "12345678" };
+  const body = { email: "agent@example.com", password: "1234567 apples" };
   for (const path of ["/v1/accounts", "/v1/accounts/keys"]) {
     const response = await app.fetch(
       new Request(`http://x${path}`, {

@@ -26,6 +26,8 @@ export interface Config {
   readonly dataDir: string;
   readonly environment: ApiKeyEnvironment;
   readonly listen: { readonly host: string; readonly port: number };
+  /** For relays. */
+  readonly internal: { readonly host: string; readonly port: number };
   /** Undefined: no metrics. */
   readonly admin: AdminAddress | undefined;
   readonly tls: CertificateFiles | undefined;
@@ -64,9 +66,11 @@ function readAll(read: VariableReader): Config {
   const host = read.text("STATIC_API_HOST", "127.0.0.1");
   const tls = readTls(read);
   const tlsTerminated = read.flag("STATIC_TLS_TERMINATED");
-  if (tls === undefined && !isLoopback(host) && !tlsTerminated) {
+  const internalHost = read.text("STATIC_INTERNAL_HOST", "127.0.0.1");
+  for (const [name, each] of [["STATIC_API_HOST", host], ["STATIC_INTERNAL_HOST", internalHost]] as const) {
+    if (tls !== undefined || isLoopback(each) || tlsTerminated) continue;
     read.fault(
-      "STATIC_API_HOST",
+      name,
       "an address that only this machine can reach, such as 127.0.0.1, without TLS. Set STATIC_TLS_CERT and STATIC_TLS_KEY, " +
         "or, behind an edge that terminates TLS, STATIC_TLS_TERMINATED=true",
     );
@@ -75,6 +79,7 @@ function readAll(read: VariableReader): Config {
     dataDir: read.text("STATIC_DATA_DIR", ".static"),
     environment: read.choice("STATIC_ENVIRONMENT", ["live", "test"]),
     listen: { host, port: read.port("STATIC_API_PORT", 8080) },
+    internal: { host: internalHost, port: read.port("STATIC_INTERNAL_PORT", 9466) },
     admin: readAdminAddress(read, 9464),
     tls,
     tlsTerminated,

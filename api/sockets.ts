@@ -31,10 +31,12 @@ export interface Sockets {
 const certificateCheckMs = 10_000;
 const shutdownDeadlineMs = 10_000;
 /** For the database, logs, workers and files that are opened for a moment. */
-const minFilesKept = 64;
+const minFilesKept = 128;
 const fewestConnections = 16;
 /** What one client address may have of all connections. */
 const addressShare = 4;
+/** Relays are few, and each keeps a few connections. */
+const internalConnections = 64;
 
 /** Call it before anything else is opened. */
 export function connectionLimits(config: Config): ConnectionLimits {
@@ -49,12 +51,28 @@ export function connectionLimits(config: Config): ConnectionLimits {
   return { connections, connectionsPerAddress, ...patience };
 }
 
+export interface SocketOptions {
+  readonly host: string;
+  readonly port: number;
+  /** The port's. */
+  readonly variable: string;
+  readonly tls: CertificateFiles | undefined;
+  readonly limits: ConnectionLimits;
+  readonly handler: Handler;
+  readonly log: Log;
+}
+
+/** The internal port's, out of those that are kept free; the few clients there are are known. */
+export function internalLimits({ connections }: ConnectionLimits): ConnectionLimits {
+  const few = Math.min(internalConnections, connections);
+  return { connections: few, connectionsPerAddress: few, ...patience };
+}
+
 export async function openSockets(
-  { listen: { host, port }, tls }: Config,
-  { limits, handler, log }: { readonly limits: ConnectionLimits; readonly handler: Handler; readonly log: Log },
+  { host, port, variable, tls, limits, handler, log }: SocketOptions,
 ): Promise<Sockets> {
   const options = { host, port, handler, limits };
-  const at = { port, variable: "STATIC_API_PORT" };
+  const at = { port, variable };
   if (tls !== undefined) {
     const certificate = await openCertificateFiles(tls);
     const listener = await naming(at, () => listenTls({ ...options, certificate: certificate.current }));

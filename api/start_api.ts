@@ -28,7 +28,7 @@ import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
 import { createHashingPool, type HashingPool, platformWorker } from "./hashing/pool.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { connectionLimits, openSockets } from "./sockets.ts";
+import { connectionLimits, internalLimits, openSockets } from "./sockets.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
 import { startUpkeep } from "./upkeep.ts";
 
@@ -54,6 +54,8 @@ export interface Api {
 
 export interface RunningApi {
   readonly url: string;
+  /** For relays. */
+  readonly internalUrl: string;
   readonly adminUrl: string | undefined;
   /** Resolves when nothing is accepted any more; only a new process helps. */
   readonly failed: Promise<Error>;
@@ -148,19 +150,35 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   await using opened = new AsyncDisposableStack();
   opened.defer(api.close);
   const { log, metrics } = api;
-  const { url, connections, failed, reloadCertificate, close } = await openSockets(config, {
-    limits,
-    handler: api.app.fetch,
-    log,
+  const port = { ...config.listen, variable: "STATIC_API_PORT", tls: config.tls, limits, log };
+  const sockets = await openSockets({ ...port, handler: api.app.fetch });
+  opened.defer(sockets.close);
+  const internal = await openSockets({
+    ...port,
+    ...config.internal,
+    variable: "STATIC_INTERNAL_PORT",
+    limits: internalLimits(limits),
+    handler: api.app.fetchInternal,
   });
-  opened.defer(close);
-  metrics.gauge("static_api_connections", "Open connections.", connections);
+  opened.defer(internal.close);
+  metrics.gauge("static_api_connections", "Open connections.", sockets.connections);
   metrics.gauge("static_api_connections_limit", "The most connections that there may be.", () => limits.connections);
   const admin = config.admin && await serveAdmin(config.admin, metrics.render);
   opened.defer(async () => await admin?.close());
-  log("info", "listening", { url, admin_url: admin?.url, max_connections: limits.connections });
+  const urls = { url: sockets.url, internalUrl: internal.url, adminUrl: admin?.url };
+  log("info", "listening", {
+    url: urls.url,
+    internal_url: urls.internalUrl,
+    admin_url: urls.adminUrl,
+    max_connections: limits.connections,
+  });
   const running = opened.move();
-  return { url, adminUrl: admin?.url, failed, reloadCertificate, close: () => running.disposeAsync() };
+  return {
+    ...urls,
+    failed: Promise.race([sockets.failed, internal.failed]),
+    reloadCertificate: async () => void await Promise.all([sockets, internal].map((one) => one.reloadCertificate())),
+    close: () => running.disposeAsync(),
+  };
 }
 
 function logConfig(log: Log, config: Config): void {

@@ -15,6 +15,7 @@ const connections = Number(Deno.env.get("BENCH_CONNECTIONS") ?? 32);
 
 const environment = {
   STATIC_API_PORT: "0",
+  STATIC_INTERNAL_PORT: "0",
   STATIC_ADMIN_PORT: "off",
   STATIC_RATE_ACCOUNT: "999999999/1",
   STATIC_RATE_FAILURES: "999999999/1",

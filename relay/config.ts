@@ -25,6 +25,8 @@ export interface RelayConfig {
   /** Undefined: no metrics. */
   readonly admin: AdminAddress | undefined;
   readonly apiUrl: string;
+  /** Where the API serves relays: leases of quota. */
+  readonly apiInternalUrl: string;
   /** Undefined: from the data directory, which the API of the same machine shares. */
   readonly relaySecret: Secret | undefined;
   /** What clients dial; undefined: the loopback names with this relay's ports. */
@@ -143,24 +145,31 @@ export function configFromEnvironment(): RelayConfig {
   return readConfig((name) => Deno.env.get(name));
 }
 
-function readApi(read: VariableReader): Pick<RelayConfig, "apiUrl" | "relaySecret"> {
+function readApi(read: VariableReader): Pick<RelayConfig, "apiUrl" | "apiInternalUrl" | "relaySecret"> {
   const text = read.text("STATIC_API_URL", `http://127.0.0.1:${read.port("STATIC_API_PORT", 8080)}`);
   const relaySecret = read.secret("STATIC_RELAY_SECRET", 32);
+  const url = readOrigin(read, "STATIC_API_URL", text);
+  const internal = read.given("STATIC_API_INTERNAL_URL");
+  const internalUrl = internal === undefined ? undefined : readOrigin(read, "STATIC_API_INTERNAL_URL", internal);
+  if (url === undefined) return { apiUrl: text, apiInternalUrl: text, relaySecret };
+  if (!isLoopback(url.hostname) && read.given("STATIC_RELAY_SECRET") === undefined) {
+    read.fault("STATIC_RELAY_SECRET", "the API's, which is on another machine");
+  }
+  const beside = `${url.protocol}//${url.hostname}:${read.port("STATIC_INTERNAL_PORT", 9466)}`;
+  return { apiUrl: url.origin, apiInternalUrl: internalUrl?.origin ?? beside, relaySecret };
+}
+
+/** An address without a path, and with TLS unless nobody else can read what passes. */
+function readOrigin(read: VariableReader, name: string, text: string): URL | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || ![url.origin, `${url.origin}/`].includes(text)) {
-    read.fault("STATIC_API_URL", "an address such as https://api.example.com, without a path");
-    return { apiUrl: text, relaySecret };
+    read.fault(name, "an address such as https://api.example.com, without a path");
+    return undefined;
   }
-  if (!isLoopback(url.hostname)) {
-    const trusted = read.flag("STATIC_TLS_TERMINATED");
-    if (url.protocol === "http:" && !trusted) {
-      read.fault("STATIC_API_URL", "https, or on a network that only you can read, STATIC_TLS_TERMINATED true");
-    }
-    if (read.given("STATIC_RELAY_SECRET") === undefined) {
-      read.fault("STATIC_RELAY_SECRET", "the API's, which is on another machine");
-    }
+  if (!isLoopback(url.hostname) && url.protocol === "http:" && !read.flag("STATIC_TLS_TERMINATED")) {
+    read.fault(name, "https, or on a network that only you can read, STATIC_TLS_TERMINATED true");
   }
-  return { apiUrl: url.origin, relaySecret };
+  return url;
 }
 
 function readCoverBudget(read: VariableReader): CoverBudgetOptions | undefined {

@@ -21,6 +21,7 @@ Deno.test("without any variable the relay is one for this machine", () => {
     quicPort: 4433,
     admin: { host: "127.0.0.1", port: 9465 },
     apiUrl: "http://127.0.0.1:8080",
+    apiInternalUrl: "http://127.0.0.1:9466",
     relaySecret: undefined,
     origins: undefined,
     corsOrigins: undefined,
@@ -98,6 +99,7 @@ Deno.test("what could go wrong in production is refused at the start", () => {
   const refused: [Record<string, string>, string][] = [
     [{ STATIC_API_URL: "https://api.example.com" }, "STATIC_RELAY_SECRET must be the API's"],
     [{ STATIC_API_URL: "ftp://localhost" }, "STATIC_API_URL must be an address"],
+    [{ STATIC_API_INTERNAL_URL: "http://10.0.0.1:9466" }, "STATIC_API_INTERNAL_URL must be https"],
     [{ STATIC_API_URL: "https://user:password@localhost" }, "STATIC_API_URL must be an address"],
     [{ STATIC_TLS_CERT: "a", STATIC_TLS_KEY: "b" }, "STATIC_RELAY_ORIGINS must be given"],
     [{ STATIC_RELAY_ORIGINS: "quic://Relay.example.com:4433" }, "STATIC_RELAY_ORIGINS must be a list"],
@@ -111,4 +113,12 @@ Deno.test("printing the configuration shows no secret", () => {
   for (const text of [JSON.stringify(config), Deno.inspect(config), `${config.relaySecret}`]) {
     assert(!text.includes("canary"), text);
   }
+});
+
+Deno.test("the API serves relays beside its public address, unless told otherwise", () => {
+  const given = { STATIC_API_URL: "https://api.example.com", STATIC_RELAY_SECRET: "s".repeat(32) };
+  assertEquals(configOf(given).apiInternalUrl, "https://api.example.com:9466");
+  assertEquals(configOf({ ...given, STATIC_INTERNAL_PORT: "444" }).apiInternalUrl, "https://api.example.com:444");
+  const inside = { ...given, STATIC_API_INTERNAL_URL: "https://api.internal.example:9466" };
+  assertEquals(configOf(inside).apiInternalUrl, "https://api.internal.example:9466");
 });

@@ -134,6 +134,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
   const certificate = await loadCertificate(config.tls, dataDir);
   const api = createApiClient({
     url: config.apiUrl,
+    internalUrl: config.apiInternalUrl,
     relaySecret: config.relaySecret ?? await loadRelaySecret(dataDir),
     timeoutMs: apiTimeoutMs,
   });

@@ -14,11 +14,6 @@ export function addDocumentationRoutes(router: Router): void {
     scheme: "bearer",
     description: `An API key, of the form \`${apiKeyPattern}\`.`,
   });
-  openAPIRegistry.registerComponent("securitySchemes", "relay_secret", {
-    type: "http",
-    scheme: "bearer",
-    description: "The secret that relays share with this deployment (`STATIC_RELAY_SECRET`).",
-  });
 
   // Made at the first request, when every route has been added; it does not change afterwards.
   const made: { document?: ReturnType<typeof router.hono.getOpenAPI31Document>; page?: string } = {};

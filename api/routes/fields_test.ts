@@ -39,7 +39,7 @@ Deno.test("a host in Unicode and its form in ASCII are one address; what is no h
 
 Deno.test("a password that everybody guesses cannot be chosen, and one that was chosen before can be used", () => {
   for (
-    const text of ["password", "PassWord", "12345678", "qwertyuiop", "iloveyou", "aaaaaaaaaaaa", "ＺＺＺＺＺＺＺＺ"]
+    const text of ["password", "PassWord", "12345678", "qwertyuiop", "iloveyou", "1Q2W3E4R"]
   ) {
     assertEquals([newPassword.safeParse(text).success, password.safeParse(text).success], [false, true], text);
   }

@@ -7,13 +7,21 @@ export function apiCommand(last: Listening | undefined): PartCommand {
   return {
     entry: "deploy/local/api/main.ts",
     permissions: ["--allow-net", "--allow-read", "--allow-write", "--allow-env"],
-    environment: { ...portOf(last?.url, "STATIC_API_PORT"), ...portOf(last?.admin_url, "STATIC_ADMIN_PORT") },
+    environment: {
+      ...portOf(last?.url, "STATIC_API_PORT"),
+      ...portOf(last?.internal_url, "STATIC_INTERNAL_PORT"),
+      ...portOf(last?.admin_url, "STATIC_ADMIN_PORT"),
+    },
+    withheld: [],
   };
 }
 
-/** `apiUrl` is the API beside it, whatever clients are told to use. */
+/**
+ * `apiUrl` is the API beside it, whatever clients are told to use. The database's address and the keys that sign tokens are
+ * the API's alone.
+ */
 export function relayCommand(
-  { dataDir, tls, admin, core, apiUrl }: RelayConfig,
+  { dataDir, tls, admin, core, apiUrl, apiInternalUrl }: RelayConfig,
   last: Listening | undefined,
 ): PartCommand {
   const readable = [dataDir, ...tls === undefined ? [] : [tls.certFile, tls.keyFile]];
@@ -27,12 +35,14 @@ export function relayCommand(
     ],
     environment: {
       STATIC_API_URL: apiUrl,
+      STATIC_API_INTERNAL_URL: apiInternalUrl,
       STATIC_ADMIN_PORT: admin === undefined ? "off" : String(admin.port),
       STATIC_RELAY_DRAIN_SECONDS: String(core.drainMs / 1000),
       ...portOf(last?.url, "STATIC_RELAY_GRPC_PORT"),
       ...portOf(last?.quic_url, "STATIC_RELAY_QUIC_PORT"),
       ...portOf(last?.admin_url, "STATIC_ADMIN_PORT"),
     },
+    withheld: ["DATABASE_URL", "STATIC_DATABASE_CA", "STATIC_JWT_KEYS"],
   };
 }
 

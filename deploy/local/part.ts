@@ -141,6 +141,6 @@ export class Part {
 
 function listeningOf(line: string): Listening | undefined {
   if (!line.includes('"event":"listening"')) return undefined;
-  const { url, admin_url, quic_url, ca_file } = JSON.parse(line);
-  return { url, admin_url, quic_url, ca_file };
+  const { url, internal_url, admin_url, quic_url, ca_file } = JSON.parse(line);
+  return { url, internal_url, admin_url, quic_url, ca_file };
 }

@@ -6,15 +6,23 @@ export interface PartCommand {
   readonly entry: string;
   readonly permissions: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
+  /** Variables of this process that are not for the part: a secret that it does not have cannot leave it. */
+  readonly withheld: readonly string[];
 }
 
 /** Kept of what a process complains of: the end, where the reason is. */
 const maxComplaintCharacters = 8_000;
 
-export function spawnPart({ entry, permissions, environment }: PartCommand): PartProcess {
+/** `inherited` are this process's own variables. */
+export function spawnPart(
+  { entry, permissions, environment, withheld }: PartCommand,
+  inherited: Readonly<Record<string, string>>,
+): PartProcess {
+  const passed = Object.entries(inherited).filter(([name]) => !withheld.includes(name));
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--no-prompt", ...permissions, new URL(`../../${entry}`, import.meta.url).pathname],
-    env: { ...environment },
+    clearEnv: true,
+    env: { ...Object.fromEntries(passed), ...environment },
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",

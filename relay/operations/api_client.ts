@@ -14,6 +14,8 @@ export interface ApiClient extends LeaseApi {
 
 export interface ApiClientOptions {
   readonly url: string;
+  /** Where it serves relays. */
+  readonly internalUrl: string;
   readonly relaySecret: Secret;
   readonly timeoutMs: number;
 }
@@ -23,29 +25,32 @@ export class ApiFault extends Error {
   override readonly name = "ApiFault";
 }
 
-export function createApiClient({ url, relaySecret, timeoutMs }: ApiClientOptions): ApiClient {
-  const open = (): ApiAccess => ({ url, fetch, signal: AbortSignal.timeout(timeoutMs) });
-  const openLeases = (): ApiAccess & { relaySecret: string } => ({ ...open(), relaySecret: relaySecret.reveal() });
+export function createApiClient({ url, internalUrl, relaySecret, timeoutMs }: ApiClientOptions): ApiClient {
+  const open = (url: string): ApiAccess => ({ url, fetch, signal: AbortSignal.timeout(timeoutMs) });
+  const openLeases = (): ApiAccess & { relaySecret: string } => ({
+    ...open(internalUrl),
+    relaySecret: relaySecret.reveal(),
+  });
 
   return {
-    fetchKeySet: async () => demand("fetch token keys", url, await readTokenKeys(open())),
+    fetchKeySet: async () => demand("fetch token keys", url, await readTokenKeys(open(url))),
     take: async (request): Promise<TakeAnswer> => {
       const what = "take a lease";
       const answer = await takeLease(openLeases(), request);
       if (answer.outcome !== "refused" || answer.status >= 500) {
-        return { outcome: "granted", lease: demand(what, url, answer).lease };
+        return { outcome: "granted", lease: demand(what, internalUrl, answer).lease };
       }
       if (answer.status === 429 && answer.code === "quota_exceeded") {
         return { outcome: "exhausted", retryAfterMs: answer.retryAfterMs ?? 0 };
       }
-      return { outcome: "refused", fault: faultOf(what, url, answer) };
+      return { outcome: "refused", fault: faultOf(what, internalUrl, answer) };
     },
     report: async (batch): Promise<readonly ReportOutcome[]> => {
-      const { results } = demand("report leases", url, await reportLeases(openLeases(), batch));
+      const { results } = demand("report leases", internalUrl, await reportLeases(openLeases(), batch));
       return batch.reports.map((_, index) => results[index]?.outcome ?? "unknown");
     },
     listOpen: async (relayId): Promise<readonly Lease[]> =>
-      demand("list leases", url, await listLeases(openLeases(), relayId)).leases,
+      demand("list leases", internalUrl, await listLeases(openLeases(), relayId)).leases,
   };
 }
 

@@ -13,7 +13,7 @@ async function withApi(
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
   const url = `http://127.0.0.1:${server.addr.port}`;
   try {
-    await run(createApiClient({ url, relaySecret: new Secret(secret), timeoutMs: 300 }), url);
+    await run(createApiClient({ url, internalUrl: url, relaySecret: new Secret(secret), timeoutMs: 300 }), url);
   } finally {
     await server.shutdown();
   }
@@ -89,7 +89,8 @@ Deno.test("whatever else an API answers is a fault without the secret in it, in 
 });
 
 Deno.test("an API that is not there is named", async () => {
-  const client = createApiClient({ url: "http://127.0.0.1:1", relaySecret: new Secret(secret), timeoutMs: 300 });
+  const url = "http://127.0.0.1:1";
+  const client = createApiClient({ url, internalUrl: url, relaySecret: new Secret(secret), timeoutMs: 300 });
   const error = await assertRejects(
     () => client.fetchKeySet(),
     ApiFault,

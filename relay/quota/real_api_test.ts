@@ -33,7 +33,12 @@ async function createSender(
 ): Promise<Sender> {
   const logs: string[] = [];
   const quota = new LeasedQuota({
-    api: createApiClient({ url: api.url, relaySecret: new Secret(secret), timeoutMs: 3_000 }),
+    api: createApiClient({
+      url: api.url,
+      internalUrl: api.internalUrl,
+      relaySecret: new Secret(secret),
+      timeoutMs: 3_000,
+    }),
     book: engine.leases,
     relayId,
     nowMs: Date.now,
@@ -95,7 +100,12 @@ Deno.test("tokens and quota against the real API and the real engine", async (t)
     await t.step("a token of the API verifies against its published keys", async () => {
       const { id, apiKey } = await api.signUp();
       const { json: { token } } = await api.call("POST", "/v1/tokens", { key: apiKey });
-      const { fetchKeySet } = createApiClient({ url: api.url, relaySecret: new Secret(""), timeoutMs: 3_000 });
+      const { fetchKeySet } = createApiClient({
+        url: api.url,
+        internalUrl: api.internalUrl,
+        relaySecret: new Secret(""),
+        timeoutMs: 3_000,
+      });
       const keys = createTokenKeys({ fetchKeySet, nowMs: Date.now, onFailedRefresh: () => {} });
       const verified = await createTokenVerifier({ keys, nowMs: Date.now }).verify(token);
       assert("account" in verified, JSON.stringify(verified));

@@ -72,7 +72,7 @@ testWhen(installed("openssl"), "with a certificate the API speaks TLS 1.3 and re
   const client = Deno.createHttpClient({ caCerts: [certificate] });
   try {
     assertEquals(new URL(api.url).protocol, "https:");
-    const call = createCall(`https://localhost:${port}`, client);
+    const call = createCall(`https://localhost:${port}`, { client });
     const { apiKey } = await signUp(call);
     assertEquals((await call("GET", "/v1/keys", { key: apiKey })).status, 200);
     assertRefused(
@@ -115,7 +115,7 @@ Deno.test("SIGHUP: new connections get the new certificate, open ones stay, and 
   // One connection, which it keeps; a new one would not trust the second certificate.
   using oldClient = Deno.createHttpClient({ caCerts: [first.cert], poolMaxIdlePerHost: 1 });
   using newClient = Deno.createHttpClient({ caCerts: [second.cert], poolMaxIdlePerHost: 0 });
-  const [old, fresh] = [createCall(url, oldClient), createCall(url, newClient)];
+  const [old, fresh] = [createCall(url, { client: oldClient }), createCall(url, { client: newClient })];
   assertEquals((await old("GET", "/health")).status, 200);
   await Deno.writeTextFile(cert ?? "", "half a certificate");
   api.signal("SIGHUP");

@@ -15,6 +15,7 @@ async function prepareShell(folder: string): Promise<Readonly<Record<string, str
     PATH: `${folder}/bin:${Deno.env.get("PATH")}`,
     STATIC_DATA_DIR: `${folder}/stack`,
     STATIC_API_PORT: "0",
+    STATIC_INTERNAL_PORT: "0",
     STATIC_ADMIN_PORT: "0",
     STATIC_RELAY_GRPC_PORT: "0",
     STATIC_RELAY_QUIC_PORT: "0",

@@ -135,6 +135,7 @@ async function openStage(): Promise<Stage> {
         ...(part === "proxy" ? { STATIC_RELAY_URL: "quic://localhost:4433", ...tls } : {}),
         STATIC_RELAY_SECRET: "0123456789abcdef0123456789abcdef",
         STATIC_API_PORT: "0",
+        STATIC_INTERNAL_PORT: "0",
         STATIC_RELAY_GRPC_PORT: "0",
         STATIC_RELAY_QUIC_PORT: "0",
         STATIC_PROXY_PORT: "0",

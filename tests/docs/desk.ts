@@ -26,8 +26,8 @@ const commandMs = 120_000;
 export async function openDesk(): Promise<Desk> {
   const folder = await Deno.makeTempDir({ prefix: "static-docs-" });
   await installDeno(`${folder}/bin`);
-  const ports = freePorts(5);
-  const [api = 0, grpc = 0, quic = 0, admin = 0, edge = 0] = ports;
+  const ports = freePorts(6);
+  const [api = 0, grpc = 0, quic = 0, admin = 0, edge = 0, internal = 0] = ports;
   const data = `${folder}/data`;
   const environment = {
     PATH: `${folder}/bin:${Deno.env.get("PATH")}`,
@@ -39,6 +39,7 @@ export async function openDesk(): Promise<Desk> {
     STATIC_RELAY_GRPC_PORT: String(grpc),
     STATIC_RELAY_QUIC_PORT: String(quic),
     STATIC_ADMIN_PORT: String(admin),
+    STATIC_INTERNAL_PORT: String(internal),
     // What `deno task start` tells users to set when ports and directory are not the default ones.
     STATIC_API_URL: `http://127.0.0.1:${api}`,
     STATIC_RELAY_URL: `quic://localhost:${quic},https://localhost:${grpc}`,

@@ -3,7 +3,14 @@ import { runAdmin } from "../../api/mod.ts";
 import { embedded, readTestConfig, relaySecret, type SignedUp, signUp } from "../support/api/harness.ts";
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
 import { type RelayProcess, startRelayProcess } from "../support/relay/process.ts";
-import { freePort, postgresInstalled, type Random, startPostgres, type TestPostgres } from "../support/mod.ts";
+import {
+  freePort,
+  freePorts,
+  postgresInstalled,
+  type Random,
+  startPostgres,
+  type TestPostgres,
+} from "../support/mod.ts";
 import { Actor } from "./actor.ts";
 import { Link } from "./network.ts";
 
@@ -37,12 +44,15 @@ export class Stack implements AsyncDisposable {
     try {
       stack.#opened.defer(() => Deno.remove(stack.folder, { recursive: true }));
       for (const way of ways) stack.#links.set(way, stack.#opened.use(new Link(stack.relayPort, random)));
-      stack.#apiEnvironment = { ...await stack.#openDatabase(), STATIC_API_PORT: String(freePort()), ...api };
+      const [port, internalPort] = freePorts(2).map(String);
+      const ports = { STATIC_API_PORT: port ?? "", STATIC_INTERNAL_PORT: internalPort ?? "" };
+      stack.#apiEnvironment = { ...await stack.#openDatabase(), ...ports, ...api };
       await stack.startApi();
       stack.#opened.defer(() => stack.api.stop());
       stack.#relayEnvironment = {
         STATIC_DATA_DIR: `${stack.folder}/relay`,
         STATIC_API_URL: stack.api.url,
+        STATIC_API_INTERNAL_URL: stack.api.internalUrl,
         STATIC_RELAY_SECRET: relaySecret,
         STATIC_RELAY_QUIC_PORT: String(stack.relayPort),
         STATIC_RELAY_ORIGINS: ways.map((way) => stack.endpointOf(way)).join(","),

@@ -22,7 +22,7 @@ for (const [mode, openFiles] of [["plain", 400], ["TLS", 1_000]] as const) {
     const port = Number(new URL(api.url).port);
     // A connection for each call: a new client must get in, not only one that was there before.
     using client = Deno.createHttpClient({ caCerts: [cert], poolMaxIdlePerHost: 0 });
-    const call = createCall(`${mode === "TLS" ? "https" : "http"}://localhost:${port}`, client);
+    const call = createCall(`${mode === "TLS" ? "https" : "http"}://localhost:${port}`, { client });
     const { apiKey } = await signUp(call);
     const siege = await besiege<HolderReport>({
       name: `${mode}: 2,000 held connections, ${openFiles} open files`,

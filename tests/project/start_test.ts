@@ -4,6 +4,7 @@ const root = new URL("../../", import.meta.url);
 
 const ephemeral = {
   STATIC_API_PORT: "0",
+  STATIC_INTERNAL_PORT: "0",
   STATIC_ADMIN_PORT: "0",
   STATIC_RELAY_GRPC_PORT: "0",
   STATIC_RELAY_QUIC_PORT: "0",

@@ -53,7 +53,12 @@ Deno.test("the relay and the API as processes: what is accepted is what is count
   const backend = await anyBackend.open();
   const api = await startProcess(backend.environment);
   const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
-  const variables = { STATIC_DATA_DIR: dataDir, STATIC_API_URL: api.url, STATIC_RELAY_SECRET: relaySecret };
+  const variables = {
+    STATIC_DATA_DIR: dataDir,
+    STATIC_API_URL: api.url,
+    STATIC_API_INTERNAL_URL: api.internalUrl,
+    STATIC_RELAY_SECRET: relaySecret,
+  };
   let relay = await startRelayProcess(variables);
   const outputs: string[] = [];
   try {

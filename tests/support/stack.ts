@@ -29,6 +29,7 @@ export async function startStack(): Promise<Stack> {
   const environment = {
     STATIC_DATA_DIR: dataDir,
     STATIC_API_URL: api.url,
+    STATIC_API_INTERNAL_URL: api.internalUrl,
     STATIC_RELAY_SECRET: relaySecret,
     STATIC_RELAY_QUIC_PORT: String(freePort()),
     STATIC_RELAY_GRPC_PORT: String(freePort()),

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { z } from "zod";
 import { runNpmScript } from "../../../tools/npm.ts";
-import type { TestApi } from "../../support/api/harness.ts";
+import { createCall, type TestApi } from "../../support/api/harness.ts";
 import type { Guarantees } from "./contract.ts";
 
 interface DocumentedOperation {
@@ -20,9 +20,6 @@ const story = [
   "get /v1/keys",
   "post /v1/tokens",
   "get /v1/usage",
-  "post /internal/v1/leases",
-  "get /internal/v1/leases",
-  "post /internal/v1/leases/reports",
   "delete /v1/keys/{id}",
   "get /.well-known/jwks.json",
   "get /health",
@@ -41,6 +38,20 @@ export const documentationGuarantees: Guarantees = {
       Object.keys(methods as object).map((method) => `${method} ${path}`)
     );
     assertEquals(operations.sort(), [...story].sort());
+  },
+
+  "The public port knows nothing of relays, and the internal one of nothing else": async ({ api }) => {
+    const [open, internal] = [createCall(api.url), createCall(api.internalUrl)];
+    const leases = "/internal/v1/leases?relay_id=r";
+    assertEquals((await open("GET", leases, { key: api.relaySecret })).status, 404);
+    assertEquals((await internal("GET", leases, { key: api.relaySecret })).status, 200);
+    assertEquals((await internal("GET", "/health")).status, 200);
+    for (const path of ["/v1/keys", "/v1/usage", "/openapi.json", "/docs"]) {
+      assertEquals((await internal("GET", path)).status, 404, path);
+    }
+    for (const path of ["/openapi.json", "/docs"]) {
+      assert(!/internal\/|relay_secret/.test((await open("GET", path)).text));
+    }
   },
 
   "Every documented example works, and its answer has the documented shape": async ({ api }) => {
@@ -78,15 +89,10 @@ function send(api: TestApi, { method, path, operation, known }: Sending): Return
   const example = operation.requestBody?.content["application/json"]?.example;
   const text = example === undefined ? undefined : JSON.stringify(example)
     .replaceAll("agent@example.com", known.email ??= `agent-${crypto.randomUUID()}@example.com`)
-    .replaceAll("0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11", known.account ?? "")
-    .replaceAll("9d2b1f0e-30c5-4d7e-8a60-5a1c7e2b4f10", known.lease ?? "")
-    .replaceAll("b4f5a3a2-1c55-4f39-9a35-0a9a5f6f5b21", crypto.randomUUID())
-    .replaceAll('"fence":17', `"fence":${known.fence}`);
-  const credential = operation.security.flatMap((scheme) => Object.keys(scheme))[0];
-  const key = credential === "api_key" ? known.apiKey : credential === "relay_secret" ? api.relaySecret : undefined;
+    .replaceAll("0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11", known.account ?? "");
+  const key = operation.security.some((scheme) => "api_key" in scheme) ? known.apiKey : undefined;
   const id = path.startsWith("/v1/keys") ? known.key : known.account;
-  const query = path === "/internal/v1/leases" && method === "get" ? "?relay_id=relay-1" : "";
-  return api.call(method.toUpperCase(), path.replace("{id}", id ?? "") + query, {
+  return api.call(method.toUpperCase(), path.replace("{id}", id ?? ""), {
     ...(key === undefined ? {} : { key }),
     ...(text === undefined ? {} : { raw: text, headers: { "content-type": "application/json" } }),
   });
@@ -96,7 +102,6 @@ function send(api: TestApi, { method, path, operation, known }: Sending): Return
 function remember(known: Record<string, string>, entry: string, json: any): void {
   if (entry === "post /v1/accounts") Object.assign(known, { account: json.id, apiKey: json.api_key });
   if (entry === "post /v1/keys") known.key = json.id;
-  if (entry === "post /internal/v1/leases") Object.assign(known, { lease: json.lease.id, fence: json.lease.fence });
 }
 
 /** The schema with `#/components/schemas/X` replaced by X itself. */

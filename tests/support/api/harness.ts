@@ -30,6 +30,8 @@ export interface SignedUp {
 
 export interface TestApi {
   readonly url: string;
+  /** For relays. */
+  readonly internalUrl: string;
   readonly adminUrl: string;
   readonly logs: string[];
   readonly relaySecret: string;
@@ -95,6 +97,7 @@ export const relaySecret = "relay-secret-for-tests-0123456789abcdef";
 /** Light hashing and limits nobody reaches by accident; a test that is about them sets its own. */
 export const testEnvironment: Record<string, string> = {
   STATIC_API_PORT: "0",
+  STATIC_INTERNAL_PORT: "0",
   STATIC_ADMIN_PORT: "0",
   STATIC_RELAY_SECRET: relaySecret,
   STATIC_PASSWORD_ARGON2: "m=64,t=1,p=1",
@@ -119,9 +122,10 @@ export async function startTestApi(environment: Record<string, string>): Promise
     writeLog: (line) => logs.push(line),
     clock: () => Date.now() + clock.aheadMs,
   });
-  const call = createCall(api.url);
+  const call = createCall(api.url, { internalUrl: api.internalUrl });
   return {
     url: api.url,
+    internalUrl: api.internalUrl,
     adminUrl: api.adminUrl ?? "",
     logs,
     relaySecret,
@@ -132,9 +136,13 @@ export async function startTestApi(environment: Record<string, string>): Promise
   };
 }
 
-export function createCall(url: string, client?: Deno.HttpClient): TestApi["call"] {
+/** Paths for relays go to the internal address. */
+export function createCall(
+  url: string,
+  { client, internalUrl = url }: { client?: Deno.HttpClient; internalUrl?: string } = {},
+): TestApi["call"] {
   return async (method, path, { key, body, raw, headers = {} } = {}) => {
-    const response = await fetch(url + path, {
+    const response = await fetch((path.startsWith("/internal/") ? internalUrl : url) + path, {
       method,
       headers: {
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),

@@ -4,6 +4,8 @@ import { createCall, type TestApi, testEnvironment } from "./harness.ts";
 
 export interface ApiProcess extends PartProcess {
   readonly url: string;
+  /** For relays. */
+  readonly internalUrl: string;
   readonly call: TestApi["call"];
   metrics(): Promise<string>;
 }
@@ -16,6 +18,6 @@ export async function startProcess(
   const [, ...args] = String(tasks.api).split(" ");
   const part = spawnPart(args, { ...testEnvironment, ...environment }, options);
   const listening = await untilListening(part);
-  const { url = "" } = listening;
-  return { ...part, url, call: createCall(url), metrics: () => readMetrics(listening) };
+  const { url = "", internal_url: internalUrl = "" } = listening;
+  return { ...part, url, internalUrl, call: createCall(url, { internalUrl }), metrics: () => readMetrics(listening) };
 }
