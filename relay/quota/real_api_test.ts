@@ -88,7 +88,8 @@ function freePort(): string {
 
 Deno.test("tokens and quota against the real API and the real engine", async (t) => {
   const backend = await embedded.open();
-  const environment = { ...backend.environment, STATIC_API_PORT: freePort() };
+  const ports = { STATIC_API_PORT: freePort(), STATIC_INTERNAL_PORT: freePort() };
+  const environment = { ...backend.environment, ...ports };
   let api = await startTestApi(environment);
   const engine = await openSqliteEngine({ path: ":memory:" });
   const setLimit = async (limit: number): Promise<void> => {
