@@ -7,6 +7,7 @@ import {
   type CertificateSource,
   describeFailure,
   every,
+  isLoopback,
   type Log,
   naming,
   needed,
@@ -31,12 +32,12 @@ export interface Sockets {
 const certificateCheckMs = 10_000;
 const shutdownDeadlineMs = 10_000;
 /** For the database, logs, workers and files that are opened for a moment. */
-const minFilesKept = 128;
+const minFilesKept = 64;
 const fewestConnections = 16;
 /** What one client address may have of all connections. */
 const addressShare = 4;
-/** Relays are few, and each keeps a few connections. */
-const internalConnections = 64;
+/** What relays may have of all connections, on the internal port. */
+const internalShare = 8;
 
 /** Call it before anything else is opened. */
 export function connectionLimits(config: Config): ConnectionLimits {
@@ -44,10 +45,11 @@ export function connectionLimits(config: Config): ConnectionLimits {
   const limit = openFileLimit({ atMost: 2 * maxConnections, path: dataDir });
   const burst = config.tls === undefined ? 0 : 2 * tlsBacklog;
   const kept = databaseConnections + burst + Math.max(minFilesKept, Math.ceil(limit / 8));
-  const connections = Math.max(fewestConnections, Math.min(maxConnections, limit - kept));
-  // Behind an edge all connections are the edge's.
-  const isBehindEdge = config.tlsTerminated || config.trustedProxies.length > 0;
-  const connectionsPerAddress = isBehindEdge ? connections : Math.ceil(connections / addressShare);
+  const free = Math.floor((limit - kept) * internalShare / (internalShare + 1));
+  const connections = Math.max(fewestConnections, Math.min(maxConnections, free));
+  // Behind an edge all connections are the edge's, and on loopback this machine's.
+  const isShared = config.tlsTerminated || config.trustedProxies.length > 0 || isLoopback(config.listen.host);
+  const connectionsPerAddress = isShared ? connections : Math.ceil(connections / addressShare);
   return { connections, connectionsPerAddress, ...patience };
 }
 
@@ -62,10 +64,10 @@ export interface SocketOptions {
   readonly log: Log;
 }
 
-/** The internal port's, out of those that are kept free; the few clients there are are known. */
+/** The internal port's, besides the public one's. Its clients are known, so that they need not be kept apart. */
 export function internalLimits({ connections }: ConnectionLimits): ConnectionLimits {
-  const few = Math.min(internalConnections, connections);
-  return { connections: few, connectionsPerAddress: few, ...patience };
+  const share = Math.ceil(connections / internalShare);
+  return { connections: share, connectionsPerAddress: share, ...patience };
 }
 
 export async function openSockets(
