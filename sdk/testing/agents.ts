@@ -7,7 +7,7 @@ export { createError, errorFromRelay, StaticError } from "../base/errors.ts";
 export { openIdentity } from "../mls/identity.ts";
 export { decodeKeyPackageMessage } from "../mls/key_package.ts";
 export { createSignatures, portableSignatures, type Signatures } from "../mls/crypto/signatures.ts";
-export type { Runtime } from "../base/runtime.ts";
+export { pause, type Runtime } from "../base/runtime.ts";
 export type { ConnectionInfo, RelaySession, SessionState } from "../session/relay_session.ts";
 export {
   createMemoryDisk,

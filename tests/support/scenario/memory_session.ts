@@ -9,7 +9,9 @@ import {
   type ConnectionInfo,
   createError,
   errorFromRelay,
+  pause,
   type RelaySession,
+  type Runtime,
   type SessionState,
   type StaticError,
 } from "../../../sdk/testing/agents.ts";
@@ -32,7 +34,7 @@ export class MemorySession implements RelaySession {
   readonly #agent: TestAgent;
   readonly #account: number;
   readonly #world: () => World;
-  readonly #nowMs: () => number;
+  readonly #runtime: Runtime;
   readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
   readonly #connectionListeners = new Set<(connection: ConnectionInfo | undefined) => void>();
   #state: SessionState = { kind: "connecting" };
@@ -42,12 +44,12 @@ export class MemorySession implements RelaySession {
   /** Rejects when the connection is lost. */
   #lost = Promise.withResolvers<never>();
 
-  /** `nowMs` is the agent's own clock. */
-  constructor(agent: TestAgent, account: number, world: () => World, nowMs: () => number) {
+  /** `runtime` has the agent's own clock. */
+  constructor(agent: TestAgent, account: number, world: () => World, runtime: Runtime) {
     this.#agent = agent;
     this.#account = account;
     this.#world = world;
-    this.#nowMs = nowMs;
+    this.#runtime = runtime;
     this.agentId = agent.agentId;
   }
 
@@ -67,7 +69,7 @@ export class MemorySession implements RelaySession {
         await this.#open();
       } catch {
         // wait: the relay has gone away meanwhile; the next one takes its place in a moment
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await pause(this.#runtime, 5);
       }
     }
   }
@@ -80,7 +82,7 @@ export class MemorySession implements RelaySession {
     client.onNotice = (notice) => void early.push(notice);
     const reply = await client.authenticate(this.#agent, tokenOf(this.#account, world.time.nowMs() + dayMs));
     const { limits, keyPackages, hasLastResort, relayTimeMs } = reply;
-    const clockOffsetMs = relayTimeMs - this.#nowMs();
+    const clockOffsetMs = relayTimeMs - this.#runtime.nowMs();
     const connection = { limits, cellBytes: 4096, keyPackages, hasLastResort, clockOffsetMs, transport: "quic" };
     this.#state = { kind: "online", connection };
     for (const listener of this.#connectionListeners) listener(connection);
@@ -157,12 +159,11 @@ export class MemorySession implements RelaySession {
 
   async #waitOnline(timeoutMs: number): Promise<void> {
     if (this.#state.kind === "online") return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<StaticError>((resolve) => {
-      timer = setTimeout(() => resolve(createError("connection_error", "The relay cannot be reached")), timeoutMs);
-    });
+    const stop = new AbortController();
+    const unreachable = createError("connection_error", "The relay cannot be reached");
+    const late = pause(this.#runtime, timeoutMs, stop.signal).then(() => unreachable);
     const error = await Promise.race([this.#online.promise, late]);
-    clearTimeout(timer);
+    stop.abort();
     if (error !== undefined) throw error;
     if (this.#state.kind === "ended") throw createError("transport_error", "The session is closed");
   }

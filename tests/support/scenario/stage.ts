@@ -13,6 +13,7 @@ import {
   openMemory,
   RecordStore,
   type Runtime,
+  type Signatures,
 } from "../../../sdk/testing/agents.ts";
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
 import { MemorySession, type Tampering } from "./memory_session.ts";
@@ -32,11 +33,21 @@ export const runtime: Runtime = {
   randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
 };
 
+/** What an actor lives in: a relay, a time, and signatures. */
+export interface ActorHost {
+  readonly world: World;
+  /** Its clock is not asked: actors go by the relay's time and their own offset. */
+  readonly runtime: Runtime;
+  signatures(): Promise<Signatures>;
+  /** Of a process that died; its timers must still end with the test. */
+  abandon(manager: ChannelManager): void;
+}
+
 /** One agent with its disk, which outlives its processes. */
 export class Actor {
   label: string;
   readonly account: number;
-  readonly #stage: Stage;
+  readonly #host: ActorHost;
   #disk: MemoryDisk = createMemoryDisk();
   session!: MemorySession;
   client!: StaticClient;
@@ -46,14 +57,16 @@ export class Actor {
   agent!: Agent;
   #seed: Uint8Array = new Uint8Array(32);
 
-  constructor(stage: Stage, label: string, account: number) {
-    this.#stage = stage;
+  constructor(host: ActorHost, label: string, account: number) {
+    this.#host = host;
     this.label = label;
     this.account = account;
   }
 
   /** A new process on the same disk, with what its relay does to it from the beginning. */
   async start(tampering: Tampering = {}): Promise<this> {
+    const nowMs = (): number => this.#host.world.time.nowMs() + this.clockOffsetMs;
+    const runtime = { ...this.#host.runtime, nowMs };
     const store = await RecordStore.open(openMemory(this.#disk, (length) => runtime.randomBytes(length)));
     const identity = await openIdentity(store, new TextEncoder().encode(this.label), runtime).catch(async (error) => {
       await store.close();
@@ -61,7 +74,6 @@ export class Actor {
     });
     const { signingSeed, signatureKey } = identity;
     this.#seed = signingSeed;
-    const nowMs = (): number => this.#stage.world.time.nowMs() + this.clockOffsetMs;
     const session = new MemorySession(
       {
         agentId: agentIdOf(signatureKey, identity.identity),
@@ -71,13 +83,13 @@ export class Actor {
         sign: (message) => ed25519.sign(message, signingSeed),
       },
       this.account,
-      () => this.#stage.world,
-      nowMs,
+      () => this.#host.world,
+      runtime,
     );
     session.tampering = tampering;
     this.session = session;
-    const signatures = await createSignatures(createNodeEd25519());
-    this.agent = await Agent.open({ store, session, runtime: { ...runtime, nowMs }, signatures, identity });
+    const signatures = await this.#host.signatures();
+    this.agent = await Agent.open({ store, session, runtime, signatures, identity });
     await session.connect();
     this.client = StaticClient.over(this.agent);
     this.manager = await ChannelManager.over(this.agent);
@@ -94,13 +106,13 @@ export class Actor {
   }
 
   /** The process dies: what was not on disk is gone, nobody says goodbye. */
-  async crash(): Promise<void> {
+  async crash(tampering: Tampering = {}): Promise<void> {
     const abandoned = { manager: this.manager, session: this.session };
     // What the dead process still does happens on a disk that nobody sees.
     this.#disk = copyOf(this.#disk);
     await abandoned.session.close();
-    this.#stage.abandon(abandoned.manager);
-    await this.start();
+    this.#host.abandon(abandoned.manager);
+    await this.start(tampering);
   }
 
   channel(): Promise<Channel> {
@@ -142,8 +154,9 @@ function copyOf(disk: MemoryDisk): MemoryDisk {
   return { ...disk, blobs: new Map(disk.blobs), locked: false };
 }
 
-export class Stage {
+export class Stage implements ActorHost {
   world: World;
+  readonly runtime = runtime;
   readonly #actors: Actor[] = [];
   readonly #abandoned: ChannelManager[] = [];
 
@@ -207,7 +220,10 @@ export class Stage {
     for (const { session } of this.#actors) await session.connect();
   }
 
-  /** Of a process that died; its timers must still end with the test. */
+  signatures(): Promise<Signatures> {
+    return createSignatures(createNodeEd25519());
+  }
+
   abandon(manager: ChannelManager): void {
     this.#abandoned.push(manager);
   }
