@@ -15,6 +15,7 @@ import { toStaticError } from "./faults.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { sayGoodbye } from "./leaving.ts";
+import { findLostCommit } from "./lost_commit.ts";
 import { LogReader } from "./log_reader.ts";
 import { Membership } from "./membership.ts";
 import { Outbox } from "./outbox.ts";
@@ -187,8 +188,9 @@ export class LiveChannel {
         // Out of step, nothing of this is of use; the way back ends with another connection.
         if (this.#rejoiner.reason !== undefined || this.#blocked !== undefined) return this.#rejoiner.hurry();
         await this.committer.recover();
-        await this.#subscribe();
+        const lost = await this.#subscribe();
         if (connection !== this.#connections) return;
+        if (lost !== undefined) return this.#comeBack(lost);
         this.outbox.resume();
         return this.#caretaker.look();
       } catch (error) {
@@ -207,12 +209,15 @@ export class LiveChannel {
     }
   }
 
-  async #subscribe(): Promise<void> {
+  async #subscribe(): Promise<string | undefined> {
     const reply = await this.#subscription.open(this.#reader.received);
+    const lost = await findLostCommit(reply, this.membership, this.health);
+    if (lost !== undefined) return lost;
     this.#reader.begin(reply.after);
     this.#relayEpoch = Math.max(this.#relayEpoch, reply.epoch);
     this.#caughtUp = true;
     this.#progress.note();
+    return undefined;
   }
 
   async #process(notice: NoticeEnvelope): Promise<void> {

@@ -296,9 +296,10 @@ export class LogReader {
     const { membership, health } = this.#parts;
     const { epoch } = membership;
     if (this.#place.epochAt(entry.sequence) < epoch) {
-      // Our group has followed the commit that is left out: nothing is lost but the order of entries.
-      const isFollowed = "commit" in entry && entry.epoch < epoch;
-      return this.#lied(entry, "an entry without the commit before it", isFollowed ? entry.epoch + 1 : undefined);
+      // Our group has followed the commit that is left out: nothing is lost but this entry and the order. The place moves on, or
+      // everything that follows would be refused too.
+      const behind = "commit" in entry && entry.epoch < epoch ? entry.epoch + 1 : Math.min(entry.epoch, epoch);
+      return this.#lied(entry, "an entry without the commit before it", behind);
     }
     return await this.#asking(async () => {
       const found = await membership.findCommit(epoch);

@@ -1,4 +1,5 @@
 /** A relay that lies. What the members see is detected or healed, and never a plaintext that was not sent. */
+import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import {
   binaryIdFromBytes,
@@ -401,4 +402,68 @@ Deno.test("a member that was absent too long is let in again by itself, and says
   await allAgree(alice, bob, carol);
   await alice.manager.send(name, "welcome back");
   assertEquals(await read(channel, 1), ["welcome back"]);
+});
+
+/** The relay says that it took the next commit of this agent, and forgets it. */
+function forgetNextCommit({ session }: Actor): void {
+  let forgotten = false;
+  session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit" || forgotten) return forward();
+    forgotten = true;
+    const { epoch, commit } = body as RequestBody<"SendCommit">; // cast: of this operation
+    return Promise.resolve({
+      sequence: 99,
+      epoch: epoch + 1,
+      commitHash: sha256(commit),
+      timeMs: 0,
+      duplicate: false,
+    });
+  };
+}
+
+Deno.test("an owner whose commit the relay took and forgot notices it with the next connection, and comes back", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  forgetNextCommit(alice);
+  await (await alice.channel()).removeMember(carol.client.agentId);
+  await alice.restart();
+  const channel = await alice.channel();
+  await until("alice has joined anew", () => issueOf(channel, "rejoined"));
+  assert(issueOf(channel, "relay_lied"));
+  await allAgree(alice, bob, carol);
+  assertEquals(channel.members().length, 3, "carol was never removed, and alice sees it");
+});
+
+Deno.test("an agent whose first commit the relay took and forgot comes back with the leaf that it joined with", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await bob.channel();
+  forgetNextCommit(bob);
+  await alice.stop();
+  await (await carol.channel()).leave();
+  // A removal renews bob's leaf; that of the group is still the one of his KeyPackage.
+  await until("bob believes that he has removed carol", () => channel.members().length === 2);
+  await alice.start();
+  await until("bob has joined anew", () => issueOf(channel, "rejoined"));
+  await allAgree(alice, bob);
+  assertEquals(channel.members().length, 2);
+});
+
+Deno.test("a place in the log that the relay makes up is left behind: what comes later is read", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await alice.channel();
+  const body = { channelId: channel.id, firstSequence: 2, lastSequence: 6, messages: 2, reason: "age" as const };
+  alice.session.inject({ kind: "notice", operation: "DeliverGap", body });
+  // Her own commit is at a place that she believes to have passed.
+  const carol = await stage.actor("carol");
+  await carol.manager.joinWithToken(name, await alice.manager.invite(name));
+  await allAgree(alice, bob, carol);
+  for (let sent = 0; sent < 8; sent++) await bob.manager.send(name, `${sent}`);
+  assertEquals((await read(channel, 2)).length, 2);
+  await bob.manager.send(name, "last");
+  await until("alice has the last", async () => {
+    for (;;) if ((await read(channel, 1))[0] === "last") return true;
+  });
+  assertEquals(channel.health().state, "ok");
 });
