@@ -3,6 +3,7 @@
  * inputs in the default run; `STATIC_STRESS=1` runs twenty times as many.
  */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { hexToBytes } from "@noble/hashes/utils.js";
 import { assertGreater, assertLess } from "@std/assert";
 import {
   createKeyPackage,
@@ -25,6 +26,7 @@ import { limits } from "./limits.ts";
 import { decodeMessageAad } from "./message_aad.ts";
 import { readKeyPackage } from "./mls/key_package.ts";
 import { readPrivateMessageHeader, readWelcomeHeader } from "./mls/message.ts";
+import { decodeOwnersChanges } from "./owners.ts";
 import { type CallName, calls, creatorWelcome, type NoticeName, notices } from "./operations.ts";
 
 const inputs = 1_000_000 * (Deno.env.get("STATIC_STRESS") === "1" ? 20 : 1);
@@ -82,6 +84,7 @@ function createTargets(random: Random): readonly Target[] {
     { name: "readWelcomeHeader", valid: [welcome], decode: readWelcomeHeader },
     { name: "readKeyPackage", valid: [keyPackage], decode: readKeyPackage },
     { name: "decodeCreatorWelcome", valid: creatorWelcomes, decode: decodeCreatorWelcome },
+    { name: "decodeOwnersChanges", valid: ownersChanges(), decode: decodeOwnersChanges },
     { name: "decodeMessageAad", valid: [new Uint8Array(24)], decode: decodeMessageAad },
     {
       name: "parseInviteToken",
@@ -200,3 +203,11 @@ Deno.test(`decoders survive ${inputs.toLocaleString("en")} random and mutated in
   const counts = [...accepted].map(([name, count]) => `${name} ${count}`).join(", ");
   console.log(`seed ${random.seed}, peak ${(peak / 2 ** 20).toFixed(1)} MiB, accepted: ${counts}`);
 });
+
+/** The golden ones. */
+function ownersChanges(): Uint8Array[] {
+  const golden: Readonly<Record<"signed" | "left", string>> = JSON.parse(
+    Deno.readTextFileSync(new URL("testdata/owners.json", import.meta.url)),
+  );
+  return [golden.signed, golden.left, golden.signed + golden.left].map(hexToBytes);
+}

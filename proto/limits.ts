@@ -40,6 +40,9 @@ export const limits = Object.freeze({
   answersPerCommit: 1000,
   /** Members that one commit removes because they left; and those that it lets in again because they asked. */
   proofsPerCommit: 128,
+  ownersPerChannel: 64,
+  /** Changes of a channel's owners that its members keep, and that a Welcome carries: more, and a returning member needs an invite. */
+  ownersChanges: 64,
   featuresPerSession: 64,
 
   identityBytes: 256,

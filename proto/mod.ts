@@ -130,6 +130,15 @@ export {
   type ReplyBody,
   type RequestBody,
 } from "./operations.ts";
+export {
+  decodeOwnersChanges,
+  decodeOwnersVersion,
+  encodeOwnersChange,
+  encodeOwnersChanges,
+  encodeOwnersVersion,
+  type OwnersChange,
+  type OwnersVersion,
+} from "./owners.ts";
 export type { AnyStruct, FieldType, Shape } from "./schema.ts";
 export {
   type AuthenticationStatement,
@@ -141,6 +150,8 @@ export {
   type JoinStatement,
   type LeaveStatement,
   leaveStatement,
+  type OwnersStatement,
+  ownersStatement,
   type RejoinStatement,
   rejoinStatement,
 } from "./statements.ts";

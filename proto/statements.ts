@@ -88,6 +88,21 @@ export function commitStatement(s: CommitStatement): Uint8Array {
   return statement("commit", fields);
 }
 
+export interface OwnersStatement {
+  readonly channelId: ChannelId;
+  readonly version: number;
+  /** SHA-256 of the change before; zeros for version 1. */
+  readonly previous: Uint8Array;
+  /** Those of the new version. */
+  readonly owners: readonly AgentId[];
+}
+
+/** Signed by an owner of the version before: so a member that was away can tell who may be believed. */
+export function ownersStatement(s: OwnersStatement): Uint8Array {
+  const fields = [binaryIdToBytes(s.channelId), uint64(s.version), s.previous, utf8ToBytes(s.owners.join(""))];
+  return statement("owners", fields);
+}
+
 function leafFields({ channelId, agentId, leafHash }: LeaveStatement): Uint8Array[] {
   return [binaryIdToBytes(channelId), utf8ToBytes(agentId), leafHash];
 }
@@ -123,7 +138,7 @@ function deriveFromInvite(secret: Uint8Array, info: string, length: number): Uin
  * The form of each statement, which is a part of its label. A form is frozen: a statement that has to say something else gets
  * the next number. `docs/protocol.md` has the steps.
  */
-const forms = { authenticate: 1, leave: 2, rejoin: 2, commit: 2, join: 1 } as const;
+const forms = { authenticate: 1, leave: 2, rejoin: 2, commit: 2, owners: 2, join: 1 } as const;
 
 function statement(name: keyof typeof forms, fields: readonly Uint8Array[]): Uint8Array {
   const parts = [utf8ToBytes(`static relay v${forms[name]} ${name}`), ...fields];

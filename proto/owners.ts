@@ -1,0 +1,146 @@
+/**
+ * A channel's owners, in versions. Each version comes from the one before by a change, which an owner of that one signed; so
+ * a member that was away follows the changes and believes nobody. These are the bytes; `sdk/mls/owners_chain.ts` judges them.
+ */
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { type AgentId, parseAgentId } from "./ids.ts";
+import { limits } from "./limits.ts";
+import { encodeVectorLength, MlsReader } from "./mls/reader.ts";
+
+/** As the GroupContext has it. */
+export interface OwnersVersion {
+  /** 1 for the first. */
+  readonly version: number;
+  /** SHA-256 of the change that made it. */
+  readonly lastChange: Uint8Array;
+  /** Ascending, each once. */
+  readonly owners: readonly AgentId[];
+}
+
+interface ChangeFields {
+  /** The one that it makes. */
+  readonly version: number;
+  /** SHA-256 of the change before; zeros for version 1. */
+  readonly previous: Uint8Array;
+  /** Those of the new version. */
+  readonly owners: readonly AgentId[];
+  /** Of its signer, as its leaf has them: together they give its agent id. */
+  readonly signatureKey: Uint8Array;
+  readonly identity: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+export type OwnersChange =
+  /** An owner of the version before signed the owners statement. */
+  | ChangeFields & { readonly kind: "signed" }
+  /** An owner of the version before signed that it leaves; `leafHash` is of the leaf that its statement is about. */
+  | ChangeFields & { readonly kind: "left"; readonly leafHash: Uint8Array };
+
+const format = 1;
+const kinds = { signed: 1, left: 2 } as const;
+const [agentIdBytes, hashBytes, keyBytes, signatureBytes] = [22, 32, 32, 64] as const;
+const nothing = new Uint8Array(0);
+
+export function encodeOwnersVersion({ version, lastChange, owners }: OwnersVersion): Uint8Array {
+  return concatBytes(Uint8Array.of(format), uint64(version), lastChange, encodeOwners(owners));
+}
+
+/** Throws `WireError` for whatever `encodeOwnersVersion` would not have written. */
+export function decodeOwnersVersion(bytes: Uint8Array): OwnersVersion {
+  const reader = new MlsReader(bytes, "owners of a channel");
+  readFormat(reader);
+  const decoded = { version: readVersion(reader), lastChange: reader.take(hashBytes), owners: readOwners(reader) };
+  reader.end();
+  return decoded;
+}
+
+export function encodeOwnersChange(change: OwnersChange): Uint8Array {
+  return concatBytes(
+    Uint8Array.of(format, kinds[change.kind]),
+    uint64(change.version),
+    change.previous,
+    encodeOwners(change.owners),
+    change.signatureKey,
+    vector(change.identity),
+    vector(change.kind === "left" ? change.leafHash : nothing),
+    change.signature,
+  );
+}
+
+/** One after the other, as a commit and a Welcome carry them; each says how long it is. */
+export function encodeOwnersChanges(changes: readonly OwnersChange[]): Uint8Array {
+  return concatBytes(...changes.map(encodeOwnersChange));
+}
+
+/** Throws `WireError` for whatever `encodeOwnersChanges` would not have written, and for more than the limit. */
+export function decodeOwnersChanges(bytes: Uint8Array): OwnersChange[] {
+  const reader = new MlsReader(bytes, "changes of a channel's owners");
+  const changes: OwnersChange[] = [];
+  while (!reader.done) {
+    if (changes.length === limits.ownersChanges) reader.refuse(`they are more than ${limits.ownersChanges}`);
+    changes.push(readChange(reader));
+  }
+  return changes;
+}
+
+function readChange(reader: MlsReader): OwnersChange {
+  readFormat(reader);
+  const kind = reader.uint8();
+  const fields = {
+    version: readVersion(reader),
+    previous: reader.take(hashBytes),
+    owners: readOwners(reader),
+    signatureKey: reader.take(keyBytes),
+    identity: readIdentity(reader),
+  };
+  const leafHash = reader.vector();
+  const signature = reader.take(signatureBytes);
+  if (kind === kinds.signed && leafHash.length === 0) return { kind: "signed", ...fields, signature };
+  if (kind === kinds.left && leafHash.length === hashBytes) return { kind: "left", ...fields, leafHash, signature };
+  return reader.refuse(`one of kind ${kind} has a leaf hash of ${leafHash.length} bytes`);
+}
+
+function readFormat(reader: MlsReader): void {
+  const found = reader.uint8();
+  if (found !== format) reader.refuse(`its format is ${found}, this version knows ${format}`);
+}
+
+function readVersion(reader: MlsReader): number {
+  const version = reader.uint64();
+  return version > 0 ? version : reader.refuse("a version is 0");
+}
+
+function readIdentity(reader: MlsReader): Uint8Array {
+  const identity = reader.vector();
+  const isGood = identity.length > 0 && identity.length <= limits.identityBytes;
+  return isGood ? identity : reader.refuse(`an identity has ${identity.length} bytes`);
+}
+
+function encodeOwners(owners: readonly AgentId[]): Uint8Array {
+  return vector(utf8ToBytes(owners.join("")));
+}
+
+function readOwners(reader: MlsReader): AgentId[] {
+  const list = reader.nested();
+  const owners: AgentId[] = [];
+  while (!list.done) {
+    const owner = parseAgentId(String.fromCharCode(...list.take(agentIdBytes)));
+    const before = owners.at(-1);
+    if (before !== undefined && before >= owner) reader.refuse("owners are not in ascending order, each once");
+    if (owners.length === limits.ownersPerChannel) {
+      reader.refuse(`there are more than ${limits.ownersPerChannel} owners`);
+    }
+    owners.push(owner);
+  }
+  return owners;
+}
+
+function vector(bytes: Uint8Array): Uint8Array {
+  return concatBytes(encodeVectorLength(bytes.length), bytes);
+}
+
+function uint64(value: number): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(value));
+  return bytes;
+}
