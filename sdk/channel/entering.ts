@@ -64,7 +64,7 @@ export async function createChannel(
     signatures: deps.signatures,
   });
   const trust = new ChannelTrust([]);
-  const group = Group.create(channelId, { name, owners: [deps.agentId] }, own, memberDepsOf(deps, trust.policy));
+  const group = await Group.create({ channelId, name }, own, memberDepsOf(deps, trust.policy));
   return partsOf(await writeEntered(group, { name, trust, position: 0, used: [] }, deps), trust, 0);
 }
 

@@ -1,7 +1,7 @@
 /** Telling the relay that we go. The others remove us from the group when they hear of it. */
 import { type AgentId, leaveStatement } from "../../proto/mod.ts";
 import { createError, isCode } from "../base/errors.ts";
-import { leafHashOf } from "../mls/channel_rules.ts";
+import { leafHashOf } from "../mls/ratchet_tree.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";

@@ -16,12 +16,12 @@ import {
   type ReplyBody,
 } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
-import { createRules, leafHashOf } from "../mls/channel_rules.ts";
+import { createRules } from "../mls/channel_rules.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Group, PreparedCommit } from "../mls/group.ts";
 import { credentialOf, type MemberCredential } from "../mls/leaf.ts";
 import type { CommitSummary, Member } from "../mls/members.ts";
-import type { Leaf } from "../mls/ratchet_tree.ts";
+import { type Leaf, leafHashOf } from "../mls/ratchet_tree.ts";
 import type { Outcome } from "../mls/receive.ts";
 import type { RecordChange } from "../store/mod.ts";
 import type { ChannelDeps } from "./deps.ts";

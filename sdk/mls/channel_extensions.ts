@@ -1,52 +1,80 @@
 /** What a channel binds into its MLS group: its name and its owners, as extensions of the GroupContext. */
-import type { Extension } from "ts-mls/extension.js";
-import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { type AgentId, type ChannelName, parseAgentId, parseChannelName } from "../../proto/mod.ts";
+import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import {
+  type AgentId,
+  type ChannelName,
+  decodeOwnersVersion,
+  encodeOwnersVersion,
+  type OwnersVersion,
+  parseAgentId,
+  parseChannelName,
+} from "../../proto/mod.ts";
 import { MlsFault } from "./codec.ts";
-import { channelNameExtension, checkChannelExtensions, ownersExtension } from "./leaf.ts";
+import { channelNameExtension, checkChannelExtensions, listedOwnersExtension, ownersExtension } from "./leaf.ts";
 
 export interface ChannelBinding {
   readonly name: ChannelName;
   readonly owners: readonly AgentId[];
+  /** Undefined in a channel from before there were versions of owners. */
+  readonly chain: Pick<OwnersVersion, "version" | "lastChange"> | undefined;
 }
 
 const agentIdBytes = 22;
 
-export function encodeBinding({ name, owners }: ChannelBinding): Extension[] {
+export function encodeBinding({ name, owners, chain }: ChannelBinding): Extension[] {
   return [
     { extensionType: channelNameExtension, extensionData: utf8ToBytes(name) },
-    { extensionType: ownersExtension, extensionData: concatBytes(...owners.map((owner) => utf8ToBytes(owner))) },
+    chain === undefined
+      ? { extensionType: listedOwnersExtension, extensionData: utf8ToBytes(owners.join("")) }
+      : { extensionType: ownersExtension, extensionData: encodeOwnersVersion({ ...chain, owners }) },
   ];
 }
 
 /**
- * Throws `MlsFault` for a group that is not a channel: these two extensions and no other; `MlsVersionFault` for an extension
- * that a newer version may know. Whatever else a commit could bring in would be a demand on every member's leaf that not all of
- * them meet, and so a way to fork the group.
+ * Throws `MlsFault` for a group that is not a channel: a name and owners, in this order, and nothing else; `MlsVersionFault` for
+ * an extension that a newer version may know. Whatever else a commit could bring in would be a demand on every member's leaf
+ * that not all of them meet, and so a way to fork the group.
  */
 export function decodeBinding(extensions: readonly Extension[]): ChannelBinding {
   checkChannelExtensions(extensions);
-  if (extensions.length !== 2) throw new MlsFault("A channel has a name and owners, and no other extension");
-  const name = dataOf(extensions, channelNameExtension);
-  const owners = dataOf(extensions, ownersExtension);
-  if (owners.length % agentIdBytes !== 0) throw new MlsFault("A channel's list of owners is malformed");
-  const text = new TextDecoder();
+  const [name, owners, ...others] = extensions;
+  if (name === undefined || owners === undefined || others.length > 0) {
+    throw new MlsFault("A channel has a name and owners, and no other extension");
+  }
+  if (typeOf(name) !== channelNameExtension) throw new MlsFault("A channel's first extension is its name");
   try {
-    return {
-      name: parseChannelName(text.decode(name)),
-      owners: Array.from(
-        { length: owners.length / agentIdBytes },
-        (_, i) => parseAgentId(text.decode(owners.subarray(i * agentIdBytes, (i + 1) * agentIdBytes))),
-      ),
-    };
+    return { name: parseChannelName(new TextDecoder().decode(name.extensionData)), ...decodeOwners(owners) };
   } catch (cause) {
+    if (cause instanceof MlsFault) throw cause;
     throw new MlsFault("A channel's name or owners are malformed", { cause });
   }
 }
 
-function dataOf(extensions: readonly Extension[], type: number): Uint8Array {
-  const found = extensions.filter(({ extensionType }) => extensionType === type);
-  const [only] = found;
-  if (only === undefined || found.length > 1) throw new MlsFault("A group does not carry exactly one channel binding");
-  return only.extensionData;
+function decodeOwners(extension: Extension): Pick<ChannelBinding, "owners" | "chain"> {
+  const { extensionData } = extension;
+  switch (typeOf(extension)) {
+    case listedOwnersExtension:
+      return { owners: decodeList(extensionData), chain: undefined };
+    case ownersExtension: {
+      const { owners, version, lastChange } = decodeOwnersVersion(extensionData);
+      return { owners, chain: { version, lastChange } };
+    }
+    default:
+      throw new MlsFault("A channel's second extension is its owners");
+  }
+}
+
+/** The ids, one after the other. */
+function decodeList(bytes: Uint8Array): AgentId[] {
+  if (bytes.length % agentIdBytes !== 0) throw new MlsFault("A channel's list of owners is malformed");
+  const text = new TextDecoder();
+  return Array.from(
+    { length: bytes.length / agentIdBytes },
+    (_, i) => parseAgentId(text.decode(bytes.subarray(i * agentIdBytes, (i + 1) * agentIdBytes))),
+  );
+}
+
+function typeOf({ extensionType }: Extension): number {
+  return extensionTypeToNumber(extensionType);
 }

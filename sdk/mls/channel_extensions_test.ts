@@ -1,35 +1,66 @@
+import type { Extension } from "ts-mls/extension.js";
 import { assertEquals, assertThrows } from "@std/assert";
 import { agentIdOf, parseChannelName } from "../../proto/mod.ts";
 import { toStaticError } from "../channel/faults.ts";
-import { decodeBinding, encodeBinding } from "./channel_extensions.ts";
+import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault, MlsVersionFault } from "./codec.ts";
 
-const binding = {
-  name: parseChannelName("acme/ops/deploy"),
-  owners: [1, 2].map((seed) => agentIdOf(new Uint8Array(32).fill(seed), Uint8Array.of(seed))),
-};
+const owners = [1, 2].map((seed) => agentIdOf(new Uint8Array(32).fill(seed), Uint8Array.of(seed))).sort();
+const listed: ChannelBinding = { name: parseChannelName("acme/ops/deploy"), owners, chain: undefined };
+const versioned: ChannelBinding = { ...listed, chain: { version: 3, lastChange: new Uint8Array(32).fill(4) } };
 const nothing = new Uint8Array(0);
 
-Deno.test("decodeBinding() gives back what encodeBinding() was given", () => {
-  assertEquals(decodeBinding(encodeBinding(binding)), binding);
+function extensionsOf(binding: ChannelBinding): readonly [name: Extension, owners: Extension] {
+  const [name, owners] = encodeBinding(binding);
+  if (name === undefined || owners === undefined) throw new TypeError("a binding has two extensions");
+  return [name, owners];
+}
+
+Deno.test("decodeBinding() gives back what encodeBinding() was given, with versions of owners and without", () => {
+  for (const binding of [listed, versioned]) assertEquals(decodeBinding(encodeBinding(binding)), binding);
+  assertEquals(extensionsOf(listed).map(({ extensionType }) => extensionType), [0xf5c0, 0xf5c1]);
+  assertEquals(extensionsOf(versioned).map(({ extensionType }) => extensionType), [0xf5c0, 0xf5c2]);
 });
 
 Deno.test("an extension of channels that only newer versions know is refused with what to update", () => {
-  const [name, owners] = encodeBinding(binding);
-  if (name === undefined || owners === undefined) throw new TypeError("a binding has two extensions");
-  const newer = { extensionType: 0xf5c2, extensionData: nothing };
+  const [name, owners] = extensionsOf(versioned);
+  const newer = { extensionType: 0xf5c3, extensionData: nothing };
   for (const extensions of [[name, newer], [name, owners, newer], [newer]]) {
-    const fault = assertThrows(() => decodeBinding(extensions), MlsVersionFault, "0xf5c2");
+    const fault = assertThrows(() => decodeBinding(extensions), MlsVersionFault, "0xf5c3");
     assertEquals(toStaticError(fault, "Cannot join").code, "unsupported_version");
   }
 });
 
-Deno.test("an extension that is no channel's is refused as such, as are two of one and none", () => {
-  const [name, owners] = encodeBinding(binding);
-  if (name === undefined || owners === undefined) throw new TypeError("a binding has two extensions");
+Deno.test("an extension that is no channel's is refused as such, as are two of one, both kinds of owners, none, and another order", () => {
+  const [name, owners] = extensionsOf(versioned);
+  const [, older] = extensionsOf(listed);
   const foreign = { extensionType: 0xf777, extensionData: nothing };
-  for (const extensions of [[name, owners, foreign], [name, foreign], [name, name], [name], []]) {
+  const wrong = [
+    [name, owners, foreign],
+    [name, foreign],
+    [name, name],
+    [name, owners, owners],
+    [name, older, owners],
+    [owners, name],
+    [name],
+    [],
+  ];
+  for (const extensions of wrong) {
     const fault = assertThrows(() => decodeBinding(extensions), MlsFault);
     assertEquals(toStaticError(fault, "Cannot join").code, "mls_error");
+  }
+});
+
+Deno.test("owners that are cut, out of order or behind another format are refused", () => {
+  const [name, { extensionType, extensionData }] = extensionsOf(versioned);
+  const wrong = [
+    nothing,
+    extensionData.subarray(0, -1),
+    new Uint8Array([...extensionData, 0]),
+    extensionData.with(0, 2),
+    extensionsOf({ ...versioned, owners: owners.toReversed() })[1].extensionData,
+  ];
+  for (const data of wrong) {
+    assertThrows(() => decodeBinding([name, { extensionType, extensionData: data }]), MlsFault, "malformed");
   }
 });

@@ -2,7 +2,6 @@
  * Who may do what in a channel: one verdict for all members. It is a function of the group before a commit, the commit's bytes
  * and the lists that its sender signed; what the relay could tell one member and not another takes no part in it.
  */
-import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type AgentId,
@@ -22,7 +21,8 @@ import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
 import { agentOf, credentialOf } from "./leaf.ts";
 import type { CommitSummary } from "./members.ts";
-import type { Leaf } from "./ratchet_tree.ts";
+import { checkOwners, sameAgents } from "./owners_rules.ts";
+import { type Leaf, leafHashOf } from "./ratchet_tree.ts";
 import type { CommitRules, ProposedCommit } from "./receive.ts";
 
 /** What a commit's sender declared to the relay, and signed. */
@@ -36,9 +36,9 @@ export function createRules(declared: Declared | undefined, signatures: Signatur
       if (declared !== undefined) checkDeclared(commit.summary, declared);
       checkIdentities(commit);
       const aad = decodeCommitAad(commit.authenticatedData);
-      if (aad.changes.length > 0) throw new MlsFault("The commit carries changes of the owners");
       checkProofs(commit, aad, signatures);
       if (!commit.committer.owner) checkUnowned(commit.summary, aad);
+      checkOwners(commit, aad, signatures);
       return undefined;
     } catch (error) {
       if (error instanceof MlsFault || error instanceof WireError) return error.message;
@@ -118,36 +118,14 @@ function checkProofs({ summary, before }: ProposedCommit, aad: CommitAad, signat
   }
 }
 
-function checkUnowned({ added, removed, owners, ownersBefore }: CommitSummary, { leaves, rejoins }: CommitAad): void {
+function checkUnowned({ removed }: CommitSummary, { leaves, rejoins }: CommitAad): void {
   const proven = new Set([...leaves, ...rejoins].map(({ agentId }) => agentId));
   if (removed.some((agentId) => !proven.has(agentId))) {
     throw new MlsFault("Only owners remove members that did not ask for it");
   }
-  const remaining = remainingOwners(ownersBefore, { added, removed, leaves });
-  if (!sameAgents(owners ?? ownersBefore, remaining)) throw new MlsFault("Only owners change the owners");
-}
-
-/** The owners after a commit that does not change them otherwise: without the removed, unless they come back at once. */
-export function remainingOwners(
-  before: readonly AgentId[],
-  change: Pick<CommitSummary, "added" | "removed"> & Pick<CommitAad, "leaves">,
-): AgentId[] {
-  const left = new Set(change.leaves.map(({ agentId }) => agentId));
-  return before.filter((owner) =>
-    !change.removed.includes(owner) || (change.added.includes(owner) && !left.has(owner))
-  );
 }
 
 /** The present leaf of each member. */
 function leavesOf({ tree }: Pick<Epoch, "tree">): Map<AgentId, { readonly leafIndex: number; readonly leaf: Leaf }> {
   return new Map(Array.from(tree.leaves(), ([leafIndex, leaf]) => [leaf.agentId, { leafIndex, leaf }]));
-}
-
-/** What statements are about: SHA-256 of a LeafNode as the tree has it. */
-export function leafHashOf({ encoded }: Pick<Leaf, "encoded">): Uint8Array {
-  return sha256(encoded);
-}
-
-function sameAgents(a: readonly AgentId[], b: readonly AgentId[]): boolean {
-  return a.length === b.length && [...a].sort().join() === [...b].sort().join();
 }

@@ -191,7 +191,7 @@ Deno.test("authenticated data has one form: this format, the order of leaves, no
     ["format", concatBytes(Uint8Array.of(2), aad(leaves).subarray(1))],
     ["trailing", concatBytes(aad(leaves), Uint8Array.of(0))],
     ["says nothing", Uint8Array.of(1, 0, 0, 0)],
-    ["changes of the owners", encodeCommitAad({ ...emptyCommitAad, changes: Uint8Array.of(1), leaves })],
+    ["ends too early", encodeCommitAad({ ...emptyCommitAad, changes: Uint8Array.of(1), leaves })],
     ["Only owners remove", new Uint8Array(0)],
   ];
   for (const [part, bytes] of refused) refuses(part, await withAad(bob, owner, [carol, dave], bytes));

@@ -3,6 +3,7 @@
  * was: a commit that loses its race, or does not verify, has changed nothing.
  */
 import { type Commit, encodeCommit } from "ts-mls/commit.js";
+import type { Extension } from "ts-mls/extension.js";
 import type { Proposal } from "ts-mls/proposal.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { equalBytes, MlsFault, vector } from "./codec.ts";
@@ -47,6 +48,8 @@ export interface CommitInput {
   readonly padding: (contentBytes: number) => number;
   /** Fresh keys even where the proposals do not ask for them. */
   readonly forcePath?: boolean;
+  /** What a Welcome tells besides the ratchet tree. */
+  readonly groupInfoExtensions?: readonly Extension[];
 }
 
 /** Consumes one handshake key of `epoch`; everything else of it stays. */
@@ -91,9 +94,12 @@ export async function createCommit(epoch: Epoch, input: CommitInput, deps: Group
     auth,
     paddingBytes: input.padding(framed.content.length + auth.length),
   });
-  const welcome = applied.added.length === 0
-    ? undefined
-    : await createWelcome(begun, applied, path?.pathSecrets ?? new Map(), identity, deps);
+  const welcome = applied.added.length === 0 ? undefined : await createWelcome(begun, {
+    applied,
+    pathSecrets: path?.pathSecrets ?? new Map(),
+    identity,
+    extensions: input.groupInfoExtensions ?? [],
+  }, deps);
   return { message: encodeSealedMessage(sealed), welcome, next: begun.next, effects: effectsOf(committer, applied) };
 }
 
@@ -109,7 +115,14 @@ function pathOf(epoch: Epoch, applied: AppliedProposals, identity: MlsIdentity, 
     randomBytes: deps.randomBytes,
     createLeafNode: (publicKey, parentHash) =>
       createCommitLeaf(
-        { current: current.node, groupId, leafIndex: epoch.ownLeaf, publicKey, parentHash },
+        {
+          current: current.node,
+          suiteId: epoch.suiteId,
+          groupId,
+          leafIndex: epoch.ownLeaf,
+          publicKey,
+          parentHash,
+        },
         identity,
         deps.signatures,
       ),

@@ -4,7 +4,7 @@
  * before what makes it safe to send is on disk: keys for sending are reserved in blocks, and a block that a crash cut short
  * is skipped, never used again.
  */
-import type { ChannelId } from "../../proto/mod.ts";
+import type { ChannelId, OwnersChange } from "../../proto/mod.ts";
 import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mod.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
@@ -16,6 +16,7 @@ import type { LeafRatchets, SecretTree } from "./secret_tree.ts";
 import {
   decodeEpoch,
   encodeCandidate,
+  encodeChanges,
   encodeEpoch,
   encodeFrontier,
   encodePastEpoch,
@@ -23,6 +24,7 @@ import {
   encodeRatchets,
 } from "./state_codec.ts";
 import {
+  changesId,
   channelIdOf,
   frontierId,
   kindOf,
@@ -48,6 +50,12 @@ export const maxPastEpochs = 1000;
 
 /** Deletions in one write to the store. */
 const maxDeletions = 1000;
+
+/** What a commit moves on. */
+interface Standing {
+  readonly epoch: Epoch;
+  readonly changes: readonly OwnersChange[];
+}
 
 /** What to write in one with a commit, asked when the group has moved on. */
 export type Alongside = (summary: CommitSummary) => readonly RecordChange[];
@@ -118,6 +126,7 @@ export class DurableGroup {
     await durable.#write([
       ...current.map((id) => durable.#delete(id)),
       ...durable.#epochChanges(group.current),
+      ...durable.#ownersChanges([]),
       ...alongside,
     ]);
     return durable;
@@ -131,8 +140,8 @@ export class DurableGroup {
   ): Promise<{ readonly durable: DurableGroup; readonly candidate: PreparedCommit | undefined } | undefined> {
     const stored = readGroup(await records.list(kindOf(channelId)));
     if (stored === undefined) return undefined;
-    const { current, past, proposals, candidate } = stored;
-    const group = Group.restore(current, past, deps, proposals);
+    const { current, changes, past, proposals, candidate } = stored;
+    const group = Group.restore({ epoch: current, changes, past, proposals }, deps);
     const own = current.secretTree.leaves.get(current.ownLeaf);
     const reservedUntil = own?.application.generation ?? 0;
     return { durable: new DurableGroup(group, records, reservedUntil, candidate !== undefined), candidate };
@@ -156,7 +165,7 @@ export class DurableGroup {
    */
   receive(message: Uint8Array, rules: CommitRules, alongside: Alongside = nothing): Promise<Received> {
     return this.#exclusive(async () => {
-      const before = this.group.current;
+      const before = this.#standing;
       const outcome = await this.group.receive(message, rules, (next) => this.#tooLarge(this.#encode(next)));
       if (outcome.kind === "commit") await this.#moved(before, alongside(outcome.summary));
       const places = [this.group.current, ...this.group.past.takeTouched()];
@@ -203,7 +212,7 @@ export class DurableGroup {
   /** The relay took our commit. */
   accept(prepared: PreparedCommit, alongside: Alongside = nothing): Promise<void> {
     return this.#exclusive(async () => {
-      const before = this.group.current;
+      const before = this.#standing;
       await this.group.accept(prepared);
       await this.#moved(before, alongside(prepared.summary));
     });
@@ -279,14 +288,19 @@ export class DurableGroup {
     return [...derived, this.#put(ratchetId(epoch, ownLeaf), encodeRatchets({ handshake, application }))];
   }
 
-  async #moved(before: Epoch, alongside: readonly RecordChange[]): Promise<void> {
+  get #standing(): Standing {
+    return { epoch: this.group.current, changes: this.group.changes };
+  }
+
+  async #moved(before: Standing, alongside: readonly RecordChange[]): Promise<void> {
     this.#reservedUntil = 0;
     this.#candidate = false;
     const { current, past } = this.group;
-    const old = past.get(before.context.epoch);
+    const old = past.get(before.epoch.context.epoch);
     const forgotten = past.forgetBefore(current.context.epoch - BigInt(maxPastEpochs));
     await this.#write([
       ...this.#epochChanges(current),
+      ...this.#ownersChanges(before.changes),
       this.#delete("candidate"),
       ...Array.from(this.#proposals, (reference) => this.#delete(proposalId(reference))),
       ...(old === undefined ? [] : [
@@ -302,6 +316,11 @@ export class DurableGroup {
 
   #epochChanges(epoch: Epoch): RecordChange[] {
     return [this.#put("epoch", this.#encode(epoch)), ...this.#treeChanges(epoch)];
+  }
+
+  #ownersChanges(before: readonly OwnersChange[]): RecordChange[] {
+    const { changes } = this.group;
+    return changes === before || changes.length === 0 ? [] : [this.#put(changesId, encodeChanges(changes))];
   }
 
   #encode(epoch: Epoch): Uint8Array {

@@ -126,7 +126,8 @@ class History {
   async #changeOwners(by: Agent): Promise<void> {
     await this.#everybodySyncs();
     if (by.group === undefined) return;
-    const owners = this.world.active().filter(() => this.random.chance(0.4)).map(({ id }) => id);
+    const picked = this.world.active().filter(() => this.random.chance(0.4)).map(({ id }) => id);
+    const owners = picked.length > 0 ? picked.sort() : [by.id];
     const unchanged = owners.join() === by.member.binding.owners.join();
     if (!by.member.self.owner) return unchanged ? undefined : await this.#isRefused(by, { owners });
     await this.world.commit(by, () => ({ owners }));

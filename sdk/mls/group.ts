@@ -4,26 +4,30 @@
  * Whatever arrives, `receive` answers with an outcome: one bad message never ends a group.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import type { KeyPackage } from "ts-mls/keyPackage.js";
-import type { Proposal } from "ts-mls/proposal.js";
 import {
   type AgentId,
+  agentIdOf,
   binaryIdToBytes,
   type ChannelId,
+  type ChannelName,
+  decodeCommitAad,
+  decodeOwnersChanges,
   encodeCommitAad,
+  encodeOwnersChanges,
   limits,
   type MemberProof,
+  type OwnersChange,
+  readPrivateMessageHeader,
   WireError,
 } from "../../proto/mod.ts";
+import { type Change, proposalsOf } from "./change.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
-import { remainingOwners } from "./channel_rules.ts";
 import { equalBytes, MlsFault, vector } from "./codec.ts";
 import { createCommit, type CreatedCommit } from "./commit.ts";
 import { hashBytes, suiteIdOf } from "./crypto/suite.ts";
 import { aeadOfEpoch, contextBytesOf, type Epoch, type GroupDeps } from "./epoch.ts";
 import { contentToSign, decodeSealedMessage, encodeSealedMessage, type FramedContent, sealMessage } from "./framing.ts";
 import { confirmationTag, exportSecret, interimTranscriptHash, startFromEpochSecret } from "./key_schedule.ts";
-import { agentOf } from "./leaf.ts";
 import { checkLifetime, type OwnKeyPackage } from "./key_package.ts";
 import type { MlsIdentity } from "./identity.ts";
 import {
@@ -35,11 +39,14 @@ import {
   membersOf,
   summarise,
 } from "./members.ts";
+import { keepChanges, type KnownOwners, noVersion, signChange, versionOf } from "./owners_chain.ts";
+import { planOwners } from "./owners_rules.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { PastEpochs } from "./past_epochs.ts";
 import { type Admission, type CommitRules, type Outcome, receiveMessage } from "./receive.ts";
 import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
+import { believeOwners, encodeShownChanges } from "./shown_owners.ts";
 import { decodeWelcomeMessage, joinGroup } from "./welcome.ts";
 
 export interface MemberDeps extends GroupDeps {
@@ -50,14 +57,10 @@ export interface MemberDeps extends GroupDeps {
   readonly padding: (contentBytes: number) => number;
 }
 
-export interface Change {
-  readonly add?: readonly KeyPackage[];
-  readonly remove?: readonly AgentId[];
-  readonly owners?: readonly AgentId[];
-  /** What members signed that are removed because they leave, or come back. */
-  readonly leaves?: readonly MemberProof[];
-  readonly rejoins?: readonly MemberProof[];
-  readonly psks?: readonly (Proposal & { proposalType: "psk" })[];
+export interface GroupStart {
+  readonly channelId: ChannelId;
+  readonly binding: ChannelBinding;
+  readonly changes: readonly OwnersChange[];
 }
 
 /** A commit that waits for the relay's verdict. */
@@ -77,24 +80,66 @@ export type Proposals = ReadonlyMap<string, ProposalFrom>;
 const noBytes = new Uint8Array(0);
 const always: Admission = () => undefined;
 
+/** Where a Welcome must lead. */
+export interface ExpectedGroup {
+  readonly channelId?: ChannelId;
+  readonly name: string;
+  readonly inviter?: AgentId;
+  /** Of a member that comes back: the owners that it knew, from which those of the Welcome must follow. */
+  readonly known?: KnownOwners;
+}
+
+/** A group as it goes on from what was stored or made. */
+export interface GroupParts {
+  readonly epoch: Epoch;
+  /** The latest changes of the owners, oldest first; none in a channel from before there were versions. */
+  readonly changes: readonly OwnersChange[];
+  readonly past?: PastEpochs;
+  readonly proposals?: Proposals;
+}
+
+export type { Change };
+
 export class Group {
   readonly #deps: MemberDeps;
   #epoch: Epoch;
+  #changes: readonly OwnersChange[];
   readonly #past: PastEpochs;
   readonly #proposals: Map<string, ProposalFrom>;
   readonly #senders = new DescribedMembers();
   /** Operations run one after the other: each sees the group as the one before left it. */
   #tail: Promise<unknown> = Promise.resolve();
 
-  private constructor(epoch: Epoch, deps: MemberDeps, past = new PastEpochs(), proposals: Proposals = new Map()) {
+  private constructor(
+    { epoch, changes, past = new PastEpochs(), proposals = new Map() }: GroupParts,
+    deps: MemberDeps,
+  ) {
     this.#epoch = epoch;
+    this.#changes = changes;
     this.#deps = deps;
     this.#past = past;
     this.#proposals = new Map(proposals);
   }
 
-  /** A group of one: `own` becomes its first leaf. */
-  static create(channelId: ChannelId, binding: ChannelBinding, own: OwnKeyPackage, deps: MemberDeps): Group {
+  /** A group of one, which owns it: `own` becomes its first leaf. */
+  static async create(
+    { channelId, name }: { readonly channelId: ChannelId; readonly name: ChannelName },
+    own: OwnKeyPackage,
+    deps: MemberDeps,
+  ): Promise<Group> {
+    const { identity, signatures } = deps;
+    const owners = [agentIdOf(identity.signatureKey, identity.identity)];
+    const change = await signChange({ channelId, before: noVersion, owners }, identity, signatures);
+    const { version, lastChange } = versionOf(change);
+    return Group.begin(
+      { channelId, binding: { name, owners, chain: { version, lastChange } }, changes: [change] },
+      own,
+      deps,
+    );
+  }
+
+  /** A group of one with owners that are given. */
+  static begin({ channelId, binding, changes }: GroupStart, own: OwnKeyPackage, deps: MemberDeps): Group {
     const { keyPackage } = own;
     const suiteId = suiteIdOf(keyPackage.cipherSuite);
     if (suiteId === undefined) throw new MlsFault("Cannot create a group: the KeyPackage is for another suite");
@@ -123,18 +168,15 @@ export class Group {
       confirmationTag: tag,
       interimTranscriptHash: interimTranscriptHash(noBytes, tag),
     };
-    return new Group(epoch, deps);
+    return new Group({ epoch, changes }, deps);
   }
 
-  /** Throws `MlsFault` for a Welcome that is not for `own`, does not verify, or leads into another channel. */
-  static join(
-    welcome: Uint8Array,
-    own: OwnKeyPackage,
-    deps: MemberDeps,
-    expected: { readonly channelId?: ChannelId; readonly name: string; readonly inviter?: AgentId },
-  ): Group {
-    const { epoch, signer } = joinGroup({ welcome: decodeWelcomeMessage(welcome), own }, deps);
-    const group = new Group(epoch, deps);
+  /**
+   * Throws `MlsFault` for a Welcome that is not for `own`, does not verify, leads into another channel, or
+   * shows owners that cannot be believed.
+   */
+  static join(welcome: Uint8Array, own: OwnKeyPackage, deps: MemberDeps, expected: ExpectedGroup): Group {
+    const { epoch, signer, extensions } = joinGroup({ welcome: decodeWelcomeMessage(welcome), own }, deps);
     checkChannel(epoch);
     if (decodeBinding(epoch.context.extensions).name !== expected.name) {
       throw new MlsFault("Cannot join: the Welcome leads into a channel of another name");
@@ -145,12 +187,12 @@ export class Group {
     if (expected.inviter && memberAt(epoch, signer).agentId !== expected.inviter) {
       throw new MlsFault("Cannot join: the Welcome was not made by the inviter");
     }
-    return group;
+    return new Group({ epoch, changes: believeOwners({ epoch, extensions }, expected.known, deps.signatures) }, deps);
   }
 
   /** From stored state. */
-  static restore(epoch: Epoch, past: PastEpochs, deps: MemberDeps, proposals?: Proposals): Group {
-    return new Group(epoch, deps, past, proposals);
+  static restore(parts: GroupParts, deps: MemberDeps): Group {
+    return new Group(parts, deps);
   }
 
   get epoch(): number {
@@ -177,6 +219,16 @@ export class Group {
   get identifiers(): { readonly groupId: Uint8Array; readonly confirmationTag: Uint8Array } {
     const { context, confirmationTag } = this.#epoch;
     return { groupId: context.groupId, confirmationTag };
+  }
+
+  /** As `restore` takes them. */
+  get parts(): GroupParts {
+    return { epoch: this.#epoch, changes: this.#changes, past: this.#past, proposals: this.#proposals };
+  }
+
+  /** How the present owners came to be: the latest changes, oldest first. */
+  get changes(): readonly OwnersChange[] {
+    return this.#changes;
   }
 
   /** Equal for all members of the epoch, and for nobody else. */
@@ -236,7 +288,7 @@ export class Group {
       if ("kind" in sealed) return sealed;
       const places = { current: this.#epoch, past: this.#past, proposals: this.#proposals, senders: this.#senders };
       const { outcome, next } = await receiveMessage(places, sealed, { rules, admit }, this.#deps);
-      if (next !== undefined) this.#moveTo(next);
+      if (next !== undefined) this.#moveTo(next, sealed.authenticatedData);
       return outcome;
     });
   }
@@ -245,11 +297,14 @@ export class Group {
   prepare(change: Change): Promise<PreparedCommit> {
     return this.#exclusive(async () => {
       for (const keyPackage of change.add ?? []) checkLifetime(keyPackage, this.#deps.clocksMs());
+      const [leaves, rejoins] = [this.#inOrder(change.leaves), this.#inOrder(change.rejoins)];
+      const { binding, changes } = await planOwners(this.#epoch, { ...change, leaves }, this.#deps);
       const created = await createCommit(this.#epoch, {
-        proposals: proposalsOf(this.#epoch, change),
+        proposals: proposalsOf(this.#epoch, change, binding),
         identity: this.#deps.identity,
-        authenticatedData: proofsOf(this.#epoch, change),
+        authenticatedData: encodeCommitAad({ changes: encodeOwnersChanges(changes), leaves, rejoins }),
         padding: this.#deps.padding,
+        groupInfoExtensions: encodeShownChanges(keepChanges(this.#changes, changes)),
       }, this.#deps);
       checkChannel(created.next);
       checkSizes(created);
@@ -270,15 +325,25 @@ export class Group {
       if (prepared.epoch !== this.epoch) {
         throw new MlsFault(`Cannot accept a commit of epoch ${prepared.epoch}: the group is at ${this.epoch}`);
       }
-      this.#moveTo(prepared.next);
+      this.#moveTo(prepared.next, readPrivateMessageHeader(prepared.message).authenticatedData);
       return Promise.resolve();
     });
   }
 
-  #moveTo(next: Epoch): void {
+  /** With the authenticated data of the commit that leads there. */
+  #moveTo(next: Epoch, authenticatedData: Uint8Array): void {
+    const changes = decodeOwnersChanges(decodeCommitAad(authenticatedData).changes);
     this.#past.add(this.#epoch);
     this.#proposals.clear();
     this.#epoch = next;
+    this.#changes = keepChanges(this.#changes, changes);
+  }
+
+  /** As every member expects the proofs: in the order of leaves. */
+  #inOrder(proofs: readonly MemberProof[] = []): MemberProof[] {
+    if (proofs.length < 2) return [...proofs];
+    const places = new Map(this.members().map(({ agentId, leafIndex }) => [agentId, leafIndex]));
+    return [...proofs].sort((a, b) => (places.get(a.agentId) ?? 0) - (places.get(b.agentId) ?? 0));
   }
 
   #exclusive<T>(act: () => Promise<T>): Promise<T> {
@@ -286,36 +351,6 @@ export class Group {
     this.#tail = result.catch(() => {});
     return result;
   }
-}
-
-/** In the order of leaves, as every member expects them. */
-function proofsOf(epoch: Epoch, { leaves = [], rejoins = [] }: Change): Uint8Array {
-  const places = new Map(membersOf(epoch).map(({ agentId, leafIndex }) => [agentId, leafIndex]));
-  const inOrder = (proofs: readonly MemberProof[]): MemberProof[] =>
-    [...proofs].sort((a, b) => (places.get(a.agentId) ?? 0) - (places.get(b.agentId) ?? 0));
-  return encodeCommitAad({ changes: noBytes, leaves: inOrder(leaves), rejoins: inOrder(rejoins) });
-}
-
-function proposalsOf(epoch: Epoch, { add = [], remove = [], psks = [], leaves = [], ...change }: Change): Proposal[] {
-  const members = remove.length > 0 ? membersOf(epoch) : [];
-  const { name, owners: before } = decodeBinding(epoch.context.extensions);
-  const added = add.map(({ leafNode }) => agentOf(leafNode));
-  const remaining = remainingOwners(before, { added, removed: remove, leaves });
-  // An owner that is removed is an owner no more, also when it is added again one day.
-  const owners = change.owners ?? (remaining.length < before.length ? remaining : undefined);
-  return [
-    ...(owners === undefined ? [] : [{
-      proposalType: "group_context_extensions" as const,
-      groupContextExtensions: { extensions: encodeBinding({ name, owners }) },
-    }]),
-    ...remove.map((agentId) => {
-      const member = members.find((candidate) => candidate.agentId === agentId);
-      if (member === undefined) throw new MlsFault("Cannot remove an agent that is not a member");
-      return { proposalType: "remove" as const, remove: { removed: member.leafIndex } };
-    }),
-    ...add.map((keyPackage) => ({ proposalType: "add" as const, add: { keyPackage } })),
-    ...psks,
-  ];
 }
 
 /** What the relay would refuse is not made in the first place. */

@@ -87,10 +87,17 @@ Deno.test("a member can neither change its identity nor bring in extensions that
   const input = { identity: b.identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
   const boss = createLeaf({ ...leaf.node, credential: { credentialType: "basic", identity: utf8ToBytes("the boss") } });
   const renamed = { ...epoch, tree: epoch.tree.replace(epoch.ownLeaf, boss) };
-  const extensions = [...epoch.context.extensions, { extensionType: 0xf123, extensionData: new Uint8Array(0) }];
+  const odd = 0xf123;
+  const extensions = [...epoch.context.extensions, { extensionType: odd, extensionData: new Uint8Array(0) }];
+  // As if everybody could: its own program would refuse as well.
+  let able = epoch.tree;
+  for (const [leafIndex, { node }] of epoch.tree.leaves()) {
+    const capabilities = { ...node.capabilities, extensions: [...node.capabilities.extensions, odd] };
+    able = able.replace(leafIndex, createLeaf({ ...node, capabilities }));
+  }
   const extended = [{ proposalType: "group_context_extensions" as const, groupContextExtensions: { extensions } }];
   const reasons: string[] = [];
-  for (const [from, proposals] of [[renamed, []], [epoch, extended]] as const) {
+  for (const [from, proposals] of [[renamed, []], [{ ...epoch, tree: able }, extended]] as const) {
     const { message } = await createCommit(from, { ...input, proposals }, b.deps);
     const outcome = await a.member.receive(message, anything);
     reasons.push(outcome.kind === "refused" ? outcome.reason : outcome.kind);
@@ -188,7 +195,7 @@ Deno.test("of a commit and what it carries, each signature counts, whichever is 
 Deno.test("a commit that renames the channel is refused", async () => {
   const { a, b } = await createMembers();
   const epoch = a.member.current;
-  const extensions = encodeBinding({ name: parseChannelName("acme/ops/other"), owners: [a.id] });
+  const extensions = encodeBinding({ ...a.member.binding, name: parseChannelName("acme/ops/other") });
   const proposals = [{ proposalType: "group_context_extensions" as const, groupContextExtensions: { extensions } }];
   const input = { identity: a.identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
   const { message } = await createCommit(epoch, { ...input, proposals }, a.deps);
@@ -250,7 +257,7 @@ Deno.test("a newcomer whose leaf carries a parent's key is not added", async () 
     drawn.push(bytes);
     return bytes;
   };
-  const group = Group.restore(a.member.current, a.member.past, { ...a.deps, randomBytes });
+  const group = Group.restore(a.member.parts, { ...a.deps, randomBytes });
   await group.accept(await group.prepare({}));
   // The first thing that a committer draws is the secret of its lowest parent.
   const parentMaterial = deriveSecret(drawn[0] ?? hello, label("node"));

@@ -9,6 +9,7 @@ import { encodeMlsMessage } from "ts-mls/message.js";
 import { createRandom } from "../../tests/support/mod.ts";
 import { Group } from "./group.ts";
 import { createKeyPackage } from "./key_package.ts";
+import { encodeShownChanges } from "./shown_owners.ts";
 import { createTsMlsSuite } from "./testing/ts_mls_suite.ts";
 import { type Agent, name, World } from "./testing/world.ts";
 import { decodeWelcomeMessage } from "./welcome.ts";
@@ -45,6 +46,7 @@ Deno.test("a commit that refers to a proposal is followed, also when a restart c
 
   const { newState, commit, welcome } = await createCommit({ state: proposed.newState, cipherSuite: suite }, {
     ratchetTreeExtension: true,
+    groupInfoExtensions: encodeShownChanges(a.member.changes),
   });
   const followed = await a.joined.receive(encodeMlsMessage(commit), anything);
   assert(followed.outcome.kind === "commit", JSON.stringify(followed.outcome));

@@ -34,9 +34,11 @@ export type CredentialPolicy = (credential: MemberCredential) => string | undefi
  * another number: `docs/protocol.md` has the steps.
  */
 export const channelNameExtension = 0xf5c0;
-export const ownersExtension = 0xf5c1;
+/** Owners without versions, in channels from before. */
+export const listedOwnersExtension = 0xf5c1;
+export const ownersExtension = 0xf5c2;
 /** Those that this version can read. A leaf lists more: what channels may have one day. */
-const readableExtensions: readonly number[] = [channelNameExtension, ownersExtension];
+const readableExtensions: readonly number[] = [channelNameExtension, listedOwnersExtension, ownersExtension];
 /** RFC 9420 has it as a KeyPackage extension (section 16.8). */
 export const lastResortExtension = 10;
 
@@ -78,26 +80,27 @@ export async function createKeyPackageLeaf(
 
 export interface CommitLeafInput {
   readonly current: LeafNode;
+  readonly suiteId: SuiteId;
   readonly groupId: Uint8Array;
   readonly leafIndex: number;
   readonly publicKey: Uint8Array;
   readonly parentHash: Uint8Array;
 }
 
-/** Our leaf with a fresh key, as a commit carries it. */
+/** Our leaf with a fresh key, as a commit carries it, and with what this version of the program is capable of. */
 export async function createCommitLeaf(
   input: CommitLeafInput,
   identity: MlsIdentity,
   signatures: Signatures,
 ): Promise<LeafNodeCommit> {
-  const { signaturePublicKey, credential, capabilities, extensions } = input.current;
+  const { signaturePublicKey, credential, extensions } = input.current;
   const { groupId, leafIndex, parentHash } = input;
   const leaf = {
     leafNodeSource: "commit",
     hpkePublicKey: input.publicKey,
     signaturePublicKey,
     credential,
-    capabilities,
+    capabilities: capabilitiesOf(input.suiteId),
     extensions,
     parentHash,
   } as const;
@@ -135,6 +138,12 @@ export function credentialOf(leaf: LeafNode): MemberCredential {
 export function agentOf(leaf: LeafNode): AgentId {
   const { identity, signatureKey } = credentialOf(leaf);
   return agentIdOf(signatureKey, identity);
+}
+
+/** Whether its agent can be in a group with this extension. */
+export function listsExtension({ capabilities }: LeafNode, type: number): boolean {
+  // Types 1 to 5 are part of every implementation.
+  return type <= 5 || capabilities.extensions.includes(type);
 }
 
 /** A leaf may change its keys for encryption, never who it is: an agent's id depends on both. */
@@ -199,8 +208,7 @@ export function checkLeaf(leaf: LeafNode, rules: LeafRules, encodedBytes: number
   }
   for (const { extensionType } of [...extensions, ...leaf.extensions]) {
     const type = extensionTypeToNumber(extensionType);
-    // Types 1 to 5 are part of every implementation.
-    if (type > 5 && !capabilities.extensions.includes(type)) {
+    if (!listsExtension(leaf, type)) {
       const text =
         `A leaf does not support extension ${hexOf(type)}, which it or its group has; update the library of ` +
         "the agent that it belongs to";

@@ -73,7 +73,7 @@ export function summarise(epoch: Epoch, { committer, added, removed, extensions 
       added.map(({ keyPackage }) => [agentOf(keyPackage.leafNode), sha256(encodeKeyPackageMessage(keyPackage))]),
     ),
     removed: removed.map(({ leaf }) => agentOf(leaf)),
-    owners: before.owners.join() === after.owners.join() ? undefined : after.owners,
+    owners: sameOwners(before.owners, after.owners) ? undefined : after.owners,
     ownersBefore: before.owners,
   };
 }
@@ -90,6 +90,11 @@ export function checkChannel({ tree, context }: Place): void {
   }
   // Who was removed must not be an owner again just because somebody adds it later.
   if (owners.size > 0) throw new MlsFault("An owner of the channel is not a member");
+}
+
+/** Channels from before list them in any order. */
+function sameOwners(before: readonly AgentId[], after: readonly AgentId[]): boolean {
+  return [...before].sort().join() === [...after].sort().join();
 }
 
 function describe(leafIndex: number, credential: MemberCredential, owners: readonly AgentId[]): Member {

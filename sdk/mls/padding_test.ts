@@ -21,7 +21,7 @@ Deno.test("messages up to a cell have one length, and so on cell by cell, sent a
   const world = new World(createRandom(1));
   const creator = await world.create();
   const padding = createCellPadding(limits.cellBytes);
-  const group = Group.restore(creator.member.current, creator.member.past, { ...creator.deps, padding });
+  const group = Group.restore(creator.member.parts, { ...creator.deps, padding });
   const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16));
   const lengths = new Map<number, Set<number>>();
   for (const size of [0, 1, 63, 64, 1024, 3000, 3700, 4000, 8000, 20_000]) {

@@ -2,7 +2,7 @@
  * What a commit's proposals do to a group (RFC 9420 sections 12.1 to 12.3). We take adds, removes, updates, pre-shared keys
  * and GroupContext extensions; reinitialisation and external joins have no place in a channel and are refused.
  */
-import type { Extension } from "ts-mls/extension.js";
+import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { LeafNode, LeafNodeUpdate } from "ts-mls/leafNode.js";
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
@@ -13,7 +13,7 @@ import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
 import { checkPskIds } from "./key_schedule.ts";
 import { checkKeyPackage, signedKeyPackage } from "./key_package.ts";
-import { checkLeaf, type CredentialPolicy, sameCredential, signedLeaf } from "./leaf.ts";
+import { checkLeaf, type CredentialPolicy, listsExtension, sameCredential, signedLeaf } from "./leaf.ts";
 import { createLeaf, type RatchetTree } from "./ratchet_tree.ts";
 import type { NewLeaves } from "./update_path.ts";
 import { nodeOfLeaf } from "./tree_math.ts";
@@ -104,6 +104,7 @@ export function applyProposals(
     return { leafIndex: result.leafIndex, keyPackage };
   });
   if (added.length > 0 || grouped.updates.length > 0) checkLeafKeys(tree);
+  if (grouped.extensions.length > 0) checkSupport(tree, extensions, committer);
   if (!rules.signatures.verifyHandshakes(signed)) {
     throw new MlsFault("A KeyPackage's or an update's signature is wrong");
   }
@@ -154,6 +155,16 @@ function checkList({ updates, removes, pskIds, extensions }: Grouped, committer:
   if (new Set(touched).size !== touched.length) throw new MlsFault("A commit touches a member twice");
   checkPskIds(pskIds);
   if (extensions.length > 1) throw new MlsFault("A commit sets the group's extensions twice");
+}
+
+/** Section 12.1.7: every member supports what its group has. The committer's leaf is made anew, and judged with the path. */
+function checkSupport(tree: RatchetTree, extensions: readonly Extension[], committer: number): void {
+  const types = extensions.map(({ extensionType }) => extensionTypeToNumber(extensionType));
+  for (const [leafIndex, { node }] of tree.leaves()) {
+    if (leafIndex !== committer && !types.every((type) => listsExtension(node, type))) {
+      throw new MlsFault("A commit gives the group an extension that not every member supports");
+    }
+  }
 }
 
 /** Nobody is in the group twice, and no two leaves share an encryption key. */

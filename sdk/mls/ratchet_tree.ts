@@ -20,6 +20,11 @@ export interface Leaf {
   readonly agentId: AgentId;
 }
 
+/** What statements are about: SHA-256 of a LeafNode as the tree has it. */
+export function leafHashOf({ encoded }: Pick<Leaf, "encoded">): Uint8Array {
+  return sha256(encoded);
+}
+
 export interface Parent {
   readonly kind: "parent";
   readonly publicKey: Uint8Array;

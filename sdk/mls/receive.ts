@@ -1,6 +1,7 @@
 /** The one way for bytes into a group: routed by group id and epoch, opened, signature verified, and only then acted on. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { type Commit, decodeCommit } from "ts-mls/commit.js";
+import type { Extension } from "ts-mls/extension.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { LeafNode } from "ts-mls/leafNode.js";
 import { decodeProposal, type Proposal } from "ts-mls/proposal.js";
@@ -65,6 +66,8 @@ export interface ProposedCommit {
   readonly before: Epoch;
   readonly proposals: Commit["proposals"];
   readonly authenticatedData: Uint8Array;
+  /** Of the GroupContext after it. */
+  readonly extensions: readonly Extension[];
 }
 
 /** What a commit may do, besides what MLS itself demands. Answers why not, or undefined. */
@@ -228,7 +231,9 @@ function readHandshake(
   const summary = summarise(current, processed.effects);
   const { authenticatedData } = message;
   const { proposals: proposed } = value;
-  const forbidden = rules({ summary, committer: from, before: current, proposals: proposed, authenticatedData });
+  const { extensions } = processed.effects;
+  const commit = { summary, committer: from, before: current, proposals: proposed, authenticatedData, extensions };
+  const forbidden = rules(commit);
   if (forbidden !== undefined) return { outcome: { kind: "refused", reason: forbidden } };
   if (processed.kind === "removed") return { outcome: { kind: "removed", summary } };
   const { next } = processed;

@@ -5,7 +5,16 @@
  */
 import { decodeGroupContext } from "ts-mls/groupContext.js";
 import { decodeProposal, encodeProposal } from "ts-mls/proposal.js";
-import { type AgentId, type CborValue, decodeCbor, encodeCbor, parseAgentId } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  type CborValue,
+  decodeCbor,
+  decodeOwnersChanges,
+  encodeCbor,
+  encodeOwnersChanges,
+  type OwnersChange,
+  parseAgentId,
+} from "../../proto/mod.ts";
 import { maxValueBytes } from "../store/mod.ts";
 import { decodeExactly, MlsFault } from "./codec.ts";
 import { aeadOf, type SuiteId } from "./crypto/suite.ts";
@@ -84,6 +93,16 @@ export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree
     roster: new Roster(bytes(roster)),
     senderData: bytes(senderData),
   };
+}
+
+/** The latest changes of the channel's owners. */
+export function encodeChanges(changes: readonly OwnersChange[]): Uint8Array {
+  return encodeCbor([encodeOwnersChanges(changes)]);
+}
+
+export function decodeChanges(record: Uint8Array): OwnersChange[] {
+  const [changes] = open(record, 1);
+  return decodeOwnersChanges(bytes(changes));
 }
 
 /** A proposal that was sent on its own and that a commit of its epoch may refer to. */

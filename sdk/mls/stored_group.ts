@@ -3,13 +3,23 @@
  * each waits with its own records alone, so that what was read and used elsewhere is not kept in memory by another.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { binaryIdFromBytes, binaryIdToBytes, type ChannelId } from "../../proto/mod.ts";
+import { binaryIdFromBytes, binaryIdToBytes, type ChannelId, type OwnersChange } from "../../proto/mod.ts";
 import type { StoredRecord } from "../store/mod.ts";
+import { decodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import type { PreparedCommit, Proposals } from "./group.ts";
 import { type LoadPastEpoch, PastEpochs } from "./past_epochs.ts";
-import { decodeCandidate, decodeEpoch, decodePastEpoch, decodeProposalFrom, restoreSecretTree } from "./state_codec.ts";
+import { isChainOf } from "./owners_chain.ts";
+import { versionIn } from "./owners_rules.ts";
+import {
+  decodeCandidate,
+  decodeChanges,
+  decodeEpoch,
+  decodePastEpoch,
+  decodeProposalFrom,
+  restoreSecretTree,
+} from "./state_codec.ts";
 
 type EpochId = { readonly context: { readonly epoch: bigint } };
 type StoredRatchet = readonly [leafIndex: number, ratchets: Uint8Array];
@@ -22,6 +32,8 @@ export function kindOf(channelId: ChannelId): string {
 export function channelIdOf({ context }: Epoch): ChannelId {
   return binaryIdFromBytes<ChannelId>(context.groupId);
 }
+
+export const changesId = "owners";
 
 export function pastId({ context }: EpochId): string {
   return `past/${context.epoch}`;
@@ -62,6 +74,8 @@ export function splitByEpoch(
 
 export interface StoredGroup {
   readonly current: Epoch;
+  /** The latest changes of the owners. */
+  readonly changes: readonly OwnersChange[];
   readonly past: PastEpochs;
   readonly proposals: Proposals;
   /** A commit of ours whose fate is unknown. */
@@ -82,6 +96,7 @@ export function readGroup(records: readonly StoredRecord[]): StoredGroup | undef
   const place = { ...epoch, nodeCount: epoch.tree.nodeCount };
   const candidate = stored.get("candidate");
   return {
+    changes: changesOf(epoch, stored.get(changesId)),
     current: { ...epoch, secretTree: restoreTree(place, treeOf(String(epoch.context.epoch))) },
     past: new PastEpochs(
       under(stored, "past/").map(([number, value]) => [BigInt(number), whenNeeded(value, treeOf(number))]),
@@ -89,6 +104,15 @@ export function readGroup(records: readonly StoredRecord[]): StoredGroup | undef
     proposals: new Map(under(stored, "proposal/").map(([reference, value]) => [reference, decodeProposalFrom(value)])),
     candidate: candidate && decodeCandidate(candidate),
   };
+}
+
+/** A channel from before there were versions of owners has none. */
+function changesOf({ context }: Pick<Epoch, "context">, record: Uint8Array | undefined): readonly OwnersChange[] {
+  const binding = decodeBinding(context.extensions);
+  const changes = record === undefined ? [] : decodeChanges(record);
+  const fits = binding.chain === undefined ? changes.length === 0 : isChainOf(versionIn(binding), changes);
+  if (!fits) throw new MlsFault("Stored MLS state is incomplete: the changes of the owners are missing");
+  return changes;
 }
 
 interface StoredTree {

@@ -1,4 +1,5 @@
 /** Welcomes (RFC 9420 section 12.4.3): how a committer lets somebody in, and how one joins. */
+import type { Extension } from "ts-mls/extension.js";
 import { decodeGroupInfo, encodeGroupInfo, encodeGroupInfoTBS, type GroupInfo } from "ts-mls/groupInfo.js";
 import { decodeGroupSecrets, encodeGroupSecrets, type GroupSecrets } from "ts-mls/groupSecrets.js";
 import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
@@ -30,18 +31,24 @@ const welcomeLabel = label("Welcome");
 const [keyLabel, nonceLabel] = [label("key"), label("nonce")];
 const nothing = new Uint8Array(0);
 
+export interface WelcomeInput {
+  readonly applied: AppliedProposals;
+  readonly pathSecrets: ReadonlyMap<number, Uint8Array>;
+  readonly identity: MlsIdentity;
+  /** Of the GroupInfo, behind the ratchet tree. */
+  readonly extensions: readonly Extension[];
+}
+
 /** One Welcome for all that a commit added, as an MLSMessage. The ratchet tree travels inside it. */
 export async function createWelcome(
   { next, joinerSecret, pskSecret }: BegunEpoch,
-  applied: AppliedProposals,
-  pathSecrets: ReadonlyMap<number, Uint8Array>,
-  identity: MlsIdentity,
+  { applied, pathSecrets, identity, extensions }: WelcomeInput,
   deps: GroupDeps,
 ): Promise<Uint8Array> {
   const aead = aeadOfEpoch(next);
   const tbs = {
     groupContext: next.context,
-    extensions: [{ extensionType: "ratchet_tree" as const, extensionData: next.tree.encode() }],
+    extensions: [{ extensionType: "ratchet_tree" as const, extensionData: next.tree.encode() }, ...extensions],
     confirmationTag: next.confirmationTag,
     signer: next.ownLeaf,
   };
@@ -89,6 +96,8 @@ export interface Joined {
   readonly epoch: Epoch;
   /** The leaf of who let us in: it signed the GroupInfo. */
   readonly signer: number;
+  /** Of the GroupInfo. */
+  readonly extensions: readonly Extension[];
 }
 
 /** Section 12.4.3.1. Throws `MlsFault`; a Welcome that is refused has changed nothing. */
@@ -96,7 +105,8 @@ export function joinGroup({ welcome, own, ratchetTree }: JoinInput, deps: GroupD
   const opened = openWelcome(welcome, own, deps.findPsk);
   const tree = treeOf(opened.groupInfo, ratchetTree);
   checkGroup(opened, tree, deps);
-  return { epoch: enter({ ...opened, tree, own }), signer: opened.groupInfo.signer };
+  const { signer, extensions } = opened.groupInfo;
+  return { epoch: enter({ ...opened, tree, own }), signer, extensions };
 }
 
 export interface OpenedWelcome {

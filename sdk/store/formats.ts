@@ -45,6 +45,7 @@ export const storeMigrations: readonly StoreMigration[] = [
       ),
     },
   },
+  { name: "the changes of a channel's owners, in a record of their own; channels from before have none" },
 ];
 
 /** A change of a record's fields. `id` is the record's name within its kind. */

@@ -3,7 +3,7 @@ import { type Migrated, type Migration, migrations } from "../../relay/engine/mo
 import { grantedToken, openTestRelay, type TestRelay } from "../../relay/testing/open_relay.ts";
 import { ChannelManager, StaticClient } from "../../sdk/mod.ts";
 import { platform } from "../../sdk/platform/deno.ts";
-import { connectAgent, type StoreMigration, storeMigrations } from "../../sdk/testing/agents.ts";
+import { type Agent, connectAgent, type StoreMigration, storeMigrations } from "../../sdk/testing/agents.ts";
 import { createCertificate, type TestCertificate } from "../support/mod.ts";
 import { type Fixture, fixtureAccount, unpackFixture } from "./fixture.ts";
 
@@ -21,6 +21,10 @@ export class OpenedFixture implements AsyncDisposable {
   readonly folder: string;
   readonly fixture: Fixture;
   readonly migrated: Migrated[] = [];
+  /** What a manager is made of. */
+  readonly insides = new Map<ChannelManager, Agent>();
+  /** Waits of more than 30 s take a hundredth of their time. */
+  hurried = false;
   readonly faults: unknown[] = [];
   readonly #certificate: TestCertificate;
   readonly #startedAtMs = Date.now();
@@ -55,8 +59,10 @@ export class OpenedFixture implements AsyncDisposable {
   }
 
   async manager(identity: string): Promise<ChannelManager> {
-    const manager = await ChannelManager.over(await this.#connect(identity));
+    const agent = await this.#connect(identity);
+    const manager = await ChannelManager.over(agent);
     this.#agents.push(manager);
+    this.insides.set(manager, agent);
     return manager;
   }
 
@@ -94,6 +100,7 @@ export class OpenedFixture implements AsyncDisposable {
     const store = [...storeMigrations, ...this.#more.store];
     const openStore: typeof platform.openStore = (dataDir, given) =>
       platform.openStore(dataDir, { ...given, migrations: store });
-    return connectAgent(options, { ...platform, nowMs: this.#nowMs, openStore });
+    const after: typeof platform.after = (ms, run) => platform.after(this.hurried && ms > 30_000 ? ms / 100 : ms, run);
+    return connectAgent(options, { ...platform, nowMs: this.#nowMs, openStore, after });
   }
 }

@@ -19,12 +19,14 @@ import type { Random } from "../../../tests/support/mod.ts";
 import { portableSignatures, type Signatures } from "../crypto/signatures.ts";
 import { defaultSuiteId, type SuiteId } from "../crypto/suite.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
-import { createRules, leafHashOf } from "../channel_rules.ts";
+import { createRules } from "../channel_rules.ts";
 import { DurableGroup, type Receipt } from "../durable_group.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "../group.ts";
 import { createKeyPackage, type OwnKeyPackage } from "../key_package.ts";
+import { withOlderLeaf } from "./older_leaf.ts";
 import type { MlsIdentity } from "../identity.ts";
 import type { CommitSummary } from "../members.ts";
+import { leafHashOf } from "../ratchet_tree.ts";
 import type { CommitRules, Outcome } from "../receive.ts";
 
 /** For benchmarks: what they measure beside the world itself. */
@@ -56,6 +58,8 @@ export interface Entry {
 export interface WorldOptions {
   readonly signatures?: Signatures;
   readonly suiteId?: SuiteId;
+  /** A channel from before there were versions of owners. */
+  readonly listedOwners?: boolean;
 }
 
 export class Agent {
@@ -138,7 +142,7 @@ export class Agent {
   }
 
   async createKeyPackage(): Promise<OwnKeyPackage> {
-    this.own = await createKeyPackage({
+    const own = await createKeyPackage({
       suiteId: this.world.suiteId,
       identity: this.identity,
       notBeforeMs: nowMs - 3_600_000,
@@ -147,6 +151,7 @@ export class Agent {
       randomBytes: this.deps.randomBytes,
       signatures: this.world.signatures,
     });
+    this.own = this.world.listedOwners ? withOlderLeaf(own, this.identity) : own;
     return this.own;
   }
 
@@ -211,6 +216,8 @@ export class World {
   /** The delivery service's fold of the log. */
   epoch = 0;
   members = new Set<AgentId>();
+  /** A channel from before there were versions of owners, with leaves from before. */
+  listedOwners: boolean;
   /** Pre-shared keys that every agent has, by their ids in hexadecimal. */
   readonly psks = new Map<string, Uint8Array>();
 
@@ -218,6 +225,7 @@ export class World {
     this.random = random;
     this.signatures = options.signatures ?? portableSignatures;
     this.suiteId = options.suiteId ?? defaultSuiteId;
+    this.listedOwners = options.listedOwners ?? false;
     this.channelId = binaryIdFromBytes<ChannelId>(random.bytes(16));
   }
 
@@ -230,9 +238,16 @@ export class World {
   async create(): Promise<Agent> {
     const creator = this.newAgent();
     const own = await creator.createKeyPackage();
-    await creator.enter(Group.create(this.channelId, { name, owners: [creator.id] }, own, creator.deps), 0);
+    await creator.enter(await this.#begin(creator, own), 0);
     this.members = new Set([creator.id]);
     return creator;
+  }
+
+  async #begin(creator: Agent, own: OwnKeyPackage): Promise<Group> {
+    const { channelId } = this;
+    if (!this.listedOwners) return await Group.create({ channelId, name }, own, creator.deps);
+    const binding = { name, owners: [creator.id], chain: undefined };
+    return Group.begin({ channelId, binding, changes: [] }, own, creator.deps);
   }
 
   /** The delivery service takes a commit of the current epoch, or refuses it. */

@@ -1,0 +1,40 @@
+/** What a member wants to change about its group, and the proposals that say so. */
+import type { KeyPackage } from "ts-mls/keyPackage.js";
+import type { Proposal } from "ts-mls/proposal.js";
+import type { AgentId, MemberProof } from "../../proto/mod.ts";
+import { type ChannelBinding, encodeBinding } from "./channel_extensions.ts";
+import { MlsFault } from "./codec.ts";
+import type { Epoch } from "./epoch.ts";
+import { membersOf } from "./members.ts";
+
+export interface Change {
+  readonly add?: readonly KeyPackage[];
+  readonly remove?: readonly AgentId[];
+  readonly owners?: readonly AgentId[];
+  /** What members signed that are removed because they leave, or come back. */
+  readonly leaves?: readonly MemberProof[];
+  readonly rejoins?: readonly MemberProof[];
+  readonly psks?: readonly (Proposal & { proposalType: "psk" })[];
+}
+
+/** `binding` is what the GroupContext says afterwards; undefined when that stays as it is. */
+export function proposalsOf(
+  epoch: Epoch,
+  { add = [], remove = [], psks = [] }: Change,
+  binding: ChannelBinding | undefined,
+): Proposal[] {
+  const members = remove.length > 0 ? membersOf(epoch) : [];
+  return [
+    ...(binding === undefined ? [] : [{
+      proposalType: "group_context_extensions" as const,
+      groupContextExtensions: { extensions: encodeBinding(binding) },
+    }]),
+    ...remove.map((agentId) => {
+      const member = members.find((candidate) => candidate.agentId === agentId);
+      if (member === undefined) throw new MlsFault("Cannot remove an agent that is not a member");
+      return { proposalType: "remove" as const, remove: { removed: member.leafIndex } };
+    }),
+    ...add.map((keyPackage) => ({ proposalType: "add" as const, add: { keyPackage } })),
+    ...psks,
+  ];
+}

@@ -1,0 +1,190 @@
+/**
+ * The chain of a channel's owners: which change may follow which version, and what changes prove to whom. A joiner believes
+ * its inviter and checks that everything fits together; a returning member follows the chain from the version that it knew
+ * and believes nobody. Every verdict comes from bytes alone, so all members reach the same one.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  type AgentId,
+  agentIdOf,
+  type ChannelId,
+  encodeOwnersChange,
+  leaveStatement,
+  limits,
+  type OwnersChange,
+  ownersStatement,
+  type OwnersVersion,
+} from "../../proto/mod.ts";
+import { equalBytes, MlsFault } from "./codec.ts";
+import type { SignedBytes } from "./crypto/batch_verify.ts";
+import type { Signatures } from "./crypto/signatures.ts";
+import type { MlsIdentity } from "./identity.ts";
+import type { MemberCredential } from "./leaf.ts";
+
+/** Of how many changes members keep a copy. */
+const keptChanges = limits.ownersChanges;
+
+/** Before version 1: whoever founds the chain signs as one of its first owners. */
+export const noVersion: OwnersVersion = { version: 0, lastChange: new Uint8Array(32), owners: [] };
+
+/** A change by which these become the owners, signed by one of those before. */
+export async function signChange(
+  { channelId, before, owners }: { channelId: ChannelId; before: OwnersVersion; owners: readonly AgentId[] },
+  { signingSeed, signatureKey, identity }: MlsIdentity,
+  signatures: Signatures,
+): Promise<OwnersChange> {
+  const fields = { version: before.version + 1, previous: before.lastChange, owners: inOrder(owners) };
+  const signature = await signatures.sign(signingSeed, ownersStatement({ channelId, ...fields }));
+  return { kind: "signed", ...fields, signatureKey, identity, signature };
+}
+
+/** What an owner signed when it left. */
+export interface OwnerLeave extends MemberCredential {
+  readonly leafHash: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** The change that an owner's leave makes: there is one way to write it. */
+export function leaveChange(before: OwnersVersion, leave: OwnerLeave): OwnersChange {
+  const { signatureKey, identity, leafHash, signature } = leave;
+  const leaver = agentIdOf(signatureKey, identity);
+  const owners = before.owners.filter((owner) => owner !== leaver);
+  const fields = { version: before.version + 1, previous: before.lastChange, owners };
+  return { kind: "left", ...fields, signatureKey, identity, leafHash, signature };
+}
+
+/** The version that a change makes. */
+export function versionOf(change: OwnersChange): OwnersVersion {
+  return { version: change.version, lastChange: sha256(encodeOwnersChange(change)), owners: change.owners };
+}
+
+export function signerOf({ signatureKey, identity }: OwnersChange): AgentId {
+  return agentIdOf(signatureKey, identity);
+}
+
+/** The version after these changes. Throws `MlsFault` when one does not follow from the one before it. */
+export function followChanges(
+  channelId: ChannelId,
+  before: OwnersVersion,
+  changes: readonly OwnersChange[],
+  signatures: Signatures,
+): OwnersVersion {
+  const after = changes.reduce((version, change) => follow(version, change), before);
+  checkSignatures(channelId, changes, signatures);
+  return after;
+}
+
+/** What a member that comes back remembers. */
+export interface KnownOwners {
+  readonly owners: readonly AgentId[];
+  /** Undefined when its channel had no chain yet. */
+  readonly chain: Pick<OwnersVersion, "version" | "lastChange"> | undefined;
+}
+
+/** What a Welcome says about the owners: the version in its GroupContext, and how it came to be. */
+export interface ShownChain {
+  readonly channelId: ChannelId;
+  readonly now: OwnersVersion;
+  /** Oldest first. */
+  readonly changes: readonly OwnersChange[];
+}
+
+/** For a joiner, who starts from here: that all of it fits together. Throws `MlsFault`. */
+export function checkChain(shown: ShownChain, signatures: Signatures): void {
+  const { version } = shown.now;
+  checkLinks(shown, version <= keptChanges ? noVersion : undefined);
+  checkSignatures(shown.channelId, shown.changes, signatures);
+}
+
+/** For a member that comes back: that it leads on from what it knew, without a break. Throws `MlsFault`. */
+export function checkContinuation(known: KnownOwners, shown: ShownChain, signatures: Signatures): void {
+  const { version, lastChange } = shown.now;
+  const [first] = shown.changes;
+  const { chain } = known;
+  if (chain === undefined) {
+    if (version > keptChanges) throw tooLong();
+    checkChain(shown, signatures);
+    if (first === undefined || !known.owners.includes(signerOf(first))) {
+      throw new MlsFault("The chain of owners was not begun by an owner that this agent knew");
+    }
+    return;
+  }
+  if (version < chain.version) throw new MlsFault("The owners are of an older version than this agent knew");
+  if (version - chain.version > keptChanges) throw tooLong();
+  const isJustBefore = first?.version === chain.version + 1;
+  checkLinks(shown, version <= keptChanges ? noVersion : isJustBefore ? { ...chain, owners: known.owners } : undefined);
+  const last = chain.version === version ? lastChange : previousOf(shown.changes, chain.version + 1);
+  if (last === undefined || !equalBytes(last, chain.lastChange)) {
+    throw new MlsFault("The chain of owners does not lead on from the version that this agent knew");
+  }
+  checkSignatures(shown.channelId, shown.changes, signatures);
+}
+
+/** Those that members keep after a commit. */
+export function keepChanges(before: readonly OwnersChange[], more: readonly OwnersChange[]): readonly OwnersChange[] {
+  return more.length === 0 ? before : [...before, ...more].slice(-keptChanges);
+}
+
+/** Whether these are the changes that members of this version keep, by their links alone: they were judged before. */
+export function isChainOf(now: OwnersVersion, changes: readonly OwnersChange[]): boolean {
+  const last = changes.at(-1);
+  return changes.length === Math.min(now.version, keptChanges) && last !== undefined &&
+    equalBytes(versionOf(last).lastChange, now.lastChange);
+}
+
+export function inOrder(owners: readonly AgentId[]): AgentId[] {
+  return [...new Set(owners)].sort();
+}
+
+/** `start` is the version before the first change, when that is known. */
+function checkLinks({ now, changes }: ShownChain, start: OwnersVersion | undefined): void {
+  if (changes.length !== Math.min(now.version, keptChanges)) {
+    throw new MlsFault(`A chain of owners of version ${now.version} has ${changes.length} changes`);
+  }
+  let version = start;
+  for (const change of changes) version = version === undefined ? versionOf(change) : follow(version, change);
+  if (version?.version !== now.version || !equalBytes(version.lastChange, now.lastChange)) {
+    throw new MlsFault("A chain of owners does not lead to its group's version");
+  }
+  if (version.owners.join() !== now.owners.join()) throw new MlsFault("A chain of owners leads to other owners");
+}
+
+/** Everything but the signature. */
+function follow(before: OwnersVersion, change: OwnersChange): OwnersVersion {
+  const { version, owners } = change;
+  if (version !== before.version + 1 || !equalBytes(change.previous, before.lastChange)) {
+    throw new MlsFault("A change of the owners does not follow the version before it");
+  }
+  const signer = signerOf(change);
+  const may = version === 1 ? owners : before.owners;
+  if (!may.includes(signer)) throw new MlsFault("A change of the owners was not signed by an owner");
+  if (change.kind === "signed") {
+    if (owners.length === 0) throw new MlsFault("A change leaves the channel without an owner");
+  } else if (version === 1 || owners.join() !== before.owners.filter((owner) => owner !== signer).join()) {
+    throw new MlsFault("An owner's leave changes other owners than itself");
+  }
+  return versionOf(change);
+}
+
+function checkSignatures(channelId: ChannelId, changes: readonly OwnersChange[], signatures: Signatures): void {
+  const signed = changes.map((change): SignedBytes => ({
+    publicKey: change.signatureKey,
+    message: statementOf(channelId, change),
+    signature: change.signature,
+  }));
+  if (!signatures.verifyHandshakes(signed)) throw new MlsFault("The signature of a change of the owners is wrong");
+}
+
+function statementOf(channelId: ChannelId, change: OwnersChange): Uint8Array {
+  return change.kind === "signed"
+    ? ownersStatement({ channelId, ...change })
+    : leaveStatement({ channelId, agentId: signerOf(change), leafHash: change.leafHash });
+}
+
+function previousOf(changes: readonly OwnersChange[], version: number): Uint8Array | undefined {
+  return changes.find((change) => change.version === version)?.previous;
+}
+
+function tooLong(): MlsFault {
+  return new MlsFault(`The owners changed more than ${keptChanges} times meanwhile; ask an owner for a new invite`);
+}

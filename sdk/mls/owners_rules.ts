@@ -1,0 +1,208 @@
+/**
+ * A commit and the owners of its channel: what ours changes about them, and what another's may. An owner changes them with
+ * its own signature; a member that owns nothing only strikes owners that leave, with what those signed. The GroupContext
+ * after a commit is exactly the result of its changes.
+ */
+import type { Extension } from "ts-mls/extension.js";
+import type { KeyPackage } from "ts-mls/keyPackage.js";
+import {
+  type AgentId,
+  binaryIdFromBytes,
+  type ChannelId,
+  type CommitAad,
+  decodeOwnersChanges,
+  encodeOwnersChanges,
+  limits,
+  type MemberProof,
+  type OwnersChange,
+  type OwnersVersion,
+} from "../../proto/mod.ts";
+import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
+import { equalBytes, MlsFault } from "./codec.ts";
+import type { Signatures } from "./crypto/signatures.ts";
+import type { Epoch } from "./epoch.ts";
+import type { MlsIdentity } from "./identity.ts";
+import { agentOf, credentialOf, listsExtension, ownersExtension } from "./leaf.ts";
+import { type CommitSummary, type Member, memberAt } from "./members.ts";
+import { followChanges, leaveChange, noVersion, signChange, versionOf } from "./owners_chain.ts";
+import { leafHashOf } from "./ratchet_tree.ts";
+
+/** What a commit of ours does that may concern the owners. */
+export interface OwnersIntent {
+  readonly add?: readonly KeyPackage[];
+  readonly remove?: readonly AgentId[];
+  /** In the order of leaves. */
+  readonly leaves?: readonly MemberProof[];
+  /** Those that there shall be; otherwise those that remain. */
+  readonly owners?: readonly AgentId[];
+}
+
+export interface OwnersPlan {
+  /** Undefined when the GroupContext stays as it is. */
+  readonly binding: ChannelBinding | undefined;
+  readonly changes: readonly OwnersChange[];
+}
+
+/** What a commit of ours does to the owners, with the proofs for it. */
+export async function planOwners(
+  epoch: Epoch,
+  intent: OwnersIntent,
+  { identity, signatures }: { readonly identity: MlsIdentity; readonly signatures: Signatures },
+): Promise<OwnersPlan> {
+  const { add = [], remove = [], leaves = [] } = intent;
+  const before = decodeBinding(epoch.context.extensions);
+  const self = memberAt(epoch, epoch.ownLeaf);
+  const added = add.map(({ leafNode }) => agentOf(leafNode));
+  const owners = intent.owners ?? remainingOwners(before.owners, { added, removed: remove, leaves });
+  const unchanged = sameAgents(owners, before.owners);
+  const begins = self.owner && owners.includes(self.agentId) && canBeginChain(epoch, before, { owners, add, remove });
+  if (before.chain === undefined && !begins) {
+    return { binding: unchanged ? undefined : { ...before, owners }, changes: [] };
+  }
+  if (unchanged && !begins) return { binding: undefined, changes: [] };
+  if (owners.length > limits.ownersPerChannel || (self.owner && owners.length === 0)) {
+    throw new MlsFault(`A channel has 1 to ${limits.ownersPerChannel} owners`);
+  }
+  const version = versionIn(before);
+  const byLeaves = leaveChanges(epoch, version, leaves);
+  const isByLeaves = !self.owner && sameAgents(byLeaves.at(-1)?.owners ?? version.owners, owners);
+  const changes = isByLeaves
+    ? byLeaves
+    : [await signChange({ channelId: channelIdOf(epoch), before: version, owners }, identity, signatures)];
+  return { binding: bindingOf(before, changes.map(versionOf).at(-1) ?? version), changes };
+}
+
+/**
+ * Whether an owner's commit can give a channel from before its first version: every leaf that will be in the group supports
+ * the extension. The committer's own is made anew with the commit.
+ */
+export function canBeginChain(
+  { tree, ownLeaf }: Epoch,
+  { chain, owners: present }: ChannelBinding,
+  { owners = present, add = [], remove = [] }: OwnersIntent = {},
+): boolean {
+  if (chain !== undefined || owners.length > limits.ownersPerChannel) return false;
+  const staying = Array.from(tree.leaves()).filter(([leafIndex, { agentId }]) =>
+    leafIndex !== ownLeaf && !remove.includes(agentId)
+  );
+  const nodes = [...staying.map(([, { node }]) => node), ...add.map(({ leafNode }) => leafNode)];
+  return nodes.every((node) => listsExtension(node, ownersExtension));
+}
+
+/** A commit that verifies, as far as it concerns the owners. */
+export interface OwnersCommit {
+  readonly summary: Pick<CommitSummary, "added" | "removed">;
+  readonly committer: Member;
+  /** The epoch in which it was made. */
+  readonly before: Epoch;
+  /** Of the GroupContext after it. */
+  readonly extensions: readonly Extension[];
+}
+
+/** Throws `MlsFault` or `WireError` for a commit that must not be followed. Its proofs have been verified before. */
+export function checkOwners(commit: OwnersCommit, aad: CommitAad, signatures: Signatures): void {
+  const before = decodeBinding(commit.before.context.extensions);
+  const changes = decodeOwnersChanges(aad.changes);
+  const remaining = remainingOwners(before.owners, { ...commit.summary, leaves: aad.leaves });
+  if (before.chain === undefined && changes.length === 0) return checkListed(commit, remaining);
+  const after = commit.committer.owner ? afterSigned(commit, changes, remaining, signatures) : afterLeaves(commit, aad);
+  if (!sameExtensions(commit.extensions, encodeBinding(bindingOf(before, after)))) {
+    throw new MlsFault("The owners after the commit are not the result of its changes");
+  }
+}
+
+/** In a channel from before there were versions. */
+function checkListed({ committer, extensions }: OwnersCommit, remaining: readonly AgentId[]): void {
+  const { owners, chain } = decodeBinding(extensions);
+  if (chain !== undefined) throw new MlsFault("The commit begins the versions of owners without a change");
+  if (!committer.owner && !sameAgents(owners, remaining)) throw new MlsFault("Only owners change the owners");
+}
+
+/** An owner makes at most one change, and strikes every owner that its commit removes and does not bring back. */
+function afterSigned(
+  { before: epoch, committer }: OwnersCommit,
+  changes: readonly OwnersChange[],
+  remaining: readonly AgentId[],
+  signatures: Signatures,
+): OwnersVersion {
+  const [change, ...others] = changes;
+  const binding = decodeBinding(epoch.context.extensions);
+  const leaf = epoch.tree.leaf(committer.leafIndex);
+  if (others.length > 0 || change?.kind === "left") {
+    throw new MlsFault("An owner changes the owners once, by signing it");
+  }
+  if (change !== undefined && leaf !== undefined) {
+    const { signatureKey, identity } = credentialOf(leaf.node);
+    if (!equalBytes(change.signatureKey, signatureKey) || !equalBytes(change.identity, identity)) {
+      throw new MlsFault("A change of the owners was signed by another owner than the commit");
+    }
+  }
+  const after = followChanges(channelIdOf(epoch), versionIn(binding), changes, signatures);
+  const struck = binding.owners.filter((owner) => !remaining.includes(owner));
+  if (after.owners.some((owner) => struck.includes(owner))) {
+    throw new MlsFault("The commit removes an owner and leaves it on the list");
+  }
+  return after;
+}
+
+/** There is one way to write the changes that leaves make. */
+function afterLeaves({ before: epoch }: OwnersCommit, { leaves, changes }: CommitAad): OwnersVersion {
+  const binding = decodeBinding(epoch.context.extensions);
+  if (binding.chain === undefined) throw new MlsFault("Only owners begin the versions of owners");
+  const version = versionIn(binding);
+  const expected = leaveChanges(epoch, version, leaves);
+  if (!equalBytes(encodeOwnersChanges(expected), changes)) {
+    throw new MlsFault("Only owners change the owners, but for those that leave");
+  }
+  return expected.map(versionOf).at(-1) ?? version;
+}
+
+/** One for each owner that leaves, in their order. */
+function leaveChanges(epoch: Epoch, before: OwnersVersion, leaves: readonly MemberProof[]): OwnersChange[] {
+  const leafOf = new Map(Array.from(epoch.tree.leaves(), ([, leaf]) => [leaf.agentId, leaf]));
+  const changes: OwnersChange[] = [];
+  let version = before;
+  for (const { agentId, signature } of leaves) {
+    const leaf = leafOf.get(agentId);
+    if (leaf === undefined || !version.owners.includes(agentId)) continue;
+    const change = leaveChange(version, { ...credentialOf(leaf.node), leafHash: leafHashOf(leaf), signature });
+    changes.push(change);
+    version = versionOf(change);
+  }
+  return changes;
+}
+
+/** The owners after a commit that does not change them otherwise: without the removed, unless they come back at once. */
+export function remainingOwners(
+  before: readonly AgentId[],
+  change: Pick<CommitSummary, "added" | "removed"> & { readonly leaves: readonly MemberProof[] },
+): AgentId[] {
+  const left = new Set(change.leaves.map(({ agentId }) => agentId));
+  return before.filter((owner) =>
+    !change.removed.includes(owner) || (change.added.includes(owner) && !left.has(owner))
+  );
+}
+
+/** The version of owners that a channel has; before the first there is none. */
+export function versionIn({ chain, owners }: ChannelBinding): OwnersVersion {
+  return chain === undefined ? noVersion : { ...chain, owners };
+}
+
+function bindingOf({ name }: ChannelBinding, { version, lastChange, owners }: OwnersVersion): ChannelBinding {
+  return { name, owners, chain: { version, lastChange } };
+}
+
+function sameExtensions(a: readonly Extension[], b: readonly Extension[]): boolean {
+  return a.length === b.length && a.every(({ extensionType, extensionData }, i) => {
+    const other = b[i];
+    return other?.extensionType === extensionType && equalBytes(other.extensionData, extensionData);
+  });
+}
+
+export function sameAgents(a: readonly AgentId[], b: readonly AgentId[]): boolean {
+  return a.length === b.length && [...a].sort().join() === [...b].sort().join();
+}
+
+function channelIdOf({ context }: Epoch): ChannelId {
+  return binaryIdFromBytes<ChannelId>(context.groupId);
+}

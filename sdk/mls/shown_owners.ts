@@ -1,0 +1,75 @@
+/**
+ * How the owners of a channel came to be, as the GroupInfo of a Welcome shows it: the latest changes. They are not in the
+ * GroupContext, which is hashed with every message.
+ */
+import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
+import {
+  binaryIdFromBytes,
+  type ChannelId,
+  decodeOwnersChanges,
+  encodeOwnersChanges,
+  MlsReader,
+  type OwnersChange,
+  WireError,
+} from "../../proto/mod.ts";
+import { type ChannelBinding, decodeBinding } from "./channel_extensions.ts";
+import { MlsFault, vector } from "./codec.ts";
+import type { Signatures } from "./crypto/signatures.ts";
+import { ownersExtension } from "./leaf.ts";
+import { checkChain, checkContinuation, type KnownOwners } from "./owners_chain.ts";
+import { versionIn } from "./owners_rules.ts";
+import type { Joined } from "./welcome.ts";
+
+/** None in a channel from before there were versions. */
+export function encodeShownChanges(changes: readonly OwnersChange[]): Extension[] {
+  if (changes.length === 0) return [];
+  return [{ extensionType: ownersExtension, extensionData: vector(encodeOwnersChanges(changes)) }];
+}
+
+/**
+ * What a Welcome shows, if it can be believed: by a joiner because its inviter says so, by a member that comes back because it
+ * follows from what that one knew. Throws `MlsFault`.
+ */
+export function believeOwners(
+  { epoch: { context }, extensions }: Pick<Joined, "epoch" | "extensions">,
+  known: KnownOwners | undefined,
+  signatures: Signatures,
+): readonly OwnersChange[] {
+  const binding = decodeBinding(context.extensions);
+  const changes = decodeShownChanges(extensions);
+  if (binding.chain === undefined) {
+    if (changes !== undefined) throw new MlsFault("A Welcome shows changes of owners that its group does not have");
+    if (known !== undefined) checkListed(binding, known);
+    return [];
+  }
+  if (changes === undefined) throw new MlsFault("A Welcome does not show how its group's owners came to be");
+  const shown = { channelId: binaryIdFromBytes<ChannelId>(context.groupId), now: versionIn(binding), changes };
+  if (known === undefined) checkChain(shown, signatures);
+  else checkContinuation(known, shown, signatures);
+  return changes;
+}
+
+/** Without a chain only the owners that it remembers are left to a member that comes back. */
+function checkListed({ owners }: ChannelBinding, known: KnownOwners): void {
+  if (known.chain !== undefined) throw new MlsFault("The Welcome's owners have no versions, and those known have");
+  if (owners.some((owner) => !known.owners.includes(owner))) {
+    throw new MlsFault("The Welcome names an owner that this agent did not know");
+  }
+}
+
+function decodeShownChanges(extensions: readonly Extension[]): OwnersChange[] | undefined {
+  const [shown, ...others] = extensions.filter(({ extensionType }) =>
+    extensionTypeToNumber(extensionType) === ownersExtension
+  );
+  if (shown === undefined) return undefined;
+  if (others.length > 0) throw new MlsFault("A Welcome shows changes of the owners twice");
+  try {
+    const reader = new MlsReader(shown.extensionData, "changes of a channel's owners");
+    const changes = reader.vector();
+    reader.end();
+    return decodeOwnersChanges(changes);
+  } catch (cause) {
+    if (cause instanceof WireError) throw new MlsFault(cause.message, { cause });
+    throw cause;
+  }
+}
