@@ -284,7 +284,7 @@ export class Channel {
   }
 
   #condition(): Pick<ChannelHealth, "state" | "problem" | "action"> {
-    const { ended, blocked, rejoining, caughtUp, relayEpoch } = this.#live.state;
+    const { ended, blocked, rejoining, unwelcome, caughtUp, relayEpoch } = this.#live.state;
     if (ended !== undefined) {
       const problem = ended.error?.message ?? "The channel was left, or the client was closed";
       return { state: "ended", problem, action: "Open, create or join it again" };
@@ -293,7 +293,8 @@ export class Channel {
       return { state: "blocked", problem: blocked, action: "Leave the channel and rejoin with a new invite token" };
     }
     if (rejoining !== undefined) {
-      const action = "Asking the members to let this agent in again; one of them must be online";
+      const asking = "Asking the members to let this agent in again; one of them must be online";
+      const action = unwelcome ? `${asking}. If this stays so, join with a new invite token of an owner` : asking;
       return { state: "rejoining", problem: `This agent is out of step: ${rejoining}`, action };
     }
     const { state } = this.#agent.parts.session;

@@ -244,12 +244,16 @@ export class Agent {
     return channel;
   }
 
-  /** A name that is held locally is free only when the relay knows nothing of that channel any more, or it is blocked. */
+  /**
+   * A name that is held locally is free only when the relay knows nothing of that channel any more, or this agent cannot go on
+   * in it: then a new invite is the way back.
+   */
   async checkFree(name: ChannelName): Promise<void> {
     const record = this.#records.get(name);
     if (record === undefined) return;
     const channel = this.#channels.get(record.channelId);
-    if (channel?.state.blocked === undefined && await this.#isMember(record)) {
+    const isStuck = channel !== undefined && (channel.state.blocked !== undefined || channel.state.unwelcome);
+    if (!isStuck && await this.#isMember(record)) {
       throw createError("name_taken", `This agent is in channel "${name}" already; open it with channel("${name}")`);
     }
     if (channel !== undefined) await channel.leave();

@@ -21,6 +21,7 @@ import type { ChannelDeps } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership, RejoinClaim } from "./membership.ts";
+import { Renewal } from "./renewal.ts";
 
 interface RejoinRequest extends RejoinClaim {
   readonly requestId: JoinRequestId;
@@ -48,6 +49,7 @@ export interface CaretakerParts {
 export class Caretaker {
   readonly #deps: ChannelDeps;
   readonly #parts: CaretakerParts;
+  readonly #renewal: Renewal;
   readonly #rejoins = new Map<AgentId, RejoinRequest>();
   #cancel: (() => void) | undefined;
   #busy = false;
@@ -56,11 +58,13 @@ export class Caretaker {
   constructor(parts: CaretakerParts, deps: ChannelDeps) {
     this.#parts = parts;
     this.#deps = deps;
+    this.#renewal = new Renewal(parts, deps);
     parts.membership.onMoved(({ removed }) => removed.forEach((agentId) => this.#rejoins.delete(agentId)));
   }
 
   /** Somebody left, or the channel was opened and may have work left. */
   look(): void {
+    if (!this.#stopped) this.#renewal.look();
     if (this.#stopped || this.#busy || !this.#hasWork()) return;
     this.#busy = true;
     this.#turn().then((ms) => {
@@ -105,6 +109,7 @@ export class Caretaker {
     this.#stopped = true;
     this.#busy = false;
     this.#cancel?.();
+    this.#renewal.stop();
   }
 
   /** After `stop`. */

@@ -24,6 +24,8 @@ export type IssueKind =
   | "repeated_counter"
   /** An identity came back with another key. Unless an owner brought it in, its messages are not shown. */
   | "key_changed"
+  /** A member that was known before this agent came back is none any more. */
+  | "members_changed"
   /** Somebody was refused to join. */
   | "refused_join"
   /** An answer to our request to come back was worth nothing; another member is asked. */
@@ -61,6 +63,8 @@ export interface LiveChannelState {
   readonly blocked: string | undefined;
   /** Why it is joining anew. */
   readonly rejoining: string | undefined;
+  /** Answers that it got were worth nothing so far: a new invite may be the only way. */
+  readonly unwelcome: boolean;
   readonly caughtUp: boolean;
   readonly relayEpoch: number;
   /** Messages that would come again after a crash now. */

@@ -119,6 +119,7 @@ export class LiveChannel {
       ended: this.#ended,
       blocked: this.#blocked,
       rejoining: this.#rejoiner.reason,
+      unwelcome: this.#rejoiner.isUnwelcome,
       caughtUp: this.#caughtUp && this.membership.epoch >= this.#relayEpoch,
       relayEpoch: Math.max(this.#relayEpoch, this.membership.epoch),
       unacknowledged: this.inbox.unread + this.#progress.ahead,
@@ -146,8 +147,9 @@ export class LiveChannel {
   /** Leaves the channel for good; its keys are deleted. Whoever is alone in it closes it. */
   async leave(): Promise<void> {
     const { membership, committer } = this;
-    const parts = { membership, committer, caretaker: this.#caretaker, blocked: this.#blocked !== undefined };
-    await sayGoodbye(parts, this.#deps);
+    // Blocked or out of step, it cannot commit; whoever is in it may still go.
+    const blocked = this.#blocked !== undefined || this.#rejoiner.reason !== undefined;
+    await sayGoodbye({ membership, committer, caretaker: this.#caretaker, blocked }, this.#deps);
     await this.erase();
   }
 

@@ -5,6 +5,7 @@
  * first. What was said in between is lost to it, and reported.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { type AgentId, equalBytes, type NoticeBody, rejoinStatement } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { isCode, type StaticError } from "../base/errors.ts";
@@ -42,7 +43,8 @@ export interface RejoinParts {
 }
 
 interface Opened {
-  readonly inviter: Member;
+  /** The member that made the Welcome. */
+  readonly maker: Member;
   readonly group: Group;
   readonly own: OwnKeyPackage;
   readonly used: readonly RecordChange[];
@@ -72,6 +74,11 @@ export class Rejoiner {
   /** Why we are on our way back, if we are. */
   get reason(): string | undefined {
     return this.#reason;
+  }
+
+  /** An answer was worth nothing, and none has let us in yet. */
+  get isUnwelcome(): boolean {
+    return this.#reason !== undefined && this.#asked > 0;
   }
 
   start(reason: string): void {
@@ -213,12 +220,13 @@ export class Rejoiner {
       return false;
     }
     const { membership } = this.#parts;
-    const { group, own, used, inviter } = entered;
+    const { group, own, used, maker } = entered;
     const { name, trust } = membership;
     const { joinedSequence: position } = welcome;
+    this.#reportVanished(group.members());
     // What readers are done with from now on belongs to a membership that is over.
     membership.durable.retire();
-    const entrance = { name, trust, position, used, byOwner: inviter.owner, rejoined: true };
+    const entrance = { name, trust, position, used, byOwner: maker.owner, rejoined: true };
     membership.replace(await writeEntered(group, entrance, this.#deps));
     this.#reason = undefined;
     const others = [...this.#spent, ...(this.#own === undefined ? [] : [this.#own])];
@@ -232,18 +240,33 @@ export class Rejoiner {
 
   /** The group that a Welcome leads into, or why it is worth nothing: whatever somebody wrote into it, it harms nobody. */
   async #open({ welcome, sender }: Welcome): Promise<Opened | string> {
-    const { channelId, name, trust } = this.#parts.membership;
-    // A relay can make a group of strangers under our channel's id. It cannot make one in the name of a member we have met.
-    const inviter = this.#parts.membership.memberOf(sender);
-    if (inviter === undefined) return "it was made by somebody that this agent has not met";
+    const { membership } = this.#parts;
+    const { channelId, name, trust } = membership;
     try {
       const own = await this.#deps.keyPackages.findFor(welcome);
-      const expected = { channelId, name, inviter: sender };
+      const expected = { channelId, name, inviter: sender, known: membership.group.binding };
       const group = Group.join(welcome, own, memberDepsOf(this.#deps, trust.policy), expected);
-      return { group, own, inviter, used: await this.#deps.keyPackages.used(own, group.identifiers) };
+      const maker = group.members().find(({ agentId }) => agentId === sender);
+      // A relay can make a group of strangers under our channel's id. It cannot make one in the name of a member that we have
+      // met, nor of an owner, because the owners follow from those that we knew.
+      if (maker === undefined || (!maker.owner && membership.memberOf(sender) === undefined)) {
+        return "it was made by somebody that this agent has not met";
+      }
+      return { group, own, maker, used: await this.#deps.keyPackages.used(own, group.identifiers) };
     } catch (error) {
       if (error instanceof StoreError) throw error;
       return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  /** Members that are gone without our having seen why. Those that came back under other keys are reported elsewhere. */
+  #reportVanished(present: readonly Member[]): void {
+    const { membership, health } = this.#parts;
+    const staying = new Set(present.map(({ identity }) => bytesToHex(identity)));
+    for (const { agentId, identity } of membership.group.members()) {
+      if (staying.has(bytesToHex(identity))) continue;
+      const who = new TextDecoder().decode(identity);
+      health.report("members_changed", `"${who}" (${agentId}) is no member any more since this agent came back`);
     }
   }
 

@@ -1,5 +1,6 @@
 /** What a member with a modified client can seal: everything that its keys allow, whatever the SDK would never send. */
 import {
+  type AgentId,
   binaryIdFromBytes,
   binaryIdToBytes,
   encodeMessageAad,
@@ -8,8 +9,13 @@ import {
 } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
+import { encodeBinding } from "../mls/channel_extensions.ts";
+import { createCommit } from "../mls/commit.ts";
 import { aeadOfEpoch } from "../mls/epoch.ts";
 import { encodeSealedMessage, sealMessage } from "../mls/framing.ts";
+import { decodeKeyPackageMessage } from "../mls/key_package.ts";
+import { noVersion, signChange, versionOf } from "../mls/owners_chain.ts";
+import { encodeShownChanges } from "../mls/shown_owners.ts";
 
 type SendMessage = RequestBody<"SendMessage">;
 
@@ -78,6 +84,40 @@ export class HostileMember {
       paddingBytes: 0,
     });
     return { channelId, epoch: Number(context.epoch), messageId, ciphertext: encodeSealedMessage(sealed) };
+  }
+
+  /**
+   * A Welcome into a group of which it has made itself the only owner, with a chain that a newcomer would believe: it removes
+   * the victim and adds it again.
+   */
+  async usurp(victim: AgentId, keyPackage: Uint8Array): Promise<Uint8Array> {
+    const { membership } = this.#live;
+    const { group: { current, binding }, channelId } = membership;
+    const place = membership.memberOf(victim);
+    if (place === undefined) throw new TypeError("the victim is no member");
+    const { identity, signatures, runtime } = this.#agent.parts;
+    const owners = [this.#agent.agentId];
+    const change = await signChange({ channelId, before: noVersion, owners }, identity, signatures);
+    const { version, lastChange } = versionOf(change);
+    const extensions = encodeBinding({ ...binding, owners, chain: { version, lastChange } });
+    const { welcome } = await createCommit(current, {
+      proposals: [
+        { proposalType: "group_context_extensions", groupContextExtensions: { extensions } },
+        { proposalType: "remove", remove: { removed: place.leafIndex } },
+        { proposalType: "add", add: { keyPackage: decodeKeyPackageMessage(keyPackage) } },
+      ],
+      identity,
+      authenticatedData: new Uint8Array(0),
+      padding: () => 0,
+      groupInfoExtensions: encodeShownChanges([change]),
+    }, {
+      signatures,
+      policy: () => undefined,
+      randomBytes: (length) => runtime.randomBytes(length),
+      findPsk: () => undefined,
+    });
+    if (welcome === undefined) throw new TypeError("a commit that adds somebody has a Welcome");
+    return welcome;
   }
 
   async send(message: SendMessage): Promise<void> {

@@ -7,7 +7,7 @@ import { decodeKeyPackageMessage } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import type { Channel, IssueKind } from "../../sdk/mod.ts";
 import { createKeyPackage, mlsUint, mlsVector } from "../support/mls.ts";
-import { declareNothing } from "../support/scenario/hostile.ts";
+import { declareNothing, usurp } from "../support/scenario/hostile.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const countOf = (channel: Channel, wanted: IssueKind): number =>
@@ -233,4 +233,23 @@ Deno.test("a commit that does something else than its sender signed is refused, 
     const issue = channel.health().issues.find(({ kind }) => kind === "refused_commit");
     assert(issue?.text.includes(carol.client.agentId));
   }
+});
+
+Deno.test("a member that made itself owner, and the relay, convince nobody that comes back; it returns by an honest one", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol: mallory } = await stage.trio();
+  const channel = await bob.channel();
+  const owners = (): string[] => channel.members().flatMap(({ agentId, owner }) => owner ? [agentId] : []);
+  usurp(bob, mallory, 3);
+  const dave = await stage.actor("dave");
+  await dave.manager.joinWithToken(name, await alice.manager.invite(name));
+  await alice.manager.send(name, "in an epoch that bob was not told of");
+  await until("bob has refused what he was shown", () => saw(bob, "refused_welcome"));
+  assertEquals(owners(), [alice.client.agentId]);
+  await until("bob is back", () => saw(bob, "rejoined"));
+  await allAgree(alice, bob, mallory, dave);
+  assertEquals(owners(), [alice.client.agentId]);
+  await alice.manager.send(name, "by the owner");
+  assertEquals(await read(channel, 1), ["by the owner"]);
+  assert(channel.health().issues.every(({ text }) => !text.includes("cannot go on")));
 });

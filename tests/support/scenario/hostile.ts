@@ -1,7 +1,14 @@
 /** What members with a modified client do, beyond what an honest one can be made to do. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { commitStatement, type RequestBody } from "../../../proto/mod.ts";
-import type { Actor } from "./stage.ts";
+import {
+  binaryIdFromBytes,
+  commitStatement,
+  type JoinRequestId,
+  type NoticeBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
+import { HostileMember } from "../../../sdk/testing/hostile_member.ts";
+import { type Actor, name } from "./stage.ts";
 
 /** From now on the actor's commits declare no change to the relay, whatever they do, and are signed so. */
 export function declareNothing(actor: Actor): void {
@@ -12,4 +19,40 @@ export function declareNothing(actor: Actor): void {
     const statement = commitStatement({ ...commit, commitHash: sha256(commit.commit), owners: undefined });
     return forward({ ...commit, signature: actor.sign(statement) });
   };
+}
+
+/** The relay keeps commits from a member until it is told otherwise, so that this one loses step. */
+export function withholdCommits(actor: Actor, isOver: () => boolean): void {
+  actor.session.tampering.notice = (notice) => notice.operation === "DeliverCommit" && !isOver() ? [] : [notice];
+}
+
+/**
+ * The relay keeps commits from the victim, and gives so many of its requests to come back to nobody but a member that has made
+ * itself the owner. Answers how often that one has answered.
+ */
+export function usurp(victim: Actor, usurper: Actor, times: number): () => number {
+  let lies = 0;
+  withholdCommits(victim, () => lies === times);
+  victim.session.tampering.call = async (operation, body, forward) => {
+    if (operation !== "RequestRejoin" || lies === times) return await forward();
+    lies++;
+    const { keyPackage, channelId } = body as RequestBody<"RequestRejoin">; // cast: of this operation
+    const { membership } = await usurper.live();
+    const hostile = await HostileMember.of(usurper.agent, name);
+    const welcome: NoticeBody<"DeliverWelcome"> = {
+      channelId,
+      sequence: 900 + lies,
+      joinedSequence: 900 + lies,
+      epoch: membership.epoch + 1,
+      sender: usurper.client.agentId,
+      timeMs: Date.now(),
+      welcome: await hostile.usurp(victim.client.agentId, keyPackage),
+      name: membership.name,
+      generation: 0,
+    };
+    queueMicrotask(() => victim.session.inject({ kind: "notice", operation: "DeliverWelcome", body: welcome }));
+    const requestId = binaryIdFromBytes<JoinRequestId>(crypto.getRandomValues(new Uint8Array(16)));
+    return { requestId, expiresAtMs: Date.now() + 60_000 };
+  };
+  return () => lies;
 }

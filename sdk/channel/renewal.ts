@@ -1,0 +1,72 @@
+/**
+ * Brings a channel from an earlier version of the program up to this one, without being asked. A member whose leaf does not
+ * tell what this version is capable of renews it; when all leaves know versions of owners, an owner begins them. Both at a
+ * random moment, so that the members of a large channel do not commit all at once; any other commit does it on its way.
+ */
+import { channelExtensions } from "../../proto/mod.ts";
+import { isCode } from "../base/errors.ts";
+import { listsExtension } from "../mls/leaf.ts";
+import { canBeginChain } from "../mls/owners_rules.ts";
+import type { Committer } from "./commits.ts";
+import type { ChannelDeps } from "./deps.ts";
+import { toStaticError } from "./faults.ts";
+import type { HealthLog } from "./health.ts";
+import type { Membership } from "./membership.ts";
+
+/** The latest moment for it, after the first one at which it was possible. */
+const withinMs = 5 * 60_000;
+
+export interface RenewalParts {
+  readonly membership: Membership;
+  readonly committer: Committer;
+  readonly health: HealthLog;
+}
+
+export class Renewal {
+  readonly #deps: Pick<ChannelDeps, "runtime">;
+  readonly #parts: RenewalParts;
+  #isActive = false;
+  #cancel: (() => void) | undefined;
+
+  constructor(parts: RenewalParts, deps: Pick<ChannelDeps, "runtime">) {
+    this.#parts = parts;
+    this.#deps = deps;
+    parts.membership.onMoved(() => this.#isActive && this.look());
+  }
+
+  /** From now on, until `stop`. */
+  look(): void {
+    this.#isActive = true;
+    if (this.#cancel !== undefined || !this.#isWanted()) return;
+    const [high = 0, low = 0] = this.#deps.runtime.randomBytes(2);
+    const ms = withinMs * (high * 256 + low) / 0xffff;
+    this.#cancel = this.#deps.runtime.after(ms, () => void this.#renew());
+  }
+
+  stop(): void {
+    this.#isActive = false;
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  async #renew(): Promise<void> {
+    const { committer, health } = this.#parts;
+    try {
+      await committer.commit(() => this.#isActive && this.#isWanted() ? { change: {} } : undefined);
+    } catch (error) {
+      if (this.#isActive && !isCode(error, "transport_error", "connection_error")) {
+        const why = toStaticError(error, "Cannot commit").message;
+        health.report("duty_failed", `The channel is not yet what this version can make of it: ${why}`);
+      }
+    }
+    this.#cancel = undefined;
+    if (this.#isActive) this.look();
+  }
+
+  #isWanted(): boolean {
+    const { current, binding, self } = this.#parts.membership.group;
+    const own = current.tree.leaf(current.ownLeaf);
+    const isOlder = own !== undefined && !channelExtensions.every((type) => listsExtension(own.node, type));
+    return isOlder || (self.owner && canBeginChain(current, binding));
+  }
+}

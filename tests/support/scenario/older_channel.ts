@@ -1,0 +1,58 @@
+/** Channels as the SDK made them before there were versions of owners. */
+import {
+  createKeyPackage,
+  DurableGroup,
+  Group,
+  type MlsIdentity,
+  type OwnKeyPackage,
+  portableSignatures,
+  withOlderLeaf,
+} from "../../../sdk/testing/agents.ts";
+import { type Actor, name, type Stage } from "./stage.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** An owner with a channel and nobody else in it. */
+export async function createOlderChannel(stage: Stage): Promise<Actor> {
+  const owner = await stage.actor("alice");
+  await owner.manager.create(name);
+  const { membership: { channelId, group: { binding } } } = await owner.live();
+  const { identity } = owner.agent.parts;
+  const nowMs = stage.world.time.nowMs();
+  const own = await createOlderKeyPackage(identity, nowMs);
+  const group = Group.begin({ channelId, binding: { ...binding, chain: undefined }, changes: [] }, own, {
+    signatures: portableSignatures,
+    policy: () => undefined,
+    randomBytes,
+    findPsk: () => undefined,
+    identity,
+    clocksMs: () => [nowMs],
+    padding: () => 0,
+  });
+  await owner.change(async (store) => void await DurableGroup.save(group, store));
+  return owner;
+}
+
+/** Adds a member that stays away: while it is in the group, versions of owners cannot begin. */
+export async function addOlderMember(owner: Actor, member: Actor, { world }: Stage): Promise<void> {
+  const { committer } = await owner.live();
+  const { keyPackage } = await createOlderKeyPackage(member.agent.parts.identity, world.time.nowMs());
+  await committer.commit(() => ({ change: { add: [keyPackage] } }));
+}
+
+async function createOlderKeyPackage(identity: MlsIdentity, nowMs: number): Promise<OwnKeyPackage> {
+  const made = await createKeyPackage({
+    suiteId: 3,
+    identity,
+    notBeforeMs: nowMs - dayMs,
+    notAfterMs: nowMs + dayMs,
+    lastResort: false,
+    randomBytes,
+    signatures: portableSignatures,
+  });
+  return withOlderLeaf(made, identity);
+}
+
+function randomBytes(length: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(length));
+}
