@@ -64,7 +64,7 @@ export async function listenGrpc(options: GrpcListenerOptions): Promise<GrpcList
     ...certificate,
     hostname,
     port,
-    handler: withCors(cors, limitBodies(service, rpc)),
+    handler: withCors(cors, limitBodies(rpc)),
     isMember: ({ path, headers }, isVouched) => isMember(service, { path, headers }, isVouched),
     budgets: { drainTimeoutMs, ...options.budgets },
     ...(options.lagMs && { lagMs: options.lagMs }),
@@ -111,11 +111,10 @@ function isMember(
  * Connect reads a whole message before a handler sees who sent it, so its sender is cut off while it reads, with the code that
  * everything has that is too large.
  */
-function limitBodies(service: GrpcService, handler: Handler): Handler {
+function limitBodies(handler: Handler): Handler {
   return (request) => {
     if (cellPaths.includes(request.path)) return handler(request);
-    const isKnown = service.knows(headerValue(request.headers, sessionHeader));
-    const limit = isKnown
+    const limit = request.isMember
       ? { maxBytes: memberBodyBytes, message: `A request has at most ${memberBodyBytes} bytes` }
       : { maxBytes: strangerBodyBytes, message: strangerBodyMessage };
     return handler({ ...unbound(request), body: limitBody(request.body, limit) });
@@ -134,6 +133,7 @@ function unbound(request: ServerRequest): ServerRequest {
     body: request.body,
     onAbort: (listener) => request.onAbort(listener),
     remoteAddress: request.remoteAddress,
+    isMember: request.isMember,
     vouch: () => request.vouch(),
   };
 }

@@ -21,6 +21,7 @@ function answerTo(method: string, headers: HeaderField[], response: ServerRespon
     headers,
     body: new RequestBody({ taken: () => {}, dropped: () => {} }),
     onAbort: () => {},
+    isMember: false,
     vouch: () => {},
     remoteAddress: "",
   };

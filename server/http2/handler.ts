@@ -13,6 +13,8 @@ export interface ServerRequest {
   /** Calls back once if the request ends before its response is complete; at once if it already did. */
   onAbort(listener: (reason: Error) => void): void;
   readonly remoteAddress: string;
+  /** As `IsMember` judged it, or because a handler has vouched since. */
+  readonly isMember: boolean;
   /** The application knows whom this request's connection serves: limits on strangers no longer count it. */
   vouch(): void;
 }

@@ -30,7 +30,8 @@ export async function serveHttp1(
     vouched.add(incoming.socket);
     stranger.end();
   });
-  if (!isMember(request, vouched.has(incoming.socket)) && !stranger.begin()) {
+  request.isMember = isMember(request, vouched.has(incoming.socket));
+  if (!request.isMember && !stranger.begin()) {
     outgoing.writeHead(429, [...retryAfter.flat(), "connection", "close"]).end();
     return;
   }
@@ -107,7 +108,11 @@ class Stranger {
   }
 }
 
-function toRequest(incoming: IncomingMessage, aborted: Aborted, vouch: () => void): ServerRequest {
+function toRequest(
+  incoming: IncomingMessage,
+  aborted: Aborted,
+  vouch: () => void,
+): ServerRequest & { isMember: boolean } {
   return {
     httpVersion: "1.1",
     method: incoming.method ?? "",
@@ -121,6 +126,7 @@ function toRequest(incoming: IncomingMessage, aborted: Aborted, vouch: () => voi
       else listener(aborted.reason);
     },
     remoteAddress: incoming.socket.remoteAddress ?? "",
+    isMember: false,
     vouch,
   };
 }

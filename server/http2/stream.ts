@@ -75,6 +75,10 @@ export class Stream implements ServerRequest, Outgoing, BodyOwner {
     return this.#host.remoteAddress;
   }
 
+  get isMember(): boolean {
+    return !this.isStranger;
+  }
+
   vouch(): void {
     this.#host.vouch(this);
   }
