@@ -34,8 +34,6 @@ export interface LiveChannelParts extends EnteredChannel {
 const retryMs = 1000;
 /** For messages that are under way when the client is closed. */
 const lastWordsMs = 2000;
-/** In one write to the store. */
-const maxDeletions = 1000;
 
 export class LiveChannel {
   readonly membership: Membership;
@@ -160,10 +158,7 @@ export class LiveChannel {
     this.#erased = true;
     // First the group's keys: a channel without them cannot be opened, whatever else a crash leaves behind.
     await this.membership.durable.erase();
-    const rest = await forgetChannel(this.#deps.store, this.channelId);
-    for (let at = 0; at < rest.length; at += maxDeletions) {
-      await this.#deps.store.batch(rest.slice(at, at + maxDeletions));
-    }
+    await forgetChannel(this.#deps.store, this.channelId);
     this.#deps.onErased(this.channelId);
   }
 

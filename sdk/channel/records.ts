@@ -26,6 +26,9 @@ const [channels, trust, positions, counters, landmarks] = [
   "landmarks",
 ] as const;
 
+/** In one write to the store. */
+const maxDeletions = 1000;
+
 /** What a member signed that leaves. */
 export interface LeaveProof extends MemberProof {
   /** SHA-256 of the leaf that it is about. */
@@ -220,11 +223,8 @@ export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChan
   return { type: "delete", kind: sendersKind(channelId), id: agentId };
 }
 
-/** Everything of a channel but its MLS state, which erases itself. Who comes back one day gives out new invites. */
-export async function forgetChannel(
-  store: Pick<ChannelStore, "list">,
-  channelId: ChannelId,
-): Promise<RecordChange[]> {
+/** Deletes everything of a channel but its MLS state, which erases itself. Who comes back one day gives out new invites. */
+export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
   const senders = await forgetSenders(store, channelId);
   const own = [channels, trust, positions, counters, landmarks].map((each): RecordChange => ({
     type: "delete",
@@ -233,7 +233,8 @@ export async function forgetChannel(
   }));
   const kind = invitesKind(channelId);
   const invites = (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
-  return [...own, ...invites, ...senders];
+  const all = [...own, ...invites, ...senders];
+  for (let at = 0; at < all.length; at += maxDeletions) await store.batch(all.slice(at, at + maxDeletions));
 }
 
 /** Kinds of their own for each channel, so that opening one reads no other. Kinds are lowercase: the id in base 36. */
