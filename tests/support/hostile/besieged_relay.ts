@@ -34,7 +34,7 @@ export async function besiegedRelay(
   const keys = opened.use(await startKeyServer());
   const process = opened.use(
     await startRelayProcess(
-      { STATIC_DATA_DIR: dataDir, STATIC_API_URL: keys.url, ...environment },
+      { STATIC_DATA_DIR: dataDir, STATIC_API_URL: keys.url, STATIC_API_INTERNAL_URL: keys.url, ...environment },
       "permitted",
       options,
     ),
