@@ -208,7 +208,7 @@ export class LiveChannel {
 
   async #subscribe(): Promise<string | undefined> {
     const reply = await this.#subscription.open(this.#reader.received);
-    const lost = await findLostCommit(reply, this.membership, this.health);
+    const lost = await findLostCommit(reply, this.#reader.received, this);
     if (lost !== undefined) return lost;
     this.#reader.begin(reply.after);
     this.#relayEpoch = Math.max(this.#relayEpoch, reply.epoch);

@@ -116,7 +116,8 @@ export class Rejoiner {
         // A member that was named and is silent makes room for the next one.
         if (welcome === undefined && this.#asked > 0) this.#asked++;
       } catch (error) {
-        if (isCode(error, "not_found", "not_allowed", "auth_failed", "auth_key_invalid")) throw error;
+        // Any other refusal is the relay's word, and no reason to give up.
+        if (isCode(error, "not_found")) throw error;
       }
       const ms = Math.min(firstPauseMs * 2 ** tries, maxPauseMs);
       if (!this.#stop.signal.aborted) await this.#pause(jitter(this.#deps.runtime, ms));

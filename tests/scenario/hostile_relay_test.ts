@@ -12,6 +12,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import { type Channel, type IssueKind, MlsError, StaticError } from "../../sdk/mod.ts";
+import { errorFromRelay } from "../../sdk/testing/agents.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const issueOf = (channel: Channel, kind: IssueKind): boolean =>
@@ -466,4 +467,38 @@ Deno.test("a place in the log that the relay makes up is left behind: what comes
     for (;;) if ((await read(channel, 1))[0] === "last") return true;
   });
   assertEquals(channel.health().state, "ok");
+});
+
+Deno.test("a commit that the relay made a reader pass over is found out with the next connection, though nothing follows it", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await bob.channel();
+  const body = { channelId: channel.id, firstSequence: 3, lastSequence: 4, messages: 1, reason: "age" as const };
+  bob.session.inject({ kind: "notice", operation: "DeliverGap", body });
+  const { epoch } = channel.health();
+  for (const actor of [alice, carol]) {
+    await (await actor.channel()).addMember(await (await stage.actor(`by ${actor.label}`)).client.generateKeyPackage());
+    await allAgree(alice, carol);
+  }
+  assertEquals(channel.health().epoch, epoch, "bob believes to have read what came there");
+  await bob.restart();
+  await until("bob has joined anew", async () => issueOf(await bob.channel(), "rejoined"));
+  assert(issueOf(await bob.channel(), "withheld_commit"));
+  await allAgree(alice, bob, carol);
+});
+
+Deno.test("a relay that refuses a request to come back, for whatever reason, blocks nobody", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await bob.channel();
+  const codes = ["not_allowed", "auth_failed", "invalid_request"];
+  bob.session.tampering.call = (operation, _, forward) => {
+    const code = operation === "RequestRejoin" ? codes.shift() : undefined;
+    return code === undefined ? forward() : Promise.reject(errorFromRelay({ code, message: "no" }));
+  };
+  const body = { channelId: channel.id, sequence: 9, timeMs: 0, reason: "lapsed" as const };
+  bob.session.inject({ kind: "notice", operation: "DeliverChannelEnd", body });
+  await until("bob has joined anew", () => issueOf(channel, "rejoined"));
+  assertEquals(codes, []);
+  await allAgree(alice, bob, carol);
 });
