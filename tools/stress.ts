@@ -18,6 +18,7 @@ const campaigns = [
   "tests/relay/engine_kill_test.ts",
   "tests/relay/garbage_test.ts",
   "tests/scenario/races_test.ts",
+  "tests/scenario/simulation_test.ts",
   "tests/story/story_test.ts",
   "tests/traffic/traffic_test.ts",
 ];

@@ -3,6 +3,7 @@ export { Agent } from "../channel/agent.ts";
 export type { LiveChannel } from "../channel/live_channel.ts";
 export { newChannelRecord, putChannel } from "../channel/records.ts";
 export { connectAgent } from "../client.ts";
+export { MlsFault } from "../mls/codec.ts";
 export { createError, errorFromRelay, StaticError } from "../base/errors.ts";
 export { DurableGroup } from "../mls/durable_group.ts";
 export { Group } from "../mls/group.ts";

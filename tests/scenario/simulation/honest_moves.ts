@@ -1,0 +1,138 @@
+/** What honest members and owners do, and what happens to their processes. */
+import type { MoveTable } from "./moves.ts";
+import { name } from "../../support/scenario/stage.ts";
+
+const second = 1000;
+
+export const honestMoves: MoveTable = {
+  say: {
+    weight: 14,
+    run: (play, random) => {
+      const player = play.pick(random, play.inside({ honest: true }));
+      if (player?.channel === undefined) return;
+      const text = play.truth.seal(player.agentId, true);
+      play.background(`${player.label} says "${text}"`, player.channel.send(text));
+      return `${player.label} says "${text}"`;
+    },
+  },
+  read: {
+    weight: 8,
+    run: (play, random) => {
+      const player = play.pick(random, play.inside({ honest: true }));
+      const messages = 1 + random.below(4);
+      player?.read(messages);
+      return player && `${player.label} reads ${messages}`;
+    },
+  },
+  wait: {
+    weight: 8,
+    run: async (play, random) => {
+      const ms = random.pick([1, 10, 100, second, 5 * second, 20 * second]);
+      await play.stage.world.time.advance(ms);
+      return `${ms} ms pass`;
+    },
+  },
+  join: {
+    weight: 8,
+    run: (play, random) => {
+      const guest = play.pick(random, play.players.filter(({ honest, isIn, joining }) => honest && !isIn && !joining));
+      const inviter = play.pick(random, play.inside({ honest: true }));
+      if (guest === undefined || inviter === undefined) return;
+      guest.joining = true;
+      guest.excused = false;
+      play.background(`${guest.label} joins`, play.join(guest, inviter).finally(() => guest.joining = false));
+      return `${guest.label} joins by ${inviter.label}`;
+    },
+  },
+  leave: {
+    weight: 3,
+    run: (play, random) => {
+      const player = play.pick(random, play.inside({ honest: true }).filter((each) => each !== play.founder));
+      if (player?.channel === undefined) return;
+      player.excused = true;
+      play.background(`${player.label} leaves`, player.channel.leave());
+      return `${player.label} leaves`;
+    },
+  },
+  remove: {
+    weight: 4,
+    run: (play, random) => {
+      const { founder } = play;
+      const target = play.pick(random, play.players.filter((each) => each !== founder));
+      if (target === undefined || founder.channel === undefined) return;
+      target.excused = true;
+      play.background(`${target.label} is removed`, founder.channel.removeMember(target.agentId));
+      return `${founder.label} removes ${target.label}`;
+    },
+  },
+  appoint: {
+    weight: 2,
+    run: async (play, random) => {
+      const { founder } = play;
+      const others = play.inside({ honest: true }).filter((player) => player !== founder);
+      const chosen = others.filter(() => random.chance(0.5));
+      const owners = [founder, ...chosen].map(({ agentId }) => agentId);
+      const { committer, membership } = await founder.actor.live();
+      const present = (): typeof owners => owners.filter((agentId) => membership.memberOf(agentId) !== undefined);
+      play.background("owners are appointed", committer.commit(() => ({ change: { owners: present() } })));
+      return `${founder.label} makes owners of ${chosen.map(({ label }) => label).join(" and ") || "nobody else"}`;
+    },
+  },
+  restart: {
+    weight: 3,
+    run: async (play, random) => {
+      const player = play.pick(random, play.players.filter(({ honest }) => honest));
+      if (player === undefined) return;
+      await play.stage.finish(`${player.label} is back`, player.restart(play.truth, "stop"));
+      return `${player.label} restarts`;
+    },
+  },
+  crash: {
+    weight: 3,
+    run: async (play, random) => {
+      const player = play.pick(random, play.players.filter(({ honest }) => honest));
+      if (player === undefined) return;
+      await play.stage.finish(`${player.label} is back`, player.restart(play.truth, "crash"));
+      return `${player.label} crashes`;
+    },
+  },
+  disconnect: {
+    weight: 4,
+    run: (play, random) => {
+      const player = play.pick(random, play.players);
+      if (player === undefined) return;
+      const { session } = player.actor;
+      const ms = random.pick([0, second, 20 * second]);
+      session.disconnect();
+      play.stage.runtime.after(ms, () => play.background("connecting", session.connect()));
+      return `${player.label} loses its connection for ${ms} ms`;
+    },
+  },
+  loseReply: {
+    weight: 2,
+    run: (play, random) => {
+      const player = play.pick(random, play.inside());
+      if (player === undefined) return;
+      player.actor.session.loseReplies++;
+      return `${player.label} will not get its next reply`;
+    },
+  },
+  addByHand: {
+    weight: 2,
+    run: (play, random) => {
+      const guest = play.pick(random, play.players.filter(({ honest, isIn, joining }) => honest && !isIn && !joining));
+      const adder = play.pick(random, play.inside({ honest: true }));
+      const channel = adder?.channel;
+      if (guest === undefined || adder === undefined || channel === undefined) return;
+      guest.joining = true;
+      guest.excused = false;
+      const add = async (): Promise<void> => {
+        const welcome = await channel.addMember(await guest.actor.client.generateKeyPackage());
+        await guest.actor.client.joinChannel(name, welcome);
+        await guest.enter(play.truth);
+      };
+      play.background(`${guest.label} is added`, add().finally(() => guest.joining = false));
+      return `${adder.label} adds ${guest.label}`;
+    },
+  },
+};

@@ -1,0 +1,205 @@
+/** What members with a modified client do that own nothing: all that their keys and the relay's operations allow, but commits. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { type AgentId, leaveStatement, rejoinStatement, type RequestBody } from "../../../proto/mod.ts";
+import { MlsFault } from "../../../sdk/testing/agents.ts";
+import { HostileMember } from "../../../sdk/testing/hostile_member.ts";
+import type { Random } from "../../support/mod.ts";
+import { name } from "../../support/scenario/stage.ts";
+import type { MoveKind, MoveTable } from "./moves.ts";
+import type { Play } from "./play.ts";
+import type { Player } from "./player.ts";
+
+type Act = (play: Play, random: Random, by: Player) => Promise<string | undefined> | string | undefined;
+
+/** For a hostile player that is in the channel. */
+function hostile(weight: number, act: Act): MoveKind {
+  return {
+    weight,
+    run: async (play, random) => {
+      const by = play.pick(random, play.inside({ honest: false }));
+      try {
+        return by && await act(play, random, by);
+      } catch (error) {
+        // Its removal may arrive while it makes something.
+        if (error instanceof MlsFault) return `${by?.label} has no keys any more`;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Sends in the background what is made now, one after the other. */
+async function send(play: Play, by: Player, make: (member: HostileMember) => Promise<Message[]>): Promise<void> {
+  const member = await HostileMember.of(by.actor.agent, name);
+  const messages = await play.stage.finish("messages are sealed", make(member));
+  for (const message of messages) play.background(`${by.label} sends`, member.send(message));
+}
+
+type Message = RequestBody<"SendMessage">;
+
+async function leafHashOf(by: Player): Promise<Uint8Array> {
+  const { tree, ownLeaf } = (await by.actor.live()).membership.group.current;
+  return sha256(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
+}
+
+/** A Welcome by a member that calls itself the owner; undefined when that one has no keys to make it with. */
+export async function usurp(by: Player, victim: AgentId, keyPackage: Uint8Array): Promise<Uint8Array | undefined> {
+  if (!by.isIn) return undefined;
+  return await (await HostileMember.of(by.actor.agent, name)).usurp(victim, keyPackage).catch(() => undefined);
+}
+
+export const memberMoves: MoveTable = {
+  garbage: hostile(6, async (play, random, by) => {
+    const count = 1 + random.below(6);
+    const first = random.below(40);
+    await send(play, by, async (member) => {
+      const messages: Message[] = [];
+      for (let made = 0; made < count; made++) messages.push(await member.garbage(first + made));
+      return messages;
+    });
+    return `${by.label} sends ${count} messages that nobody can open`;
+  }),
+  forge: hostile(4, async (play, random, by) => {
+    const claims = Array.from({ length: 1 + random.below(4) }, () => ({
+      leafIndex: random.below(6),
+      generation: random.pick([0, 1, 5, 900, 5000, 2 ** 31]),
+    }));
+    await send(play, by, (member) => Promise.resolve(claims.map((claim) => member.forged(claim))));
+    return `${by.label} forges ${JSON.stringify(claims)}`;
+  }),
+  jump: hostile(4, async (play, random, by) => {
+    const counters = Array.from({ length: 1 + random.below(3) }, () => random.pick([1, 2, 3, 50, 10_000]));
+    await send(
+      play,
+      by,
+      (member) => Promise.all(counters.map((counter) => member.counted(counter, play.truth.seal(by.agentId, false)))),
+    );
+    return `${by.label} counts ${counters}`;
+  }),
+  speak: hostile(3, (play, _, by) => {
+    const text = play.truth.seal(by.agentId, false);
+    play.background(`${by.label} says "${text}"`, by.actor.manager.send(name, text));
+    return `${by.label} says "${text}"`;
+  }),
+  stash: hostile(4, async (play, random, by) => {
+    const member = await HostileMember.of(by.actor.agent, name);
+    const text = play.truth.seal(by.agentId, false);
+    const counter = random.pick([1, 2, 3, 10]);
+    const body = await play.stage.finish("it is sealed", member.counted(counter, text));
+    play.stash.push({ sender: by, text, body });
+    return `${by.label} keeps "${text}" with counter ${counter} for later`;
+  }),
+  voidLeave: hostile(3, async (play, random, by) => {
+    const leafHash = random.chance(0.5) ? random.bytes(32) : await leafHashOf(by);
+    const { channelId } = await by.actor.live();
+    const signature = by.actor.sign(leaveStatement({ channelId, agentId: by.agentId, leafHash }));
+    const { session } = by.actor;
+    play.background(`${by.label} leaves`, session.call("LeaveChannel", { channelId, leafHash, signature }));
+    return `${by.label} says that it leaves, and stays`;
+  }),
+  ownRejoin: hostile(3, async (play, random, by) => {
+    const { channelId, membership: { epoch } } = await by.actor.live();
+    const leafHash = random.chance(0.5) ? random.bytes(32) : await leafHashOf(by);
+    const keyPackage = await play.stage.finish("a KeyPackage is made", by.actor.client.generateKeyPackage());
+    const { agentId } = by;
+    const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+    const body = { channelId, keyPackage, leafHash, epoch, signature: by.actor.sign(statement) };
+    play.background(`${by.label} asks to rejoin`, by.actor.session.call("RequestRejoin", body));
+    return `${by.label} asks to rejoin without need`;
+  }),
+  badWelcomes: hostile(3, (play, random, by) => {
+    const uses = 1 + random.below(4);
+    const garbage = random.bytes(200);
+    play.wire.add("client", by, {
+      uses,
+      call: (operation, body, forward) => {
+        if (operation !== "SendCommit") return undefined;
+        const commit = body as RequestBody<"SendCommit">; // cast: of this operation
+        if (commit.welcomes.length === 0) return undefined;
+        const welcomes = commit.welcomes.map((each) => ({ ...each, welcome: spoiled(each.welcome, garbage) }));
+        return forward({ ...commit, welcomes });
+      },
+    });
+    return `${by.label} spoils the next ${uses} Welcomes that it makes`;
+  }),
+  usurp: hostile(3, (play, _, by) => {
+    const asked = new Map<AgentId, Uint8Array>();
+    play.wire.add("client", by, {
+      uses: Infinity,
+      notice: ({ operation, body }) => {
+        if (operation === "DeliverRejoinRequest") asked.set(body.agentId, body.keyPackage);
+        return undefined;
+      },
+      call: (operation, body, forward) => {
+        if (operation !== "SendCommit") return undefined;
+        const commit = body as RequestBody<"SendCommit">; // cast: of this operation
+        const victim = commit.removed.find((agentId) => commit.added.includes(agentId));
+        const keyPackage = victim && asked.get(victim);
+        if (victim === undefined || keyPackage === undefined) return undefined;
+        return usurp(by, victim, keyPackage).then((welcome) =>
+          forward(welcome && { ...commit, welcomes: [{ recipients: [victim], welcome }] })
+        );
+      },
+    });
+    return `${by.label} calls itself an owner to all that come back by it`;
+  }),
+  refuse: hostile(2, (play, _, by) => {
+    const ignored = ["DeliverRejoinRequest", "DeliverJoinRequest", "DeliverLeave"];
+    play.wire.add("client", by, {
+      uses: Infinity,
+      notice: ({ operation }) => ignored.includes(operation) ? [] : undefined,
+    });
+    return `${by.label} answers nobody any more`;
+  }),
+  falseLeaf: hostile(2, (play, random, by) => {
+    const garbage = random.bytes(300);
+    play.wire.add("client", by, {
+      uses: 5,
+      notice: (notice) => {
+        if (notice.operation !== "DeliverRejoinRequest") return undefined;
+        const { channelId, requestId } = notice.body;
+        const body = { channelId, requestId, leafIndex: random.below(6), leafNode: garbage };
+        play.background(`${by.label} sends a leaf`, by.actor.session.call("SendLeaf", body));
+        return [];
+      },
+    });
+    return `${by.label} tells askers another leaf than theirs`;
+  }),
+  strayWelcome: hostile(2, async (play, random, by) => {
+    const { channelId, membership: { epoch } } = await by.actor.live();
+    const target = random.pick(play.players);
+    const body = { channelId, epoch, recipients: [target.agentId], welcome: random.bytes(200) };
+    play.background(`${by.label} sends a Welcome`, by.actor.session.call("SendWelcome", body));
+    return `${by.label} sends ${target.label} a Welcome that is none`;
+  }),
+  invite: hostile(3, (play, random, by) => {
+    const isGuest = ({ isIn, joining }: Player): boolean => !isIn && !joining;
+    const guest = play.pick(random, play.players.filter(isGuest));
+    if (guest === undefined) return;
+    guest.joining = true;
+    guest.excused = false;
+    play.background(`${guest.label} joins`, play.join(guest, by).finally(() => guest.joining = false));
+    return `${guest.label} joins by ${by.label}`;
+  }),
+};
+
+/** Of use to nobody, and yet a Welcome for the same recipient to all that only look at its outside. */
+function spoiled(welcome: Uint8Array, garbage: Uint8Array): Uint8Array {
+  const changed = welcome.slice();
+  for (let at = Math.floor(welcome.length / 2); at < welcome.length; at++) {
+    changed[at] = (changed[at] ?? 0) ^ (garbage[at % garbage.length] ?? 0);
+  }
+  return changed;
+}
+
+/** What opens for nobody, or breaks the rules, stops a channel so far: `docs/recovery.md`. Not part of a schedule by default. */
+export const commitMoves: MoveTable = {
+  bogusCommit: hostile(2, async (play, random, by) => {
+    const { channelId, membership: { epoch } } = await by.actor.live();
+    play.background(`${by.label} commits`, by.actor.session.call("SendCommit", bogus()));
+    return `${by.label} commits random bytes in epoch ${epoch} of ${channelId}`;
+    function bogus(): RequestBody<"SendCommit"> {
+      throw new Error(`not made yet: ${random.below(2)}`);
+    }
+  }),
+};

@@ -1,0 +1,127 @@
+/** An actor of a schedule: what it is told and asks passes through the schedule's relay, and what it reads is checked. */
+import type { AgentId, CallName, NoticeEnvelope } from "../../../proto/mod.ts";
+import type { Channel } from "../../../sdk/mod.ts";
+import type { Tampering } from "../../support/scenario/memory_session.ts";
+import { Actor, type ActorHost, name } from "../../support/scenario/stage.ts";
+import type { Truth } from "./truth.ts";
+
+export type Forward = (changed?: unknown) => Promise<unknown>;
+
+/** What is between a player and the relay's core. */
+export interface Wire {
+  notice(player: Player, notice: NoticeEnvelope): readonly NoticeEnvelope[];
+  call(player: Player, operation: CallName, body: unknown, forward: Forward): Promise<unknown>;
+}
+
+export class Player {
+  readonly honest: boolean;
+  readonly actor: Actor;
+  channel: Channel | undefined;
+  /** It has said that it leaves, or an owner was told to remove it: nothing is expected of it until it joins again. */
+  excused = false;
+  /** A background join is under way. */
+  joining = false;
+  /** Messages that must not be shown: sealed by somebody whose removal this player had followed. */
+  readonly forbidden = new Set<string>();
+  readonly shown: string[] = [];
+  readonly #wire: Wire;
+  #mayRead = 0;
+  #wake: () => void = () => {};
+  #reading = 0;
+
+  constructor(host: ActorHost, label: string, { honest, wire }: { readonly honest: boolean; readonly wire: Wire }) {
+    this.actor = new Actor(host, label, 1);
+    this.honest = honest;
+    this.#wire = wire;
+  }
+
+  get label(): string {
+    return this.actor.label;
+  }
+
+  get agentId(): AgentId {
+    return this.actor.client.agentId;
+  }
+
+  get isIn(): boolean {
+    return this.actor.client.channels.includes(name);
+  }
+
+  get tampering(): Tampering {
+    return {
+      notice: (notice) => this.#wire.notice(this, notice),
+      call: (operation, body, forward) => this.#wire.call(this, operation, body, forward),
+    };
+  }
+
+  async start(truth: Truth): Promise<void> {
+    await this.actor.start(this.tampering);
+    if (this.isIn) await this.enter(truth);
+  }
+
+  async restart(truth: Truth, how: "stop" | "crash"): Promise<void> {
+    this.#endReading();
+    if (how === "stop") await this.actor.stop();
+    await (how === "stop" ? this.actor.start(this.tampering) : this.actor.crash(this.tampering));
+    if (this.isIn) await this.enter(truth);
+  }
+
+  async stop(): Promise<void> {
+    this.#endReading();
+    await this.actor.stop();
+  }
+
+  /** The channel was created, joined or opened: reads it, as far as it may. */
+  async enter(truth: Truth): Promise<void> {
+    this.#endReading();
+    const channel = await this.actor.channel();
+    this.channel = channel;
+    this.#read(channel, truth, this.#reading).catch((error) => {
+      if (error instanceof WrongMessage) this.wrong ??= error;
+    });
+  }
+
+  /** The first message that should not have been shown. */
+  wrong: WrongMessage | undefined;
+
+  /** So many more messages are asked for. */
+  read(messages: number): void {
+    this.#mayRead += messages;
+    this.#wake();
+  }
+
+  #endReading(): void {
+    this.#reading++;
+    this.channel = undefined;
+    this.#wake();
+  }
+
+  async #read(channel: Channel, truth: Truth, reading: number): Promise<void> {
+    const seen = new Set<string>();
+    const last = new Map<AgentId, number>();
+    const reader = channel.envelopes();
+    while (reading === this.#reading) {
+      if (this.#mayRead === 0) {
+        await new Promise<void>((resolve) => this.#wake = resolve);
+        continue;
+      }
+      const { done, value } = await reader.next();
+      if (done === true || reading !== this.#reading) return;
+      this.#mayRead--;
+      const text = new TextDecoder().decode(value.payload);
+      const sealed = truth.sealed(text);
+      const { agentId } = value.sender;
+      const wrong = (why: string): WrongMessage => new WrongMessage(`${this.label} was shown "${text}" ${why}`);
+      if (sealed === undefined) throw wrong("that nobody sent");
+      if (sealed.sender !== agentId) throw wrong("under another sender's name");
+      if (seen.has(text)) throw wrong("twice");
+      if (this.forbidden.has(text)) throw wrong("of a member that was removed before");
+      if (sealed.honest && sealed.index < (last.get(agentId) ?? -1)) throw wrong("after a later one of its sender");
+      seen.add(text);
+      last.set(agentId, sealed.index);
+      this.shown.push(text);
+    }
+  }
+}
+
+export class WrongMessage extends Error {}

@@ -1,0 +1,118 @@
+/** A schedule: a seed says who takes part and which moves are made; without some of the moves it is a smaller schedule. */
+import { createRandom, type Random } from "../../support/mod.ts";
+import type { Signatures } from "../../../sdk/testing/agents.ts";
+import { Broken, checkEnding, checkNow } from "./ending.ts";
+import { honestMoves } from "./honest_moves.ts";
+import { commitMoves, memberMoves } from "./member_moves.ts";
+import type { MoveTable } from "./moves.ts";
+import { type Cast, Play } from "./play.ts";
+import { relayMoves } from "./relay_moves.ts";
+
+export type Attackers = "members" | "relay" | "both";
+
+export interface Schedule {
+  readonly seed: number;
+  readonly attackers: Attackers;
+  readonly cast: Cast;
+  readonly moves: readonly { readonly kind: string; readonly seed: number }[];
+}
+
+export interface Outcome {
+  readonly failure: string | undefined;
+  readonly trace: readonly string[];
+  readonly commits: number;
+  readonly messages: number;
+  readonly rejoins: number;
+  readonly lies: number;
+  readonly shown: number;
+}
+
+export interface ScheduleOptions {
+  /** Hostile members also make commits that stop a channel. */
+  readonly hostileCommits?: boolean;
+}
+
+const allMoves: MoveTable = { ...honestMoves, ...prefixed("member", memberMoves), ...prefixed("relay", relayMoves) };
+
+export function createSchedule(seed: number, options: ScheduleOptions = {}): Schedule {
+  const random = createRandom(seed);
+  const attackers = random.pick<Attackers>(["members", "relay", "both"]);
+  const cast: Cast = {
+    honest: ["alice", "bob", "carol"].slice(0, 2 + random.below(2)),
+    hostile: attackers === "relay" ? [] : ["mallory", "trudy"].slice(0, random.chance(0.3) ? 2 : 1),
+    outside: ["dave"],
+  };
+  const tables: MoveTable[] = [honestMoves];
+  if (attackers !== "relay") tables.push(prefixed("member", memberMoves));
+  if (attackers !== "members") tables.push(prefixed("relay", relayMoves));
+  if (options.hostileCommits === true) tables.push(prefixed("member", commitMoves));
+  const kinds = Object.entries(Object.assign({}, ...tables) as MoveTable); // cast: of tables of moves
+  const length = 20 + random.below(21);
+  const moves = Array.from({ length }, () => ({ kind: pickWeighted(random, kinds), seed: random.uint32() }));
+  return { seed, attackers, cast, moves };
+}
+
+export async function runSchedule(schedule: Schedule, signatures: Signatures): Promise<Outcome> {
+  const play = await Play.open(schedule.seed, schedule.cast, signatures);
+  let failure: string | undefined;
+  try {
+    for (const { kind, seed } of schedule.moves) {
+      const random = createRandom(seed);
+      const done = await allMoves[kind]?.run(play, random);
+      if (done !== undefined) play.note(done);
+      if (random.chance(0.7)) await play.stage.world.time.advance(random.pick([0, 1, 20, 300, 2_000]));
+      checkNow(play);
+    }
+    await checkEnding(play);
+    if (schedule.attackers === "members" && play.wire.counts.rejoins > 0) {
+      throw new Broken("an honest member asked to rejoin though the relay did not lie");
+    }
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    failure = error instanceof Broken ? error.message : error.stack ?? error.message;
+    for (const { label, channel } of play.players) {
+      for (const { kind, count, text } of channel?.health().issues ?? []) {
+        play.note(`${label}: ${count} ${kind}: ${text}`);
+      }
+    }
+  }
+  await play.close();
+  const { trace, truth: { commits, messages }, wire: { counts } } = play;
+  const shown = play.players.reduce((sum, player) => sum + player.shown.length, 0);
+  return { failure, trace, commits, messages, ...counts, shown };
+}
+
+/** Leaves out moves as long as the schedule still fails in the same way. */
+export async function shrink(schedule: Schedule, failure: string, signatures: Signatures): Promise<Schedule> {
+  let smallest = schedule;
+  const way = wayOf(failure);
+  for (let size = Math.ceil(schedule.moves.length / 2); size >= 1; size = Math.floor(size / 2)) {
+    for (let at = 0; at < smallest.moves.length;) {
+      const moves = smallest.moves.filter((_, index) => index < at || index >= at + size);
+      const candidate = { ...smallest, moves };
+      const { failure: again } = await runSchedule(candidate, signatures);
+      if (again !== undefined && wayOf(again) === way) smallest = candidate;
+      else at += size;
+    }
+  }
+  return smallest;
+}
+
+/** Without what differs from schedule to schedule. */
+function wayOf(failure: string): string {
+  return failure.split("\n")[0]?.replaceAll(/\d+|alice|bob|carol|dave|ok in epoch|;|no problem/g, "") ?? "";
+}
+
+function pickWeighted(random: Random, kinds: readonly (readonly [string, { readonly weight: number }])[]): string {
+  const total = kinds.reduce((sum, [, { weight }]) => sum + weight, 0);
+  let left = random.below(total);
+  for (const [kind, { weight }] of kinds) {
+    if (left < weight) return kind;
+    left -= weight;
+  }
+  throw new Error("weights are counted wrongly");
+}
+
+function prefixed(prefix: string, table: MoveTable): MoveTable {
+  return Object.fromEntries(Object.entries(table).map(([kind, move]) => [`${prefix} ${kind}`, move]));
+}

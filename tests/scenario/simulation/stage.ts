@@ -1,0 +1,84 @@
+/** Actors around the real relay core on simulated time: nothing happens unless a schedule moves, and the same seed does the same. */
+import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
+import { createWorld, defaultCoreConfig, type World } from "../../../relay/core/testing/world.ts";
+import type { ChannelManager } from "../../../sdk/mod.ts";
+import { createSignatures, type Runtime, type Signatures } from "../../../sdk/testing/agents.ts";
+import type { Random } from "../../support/mod.ts";
+import type { ActorHost } from "../../support/scenario/stage.ts";
+
+const stepMs = 20;
+/** What an honest agent waits for ends before this. */
+const maxMs = 180_000;
+
+export class SimulatedStage implements ActorHost {
+  readonly world: World;
+  readonly runtime: Runtime;
+  readonly #signatures: Signatures;
+  readonly #ending: Promise<void>[] = [];
+
+  private constructor(world: World, random: Random, signatures: Signatures) {
+    this.world = world;
+    this.#signatures = signatures;
+    this.runtime = {
+      nowMs: world.time.nowMs,
+      after: world.time.after,
+      randomBytes: (length) => random.bytes(length),
+    };
+  }
+
+  static async open(random: Random, signatures: Signatures): Promise<SimulatedStage> {
+    const limits = { ...defaultCoreConfig.limits, keyPackagesPerAgent: 0 };
+    const world = await createWorld({ config: { limits }, random: (length) => random.bytes(length) });
+    return new SimulatedStage(world, random, signatures);
+  }
+
+  signatures(): Promise<Signatures> {
+    return Promise.resolve(this.#signatures);
+  }
+
+  /** A dead process ends at once: what it writes is on a disk that nobody sees. */
+  abandon(manager: ChannelManager): void {
+    this.#ending.push(manager.close().catch(() => {}));
+  }
+
+  /** Time passes until the promise is settled. */
+  async finish<T>(what: string, promise: Promise<T>): Promise<T> {
+    const { time } = this.world;
+    let settled = false;
+    const watched = promise.finally(() => settled = true);
+    watched.catch(() => {}); // it is awaited below
+    await time.settle();
+    for (const endMs = time.nowMs() + maxMs; !settled;) {
+      if (time.nowMs() > endMs) throw new Error(`Waited ${maxMs} simulated ms in vain until ${what}`);
+      await time.advance(stepMs);
+    }
+    return await watched;
+  }
+
+  async close(): Promise<void> {
+    await this.finish("dead processes have ended", Promise.all(this.#ending));
+    await this.finish("the relay is closed", this.world.close());
+  }
+}
+
+/** The same verdict for the same bytes is found once: all members verify the same handshakes. */
+export async function createRememberedSignatures(): Promise<Signatures> {
+  const native = createNodeEd25519();
+  const { sign } = await createSignatures(native);
+  const known = new Map<string, boolean>();
+  const verify = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
+    if (publicKey.length !== 32 || signature.length !== 64) return false;
+    const key = `${publicKey}|${signature}|${message}`;
+    const verdict = known.get(key) ?? native.verify(publicKey, message, signature);
+    if (typeof verdict !== "boolean") throw new Error("Node verifies synchronously");
+    if (known.size > 2_000) known.clear();
+    known.set(key, verdict);
+    return verdict;
+  };
+  return {
+    sign,
+    verifyHandshake: verify,
+    verifyHandshakes: (items) => items.every((item) => verify(item.publicKey, item.message, item.signature)),
+    verifyApplication: (publicKey, message, signature) => Promise.resolve(verify(publicKey, message, signature)),
+  };
+}

@@ -1,0 +1,90 @@
+/** What really happened, as nobody in the channel sees it: by it the schedule's end is judged. */
+import type { AgentId, NoticeEnvelope, RequestBody } from "../../../proto/mod.ts";
+
+type Commit = Pick<RequestBody<"SendCommit">, "epoch" | "added" | "removed" | "owners"> & { readonly sender: AgentId };
+
+interface Sealed {
+  readonly sender: AgentId;
+  /** Position among what this agent has sent. */
+  readonly index: number;
+  /** Of agents without a modified client: readers see their messages in order. */
+  readonly honest: boolean;
+}
+
+export class Truth {
+  /** What the relay has taken, by epoch. */
+  readonly #commits = new Map<number, Commit>();
+  readonly #sealed = new Map<string, Sealed>();
+  readonly #everOwners: Set<AgentId>;
+  readonly #founder: AgentId;
+
+  constructor(founder: AgentId) {
+    this.#founder = founder;
+    this.#everOwners = new Set([founder]);
+  }
+
+  /** An owner asks for a change of the owners: from now on they may be believed to be some, whether or not it is taken. */
+  asked(sender: AgentId, { owners }: RequestBody<"SendCommit">): void {
+    if (!this.#everOwners.has(sender)) return;
+    for (const agentId of owners?.agentIds ?? []) this.#everOwners.add(agentId);
+  }
+
+  taken(commit: Commit): void {
+    this.#commits.set(commit.epoch, commit);
+  }
+
+  delivered(notice: NoticeEnvelope): void {
+    if (notice.operation === "DeliverCommit") this.taken(notice.body);
+  }
+
+  /** A text of its own for a message of this agent. */
+  seal(sender: AgentId, honest: boolean): string {
+    const index = this.#sealed.size;
+    const text = `message ${index}`;
+    this.#sealed.set(text, { sender, index, honest });
+    return text;
+  }
+
+  sealed(text: string): Sealed | undefined {
+    return this.#sealed.get(text);
+  }
+
+  get epoch(): number {
+    return Math.max(-1, ...this.#commits.keys()) + 1;
+  }
+
+  get commits(): number {
+    return this.#commits.size;
+  }
+
+  get messages(): number {
+    return this.#sealed.size;
+  }
+
+  members(): Set<AgentId> {
+    const members = new Set([this.#founder]);
+    for (const { added, removed } of this.#inOrder()) {
+      for (const agentId of removed) members.delete(agentId);
+      for (const agentId of added) members.add(agentId);
+    }
+    return members;
+  }
+
+  owners(): Set<AgentId> {
+    const members = this.members();
+    const owners = this.#inOrder().findLast(({ owners }) => owners !== undefined)?.owners?.agentIds;
+    return new Set((owners ?? [this.#founder]).filter((agentId) => members.has(agentId)));
+  }
+
+  wasOwner(agentId: AgentId): boolean {
+    return this.#everOwners.has(agentId);
+  }
+
+  get everOwners(): ReadonlySet<AgentId> {
+    return this.#everOwners;
+  }
+
+  #inOrder(): Commit[] {
+    return [...this.#commits.values()].sort((a, b) => a.epoch - b.epoch);
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * What is between the players and the relay's core. A rule changes what passes: those of the relay's side are lifted when the
+ * schedule calms down, those of a modified client stay.
+ */
+import type { CallName, NoticeEnvelope, RequestBody } from "../../../proto/mod.ts";
+import type { Forward, Player, Wire } from "./player.ts";
+import type { Truth } from "./truth.ts";
+
+/** Each function answers undefined for what it does not concern. */
+export interface Rule {
+  /** How often it still applies. */
+  uses: number;
+  readonly untilMs?: number;
+  readonly notice?: (notice: NoticeEnvelope) => readonly NoticeEnvelope[] | undefined;
+  readonly call?: (operation: CallName, body: unknown, forward: Forward) => Promise<unknown> | undefined;
+}
+
+type Side = "relay" | "client";
+
+/** Calls of honest players that mean that something is wrong with their state. */
+export interface Counts {
+  rejoins: number;
+  lies: number;
+}
+
+export class SimulatedWire implements Wire {
+  /** Everything that the relay delivered truly. */
+  readonly history: { readonly player: Player; readonly notice: NoticeEnvelope }[] = [];
+  readonly counts: Counts = { rejoins: 0, lies: 0 };
+  readonly #rules = { relay: new Map<Player, Rule[]>(), client: new Map<Player, Rule[]>() };
+  readonly #truth: () => Truth;
+  readonly #nowMs: () => number;
+
+  constructor(truth: () => Truth, nowMs: () => number) {
+    this.#truth = truth;
+    this.#nowMs = nowMs;
+  }
+
+  add(side: Side, player: Player, rule: Rule): void {
+    const rules = this.#rules[side].get(player) ?? [];
+    rules.push(rule);
+    this.#rules[side].set(player, rules);
+  }
+
+  /** The relay is honest from now on. */
+  calm(): void {
+    this.#rules.relay.clear();
+  }
+
+  notice(player: Player, notice: NoticeEnvelope): readonly NoticeEnvelope[] {
+    this.#truth().delivered(notice);
+    this.history.push({ player, notice });
+    const told = this.#first("relay", player, (rule) => rule.notice?.(notice)) ?? [notice];
+    return told.flatMap((each) => this.#first("client", player, (rule) => rule.notice?.(each)) ?? [each]);
+  }
+
+  call(player: Player, operation: CallName, body: unknown, forward: Forward): Promise<unknown> {
+    if (operation === "RequestRejoin" && player.honest) this.counts.rejoins++;
+    const real = async (changed: unknown = body): Promise<unknown> => {
+      // cast: tampering keeps the shape of the operation
+      const commit = operation === "SendCommit" ? changed as RequestBody<"SendCommit"> : undefined;
+      if (commit !== undefined) this.#truth().asked(player.agentId, commit);
+      const reply = await forward(changed);
+      if (commit !== undefined) this.#truth().taken({ ...commit, sender: player.agentId });
+      return reply;
+    };
+    const relay = (changed: unknown = body): Promise<unknown> =>
+      this.#first("relay", player, (rule) => rule.call?.(operation, changed, (again = changed) => real(again))) ??
+        real(changed);
+    return this.#first("client", player, (rule) => rule.call?.(operation, body, relay)) ?? relay();
+  }
+
+  /** What the first rule that it concerns makes of it. */
+  #first<T>(side: Side, player: Player, apply: (rule: Rule) => T | undefined): T | undefined {
+    for (const rule of this.#rules[side].get(player) ?? []) {
+      if (rule.uses === 0 || (rule.untilMs !== undefined && rule.untilMs < this.#nowMs())) continue;
+      const result = apply(rule);
+      if (result === undefined) continue;
+      rule.uses--;
+      if (side === "relay") this.counts.lies++;
+      return result;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Schedules of honest agents under attack: by members with modified clients that own nothing, by the relay, by both together.
+ * Whatever they do, while the owner is honest no honest member is blocked, sees a wrong owner or a message that its sender did
+ * not send as a member; and when the relay tells the truth again, all honest members agree and hear each other.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { createRandom, seedFromEnvironment } from "../support/mod.ts";
+import { createSchedule, type Outcome, runSchedule, shrink } from "./simulation/schedule.ts";
+import { createRememberedSignatures } from "./simulation/stage.ts";
+
+const stress = Deno.env.get("STATIC_STRESS") === "1";
+const schedules = stress ? 10_000 : 200;
+/** The default run takes as many as fit. */
+const budgetMs = stress ? Infinity : 12_000;
+const fewest = 3;
+
+/** Whatever a process does once has happened before a schedule begins, so that all of them depend on their seeds alone. */
+async function warmUp(): Promise<Awaited<ReturnType<typeof createRememberedSignatures>>> {
+  const signatures = await createRememberedSignatures();
+  await runSchedule(createSchedule(1), signatures);
+  return signatures;
+}
+
+Deno.test("hostile members, a hostile relay, or both, neither block honest members nor speak or own in another's name", async () => {
+  const signatures = await warmUp();
+  const seeds = createRandom(seedFromEnvironment());
+  const total = { schedules: 0, commits: 0, messages: 0, rejoins: 0, lies: 0, shown: 0 };
+  const startMs = performance.now();
+  while (total.schedules < schedules && performance.now() - startMs < budgetMs) {
+    // The first is the given one, so that the seed of a failure repeats it at once.
+    const seed = total.schedules === 0 ? seeds.seed : seeds.uint32();
+    const schedule = createSchedule(seed);
+    const outcome = await runSchedule(schedule, signatures);
+    if (outcome.failure !== undefined) {
+      const smallest = await shrink(schedule, outcome.failure, signatures);
+      const { failure, trace } = await runSchedule(smallest, signatures);
+      throw new Error(
+        `schedule ${total.schedules} (${schedule.attackers}); STATIC_TEST_SEED=${seed} repeats it: ${outcome.failure}\n` +
+          `with ${smallest.moves.length} of its ${schedule.moves.length} moves: ${failure}\n${trace.join("\n")}`,
+      );
+    }
+    total.schedules++;
+    for (const key of ["commits", "messages", "rejoins", "lies", "shown"] as const) total[key] += outcome[key];
+  }
+  console.log(`${JSON.stringify(total)} in ${Math.round((performance.now() - startMs) / 1000)} s`);
+  assert(total.schedules >= fewest, `only ${total.schedules} schedules in ${budgetMs} ms`);
+  // Schedules in which nothing happens would prove nothing.
+  assert(total.commits > total.schedules && total.shown > 2 * total.schedules, JSON.stringify(total));
+});
+
+Deno.test("the same seed makes the same schedule and the same outcome", async () => {
+  const signatures = await warmUp();
+  const { seed } = createRandom(seedFromEnvironment());
+  const first: Outcome = await runSchedule(createSchedule(seed), signatures);
+  assertEquals(await runSchedule(createSchedule(seed), signatures), first, `STATIC_TEST_SEED=${seed}`);
+});
