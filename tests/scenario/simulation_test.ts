@@ -9,10 +9,9 @@ import { createSchedule, type Outcome, runSchedule, shrink } from "./simulation/
 import { createRememberedSignatures } from "./simulation/stage.ts";
 
 const stress = Deno.env.get("STATIC_STRESS") === "1";
-const schedules = stress ? 10_000 : 200;
-/** The default run takes as many as fit. */
-const budgetMs = stress ? Infinity : 12_000;
-const fewest = 3;
+/** The default run repeats a few schedules that are known; the campaign looks for new ones. */
+const schedules = stress ? 10_000 : 12;
+const knownSeed = 1;
 
 /** Whatever a process does once has happened before a schedule begins, so that all of them depend on their seeds alone. */
 async function warmUp(): Promise<Awaited<ReturnType<typeof createRememberedSignatures>>> {
@@ -23,10 +22,10 @@ async function warmUp(): Promise<Awaited<ReturnType<typeof createRememberedSigna
 
 Deno.test("hostile members, a hostile relay, or both, neither block honest members nor speak or own in another's name", async () => {
   const signatures = await warmUp();
-  const seeds = createRandom(seedFromEnvironment());
+  const seeds = createRandom(stress ? seedFromEnvironment() : knownSeed);
   const total = { schedules: 0, commits: 0, messages: 0, rejoins: 0, lies: 0, shown: 0 };
   const startMs = performance.now();
-  while (total.schedules < schedules && performance.now() - startMs < budgetMs) {
+  while (total.schedules < schedules) {
     // The first is the given one, so that the seed of a failure repeats it at once.
     const seed = total.schedules === 0 ? seeds.seed : seeds.uint32();
     const schedule = createSchedule(seed);
@@ -43,14 +42,13 @@ Deno.test("hostile members, a hostile relay, or both, neither block honest membe
     for (const key of ["commits", "messages", "rejoins", "lies", "shown"] as const) total[key] += outcome[key];
   }
   console.log(`${JSON.stringify(total)} in ${Math.round((performance.now() - startMs) / 1000)} s`);
-  assert(total.schedules >= fewest, `only ${total.schedules} schedules in ${budgetMs} ms`);
   // Schedules in which nothing happens would prove nothing.
   assert(total.commits > total.schedules && total.shown > 2 * total.schedules, JSON.stringify(total));
 });
 
 Deno.test("the same seed makes the same schedule and the same outcome", async () => {
   const signatures = await warmUp();
-  const { seed } = createRandom(seedFromEnvironment());
+  const seed = stress ? seedFromEnvironment() : knownSeed;
   const first: Outcome = await runSchedule(createSchedule(seed), signatures);
   assertEquals(await runSchedule(createSchedule(seed), signatures), first, `STATIC_TEST_SEED=${seed}`);
 });
