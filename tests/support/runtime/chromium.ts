@@ -64,17 +64,30 @@ export async function runInChromium(bundle: string, ...moreFlags: readonly strin
   }
 }
 
-/** Helper processes of the browser may still be writing when it has ended. */
+/** Helper processes of the browser outlive it by a moment, and one that still writes makes the folder again. */
 async function removeProfile(profile: string): Promise<void> {
   for (let attempt = 0;; attempt++) {
-    try {
-      return await Deno.remove(profile, { recursive: true });
-    } catch (error) {
-      if (attempt === 20) throw error;
-      // wait: for the helpers to end; there is no handle on them
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    const isLast = attempt === 50;
+    if (isLast || !await isUsed(profile)) {
+      try {
+        return await Deno.remove(profile, { recursive: true });
+      } catch (error) {
+        if (isLast) throw error;
+      }
     }
+    // wait: for the helpers to end; they are nobody's children that we know
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
+}
+
+/** Whether a process was started with this folder among its arguments. */
+async function isUsed(folder: string): Promise<boolean> {
+  for await (const { name } of Deno.readDir("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    const command = await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "");
+    if (command.includes(folder)) return true;
+  }
+  return false;
 }
 
 async function isFile(path: string): Promise<boolean> {
