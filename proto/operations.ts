@@ -113,6 +113,26 @@ const welcomeFor = struct({
 
 const ownerList = struct({ agentIds: [1, agentIds] });
 
+/** The newest message or commit of an agent in its present membership. */
+const sentEntry = struct({
+  sequence: [1, sequence],
+  epoch: [2, epoch],
+  counter: [3, uint()],
+  commitHash: [4, optional(digest)],
+});
+
+const ownMessage = struct({ epoch: [1, epoch], messageId: [2, messageId], ciphertext: [3, ciphertext] });
+
+const ownCommit = struct({
+  epoch: [1, epoch],
+  commit: [2, commit],
+  added: [3, agentIds],
+  removed: [4, agentIds],
+  owners: [5, optional(nested(ownerList))],
+  signature: [6, signature],
+  generation: [7, generation],
+});
+
 const commitRecord = struct({
   sequence: [1, sequence],
   commitHash: [2, digest],
@@ -297,6 +317,9 @@ export const calls = {
       epoch: [3, epoch],
       consumed: [4, sequence],
       generation: [5, generation],
+      joinedSequence: [6, sequence],
+      sent: [7, optional(nested(sentEntry))],
+      acknowledged: [8, sequence],
     }),
   ),
   Unsubscribe: call(41, struct({ channelId: [1, channelId] }), none),
@@ -305,6 +328,12 @@ export const calls = {
     struct({ channelId: [1, channelId], consumed: [2, sequence], received: [3, sequence] }),
     struct({ consumed: [1, sequence] }),
     { quiet: true },
+  ),
+  ReadOwn: call(
+    43,
+    struct({ channelId: [1, channelId], sequence: [2, sequence] }),
+    struct({ message: [1, optional(nested(ownMessage))], commit: [2, optional(nested(ownCommit))] }),
+    { lane: "data" },
   ),
 
   RegisterInvite: call(
@@ -546,6 +575,9 @@ export const records = {
   WelcomeFor: welcomeFor,
   OwnerList: ownerList,
   CommitRecord: commitRecord,
+  SentEntry: sentEntry,
+  OwnMessage: ownMessage,
+  OwnCommit: ownCommit,
   ErrorDetail: errorBody,
   CreatorWelcome: creatorWelcome,
 } as const;

@@ -3,7 +3,7 @@
  * can be dropped and loaded again from the engine; what is not there yet was not accepted.
  */
 import type { AccountId, AgentId, ChannelId, ChannelName, JoinRequestId } from "../../proto/mod.ts";
-import type { ChannelRecord, Engine, Entry } from "../engine/engine.ts";
+import type { ChannelRecord, Cursor, Engine, Entry } from "../engine/engine.ts";
 import { ChannelState } from "./channel_state.ts";
 import { DeliverableItem } from "./deliverable_item.ts";
 import type { ReadingEnd, SubscribedChannel, Subscription } from "./subscription.ts";
@@ -43,6 +43,8 @@ export class Channel implements SubscribedChannel, Tail {
   queueBytes = 0;
   readonly #host: ChannelHost;
   readonly #cursors = new Map<AgentId, number>();
+  /** The last entry that each agent itself said it is done with. */
+  readonly #acknowledged = new Map<AgentId, number>();
   /** Cursors that are not on disk yet. */
   readonly #moved = new Set<AgentId>();
   readonly #tail: DeliverableItem[] = [];
@@ -84,9 +86,14 @@ export class Channel implements SubscribedChannel, Tail {
     return this.state.sequence;
   }
 
-  /** Last entry that an agent has acknowledged. */
+  /** The last entry that an agent is done with. */
   cursor(agentId: AgentId): number | undefined {
     return this.#cursors.get(agentId);
+  }
+
+  /** Where an agent is, as far as the relay keeps it. */
+  cursorOf(agentId: AgentId): Cursor {
+    return { consumed: this.#cursors.get(agentId) ?? 0, acknowledged: this.#acknowledged.get(agentId) ?? 0 };
   }
 
   /**
@@ -116,21 +123,28 @@ export class Channel implements SubscribedChannel, Tail {
     this.#moved.add(agentId);
   }
 
+  /** An agent says that it is done with everything up to here. Of an earlier membership that says nothing. */
+  acknowledge(agentId: AgentId, sequence: number): void {
+    this.consume(agentId, sequence);
+    const joined = this.state.members.get(agentId)?.joinedSequence ?? 0;
+    if (sequence < joined || sequence <= (this.#acknowledged.get(agentId) ?? 0)) return;
+    this.#acknowledged.set(agentId, sequence);
+    this.#moved.add(agentId);
+  }
+
   /** Cursors that moved since this was last asked, for whoever writes them. */
-  takeMoved(): [AgentId, number][] {
+  takeMoved(): [AgentId, Cursor][] {
     for (const agentId of this.subscriptions.keys()) {
       if (this.#cursors.has(agentId)) this.consume(agentId, this.progress(agentId));
     }
-    const moved = [...this.#moved].flatMap((agentId): [AgentId, number][] => {
-      const consumed = this.#cursors.get(agentId);
-      return consumed === undefined ? [] : [[agentId, consumed]];
-    });
+    const moved = [...this.#moved].filter((agentId) => this.#cursors.has(agentId))
+      .map((agentId): [AgentId, Cursor] => [agentId, this.cursorOf(agentId)]);
     this.#moved.clear();
     return moved;
   }
 
   /** These could not be written: the next `takeMoved` answers them again. */
-  putBackMoved(moved: readonly [AgentId, number][]): void {
+  putBackMoved(moved: readonly [AgentId, Cursor][]): void {
     for (const [agentId] of moved) this.#moved.add(agentId);
   }
 
@@ -138,6 +152,7 @@ export class Channel implements SubscribedChannel, Tail {
   forgetReader(agentId: AgentId): void {
     this.state.former.delete(agentId);
     this.#cursors.delete(agentId);
+    this.#acknowledged.delete(agentId);
     this.#moved.delete(agentId);
   }
 
@@ -205,7 +220,10 @@ export class Channel implements SubscribedChannel, Tail {
   async #read(): Promise<void> {
     await this.#replay();
     const { engine } = this.#host;
-    for (const [agentId, consumed] of await engine.cursors(this.channelId)) this.#cursors.set(agentId, consumed);
+    for (const [agentId, { consumed, acknowledged }] of await engine.cursors(this.channelId)) {
+      this.#cursors.set(agentId, consumed);
+      this.#acknowledged.set(agentId, acknowledged);
+    }
     this.queueBytes = (await engine.queueSize(this.channelId)).bytes;
     for (const agentId of this.state.former.keys()) {
       if (!this.#cursors.has(agentId)) this.state.former.delete(agentId);
@@ -241,7 +259,9 @@ export class Channel implements SubscribedChannel, Tail {
   /** Who joins starts just before its joining commit: acknowledging that commit is taking the Welcome. */
   #startCursors(sequence: number): void {
     for (const [agentId, { joinedSequence }] of this.state.members) {
-      if (joinedSequence === sequence) this.#cursors.set(agentId, sequence - 1);
+      if (joinedSequence !== sequence) continue;
+      this.#cursors.set(agentId, sequence - 1);
+      this.#acknowledged.set(agentId, sequence - 1);
     }
   }
 

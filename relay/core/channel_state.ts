@@ -2,9 +2,17 @@
  * Epoch and membership of a channel: the fold of its log and nothing else. Two relays that have read the same entries agree
  * on every field here. Positions that move without an entry (cursors) are kept elsewhere.
  */
-import { type AgentId, type CborValue, parseAgentId } from "../../proto/mod.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  type AgentId,
+  type CborValue,
+  decodeMessageAad,
+  parseAgentId,
+  readPrivateMessageHeader,
+  type ReplyBody,
+} from "../../proto/mod.ts";
 import type { Entry } from "../engine/engine.ts";
-import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
+import { decodeCommitBody, decodeMessageBody, decodeWelcomeBody } from "./entry_body.ts";
 import { decodeList, encodeList, type ListFormat } from "./stored_list.ts";
 
 export interface Membership {
@@ -14,7 +22,11 @@ export interface Membership {
   readonly sinceSequence: number;
   /** Has left or lapsed: nothing is delivered any more, a commit of another member will remove it. */
   readonly leaving?: Leaving;
+  /** The newest message or commit of its own, trimmed or not: by it an agent notices that its memory is an older one. */
+  readonly sent?: Sent;
 }
+
+export type Sent = NonNullable<ReplyBody<"Subscribe">["sent"]>;
 
 export interface Leaving {
   readonly reason: "left" | "lapsed";
@@ -33,7 +45,7 @@ export interface FormerMember {
 
 /** Former members beyond this many are forgotten, the longest gone first. */
 const maxFormerMembers = 1_000;
-const snapshots: ListFormat = { what: "snapshot of a channel", first: 2, steps: [leftBecomesLapsed] };
+const snapshots: ListFormat = { what: "snapshot of a channel", first: 2, steps: [leftBecomesLapsed, sentUnknown] };
 
 export class ChannelState {
   epoch = 0;
@@ -68,7 +80,7 @@ export class ChannelState {
     this.sequence = entry.sequence;
     switch (entry.kind) {
       case "message":
-        return;
+        return this.#applySent(entry, counterOf(entry));
       case "commit":
         return this.#applyCommit(entry);
       case "welcome":
@@ -93,7 +105,8 @@ export class ChannelState {
 
   #applyCommit(entry: Entry): void {
     const { sequence, timeMs } = entry;
-    const { added, removed, owners, welcomes } = decodeCommitBody(entry);
+    const { added, removed, owners, welcomes, commit } = decodeCommitBody(entry);
+    this.#applySent(entry, 0, sha256(commit));
     this.epoch++;
     const before = new Map<AgentId, Membership>();
     for (const agentId of removed) {
@@ -120,6 +133,15 @@ export class ChannelState {
     this.owners = new Set(wanted.filter((agentId) => this.members.has(agentId)));
   }
 
+  /** The highest counter, because one that was given back may be used by a later message. */
+  #applySent({ sender, sequence, epoch }: Entry, counter: number, commitHash?: Uint8Array): void {
+    const member = this.members.get(sender);
+    if (member === undefined) return;
+    const highest = Math.max(counter, member.sent?.counter ?? 0);
+    const sent = { sequence, epoch, counter: highest, ...(commitHash && { commitHash }) };
+    this.members.set(sender, { ...member, sent });
+  }
+
   #remember(agentId: AgentId, former: FormerMember): void {
     this.former.set(agentId, former);
     const [oldest] = this.former.keys();
@@ -127,12 +149,15 @@ export class ChannelState {
   }
 
   encode(): Uint8Array {
-    const members: CborValue[] = [...this.members].map(([agentId, { joinedSequence, sinceSequence, leaving }]) => [
+    const members: CborValue[] = [...this.members].map((
+      [agentId, { joinedSequence, sinceSequence, leaving, sent }],
+    ) => [
       agentId,
       joinedSequence,
       sinceSequence,
       this.welcomes.get(agentId) ?? 0,
       leaving === undefined ? null : [leaving.reason, leaving.sequence, leaving.timeMs],
+      sent === undefined ? null : [sent.sequence, sent.epoch, sent.counter, sent.commitHash ?? null],
     ]);
     const former: CborValue[] = [...this.former].map((
       [agentId, { joinedSequence, endSequence, reason, timeMs }],
@@ -148,9 +173,13 @@ export class ChannelState {
     state.epoch = int(epoch);
     state.sequence = int(sequence);
     for (const item of list(members)) {
-      const [id, joined, since, welcome, leaving] = list(item);
+      const [id, joined, since, welcome, leaving, sent] = list(item);
       const agentId = agent(id);
-      const member = { joinedSequence: int(joined), sinceSequence: int(since) };
+      const member = {
+        joinedSequence: int(joined),
+        sinceSequence: int(since),
+        ...(sent && { sent: decodeSent(sent) }),
+      };
       state.members.set(agentId, { ...member, ...(leaving && { leaving: decodeLeaving(leaving) }) });
       if (int(welcome) > 0) state.welcomes.set(agentId, int(welcome));
     }
@@ -177,6 +206,22 @@ function leftBecomesLapsed([epoch, sequence, members, ...rest]: readonly CborVal
     return [agentId, joined, since, welcome, lapsed].map((field) => field ?? null);
   });
   return [epoch ?? null, sequence ?? null, changed, ...rest];
+}
+
+/** What was sent before this was kept is known once something is sent again. */
+function sentUnknown([epoch, sequence, members, ...rest]: readonly CborValue[]): CborValue[] {
+  const changed = list(members).map((item): CborValue => [...list(item), null]);
+  return [epoch ?? null, sequence ?? null, changed, ...rest];
+}
+
+function counterOf(entry: Entry): number {
+  return decodeMessageAad(readPrivateMessageHeader(decodeMessageBody(entry).ciphertext).authenticatedData).counter;
+}
+
+function decodeSent(value: CborValue): Sent {
+  const [sequence, epoch, counter, hash] = list(value);
+  const commitHash = hash instanceof Uint8Array ? hash : undefined;
+  return { sequence: int(sequence), epoch: int(epoch), counter: int(counter), ...(commitHash && { commitHash }) };
 }
 
 function decodeLeaving(value: CborValue): Leaving {

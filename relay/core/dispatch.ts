@@ -40,6 +40,7 @@ const handlers: { readonly [Name in Exclude<CallName, OpenCall>]: Handler<Name> 
   Subscribe: delivery.subscribe,
   Unsubscribe: delivery.unsubscribe,
   Acknowledge: delivery.acknowledge,
+  ReadOwn: delivery.readOwn,
   RegisterInvite: invite.registerInvite,
   RevokeInvite: invite.revokeInvite,
   RequestJoin: join.requestJoin,

@@ -150,9 +150,9 @@ Deno.test("cursors that could not be written are written later, and a relay that
   world.calls.fails = (channelId) => channelId === channels[0];
   await alice.send(channels[1], 1, 3);
   await world.time.advance(2_000);
-  assertEquals((await world.engine.cursors(channels[1])).get(bob.agentId), 1);
+  assertEquals((await world.engine.cursors(channels[1])).get(bob.agentId)?.consumed, 1);
   await world.core.close();
-  assertEquals((await world.engine.cursors(channels[0])).get(bob.agentId), 0);
+  assertEquals((await world.engine.cursors(channels[0])).get(bob.agentId)?.consumed, 0);
   world.calls.fails = () => false;
   await world.close();
 });

@@ -28,7 +28,7 @@ export async function careForQueue(channel: Channel, config: CoreConfig, deps: C
 
 export async function writeCursors(channel: Channel, { engine }: CareDeps): Promise<void> {
   const moved = channel.takeMoved();
-  const writing = moved.map(([agentId, consumed]) => engine.moveCursor(channel.channelId, agentId, consumed));
+  const writing = moved.map(([agentId, cursor]) => engine.moveCursor(channel.channelId, agentId, cursor));
   await Promise.all(writing).catch((error) => {
     channel.putBackMoved(moved);
     throw error;
@@ -103,6 +103,8 @@ async function dropMessages(channel: Channel, config: CoreConfig, deps: CareDeps
     channel.dropped = end;
     return true;
   }
+  // The fold knows what each member sent last, and cannot read it again from a gap.
+  if (channel.snapshotSequence < through) await saveSnapshot(channel, deps, 1);
   await engine.dropMessages(channel.channelId, through, reason);
   channel.dropItems(through);
   channel.dropped = through;

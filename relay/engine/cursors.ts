@@ -2,38 +2,42 @@
 import type { AgentId, ChannelId } from "../../proto/mod.ts";
 import type { ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
+import type { Cursor } from "./engine.ts";
 
 export class Cursors {
   readonly #heads: ChannelHeads;
-  readonly #all: Statement<{ agent: AgentId; consumed: number }>;
+  readonly #all: Statement<{ agent: AgentId; consumed: number; acknowledged: number }>;
   readonly #move: Statement;
   readonly #drop: Statement;
 
   constructor(database: Database, heads: ChannelHeads) {
     this.#heads = heads;
-    this.#all = database.prepare("SELECT agent, consumed FROM cursor WHERE channel = ? ORDER BY agent");
+    this.#all = database.prepare("SELECT agent, consumed, acknowledged FROM cursor WHERE channel = ? ORDER BY agent");
     // Only a cursor that is there: a late acknowledgement must not bring back one that was dropped.
-    this.#move = database.prepare(
-      "UPDATE cursor SET consumed = ?1, joining = NULL WHERE channel = ?2 AND agent = ?3 AND consumed < ?1",
-    );
+    this.#move = database.prepare(`
+      UPDATE cursor SET
+        joining = CASE WHEN consumed < ?1 THEN NULL ELSE joining END,
+        consumed = max(consumed, ?1),
+        acknowledged = max(acknowledged, ?4)
+      WHERE channel = ?2 AND agent = ?3 AND (consumed < ?1 OR acknowledged < ?4)`);
     // Not of somebody who was added again while the call was under way: its cursor is of its new membership.
     this.#drop = database.prepare(`
       DELETE FROM cursor WHERE channel = ?1 AND agent = ?2 AND
         NOT EXISTS (SELECT 1 FROM listing WHERE agent = ?2 AND channel_id = ?3)`);
   }
 
-  all(channelId: ChannelId): ReadonlyMap<AgentId, number> {
+  all(channelId: ChannelId): ReadonlyMap<AgentId, Cursor> {
     const channel = this.#heads.find(channelId);
     const rows = channel === undefined ? [] : this.#all.all(channel.number);
-    return new Map(rows.map(({ agent, consumed }) => [agent, consumed]));
+    return new Map(rows.map(({ agent, consumed, acknowledged }) => [agent, { consumed, acknowledged }]));
   }
 
   /** Answers false when the position is beyond the log. */
-  move(channelId: ChannelId, agentId: AgentId, consumed: number): boolean {
+  move(channelId: ChannelId, agentId: AgentId, { consumed, acknowledged }: Cursor): boolean {
     const channel = this.#heads.find(channelId);
     if (channel === undefined) return true;
-    if (consumed > channel.head) return false;
-    this.#move.run(consumed, channel.number, agentId);
+    if (Math.max(consumed, acknowledged) > channel.head) return false;
+    this.#move.run(consumed, channel.number, agentId, acknowledged);
     return true;
   }
 

@@ -42,10 +42,10 @@ export interface Engine {
 
   /** The fold of the log up to a sequence, so that a restart need not read what came before. */
   saveSnapshot(channelId: ChannelId, snapshot: Snapshot): Promise<void>;
-  /** Last entry that each member is done with. */
-  cursors(channelId: ChannelId): Promise<ReadonlyMap<AgentId, number>>;
+  /** How far each member is. */
+  cursors(channelId: ChannelId): Promise<ReadonlyMap<AgentId, Cursor>>;
   /** Never moves back, and does nothing for an agent without a cursor (it was dropped). Durable when it resolves. */
-  moveCursor(channelId: ChannelId, agentId: AgentId, consumed: number): Promise<void>;
+  moveCursor(channelId: ChannelId, agentId: AgentId, cursor: Cursor): Promise<void>;
   /** Of somebody who is listed no more; who was added again keeps its new one. */
   dropCursor(channelId: ChannelId, agentId: AgentId): Promise<void>;
 
@@ -64,6 +64,14 @@ export interface Engine {
 
   /** Writes what is under way, then lets go of everything. */
   close(): Promise<void>;
+}
+
+/** Positions of a member in the log. Both begin just before the entry that added it. */
+export interface Cursor {
+  /** The last entry that it is done with. */
+  readonly consumed: number;
+  /** The last one that it said so of itself: the relay moves the other one past entries that are not for it. */
+  readonly acknowledged: number;
 }
 
 export interface NewChannel {

@@ -81,7 +81,7 @@ export class Entries {
     this.#insertListing = database.prepare("INSERT OR IGNORE INTO listing (agent, channel_id) VALUES (?, ?)");
     this.#deleteListing = database.prepare("DELETE FROM listing WHERE agent = ? AND channel_id = ?");
     this.#startCursor = database.prepare(
-      "INSERT OR REPLACE INTO cursor (channel, agent, consumed, joining) VALUES (?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO cursor (channel, agent, consumed, joining, acknowledged) VALUES (?1, ?2, ?3, ?4, ?3)",
     );
     this.#next = database.prepare(`
       SELECT sequence, kind, epoch, sender, time_ms, body_version, body FROM entry

@@ -31,6 +31,11 @@ export const migrations: readonly Migration[] = [
     name: "signed commits, and leave statements about a leaf",
     change: "UPDATE entry SET kind = 'lapse', body = x'', body_version = 1 WHERE kind = 'leave'",
   },
+  {
+    // In files from before, nobody has acknowledged anything as far as is known.
+    name: "what each member sent last, in snapshots; what it acknowledged itself",
+    change: "ALTER TABLE cursor ADD COLUMN acknowledged INTEGER NOT NULL DEFAULT 0",
+  },
 ];
 
 /** A file that was changed while it was opened. */

@@ -14,6 +14,7 @@ import type {
   ChannelRecord,
   CommitTrace,
   CreateOutcome,
+  Cursor,
   Engine,
   JoiningQuery,
   KeyPackagePools,
@@ -160,14 +161,15 @@ class SqliteEngine implements Engine {
     await this.#commits.write(() => this.#channels.saveSnapshot(channelId, snapshot), { bytes });
   }
 
-  cursors(channelId: ChannelId): Promise<ReadonlyMap<AgentId, number>> {
+  cursors(channelId: ChannelId): Promise<ReadonlyMap<AgentId, Cursor>> {
     return this.#commits.read(() => this.#cursors.all(channelId));
   }
 
-  async moveCursor(channelId: ChannelId, agentId: AgentId, consumed: number): Promise<void> {
-    checkCount("position", consumed);
-    if (!await this.#commits.write(() => this.#cursors.move(channelId, agentId, consumed))) {
-      throw new EngineError("invalid", `Cannot move a cursor to ${consumed}: the log does not reach so far`);
+  async moveCursor(channelId: ChannelId, agentId: AgentId, cursor: Cursor): Promise<void> {
+    checkCount("position", cursor.consumed);
+    checkCount("position", cursor.acknowledged);
+    if (!await this.#commits.write(() => this.#cursors.move(channelId, agentId, cursor))) {
+      throw new EngineError("invalid", `Cannot move a cursor to ${cursor.consumed}: the log does not reach so far`);
     }
   }
 

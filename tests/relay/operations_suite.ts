@@ -21,7 +21,7 @@ import { CallFailed, deferred } from "../support/relay/relay_client.ts";
 
 const patienceMs = 120_000;
 /** So that a runtime that ran only some of them is found out. */
-export const operationCount = 21;
+export const operationCount = 22;
 
 export function createOperations(relay: Relay): RuntimeTest[] {
   const tests: readonly [name: string, run: (relay: Relay) => Promise<void>][] = [
@@ -40,6 +40,7 @@ export function createOperations(relay: Relay): RuntimeTest[] {
     ["a stranger is told not_found, as for a channel that does not exist", strangers],
     ["an invite is registered, used, refused and revoked", invites],
     ["a member rejoins with a request that it signed", rejoining],
+    ["what an agent sent and acknowledged is told when it subscribes, and read again", ownEntries],
     ["a leaver is told and removed; a removed member reads no further", leaving],
     ["a closed channel ends for all, and its name is free", closing],
     ["channels and members are listed, page by page", listing],
@@ -315,6 +316,21 @@ async function rejoining(relay: Relay): Promise<void> {
   const { sequence } = await alice.client.call("SendCommit", alice.commit(channelId, 1, change));
   const delivered = await bob.client.notices.first("DeliverWelcome", 2);
   check(delivered[1]?.joinedSequence === sequence, "the Welcome is of another commit");
+  closeAll(alice, bob);
+}
+
+async function ownEntries(relay: Relay): Promise<void> {
+  const { alice, bob, channelId } = await createPair(relay);
+  const message = bob.message(channelId, 1);
+  const { sequence } = await bob.client.call("SendMessage", message);
+  await bob.client.call("Acknowledge", { channelId, consumed: sequence, received: sequence });
+  const { sent, acknowledged, joinedSequence } = await bob.subscribe(channelId);
+  check(sent?.sequence === sequence && sent.epoch === 1 && sent.commitHash === undefined, "another entry was sent");
+  check(acknowledged === sequence && joinedSequence === 1, `acknowledged ${acknowledged}, joined ${joinedSequence}`);
+  const read = await bob.client.call("ReadOwn", { channelId, sequence });
+  sameBytes(read.message?.ciphertext, message.ciphertext, "the message");
+  const foreign = await alice.client.call("ReadOwn", { channelId, sequence });
+  check(foreign.message === undefined && foreign.commit === undefined, "another's entry was read as one's own");
   closeAll(alice, bob);
 }
 

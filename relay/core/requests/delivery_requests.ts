@@ -4,7 +4,8 @@ import type { Channel } from "../channel.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { Subscription } from "../subscription.ts";
-import { openAsReader } from "./channel_access.ts";
+import { decodeCommitBody, decodeMessageBody } from "../entry_body.ts";
+import { openAsMember, openAsReader } from "./channel_access.ts";
 import { mayAnswer } from "../pending_joins.ts";
 import { rejoinNotice } from "./rejoin_requests.ts";
 
@@ -38,7 +39,11 @@ export async function subscribe(
   if (end !== undefined) subscription.stopAt(end);
   subscription.wake();
   tellRejoins(asker, channel);
-  return { after: start, head: channel.head, epoch: channel.state.epoch, consumed, generation: 0 };
+  const { head, state: { epoch, members } } = channel;
+  const { acknowledged } = channel.cursorOf(agentId);
+  const sent = members.get(agentId)?.sent;
+  const claims = { joinedSequence, acknowledged, ...(sent && { sent }) };
+  return { after: start, head, epoch, consumed, generation: 0, ...claims };
 }
 
 export function unsubscribe(
@@ -60,12 +65,34 @@ export async function acknowledge(
     throw new Refusal("cursor_invalid", `The channel's log ends at ${channel.head}; cannot acknowledge beyond it`);
   }
   held?.subscription.received(Math.max(received, consumed));
-  channel.consume(agentId, consumed);
+  channel.acknowledge(agentId, consumed);
   core.touch(channel);
-  const position = channel.cursor(agentId) ?? 0;
+  const cursor = channel.cursorOf(agentId);
   // Nobody waits for the disk of a notice: the cursor is written within a second, and what comes twice is recognised.
-  if (!quiet) await core.deps.engine.moveCursor(channelId, agentId, position);
-  return { consumed: position };
+  if (!quiet) await core.deps.engine.moveCursor(channelId, agentId, cursor);
+  return { consumed: cursor.consumed };
+}
+
+/** The agent's own entry, so that it can see whether it remembers it. Nothing when it is another's, or trimmed. */
+export async function readOwn(
+  asker: AgentAsker,
+  { channelId, sequence }: RequestBody<"ReadOwn">,
+): Promise<ReplyBody<"ReadOwn">> {
+  const channel = await openAsMember(asker, channelId);
+  const item = (await channel.itemAt(sequence))?.item;
+  if (item === undefined || item.kind === "gap" || item.sender !== asker.agent.agentId) return {};
+  const { epoch } = item;
+  switch (item.kind) {
+    case "message":
+      return { message: { epoch, ...decodeMessageBody(item) } };
+    case "commit": {
+      const { commit, added, removed, owners, signature, generation } = decodeCommitBody(item);
+      const declared = { added, removed, ...(owners && { owners }) };
+      return signature === undefined ? {} : { commit: { epoch, commit, ...declared, signature, generation } };
+    }
+    default:
+      return {};
+  }
 }
 
 function tellRejoins({ core, session, agent }: AgentAsker, channel: Channel): void {

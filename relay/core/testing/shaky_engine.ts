@@ -40,7 +40,7 @@ export function createShakyEngine(real: Engine, options: ShakyOptions): ShakyEng
     watch: (channelId, listener) => real.watch(channelId, (entry) => life.isAlive && listener(entry)),
     saveSnapshot: (channelId, snapshot) => write(channelId, () => real.saveSnapshot(channelId, snapshot)),
     cursors: (channelId) => read(() => real.cursors(channelId)),
-    moveCursor: (channelId, agentId, consumed) => write(channelId, () => real.moveCursor(channelId, agentId, consumed)),
+    moveCursor: (channelId, agentId, cursor) => write(channelId, () => real.moveCursor(channelId, agentId, cursor)),
     dropCursor: (channelId, agentId) => write(channelId, () => real.dropCursor(channelId, agentId)),
     queueSize: (channelId) => read(() => real.queueSize(channelId)),
     trim: (channelId, through) => write(channelId, () => real.trim(channelId, through)),

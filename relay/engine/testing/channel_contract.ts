@@ -24,7 +24,7 @@ export function channelContract(test: ContractTest): void {
     assertEquals(await engine.read(channelId, { after: 0, maxBytes: 100 }), []);
     const query = { agentId: sampleAgent(1), account: sampleAccount(2), limit: 10 };
     assertEquals(await engine.listChannels(query), { channels: [channelId], more: false });
-    assertEquals(await engine.cursors(channelId), new Map([[sampleAgent(1), 0]]));
+    assertEquals(await engine.cursors(channelId), new Map([[sampleAgent(1), { consumed: 0, acknowledged: 0 }]]));
   });
 
   test("createChannel() answers the original for the same nonce of the same creator, even when the name differs", async (engine) => {
@@ -78,7 +78,7 @@ export function channelContract(test: ContractTest): void {
     assertEquals(await engine.findCommit(nowhere, 0), undefined);
     assertEquals(await engine.cursors(nowhere), new Map());
     assertEquals(await engine.queueSize(nowhere), { messages: 0, bytes: 0 });
-    await engine.moveCursor(nowhere, sampleAgent(1), 5);
+    await engine.moveCursor(nowhere, sampleAgent(1), { consumed: 5, acknowledged: 0 });
     await engine.trim(nowhere, 5);
     await engine.dropMessages(nowhere, 5, "age");
     await engine.saveSnapshot(nowhere, { sequence: 0, state: new Uint8Array(1) });
@@ -124,7 +124,7 @@ export function channelContract(test: ContractTest): void {
       await engine.append(channelId, commit("1", 0, { added: i === 1 ? [] : [agentId] }));
       await engine.append(channelId, message("2", { epoch: 1 }));
     }
-    await engine.moveCursor(sampleChannelId(2), agentId, 1);
+    await engine.moveCursor(sampleChannelId(2), agentId, { consumed: 1, acknowledged: 1 });
     await engine.append(sampleChannelId(3), message("close", { kind: "close", epoch: 1 }));
     const joining = [4, 5].map(sampleChannelId);
     assertEquals(await engine.listJoining({ agentId, limit: 2 }), { channels: joining, more: false });

@@ -104,7 +104,11 @@ export function logContract(test: ContractTest): void {
     assertEquals(await engine.findCommit(channelId, 1), { sequence, commitHash, sender: stays, timeMs: 4000 });
     assertEquals(await engine.findCommit(channelId, 2), undefined);
     // Cursors start just before the joining entry, and stay until they are dropped.
-    assertEquals(await engine.cursors(channelId), new Map([[sampleAgent(1), 0], [stays, 0], [leaves, 0]]));
+    const start = { consumed: 0, acknowledged: 0 };
+    assertEquals(
+      await engine.cursors(channelId),
+      new Map([sampleAgent(1), stays, leaves].map((agentId) => [agentId, start])),
+    );
   });
 
   test("read() answers at least one entry, then as many as fit", async (engine) => {

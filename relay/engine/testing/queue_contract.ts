@@ -22,14 +22,34 @@ export function queueContract(test: ContractTest): void {
   test("cursors never move back, nor beyond the log, nor come back after they were dropped", async (engine) => {
     const channelId = await createChannel(engine, 1);
     await appendAll(engine, channelId, ["a", "b", "c"].map((key) => message(key)));
-    await Promise.all([2, 1, 2, 0].map((consumed) => engine.moveCursor(channelId, creator, consumed)));
-    assertEquals(await engine.cursors(channelId), new Map([[creator, 2]]));
-    const error = await assertRejects(() => engine.moveCursor(channelId, creator, 4), EngineError);
+    await Promise.all(
+      [2, 1, 2, 0].map((consumed) => engine.moveCursor(channelId, creator, { consumed, acknowledged: 0 })),
+    );
+    assertEquals(await engine.cursors(channelId), new Map([[creator, { consumed: 2, acknowledged: 0 }]]));
+    const error = await assertRejects(
+      () => engine.moveCursor(channelId, creator, { consumed: 4, acknowledged: 0 }),
+      EngineError,
+    );
     assertEquals(error.code, "invalid");
     await engine.append(channelId, commit("d", 0, { removed: [creator] }));
     await engine.dropCursor(channelId, creator);
-    await engine.moveCursor(channelId, creator, 3);
+    await engine.moveCursor(channelId, creator, { consumed: 3, acknowledged: 0 });
     assertEquals(await engine.cursors(channelId), new Map());
+  });
+
+  test("what a member acknowledged moves by itself, never back, and begins anew with its membership", async (engine) => {
+    const channelId = await createChannel(engine, 1);
+    const agentId = sampleAgent(2);
+    await engine.append(channelId, commit("1", 0, { added: [agentId] }));
+    await appendAll(engine, channelId, ["a", "b"].map((key) => message(key, { epoch: 1 })));
+    await engine.moveCursor(channelId, agentId, { consumed: 3, acknowledged: 0 });
+    assertEquals((await engine.cursors(channelId)).get(agentId), { consumed: 3, acknowledged: 0 });
+    await engine.moveCursor(channelId, agentId, { consumed: 1, acknowledged: 2 });
+    await engine.moveCursor(channelId, agentId, { consumed: 1, acknowledged: 1 });
+    assertEquals((await engine.cursors(channelId)).get(agentId), { consumed: 3, acknowledged: 2 });
+    await engine.append(channelId, commit("2", 1, { removed: [agentId], added: [agentId] }));
+    await engine.moveCursor(channelId, agentId, { consumed: 3, acknowledged: 2 });
+    assertEquals((await engine.cursors(channelId)).get(agentId), { consumed: 3, acknowledged: 3 });
   });
 
   test("dropCursor() leaves that of a member alone, so that it cannot meet the next membership", async (engine) => {
@@ -41,17 +61,17 @@ export function queueContract(test: ContractTest): void {
       engine.append(channelId, commit("3", 2, { added: [agentId] })),
       engine.dropCursor(channelId, agentId),
     ]);
-    assertEquals((await engine.cursors(channelId)).get(agentId), 2);
+    assertEquals((await engine.cursors(channelId)).get(agentId)?.consumed, 2);
   });
 
   test("who is added again starts before the entry that adds it", async (engine) => {
     const channelId = await createChannel(engine, 1);
     const agentId = sampleAgent(2);
     await engine.append(channelId, commit("1", 0, { added: [agentId] }));
-    assertEquals((await engine.cursors(channelId)).get(agentId), 0);
+    assertEquals((await engine.cursors(channelId)).get(agentId)?.consumed, 0);
     await engine.append(channelId, commit("2", 1, { removed: [agentId] }));
     await engine.append(channelId, commit("3", 2, { added: [agentId] }));
-    assertEquals((await engine.cursors(channelId)).get(agentId), 2);
+    assertEquals((await engine.cursors(channelId)).get(agentId)?.consumed, 2);
   });
 
   test("queueSize() counts messages only, follows trimming and dropping, and knows the oldest", async (engine) => {
