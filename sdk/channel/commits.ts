@@ -15,6 +15,7 @@ import type { ChannelDeps } from "./deps.ts";
 import { translating } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
+import type { RecordChange } from "../store/mod.ts";
 
 export interface Plan {
   readonly change: Change;
@@ -46,6 +47,10 @@ export interface CommitterParts {
   readonly health: HealthLog;
   /** A commit from before a crash whose fate is not known. */
   readonly candidate: PreparedCommit | undefined;
+  /** Resolves when we may act under our present leaf. */
+  readonly cleared: () => Promise<void>;
+  /** A commit is given up without knowing its fate. Answers what to write with that. */
+  readonly onGivenUp: (prepared: PreparedCommit) => RecordChange;
   /** The relay took a commit of ours and gave us another one of that epoch. */
   readonly onForked: (reason: string) => void;
 }
@@ -54,7 +59,7 @@ export class Committer {
   readonly #deps: ChannelDeps;
   readonly #membership: Membership;
   readonly #health: HealthLog;
-  readonly #onForked: (reason: string) => void;
+  readonly #parts: Pick<CommitterParts, "cleared" | "onGivenUp" | "onForked">;
   readonly #serial = new Serial();
   #closed = false;
   #candidate: PreparedCommit | undefined;
@@ -62,12 +67,17 @@ export class Committer {
   #underWay: Promise<void> | undefined;
   #recovering: Promise<void> | undefined;
 
-  constructor({ membership, health, candidate, onForked }: CommitterParts, deps: ChannelDeps) {
-    this.#onForked = onForked;
+  constructor({ membership, health, candidate, ...parts }: CommitterParts, deps: ChannelDeps) {
+    this.#parts = parts;
     this.#deps = deps;
     this.#membership = membership;
     this.#health = health;
     this.#candidate = candidate;
+  }
+
+  /** Made, and not known to be taken or not. */
+  get candidate(): PreparedCommit | undefined {
+    return this.#candidate;
   }
 
   /** While this is a promise, the next epoch may be ours though nobody has told us yet. */
@@ -129,6 +139,7 @@ export class Committer {
   }
 
   async #attempt(planned: Plan): Promise<Committed | Conflict> {
+    await this.#parts.cleared();
     const { durable, group } = this.#membership;
     const prepared = await durable.prepare(this.#complete(planned.change));
     this.#candidate = prepared;
@@ -209,7 +220,7 @@ export class Committer {
     } catch (error) {
       if (isCode(error, "epoch_conflict")) return { conflict: error.epoch ?? body.epoch + 1 };
       if (isCode(error, "transport_error", "connection_error", "internal") && sends < maxSends) return undefined;
-      if (!isCode(error, "transport_error", "connection_error")) await this.#discard(durable);
+      if (!isCode(error, "transport_error", "connection_error")) await this.#giveUp(durable);
       throw error;
     }
   }
@@ -217,7 +228,8 @@ export class Committer {
   async #recover(candidate: PreparedCommit): Promise<void> {
     const { durable } = this.#membership;
     const fate = await this.#fateOf(candidate);
-    if (fate === "unknown" || "conflict" in fate) await this.#discard(durable);
+    if (fate === "unknown") await this.#giveUp(durable);
+    else if ("conflict" in fate) await this.#discard(durable);
     else await this.#accept(durable, candidate, fate);
   }
 
@@ -237,16 +249,21 @@ export class Committer {
       const text = `The relay took our commit of epoch ${prepared.epoch}, but delivered another one of that epoch`;
       this.#health.report("relay_lied", text);
       await durable.discard();
-      this.#onForked(text);
+      this.#parts.onForked(text);
       throw createError("mls_error", `${text}; this agent joins the channel anew, try again then`);
     }
     await this.#membership.accept(prepared, sequence);
   }
 
-  async #discard(durable: DurableGroup): Promise<void> {
+  async #discard(durable: DurableGroup, alongside: readonly RecordChange[] = []): Promise<void> {
     this.#checkCurrent(durable);
     this.#candidate = undefined;
-    await durable.discard();
+    await durable.discard(alongside);
+  }
+
+  /** What we sent may still be on its way: should the relay take it, we remember that we made it. */
+  async #giveUp(durable: DurableGroup): Promise<void> {
+    await this.#discard(durable, this.#candidate === undefined ? [] : [this.#parts.onGivenUp(this.#candidate)]);
   }
 
   /** A commit of a membership that is over is neither accepted nor discarded. */

@@ -7,6 +7,7 @@ import { Group, type PreparedCommit } from "../mls/group.ts";
 import { createKeyPackage } from "../mls/key_package.ts";
 import { credentialOf } from "../mls/leaf.ts";
 import type { RecordChange } from "../store/mod.ts";
+import { type Anchor, newAnchor, putAnchor, readAnchor } from "./anchor.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import type { LogPosition } from "./log_place.ts";
@@ -37,6 +38,7 @@ export interface EnteredChannel {
   readonly durable: DurableGroup;
   readonly record: ChannelRecord;
   readonly trust: ChannelTrust;
+  readonly anchor: Anchor;
   /** A commit of ours whose fate is not known. */
   readonly candidate: PreparedCommit | undefined;
   /** Undefined when the relay knows better: just joined. */
@@ -103,6 +105,7 @@ export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Pro
     ...loaded,
     record,
     trust,
+    anchor: await readAnchor(deps.store, channelId),
     position: await readPosition(deps.store, channelId),
     landmarks: await readLandmarks(deps.store, channelId),
     counter: await readCounter(deps.store, channelId) ?? 0,
@@ -114,6 +117,7 @@ export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Pro
 export interface Entered {
   readonly durable: DurableGroup;
   readonly record: ChannelRecord;
+  readonly anchor: Anchor;
   /** Identities that were known under another key. */
   readonly changed: ChangedKeys;
 }
@@ -143,8 +147,10 @@ export async function writeEntered(
   const { tree, ownLeaf } = group.current;
   const joinedLeaf = sha256(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
   const record = newChannelRecord({ channelId, name, joinedEpoch: group.epoch, joinedLeaf, rejoined });
+  const anchor = newAnchor(position, (await readAnchor(store, channelId)).unprovenMs);
   const durable = await DurableGroup.save(group, store, [
     putChannel(record),
+    putAnchor(channelId, anchor),
     putTrust(channelId, trust),
     position === undefined
       ? deletePosition(channelId)
@@ -154,11 +160,12 @@ export async function writeEntered(
     ...await forgetSenders(store, channelId),
     ...used,
   ]);
-  return { durable, record, changed };
+  return { durable, record, anchor, changed };
 }
 
-function partsOf({ durable, record }: Entered, trust: ChannelTrust, position: number | undefined): EnteredChannel {
+function partsOf(entered: Entered, trust: ChannelTrust, position: number | undefined): EnteredChannel {
+  const { durable, record, anchor } = entered;
   const start = position === undefined ? undefined : { sequence: position, epoch: durable.group.epoch };
-  const landmarks = noLandmarks;
-  return { durable, candidate: undefined, record, trust, position: start, landmarks, counter: 0, senders: new Map() };
+  const rest = { position: start, landmarks: noLandmarks, counter: 0, senders: new Map() };
+  return { durable, candidate: undefined, record, trust, anchor, ...rest };
 }

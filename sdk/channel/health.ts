@@ -22,6 +22,10 @@ export type IssueKind =
   | "spoke_after_removal"
   /** A sender used a counter for two messages: its data directory was restored from a backup, or it is misused. */
   | "repeated_counter"
+  /** This agent's data directory is older than what it sent, which its own signature in the log proves; it joins anew. */
+  | "store_rolled_back"
+  /** The relay says that this agent's data directory is too old, and the log holds no proof; it joins anew. */
+  | "store_unproven"
   /** An identity came back with another key. Unless an owner brought it in, its messages are not shown. */
   | "key_changed"
   /** A member that was known before this agent came back is none any more. */

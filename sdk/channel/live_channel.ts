@@ -1,12 +1,14 @@
 /**
  * One channel at work: deliveries in order, sends, commits, the members' duties, and the way back when something went wrong.
  * The parts do not know each other's state; this file says who hears what and in which order.
+ * Long because it is the one place where all of them meet.
  */
 import type { ChannelEndReason, ChannelId, ChannelName, NoticeEnvelope } from "../../proto/mod.ts";
 import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import { Caretaker } from "./caretaker.ts";
+import { Clearance } from "./clearance.ts";
 import { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { EnteredChannel } from "./entering.ts";
@@ -23,6 +25,7 @@ import { Progress } from "./progress.ts";
 import { forgetChannel } from "./records.ts";
 import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
+import { type Doubt, StoreAge } from "./store_age.ts";
 import { Subscription } from "./subscription.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -48,6 +51,8 @@ export class LiveChannel {
   readonly #subscription: Subscription;
   readonly #caretaker: Caretaker;
   readonly #rejoiner: Rejoiner;
+  readonly #storeAge: StoreAge;
+  readonly #clearance: Clearance;
   readonly #entries = new Serial();
   readonly #stop = new AbortController();
   #connections = 0;
@@ -66,8 +71,16 @@ export class LiveChannel {
     this.membership = new Membership({ ...parts, health }, deps);
     const { membership } = this;
     const { channelId } = membership;
-    const onForked = (reason: string): void => this.#comeBack(reason);
-    this.committer = new Committer({ membership, health, candidate: parts.candidate, onForked }, deps);
+    this.#storeAge = new StoreAge({ anchor: parts.anchor, membership, health }, deps);
+    this.#clearance = new Clearance(deps);
+    this.committer = new Committer({
+      membership,
+      health,
+      candidate: parts.candidate,
+      cleared: () => this.#clearance.wait(),
+      onGivenUp: (prepared) => this.#storeAge.discarded(prepared),
+      onForked: (reason) => this.#comeBack({ reason }),
+    }, deps);
     this.senders = new Senders(parts.senders, parts.record.since);
     this.inbox = new Inbox((items) => this.#doneWith(items));
     const onFault = (fault: unknown): void => this.#die(fault);
@@ -135,6 +148,7 @@ export class LiveChannel {
     this.#subscription.lost();
     this.#caughtUp = false;
     this.outbox.suspend();
+    this.#clearance.withdraw();
     const { state } = this.#deps.session;
     if (state.kind === "ended" && state.error !== undefined) return this.#end(state.error);
     if (online && this.#ended === undefined) {
@@ -185,14 +199,10 @@ export class LiveChannel {
         // Out of step, nothing of this is of use; the way back ends with another connection.
         if (this.#rejoiner.reason !== undefined || this.#blocked !== undefined) return this.#rejoiner.hurry();
         await this.committer.recover();
-        const lost = await this.#subscribe();
-        if (connection !== this.#connections) return;
-        if (lost !== undefined) return this.#comeBack(lost);
-        this.outbox.resume();
-        return this.#caretaker.look();
+        return await this.#entries.run(() => this.#subscribe(connection));
       } catch (error) {
         if (isCode(error, "not_found")) return this.#endedBy("removed");
-        if (isCode(error, "membership_lapsed")) return this.#comeBack(error.message);
+        if (isCode(error, "membership_lapsed")) return this.#comeBack({ reason: error.message });
         // The relay's log is not where we left it: from where it thinks that we are.
         if (isCode(error, "cursor_invalid")) this.#reader.lose();
         if (this.#deps.session.state.kind === "ended") return; // `connection` hears of it
@@ -206,15 +216,23 @@ export class LiveChannel {
     }
   }
 
-  async #subscribe(): Promise<string | undefined> {
+  /** Nothing is read meanwhile, and nothing is sent before it is certain that our keys are not used ones. */
+  async #subscribe(connection: number): Promise<void> {
+    if (connection !== this.#connections || this.#ended !== undefined) return;
     const reply = await this.#subscription.open(this.#reader.received);
-    const lost = await findLostCommit(reply, this.#reader.received, this);
-    if (lost !== undefined) return lost;
+    const { committer: { candidate }, outbox: { counter } } = this;
+    const doubt = await this.#storeAge.compare(reply, { candidate, counter, position: this.#progress.durable });
+    const reason = doubt === undefined ? await findLostCommit(reply, this.#reader.received, this) : undefined;
+    if (connection !== this.#connections) return;
+    if (doubt !== undefined) return this.#comeBack(doubt);
+    if (reason !== undefined) return this.#comeBack({ reason });
     this.#reader.begin(reply.after);
     this.#relayEpoch = Math.max(this.#relayEpoch, reply.epoch);
     this.#caughtUp = true;
     this.#progress.note();
-    return undefined;
+    this.#clearance.give();
+    this.outbox.resume();
+    this.#caretaker.look();
   }
 
   async #process(notice: NoticeEnvelope): Promise<void> {
@@ -270,22 +288,24 @@ export class LiveChannel {
       case "removed":
         // A commit that answers our request to rejoin removes us first.
         if (this.#rejoiner.reason !== undefined) return;
-        if (verdict.again) return this.#comeBack("it was removed and added again");
+        if (verdict.again) return this.#comeBack({ reason: "it was removed and added again" });
         this.#endedBy("removed");
         return await this.erase();
       case "blocked":
         return this.#block(verdict.reason);
       case "out_of_step":
         await this.membership.explainFork();
-        this.#comeBack(verdict.reason);
+        this.#comeBack({ reason: verdict.reason });
     }
   }
 
-  #comeBack(reason: string): void {
+  #comeBack({ reason, settle }: Doubt): void {
     this.#subscription.lost();
     this.#caughtUp = false;
     this.outbox.suspend();
-    this.#rejoiner.start(reason);
+    this.#clearance.withdraw();
+    this.#caretaker.stop();
+    this.#rejoiner.start(reason, settle);
   }
 
   async #refill(): Promise<void> {
@@ -319,11 +339,13 @@ export class LiveChannel {
 
   async #rejoined(joinedSequence: number): Promise<void> {
     this.committer.forget();
+    this.#storeAge.restart(joinedSequence);
     this.#reader.restart(joinedSequence);
     this.senders.clear();
     this.#progress.restart(joinedSequence);
     await this.outbox.restart();
     this.#subscription.consumed(joinedSequence);
+    this.#caretaker.start();
     this.health.report("rejoined", "This agent was out of step and joined anew; messages in between are lost to it");
     this.connection(this.#deps.session.state.kind === "online");
   }
@@ -343,6 +365,7 @@ export class LiveChannel {
     this.inbox.end(error);
     this.outbox.end(error);
     this.membership.end(error);
+    this.#clearance.end(error);
   }
 
   /**
@@ -350,7 +373,7 @@ export class LiveChannel {
    * them.
    */
   #endedBy(reason: ChannelEndReason): void {
-    if (reason === "lapsed") return this.#comeBack("it was absent for too long");
+    if (reason === "lapsed") return this.#comeBack({ reason: "it was absent for too long" });
     if (this.#rejoiner.reason !== undefined) return;
     const why = { closed: "was closed", removed: "no longer has this agent as a member", left: "was left" }[reason];
     const text = `Channel "${this.name}" ${why}; create it again, or ask for a new invite token`;
@@ -377,6 +400,7 @@ export class LiveChannel {
     this.inbox.end(error);
     this.outbox.end(over);
     this.membership.end(over);
+    this.#clearance.end(over);
   }
 
   #doneWith(items: readonly InboxItem[]): Promise<void> | undefined {

@@ -87,6 +87,11 @@ export class Outbox {
     this.#deps = deps;
   }
 
+  /** Of the last message that may have been sent. */
+  get counter(): number {
+    return this.#durableCounter;
+  }
+
   get size(): { readonly waiting: number; readonly underWay: number } {
     return { waiting: this.#waiting.length, underWay: this.#underWay.size };
   }
@@ -253,6 +258,8 @@ export class Outbox {
         sending.sealed = await this.#membership.durable.seal(sending.payload, aad);
       }
       await numbered;
+      // Sealed it stays: another connection has to show first that it may be sent.
+      if (!this.#online) break;
       if (this.#waiting[0] !== sending) continue; // it expired meanwhile
       this.#waiting.shift();
       this.#transmit(sending, sending.sealed);

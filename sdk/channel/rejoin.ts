@@ -81,12 +81,13 @@ export class Rejoiner {
     return this.#reason !== undefined && this.#asked > 0;
   }
 
-  start(reason: string): void {
+  /** `settle` is awaited before the first request. */
+  start(reason: string, settle: (signal: AbortSignal) => Promise<void> = () => Promise.resolve()): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#leaf = undefined;
     this.#asked = 0;
-    this.#run().catch((fault) => {
+    settle(this.#stop.signal).then(() => this.#run()).catch((fault) => {
       this.#reason = undefined;
       this.#parts.onRefused(toStaticError(fault, "Cannot rejoin"));
     });

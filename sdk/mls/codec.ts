@@ -93,3 +93,12 @@ export class KeySet {
     return true;
   }
 }
+
+/** An AEAD that refuses throws; here that is an answer. */
+export function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}

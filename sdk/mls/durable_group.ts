@@ -219,11 +219,16 @@ export class DurableGroup {
   }
 
   /** Our commit lost its race: the candidate goes, the group stays. */
-  discard(): Promise<void> {
+  discard(alongside: readonly RecordChange[] = []): Promise<void> {
     return this.#exclusive(async () => {
-      await this.#write([this.#delete("candidate")]);
+      await this.#write([this.#delete("candidate"), ...alongside]);
       this.#candidate = false;
     });
+  }
+
+  /** Whether a message of this epoch is our own, and sealed with a key that we have not used. */
+  isUnknownOwn(message: Uint8Array): Promise<boolean> {
+    return this.#exclusive(() => this.group.isUnknownOwn(message));
   }
 
   /** Every message before this epoch was consumed or has expired. */

@@ -39,6 +39,7 @@ import {
   membersOf,
   summarise,
 } from "./members.ts";
+import { isUnknownOwn } from "./own_message.ts";
 import { keepChanges, type KnownOwners, noVersion, signChange, versionOf } from "./owners_chain.ts";
 import { planOwners } from "./owners_rules.ts";
 import type { ProposalFrom } from "./proposals.ts";
@@ -290,6 +291,15 @@ export class Group {
       const { outcome, next } = await receiveMessage(places, sealed, { rules, admit }, this.#deps);
       if (next !== undefined) this.#moveTo(next, sealed.authenticatedData);
       return outcome;
+    });
+  }
+
+  /** Whether a message of this epoch is our own, and sealed with a key that we have not used. Nothing changes by it. */
+  isUnknownOwn(message: Uint8Array): Promise<boolean> {
+    return this.#exclusive(async () => {
+      const sealed = decodeOrExplain(message);
+      const { identity, signatures } = this.#deps;
+      return !("kind" in sealed) && await isUnknownOwn(this.#epoch, sealed, identity, signatures);
     });
   }
 

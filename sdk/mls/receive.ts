@@ -6,7 +6,7 @@ import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { LeafNode } from "ts-mls/leafNode.js";
 import { decodeProposal, type Proposal } from "ts-mls/proposal.js";
 import { limits, WireError } from "../../proto/mod.ts";
-import { decodeFirst, equalBytes, MlsFault, vector } from "./codec.ts";
+import { attempt, decodeFirst, equalBytes, MlsFault, vector } from "./codec.ts";
 import { processCommit } from "./commit.ts";
 import type { SignedBytes } from "./crypto/batch_verify.ts";
 import { proposalRefLabel, refHash } from "./crypto/labelled.ts";
@@ -275,13 +275,4 @@ function readable({ tree, secrets, ...epoch }: Epoch): Readable {
 
 function readablePast(past: PastEpoch | undefined): Readable | undefined {
   return past && { ...past, credentialAt: (leafIndex) => past.roster.at(leafIndex) };
-}
-
-/** An AEAD that refuses throws; here that is an answer. */
-function attempt<T>(act: () => T): T | undefined {
-  try {
-    return act();
-  } catch {
-    return undefined;
-  }
 }

@@ -46,6 +46,8 @@ export const storeMigrations: readonly StoreMigration[] = [
     },
   },
   { name: "the changes of a channel's owners, in a record of their own; channels from before have none" },
+  // A library from before would come back into a channel without writing where its new membership begins.
+  { name: "where a membership began, and commits that were given up" },
 ];
 
 /** A change of a record's fields. `id` is the record's name within its kind. */

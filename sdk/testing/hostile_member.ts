@@ -12,7 +12,8 @@ import type { LiveChannel } from "../channel/live_channel.ts";
 import { encodeBinding } from "../mls/channel_extensions.ts";
 import { createCommit } from "../mls/commit.ts";
 import { aeadOfEpoch } from "../mls/epoch.ts";
-import { encodeSealedMessage, sealMessage } from "../mls/framing.ts";
+import { vector } from "../mls/codec.ts";
+import { contentToSign, encodeSealedMessage, type FramedContent, sealMessage } from "../mls/framing.ts";
 import { decodeKeyPackageMessage } from "../mls/key_package.ts";
 import { noVersion, signChange, versionOf } from "../mls/owners_chain.ts";
 import { encodeShownChanges } from "../mls/shown_owners.ts";
@@ -118,6 +119,36 @@ export class HostileMember {
     });
     if (welcome === undefined) throw new TypeError("a commit that adds somebody has a Welcome");
     return welcome;
+  }
+
+  /** Chains are known to all members: a message opens as another's, and only its signature says that it is not. */
+  async impersonating({ leafIndex, generation }: { readonly leafIndex: number; readonly generation: number }): Promise<
+    SendMessage
+  > {
+    const { group, channelId } = this.#live.membership;
+    const { context, secrets, secretTree, contextBytes } = group.current;
+    const messageKey = secretTree.find(leafIndex, "application", generation);
+    if (typeof messageKey === "string") throw new Error(`No key of generation ${generation}: ${messageKey}`);
+    const messageId = this.#newId();
+    const { runtime, signatures, identity } = this.#agent.parts;
+    const framed: FramedContent = {
+      groupId: context.groupId,
+      epoch: context.epoch,
+      sender: leafIndex,
+      authenticatedData: encodeMessageAad({ messageId, counter: 1 }),
+      contentType: "application",
+      content: vector(Uint8Array.of(1)),
+    };
+    const signature = await signatures.sign(identity.signingSeed, contentToSign(framed, contextBytes));
+    const sealed = sealMessage(framed, {
+      aead: aeadOfEpoch(group.current),
+      senderDataSecret: secrets.senderData,
+      messageKey,
+      reuseGuard: runtime.randomBytes(4),
+      auth: vector(signature),
+      paddingBytes: 0,
+    });
+    return { channelId, epoch: Number(context.epoch), messageId, ciphertext: encodeSealedMessage(sealed) };
   }
 
   async send(message: SendMessage): Promise<void> {

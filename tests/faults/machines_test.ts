@@ -142,6 +142,33 @@ Deno.test("directories and clocks of agents", async (t) => {
     assertEquals(await tryDirectory(options, channel.name), "whole");
   });
 
+  await t.step(
+    "a directory that is put back from a copy is noticed, sends nothing with used keys, and is heard again",
+    async () => {
+      const options = optionsFor(stack, "gil");
+      {
+        await using gil = await StaticClient.connect(options);
+        await (await add(channel, gil)).send("gil is here");
+      }
+      const backup = await copyFolder(options.dataDir, `${stack.folder}/backup of gil`);
+      {
+        await using gil = await StaticClient.connect(options);
+        const joined = await gil.channel(channel.name);
+        await Promise.all(Array.from({ length: 100 }, (_, i) => joined.send(`gil ${i}`)));
+      }
+      await upTo("gil 99", channel);
+      await Deno.remove(options.dataDir, { recursive: true });
+      await Deno.rename(backup, options.dataDir);
+      await using gil = await StaticClient.connect(options);
+      const joined = await gil.channel(channel.name);
+      await joined.send("gil again");
+      await upTo("gil again", channel);
+      const kinds = joined.health().issues.map(({ kind }) => kind);
+      assert(kinds.includes("rejoined") && kinds.some((kind) => kind.startsWith("store_")), kinds.join());
+      await joined.leave();
+    },
+  );
+
   for (const [way, clockAheadMs] of [["ahead", 600_000], ["behind", -600_000]] as const) {
     await t.step(`an agent whose clock is ten minutes ${way} joins, adds, sends and hears`, async () => {
       const eve = await stack.actor(way, { clockAheadMs }).start();

@@ -81,6 +81,8 @@ export class MemorySession implements RelaySession {
     const early: NoticeEnvelope[] = [];
     client.onNotice = (notice) => void early.push(notice);
     const reply = await client.authenticate(this.#agent, tokenOf(this.#account, world.time.nowMs() + dayMs));
+    // It was closed meanwhile: a process that is gone must not come back.
+    if (this.#state.kind === "ended") return client.close();
     const { limits, keyPackages, hasLastResort, relayTimeMs } = reply;
     const clockOffsetMs = relayTimeMs - this.#runtime.nowMs();
     const connection = { limits, cellBytes: 4096, keyPackages, hasLastResort, clockOffsetMs, transport: "quic" };

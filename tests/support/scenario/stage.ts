@@ -56,11 +56,14 @@ export class Actor {
   clockOffsetMs = 0;
   /** Waits of more than 30 s take a hundredth of their time, from the next start on. */
   hurried = false;
+  /** This agent's timers, for a test that lets hours pass. */
+  after: Runtime["after"];
   agent!: Agent;
   #seed: Uint8Array = new Uint8Array(32);
 
   constructor(host: ActorHost, label: string, account: number) {
     this.#host = host;
+    this.after = (ms, run) => host.runtime.after(ms, run);
     this.label = label;
     this.account = account;
   }
@@ -91,7 +94,7 @@ export class Actor {
     session.tampering = tampering;
     this.session = session;
     const signatures = await this.#host.signatures();
-    const after: Runtime["after"] = (ms, run) => runtime.after(this.hurried && ms > 30_000 ? ms / 100 : ms, run);
+    const after: Runtime["after"] = (ms, run) => this.after(this.hurried && ms > 30_000 ? ms / 100 : ms, run);
     this.agent = await Agent.open({ store, session, runtime: { ...runtime, after }, signatures, identity });
     await session.connect();
     this.client = StaticClient.over(this.agent);
@@ -156,10 +159,10 @@ export class Actor {
   }
 
   /** The disk is replaced by a copy that was made earlier. */
-  async restore(backup: MemoryDisk): Promise<void> {
+  async restore(backup: MemoryDisk, tampering: Tampering = {}): Promise<void> {
     await this.stop();
     this.#disk = copyOf(backup);
-    await this.start();
+    await this.start(tampering);
   }
 }
 

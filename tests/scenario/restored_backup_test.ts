@@ -1,0 +1,265 @@
+/**
+ * An agent whose disk was put back notices it, sends nothing with used keys, and comes back. The log proves it where it still
+ * holds what the agent sent; where it does not, the agent comes back all the same. An honest relay and an honest crash never
+ * look like that, and a relay that only claims it gains little.
+ */
+import { assert, assertEquals, assertGreater } from "@std/assert";
+import type { RequestBody } from "../../proto/mod.ts";
+import type { IssueKind } from "../../sdk/mod.ts";
+import { createError } from "../../sdk/testing/agents.ts";
+import { HostileMember } from "../../sdk/testing/hostile_member.ts";
+import type { Tampering } from "../support/scenario/memory_session.ts";
+import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+
+async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
+  return await countOf(actor, kind) > 0;
+}
+
+async function countOf(actor: Actor, kind: IssueKind): Promise<number> {
+  return (await actor.channel()).health().issues.find((issue) => issue.kind === kind)?.count ?? 0;
+}
+
+async function commit(actor: Actor, times: number): Promise<void> {
+  const { committer } = await actor.live();
+  for (let made = 0; made < times; made++) await committer.commit(() => ({ change: {} }));
+}
+
+async function sendMany(actor: Actor, count: number): Promise<string[]> {
+  const texts = Array.from({ length: count }, (_, i) => `message ${i}`);
+  await Promise.all(texts.map((text) => actor.manager.send(name, text)));
+  return texts;
+}
+
+async function trimmed(stage: Stage, actor: Actor): Promise<void> {
+  const { channelId } = await actor.live();
+  await until("the log is trimmed", async () => {
+    const items = await stage.world.engine.read(channelId, { after: 0, maxBytes: 1 });
+    return items.length === 0;
+  });
+}
+
+/** Epochs of messages and commits that an agent sends. */
+function watchSending(epochs: number[]): Tampering {
+  return {
+    call: (operation, body, forward) => {
+      if (operation === "SendMessage" || operation === "SendCommit") {
+        epochs.push((body as RequestBody<"SendMessage">).epoch); // cast: both have an epoch
+      }
+      return forward();
+    },
+  };
+}
+
+/** Puts a backup back, sends at once, and checks that the others read it and that nothing went out under the old leaf. */
+async function restoreAndSend(actor: Actor, backup: Awaited<ReturnType<Actor["backup"]>>): Promise<void> {
+  const { epoch } = (await actor.live()).membership;
+  const epochs: number[] = [];
+  await actor.restore(backup, watchSending(epochs));
+  await actor.manager.send(name, "here again");
+  await until("it is back", () => saw(actor, "rejoined"));
+  assertGreater(epochs.length, 0);
+  for (const each of epochs) assertGreater(each, epoch, "something was sent under the leaf from before");
+}
+
+async function readUntil(actor: Actor, text: string): Promise<void> {
+  const channel = await actor.channel();
+  while ((await read(channel, 1))[0] !== text);
+}
+
+Deno.test("a backup from before 300 messages that all have read and the relay has trimmed is noticed, unproven", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const backup = await bob.backup();
+  const texts = await sendMany(bob, 300);
+  for (const reader of [alice, carol]) assertEquals((await read(await reader.channel(), 300)).sort(), texts.sort());
+  await trimmed(stage, bob);
+  await restoreAndSend(bob, backup);
+  assert(await saw(bob, "store_unproven") && !await saw(bob, "store_rolled_back"));
+  await allAgree(alice, bob, carol);
+  for (const reader of [alice, carol]) {
+    assertEquals(await read(await reader.channel(), 1), ["here again"]);
+    assertEquals((await reader.channel()).health().issues.map(({ kind }) => kind), []);
+  }
+});
+
+Deno.test("the same after a restart of the relay, which knows from its snapshot what the agent sent", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const backup = await bob.backup();
+  await sendMany(bob, 20);
+  await read(await alice.channel(), 20);
+  await trimmed(stage, bob);
+  await stage.restartRelay();
+  await restoreAndSend(bob, backup);
+  assert(await saw(bob, "store_unproven"));
+  assertEquals(await read(await alice.channel(), 1), ["here again"]);
+});
+
+Deno.test("a backup from before messages that the log still holds is proven by the agent's own signature", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await bob.manager.send(name, "before the backup");
+  const backup = await bob.backup();
+  await sendMany(bob, 300);
+  await restoreAndSend(bob, backup);
+  assert(await saw(bob, "store_rolled_back") && !await saw(bob, "store_unproven"));
+  await allAgree(alice, bob, carol);
+  for (const reader of [alice, carol]) await readUntil(reader, "here again");
+});
+
+Deno.test("a backup from before commits of its own is proven by what the agent signed with them", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const backup = await bob.backup();
+  await carol.stop(); // so that the log keeps them
+  await commit(bob, 3);
+  await allAgree(alice, bob);
+  await restoreAndSend(bob, backup);
+  assert(await saw(bob, "store_rolled_back"));
+  await carol.start();
+  await allAgree(alice, bob, carol);
+  for (const reader of [alice, carol]) await readUntil(reader, "here again");
+});
+
+Deno.test("a backup from before a rejoin is noticed by where the membership began", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const backup = await bob.backup();
+  await (await alice.channel()).addMember(await bob.client.generateKeyPackage());
+  await until("bob has joined anew, with a leaf of his own making", async () => {
+    const place = (await carol.live()).membership.leafOf(bob.client.agentId);
+    return await saw(bob, "rejoined") && place?.leaf.node.leafNodeSource === "commit";
+  });
+  await allAgree(alice, bob, carol);
+  await restoreAndSend(bob, backup);
+  assert(await saw(bob, "store_unproven") || await saw(bob, "store_rolled_back"));
+  await allAgree(alice, bob, carol);
+  for (const reader of [alice, carol]) await readUntil(reader, "here again");
+});
+
+Deno.test("the only owner, restored, is let in by another member and still owns the channel", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const backup = await alice.backup();
+  await sendMany(alice, 10);
+  await commit(alice, 1);
+  await alice.manager.send(name, "and one more");
+  await restoreAndSend(alice, backup);
+  await allAgree(alice, bob);
+  await readUntil(bob, "here again");
+  const owners = (await bob.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
+  assertEquals(owners, [alice.client.agentId]);
+});
+
+Deno.test("an agent that only reads notices that it has read further", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const backup = await bob.backup();
+  await sendMany(alice, 50);
+  await read(await bob.channel(), 50);
+  await trimmed(stage, bob);
+  await bob.restore(backup);
+  await until("bob is back", () => saw(bob, "rejoined"));
+  assert(await saw(bob, "store_unproven"));
+  await allAgree(alice, bob);
+  await alice.manager.send(name, "for bob");
+  assertEquals(await read(await bob.channel(), 1), ["for bob"]);
+});
+
+Deno.test("a relay that merely claims what an agent did gains three rejoins an hour", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const hourMs = 60 * 60 * 1000;
+  const hours: (() => void)[] = [];
+  const { after } = bob;
+  bob.after = (ms, run) => {
+    if (ms < hourMs) return after(ms, run);
+    hours.push(run);
+    return () => {};
+  };
+  let asked = 0;
+  await bob.stop();
+  await bob.start({
+    call: async (operation, _, forward) => {
+      if (operation === "RequestRejoin") asked++;
+      if (operation !== "Subscribe") return await forward();
+      const reply = await forward() as object; // cast: the body of a reply
+      return { ...reply, sent: { sequence: 1, epoch: 0, counter: 1_000_000 } };
+    },
+  });
+  await until("bob waits an hour", async () => await saw(bob, "relay_lied") && hours.length > 0);
+  assertEquals(await countOf(bob, "rejoined"), 3);
+  assertEquals(await countOf(bob, "store_unproven"), 4);
+  assertEquals(await saw(bob, "store_rolled_back"), false);
+  const before = asked;
+  bob.session.disconnect();
+  await bob.session.connect();
+  await alice.manager.send(name, "nobody is in a hurry");
+  assertEquals(asked, before, "a new connection does not shorten the hour");
+  bob.session.tampering = {};
+  hours.forEach((run) => run());
+  await until("bob is back", async () => await countOf(bob, "rejoined") === 4);
+  await allAgree(alice, bob);
+  await bob.manager.send(name, "at last");
+  await readUntil(alice, "at last");
+});
+
+Deno.test("a relay and a member that make up a message of an agent prove nothing", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const hostile = await HostileMember.of(alice.agent, name);
+  const leafIndex = (await bob.live()).membership.group.self.leafIndex;
+  const made = await hostile.impersonating({ leafIndex, generation: 70 });
+  await bob.stop();
+  let lies = 1;
+  let shown = 0;
+  await bob.start({
+    call: async (operation, _, forward) => {
+      if (operation === "ReadOwn") {
+        shown++;
+        return { message: made };
+      }
+      const reply = await forward() as object; // cast: the body of a reply
+      if (operation !== "Subscribe" || lies-- <= 0) return reply;
+      return { ...reply, sent: { sequence: 1, epoch: made.epoch, counter: 9 } };
+    },
+  });
+  await until("bob is back", () => saw(bob, "rejoined"));
+  assertEquals(shown, 1);
+  assert(await saw(bob, "store_unproven") && !await saw(bob, "store_rolled_back"));
+  await allAgree(alice, bob);
+});
+
+Deno.test("a member that was removed and added again while it was away is not called restored", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const keyPackage = await bob.client.generateKeyPackage();
+  await bob.stop();
+  await (await alice.channel()).addMember(keyPackage);
+  await bob.start();
+  await until("bob is back", () => saw(bob, "rejoined"));
+  await allAgree(alice, bob, carol);
+  assert(!await saw(bob, "store_unproven") && !await saw(bob, "store_rolled_back"));
+});
+
+Deno.test("a commit that arrives after its agent gave it up makes the agent rejoin, and is not called a restored backup", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const sent = Promise.withResolvers<RequestBody<"SendCommit">>();
+  bob.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit") return forward();
+    sent.resolve(body as RequestBody<"SendCommit">); // cast: of this operation
+    return Promise.reject(createError("transport_error", "It is on its way for long"));
+  };
+  const committing = commit(bob, 1).catch(() => {});
+  const late = await sent.promise;
+  await bob.crash();
+  await committing;
+  await until("bob has given it up", async () => (await bob.channel()).health().state === "ok");
+  await bob.session.call("SendCommit", late);
+  bob.session.disconnect();
+  await bob.session.connect();
+  await until("bob is back", () => saw(bob, "rejoined"));
+  await allAgree(alice, bob);
+  assert(!await saw(bob, "store_unproven") && !await saw(bob, "store_rolled_back"));
+});
