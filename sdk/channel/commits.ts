@@ -196,10 +196,10 @@ export class Committer {
     this.#underWay = promise;
     try {
       for (let sends = 1;; sends++) {
-        const answer = await this.#send(durable, body, sends);
+        const answer = await this.#send(durable, prepared, body, sends);
         const fate = answer ?? await this.#fateOf(prepared);
         if (fate === "unknown") continue; // the same bytes again: the relay knows them if it has taken them
-        if ("conflict" in fate) await this.#discard(durable);
+        if ("conflict" in fate) await this.#giveUp(durable);
         else await this.#accept(durable, prepared, fate);
         return "conflict" in fate ? fate : { prepared, sequence: fate.sequence };
       }
@@ -212,24 +212,35 @@ export class Committer {
   /** Undefined when the reply was lost. Other refusals end the commit. */
   async #send(
     durable: DurableGroup,
+    prepared: PreparedCommit,
     body: RequestBody<"SendCommit">,
     sends: number,
   ): Promise<Taken | Conflict | undefined> {
     try {
       return await this.#deps.session.call("SendCommit", body);
     } catch (error) {
-      if (isCode(error, "epoch_conflict")) return { conflict: error.epoch ?? body.epoch + 1 };
+      if (isCode(error, "epoch_conflict")) return await this.#conflicting(prepared, error.epoch ?? prepared.epoch + 1);
       if (isCode(error, "transport_error", "connection_error", "internal") && sends < maxSends) return undefined;
       if (!isCode(error, "transport_error", "connection_error")) await this.#giveUp(durable);
       throw error;
     }
   }
 
+  /**
+   * The relay says that another commit was first. If its log holds ours, nobody would ever deliver it to us: the log is asked
+   * before the commit is given up.
+   */
+  async #conflicting(prepared: PreparedCommit, epoch: number): Promise<Taken | Conflict> {
+    const fate = await this.#fateOf(prepared);
+    if (fate === "unknown" || "conflict" in fate) return { conflict: epoch };
+    this.#health.report("relay_lied", `The relay took our commit of epoch ${prepared.epoch} and said that it did not`);
+    return fate;
+  }
+
   async #recover(candidate: PreparedCommit): Promise<void> {
     const { durable } = this.#membership;
     const fate = await this.#fateOf(candidate);
-    if (fate === "unknown") await this.#giveUp(durable);
-    else if ("conflict" in fate) await this.#discard(durable);
+    if (fate === "unknown" || "conflict" in fate) await this.#giveUp(durable);
     else await this.#accept(durable, candidate, fate);
   }
 

@@ -25,7 +25,7 @@ import { Progress } from "./progress.ts";
 import { forgetChannel } from "./records.ts";
 import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
-import { type Doubt, StoreAge } from "./store_age.ts";
+import { type Claims, type Doubt, StoreAge } from "./store_age.ts";
 import { Subscription } from "./subscription.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -220,12 +220,11 @@ export class LiveChannel {
   async #subscribe(connection: number): Promise<void> {
     if (connection !== this.#connections || this.#ended !== undefined) return;
     const reply = await this.#subscription.open(this.#reader.received);
-    const { committer: { candidate }, outbox: { counter } } = this;
-    const doubt = await this.#storeAge.compare(reply, { candidate, counter, position: this.#progress.durable });
-    const reason = doubt === undefined ? await findLostCommit(reply, this.#reader.received, this) : undefined;
+    // First the log itself: one that has lost entries also knows less of what we sent, and says nothing about our store.
+    const reason = await findLostCommit(reply, this.#reader.received, this);
+    const doubt = reason === undefined ? await this.#compare(reply) : { reason };
     if (connection !== this.#connections) return;
     if (doubt !== undefined) return this.#comeBack(doubt);
-    if (reason !== undefined) return this.#comeBack({ reason });
     this.#reader.begin(reply.after);
     this.#relayEpoch = Math.max(this.#relayEpoch, reply.epoch);
     this.#caughtUp = true;
@@ -233,6 +232,11 @@ export class LiveChannel {
     this.#clearance.give();
     this.outbox.resume();
     this.#caretaker.look();
+  }
+
+  #compare(reply: Claims): Promise<Doubt | undefined> {
+    const { committer: { candidate }, outbox: { counter } } = this;
+    return this.#storeAge.compare(reply, { candidate, counter, position: this.#progress.durable });
   }
 
   async #process(notice: NoticeEnvelope): Promise<void> {

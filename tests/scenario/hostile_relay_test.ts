@@ -502,3 +502,18 @@ Deno.test("a relay that refuses a request to come back, for whatever reason, blo
   assertEquals(codes, []);
   await allAgree(alice, bob, carol);
 });
+
+Deno.test("a relay that takes a commit and says that another one was first leaves nobody behind", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  alice.session.tampering.call = async (operation, _, forward) => {
+    const reply = await forward();
+    if (operation !== "SendCommit") return reply;
+    throw errorFromRelay({ code: "epoch_conflict", message: "Another commit was first", epoch: 2 });
+  };
+  const channel = await alice.channel();
+  await channel.removeMember(bob.client.agentId);
+  assertEquals(channel.members().map(({ agentId }) => agentId), [alice.client.agentId]);
+  await until("alice is in step", () => channel.health().state === "ok");
+  assert(issueOf(channel, "relay_lied"));
+});
