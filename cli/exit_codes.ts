@@ -25,6 +25,8 @@ export function exitOf(code: string): Exit {
       return "usage";
     case "email_taken":
     case "key_limit_reached":
+    case "conflict":
+    case "code_invalid":
       return "refused";
     case "rate_limited":
       return "limit";

@@ -30,6 +30,10 @@ export type ErrorCode =
   // Accounts and keys.
   | "email_taken"
   | "key_limit_reached"
+  | "account_suspended"
+  | "conflict"
+  | "code_invalid"
+  | "csrf_failed"
   // Sessions with the relay.
   | "protocol_error"
   | "unsupported_version"
@@ -113,6 +117,10 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   // Accounts and keys.
   email_taken: map(409, grpc.alreadyExists, 0x120, "AuthError"),
   key_limit_reached: map(409, grpc.resourceExhausted, 0x121, "AuthError"),
+  account_suspended: map(403, grpc.permissionDenied, 0x122, "AuthError"),
+  conflict: map(409, grpc.aborted, 0x123, "AuthError"),
+  code_invalid: map(400, grpc.invalidArgument, 0x124, "AuthError"),
+  csrf_failed: map(403, grpc.permissionDenied, 0x125, "AuthError"),
 
   // Sessions with the relay.
   protocol_error: map(400, grpc.invalidArgument, 0x130, "TransportError"),

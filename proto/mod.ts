@@ -155,4 +155,16 @@ export {
   type RejoinStatement,
   rejoinStatement,
 } from "./statements.ts";
+export {
+  type ChannelRight,
+  channelRights,
+  type ChannelScope,
+  coversPattern,
+  formatTokenGrant,
+  isChannelPattern,
+  maxTokenScopes,
+  parseTokenGrant,
+  rightsIn,
+  type TokenGrant,
+} from "./token_scopes.ts";
 export { version } from "./version.ts";
