@@ -8,8 +8,11 @@ import {
   CellPacker,
   CellReader,
   type ChannelId,
+  type Content,
   decodeClientEnvelope,
+  decodeContent,
   decodeRelayEnvelope,
+  encodeContent,
   encodeNotice,
   encodeRequest,
   limits,
@@ -20,6 +23,7 @@ import {
 import { reportRatio } from "./ratio.ts";
 
 const targetUs = 20;
+const contentUs = 5;
 const rounds = 50_000;
 const repetitions = 5;
 
@@ -29,6 +33,11 @@ const sender = parseAgentId("A".repeat(22));
 const ciphertext = new Uint8Array(1024 + 200).fill(0xab);
 const request = { channelId, epoch: 12, messageId, ciphertext };
 const notice = { channelId, sequence: 1234567, epoch: 12, sender, timeMs: 1_790_000_000_000, messageId, ciphertext };
+const content: Content = {
+  kind: "message",
+  fields: { contentType: "application/json" },
+  body: new Uint8Array(1024).fill(0x20),
+};
 const cellBytes = limits.cellBytes;
 
 /** Median microseconds per call over several repetitions; the median forgives one noisy neighbour. */
@@ -79,6 +88,7 @@ const results: readonly [name: string, microseconds: number, target?: number][] 
       if (cell !== undefined) reader.read(cell, () => {});
     }),
   ],
+  ["content: envelope a JSON message, and read it", measure(() => decodeContent(encodeContent(content))), contentUs],
   ["  protobuf to body", measure(() => requestFromMessage("SendMessage", protobuf))],
   ["  MLS header of a PrivateMessage", measure(() => readPrivateMessageHeader(header))],
 ];

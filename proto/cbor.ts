@@ -43,6 +43,16 @@ export function decodeCbor(bytes: Uint8Array, maxBytes: number = limits.envelope
   return value;
 }
 
+/** The first value of these bytes and how many it takes, at most `maxBytes`: for a value that others follow. */
+export function decodeFirstCbor(
+  bytes: Uint8Array,
+  maxBytes: number,
+): { readonly value: CborValue; readonly length: number } {
+  const reader = new Reader(plain(bytes.subarray(0, maxBytes)));
+  const value = reader.read(limits.cborDepth);
+  return { value, length: reader.at };
+}
+
 class Reader {
   at = 0;
   readonly #bytes: Uint8Array;

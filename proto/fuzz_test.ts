@@ -16,6 +16,7 @@ import {
 import { decodeCbor, encodeCbor } from "./cbor.ts";
 import { CellPacker, CellReader } from "./cell.ts";
 import { noticeFromDelivery, noticeToDelivery, requestFromMessage, requestToMessage } from "./convert.ts";
+import { decodeContent } from "./content.ts";
 import { decodeCreatorWelcome } from "./creator_welcome.ts";
 import { decodeClientEnvelope, decodeRelayEnvelope, encodeNotice, encodeReply, encodeRequest } from "./envelope.ts";
 import { WireError } from "./errors.ts";
@@ -85,6 +86,7 @@ function createTargets(random: Random): readonly Target[] {
     { name: "readKeyPackage", valid: [keyPackage], decode: readKeyPackage },
     { name: "decodeCreatorWelcome", valid: creatorWelcomes, decode: decodeCreatorWelcome },
     { name: "decodeOwnersChanges", valid: ownersChanges(), decode: decodeOwnersChanges },
+    { name: "decodeContent", valid: contents(), decode: (bytes) => void decodeContent(bytes) },
     { name: "decodeMessageAad", valid: [new Uint8Array(24)], decode: decodeMessageAad },
     {
       name: "parseInviteToken",
@@ -92,6 +94,13 @@ function createTargets(random: Random): readonly Target[] {
       decode: (bytes) => parseInviteToken(String.fromCharCode(...bytes.subarray(0, 1000))),
     },
   ];
+}
+
+/** What the golden test has. */
+function contents(): Uint8Array[] {
+  const file = new URL("testdata/content.json", import.meta.url);
+  const golden: Readonly<Record<string, string>> = JSON.parse(Deno.readTextFileSync(file));
+  return ["text", "request", "reply", "error", "tagged"].map((name) => hexToBytes(golden[name] ?? ""));
 }
 
 function protobufTargets(

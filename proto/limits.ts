@@ -57,6 +57,16 @@ export const limits = Object.freeze({
   channelNameBytes: 3 * 63 + 2,
   emailBytes: 254,
 
+  /** What an enveloped payload says about itself, beside its body; see `content.ts`. */
+  contentFieldsBytes: 8 * KiB,
+  contentTypeBytes: 127,
+  contentAddressees: 64,
+  conversationBytes: 128,
+  contentHeaders: 32,
+  contentHeaderNameBytes: 64,
+  contentHeaderValueBytes: 1 * KiB,
+  contentErrorBytes: 64,
+
   queueBytesPerChannel: 64 * MiB,
   queueAgeMs: 7 * 24 * 60 * 60 * 1000,
   /** Unread bytes that a subscription may have in flight. */

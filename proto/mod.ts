@@ -25,6 +25,18 @@ export {
 export { CellSender, type CellSenderOptions } from "./cell_sender.ts";
 export { type CommitAad, decodeCommitAad, emptyCommitAad, encodeCommitAad, type MemberProof } from "./commit_aad.ts";
 export { type BudgetPeriod, CoverBudget, type CoverBudgetOptions } from "./cover_budget.ts";
+export {
+  type Content,
+  type ContentFields,
+  type ContentKind,
+  contentTag,
+  decodeContent,
+  type DecodedContent,
+  encodeContent,
+  encodeRawPayload,
+  replyIdOf,
+  requestIdOf,
+} from "./content.ts";
 export { type Credentials, credentialsPath, formatCredentials, parseCredentials, savedKeyFor } from "./credentials.ts";
 export { decodeCreatorWelcome, encodeCreatorWelcome } from "./creator_welcome.ts";
 export {
