@@ -181,7 +181,7 @@ function headLength(length: number): number {
 function writeHead(bytes: Uint8Array, at: number, length: number): void {
   const more = headLength(length) - 1;
   bytes[at] = byteString | (more === 0 ? length : more === 4 ? 26 : 23 + more);
-  for (let i = more, rest = length; i > 0; i--, rest = rest >>> 8) bytes[at + i] = rest & 0xff;
+  for (let i = 0; i < more; i++) bytes[at + more - i] = (length >>> (8 * i)) & 0xff;
 }
 
 /** A byte string that reaches to the end, its head in the shortest form. */
