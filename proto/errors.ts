@@ -45,6 +45,7 @@ export type ErrorCode =
   // Channels.
   | "name_taken"
   | "epoch_conflict"
+  | "state_conflict"
   | "not_allowed"
   | "member_limit_reached"
   | "already_member"
@@ -143,6 +144,7 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   key_package_missing: map(404, grpc.failedPrecondition, 0x148, "MlsError"),
   join_rejected: map(403, grpc.permissionDenied, 0x149, "ChannelError"),
   membership_lapsed: map(410, grpc.failedPrecondition, 0x14a, "ChannelError"),
+  state_conflict: map(409, grpc.failedPrecondition, 0x14b, "MlsError"),
 
   // The client's own disk.
   store_locked: map(409, grpc.failedPrecondition, 0x150, "ChannelError"),

@@ -144,7 +144,8 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
   };
   const leave = { channelId, agentId, leafHash: new Uint8Array(32).fill(3) };
   const lists = { added: [agentId], removed: [other, agentId], owners: [other] };
-  const commit = { channelId, generation: 0, epoch: 258, commitHash: new Uint8Array(32).fill(4), ...lists };
+  const states = { state: new Uint8Array(32).fill(8), nextState: new Uint8Array(32).fill(9) };
+  const commit = { channelId, generation: 0, epoch: 258, commitHash: new Uint8Array(32).fill(4), ...lists, ...states };
   const commitAad = {
     changes: Uint8Array.of(1, 2, 3),
     leaves: [{ agentId: other, signature: new Uint8Array(64).fill(6) }],

@@ -157,6 +157,7 @@ export {
   authenticationStatement,
   type CommitStatement,
   commitStatement,
+  epochState,
   inviteIdOf,
   joinMac,
   type JoinStatement,

@@ -131,6 +131,8 @@ const ownCommit = struct({
   owners: [5, optional(nested(ownerList))],
   signature: [6, signature],
   generation: [7, generation],
+  state: [8, digest],
+  nextState: [9, digest],
 });
 
 const commitRecord = struct({
@@ -281,6 +283,8 @@ export const calls = {
       answers: [8, list(joinRequestId, limits.answersPerCommit)],
       signature: [11, signature],
       generation: [12, generation],
+      state: [13, digest],
+      nextState: [14, digest],
     }),
     struct({
       sequence: [1, sequence],
@@ -430,6 +434,8 @@ export const notices = {
       owners: [9, optional(nested(ownerList))],
       signature: [12, optional(signature)],
       generation: [13, generation],
+      state: [14, optional(digest)],
+      nextState: [16, optional(digest)],
     }),
   ),
   DeliverWelcome: notice(

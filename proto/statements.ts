@@ -71,6 +71,9 @@ export interface CommitStatement {
   readonly removed: readonly AgentId[];
   /** Undefined when the commit leaves the owners as they are. */
   readonly owners: readonly AgentId[] | undefined;
+  /** Of the epoch in which the commit was made, and of the one that it begins: see `epochState`. */
+  readonly state: Uint8Array;
+  readonly nextState: Uint8Array;
 }
 
 /** Signed by a commit's sender: it stands for what it declares to the relay, and nobody can change that on the way. */
@@ -84,8 +87,20 @@ export function commitStatement(s: CommitStatement): Uint8Array {
     utf8ToBytes(s.removed.join("")),
     Uint8Array.of(s.owners === undefined ? 0 : 1),
     utf8ToBytes(s.owners?.join("") ?? ""),
+    s.state,
+    s.nextState,
   ];
   return statement("commit", fields);
+}
+
+/** By which members can tell, without the keys of an epoch, whether they are in the same one: the tag covers its keys. */
+export function epochState(
+  { confirmedTranscriptHash, confirmationTag }: {
+    readonly confirmedTranscriptHash: Uint8Array;
+    readonly confirmationTag: Uint8Array;
+  },
+): Uint8Array {
+  return sha256(concatBytes(confirmedTranscriptHash, confirmationTag));
 }
 
 export interface OwnersStatement {

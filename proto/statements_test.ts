@@ -81,6 +81,8 @@ Deno.test("a commit statement changes with every field, and tells no owners from
     added: [agentId],
     removed: [other],
     owners: [agentId],
+    state: new Uint8Array(32).fill(2),
+    nextState: new Uint8Array(32).fill(3),
   };
   const changes: Partial<CommitStatement>[] = [
     { channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16)) },
@@ -93,6 +95,8 @@ Deno.test("a commit statement changes with every field, and tells no owners from
     { owners: [other] },
     { owners: [] },
     { owners: undefined },
+    { state: commit.nextState },
+    { nextState: commit.state },
   ];
   const statements = [commit, ...changes.map((change) => ({ ...commit, ...change }))].map(commitStatement);
   assertEquals(new Set(statements.map(String)).size, statements.length);

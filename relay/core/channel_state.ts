@@ -45,10 +45,16 @@ export interface FormerMember {
 
 /** Former members beyond this many are forgotten, the longest gone first. */
 const maxFormerMembers = 1_000;
-const snapshots: ListFormat = { what: "snapshot of a channel", first: 2, steps: [leftBecomesLapsed, sentUnknown] };
+const snapshots: ListFormat = {
+  what: "snapshot of a channel",
+  first: 2,
+  steps: [leftBecomesLapsed, sentUnknown, withoutState],
+};
 
 export class ChannelState {
   epoch = 0;
+  /** Of this epoch, as the commit's sender signed that began it; undefined before the first one, and after one from before. */
+  epochState: Uint8Array | undefined;
   /** The last entry that is part of this. */
   sequence = 0;
   readonly members = new Map<AgentId, Membership>();
@@ -105,9 +111,10 @@ export class ChannelState {
 
   #applyCommit(entry: Entry): void {
     const { sequence, timeMs } = entry;
-    const { added, removed, owners, welcomes, commit } = decodeCommitBody(entry);
+    const { added, removed, owners, welcomes, commit, nextState } = decodeCommitBody(entry);
     this.#applySent(entry, 0, sha256(commit));
     this.epoch++;
+    this.epochState = nextState;
     const before = new Map<AgentId, Membership>();
     for (const agentId of removed) {
       const member = this.members.get(agentId);
@@ -163,12 +170,13 @@ export class ChannelState {
       [agentId, { joinedSequence, endSequence, reason, timeMs }],
     ) => [agentId, joinedSequence, endSequence, reason, timeMs]);
     const closed = this.closed === undefined ? null : [this.closed.sequence, this.closed.timeMs];
-    return encodeList(snapshots, [this.epoch, this.sequence, members, former, [...this.owners], closed]);
+    const fields = [this.epoch, this.sequence, members, former, [...this.owners], closed, this.epochState ?? null];
+    return encodeList(snapshots, fields);
   }
 
   /** What `encode` made; throws for anything else, because a relay must not guess who is a member. */
   static decode(bytes: Uint8Array): ChannelState {
-    const [epoch, sequence, members, former, owners, closed] = decodeList(snapshots, bytes);
+    const [epoch, sequence, members, former, owners, closed, epochState] = decodeList(snapshots, bytes);
     const state = new ChannelState();
     state.epoch = int(epoch);
     state.sequence = int(sequence);
@@ -190,6 +198,7 @@ export class ChannelState {
       state.former.set(agent(id), fields);
     }
     state.owners = new Set(list(owners).map(agent));
+    if (epochState instanceof Uint8Array) state.epochState = epochState;
     if (closed) {
       const [at, timeMs] = list(closed);
       state.closed = { sequence: int(at), timeMs: int(timeMs) };
@@ -222,6 +231,11 @@ function decodeSent(value: CborValue): Sent {
   const [sequence, epoch, counter, hash] = list(value);
   const commitHash = hash instanceof Uint8Array ? hash : undefined;
   return { sequence: int(sequence), epoch: int(epoch), counter: int(counter), ...(commitHash && { commitHash }) };
+}
+
+/** From before commits said which state they lead to. */
+function withoutState(fields: readonly CborValue[]): CborValue[] {
+  return [...fields, null];
 }
 
 function decodeLeaving(value: CborValue): Leaving {

@@ -71,8 +71,8 @@ export class DeliverableItem {
           ...decodeMessageBody(item),
         });
       case "commit": {
-        const { commit, added, removed, owners, signature, generation } = decodeCommitBody(item);
-        const signed = signature && { signature };
+        const { commit, added, removed, owners, signature, generation, state, nextState } = decodeCommitBody(item);
+        const signed = signature && state && nextState && { signature, state, nextState };
         const declared = { commit, added, removed, ...(owners && { owners }), ...signed, generation };
         return encodeNotice("DeliverCommit", { ...placeOf(channelId, item), sender: item.sender, ...declared });
       }

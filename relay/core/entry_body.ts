@@ -33,13 +33,15 @@ interface MessageBody {
   readonly ciphertext: Uint8Array;
 }
 
-/** One from before version 2 of the protocol has no signature, and never gets one. */
-export type StoredCommit = Omit<RequestBody<"SendCommit">, "signature"> & { readonly signature?: Uint8Array };
+type Commit = RequestBody<"SendCommit">;
+type Signed = Pick<Commit, "signature" | "state" | "nextState">;
+/** One from before signatures covered the states of epochs has none of these, and never gets them. */
+export type StoredCommit = Omit<Commit, keyof Signed> & Partial<Signed>;
 
 export type LeaveBody = Pick<RequestBody<"LeaveChannel">, "leafHash" | "signature">;
 
 const messages: Readers<MessageBody> = [splitMessage];
-const commits: Readers<StoredCommit> = [readUnsignedCommit, readCommit];
+const commits: Readers<StoredCommit> = [readUnsignedCommit, readUnsignedCommit, readCommit];
 const welcomes: Readers<RequestBody<"SendWelcome">> = [readWelcome];
 const leaves: Readers<LeaveBody> = [refuseOldLeave, splitLeave];
 
@@ -62,7 +64,7 @@ export function decodeMessageBody(entry: StoredBody): MessageBody {
   return readWith(messages, entry);
 }
 
-export function encodeCommitBody(commit: RequestBody<"SendCommit">): EntryBody {
+export function encodeCommitBody(commit: Commit): EntryBody {
   return { bodyVersion: commits.length, body: encodeRequest(storedId, "SendCommit", commit) };
 }
 
@@ -113,19 +115,26 @@ function refuseOldLeave(): never {
   throw new TypeError("A leave statement from before version 2 of the protocol is still in the log");
 }
 
-/** With the proofs that had fields of their own then: they are of no use any more, their statements cannot be judged. */
+/**
+ * Version 1 has proofs in fields of their own: they are of no use any more, their statements cannot be judged. Version 2 has a
+ * signature that says nothing about states, which is as good as none.
+ */
 function readUnsignedCommit(bytes: Uint8Array): StoredCommit {
   const envelope = decodeCbor(bytes, limits.envelopeBytes);
   const body = envelope instanceof Map ? envelope.get(storedBodyKey) : undefined;
   if (!(body instanceof Map)) throw new TypeError("A commit's entry holds no request");
   for (const proofs of oldProofKeys) body.delete(proofs);
-  const { signature: [signatureKey], generation: [generationKey] } = calls.SendCommit.request.shape;
-  body.set(signatureKey, new Uint8Array(64)).set(generationKey, 0);
-  const { signature: _, ...commit } = calls.SendCommit.request.parse(body, "stored commit");
+  const { shape } = calls.SendCommit.request;
+  body.set(shape.signature[0], new Uint8Array(64)).set(shape.generation[0], 0);
+  body.set(shape.state[0], new Uint8Array(32)).set(shape.nextState[0], new Uint8Array(32));
+  const { signature: _, state: _state, nextState: _next, ...commit } = calls.SendCommit.request.parse(
+    body,
+    "stored commit",
+  );
   return commit;
 }
 
-function readCommit(bytes: Uint8Array): RequestBody<"SendCommit"> {
+function readCommit(bytes: Uint8Array): Commit {
   const envelope = decodeClientEnvelope(bytes);
   if (envelope.operation !== "SendCommit") throw new TypeError("A commit's entry holds another request");
   return envelope.body;

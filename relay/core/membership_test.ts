@@ -44,6 +44,8 @@ worldTest("a commit is taken only with its sender's signature over all that it d
   await refused("invalid_request", send({ removed: [bob.agentId] }));
   await refused("invalid_request", send({ owners: { agentIds: [alice.agentId] } }));
   await refused("invalid_request", send({ generation: 1 }));
+  await refused("invalid_request", send({ state: signed.nextState }));
+  await refused("invalid_request", send({ nextState: signed.state }));
   const { owners: _, ...unchanged } = signed;
   await refused("invalid_request", alice.client.call("SendCommit", unchanged));
   const { signature } = commitRequest(channelId, 1, { sender: bob.agent, salt: 0 }, { added: [carol], owners });
@@ -52,6 +54,19 @@ worldTest("a commit is taken only with its sender's signature over all that it d
   await settle();
   const [delivered] = bob.client.pushed("DeliverCommit");
   assertEquals([delivered?.signature, delivered?.generation], [signed.signature, 0]);
+  assertEquals([delivered?.state, delivered?.nextState], [signed.state, signed.nextState]);
+});
+
+worldTest("a commit is taken only in the state to which the one before it led", async (world) => {
+  const { alice, channelId } = await createReadingPair(world);
+  const state = new Uint8Array(32).fill(9);
+  const send = (change: Partial<RequestBody<"SendCommit">>, salt: number): Promise<unknown> =>
+    alice.client.call("SendCommit", commitRequest(channelId, 1, { sender: alice.agent, salt }, change));
+  await refused("state_conflict", send({ state }, 0));
+  await send({ nextState: state }, 2);
+  const next = commitRequest(channelId, 2, { sender: alice.agent, salt: 3 }, {});
+  await refused("state_conflict", alice.client.call("SendCommit", next));
+  await alice.client.call("SendCommit", commitRequest(channelId, 2, { sender: alice.agent, salt: 4 }, { state }));
 });
 
 worldTest("members that left or lapsed stand in the way of no addition", async (world) => {

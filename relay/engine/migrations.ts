@@ -36,6 +36,7 @@ export const migrations: readonly Migration[] = [
     name: "what each member sent last, in snapshots; what it acknowledged itself",
     change: "ALTER TABLE cursor ADD COLUMN acknowledged INTEGER NOT NULL DEFAULT 0",
   },
+  { name: "commits that say which state of the group they begin with and lead to" },
 ];
 
 /** A file that was changed while it was opened. */

@@ -8,6 +8,7 @@ import { createDeferred } from "../base/deferred.ts";
 import { createError, isCode } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
+import { stateOf } from "../mls/epoch.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Change, PreparedCommit } from "../mls/group.ts";
 import { agentOf } from "../mls/leaf.ts";
@@ -53,13 +54,15 @@ export interface CommitterParts {
   readonly onGivenUp: (prepared: PreparedCommit) => RecordChange;
   /** The relay took a commit of ours and gave us another one of that epoch. */
   readonly onForked: (reason: string) => void;
+  /** The relay says that our group has other keys than the others' in this epoch: a wrong Welcome let us in. */
+  readonly onOtherKeys: (reason: string) => void;
 }
 
 export class Committer {
   readonly #deps: ChannelDeps;
   readonly #membership: Membership;
   readonly #health: HealthLog;
-  readonly #parts: Pick<CommitterParts, "cleared" | "onGivenUp" | "onForked">;
+  readonly #parts: Pick<CommitterParts, "cleared" | "onGivenUp" | "onForked" | "onOtherKeys">;
   readonly #serial = new Serial();
   #closed = false;
   #candidate: PreparedCommit | undefined;
@@ -167,11 +170,12 @@ export class Committer {
 
   /** Signed, so that every member can hold us to what we declare, and nobody else. */
   async #requestOf(prepared: PreparedCommit, answers: readonly JoinRequestId[]): Promise<RequestBody<"SendCommit">> {
-    const { channelId } = this.#membership;
+    const { channelId, group } = this.#membership;
     const { epoch, hash: commitHash, welcome } = prepared;
     const { added, removed, owners } = prepared.summary;
     const { signatures, identity } = this.#deps;
-    const statement = commitStatement({ channelId, generation: 0, epoch, commitHash, added, removed, owners });
+    const states = { state: stateOf(group.current), nextState: stateOf(prepared.next) };
+    const declared = { channelId, generation: 0, epoch, commitHash, added, removed, owners, ...states };
     return {
       channelId,
       epoch,
@@ -181,8 +185,9 @@ export class Committer {
       welcomes: welcome === undefined ? [] : [{ recipients: [...added], welcome }],
       ...(owners !== undefined && { owners: { agentIds: [...owners] } }),
       answers: [...answers],
-      signature: await signatures.sign(identity.signingSeed, statement),
+      signature: await signatures.sign(identity.signingSeed, commitStatement(declared)),
       generation: 0,
+      ...states,
     };
   }
 
@@ -222,6 +227,7 @@ export class Committer {
       if (isCode(error, "epoch_conflict")) return await this.#conflicting(prepared, error.epoch ?? prepared.epoch + 1);
       if (isCode(error, "transport_error", "connection_error", "internal") && sends < maxSends) return undefined;
       if (!isCode(error, "transport_error", "connection_error")) await this.#giveUp(durable);
+      if (isCode(error, "state_conflict")) this.#parts.onOtherKeys(error.message);
       throw error;
     }
   }

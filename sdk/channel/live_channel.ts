@@ -80,6 +80,7 @@ export class LiveChannel {
       cleared: () => this.#clearance.wait(),
       onGivenUp: (prepared) => this.#storeAge.discarded(prepared),
       onForked: (reason) => this.#comeBack({ reason }),
+      onOtherKeys: (reason) => this.#comeBack({ reason, named: true }),
     }, deps);
     this.senders = new Senders(parts.senders, parts.record.since);
     this.inbox = new Inbox((items) => this.#doneWith(items));
@@ -303,13 +304,13 @@ export class LiveChannel {
     }
   }
 
-  #comeBack({ reason, settle }: Doubt): void {
+  #comeBack(doubt: Doubt): void {
     this.#subscription.lost();
     this.#caughtUp = false;
     this.outbox.suspend();
     this.#clearance.withdraw();
     this.#caretaker.stop();
-    this.#rejoiner.start(reason, settle);
+    this.#rejoiner.start(doubt);
   }
 
   async #refill(): Promise<void> {

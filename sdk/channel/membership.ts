@@ -7,7 +7,6 @@ import {
   type AgentId,
   type ChannelId,
   type ChannelName,
-  commitStatement,
   equalBytes,
   leaveStatement,
   type NoticeBody,
@@ -17,6 +16,7 @@ import {
 } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import { createRules } from "../mls/channel_rules.ts";
+import { stateOf } from "../mls/epoch.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Group, PreparedCommit } from "../mls/group.ts";
 import { credentialOf, type MemberCredential } from "../mls/leaf.ts";
@@ -30,6 +30,7 @@ import { EpochWaiters } from "./epoch_waiters.ts";
 import type { HealthLog } from "./health.ts";
 import type { ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust } from "./records.ts";
+import { signedBytesOf, type SignedCommit, signedCommitOf } from "./signed_commit.ts";
 
 type DeliverCommit = NoticeBody<"DeliverCommit">;
 
@@ -221,23 +222,22 @@ export class Membership {
    * and what it declares: without that, nothing in it can be held against anybody but the relay.
    */
   async follow(commit: DeliverCommit): Promise<Followed> {
-    const { signature, epoch, sequence } = commit;
+    const { epoch, sequence } = commit;
     const hash = sha256(commit.commit);
-    if (signature === undefined && !this.#record.unsigned) return { kind: "unsigned" };
-    if (signature !== undefined && !this.#isSender(commit, hash, signature)) return { kind: "misattributed" };
-    const { added, removed, owners } = commit;
-    const declared = signature && { added, removed, owners: owners?.agentIds };
+    const signed = signedCommitOf(this.channelId, commit);
+    if (signed === undefined && !this.#record.unsigned) return { kind: "unsigned" };
+    if (signed !== undefined && !this.#isSender(commit.sender, signed)) return { kind: "misattributed" };
     const { outcome } = await this.#durable.receive(
       commit.commit,
-      createRules(declared, this.#deps.signatures),
-      (summary) => this.#changesOf(summary, { own: false, hash, epoch, sequence }, signature !== undefined),
+      createRules(signed?.declared, this.#deps.signatures),
+      (summary) => this.#changesOf(summary, { own: false, hash, epoch, sequence }, signed !== undefined),
     );
     if (outcome.kind === "commit") {
       this.#lastCommit = { epoch, hash };
       this.#moved(outcome.summary);
     }
     // Its proofs, from before they were inside the commit, are gone: it may be right, and nobody can tell.
-    if (outcome.kind === "refused" && signature === undefined) return { kind: "unsigned" };
+    if (outcome.kind === "refused" && signed === undefined) return { kind: "unsigned" };
     if (outcome.kind === "stale" || outcome.kind === "future" || outcome.kind === "wrong_group") {
       return { kind: "refused", reason: "The commit was made for another epoch or group than its sender declared" };
     }
@@ -375,14 +375,12 @@ export class Membership {
     return agentId !== this.#deps.agentId && this.memberOf(agentId) !== undefined;
   }
 
-  /** Whether a commit's sender signed it so, with what it declares. */
-  #isSender(commit: DeliverCommit, commitHash: Uint8Array, signature: Uint8Array): boolean {
-    const { generation, epoch, added, removed, owners } = commit;
-    const place = this.leafOf(commit.sender);
-    if (place === undefined || generation !== 0) return false;
-    const lists = { added, removed, owners: owners?.agentIds };
-    const statement = commitStatement({ channelId: this.channelId, generation, epoch, commitHash, ...lists });
-    return this.#isSigned(place, statement, signature);
+  /** Whether a commit's sender signed it so, with what it declares, for the group that we are in. */
+  #isSender(sender: AgentId, signed: SignedCommit): boolean {
+    const { generation, state } = signed.declared;
+    const place = this.leafOf(sender);
+    if (place === undefined || generation !== 0 || !equalBytes(state, stateOf(this.group.current))) return false;
+    return this.#isSigned(place, signedBytesOf(signed), signed.signature);
   }
 
   /** By the key of a member's leaf. */

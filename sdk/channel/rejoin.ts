@@ -19,6 +19,7 @@ import { writeEntered } from "./entering.ts";
 import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
+import type { Doubt } from "./store_age.ts";
 import type { Welcome } from "./welcomes.ts";
 import { type RecordChange, StoreError } from "../store/mod.ts";
 
@@ -81,12 +82,11 @@ export class Rejoiner {
     return this.#reason !== undefined && this.#asked > 0;
   }
 
-  /** `settle` is awaited before the first request. */
-  start(reason: string, settle: (signal: AbortSignal) => Promise<void> = () => Promise.resolve()): void {
+  start({ reason, settle = () => Promise.resolve(), named = false }: Doubt): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#leaf = undefined;
-    this.#asked = 0;
+    this.#asked = named ? 1 : 0;
     settle(this.#stop.signal).then(() => this.#run()).catch((fault) => {
       this.#reason = undefined;
       this.#parts.onRefused(toStaticError(fault, "Cannot rejoin"));

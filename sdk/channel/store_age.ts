@@ -33,6 +33,8 @@ export interface Doubt {
   readonly reason: string;
   /** To be awaited before it asks: looks for a proof and reports. Not when the store is as it should be. */
   readonly settle?: (signal: AbortSignal) => Promise<void>;
+  /** Members are asked one by one: an answer to all let this agent in with wrong keys. */
+  readonly named?: boolean;
 }
 
 const hourMs = 60 * 60 * 1000;

@@ -15,10 +15,10 @@ import {
   rejoinStatement,
   WireError,
 } from "../../proto/mod.ts";
-import { MlsFault } from "./codec.ts";
+import { equalBytes, MlsFault } from "./codec.ts";
 import type { SignedBytes } from "./crypto/batch_verify.ts";
 import type { Signatures } from "./crypto/signatures.ts";
-import type { Epoch } from "./epoch.ts";
+import { type Epoch, stateOf } from "./epoch.ts";
 import { agentOf, credentialOf } from "./leaf.ts";
 import type { CommitSummary } from "./members.ts";
 import { checkOwners, sameAgents } from "./owners_rules.ts";
@@ -26,14 +26,17 @@ import { type Leaf, leafHashOf } from "./ratchet_tree.ts";
 import type { CommitRules, ProposedCommit } from "./receive.ts";
 
 /** What a commit's sender declared to the relay, and signed. */
-export type Declared = Pick<CommitSummary, "added" | "removed" | "owners">;
+export interface Declared extends Pick<CommitSummary, "added" | "removed" | "owners"> {
+  /** Of the epoch that it begins. */
+  readonly nextState: Uint8Array;
+}
 
 /** The rules for one commit. They answer why it must not be followed, or undefined. One that nobody signed declares nothing. */
 export function createRules(declared: Declared | undefined, signatures: Signatures): CommitRules {
   return (commit) => {
     try {
       checkProposals(commit);
-      if (declared !== undefined) checkDeclared(commit.summary, declared);
+      if (declared !== undefined) checkDeclared(commit, declared);
       checkIdentities(commit);
       const aad = decodeCommitAad(commit.authenticatedData);
       checkProofs(commit, aad, signatures);
@@ -57,13 +60,17 @@ function checkProposals({ proposals }: ProposedCommit): void {
   }
 }
 
-function checkDeclared({ added, removed, owners }: CommitSummary, declared: Declared): void {
+/** A member that the commit removes does not know the state after it. */
+function checkDeclared({ summary: { added, removed, owners }, next }: ProposedCommit, declared: Declared): void {
   if (!sameAgents(added, declared.added) || !sameAgents(removed, declared.removed)) {
     throw new MlsFault("The commit adds or removes others than its sender declared to the relay");
   }
   const same = (owners === undefined) === (declared.owners === undefined) &&
     sameAgents(owners ?? [], declared.owners ?? []);
   if (!same) throw new MlsFault("The commit sets other owners than its sender declared");
+  if (next !== undefined && !equalBytes(stateOf(next), declared.nextState)) {
+    throw new MlsFault("The commit leads to another state than its sender declared");
+  }
 }
 
 /** An identity that is in the tree is replaced under another key by owners only. */

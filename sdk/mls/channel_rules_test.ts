@@ -10,9 +10,10 @@ import {
   type MemberProof,
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
-import { createRules } from "./channel_rules.ts";
+import { createRules, type Declared } from "./channel_rules.ts";
 import { createCommit } from "./commit.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
+import { stateOf } from "./epoch.ts";
 import type { Change } from "./group.ts";
 import type { CommitSummary } from "./members.ts";
 import { type Agent, rulesFor, World } from "./testing/world.ts";
@@ -33,7 +34,7 @@ async function createMembers(seed = 2): Promise<Members> {
   return { world, owner, bob, carol, dave };
 }
 
-type Lists = Pick<CommitSummary, "added" | "removed" | "owners">;
+type Lists = Pick<Declared, "added" | "removed" | "owners"> & Partial<Declared>;
 
 /** What another member makes of a commit: undefined when it would follow, and stays where it is in any case. */
 async function verdict(
@@ -42,8 +43,8 @@ async function verdict(
   change: Change,
   declare: (summary: CommitSummary) => Lists = (summary) => summary,
 ): Promise<string | undefined> {
-  const { message, summary } = await by.member.prepare(change);
-  const rules = createRules(declare(summary), portableSignatures);
+  const { message, summary, next } = await by.member.prepare(change);
+  const rules = createRules({ nextState: stateOf(next), ...declare(summary) }, portableSignatures);
   let why: string | undefined = "the rules were not asked";
   await reader.member.receive(message, (commit) => {
     why = rules(commit);
@@ -59,7 +60,7 @@ async function withAad(
   removed: readonly Agent[],
   aad: Uint8Array,
 ): Promise<string | undefined> {
-  const { message, effects } = await createCommit(by.member.current, {
+  const { message, effects, next } = await createCommit(by.member.current, {
     proposals: removed.map(({ member }) => ({
       proposalType: "remove" as const,
       remove: { removed: member.self.leafIndex },
@@ -70,7 +71,7 @@ async function withAad(
     forcePath: true,
   }, by.deps);
   assertEquals(effects.removed.length, removed.length);
-  const declared = { added: [], removed: removed.map(({ id }) => id), owners: undefined };
+  const declared = { added: [], removed: removed.map(({ id }) => id), owners: undefined, nextState: stateOf(next) };
   const outcome = await reader.member.receive(message, createRules(declared, portableSignatures));
   return outcome.kind === "refused" ? outcome.reason : undefined;
 }
@@ -109,6 +110,7 @@ Deno.test("what a commit does must be what its sender declared, whoever it is", 
       (summary) => ({ ...summary, added: [dave.id] }),
       (summary) => ({ ...summary, owners: [bob.id] }),
       (summary) => ({ ...summary, owners: [] }),
+      (summary) => ({ ...summary, nextState: new Uint8Array(32) }),
     ];
     for (const declare of lists) refuses("declared", await verdict(by, carol, gone, declare));
   }
@@ -240,6 +242,6 @@ Deno.test("as many members as a commit may prove leave by one commit", async () 
   const [reader, ...leavers] = agents;
   assert(reader);
   const change = { remove: leavers.map(id), leaves: leavers.map((agent) => agent.leave()) };
-  const { message, summary } = await reader.member.prepare(change);
-  assertEquals((await owner.member.receive(message, rulesFor(summary))).kind, "commit");
+  const prepared = await reader.member.prepare(change);
+  assertEquals((await owner.member.receive(prepared.message, rulesFor(prepared))).kind, "commit");
 });

@@ -2,6 +2,7 @@
 import type { Extension } from "ts-mls/extension.js";
 import { encodeGroupContext, type GroupContext } from "ts-mls/groupContext.js";
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
+import { epochState } from "../../proto/mod.ts";
 import type { KeyPair } from "./crypto/hpke.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { type Aead, aeadOf, type SuiteId } from "./crypto/suite.ts";
@@ -43,6 +44,11 @@ export interface GroupDeps {
 
 export function aeadOfEpoch(epoch: Pick<Epoch, "suiteId">): Aead {
   return aeadOf[epoch.suiteId];
+}
+
+/** What members outside of its keys can compare; see `epochState`. */
+export function stateOf({ context: { confirmedTranscriptHash }, confirmationTag }: Epoch): Uint8Array {
+  return epochState({ confirmedTranscriptHash, confirmationTag });
 }
 
 export interface NextContext {

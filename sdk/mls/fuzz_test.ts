@@ -139,9 +139,9 @@ class History {
   async #isRefused(by: Agent, change: Change): Promise<void> {
     const others = this.world.active().filter((agent) => agent !== by);
     if (others.length === 0 || change.remove?.length === 0) return;
-    const { message, summary } = await by.joined.prepare(change);
+    const prepared = await by.joined.prepare(change);
     const { joined } = this.random.pick(others);
-    const { outcome } = await joined.receive(message, rulesFor(summary));
+    const { outcome } = await joined.receive(prepared.message, rulesFor(prepared));
     assertEquals([outcome.kind, joined.group.epoch], ["refused", this.world.epoch]);
     await by.joined.discard();
   }

@@ -15,7 +15,7 @@ import { type ChannelBinding, encodeBinding } from "./channel_extensions.ts";
 import { createRules } from "./channel_rules.ts";
 import { createCommit } from "./commit.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
-import type { Epoch } from "./epoch.ts";
+import { type Epoch, stateOf } from "./epoch.ts";
 import { listsExtension, ownersExtension } from "./leaf.ts";
 import { isChainOf, leaveChange, noVersion, signChange, versionOf } from "./owners_chain.ts";
 import { canBeginChain, versionIn } from "./owners_rules.ts";
@@ -72,7 +72,7 @@ async function verdict(by: Agent, reader: Agent, forged: Forged): Promise<string
   const before: readonly Extension[] = by.member.current.context.extensions;
   const extensions = binding === undefined ? before : encodeBinding(binding);
   const packages = await Promise.all(added.map((agent) => agent.createKeyPackage()));
-  const { message } = await createCommit(
+  const { message, next } = await createCommit(
     binding?.chain === undefined ? by.member.current : trusting(by.member.current),
     {
       proposals: [
@@ -91,7 +91,8 @@ async function verdict(by: Agent, reader: Agent, forged: Forged): Promise<string
   );
   const outcome = await reader.member.receive(message, (commit) => {
     const { owners } = commit.summary;
-    const declared = { added: added.map(({ id }) => id), removed: removed.map(({ id }) => id), owners };
+    const lists = { added: added.map(({ id }) => id), removed: removed.map(({ id }) => id), owners };
+    const declared = { ...lists, nextState: stateOf(next) };
     return createRules(declared, portableSignatures)(commit) ?? followed;
   });
   assert(outcome.kind === "refused");

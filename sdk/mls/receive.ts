@@ -68,6 +68,8 @@ export interface ProposedCommit {
   readonly authenticatedData: Uint8Array;
   /** Of the GroupContext after it. */
   readonly extensions: readonly Extension[];
+  /** The epoch that it begins; undefined for a member that it removes. */
+  readonly next: Epoch | undefined;
 }
 
 /** What a commit may do, besides what MLS itself demands. Answers why not, or undefined. */
@@ -232,11 +234,19 @@ function readHandshake(
   const { authenticatedData } = message;
   const { proposals: proposed } = value;
   const { extensions } = processed.effects;
-  const commit = { summary, committer: from, before: current, proposals: proposed, authenticatedData, extensions };
+  const next = processed.kind === "applied" ? processed.next : undefined;
+  const commit = {
+    summary,
+    committer: from,
+    before: current,
+    proposals: proposed,
+    authenticatedData,
+    extensions,
+    next,
+  };
   const forbidden = rules(commit);
   if (forbidden !== undefined) return { outcome: { kind: "refused", reason: forbidden } };
-  if (processed.kind === "removed") return { outcome: { kind: "removed", summary } };
-  const { next } = processed;
+  if (next === undefined) return { outcome: { kind: "removed", summary } };
   checkChannel(next);
   const noRoom = admit(next);
   if (noRoom !== undefined) return { outcome: { kind: "refused", reason: noRoom } };

@@ -48,6 +48,12 @@ export const storeMigrations: readonly StoreMigration[] = [
   { name: "the changes of a channel's owners, in a record of their own; channels from before have none" },
   // A library from before would come back into a channel without writing where its new membership begins.
   { name: "where a membership began, and commits that were given up" },
+  {
+    name: "commits whose signatures say which state they lead to: earlier ones count as unsigned",
+    values: {
+      channels: fields((list) => list.map((field, at) => at === 8 ? true : field)),
+    },
+  },
 ];
 
 /** A change of a record's fields. `id` is the record's name within its kind. */

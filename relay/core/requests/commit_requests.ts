@@ -5,6 +5,7 @@ import {
   type AgentId,
   commitStatement,
   encodeBase64url,
+  equalBytes,
   readPrivateMessageHeader,
   readWelcomeHeader,
   type ReplyBody,
@@ -35,6 +36,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
       asker.core.deps.meter.epochConflicts++;
       throw epochConflict(channel.state.epoch);
     }
+    checkState(channel, body);
     checkChange(asker, channel, body);
     await checkJoining(asker, channel, body.added);
     const { core, agent } = asker;
@@ -90,6 +92,15 @@ function checkSignature({ core, agent }: AgentAsker, body: Commit, commitHash: U
   const statement = commitStatement({ ...body, commitHash, owners: body.owners?.agentIds });
   if (core.deps.verifySignature(agent.publicKey, statement, body.signature)) return;
   throw new Refusal("invalid_request", "The signature of the commit statement is wrong");
+}
+
+/** Somebody that a wrong Welcome let in with other keys would make a commit that nobody can follow, and not know it. */
+function checkState({ state: { epochState } }: Channel, { state }: Commit): void {
+  if (epochState === undefined || equalBytes(epochState, state)) return;
+  throw new Refusal(
+    "state_conflict",
+    "This agent has other keys than the channel's group in this epoch; rejoin the channel, and ask another member",
+  );
 }
 
 function checkWelcome(welcome: Uint8Array, maxBytes: number): void {

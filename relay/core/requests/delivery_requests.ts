@@ -86,9 +86,10 @@ export async function readOwn(
     case "message":
       return { message: { epoch, ...decodeMessageBody(item) } };
     case "commit": {
-      const { commit, added, removed, owners, signature, generation } = decodeCommitBody(item);
+      const { commit, added, removed, owners, signature, generation, state, nextState } = decodeCommitBody(item);
       const declared = { added, removed, ...(owners && { owners }) };
-      return signature === undefined ? {} : { commit: { epoch, commit, ...declared, signature, generation } };
+      const signed = signature && state && nextState && { signature, state, nextState };
+      return signed === undefined ? {} : { commit: { epoch, commit, ...declared, ...signed, generation } };
     }
     default:
       return {};

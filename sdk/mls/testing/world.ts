@@ -21,11 +21,11 @@ import { defaultSuiteId, type SuiteId } from "../crypto/suite.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../../store/mod.ts";
 import { createRules } from "../channel_rules.ts";
 import { DurableGroup, type Receipt } from "../durable_group.ts";
+import { stateOf } from "../epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "../group.ts";
 import { createKeyPackage, type OwnKeyPackage } from "../key_package.ts";
 import { withOlderLeaf } from "./older_leaf.ts";
 import type { MlsIdentity } from "../identity.ts";
-import type { CommitSummary } from "../members.ts";
 import { leafHashOf } from "../ratchet_tree.ts";
 import type { CommitRules, Outcome } from "../receive.ts";
 
@@ -39,8 +39,8 @@ const nowMs = 1_790_000_000_000;
 export const name = parseChannelName("acme/ops/deploy");
 
 /** The rules that hold in every channel, for a commit that was declared so. */
-export function rulesFor(declared: CommitSummary): CommitRules {
-  return createRules(declared, portableSignatures);
+export function rulesFor({ summary, next }: Pick<PreparedCommit, "summary" | "next">): CommitRules {
+  return createRules({ ...summary, nextState: stateOf(next) }, portableSignatures);
 }
 
 export interface Entry {
@@ -261,7 +261,7 @@ export class World {
       epoch: this.epoch,
       sender,
       members: new Set(this.members),
-      rules: rulesFor(prepared.summary),
+      rules: rulesFor(prepared),
       ...(welcome === undefined ? {} : { welcome }),
     });
     this.epoch++;
