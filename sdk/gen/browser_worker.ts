@@ -2,7 +2,7 @@
 export const source =
   "var i={invalidArgument:3,deadlineExceeded:4,notFound:5,alreadyExists:6,permissionDenied:7,resourceExhausted:8," +
   "failedPrecondition:9,aborted:10,outOfRange:11,unimplemented:12,internal:13,unavailable:14,unauthenticated:16}," +
-  "a=(t,e,r,n)=>({http:t,grpc:e,close:r,errorClass:n}),C={join_timeout:a(504,i.deadlineExceeded,257,\"TransportErr" +
+  "a=(t,e,r,n)=>({http:t,grpc:e,close:r,errorClass:n}),A={join_timeout:a(504,i.deadlineExceeded,257,\"TransportErr" +
   "or\"),auth_failed:a(401,i.unauthenticated,258,\"AuthError\"),auth_key_invalid:a(401,i.unauthenticated,259,\"AuthEr" +
   "ror\"),transport_error:a(502,i.unavailable,260,\"TransportError\"),connection_error:a(502,i.unavailable,261,\"Tran" +
   "sportError\"),listener_died:a(500,i.internal,262,\"TransportError\"),channel_error:a(400,i.invalidArgument,263,\"C" +
@@ -26,7 +26,7 @@ export const source =
   "3,i.permissionDenied,329,\"ChannelError\"),membership_lapsed:a(410,i.failedPrecondition,330,\"ChannelError\"),stat" +
   "e_conflict:a(409,i.failedPrecondition,331,\"MlsError\"),store_locked:a(409,i.failedPrecondition,336,\"ChannelErro" +
   "r\"),store_corrupt:a(500,i.internal,337,\"MlsError\"),passphrase_wrong:a(401,i.unauthenticated,338,\"AuthError\")};" +
-  "function B(t){return Object.hasOwn(C,t)}function W(t){return le.get(t)}var le=new Map(Object.entries(C).flatMa" +
+  "function B(t){return Object.hasOwn(A,t)}function W(t){return le.get(t)}var le=new Map(Object.entries(A).flatMa" +
   "p(([t,{close:e}])=>B(t)?[[e,t]]:[])),y=class extends Error{name=\"WireError\";code;requestId;constructor(e,r,n={" +
   "}){super(r,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.requestId=n.requestId}};var f=Object.free" +
   "ze({cellBytes:4096,minCellBytes:1024,maxCellBytes:16384,payloadBytes:1048576,ciphertextBytes:1081344,keyPackag" +
@@ -34,129 +34,131 @@ export const source =
   ":2490368,handshakeEnvelopeBytes:16384,cborDepth:6,cborItems:32768,membersPerChannel:1e3,welcomesPerCommit:16,k" +
   "eyPackagesPerUpload:100,channelsPerPage:500,answersPerCommit:1e3,proofsPerCommit:128,ownersPerChannel:64,owner" +
   "sChanges:64,featuresPerSession:64,identityBytes:256,tokenBytes:8192,originBytes:300,sessionTokenBytes:64,error" +
-  "TextBytes:1024,errorCodeBytes:64,nameComponentBytes:63,channelNameBytes:191,emailBytes:254,queueBytesPerChanne" +
-  "l:67108864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs" +
-  ":6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var x=3,p=4,R={control:0,data:" +
-  "1};function U(t){if(!Number.isInteger(t)||t<f.minCellBytes||t>f.maxCellBytes)throw new y(\"protocol_error\",`A c" +
-  "ell has ${f.minCellBytes} to ${f.maxCellBytes} bytes, not ${t}`);return t}function S(t){if(t===0||t>f.envelope" +
-  "Bytes)throw new y(\"payload_too_large\",`Cannot send an envelope of ${t} bytes; 1 to ${f.envelopeBytes} are allo" +
-  "wed`)}var E=class{#r;#e=[];#t=[];#o=[0,0];#n=0;constructor(e){this.#r=U(e)}set cellBytes(e){if(this.#n>0)throw" +
-  " new TypeError(\"Cannot change the cell size while envelopes are waiting\");this.#r=U(e)}get cellBytes(){return " +
-  "this.#r}get pendingBytes(){return this.#n}push(e,r){S(r.length),(e===\"control\"?this.#e:this.#t).push(r),this.#" +
-  "n+=r.length+p}next(e){let r=this.#e.length>0?R.control:R.data,n=r===R.control?this.#e:this.#t;if(n.length===0)" +
-  "return;let o=e?.length===this.#r?e:new Uint8Array(this.#r);return this.#s(o,n,r),o}#s(e,r,n){let o=x,s=0,c=thi" +
-  "s.#o[n]??0;for(let d of r){if(c===0){if(e.length-o<=p)break;ce(e,o,d.length),o+=p,c=p}let l=c-p,h=d.subarray(l" +
-  ",l+e.length-o);if(e.set(h,o),o+=h.length,c+=h.length,c-p<d.length)break;s++,c=0}let u=o-x;s===1?r.shift():r.sp" +
-  "lice(0,s),this.#o[n]=c,this.#n-=u,e[0]=n,e[1]=u>>8,e[2]=u&255,e.fill(0,o)}};function ce(t,e,r){t[e]=r>>>24,t[e" +
-  "+1]=r>>>16,t[e+2]=r>>>8,t[e+3]=r}var ue=64*1024,J=.5,he=2,k=class{#r;#e;#t=[];#o=0;#n=0;#s=new Uint8Array(0);#" +
-  "l=\"off\";#a=0;#c;#u=0;#i=!0;#p=!1;#y=!1;#d=!1;#f=new Set;#h={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};" +
-  "constructor(e){this.#r=e,this.#e=new E(e.cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this.#o+thi" +
-  "s.#n}get counts(){return{...this.#h}}push(e,r){this.#d||(this.#t.length===0?this.#e.push(e,r):(S(r.length),thi" +
-  "s.#t.push({lane:e,envelope:r}),this.#o+=r.length+p),this.#m())}setCellBytes(e){this.#t.push({cellBytes:U(e)})," +
-  "this.#A()}configure(e,r){if(!this.#d){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cover needs an interval above" +
-  " 0, not ${r}`);this.#c?.(),this.#c=void 0,this.#l=e,this.#a=r,this.#p=!1,this.#u=this.#r.nowMs(),e!==\"off\"&&th" +
-  "is.#v(),this.#m()}}setCovering(e){this.#i=e}flush(e){return this.#d?Promise.resolve(this.pendingBytes===0):!th" +
-  "is.#y&&this.pendingBytes===0?Promise.resolve(!0):new Promise(r=>{let n=s=>{this.#f.delete(n),o(),r(s)},o=this." +
-  "#r.after(e,()=>n(!1));this.#f.add(n)})}stop(){this.#d=!0,this.#c?.(),this.#c=void 0,this.#s=new Uint8Array(0);" +
-  "for(let e of this.#f)e(!1)}#m(){this.#y||this.#d||!this.#b()||(this.#y=!0,this.#C())}#b(){return this.#p||this" +
-  ".#l!==\"constant\"&&this.#e.pendingBytes>0}async#C(){await void 0;try{for(;!this.#d&&this.#b();){let e=this.#l==" +
-  "=\"constant\"?this.#E():this.#k();if(await this.#r.write(e,this.#e.cellBytes),this.#n=0,this.#d)break;this.#A()," +
-  "this.#r.onWritten?.()}}catch(e){this.#n=0;let r=this.#d;this.stop(),r||this.#r.onFailed?.(e)}this.#y=!1,this.#" +
-  "B()}#B(){if(!(this.#d||this.pendingBytes>0)){this.#s.length>he*this.#e.cellBytes&&(this.#s=new Uint8Array(0));" +
-  "for(let e of this.#f)e(!0)}}#E(){this.#p=!1;let e=this.#g(1);return this.#w(e)?e:this.#x(e)}#k(){let{cellBytes" +
-  ":e,pendingBytes:r}=this.#e;if(r===0)return this.#p=!1,this.#x(this.#g(1));let n=Math.ceil(r/(e-x))+1,o=this.#g" +
-  "(Math.min(n,Math.max(1,Math.floor(ue/e)))),s=0;for(;s<o.length&&this.#w(o.subarray(s,s+e));)s+=e;return o.suba" +
-  "rray(0,s)}#g(e){let r=e*this.#e.cellBytes;return this.#s.length<r&&(this.#s=new Uint8Array(r)),this.#s.subarra" +
-  "y(0,r)}#w(e){let r=this.#e.pendingBytes;if(this.#e.next(e)===void 0)return!1;let n=r-this.#e.pendingBytes;retu" +
-  "rn this.#n+=n,this.#h.cells++,this.#h.paddingBytes+=e.length-x-n,!0}#x(e){return this.#h.cells++,this.#h.cover" +
-  "Cells++,this.#h.coverBytes+=e.length,e.fill(0)}#v(){let e=this.#r.nowMs();this.#c=this.#r.after(this.#l===\"poi" +
-  "sson\"?this.#_():this.#U(e),()=>{this.#p=this.#i||this.#l===\"constant\"&&this.#e.pendingBytes>0,this.#v(),this.#" +
-  "m()})}#_(){return-Math.log(1-this.#r.random())*this.#a}#U(e){this.#u=pe(this.#u,this.#a,e);let r=this.#r.rando" +
-  "m()*J*this.#a;return Math.max((1-J)*this.#a,this.#u-r-e)}#A(){for(;this.#e.pendingBytes===0&&this.#t.length>0;" +
-  "){let e=this.#t.findIndex((r,n)=>n>0&&\"cellBytes\"in r);for(let r of this.#t.splice(0,e<0?this.#t.length:e))\"ce" +
-  "llBytes\"in r?this.#e.cellBytes=r.cellBytes:(this.#o-=r.envelope.length+p,this.#e.push(r.lane,r.envelope))}}};f" +
-  "unction pe(t,e,r){if(r<t-e)return r+e;let n=Math.max(0,Math.floor((r-t)/e));return t+(n+1)*e}async function I(" +
-  "{body:t},e){let r=t?.getReader();if(r===void 0)return\"\";let n=new TextDecoder,o=\"\";try{for(let s=await r.read(" +
-  ");s.value!==void 0;s=await r.read())if(o+=n.decode(s.value,{stream:!0}),o.length>e)return;return o}finally{awa" +
-  "it r.cancel()}}var b=class extends Error{name=\"StaticError\";code;retryAfterMs;epoch;constructor(e,r,n={}){supe" +
-  "r(r,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryAfterMs=n.retryAfterMs,this.epoch=n.epoch}}" +
-  ",L=class extends b{name=\"TransportError\"},K=class extends b{name=\"AuthError\"},D=class extends b{name=\"ChannelE" +
-  "rror\"},F=class extends b{name=\"QuotaExceededError\"},$=class extends b{name=\"MlsError\"},ye={TransportError:L,Au" +
-  "thError:K,ChannelError:D,QuotaExceededError:F,MlsError:$};function H(t,e,r){return new ye[C[t].errorClass](t,e" +
-  ",r)}var G=2,v=5,fe=64*1024,me=10;function Q(t){let e=new Uint8Array(v+t.length);return ge(e,1,t.length),e.set(" +
-  "t,v),e}function X(t){let{value:e,end:r}=N(t,0,me);if(r!==t.length)throw new y(\"protocol_error\",\"A cell's messa" +
-  "ge holds more than a cell\");return e}function Y(t,e,r){let[n,o]=[q(10,t.length),q(26,r.length)],s=new Uint8Arr" +
-  "ay(9);return s[0]=17,new DataView(s.buffer).setBigUint64(1,BigInt(e),!0),P([n,t,s,o,r])}function Z(t){return P" +
-  "([q(10,t.length),t])}function ee(t){let e=new TextDecoder,r=N(t,0,10);return r.end===t.length?{code:e.decode(r" +
-  ".value),message:\"\"}:{code:e.decode(r.value),message:e.decode(N(t,r.end,18).value)}}var T=class{#r=new Uint8Arr" +
-  "ay(v);#e=0;#t=new Uint8Array(0);#o=0;read(e,r){let n=0;for(;n<e.length;){if(this.#e<v){let s=e.subarray(n,n+v-" +
-  "this.#e);if(this.#r.set(s,this.#e),this.#e+=s.length,n+=s.length,this.#e<v)return;this.#n()}let o=e.subarray(n" +
-  ",n+this.#t.length-this.#o);n+=o.length,o.length===this.#t.length?this.#s(o,r):(this.#t.set(o,this.#o),this.#o+" +
-  "=o.length,this.#o===this.#t.length&&this.#s(this.#t,r))}}#n(){let e=new DataView(this.#r.buffer).getUint32(1);" +
-  "if(e===0||e>fe)throw new y(\"protocol_error\",`A message of ${e} bytes where cells are expected`);this.#t.length" +
-  "!==e&&(this.#t=new Uint8Array(e)),this.#o=0}#s(e,r){this.#e=0,r(this.#r[0]??0,e)}};function P(t){let e=new Uin" +
-  "t8Array(t.reduce((n,{length:o})=>n+o,0)),r=0;for(let n of t)e.set(n,r),r+=n.length;return e}function q(t,e){le" +
-  "t r=[t];for(let n=e;n>0||r.length===1;n>>>=7)r.push(n>127?n&127|128:n);return Uint8Array.from(r)}function N(t," +
-  "e,r){if(t[e]!==r)throw new y(\"protocol_error\",\"A message without the field that it must have\");let[n,o]=[0,e+1" +
-  "];for(let s=1;s<=2**14;s*=128){let c=t[o++]??0;if(n+=(c&127)*s,c<128){if(n>t.length-o)break;return{value:t.sub" +
-  "array(o,o+n),end:o+n}}}throw new y(\"protocol_error\",\"A field goes beyond the end of its message\")}function ge(" +
-  "t,e,r){new DataView(t.buffer,t.byteOffset).setUint32(e,r)}var be=\"static.relay.v1.ErrorDetail\";function V(t,e)" +
-  "{let r=we(t),{message:n,details:o}=j(r.error??r);for(let s of Array.isArray(o)?o:[]){let{type:c,value:u}=j(s);" +
-  "if(!(c!==be||typeof u!=\"string\"))try{let d=ee(Uint8Array.from(atob(u),l=>l.charCodeAt(0)));if(B(d.code))return" +
-  "{code:d.code,message:d.message}}catch{}}return{message:typeof n==\"string\"?n.slice(0,1024):e}}function we(t){tr" +
-  "y{return j(JSON.parse(t))}catch{return{}}}function j(t){return typeof t==\"object\"&&t!==null?t:{}}function w(t)" +
-  "{let e=[];for(let r=t;r!==void 0&&e.length<3;r=r instanceof Error?r.cause:void 0){let n=r instanceof Error?r.m" +
-  "essage:String(r);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}return e.join(\": \")}var xe=32,ve=1e3,Ae=64*1024," +
-  "Ce={\"connect-protocol-version\":\"1\"};function re(t){let{openHttp:e,unusable:r,randomBytes:n}=t;return{transport" +
-  ":\"cells\",carrier:\"tcp\",unusable:r,connect:(o,s)=>{let c=e(o.trust),u=new AbortController;u.signal.addEventList" +
-  "ener(\"abort\",()=>c.close());let d=Be(c,o,u.signal),l=n(xe),h=d(\"CellDown\",\"application/connect+proto\",Q(Z(l)))" +
-  ",m=(g,O)=>d(\"CellUp\",\"application/proto\",Y(l,g,O)),_=new z(h,m,u,t);return s.aborted&&_.close(),Promise.resolv" +
-  "e(_)}}}function Be(t,{host:e,port:r},n){let o=`${e.includes(\":\")?`[${e}]`:e}:${r}`;return async(s,c,u)=>{let d" +
-  "=await t.request(`https://${o}/static.relay.v1.Relay/${s}`,{method:\"POST\",headers:{...Ce,\"content-type\":c},bod" +
-  "y:u,signal:n,redirect:\"error\",credentials:\"omit\",cache:\"no-store\"});if(d.status===200)return d;let l=await I(d" +
-  ",Ae)??\"\",{code:h,message:m}=V(l,`${s} was answered ${d.status}`);throw H(h??\"transport_error\",m)}}var z=class{" +
-  "#r;#e;#t;#o;#n=new Set;#s=new T;#l=0;#a=()=>{};closed;constructor(e,r,n,o){this.#r=e.then(s=>s.body?.getReader" +
-  "()),this.#r.catch(()=>{}),this.#e=r,this.#t=o,this.#o=n,this.closed=new Promise(s=>this.#a=s)}async read(){try" +
-  "{for(;;){let e=await(await this.#r)?.read();if(e?.value===void 0)return this.#i({message:\"the connection was c" +
-  "ut off\"});let{cells:r,end:n}=this.#u(e.value);if(n!==void 0&&this.#i(n),r.length>0)return P(r);if(n!==void 0)r" +
-  "eturn}}catch(e){return this.#i({message:w(e)})}}async write(e,r){for(let n=0;n<e.length;n+=r){this.#o.signal.t" +
-  "hrowIfAborted();let o=this.#c(e.subarray(n,n+r)).finally(()=>this.#n.delete(o));this.#n.add(o),this.#n.size>=t" +
-  "his.#t.callsAtOnce&&await Promise.race(this.#n)}this.#o.signal.throwIfAborted()}async#c(e){try{await(await thi" +
-  "s.#e(++this.#l,e)).arrayBuffer()}catch(r){this.#i({message:w(r)})}}close(){let e={message:\"it was closed by th" +
-  "is side\"};if(this.#n.size===0)return this.#i(e);this.#a(e);let r=this.#t.after(ve,()=>this.#i(e));Promise.all(" +
-  "this.#n).then(()=>{r(),this.#i(e)})}#u(e){let r=[],n;return this.#s.read(e,(o,s)=>{o===0?r.push(X(s).slice()):" +
-  "n=o===G?Ee(s):{message:\"compressed cells were not asked for\"}}),{cells:r,end:n}}#i(e){this.#a(e),this.#o.abort" +
-  "(H(\"transport_error\",e.message))}};function Ee(t){return V(new TextDecoder().decode(t),\"the relay ended the st" +
-  "ream\")}function te(){return Date.now()}function A(t,e){let r=setTimeout(e,t);return()=>clearTimeout(r)}functio" +
-  "n M(t){return crypto.getRandomValues(new Uint8Array(t))}function ke(){return{request:(t,e)=>fetch(t,e),close:(" +
-  ")=>{}}}var _e=16,ne=re({openHttp:ke,unusable:Ue,randomBytes:M,callsAtOnce:_e,after:A});function Ue({caCerts:t," +
-  "certificateHashes:e}){return t.length>0||e.length>0?\"a browser's fetch trusts only what the browser trusts; tl" +
-  "s options do not apply\":void 0}var Se=1500,Te=64*1024;function oe(t){let e=t.readable.getReader({mode:\"byob\"})" +
-  ",r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(Te),o=()=>{},s=new Promise(l=>o=l),c,u=" +
-  "l=>{c?.(),o(l)};t.closed.then(({closeCode:l=0})=>u(Pe(l)),l=>u({message:w(l)}));let d=()=>{r.close().catch(()=" +
-  ">{}),c??=t.after(Se,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};return{read:async()=>{try{let" +
-  "{value:l}=await e.read(new Uint8Array(n));if(l!==void 0&&l.length>0)return n=l.buffer,l}catch{}d()},write:asyn" +
-  "c l=>{try{await r.write(l)}catch(h){throw d(),h}},close:l=>{o({message:\"it was closed by this side\"}),l===0?d(" +
-  "):t.close(l)},closed:s}}function Pe(t){let e=W(t);return e===void 0?{message:\"the relay closed the connection\"" +
-  "}:{code:e,message:`the relay closed the connection with ${e}`}}var ie={transport:\"webtransport\",carrier:\"udp\"," +
-  "unusable:({caCerts:t})=>se()===void 0?\"this browser has no WebTransport\":t.length>0?\"a browser takes no certif" +
-  "icates; give tls.certificateHashes\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=se();if(o===void 0" +
-  ")throw new Error(\"this browser has no WebTransport\");n.throwIfAborted();let s=r.certificateHashes.map(h=>({alg" +
-  "orithm:\"sha-256\",value:h})),c=`${t.includes(\":\")?`[${t}]`:t}:${e}`,u=new o(`https://${c}/`,{...s.length>0&&{se" +
-  "rverCertificateHashes:s}});u.closed.catch(()=>{});let d=h=>u.close({closeCode:h}),l=()=>d(0);n.addEventListene" +
-  "r(\"abort\",l);try{await u.ready;let{readable:h,writable:m}=await u.createBidirectionalStream();return oe({reada" +
-  "ble:h,writable:m,closed:u.closed,close:d,after:A})}catch(h){throw n.aborted?n.reason:h}finally{n.removeEventLi" +
-  "stener(\"abort\",l)}}};function se(){return globalThis.WebTransport}var Me=2e3;function ae(t,e){let r,n,o=0,s=d=" +
-  ">{t.post({kind:\"written\",takenBytes:o-d.pendingBytes,counts:d.counts})},c=async({transport:d,target:l})=>{let " +
-  "h=e.connectors.find(g=>g.transport===d);if(h===void 0)throw new Error(`no way to connect by ${d} in a thread o" +
-  "f its own`);let m=r=await h.connect(l,new AbortController().signal),_=n=new k({cellBytes:f.cellBytes,write:(g," +
-  "O)=>m.write(g,O),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**" +
-  "32,onWritten:()=>s(_),onFailed:()=>t.post({kind:\"failed\"})});m.closed.then(g=>t.post({kind:\"closed\",end:g})),t" +
-  ".post({kind:\"connected\"})},u=async()=>{let d=await r?.read();t.post({kind:\"chunk\",bytes:d?.slice()})};t.listen" +
-  "(d=>{switch(d.kind){case\"connect\":return void c(d).catch(l=>t.post({kind:\"refused\",message:w(l)}));case\"push\":" +
-  "return o+=d.envelope.length+p,n?.push(d.lane,d.envelope);case\"cellBytes\":return n?.setCellBytes(d.cellBytes);c" +
-  "ase\"configure\":return n?.configure(d.mode,d.intervalMs);case\"covering\":return n?.setCovering(d.covering);case\"" +
-  "flush\":return void n?.flush(d.timeoutMs).then(l=>{t.post({kind:\"flushed\",id:d.id,flushed:l})});case\"read\":retu" +
-  "rn void u();case\"stop\":return n?.stop();case\"close\":return r?.close(d.closeCode),void e.after(Me,e.exit)}})}fu" +
-  "nction de(t){let e=globalThis;ae({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connecto" +
-  "rs:t,nowMs:te,after:A,randomBytes:M,exit:()=>e.close()})}de([ie,ne]);\n";
+  "TextBytes:1024,errorCodeBytes:64,nameComponentBytes:63,channelNameBytes:191,emailBytes:254,contentFieldsBytes:" +
+  "8192,contentTypeBytes:127,contentAddressees:64,conversationBytes:128,contentHeaders:32,contentHeaderNameBytes:" +
+  "64,contentHeaderValueBytes:1024,contentErrorBytes:64,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowByt" +
+  "es:16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCov" +
+  "erIntervalMs:10,maxCoverIntervalMs:36e5});var x=3,p=4,R={control:0,data:1};function U(t){if(!Number.isInteger(" +
+  "t)||t<f.minCellBytes||t>f.maxCellBytes)throw new y(\"protocol_error\",`A cell has ${f.minCellBytes} to ${f.maxCe" +
+  "llBytes} bytes, not ${t}`);return t}function S(t){if(t===0||t>f.envelopeBytes)throw new y(\"payload_too_large\"," +
+  "`Cannot send an envelope of ${t} bytes; 1 to ${f.envelopeBytes} are allowed`)}var E=class{#r;#e=[];#t=[];#o=[0" +
+  ",0];#n=0;constructor(e){this.#r=U(e)}set cellBytes(e){if(this.#n>0)throw new TypeError(\"Cannot change the cell" +
+  " size while envelopes are waiting\");this.#r=U(e)}get cellBytes(){return this.#r}get pendingBytes(){return this" +
+  ".#n}push(e,r){S(r.length),(e===\"control\"?this.#e:this.#t).push(r),this.#n+=r.length+p}next(e){let r=this.#e.le" +
+  "ngth>0?R.control:R.data,n=r===R.control?this.#e:this.#t;if(n.length===0)return;let o=e?.length===this.#r?e:new" +
+  " Uint8Array(this.#r);return this.#s(o,n,r),o}#s(e,r,n){let o=x,s=0,c=this.#o[n]??0;for(let d of r){if(c===0){i" +
+  "f(e.length-o<=p)break;ce(e,o,d.length),o+=p,c=p}let l=c-p,h=d.subarray(l,l+e.length-o);if(e.set(h,o),o+=h.leng" +
+  "th,c+=h.length,c-p<d.length)break;s++,c=0}let u=o-x;s===1?r.shift():r.splice(0,s),this.#o[n]=c,this.#n-=u,e[0]" +
+  "=n,e[1]=u>>8,e[2]=u&255,e.fill(0,o)}};function ce(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+2]=r>>>8,t[e+3]=r}var u" +
+  "e=64*1024,J=.5,he=2,k=class{#r;#e;#t=[];#o=0;#n=0;#s=new Uint8Array(0);#l=\"off\";#a=0;#c;#u=0;#i=!0;#p=!1;#y=!1" +
+  ";#d=!1;#f=new Set;#h={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){this.#r=e,this.#e=new E" +
+  "(e.cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this.#o+this.#n}get counts(){return{...this.#h}}p" +
+  "ush(e,r){this.#d||(this.#t.length===0?this.#e.push(e,r):(S(r.length),this.#t.push({lane:e,envelope:r}),this.#o" +
+  "+=r.length+p),this.#m())}setCellBytes(e){this.#t.push({cellBytes:U(e)}),this.#C()}configure(e,r){if(!this.#d){" +
+  "if(e!==\"off\"&&!(r>0))throw new RangeError(`Cover needs an interval above 0, not ${r}`);this.#c?.(),this.#c=voi" +
+  "d 0,this.#l=e,this.#a=r,this.#p=!1,this.#u=this.#r.nowMs(),e!==\"off\"&&this.#v(),this.#m()}}setCovering(e){this" +
+  ".#i=e}flush(e){return this.#d?Promise.resolve(this.pendingBytes===0):!this.#y&&this.pendingBytes===0?Promise.r" +
+  "esolve(!0):new Promise(r=>{let n=s=>{this.#f.delete(n),o(),r(s)},o=this.#r.after(e,()=>n(!1));this.#f.add(n)})" +
+  "}stop(){this.#d=!0,this.#c?.(),this.#c=void 0,this.#s=new Uint8Array(0);for(let e of this.#f)e(!1)}#m(){this.#" +
+  "y||this.#d||!this.#b()||(this.#y=!0,this.#A())}#b(){return this.#p||this.#l!==\"constant\"&&this.#e.pendingBytes" +
+  ">0}async#A(){await void 0;try{for(;!this.#d&&this.#b();){let e=this.#l===\"constant\"?this.#E():this.#k();if(awa" +
+  "it this.#r.write(e,this.#e.cellBytes),this.#n=0,this.#d)break;this.#C(),this.#r.onWritten?.()}}catch(e){this.#" +
+  "n=0;let r=this.#d;this.stop(),r||this.#r.onFailed?.(e)}this.#y=!1,this.#B()}#B(){if(!(this.#d||this.pendingByt" +
+  "es>0)){this.#s.length>he*this.#e.cellBytes&&(this.#s=new Uint8Array(0));for(let e of this.#f)e(!0)}}#E(){this." +
+  "#p=!1;let e=this.#g(1);return this.#w(e)?e:this.#x(e)}#k(){let{cellBytes:e,pendingBytes:r}=this.#e;if(r===0)re" +
+  "turn this.#p=!1,this.#x(this.#g(1));let n=Math.ceil(r/(e-x))+1,o=this.#g(Math.min(n,Math.max(1,Math.floor(ue/e" +
+  ")))),s=0;for(;s<o.length&&this.#w(o.subarray(s,s+e));)s+=e;return o.subarray(0,s)}#g(e){let r=e*this.#e.cellBy" +
+  "tes;return this.#s.length<r&&(this.#s=new Uint8Array(r)),this.#s.subarray(0,r)}#w(e){let r=this.#e.pendingByte" +
+  "s;if(this.#e.next(e)===void 0)return!1;let n=r-this.#e.pendingBytes;return this.#n+=n,this.#h.cells++,this.#h." +
+  "paddingBytes+=e.length-x-n,!0}#x(e){return this.#h.cells++,this.#h.coverCells++,this.#h.coverBytes+=e.length,e" +
+  ".fill(0)}#v(){let e=this.#r.nowMs();this.#c=this.#r.after(this.#l===\"poisson\"?this.#_():this.#U(e),()=>{this.#" +
+  "p=this.#i||this.#l===\"constant\"&&this.#e.pendingBytes>0,this.#v(),this.#m()})}#_(){return-Math.log(1-this.#r.r" +
+  "andom())*this.#a}#U(e){this.#u=pe(this.#u,this.#a,e);let r=this.#r.random()*J*this.#a;return Math.max((1-J)*th" +
+  "is.#a,this.#u-r-e)}#C(){for(;this.#e.pendingBytes===0&&this.#t.length>0;){let e=this.#t.findIndex((r,n)=>n>0&&" +
+  "\"cellBytes\"in r);for(let r of this.#t.splice(0,e<0?this.#t.length:e))\"cellBytes\"in r?this.#e.cellBytes=r.cellB" +
+  "ytes:(this.#o-=r.envelope.length+p,this.#e.push(r.lane,r.envelope))}}};function pe(t,e,r){if(r<t-e)return r+e;" +
+  "let n=Math.max(0,Math.floor((r-t)/e));return t+(n+1)*e}async function I({body:t},e){let r=t?.getReader();if(r=" +
+  "==void 0)return\"\";let n=new TextDecoder,o=\"\";try{for(let s=await r.read();s.value!==void 0;s=await r.read())if" +
+  "(o+=n.decode(s.value,{stream:!0}),o.length>e)return;return o}finally{await r.cancel()}}var b=class extends Err" +
+  "or{name=\"StaticError\";code;retryAfterMs;epoch;constructor(e,r,n={}){super(r,n.cause===void 0?void 0:{cause:n.c" +
+  "ause}),this.code=e,this.retryAfterMs=n.retryAfterMs,this.epoch=n.epoch}},K=class extends b{name=\"TransportErro" +
+  "r\"},L=class extends b{name=\"AuthError\"},D=class extends b{name=\"ChannelError\"},F=class extends b{name=\"QuotaEx" +
+  "ceededError\"},H=class extends b{name=\"MlsError\"},ye={TransportError:K,AuthError:L,ChannelError:D,QuotaExceeded" +
+  "Error:F,MlsError:H};function $(t,e,r){return new ye[A[t].errorClass](t,e,r)}var G=2,v=5,fe=64*1024,me=10;funct" +
+  "ion Q(t){let e=new Uint8Array(v+t.length);return ge(e,1,t.length),e.set(t,v),e}function X(t){let{value:e,end:r" +
+  "}=N(t,0,me);if(r!==t.length)throw new y(\"protocol_error\",\"A cell's message holds more than a cell\");return e}f" +
+  "unction Y(t,e,r){let[n,o]=[q(10,t.length),q(26,r.length)],s=new Uint8Array(9);return s[0]=17,new DataView(s.bu" +
+  "ffer).setBigUint64(1,BigInt(e),!0),P([n,t,s,o,r])}function Z(t){return P([q(10,t.length),t])}function ee(t){le" +
+  "t e=new TextDecoder,r=N(t,0,10);return r.end===t.length?{code:e.decode(r.value),message:\"\"}:{code:e.decode(r.v" +
+  "alue),message:e.decode(N(t,r.end,18).value)}}var T=class{#r=new Uint8Array(v);#e=0;#t=new Uint8Array(0);#o=0;r" +
+  "ead(e,r){let n=0;for(;n<e.length;){if(this.#e<v){let s=e.subarray(n,n+v-this.#e);if(this.#r.set(s,this.#e),thi" +
+  "s.#e+=s.length,n+=s.length,this.#e<v)return;this.#n()}let o=e.subarray(n,n+this.#t.length-this.#o);n+=o.length" +
+  ",o.length===this.#t.length?this.#s(o,r):(this.#t.set(o,this.#o),this.#o+=o.length,this.#o===this.#t.length&&th" +
+  "is.#s(this.#t,r))}}#n(){let e=new DataView(this.#r.buffer).getUint32(1);if(e===0||e>fe)throw new y(\"protocol_e" +
+  "rror\",`A message of ${e} bytes where cells are expected`);this.#t.length!==e&&(this.#t=new Uint8Array(e)),this" +
+  ".#o=0}#s(e,r){this.#e=0,r(this.#r[0]??0,e)}};function P(t){let e=new Uint8Array(t.reduce((n,{length:o})=>n+o,0" +
+  ")),r=0;for(let n of t)e.set(n,r),r+=n.length;return e}function q(t,e){let r=[t];for(let n=e;n>0||r.length===1;" +
+  "n>>>=7)r.push(n>127?n&127|128:n);return Uint8Array.from(r)}function N(t,e,r){if(t[e]!==r)throw new y(\"protocol" +
+  "_error\",\"A message without the field that it must have\");let[n,o]=[0,e+1];for(let s=1;s<=2**14;s*=128){let c=t" +
+  "[o++]??0;if(n+=(c&127)*s,c<128){if(n>t.length-o)break;return{value:t.subarray(o,o+n),end:o+n}}}throw new y(\"pr" +
+  "otocol_error\",\"A field goes beyond the end of its message\")}function ge(t,e,r){new DataView(t.buffer,t.byteOff" +
+  "set).setUint32(e,r)}var be=\"static.relay.v1.ErrorDetail\";function V(t,e){let r=we(t),{message:n,details:o}=j(r" +
+  ".error??r);for(let s of Array.isArray(o)?o:[]){let{type:c,value:u}=j(s);if(!(c!==be||typeof u!=\"string\"))try{l" +
+  "et d=ee(Uint8Array.from(atob(u),l=>l.charCodeAt(0)));if(B(d.code))return{code:d.code,message:d.message}}catch{" +
+  "}}return{message:typeof n==\"string\"?n.slice(0,1024):e}}function we(t){try{return j(JSON.parse(t))}catch{return" +
+  "{}}}function j(t){return typeof t==\"object\"&&t!==null?t:{}}function w(t){let e=[];for(let r=t;r!==void 0&&e.le" +
+  "ngth<3;r=r instanceof Error?r.cause:void 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o." +
+  "includes(n))&&e.push(n)}return e.join(\": \")}var xe=32,ve=1e3,Ce=64*1024,Ae={\"connect-protocol-version\":\"1\"};fu" +
+  "nction re(t){let{openHttp:e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusable:r,conn" +
+  "ect:(o,s)=>{let c=e(o.trust),u=new AbortController;u.signal.addEventListener(\"abort\",()=>c.close());let d=Be(c" +
+  ",o,u.signal),l=n(xe),h=d(\"CellDown\",\"application/connect+proto\",Q(Z(l))),m=(g,O)=>d(\"CellUp\",\"application/prot" +
+  "o\",Y(l,g,O)),_=new z(h,m,u,t);return s.aborted&&_.close(),Promise.resolve(_)}}}function Be(t,{host:e,port:r},n" +
+  "){let o=`${e.includes(\":\")?`[${e}]`:e}:${r}`;return async(s,c,u)=>{let d=await t.request(`https://${o}/static." +
+  "relay.v1.Relay/${s}`,{method:\"POST\",headers:{...Ae,\"content-type\":c},body:u,signal:n,redirect:\"error\",credenti" +
+  "als:\"omit\",cache:\"no-store\"});if(d.status===200)return d;let l=await I(d,Ce)??\"\",{code:h,message:m}=V(l,`${s} " +
+  "was answered ${d.status}`);throw $(h??\"transport_error\",m)}}var z=class{#r;#e;#t;#o;#n=new Set;#s=new T;#l=0;#" +
+  "a=()=>{};closed;constructor(e,r,n,o){this.#r=e.then(s=>s.body?.getReader()),this.#r.catch(()=>{}),this.#e=r,th" +
+  "is.#t=o,this.#o=n,this.closed=new Promise(s=>this.#a=s)}async read(){try{for(;;){let e=await(await this.#r)?.r" +
+  "ead();if(e?.value===void 0)return this.#i({message:\"the connection was cut off\"});let{cells:r,end:n}=this.#u(e" +
+  ".value);if(n!==void 0&&this.#i(n),r.length>0)return P(r);if(n!==void 0)return}}catch(e){return this.#i({messag" +
+  "e:w(e)})}}async write(e,r){for(let n=0;n<e.length;n+=r){this.#o.signal.throwIfAborted();let o=this.#c(e.subarr" +
+  "ay(n,n+r)).finally(()=>this.#n.delete(o));this.#n.add(o),this.#n.size>=this.#t.callsAtOnce&&await Promise.race" +
+  "(this.#n)}this.#o.signal.throwIfAborted()}async#c(e){try{await(await this.#e(++this.#l,e)).arrayBuffer()}catch" +
+  "(r){this.#i({message:w(r)})}}close(){let e={message:\"it was closed by this side\"};if(this.#n.size===0)return t" +
+  "his.#i(e);this.#a(e);let r=this.#t.after(ve,()=>this.#i(e));Promise.all(this.#n).then(()=>{r(),this.#i(e)})}#u" +
+  "(e){let r=[],n;return this.#s.read(e,(o,s)=>{o===0?r.push(X(s).slice()):n=o===G?Ee(s):{message:\"compressed cel" +
+  "ls were not asked for\"}}),{cells:r,end:n}}#i(e){this.#a(e),this.#o.abort($(\"transport_error\",e.message))}};fun" +
+  "ction Ee(t){return V(new TextDecoder().decode(t),\"the relay ended the stream\")}function te(){return Date.now()" +
+  "}function C(t,e){let r=setTimeout(e,t);return()=>clearTimeout(r)}function M(t){return crypto.getRandomValues(n" +
+  "ew Uint8Array(t))}function ke(){return{request:(t,e)=>fetch(t,e),close:()=>{}}}var _e=16,ne=re({openHttp:ke,un" +
+  "usable:Ue,randomBytes:M,callsAtOnce:_e,after:C});function Ue({caCerts:t,certificateHashes:e}){return t.length>" +
+  "0||e.length>0?\"a browser's fetch trusts only what the browser trusts; tls options do not apply\":void 0}var Se=" +
+  "1500,Te=64*1024;function oe(t){let e=t.readable.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.closed.cat" +
+  "ch(()=>{});let n=new ArrayBuffer(Te),o=()=>{},s=new Promise(l=>o=l),c,u=l=>{c?.(),o(l)};t.closed.then(({closeC" +
+  "ode:l=0})=>u(Pe(l)),l=>u({message:w(l)}));let d=()=>{r.close().catch(()=>{}),c??=t.after(Se,()=>{t.close(0),o(" +
+  "{message:\"the relay ended the stream\"})})};return{read:async()=>{try{let{value:l}=await e.read(new Uint8Array(" +
+  "n));if(l!==void 0&&l.length>0)return n=l.buffer,l}catch{}d()},write:async l=>{try{await r.write(l)}catch(h){th" +
+  "row d(),h}},close:l=>{o({message:\"it was closed by this side\"}),l===0?d():t.close(l)},closed:s}}function Pe(t)" +
+  "{let e=W(t);return e===void 0?{message:\"the relay closed the connection\"}:{code:e,message:`the relay closed th" +
+  "e connection with ${e}`}}var ie={transport:\"webtransport\",carrier:\"udp\",unusable:({caCerts:t})=>se()===void 0?" +
+  "\"this browser has no WebTransport\":t.length>0?\"a browser takes no certificates; give tls.certificateHashes\":vo" +
+  "id 0,connect:async({host:t,port:e,trust:r},n)=>{let o=se();if(o===void 0)throw new Error(\"this browser has no " +
+  "WebTransport\");n.throwIfAborted();let s=r.certificateHashes.map(h=>({algorithm:\"sha-256\",value:h})),c=`${t.inc" +
+  "ludes(\":\")?`[${t}]`:t}:${e}`,u=new o(`https://${c}/`,{...s.length>0&&{serverCertificateHashes:s}});u.closed.ca" +
+  "tch(()=>{});let d=h=>u.close({closeCode:h}),l=()=>d(0);n.addEventListener(\"abort\",l);try{await u.ready;let{rea" +
+  "dable:h,writable:m}=await u.createBidirectionalStream();return oe({readable:h,writable:m,closed:u.closed,close" +
+  ":d,after:C})}catch(h){throw n.aborted?n.reason:h}finally{n.removeEventListener(\"abort\",l)}}};function se(){ret" +
+  "urn globalThis.WebTransport}var Me=2e3;function ae(t,e){let r,n,o=0,s=d=>{t.post({kind:\"written\",takenBytes:o-" +
+  "d.pendingBytes,counts:d.counts})},c=async({transport:d,target:l})=>{let h=e.connectors.find(g=>g.transport===d" +
+  ");if(h===void 0)throw new Error(`no way to connect by ${d} in a thread of its own`);let m=r=await h.connect(l," +
+  "new AbortController().signal),_=n=new k({cellBytes:f.cellBytes,write:(g,O)=>m.write(g,O),after:e.after,nowMs:e" +
+  ".nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:()=>s(_),onFailed:()=>t.p" +
+  "ost({kind:\"failed\"})});m.closed.then(g=>t.post({kind:\"closed\",end:g})),t.post({kind:\"connected\"})},u=async()=>" +
+  "{let d=await r?.read();t.post({kind:\"chunk\",bytes:d?.slice()})};t.listen(d=>{switch(d.kind){case\"connect\":retu" +
+  "rn void c(d).catch(l=>t.post({kind:\"refused\",message:w(l)}));case\"push\":return o+=d.envelope.length+p,n?.push(" +
+  "d.lane,d.envelope);case\"cellBytes\":return n?.setCellBytes(d.cellBytes);case\"configure\":return n?.configure(d.m" +
+  "ode,d.intervalMs);case\"covering\":return n?.setCovering(d.covering);case\"flush\":return void n?.flush(d.timeoutM" +
+  "s).then(l=>{t.post({kind:\"flushed\",id:d.id,flushed:l})});case\"read\":return void u();case\"stop\":return n?.stop(" +
+  ");case\"close\":return r?.close(d.closeCode),void e.after(Me,e.exit)}})}function de(t){let e=globalThis;ae({post" +
+  ":r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:te,after:C,randomBytes:M,ex" +
+  "it:()=>e.close()})}de([ie,ne]);\n";
