@@ -1,5 +1,5 @@
 /**
- * Regenerates what is checked in: the messages of `proto/relay.proto` and of gRPC's own services, the page of the protocol's fields, the module of
+ * Regenerates what is checked in: the messages of `proto/relay.proto` and of gRPC's own services, the page of the protocol's fields, the modules of
  * `wasm/assembly`, the threads of the SDK, the packages' `deno.json`, the CLI's reference and the README's table of benchmarks.
  * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
  * used by the generators themselves.
@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import { describe, newestResults, tableOf } from "../bench/table.ts";
 import { commands, renderReference } from "../cli/mod.ts";
 import { renderContract } from "./contract.ts";
-import { generateWasm } from "./generate_wasm.ts";
+import { generateWasm, wasmModules } from "./generate_wasm.ts";
 import { generateWorker } from "./generate_workers.ts";
 import { npmProjectFlags } from "./npm.ts";
 import { packageConfig, packages } from "./workspace.ts";
@@ -20,7 +20,11 @@ const targets = [
     source: `relay/grpc/standard/${name}.proto`,
     generate: () => generateProto("relay/grpc/standard", name),
   })),
-  { path: "wasm/gen/module.ts", source: "wasm/assembly", generate: generateWasm },
+  ...wasmModules.map((name) => ({
+    path: `wasm/gen/${name}.ts`,
+    source: `wasm/assembly/${name}`,
+    generate: () => generateWasm(name),
+  })),
   {
     path: "docs/protocol_fields.md",
     source: "proto/operations.ts",

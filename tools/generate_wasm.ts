@@ -1,12 +1,23 @@
-/** Builds `wasm/assembly` into the base64 module that is checked in. The compiler is pinned, so the bytes are reproducible. */
+/** Builds the folders of `wasm/assembly` into the base64 modules that are checked in. The compiler is pinned, so the bytes are reproducible. */
 import { runNpmScript } from "./npm.ts";
 
-/** `stub`: nothing is allocated inside. Memory starts with room for the window and a few keys, and ends at 256 MiB. */
-const flags = "-O3 --converge --noAssert --runtime stub --enable simd --initialMemory 2 --maximumMemory 4096"
-  .split(" ");
+/** `stub`: nothing is allocated inside. */
+const flags = "-O3 --converge --noAssert --runtime stub --enable simd".split(" ");
 
-export async function generateWasm(): Promise<string> {
-  const module = await runNpmScript("assemble.ts", { args: ["wasm/assembly/", "index.ts", ...flags] });
+/** Pages of 64 KiB at the start and at most. Keys of AES-256-GCM are added one by one, up to 256 MiB. */
+const pages = {
+  aes256gcm: { initial: 2, maximum: 4096 },
+} as const;
+
+export type WasmModule = keyof typeof pages;
+export const wasmModules = Object.keys(pages) as WasmModule[]; // cast: the keys of an object that is written above
+
+export async function generateWasm(name: WasmModule): Promise<string> {
+  const { initial, maximum } = pages[name];
+  const memory = ["--initialMemory", String(initial), "--maximumMemory", String(maximum)];
+  const args = [`wasm/assembly/${name}/`, "index.ts", ...flags, ...memory];
+  const module = await runNpmScript("assemble.ts", { args });
   const lines = module.toBase64().match(/.{1,110}/g)?.map((line) => `  "${line}"`).join(" +\n");
-  return `/** Built from wasm/assembly by tools/generate_wasm.ts; do not edit. */\nexport const moduleBase64 =\n${lines};\n`;
+  const source = `Built from wasm/assembly/${name} by tools/generate_wasm.ts; do not edit.`;
+  return `/** ${source} */\nexport const moduleBase64 =\n${lines};\n`;
 }

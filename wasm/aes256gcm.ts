@@ -2,7 +2,7 @@
  * AES-256-GCM, synchronous, with nonces of 12 and tags of 16 bytes. The tag is checked before a byte of plaintext exists, and
  * everything a message left in WebAssembly memory is wiped before a call returns, also when it throws.
  */
-import { type Core, sharedCore } from "./core.ts";
+import { type Core, sharedCore } from "./aes256gcm_core.ts";
 import { AesGcmError } from "./errors.ts";
 
 export const keyBytes = 32;

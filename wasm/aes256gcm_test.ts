@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../tests/support/mod.ts";
-import { Core, sharedCore } from "./core.ts";
+import { Core, sharedCore } from "./aes256gcm_core.ts";
 import {
   Aes256Gcm,
   AesGcmError,

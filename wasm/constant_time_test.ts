@@ -6,7 +6,7 @@
 import { assert, assertEquals, assertGreater } from "@std/assert";
 import { createRandom, type Random, seedFromEnvironment } from "../tests/support/mod.ts";
 import { runNpmScript } from "../tools/npm.ts";
-import { moduleBase64 } from "./gen/module.ts";
+import { moduleBase64 } from "./gen/aes256gcm.ts";
 
 const built = Uint8Array.from(atob(moduleBase64), (character) => character.charCodeAt(0));
 

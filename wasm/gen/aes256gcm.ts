@@ -1,4 +1,4 @@
-/** Built from wasm/assembly by tools/generate_wasm.ts; do not edit. */
+/** Built from wasm/assembly/aes256gcm by tools/generate_wasm.ts; do not edit. */
 export const moduleBase64 =
   "AGFzbQEAAAABSwxgAX8AYAF/AX9gBH9/f38AYAJ/fwBgAABgA39/ewF7YAV/f39/fwBgAAF/YAR/f39/AXtgA39/fwBgBH9/f38Bf2AGf397e3" +
   "t7AAMVFAEBBQIGBwEIAwQEAAAACQoAAgMLBQUBAQKAIAYnBn8AQYAcC38AQaAcC38AQYAgC38AQYCABAt/AEHAoAQLfwBBwBcLB58BDwVrZXlB" +

@@ -4,9 +4,9 @@
  * piece, so memory grows only with the number of keys; growing detaches all views, so they are made anew after it.
  */
 import { AesGcmError } from "./errors.ts";
-import { moduleBase64 } from "./gen/module.ts";
+import { moduleBase64 } from "./gen/aes256gcm.ts";
 
-/** What `assembly/index.ts` exports; its comments say in which order the functions are called. */
+/** What `assembly/aes256gcm/index.ts` exports; its comments say in which order the functions are called. */
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
   readonly keyAt: WebAssembly.Global;
@@ -42,7 +42,7 @@ export class Core {
   constructor() {
     const bytes = Uint8Array.from(atob(moduleBase64), (character) => character.charCodeAt(0));
     const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes));
-    this.wasm = instance.exports as unknown as Exports; // cast: the module is built from assembly/index.ts
+    this.wasm = instance.exports as unknown as Exports; // cast: the module is built from assembly/aes256gcm/index.ts
     this.windowAt = this.wasm.windowAt.value;
     this.windowBytes = this.wasm.windowBytes.value;
     this.#nextContext = this.wasm.contextsAt.value;
