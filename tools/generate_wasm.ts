@@ -7,6 +7,8 @@ const flags = "-O3 --converge --noAssert --runtime stub --enable simd".split(" "
 /** Pages of 64 KiB at the start and at most. Keys of AES-256-GCM are added one by one, up to 256 MiB. */
 const pages = {
   aes256gcm: { initial: 2, maximum: 4096 },
+  chacha20poly1305: { initial: 2, maximum: 2 },
+  sha256: { initial: 1, maximum: 1 },
 } as const;
 
 export type WasmModule = keyof typeof pages;

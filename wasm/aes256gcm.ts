@@ -3,7 +3,8 @@
  * everything a message left in WebAssembly memory is wiped before a call returns, also when it throws.
  */
 import { type Core, sharedCore } from "./aes256gcm_core.ts";
-import { AesGcmError } from "./errors.ts";
+import { CipherError } from "./errors.ts";
+import { describe, isBytes } from "./instance.ts";
 
 export const keyBytes = 32;
 export const nonceBytes = 12;
@@ -50,13 +51,13 @@ export class Aes256Gcm {
   /** Copies the key; the caller may wipe its own. */
   constructor(key: Uint8Array, { sealsAllowed = maxSeals }: Aes256GcmOptions = {}) {
     if (!isBytes(key) || key.length !== keyBytes) {
-      throw new AesGcmError(
+      throw new CipherError(
         "invalid_key",
         `Cannot use this key: AES-256 needs ${keyBytes} bytes, got ${describe(key)}`,
       );
     }
     if (!Number.isSafeInteger(sealsAllowed) || sealsAllowed < 0 || sealsAllowed > maxSeals) {
-      throw new AesGcmError(
+      throw new CipherError(
         "invalid_input",
         `Cannot allow ${sealsAllowed} messages: give a number from 0 to ${maxSeals}`,
       );
@@ -71,13 +72,13 @@ export class Aes256Gcm {
   seal({ nonce, plaintext, aad = nothing, prefix = nothing }: SealInput): Uint8Array<ArrayBuffer> {
     const context = this.#contextFor("seal", { nonce, text: plaintext, aad, maxTextBytes: maxInputBytes });
     if (!isBytes(prefix) || prefix.length > maxPrefixBytes) {
-      throw new AesGcmError(
+      throw new CipherError(
         "invalid_input",
         `Cannot seal: a prefix has at most ${maxPrefixBytes} bytes, got ${describe(prefix)}`,
       );
     }
     if (this.#sealsLeft === 0) {
-      throw new AesGcmError("key_exhausted", "Cannot seal: this key has sealed all the messages it may; use a new key");
+      throw new CipherError("key_exhausted", "Cannot seal: this key has sealed all the messages it may; use a new key");
     }
     this.#sealsLeft--;
     const core = this.#core;
@@ -116,7 +117,7 @@ export class Aes256Gcm {
     const context = this.#contextFor("open", { nonce, text: ciphertext, aad, maxTextBytes: maxInputBytes + tagBytes });
     const textBytes = ciphertext.length - tagBytes;
     if (textBytes < 0) {
-      throw new AesGcmError(
+      throw new CipherError(
         "authentication_failed",
         `Cannot open: ${ciphertext.length} bytes are too short to hold a tag of ${tagBytes}`,
       );
@@ -171,7 +172,7 @@ export class Aes256Gcm {
     }
     this.#core.fill(ciphertext, at, ciphertext.length);
     if (wasm.checkTag(context, textBytes - at, aadBytes, textBytes) !== 1) {
-      throw new AesGcmError(
+      throw new CipherError(
         "authentication_failed",
         "Cannot open: key, nonce, associated data and ciphertext do not belong together",
       );
@@ -181,10 +182,10 @@ export class Aes256Gcm {
   /** Checks everything that a caller gave, before anything is allocated or copied. */
   #contextFor(action: string, { nonce, text, aad, maxTextBytes }: Checked): number {
     if (this.#context === undefined) {
-      throw new AesGcmError("key_destroyed", `Cannot ${action}: this key was destroyed; create a new Aes256Gcm`);
+      throw new CipherError("key_destroyed", `Cannot ${action}: this key was destroyed; create a new Aes256Gcm`);
     }
     if (!isBytes(nonce) || nonce.length !== nonceBytes) {
-      throw new AesGcmError(
+      throw new CipherError(
         "invalid_nonce",
         `Cannot ${action}: a nonce has ${nonceBytes} bytes, got ${describe(nonce)}`,
       );
@@ -202,20 +203,9 @@ interface Checked {
   readonly maxTextBytes: number;
 }
 
-function invalidInput(action: string, input: unknown): AesGcmError {
+function invalidInput(action: string, input: unknown): CipherError {
   const wanted = `give a Uint8Array that is not shared, of at most ${maxInputBytes} bytes`;
-  return new AesGcmError("invalid_input", `Cannot ${action}: ${wanted}, got ${describe(input)}`);
-}
-
-/** Shared memory could change between the check of the tag and the decryption. */
-function isBytes(value: unknown): value is Uint8Array {
-  return value instanceof Uint8Array &&
-    (value.buffer instanceof ArrayBuffer || Object.prototype.toString.call(value.buffer) === "[object ArrayBuffer]");
-}
-
-function describe(value: unknown): string {
-  if (!(value instanceof Uint8Array)) return typeof value;
-  return isBytes(value) ? `${value.length} bytes` : "shared memory";
+  return new CipherError("invalid_input", `Cannot ${action}: ${wanted}, got ${describe(input)}`);
 }
 
 /** A key that was dropped without `destroy()` is wiped when the collector finds it: late, but not never. */

@@ -3,7 +3,8 @@
  * a key is a context inside one memory rather than an instance of its own. Messages pass through a fixed window, piece by
  * piece, so memory grows only with the number of keys; growing detaches all views, so they are made anew after it.
  */
-import { AesGcmError } from "./errors.ts";
+import { CipherError } from "./errors.ts";
+import { instantiate } from "./instance.ts";
 import { moduleBase64 } from "./gen/aes256gcm.ts";
 
 /** What `assembly/aes256gcm/index.ts` exports; its comments say in which order the functions are called. */
@@ -40,9 +41,7 @@ export class Core {
   #nextContext: number;
 
   constructor() {
-    const bytes = Uint8Array.from(atob(moduleBase64), (character) => character.charCodeAt(0));
-    const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes));
-    this.wasm = instance.exports as unknown as Exports; // cast: the module is built from assembly/aes256gcm/index.ts
+    this.wasm = instantiate<Exports>(moduleBase64);
     this.windowAt = this.wasm.windowAt.value;
     this.windowBytes = this.wasm.windowBytes.value;
     this.#nextContext = this.wasm.contextsAt.value;
@@ -98,7 +97,7 @@ export class Core {
       try {
         this.wasm.memory.grow(Math.ceil(missing / pageBytes));
       } catch {
-        throw new AesGcmError("too_many_keys", "Cannot hold another key: destroy() keys that are no longer needed");
+        throw new CipherError("too_many_keys", "Cannot hold another key: destroy() keys that are no longer needed");
       }
       [this.#memory, this.#window] = this.#views();
     }

@@ -3,8 +3,8 @@ import { createRandom, seedFromEnvironment } from "../tests/support/mod.ts";
 import { Core, sharedCore } from "./aes256gcm_core.ts";
 import {
   Aes256Gcm,
-  AesGcmError,
-  type AesGcmErrorCode,
+  CipherError,
+  type CipherErrorCode,
   keyBytes,
   maxInputBytes,
   maxPrefixBytes,
@@ -18,8 +18,8 @@ const empty = new Uint8Array(0);
 /** Behind the public tables. */
 const secretsAt = 0x600;
 
-function assertRefused(code: AesGcmErrorCode, act: () => unknown): AesGcmError {
-  const error = assertThrows(act, AesGcmError);
+function assertRefused(code: CipherErrorCode, act: () => unknown): CipherError {
+  const error = assertThrows(act, CipherError);
   assertEquals(error.code, code, `${error.code}: ${error.message}`);
   return error;
 }

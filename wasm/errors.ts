@@ -1,6 +1,6 @@
 /** The one error of this package. Its text names lengths and limits, never key, nonce or content. */
 
-export type AesGcmErrorCode =
+export type CipherErrorCode =
   | "invalid_key"
   | "invalid_nonce"
   | "invalid_input"
@@ -11,11 +11,11 @@ export type AesGcmErrorCode =
   | "key_destroyed"
   | "too_many_keys";
 
-export class AesGcmError extends Error {
-  override readonly name = "AesGcmError";
-  readonly code: AesGcmErrorCode;
+export class CipherError extends Error {
+  override readonly name = "CipherError";
+  readonly code: CipherErrorCode;
 
-  constructor(code: AesGcmErrorCode, message: string) {
+  constructor(code: CipherErrorCode, message: string) {
     super(message);
     this.code = code;
   }

@@ -1,4 +1,4 @@
-/** AES-256-GCM in WebAssembly: constant-time, synchronous, the same in Deno, Node and browsers. */
+/** Ciphers and hashes in WebAssembly: constant-time, synchronous, the same in Deno, Node and browsers. */
 export {
   Aes256Gcm,
   type Aes256GcmOptions,
@@ -11,4 +11,12 @@ export {
   type SealInput,
   tagBytes,
 } from "./aes256gcm.ts";
-export { AesGcmError, type AesGcmErrorCode } from "./errors.ts";
+export {
+  type ChaChaInput,
+  type ChaChaOpenInput,
+  type ChaChaSealInput,
+  openChaCha20Poly1305,
+  sealChaCha20Poly1305,
+} from "./chacha20poly1305.ts";
+export { CipherError, type CipherErrorCode } from "./errors.ts";
+export { hkdfExpandSha256, hmacSha256, sha256 } from "./sha256.ts";

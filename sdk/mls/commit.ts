@@ -10,7 +10,7 @@ import { equalBytes, MlsFault, vector } from "./codec.ts";
 import type { KeyPair } from "./crypto/hpke.ts";
 import { hashBytes } from "./crypto/suite.ts";
 import { aeadOfEpoch, type BegunEpoch, contextBytesOf, type Epoch, type GroupDeps, nextContext } from "./epoch.ts";
-import { contentToSign, encodeSealedMessage, type FramedContent, sealMessage, transcriptContent } from "./framing.ts";
+import { contentToSign, type FramedContent, sealMessage, transcriptContent } from "./framing.ts";
 import {
   confirmationTag,
   confirmedTranscriptHash,
@@ -86,7 +86,7 @@ export async function createCommit(epoch: Epoch, input: CommitInput, deps: Group
     newKeys: keys?.path ?? new Map(),
   });
   const auth = concatBytes(vector(signature), vector(begun.next.confirmationTag));
-  const sealed = sealMessage(framed, {
+  const message = sealMessage(framed, {
     aead: aeadOfEpoch(epoch),
     senderDataSecret: epoch.secrets.senderData,
     messageKey: epoch.secretTree.next(committer, "handshake"),
@@ -100,7 +100,7 @@ export async function createCommit(epoch: Epoch, input: CommitInput, deps: Group
     identity,
     extensions: input.groupInfoExtensions ?? [],
   }, deps);
-  return { message: encodeSealedMessage(sealed), welcome, next: begun.next, effects: effectsOf(committer, applied) };
+  return { message, welcome, next: begun.next, effects: effectsOf(committer, applied) };
 }
 
 function pathOf(epoch: Epoch, applied: AppliedProposals, identity: MlsIdentity, deps: GroupDeps): Promise<CreatedPath> {

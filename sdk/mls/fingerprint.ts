@@ -3,8 +3,8 @@
  * of an epoch. Somebody inside can choose what goes into an epoch, so it may look for two groups with one fingerprint: among
  * 10^40 that takes about 2^66 groups. Six groups of five digits took 2^50.
  */
-import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
+import { sha256 } from "../../wasm/mod.ts";
 
 const digits = 40;
 const digitsInGroup = 5;

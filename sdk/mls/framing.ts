@@ -2,9 +2,9 @@
  * PrivateMessages (RFC 9420 section 6.3): sealing and opening what travels. The bytes of the group context, which every
  * signature covers, are encoded once per epoch and handed in.
  */
-import { concatBytes } from "@noble/hashes/utils.js";
-import { encodeVectorLength, MlsReader } from "../../proto/mod.ts";
-import { label, MlsFault, uint16, uint32, uint64, uint8, vector } from "./codec.ts";
+import { MlsReader } from "../../proto/mod.ts";
+import { ByteWriter, vectorBytes, vectorLengthBytes } from "./byte_writer.ts";
+import { label, MlsFault } from "./codec.ts";
 import { expandWithLabel } from "./crypto/labelled.ts";
 import type { Aead } from "./crypto/suite.ts";
 import type { MessageKey, RatchetKind } from "./secret_tree.ts";
@@ -19,6 +19,9 @@ const versionAndFormat = Uint8Array.of(0, mls10, 0, privateMessageFormat);
 const framedContentLabel = label("FramedContentTBS");
 const [keyLabel, nonceLabel] = [label("key"), label("nonce")];
 const [reuseGuardBytes, senderDataBytes, sampleBytes] = [4, 12, 32];
+/** Encoded lengths; a sender is its type and the index of its leaf. */
+const [epochBytes, contentTypeBytes, senderBytes] = [8, 1, 5];
+const wordBytes = Uint32Array.BYTES_PER_ELEMENT;
 
 /** A PrivateMessage, taken apart but not opened. */
 export interface SealedMessage {
@@ -47,15 +50,10 @@ export function kindOf(contentType: ContentType): RatchetKind {
 
 /** An MLSMessage with a PrivateMessage, as bytes. */
 export function encodeSealedMessage(message: SealedMessage): Uint8Array {
-  return concatBytes(
-    versionAndFormat,
-    vector(message.groupId),
-    uint64(message.epoch),
-    uint8(contentTypes.indexOf(message.contentType) + 1),
-    vector(message.authenticatedData),
-    vector(message.encryptedSenderData),
-    vector(message.ciphertext),
-  );
+  const { encryptedSenderData, ciphertext } = message;
+  const front = versionAndFormat.length + contentAadBytes(message);
+  const writer = new ByteWriter(new Uint8Array(front + vectorBytes(encryptedSenderData) + vectorBytes(ciphertext)));
+  return writeContentAad(writer.raw(versionAndFormat), message).vector(encryptedSenderData).vector(ciphertext).bytes;
 }
 
 /** Throws `WireError` for anything that is not exactly an MLSMessage with a PrivateMessage. */
@@ -75,32 +73,31 @@ export function decodeSealedMessage(bytes: Uint8Array): SealedMessage {
   return message;
 }
 
-/** FramedContent of section 6, in parts: the content may be long, and it is copied only once. */
-function framedContentParts(framed: FramedContent): Uint8Array[] {
-  return [
-    vector(framed.groupId),
-    uint64(framed.epoch),
-    senderOf(framed.sender),
-    vector(framed.authenticatedData),
-    uint8(contentTypes.indexOf(framed.contentType) + 1),
-    framed.content,
-  ];
+/** FramedContent of section 6. */
+function writeFramedContent(writer: ByteWriter, framed: FramedContent): ByteWriter {
+  return writer.vector(framed.groupId).uint64(framed.epoch)
+    .uint8(memberSender).uint32(framed.sender)
+    .vector(framed.authenticatedData)
+    .uint8(contentTypes.indexOf(framed.contentType) + 1).raw(framed.content);
 }
 
-function senderOf(leafIndex: number): Uint8Array {
-  return Uint8Array.of(memberSender, leafIndex >>> 24, leafIndex >>> 16, leafIndex >>> 8, leafIndex);
+function framedContentBytes({ groupId, authenticatedData, content }: FramedContent): number {
+  return vectorBytes(groupId) + epochBytes + senderBytes + vectorBytes(authenticatedData) + contentTypeBytes +
+    content.length;
 }
 
 /** What the sender of a PrivateMessage signs: FramedContentTBS, with its label. */
 export function contentToSign(framed: FramedContent, groupContext: Uint8Array): Uint8Array {
-  const parts = [versionAndFormat, ...framedContentParts(framed), groupContext];
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  return concatBytes(framedContentLabel, encodeVectorLength(length), ...parts);
+  const length = versionAndFormat.length + framedContentBytes(framed) + groupContext.length;
+  const writer = new ByteWriter(new Uint8Array(framedContentLabel.length + vectorLengthBytes(length) + length));
+  writer.raw(framedContentLabel).vectorLength(length).raw(versionAndFormat);
+  return writeFramedContent(writer, framed).raw(groupContext).bytes;
 }
 
 /** The part of a commit that the confirmed transcript hash takes in. */
 export function transcriptContent(framed: FramedContent, signature: Uint8Array): Uint8Array {
-  return concatBytes(uint16(privateMessageFormat), ...framedContentParts(framed), vector(signature));
+  const writer = new ByteWriter(new Uint8Array(2 + framedContentBytes(framed) + vectorBytes(signature)));
+  return writeFramedContent(writer.uint16(privateMessageFormat), framed).vector(signature).bytes;
 }
 
 export interface Sealing {
@@ -114,26 +111,31 @@ export interface Sealing {
   readonly paddingBytes: number;
 }
 
-export function sealMessage(framed: FramedContent, sealing: Sealing): SealedMessage {
-  const { aead, messageKey, reuseGuard } = sealing;
-  const header = headerOf(framed);
-  const plaintext = concatBytes(framed.content, sealing.auth, new Uint8Array(sealing.paddingBytes));
-  const ciphertext = aead.seal(
-    messageKey.key,
-    guarded(messageKey.nonce, reuseGuard),
-    concatBytes(header, vector(framed.authenticatedData)),
-    plaintext,
-  );
-  const senderData = concatBytes(uint32(framed.sender), uint32(messageKey.generation), reuseGuard);
-  const { key, nonce } = senderDataKey(aead, sealing.senderDataSecret, ciphertext);
-  return {
-    groupId: framed.groupId,
-    epoch: framed.epoch,
-    contentType: framed.contentType,
-    authenticatedData: framed.authenticatedData,
-    encryptedSenderData: aead.seal(key, nonce, header, senderData),
-    ciphertext,
-  };
+/**
+ * Seals a message and returns it as `encodeSealedMessage` does. The content is sealed with room before it for everything that
+ * precedes it, and the sender data, which take a sample of the ciphertext, are written there.
+ */
+export function sealMessage(framed: FramedContent, sealing: Sealing): Uint8Array {
+  const { aead, messageKey, reuseGuard, auth, paddingBytes } = sealing;
+  const aad = contentAad(framed);
+  const sealedSenderBytes = senderDataBytes + aead.tagBytes;
+  const ciphertextBytes = framed.content.length + auth.length + paddingBytes + aead.tagBytes;
+  const roomBytes = versionAndFormat.length + aad.length + vectorLengthBytes(sealedSenderBytes) + sealedSenderBytes +
+    vectorLengthBytes(ciphertextBytes);
+  const message = aead.sealParts({
+    key: messageKey.key,
+    nonce: guarded(messageKey.nonce, reuseGuard),
+    aad,
+    parts: [framed.content, auth],
+    paddingBytes,
+    roomBytes,
+  });
+  const { key, nonce } = senderDataKey(aead, sealing.senderDataSecret, message.subarray(roomBytes));
+  const senderData = new ByteWriter(new Uint8Array(senderDataBytes)).uint32(framed.sender)
+    .uint32(messageKey.generation).raw(reuseGuard).bytes;
+  new ByteWriter(message).raw(versionAndFormat).raw(aad)
+    .vector(aead.seal(key, nonce, senderDataAad(aad, framed), senderData)).vectorLength(ciphertextBytes);
+  return message;
 }
 
 /** Who sent a message and with which key. */
@@ -146,7 +148,8 @@ export interface SenderData {
 /** Throws when the message was not sealed in this epoch. */
 export function openSenderData(message: SealedMessage, aead: Aead, senderDataSecret: Uint8Array): SenderData {
   const { key, nonce } = senderDataKey(aead, senderDataSecret, message.ciphertext);
-  const bytes = aead.open(key, nonce, headerOf(message), message.encryptedSenderData);
+  const aad = senderDataAad(contentAad(message), message);
+  const bytes = aead.open(key, nonce, aad, message.encryptedSenderData);
   if (bytes.length !== senderDataBytes) throw new MlsFault("Sender data has the wrong length");
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   return { sender: view.getUint32(0), generation: view.getUint32(4), reuseGuard: bytes.subarray(8) };
@@ -154,14 +157,27 @@ export function openSenderData(message: SealedMessage, aead: Aead, senderDataSec
 
 /** Content, signature, confirmation tag and padding, still encoded. Throws when the message was changed. */
 export function openContent(message: SealedMessage, aead: Aead, key: MessageKey, reuseGuard: Uint8Array): Uint8Array {
-  const aad = concatBytes(headerOf(message), vector(message.authenticatedData));
-  return aead.open(key.key, guarded(key.nonce, reuseGuard), aad, message.ciphertext);
+  return aead.open(key.key, guarded(key.nonce, reuseGuard), contentAad(message), message.ciphertext);
 }
 
-function headerOf(
-  { groupId, epoch, contentType }: Pick<FramedContent, "groupId" | "epoch" | "contentType">,
-): Uint8Array {
-  return concatBytes(vector(groupId), uint64(epoch), uint8(contentTypes.indexOf(contentType) + 1));
+type Header = Pick<FramedContent, "groupId" | "epoch" | "contentType" | "authenticatedData">;
+
+/** PrivateContentAAD: what stands before the sender data in a PrivateMessage, as it stands there. */
+function contentAad(header: Header): Uint8Array {
+  return writeContentAad(new ByteWriter(new Uint8Array(contentAadBytes(header))), header).bytes;
+}
+
+function writeContentAad(writer: ByteWriter, { groupId, epoch, contentType, authenticatedData }: Header): ByteWriter {
+  return writer.vector(groupId).uint64(epoch).uint8(contentTypes.indexOf(contentType) + 1).vector(authenticatedData);
+}
+
+function contentAadBytes({ groupId, authenticatedData }: Header): number {
+  return vectorBytes(groupId) + epochBytes + contentTypeBytes + vectorBytes(authenticatedData);
+}
+
+/** SenderDataAAD: the same without the authenticated data. */
+function senderDataAad(contentAad: Uint8Array, { authenticatedData }: Header): Uint8Array {
+  return contentAad.subarray(0, contentAad.length - vectorBytes(authenticatedData));
 }
 
 /** Application data and signature; what follows must be zeros (section 6.3.1). */
@@ -196,9 +212,20 @@ export function readHandshakeContent(
 }
 
 function checkPadding(reader: MlsReader, plaintext: Uint8Array): void {
-  for (let at = reader.position; at < plaintext.length; at++) {
-    if (plaintext[at] !== 0) reader.refuse("its padding is not zero");
-  }
+  if (!isZeroFrom(plaintext, reader.position)) reader.refuse("its padding is not zero");
+}
+
+/** Most of a message is padding, so it is looked at in words, and byte by byte only before the first and behind the last. */
+function isZeroFrom(bytes: Uint8Array, from: number): boolean {
+  const { buffer, byteOffset, length } = bytes;
+  if (length - from < 2 * wordBytes) return bytes.subarray(from).every((byte) => byte === 0);
+  const wordsFrom = Math.ceil((byteOffset + from) / wordBytes) * wordBytes - byteOffset;
+  const words = new Uint32Array(buffer, byteOffset + wordsFrom, Math.floor((length - wordsFrom) / wordBytes));
+  let any = 0;
+  for (let at = from; at < wordsFrom; at++) any |= bytes[at] ?? 0;
+  for (let i = 0; i < words.length; i++) any |= words[i] ?? 0;
+  for (let at = wordsFrom + words.byteLength; at < length; at++) any |= bytes[at] ?? 0;
+  return any === 0;
 }
 
 function guarded(nonce: Uint8Array, reuseGuard: Uint8Array): Uint8Array {

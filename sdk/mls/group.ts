@@ -3,7 +3,6 @@
  * it on once the relay took the commit; a commit that lost its race is dropped and the winner is received like any other.
  * Whatever arrives, `receive` answers with an outcome: one bad message never ends a group.
  */
-import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type AgentId,
   agentIdOf,
@@ -20,13 +19,14 @@ import {
   readPrivateMessageHeader,
   WireError,
 } from "../../proto/mod.ts";
+import { sha256 } from "../../wasm/mod.ts";
 import { type Change, proposalsOf } from "./change.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { equalBytes, MlsFault, vector } from "./codec.ts";
 import { createCommit, type CreatedCommit } from "./commit.ts";
 import { hashBytes, suiteIdOf } from "./crypto/suite.ts";
 import { aeadOfEpoch, contextBytesOf, type Epoch, type GroupDeps } from "./epoch.ts";
-import { contentToSign, decodeSealedMessage, encodeSealedMessage, type FramedContent, sealMessage } from "./framing.ts";
+import { contentToSign, decodeSealedMessage, type FramedContent, sealMessage } from "./framing.ts";
 import { confirmationTag, exportSecret, interimTranscriptHash, startFromEpochSecret } from "./key_schedule.ts";
 import { checkLifetime, type OwnKeyPackage } from "./key_package.ts";
 import type { MlsIdentity } from "./identity.ts";
@@ -267,7 +267,7 @@ export class Group {
       const { signingSeed } = this.#deps.identity;
       const signature = await this.#deps.signatures.sign(signingSeed, contentToSign(framed, epoch.contextBytes));
       const auth = vector(signature);
-      const sealed = sealMessage(framed, {
+      const message = sealMessage(framed, {
         aead: aeadOfEpoch(epoch),
         senderDataSecret: epoch.secrets.senderData,
         messageKey: epoch.secretTree.next(epoch.ownLeaf, "application"),
@@ -275,7 +275,7 @@ export class Group {
         auth,
         paddingBytes: this.#deps.padding(framed.content.length + auth.length),
       });
-      return { epoch: Number(epoch.context.epoch), message: encodeSealedMessage(sealed) };
+      return { epoch: Number(epoch.context.epoch), message };
     });
   }
 

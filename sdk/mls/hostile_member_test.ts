@@ -12,7 +12,7 @@ import { createCommit } from "./commit.ts";
 import { deriveSecret } from "./crypto/labelled.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
 import { aeadOf } from "./crypto/suite.ts";
-import { contentToSign, type ContentType, encodeSealedMessage, kindOf, sealMessage } from "./framing.ts";
+import { contentToSign, type ContentType, kindOf, sealMessage } from "./framing.ts";
 import { Group } from "./group.ts";
 import { createKeyPackage, type OwnKeyPackage } from "./key_package.ts";
 import { leafToVerify } from "./leaf.ts";
@@ -58,14 +58,14 @@ async function forge(agent: Agent, forgery: Forgery): Promise<Uint8Array> {
   const { signingSeed } = agent.identity;
   const signature = await portableSignatures.sign(signingSeed, contentToSign(framed, epoch.contextBytes));
   const tag = contentType === "commit" ? vector(new Uint8Array(32)) : new Uint8Array(0);
-  return encodeSealedMessage(sealMessage(framed, {
+  return sealMessage(framed, {
     aead: aeadOf[epoch.suiteId],
     senderDataSecret: epoch.secrets.senderData,
     messageKey: epoch.secretTree.next(claimed, kindOf(contentType)),
     reuseGuard: new Uint8Array(4),
     auth: concatBytes(vector(signature), tag, behind),
     paddingBytes: 0,
-  }));
+  });
 }
 
 /** A KeyPackage of somebody who is free in what it writes and which keys it takes. */

@@ -1,8 +1,7 @@
 /** The key schedule of RFC 9420 section 8, one epoch at a time. */
-import { bytesToHex, concatBytes } from "@noble/hashes/utils.js";
-import { sha256 } from "@noble/hashes/sha2.js";
-import { hmac } from "@noble/hashes/hmac.js";
+import { bytesToHex } from "@noble/hashes/utils.js";
 import { encodePskId, encodePskLabel, type PreSharedKeyID } from "ts-mls/presharedkey.js";
+import { hmacSha256, sha256 } from "../../wasm/mod.ts";
 import { label, MlsFault, vector } from "./codec.ts";
 import { deriveSecret, expandWithLabel } from "./crypto/labelled.ts";
 import { extract, hashBytes } from "./crypto/suite.ts";
@@ -110,13 +109,13 @@ export function pskSecretOf(
 
 /** Section 8.2. `content` is wire format, framed content and signature of the commit. */
 export function confirmedTranscriptHash(interimBefore: Uint8Array, content: Uint8Array): Uint8Array {
-  return sha256(concatBytes(interimBefore, content));
+  return sha256(interimBefore, content);
 }
 
 export function interimTranscriptHash(confirmed: Uint8Array, confirmationTag: Uint8Array): Uint8Array {
-  return sha256(concatBytes(confirmed, vector(confirmationTag)));
+  return sha256(confirmed, vector(confirmationTag));
 }
 
 export function confirmationTag(confirmationKey: Uint8Array, confirmed: Uint8Array): Uint8Array {
-  return hmac(sha256, confirmationKey, confirmed);
+  return hmacSha256(confirmationKey, confirmed);
 }

@@ -1,8 +1,8 @@
 /** Members and commits in the terms of a channel: agents instead of leaves. */
-import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { GroupContext } from "ts-mls/groupContext.js";
 import { type AgentId, agentIdOf } from "../../proto/mod.ts";
+import { sha256 } from "../../wasm/mod.ts";
 import { decodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";

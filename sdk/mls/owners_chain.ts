@@ -3,7 +3,6 @@
  * its inviter and checks that everything fits together; a returning member follows the chain from the version that it knew
  * and believes nobody. Every verdict comes from bytes alone, so all members reach the same one.
  */
-import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type AgentId,
   agentIdOf,
@@ -15,6 +14,7 @@ import {
   ownersStatement,
   type OwnersVersion,
 } from "../../proto/mod.ts";
+import { sha256 } from "../../wasm/mod.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { SignedBytes } from "./crypto/batch_verify.ts";
 import type { Signatures } from "./crypto/signatures.ts";

@@ -2,11 +2,11 @@
  * The ratchet tree of RFC 9420 section 7 as an immutable value. Changing it copies two arrays of references and forgets the
  * hashes between the change and the root, so the tree hash after a commit costs a path and not the tree.
  */
-import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeLeafNode, type LeafNode } from "ts-mls/leafNode.js";
 import { decodeRatchetTree, type RatchetTree as TsMlsTree } from "ts-mls/ratchetTree.js";
 import { type AgentId, limits } from "../../proto/mod.ts";
+import { sha256 } from "../../wasm/mod.ts";
 import { decodeExactly, MlsFault, optional, uint32, uint8, vector } from "./codec.ts";
 import { agentOf } from "./leaf.ts";
 import { directPathOf, isBelow, isLeafNode, leafOfNode, leafRangeOf, leftOf, nodeOfLeaf } from "./tree_math.ts";
@@ -242,17 +242,17 @@ export class RatchetTree {
   /** Section 7.9: what a node below `index` commits to, on the side away from `sibling`. */
   parentHash(parent: Parent, sibling: number): Uint8Array {
     const original = this.hashWithout(sibling, parent.unmerged);
-    return sha256(concatBytes(vector(parent.publicKey), vector(parent.parentHash), vector(original)));
+    return sha256(vector(parent.publicKey), vector(parent.parentHash), vector(original));
   }
 }
 
 function hashLeaf(leafIndex: number, leaf: Leaf | undefined): Uint8Array {
-  return sha256(concatBytes(uint8(leafHashInput), uint32(leafIndex), optional(leaf?.encoded)));
+  return sha256(uint8(leafHashInput), uint32(leafIndex), optional(leaf?.encoded));
 }
 
 function hashParent(parent: Parent | undefined, left: Uint8Array, right: Uint8Array): Uint8Array {
   const encoded = parent && encodeParent(parent);
-  return sha256(concatBytes(uint8(parentHashInput), optional(encoded), vector(left), vector(right)));
+  return sha256(uint8(parentHashInput), optional(encoded), vector(left), vector(right));
 }
 
 function encodeParent({ publicKey, parentHash, unmerged }: Parent): Uint8Array {

@@ -10,7 +10,7 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { argon2id } from "hash-wasm";
-import { Aes256Gcm, AesGcmError, keyBytes, nonceBytes, tagBytes } from "../../wasm/mod.ts";
+import { Aes256Gcm, CipherError, keyBytes, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { equalBytes } from "../../proto/mod.ts";
 import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
 import { StoreError } from "./errors.ts";
@@ -113,7 +113,7 @@ async function unwrap(content: Uint8Array, passphrase: string | undefined): Prom
       aad: content.subarray(0, wrappedAt),
     });
   } catch (cause) {
-    if (!(cause instanceof AesGcmError)) throw cause;
+    if (!(cause instanceof CipherError)) throw cause;
     throw new StoreError("passphrase_wrong", "Cannot open the store: the passphrase is wrong", { cause });
   } finally {
     gcm.destroy();

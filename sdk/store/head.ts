@@ -9,7 +9,7 @@
  * Every version of this library must be able to tell a newer store from a damaged one. So the head's layout stays, whatever
  * the format; a newer format may add to the end of what is encrypted.
  */
-import { type Aes256Gcm, AesGcmError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
+import { type Aes256Gcm, CipherError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { equalBytes } from "../../proto/mod.ts";
 import { concat, decodeUint, encodeUint, utf8 } from "./bytes.ts";
 import { keyIdBytes, type Mac } from "./derived_keys.ts";
@@ -54,7 +54,7 @@ export function decodeHead(bytes: Uint8Array, { gcm, keyId }: { gcm: Aes256Gcm; 
     if (generation === undefined || seals === undefined) throw damagedHead();
     return { format, generation, seals, digest: plaintext.subarray(16, 16 + digestBytes) };
   } catch (cause) {
-    if (!(cause instanceof AesGcmError)) throw cause;
+    if (!(cause instanceof CipherError)) throw cause;
     if (equalBytes(header.subarray(1), keyId)) throw damagedHead(cause);
     throw new StoreError("passphrase_wrong", "Cannot open the store: the key file belongs to another store", { cause });
   }

@@ -9,7 +9,7 @@
  * version is the format of the store at that time (`migrations.ts`). A new layout gets a new format version and a branch in
  * `decodeRecord`; old ones stay readable.
  */
-import { type Aes256Gcm, AesGcmError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
+import { type Aes256Gcm, CipherError, nonceBytes, tagBytes } from "../../wasm/mod.ts";
 import { concat, decodeUint, encodeUint, Scratch, utf8 } from "./bytes.ts";
 import { StoreError } from "./errors.ts";
 import { maxIdBytes } from "./names.ts";
@@ -119,7 +119,7 @@ function openOrThrow(
   try {
     return gcm.open(input);
   } catch (cause) {
-    if (cause instanceof AesGcmError && cause.code === "authentication_failed") throw damaged(cause);
+    if (cause instanceof CipherError && cause.code === "authentication_failed") throw damaged(cause);
     throw cause;
   }
 }

@@ -13,7 +13,7 @@ import { encodeBinding } from "../mls/channel_extensions.ts";
 import { createCommit } from "../mls/commit.ts";
 import { aeadOfEpoch } from "../mls/epoch.ts";
 import { vector } from "../mls/codec.ts";
-import { contentToSign, encodeSealedMessage, type FramedContent, sealMessage } from "../mls/framing.ts";
+import { contentToSign, type FramedContent, sealMessage } from "../mls/framing.ts";
 import { decodeKeyPackageMessage } from "../mls/key_package.ts";
 import { noVersion, signChange, versionOf } from "../mls/owners_chain.ts";
 import { encodeShownChanges } from "../mls/shown_owners.ts";
@@ -69,7 +69,7 @@ export class HostileMember {
     const messageId = this.#newId();
     const random = (length: number): Uint8Array => this.#agent.parts.runtime.randomBytes(length);
     const aead = aeadOfEpoch(group.current);
-    const sealed = sealMessage({
+    const ciphertext = sealMessage({
       groupId: context.groupId,
       epoch: context.epoch,
       sender: leafIndex,
@@ -84,7 +84,7 @@ export class HostileMember {
       auth: random(66),
       paddingBytes: 0,
     });
-    return { channelId, epoch: Number(context.epoch), messageId, ciphertext: encodeSealedMessage(sealed) };
+    return { channelId, epoch: Number(context.epoch), messageId, ciphertext };
   }
 
   /**
@@ -140,7 +140,7 @@ export class HostileMember {
       content: vector(Uint8Array.of(1)),
     };
     const signature = await signatures.sign(identity.signingSeed, contentToSign(framed, contextBytes));
-    const sealed = sealMessage(framed, {
+    const ciphertext = sealMessage(framed, {
       aead: aeadOfEpoch(group.current),
       senderDataSecret: secrets.senderData,
       messageKey,
@@ -148,7 +148,7 @@ export class HostileMember {
       auth: vector(signature),
       paddingBytes: 0,
     });
-    return { channelId, epoch: Number(context.epoch), messageId, ciphertext: encodeSealedMessage(sealed) };
+    return { channelId, epoch: Number(context.epoch), messageId, ciphertext };
   }
 
   async send(message: SendMessage): Promise<void> {

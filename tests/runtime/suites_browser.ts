@@ -1,6 +1,7 @@
 /** Every runtime suite, for browsers: bundled, loaded by a page, reported to the server that served it. */
 import { openBrowserStore } from "../../sdk/platform/browser_store.ts";
 import { tests as aes } from "./aes_suite.ts";
+import { tests as messageCrypto } from "./message_crypto_suite.ts";
 import { tests as mls } from "./mls_suite.ts";
 import { createIndexedDbTests } from "./indexed_db_suite.ts";
 import { createTests as createStoreTests } from "./store_suite.ts";
@@ -8,6 +9,7 @@ import { runTests } from "../support/runtime/suite.ts";
 
 const results = {
   aes: await runTests(aes),
+  messageCrypto: await runTests(messageCrypto),
   mls: await runTests(mls),
   store: await runTests(createStoreTests(openBrowserStore)),
   indexedDb: await runTests(createIndexedDbTests(openBrowserStore)),

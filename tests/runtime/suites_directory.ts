@@ -1,6 +1,7 @@
 /** Every runtime suite, for runtimes with files: Deno and Node. A new suite is added here and in `suites_browser.ts`. */
 import { openDirectoryStore } from "../../sdk/platform/directory_store.ts";
 import { tests as aes } from "./aes_suite.ts";
+import { tests as messageCrypto } from "./message_crypto_suite.ts";
 import { tests as mls } from "./mls_suite.ts";
 import { createTests as createStoreTests } from "./store_suite.ts";
 import { runTests, type RuntimeResult } from "../support/runtime/suite.ts";
@@ -10,6 +11,7 @@ export type SuiteResults = Readonly<Record<string, readonly RuntimeResult[]>>;
 export async function runSuites(folder: string): Promise<SuiteResults> {
   return {
     aes: await runTests(aes),
+    messageCrypto: await runTests(messageCrypto),
     mls: await runTests(mls),
     store: await runTests(createStoreTests((name, options) => openDirectoryStore(`${folder}/${name}`, options))),
   };

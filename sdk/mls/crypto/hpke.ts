@@ -165,7 +165,7 @@ function hpkeSuite(aead: Aead): Uint8Array {
 }
 
 function labelledExtract(suite: Uint8Array, salt: Uint8Array, label: string, keyMaterial: Uint8Array): Uint8Array {
-  return extract(salt, concatBytes(versionLabel, suite, utf8ToBytes(label), keyMaterial));
+  return extract(salt, versionLabel, suite, utf8ToBytes(label), keyMaterial);
 }
 
 function labelledExpand(

@@ -1,29 +1,26 @@
 /** The labelled derivations of RFC 9420 sections 5 and 8, synchronous. Labels are passed as `label("…")` made once. */
-import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { label, MlsFault, uint16, uint32, vector } from "../codec.ts";
+import { sha256 } from "../../../wasm/mod.ts";
+import { ByteWriter, vectorBytes } from "../byte_writer.ts";
+import { label, MlsFault, vector } from "../codec.ts";
 import { createSealer, open, type OpenInput, type Sealed, type SealInput } from "./hpke.ts";
 import { type Aead, expand, hashBytes } from "./suite.ts";
 
-const noContext = vector(new Uint8Array(0));
+const noContext = new Uint8Array(0);
 
 export function expandWithLabel(secret: Uint8Array, name: Uint8Array, context: Uint8Array, length: number): Uint8Array {
-  return expand(secret, concatBytes(uint16(length), name, vector(context)), length);
+  const info = new ByteWriter(new Uint8Array(2 + name.length + vectorBytes(context)));
+  return expand(secret, info.uint16(length).raw(name).vector(context).bytes, length);
 }
 
 export function deriveSecret(secret: Uint8Array, name: Uint8Array): Uint8Array {
-  return expand(secret, concatBytes(uint16(hashBytes), name, noContext), hashBytes);
+  return expandWithLabel(secret, name, noContext, hashBytes);
 }
 
 /** Section 9: the context is the generation. */
 export function deriveTreeSecret(secret: Uint8Array, name: Uint8Array, generation: number, length: number): Uint8Array {
-  const info = new Uint8Array(2 + name.length + 5);
-  info[0] = length >> 8;
-  info[1] = length;
-  info.set(name, 2);
-  info[name.length + 2] = 4;
-  info.set(uint32(generation), name.length + 3);
-  return expand(secret, info, length);
+  const info = new ByteWriter(new Uint8Array(2 + name.length + 5));
+  return expand(secret, info.uint16(length).raw(name).vectorLength(4).uint32(generation).bytes, length);
 }
 
 /** What SignWithLabel and VerifyWithLabel sign. */
@@ -33,7 +30,7 @@ export function signContent(name: Uint8Array, content: Uint8Array): Uint8Array {
 
 /** RefHash of section 5.2; its label has no prefix of ours. */
 export function refHash(name: Uint8Array, value: Uint8Array): Uint8Array {
-  return sha256(concatBytes(name, vector(value)));
+  return sha256(name, vector(value));
 }
 
 export const keyPackageRefLabel = label("KeyPackage Reference");

@@ -1,0 +1,25 @@
+/** What all modules of this package share: how one is instantiated, and what it takes as bytes. */
+
+/** Throws only where WebAssembly with SIMD is missing or forbidden. `Exports` is what the module's `index.ts` exports. */
+export function instantiate<Exports>(moduleBase64: string): Exports {
+  const bytes = Uint8Array.from(atob(moduleBase64), (character) => character.charCodeAt(0));
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
+  return exports as unknown as Exports; // cast: the module and the type are written from one file
+}
+
+/** The memory of a module that never grows, so views of it stay valid. */
+export interface FixedMemory {
+  readonly buffer: ArrayBuffer;
+}
+
+/** Shared memory could change between a check and the use. */
+export function isBytes(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array &&
+    (value.buffer instanceof ArrayBuffer || Object.prototype.toString.call(value.buffer) === "[object ArrayBuffer]");
+}
+
+/** For errors: lengths, never content. */
+export function describe(value: unknown): string {
+  if (!(value instanceof Uint8Array)) return typeof value;
+  return isBytes(value) ? `${value.length} bytes` : "shared memory";
+}
