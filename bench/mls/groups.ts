@@ -5,6 +5,7 @@
 import process from "node:process";
 import {
   type Agent,
+  createCellPadding,
   createSignatures,
   encodeRatchets,
   Group,
@@ -12,7 +13,6 @@ import {
   type PreparedCommit,
   World,
 } from "../../sdk/mls/testing/world.ts";
-import { createCellPadding } from "../../sdk/mls/padding.ts";
 import { createNodeEd25519 } from "../../sdk/platform/node_ed25519.ts";
 import { limits } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";

@@ -33,6 +33,7 @@ import type { CommitRules, Outcome } from "../receive.ts";
 export { createSignatures } from "../crypto/signatures.ts";
 export { createWebCryptoEd25519 } from "../crypto/web_crypto_ed25519.ts";
 export { Group, type PreparedCommit } from "../group.ts";
+export { createCellPadding } from "../padding.ts";
 export { encodeRatchets } from "../state_codec.ts";
 
 const nowMs = 1_790_000_000_000;
