@@ -2,7 +2,7 @@
  * The agents of this user. Each has a name that the user knows it by, a folder of its own with its encrypted state, and an
  * identity that is the name with some letters of chance, because two agents of one channel must not be called the same.
  */
-import type { ChannelManager, ConnectOptions, StaticClient } from "../sdk/mod.ts";
+import type { ChannelManager, ConnectOptions, StaticClient, StaticError } from "../sdk/mod.ts";
 import type { Context, FlagSpec } from "./command.ts";
 import { keyAdvice } from "./service/api.ts";
 import { reasonOf } from "./service/credentials.ts";
@@ -108,9 +108,8 @@ async function connecting<T>(context: Context, connection: Promise<T>): Promise<
 
 /** The SDK says how a program goes on that has this channel already, which is no help here. */
 export function inChannelAlready(error: unknown, context: Context): Failure | undefined {
-  const [, channel] = (error instanceof Error && /^This agent is in channel "([^"]+)" already/.exec(error.message)) ||
-    [];
-  if (channel === undefined) return undefined;
+  const channel: unknown = error instanceof Error ? Reflect.get(error, "channel") : undefined;
+  if (typeof channel !== "string") return undefined;
   return new Failure("name_taken", `Agent "${agentName(context)}" is in channel "${channel}" already`, {
     advice: `Use it, as in {} channel members ${channel}, or act as another agent with --agent NAME`,
     cause: error,
@@ -131,9 +130,9 @@ export function explained(error: unknown, context: Context): unknown {
       },
     );
   }
-  const [, unreachable] = /^(Cannot reach the API at \S+): check apiUrl/.exec(error.message) ?? [];
-  if (unreachable !== undefined) {
-    return new Failure(code, unreachable, {
+  const { unreachable } = error as Partial<StaticError>; // cast: an error with a code is the SDK's
+  if (unreachable?.service === "api") {
+    return new Failure(code, `Cannot reach the API at ${unreachable.url}`, {
       advice: "Is it running ({start})? To find out more: {} doctor",
       cause: error,
     });

@@ -30,6 +30,8 @@ export function exitOf(code: string): Exit {
       return "refused";
     case "rate_limited":
       return "limit";
+    case "passphrase_wrong":
+      return "credential";
     case "internal":
       return "unexpected";
   }
@@ -41,8 +43,16 @@ export function exitOf(code: string): Exit {
     case "TransportError":
       return "unavailable";
     case "ChannelError":
+    case "RemovedError":
+    case "RemoteError":
     case "MlsError":
+    case "StoreError":
       return "refused";
+    case "UnavailableError":
+      return "unavailable";
+    case "InvalidArgumentError":
+      return "usage";
+    case "InternalError":
     case undefined:
       return "unexpected";
   }

@@ -3,8 +3,19 @@
  * an error says what failed and what to do; nothing internal and no secret is ever part of it.
  */
 
-/** Classes of the client library's errors, from the interface. */
-export type ErrorClass = "TransportError" | "AuthError" | "ChannelError" | "QuotaExceededError" | "MlsError";
+/** Classes of the client library's errors: those of the interface, and those that tell what else to do. */
+export type ErrorClass =
+  | "TransportError"
+  | "AuthError"
+  | "ChannelError"
+  | "QuotaExceededError"
+  | "MlsError"
+  | "InvalidArgumentError"
+  | "StoreError"
+  | "UnavailableError"
+  | "RemovedError"
+  | "RemoteError"
+  | "InternalError";
 
 /** What went wrong, for programs. A code is never renamed; new ones may be added. */
 export type ErrorCode =
@@ -55,9 +66,15 @@ export type ErrorCode =
   | "key_package_missing"
   | "join_rejected"
   | "membership_lapsed"
+  | "removed"
+  // What messages say.
+  | "content_invalid"
+  | "request_timeout"
+  | "remote_error"
   // The client's own disk.
   | "store_locked"
   | "store_corrupt"
+  | "store_failed"
   | "passphrase_wrong";
 
 export interface ErrorMapping {
@@ -67,6 +84,8 @@ export interface ErrorMapping {
   /** Application error code with which a QUIC connection or WebTransport session closes for this reason. */
   readonly close: number;
   readonly errorClass: ErrorClass;
+  /** Whether the same call may succeed later, with nothing changed. */
+  readonly retryable: boolean;
 }
 
 const grpc = {
@@ -90,30 +109,34 @@ const map = (http: number, grpc: number, close: number, errorClass: ErrorClass):
   grpc,
   close,
   errorClass,
+  retryable: false,
 });
+
+/** Like `map`, for what passes. */
+const passing = (...mapping: Parameters<typeof map>): ErrorMapping => ({ ...map(...mapping), retryable: true });
 
 /** Where each code leads, on every way out. */
 export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   // The client library's table in the interface.
-  join_timeout: map(504, grpc.deadlineExceeded, 0x101, "TransportError"),
+  join_timeout: passing(504, grpc.deadlineExceeded, 0x101, "TransportError"),
   auth_failed: map(401, grpc.unauthenticated, 0x102, "AuthError"),
   auth_key_invalid: map(401, grpc.unauthenticated, 0x103, "AuthError"),
-  transport_error: map(502, grpc.unavailable, 0x104, "TransportError"),
-  connection_error: map(502, grpc.unavailable, 0x105, "TransportError"),
+  transport_error: passing(502, grpc.unavailable, 0x104, "TransportError"),
+  connection_error: passing(502, grpc.unavailable, 0x105, "TransportError"),
   listener_died: map(500, grpc.internal, 0x106, "TransportError"),
   channel_error: map(400, grpc.invalidArgument, 0x107, "ChannelError"),
   quota_exceeded: map(429, grpc.resourceExhausted, 0x108, "QuotaExceededError"),
   mls_error: map(409, grpc.failedPrecondition, 0x109, "MlsError"),
 
   // Requests in general, over HTTP and to the relay.
-  invalid_request: map(400, grpc.invalidArgument, 0x110, "TransportError"),
+  invalid_request: map(400, grpc.invalidArgument, 0x110, "InvalidArgumentError"),
   not_found: map(404, grpc.notFound, 0x111, "ChannelError"),
-  method_not_allowed: map(405, grpc.unimplemented, 0x112, "TransportError"),
-  payload_too_large: map(413, grpc.outOfRange, 0x113, "ChannelError"),
-  unsupported_media_type: map(415, grpc.invalidArgument, 0x114, "TransportError"),
-  rate_limited: map(429, grpc.resourceExhausted, 0x115, "TransportError"),
-  internal: map(500, grpc.internal, 0x116, "TransportError"),
-  overloaded: map(503, grpc.unavailable, 0x117, "TransportError"),
+  method_not_allowed: map(405, grpc.unimplemented, 0x112, "InvalidArgumentError"),
+  payload_too_large: map(413, grpc.outOfRange, 0x113, "InvalidArgumentError"),
+  unsupported_media_type: map(415, grpc.invalidArgument, 0x114, "InvalidArgumentError"),
+  rate_limited: passing(429, grpc.resourceExhausted, 0x115, "UnavailableError"),
+  internal: map(500, grpc.internal, 0x116, "InternalError"),
+  overloaded: passing(503, grpc.unavailable, 0x117, "UnavailableError"),
 
   // Accounts and keys.
   email_taken: map(409, grpc.alreadyExists, 0x120, "AuthError"),
@@ -129,27 +152,34 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   unknown_operation: map(404, grpc.unimplemented, 0x132, "TransportError"),
   session_expired: map(401, grpc.unauthenticated, 0x133, "AuthError"),
   session_replaced: map(409, grpc.aborted, 0x134, "TransportError"),
-  slow_reader: map(429, grpc.resourceExhausted, 0x135, "TransportError"),
-  relay_draining: map(503, grpc.unavailable, 0x136, "TransportError"),
+  slow_reader: passing(429, grpc.resourceExhausted, 0x135, "UnavailableError"),
+  relay_draining: passing(503, grpc.unavailable, 0x136, "UnavailableError"),
 
   // Channels.
   name_taken: map(409, grpc.alreadyExists, 0x140, "ChannelError"),
-  epoch_conflict: map(409, grpc.aborted, 0x141, "MlsError"),
+  epoch_conflict: passing(409, grpc.aborted, 0x141, "MlsError"),
   not_allowed: map(403, grpc.permissionDenied, 0x142, "ChannelError"),
   member_limit_reached: map(409, grpc.resourceExhausted, 0x143, "ChannelError"),
   already_member: map(409, grpc.alreadyExists, 0x144, "ChannelError"),
-  queue_full: map(429, grpc.resourceExhausted, 0x145, "ChannelError"),
+  queue_full: passing(429, grpc.resourceExhausted, 0x145, "ChannelError"),
   cursor_invalid: map(416, grpc.outOfRange, 0x146, "ChannelError"),
   key_package_invalid: map(400, grpc.invalidArgument, 0x147, "MlsError"),
-  key_package_missing: map(404, grpc.failedPrecondition, 0x148, "MlsError"),
+  key_package_missing: passing(404, grpc.failedPrecondition, 0x148, "MlsError"),
   join_rejected: map(403, grpc.permissionDenied, 0x149, "ChannelError"),
   membership_lapsed: map(410, grpc.failedPrecondition, 0x14a, "ChannelError"),
   state_conflict: map(409, grpc.failedPrecondition, 0x14b, "MlsError"),
+  removed: map(410, grpc.failedPrecondition, 0x163, "RemovedError"),
+
+  // What messages say: between members, never from the relay.
+  content_invalid: map(400, grpc.invalidArgument, 0x160, "ChannelError"),
+  request_timeout: passing(504, grpc.deadlineExceeded, 0x161, "TransportError"),
+  remote_error: map(502, grpc.aborted, 0x162, "RemoteError"),
 
   // The client's own disk.
-  store_locked: map(409, grpc.failedPrecondition, 0x150, "ChannelError"),
-  store_corrupt: map(500, grpc.internal, 0x151, "MlsError"),
-  passphrase_wrong: map(401, grpc.unauthenticated, 0x152, "AuthError"),
+  store_locked: passing(409, grpc.failedPrecondition, 0x150, "StoreError"),
+  store_corrupt: map(500, grpc.internal, 0x151, "StoreError"),
+  store_failed: map(500, grpc.internal, 0x153, "StoreError"),
+  passphrase_wrong: map(401, grpc.unauthenticated, 0x152, "StoreError"),
 };
 
 export function isErrorCode(text: string): text is ErrorCode {

@@ -11,11 +11,20 @@ export { type ConnectOptions, StaticClient } from "./client.ts";
 export {
   AuthError,
   ChannelError,
+  InternalError,
+  InvalidArgumentError,
   MlsError,
   QuotaExceededError,
+  RemoteError,
+  type RemoteErrorOptions,
+  RemovedError,
+  type RemovedErrorOptions,
   StaticError,
   type StaticErrorOptions,
+  StoreError,
   TransportError,
+  UnavailableError,
+  type Unreachable,
 } from "./base/errors.ts";
 export type { InviteOptions } from "./invites/invite_book.ts";
 export { ChannelManager } from "./manager.ts";

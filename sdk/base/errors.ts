@@ -1,8 +1,16 @@
 /**
- * Everything that the SDK throws. The class says what kind of thing went wrong, `code` is from the closed list of the wire
- * contract, and the message says what to do next.
+ * Everything that the SDK throws. The class says what to do, `code` is from the closed list of the wire contract, and the
+ * message says it in words. No program needs to read the words: what they are about stands beside them.
  */
-import { type ErrorBody, type ErrorClass, type ErrorCode, errorCodes, isErrorCode } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  type ChannelName,
+  type ErrorBody,
+  type ErrorClass,
+  type ErrorCode,
+  errorCodes,
+  isErrorCode,
+} from "../../proto/mod.ts";
 
 /** What an error may carry beside its code and text. */
 export interface StaticErrorOptions {
@@ -12,6 +20,18 @@ export interface StaticErrorOptions {
   readonly retryAfterMs?: number;
   /** With `epoch_conflict`: the channel's epoch. */
   readonly epoch?: number;
+  /** The channel that it is about. */
+  readonly channel?: ChannelName;
+  /** The part of the service that could not be reached. */
+  readonly unreachable?: Unreachable;
+}
+
+/** A part of the service that could not be reached, and where it should be. */
+export interface Unreachable {
+  /** Which part. */
+  readonly service: "api" | "relay";
+  /** Its address. */
+  readonly url: string;
 }
 
 /**
@@ -25,8 +45,8 @@ export interface StaticErrorOptions {
  *   try {
  *     await channel.send("");
  *   } catch (error) {
- *     if (error instanceof StaticError) return `${error.code}: ${error.message}`;
- *     throw error;
+ *     if (!(error instanceof StaticError)) throw error;
+ *     return error.retryable ? `later: ${error.retryAfterMs ?? 1000}` : `${error.code}: ${error.message}`;
  *   }
  *   return "sent";
  * }
@@ -37,27 +57,48 @@ export class StaticError extends Error {
   override readonly name: string = "StaticError";
   /** What went wrong, for programs. */
   readonly code: ErrorCode;
+  /** Whether the same call may succeed later, with nothing changed. */
+  readonly retryable: boolean;
   /** When trying again makes sense. */
   readonly retryAfterMs: number | undefined;
   /** With `epoch_conflict`: the channel's epoch. */
   readonly epoch: number | undefined;
+  /** With `name_taken`: this agent is in the channel already. */
+  readonly channel: ChannelName | undefined;
+  /** With `connection_error`: the part of the service that could not be reached. */
+  readonly unreachable: Unreachable | undefined;
 
-  /** @internal Errors come from the library. */
+  /** Errors come from the library; a program makes only those of `RemoteError`. */
   constructor(code: ErrorCode, message: string, options: StaticErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
+    this.retryable = errorCodes[code].retryable;
     this.retryAfterMs = options.retryAfterMs;
     this.epoch = options.epoch;
+    this.channel = options.channel;
+    this.unreachable = options.unreachable;
   }
 }
 
-/** The relay or the API could not be reached, was lost, or is too busy. */
+/** The relay or the API could not be reached or was lost. */
 export class TransportError extends StaticError {
   /** The class, by name. */
-  override readonly name = "TransportError";
+  override readonly name: string = "TransportError";
 }
 
-/** A key, token or passphrase is missing, wrong, expired or revoked. */
+/** The service is busy or unavailable for a while: try again after `retryAfterMs`. */
+export class UnavailableError extends TransportError {
+  /** The class, by name. */
+  override readonly name = "UnavailableError";
+}
+
+/** Something failed that should not have: a mistake of this library or of the service. */
+export class InternalError extends TransportError {
+  /** The class, by name. */
+  override readonly name = "InternalError";
+}
+
+/** A key or token is missing, wrong, expired or revoked. */
 export class AuthError extends StaticError {
   /** The class, by name. */
   override readonly name = "AuthError";
@@ -66,7 +107,32 @@ export class AuthError extends StaticError {
 /** A channel's name, membership or limits do not allow it. */
 export class ChannelError extends StaticError {
   /** The class, by name. */
-  override readonly name = "ChannelError";
+  override readonly name: string = "ChannelError";
+}
+
+/** What a removal carries. */
+export interface RemovedErrorOptions extends StaticErrorOptions {
+  /** Who removed this agent. */
+  readonly by?: AgentId;
+  /** When. */
+  readonly atMs?: number;
+}
+
+/** This agent was removed from the channel. */
+export class RemovedError extends ChannelError {
+  /** The class, by name. */
+  override readonly name = "RemovedError";
+  /** The owner that removed this agent; undefined when only the relay says so, which does not tell who. */
+  readonly by: AgentId | undefined;
+  /** When, by the relay's clock; undefined when this agent was not there to see it. */
+  readonly atMs: number | undefined;
+
+  /** Comes from the library. */
+  constructor(code: ErrorCode, message: string, options: RemovedErrorOptions = {}) {
+    super(code, message, options);
+    this.by = options.by;
+    this.atMs = options.atMs;
+  }
 }
 
 /** The plan's message limit is reached. */
@@ -81,13 +147,69 @@ export class MlsError extends StaticError {
   override readonly name = "MlsError";
 }
 
-const classes: Readonly<
-  Record<ErrorClass, new (code: ErrorCode, message: string, options?: StaticErrorOptions) => StaticError>
-> = { TransportError, AuthError, ChannelError, QuotaExceededError, MlsError };
+/** The call is wrong: change its arguments. */
+export class InvalidArgumentError extends StaticError {
+  /** The class, by name. */
+  override readonly name = "InvalidArgumentError";
+}
+
+/** The data directory: in use by another process, damaged, or locked with another passphrase. */
+export class StoreError extends StaticError {
+  /** The class, by name. */
+  override readonly name = "StoreError";
+}
+
+/**
+ * The handler of a request failed. A handler throws it to tell the requester why; the requester gets it from `request`.
+ */
+export class RemoteError extends StaticError {
+  /** The class, by name. */
+  override readonly name = "RemoteError";
+  /** What went wrong, in the handler's own words for programs; `handler_failed` when it did not say. */
+  readonly remoteCode: string;
+
+  /** `message` is for people on the other side. */
+  constructor(message: string, { remoteCode = "failed", ...options }: RemoteErrorOptions = {}) {
+    super("remote_error", message, options);
+    this.remoteCode = remoteCode;
+  }
+}
+
+/** What a handler tells about a failure. */
+export interface RemoteErrorOptions extends StaticErrorOptions {
+  /** For programs: 1 to 64 visible ASCII characters; `failed` when not given. */
+  readonly remoteCode?: string;
+}
+
+type Options = StaticErrorOptions & RemovedErrorOptions;
+type Maker = (code: ErrorCode, message: string, options?: Options) => StaticError;
+
+function made(ErrorType: new (code: ErrorCode, message: string, options?: Options) => StaticError): Maker {
+  return (code, message, options) => new ErrorType(code, message, options);
+}
+
+const makers: Readonly<Record<ErrorClass, Maker>> = {
+  TransportError: made(TransportError),
+  AuthError: made(AuthError),
+  ChannelError: made(ChannelError),
+  QuotaExceededError: made(QuotaExceededError),
+  MlsError: made(MlsError),
+  InvalidArgumentError: made(InvalidArgumentError),
+  StoreError: made(StoreError),
+  UnavailableError: made(UnavailableError),
+  RemovedError: made(RemovedError),
+  RemoteError: (_, message, options) => new RemoteError(message, options),
+  InternalError: made(InternalError),
+};
 
 /** The error of the class that belongs to this code. */
-export function createError(code: ErrorCode, message: string, options?: StaticErrorOptions): StaticError {
-  return new classes[errorCodes[code].errorClass](code, message, options);
+export function createError(code: ErrorCode, message: string, options?: Options): StaticError {
+  return makers[errorCodes[code].errorClass](code, message, options);
+}
+
+/** The call is wrong. */
+export function invalidArgument(message: string): StaticError {
+  return createError("invalid_request", message);
 }
 
 /** What the relay answered. A code that this version does not know is treated like `internal`. */

@@ -254,7 +254,8 @@ export class Agent {
     const channel = this.#channels.get(record.channelId);
     const isStuck = channel !== undefined && (channel.state.blocked !== undefined || channel.state.unwelcome);
     if (!isStuck && await this.#isMember(record)) {
-      throw createError("name_taken", `This agent is in channel "${name}" already; open it with channel("${name}")`);
+      const text = `This agent is in channel "${name}" already; open it with channel("${name}")`;
+      throw createError("name_taken", text, { channel: name });
     }
     if (channel !== undefined) await channel.leave();
     else await this.#eraseStored(name);

@@ -207,7 +207,7 @@ export class LiveChannel {
         // The relay's log is not where we left it: from where it thinks that we are.
         if (isCode(error, "cursor_invalid")) this.#reader.lose();
         if (this.#deps.session.state.kind === "ended") return; // `connection` hears of it
-        if (!(error instanceof TransportError) && !isCode(error, "cursor_invalid")) throw error;
+        if (!(error instanceof TransportError) && !isCode(error, "cursor_invalid", "invalid_request")) throw error;
         await pause(
           this.#deps.runtime,
           jitter(this.#deps.runtime, retryMs * 2 ** Math.min(tries, 5)),

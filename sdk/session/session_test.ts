@@ -56,7 +56,7 @@ Deno.test("the relay's error is thrown with its class, code and times", async ()
     },
   });
   const error = await rejectsWith("rate_limited", bench.session.call("ListMembers", { channelId }));
-  assertEquals([error.name, error.retryAfterMs], ["TransportError", 1_500]);
+  assertEquals([error.name, error.retryable, error.retryAfterMs], ["UnavailableError", true, 1_500]);
   await bench.close();
 });
 

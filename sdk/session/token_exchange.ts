@@ -38,7 +38,10 @@ export async function exchangeKey(
     case "unreachable": {
       signal.throwIfAborted();
       const text = `Cannot reach the API at ${origin}: check apiUrl, the network, and that the API is running`;
-      throw createError("connection_error", text, { cause: answer.cause });
+      throw createError("connection_error", text, {
+        cause: answer.cause,
+        unreachable: { service: "api", url: origin },
+      });
     }
   }
 }

@@ -3,6 +3,7 @@ import { formatInviteToken, parseInviteToken } from "../../proto/mod.ts";
 import {
   ChannelError,
   type ErrorCode,
+  InvalidArgumentError,
   MlsError,
   QuotaExceededError,
   StaticError,
@@ -79,9 +80,9 @@ Deno.test("invite tokens: expired, revoked, used up, forged, of another channel,
 
   const token = await alice.manager.invite(name);
   await refused(() => carol.manager.joinWithToken("acme/ops/other", token), ChannelError, "channel_error");
-  await refused(() => join(token.slice(0, -5)), TransportError, "invalid_request");
-  await refused(() => alice.manager.invite(name, { uses: 0 }), TransportError, "invalid_request");
-  await refused(() => alice.manager.invite(name, { expiresInMs: -1 }), TransportError, "invalid_request");
+  await refused(() => join(token.slice(0, -5)), InvalidArgumentError, "invalid_request");
+  await refused(() => alice.manager.invite(name, { uses: 0 }), InvalidArgumentError, "invalid_request");
+  await refused(() => alice.manager.invite(name, { expiresInMs: -1 }), InvalidArgumentError, "invalid_request");
 
   assertEquals(carol.client.channels, []);
   await join(token);
@@ -118,9 +119,9 @@ Deno.test("when the quota is reached sends fail with its class, and later ones a
 Deno.test("empty and oversize payloads are refused, and a full mebibyte is not", async () => {
   await using stage = await Stage.open();
   const { alice } = await stage.pair();
-  await refused(() => alice.manager.send(name, ""), TransportError, "invalid_request");
+  await refused(() => alice.manager.send(name, ""), InvalidArgumentError, "invalid_request");
   const most = 1024 * 1024;
-  await refused(() => alice.manager.send(name, new Uint8Array(most + 1)), ChannelError, "payload_too_large");
+  await refused(() => alice.manager.send(name, new Uint8Array(most + 1)), InvalidArgumentError, "payload_too_large");
   await alice.manager.send(name, new Uint8Array(most));
 });
 
@@ -131,7 +132,7 @@ Deno.test("a KeyPackage that is none, or of somebody who is in already, is refus
   await refused(() => channel.addMember(new Uint8Array(0)), MlsError, "key_package_invalid");
   await refused(() => channel.addMember(new Uint8Array(20_000)), MlsError, "key_package_invalid");
   await refused(async () => channel.addMember(await alice.client.generateKeyPackage()), ChannelError, "already_member");
-  await refused(() => channel.addMember("no agent id"), TransportError, "invalid_request");
+  await refused(() => channel.addMember("no agent id"), InvalidArgumentError, "invalid_request");
 });
 
 Deno.test("an identity that comes back with another key is let in by an owner's invite alone, and everybody is told", async () => {
@@ -156,7 +157,7 @@ Deno.test("the data directory of one identity is not opened by another", async (
   const alice = await stage.actor("alice");
   await alice.stop();
   alice.label = "mallory";
-  await refused(() => alice.start(), TransportError, "invalid_request");
+  await refused(() => alice.start(), InvalidArgumentError, "invalid_request");
   alice.label = "alice";
   await alice.start();
 });
