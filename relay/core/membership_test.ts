@@ -2,7 +2,7 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { assertEquals } from "@std/assert";
 import { protocolVersion, type RequestBody } from "../../proto/mod.ts";
-import { createKeyPackage, mlsUint, mlsVector } from "../../tests/support/mod.ts";
+import { createKeyPackage, createWelcome, mlsUint, mlsVector } from "../../tests/support/mod.ts";
 import { Actor, commitRequest } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { createReadingPair, type Pair, refused, worldTest } from "./testing/scene.ts";
@@ -174,6 +174,36 @@ worldTest("a leaf goes to the asker, once from each member that may answer", asy
   const named = { ...carol.rejoin(channelId, carol.keyPackage(5)), answerer: alice.agentId };
   const again = await carol.client.call("RequestRejoin", named);
   await refused("not_found", bob.client.call("SendLeaf", { ...leaf, requestId: again.requestId }));
+});
+
+worldTest(
+  "a request to rejoin that is made once more is told once more, and may be answered with a leaf again",
+  async (world) => {
+    const { bob, carol, channelId } = await createTrio(world);
+    const ask = carol.rejoin(channelId);
+    const { requestId } = await carol.client.call("RequestRejoin", ask);
+    const leaf = { channelId, requestId, leafIndex: 2, leafNode: Uint8Array.of(1, 2) };
+    await bob.client.call("SendLeaf", leaf);
+    await carol.client.call("RequestRejoin", ask);
+    assertEquals(bob.client.pushed("DeliverRejoinRequest").length, 1, "not at once");
+    await world.time.advance(5_000);
+    await carol.client.call("RequestRejoin", ask);
+    assertEquals(bob.client.pushed("DeliverRejoinRequest").map((told) => told.requestId), [requestId, requestId]);
+    await bob.client.call("SendLeaf", leaf);
+    assertEquals(carol.client.pushed("DeliverLeaf").length, 2);
+  },
+);
+
+worldTest("a Welcome is taken from the member that added its recipient, and from nobody else", async (world) => {
+  const { alice, bob, channelId } = await createTrio(world);
+  const dave = await Actor.connect(world, 4);
+  await alice.commit(channelId, 2, { added: [dave.agentId] });
+  const body = { channelId, epoch: 3, recipients: [dave.agentId], welcome: createWelcome(1) };
+  await refused("not_allowed", bob.client.call("SendWelcome", body));
+  const { sequence } = await alice.client.call("SendWelcome", body);
+  await settle();
+  assertEquals(dave.client.pushed("DeliverWelcome").map(({ sender }) => sender).at(-1), alice.agentId);
+  assertEquals(dave.client.pushed("DeliverWelcome").at(-1)?.sequence, sequence);
 });
 
 worldTest(

@@ -38,6 +38,8 @@ export interface RejoinRequest extends Pending {
   readonly answerer?: AgentId;
   /** Members that have sent the asker its leaf: each may once. */
   readonly leafSenders: Set<AgentId>;
+  /** When members were last told of it. */
+  toldAtMs: number;
 }
 
 /** Whether a request to rejoin is for this member. */

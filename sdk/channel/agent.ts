@@ -12,9 +12,10 @@ import {
   parseChannelName,
   type ReplyBody,
 } from "../../proto/mod.ts";
-import { createError, isCode } from "../base/errors.ts";
+import { createError, isCode, StaticError } from "../base/errors.ts";
 import { type Runtime, withOwnTimers } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
+import { MlsFault } from "../mls/codec.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { MlsIdentity } from "../mls/identity.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
@@ -134,14 +135,14 @@ export class Agent {
     return this.#enter("Cannot join the channel", async () => {
       const name = parseChannelName(text);
       await this.checkFree(name);
-      const bytes = welcome ?? this.welcomes.find(name)?.welcome;
-      if (bytes === undefined) {
+      const here = welcome === undefined ? this.welcomes.find(name).map((each) => each.welcome) : [welcome];
+      if (here.length === 0) {
         throw createError(
           "not_found",
           `Cannot join "${name}": no Welcome for it has arrived; ask a member to add this agent`,
         );
       }
-      return await this.#joinBy(checkWelcome(bytes), { name }, options);
+      return await this.#joinByFirst(here, { name }, options);
     });
   }
 
@@ -226,6 +227,24 @@ export class Agent {
       if (this.#closed) throw createError("transport_error", `${action}: the client was closed; connect again`);
       return translating(action, act);
     });
+  }
+
+  /** Any member may send a Welcome, so one that leads nowhere does not keep us from the next. */
+  async #joinByFirst(
+    welcomes: readonly Uint8Array[],
+    expected: ExpectedChannel,
+    options: ChannelOptions,
+  ): Promise<LiveChannel> {
+    let failed: unknown;
+    for (const welcome of welcomes) {
+      try {
+        return await this.#joinBy(checkWelcome(welcome), expected, options);
+      } catch (error) {
+        if (!(error instanceof MlsFault) && !(error instanceof StaticError)) throw error;
+        failed ??= error;
+      }
+    }
+    throw failed;
   }
 
   async #joinBy(welcome: Uint8Array, expected: ExpectedChannel, options: ChannelOptions): Promise<LiveChannel> {

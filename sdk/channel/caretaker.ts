@@ -12,12 +12,13 @@ import {
   verifyKeyPackage,
   WireError,
 } from "../../proto/mod.ts";
-import { isCode } from "../base/errors.ts";
+import { isCode, StaticError } from "../base/errors.ts";
 import { jitter } from "../base/runtime.ts";
 import { MlsFault } from "../mls/codec.ts";
-import { decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
+import { checkKeyPackage, checkLifetime, decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
+import { checkLeaf } from "../mls/leaf.ts";
 import type { Committer, Plan } from "./commits.ts";
-import type { ChannelDeps } from "./deps.ts";
+import { type ChannelDeps, clocksOf } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership, RejoinClaim } from "./membership.ts";
@@ -33,6 +34,12 @@ interface RejoinRequest extends RejoinClaim {
   readonly named: boolean;
   /** The asker was told its present leaf. */
   leafSent: boolean;
+}
+
+/** Whether a commit failed because of what it was to do. Anything else passes, and is tried again. */
+function isAboutContent(error: unknown): boolean {
+  return isCode(error, "not_allowed", "invalid_request", "already_member", "unsupported_version") ||
+    (error instanceof StaticError && error.cause instanceof MlsFault);
 }
 
 /** A member waits this much longer for each online member before it. */
@@ -53,7 +60,8 @@ export class Caretaker {
   readonly #rejoins = new Map<AgentId, RejoinRequest>();
   #cancel: (() => void) | undefined;
   #busy = false;
-  #stopped = false;
+  /** Aborted when no duty is to be begun any more; `start` makes another. */
+  #stop = new AbortController();
 
   constructor(parts: CaretakerParts, deps: ChannelDeps) {
     this.#parts = parts;
@@ -64,13 +72,15 @@ export class Caretaker {
 
   /** Somebody left, or the channel was opened and may have work left. */
   look(): void {
-    if (!this.#stopped) this.#renewal.look();
-    if (this.#stopped || this.#busy || !this.#hasWork()) return;
+    const { signal } = this.#stop;
+    if (!signal.aborted) this.#renewal.look();
+    if (signal.aborted || this.#busy || !this.#hasWork()) return;
     this.#busy = true;
-    this.#turn().then((ms) => {
-      if (this.#stopped) return;
-      this.#cancel = this.#deps.runtime.after(ms, () => void this.#work());
-    });
+    this.#turn().then((ms) => this.#workAfter(ms, signal));
+  }
+
+  #workAfter(ms: number, signal: AbortSignal): void {
+    if (!signal.aborted) this.#cancel = this.#deps.runtime.after(ms, () => void this.#work(signal));
   }
 
   /** A member that lost its state asks to be let in again. Answers whether the request is genuine. */
@@ -78,7 +88,7 @@ export class Caretaker {
     const { agentId, leafHash, signature, requestId, expiresAtMs, epoch, answerer } = request;
     const claim = { agentId, leafHash, signature, keyPackageHash: sha256(request.keyPackage) };
     const isFull = this.#rejoins.size >= maxRequests && !this.#rejoins.has(agentId);
-    if (isFull || this.#parts.membership.judgeRejoin(claim) === "forged") return false;
+    if (isFull || !this.#parts.membership.isRejoinOf(claim)) return false;
     const keyPackage = this.#readKeyPackage(request);
     if (keyPackage === undefined) return false;
     const named = answerer === this.#deps.agentId;
@@ -87,11 +97,21 @@ export class Caretaker {
     return true;
   }
 
-  /** Undefined when it is not one, or not the asker's. Two decoders read it, and each may refuse what the other takes. */
+  /**
+   * Undefined when it is not one, not the asker's, or such that no commit could add it. Two decoders read it, and each may refuse
+   * what the other takes.
+   */
   #readKeyPackage(request: NoticeBody<"DeliverRejoinRequest">): KeyPackage | undefined {
+    const { group: { current }, trust } = this.#parts.membership;
     try {
-      const verified = verifyKeyPackage(readKeyPackage(request.keyPackage), this.#deps.relayNowMs());
-      return verified.agentId === request.agentId ? decodeKeyPackageMessage(request.keyPackage) : undefined;
+      const { agentId } = verifyKeyPackage(readKeyPackage(request.keyPackage), this.#deps.relayNowMs());
+      if (agentId !== request.agentId) return undefined;
+      const keyPackage = decodeKeyPackageMessage(request.keyPackage);
+      const { suiteId, context: { extensions } } = current;
+      checkKeyPackage(keyPackage, suiteId);
+      checkLifetime(keyPackage, clocksOf(this.#deps));
+      checkLeaf(keyPackage.leafNode, { suiteId, extensions, policy: trust.policy });
+      return keyPackage;
     } catch (error) {
       if (error instanceof WireError || error instanceof MlsFault) return undefined;
       throw error;
@@ -106,39 +126,66 @@ export class Caretaker {
 
   /** No duty is begun any more. */
   stop(): void {
-    this.#stopped = true;
-    this.#busy = false;
+    this.#stop.abort();
     this.#cancel?.();
     this.#renewal.stop();
   }
 
-  /** After `stop`. */
+  /** After `stop`. What was under way then begins nothing more. */
   start(): void {
-    this.#stopped = false;
+    if (!this.#stop.signal.aborted) return;
+    this.#stop = new AbortController();
+    this.#busy = false;
     this.look();
   }
 
-  async #work(): Promise<void> {
+  async #work(signal: AbortSignal): Promise<void> {
     try {
       await this.#sendLeaves();
-      await this.#parts.committer.commit(() => this.#plan());
+      await this.#commit(() => this.#waiting("present"));
     } catch (error) {
-      if (this.#stopped) return;
-      // The relay knows these requests no more: they were made anew, perhaps for another member. Others must not wait for them.
-      if (isCode(error, "not_allowed")) this.#waiting("valid").forEach(({ agentId }) => this.#rejoins.delete(agentId));
+      if (signal.aborted) return;
       const text = `Members that leave or return are still waiting: ${toStaticError(error, "Cannot commit").message}`;
       this.#parts.health.report("duty_failed", text);
+      if (isAboutContent(error)) await this.#oneByOne(signal);
     }
+    if (signal.aborted) return;
     this.#busy = false;
-    if (this.#hasWork() && !this.#stopped) {
-      this.#busy = true;
-      this.#cancel = this.#deps.runtime.after(jitter(this.#deps.runtime, retryMs), () => void this.#work());
+    if (!this.#hasWork()) return;
+    this.#busy = true;
+    this.#workAfter(jitter(this.#deps.runtime, retryMs), signal);
+  }
+
+  /** One request that cannot be granted must not keep the others waiting: it is found by trying each alone, and dropped. */
+  async #oneByOne(signal: AbortSignal): Promise<void> {
+    // Those that leave first, who ask for nothing.
+    if (!await this.#isDone(() => [])) return;
+    for (const request of this.#waiting("present")) {
+      if (signal.aborted) return;
+      const isOpen = (): boolean => this.#rejoins.get(request.agentId) === request;
+      if (await this.#isDone(() => isOpen() ? [request] : []) || !isOpen()) continue;
+      this.#rejoins.delete(request.agentId);
+      const text = `A request of ${request.agentId} to rejoin cannot be granted; it may ask again`;
+      this.#parts.health.report("refused_join", text);
     }
   }
 
-  #plan(): Plan | undefined {
+  /** Whether a commit succeeded, or failed for a reason that lies elsewhere. */
+  async #isDone(rejoins: () => readonly RejoinRequest[]): Promise<boolean> {
+    try {
+      await this.#commit(rejoins);
+      return true;
+    } catch (error) {
+      return !isAboutContent(error);
+    }
+  }
+
+  async #commit(rejoins: () => readonly RejoinRequest[]): Promise<void> {
+    await this.#parts.committer.commit(() => this.#plan(rejoins()));
+  }
+
+  #plan(rejoins: readonly RejoinRequest[]): Plan | undefined {
     const { membership } = this.#parts;
-    const rejoins = this.#waiting("valid");
     if (rejoins.length === 0 && membership.leavers.length === 0 && !membership.wantsOwnLeaf) return undefined;
     return {
       change: {
@@ -153,7 +200,7 @@ export class Caretaker {
   /** Whoever signed about another leaf than it has is told its present one, and asks again. */
   async #sendLeaves(): Promise<void> {
     const { membership } = this.#parts;
-    for (const request of this.#waiting("other_leaf")) {
+    for (const request of this.#waiting("other")) {
       const place = membership.leafOf(request.agentId);
       if (place === undefined || request.leafSent) continue;
       request.leafSent = true;
@@ -168,17 +215,20 @@ export class Caretaker {
 
   #hasWork(): boolean {
     const { leavers, wantsOwnLeaf } = this.#parts.membership;
-    return leavers.length > 0 || wantsOwnLeaf || this.#waiting("valid").length > 0 ||
-      this.#waiting("other_leaf").some(({ leafSent }) => !leafSent);
+    return leavers.length > 0 || wantsOwnLeaf || this.#waiting("present").length > 0 ||
+      this.#waiting("other").some(({ leafSent }) => !leafSent);
   }
 
-  /** Requests that have not expired, of members that are still in the group. */
-  #waiting(worth: "valid" | "other_leaf"): RejoinRequest[] {
+  /** Requests that have not expired, of members that are still in the group and have not left since. */
+  #waiting(leaf: "present" | "other"): RejoinRequest[] {
     const nowMs = this.#deps.relayNowMs();
+    const { membership } = this.#parts;
+    const leaving = new Set(membership.leavers.map(({ agentId }) => agentId));
     return [...this.#rejoins.values()].filter((request) => {
-      const found = request.expiresAtMs < nowMs ? "forged" : this.#parts.membership.judgeRejoin(request);
-      if (found === "forged") this.#rejoins.delete(request.agentId);
-      return found === worth;
+      const { agentId, expiresAtMs } = request;
+      const found = expiresAtMs < nowMs || leaving.has(agentId) ? "gone" : membership.judgeLeaf(request);
+      if (found === "gone") this.#rejoins.delete(agentId);
+      return found === leaf;
     });
   }
 

@@ -4,6 +4,8 @@
  */
 const most = 8;
 const refillMs = 10_000;
+/** However many were reserved, the next begins within a minute. */
+const maxOwed = 6;
 
 export class FetchBudget {
   readonly #nowMs: () => number;
@@ -26,7 +28,7 @@ export class FetchBudget {
   /** For a fetch that must be: answers in how many milliseconds it may begin. */
   reserve(): number {
     this.#refill();
-    this.#left--;
+    this.#left = Math.max(this.#left - 1, -maxOwed);
     return this.#left >= 0 ? 0 : Math.ceil(-this.#left * refillMs);
   }
 

@@ -1,7 +1,7 @@
 /** Telling the relay that we go. The others remove us from the group when they hear of it. */
-import { type AgentId, leaveStatement } from "../../proto/mod.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { type AgentId, type ChannelId, leaveStatement } from "../../proto/mod.ts";
 import { createError, isCode } from "../base/errors.ts";
-import { leafHashOf } from "../mls/ratchet_tree.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -11,13 +11,15 @@ export interface LeavingParts {
   readonly membership: Membership;
   readonly committer: Committer;
   readonly caretaker: Caretaker;
+  /** Our leaf as bytes, as far as we know. */
+  readonly presentLeaf: () => Uint8Array;
   /** It cannot commit any more; whoever is in it may still go. */
   readonly blocked: boolean;
 }
 
 /** If it fails, everything is as before, and leaving can be tried again. */
 export async function sayGoodbye(parts: LeavingParts, deps: ChannelDeps): Promise<void> {
-  const { membership, committer, caretaker, blocked } = parts;
+  const { membership, committer, caretaker, presentLeaf, blocked } = parts;
   caretaker.stop();
   try {
     if (membership.group.members().length === 1 && await close(membership, deps)) return;
@@ -26,7 +28,7 @@ export async function sayGoodbye(parts: LeavingParts, deps: ChannelDeps): Promis
       // The statement is about our leaf: a commit that is taken after it would make it void.
       await committer.close();
     }
-    await leave(membership, deps);
+    await leave(membership.channelId, presentLeaf(), deps);
   } catch (error) {
     if (isCode(error, "not_found")) return; // the relay had forgotten us already
     committer.reopen();
@@ -47,25 +49,28 @@ async function close({ channelId }: Membership, { session }: ChannelDeps): Promi
 }
 
 /** A channel has an owner: the only one makes the member with the lowest leaf that stays another before it goes. */
-function successionPlan({ group, leavers, lapsed }: Membership): Plan | undefined {
+export function successorOf({ group, leavers, lapsed }: Membership): AgentId | undefined {
   const { self } = group;
-  const others = group.members().filter(({ agentId }) => agentId !== self.agentId);
   const going = new Set([...leavers.map(({ agentId }) => agentId), ...lapsed]);
-  const [successor] = others.filter(({ agentId }) => !going.has(agentId)).sort((a, b) => a.leafIndex - b.leafIndex);
-  if (!self.owner || successor === undefined || others.some(({ owner, agentId }) => owner && !going.has(agentId))) {
-    return undefined;
-  }
-  // The commit also removes those that have left.
-  const stays = (agentId: AgentId): boolean => !leavers.some((leaver) => leaver.agentId === agentId);
-  const owners = others.filter(({ owner, agentId }) => owner && stays(agentId)).map(({ agentId }) => agentId);
-  return { change: { owners: [self.agentId, ...owners, successor.agentId] } };
+  const staying = group.members().filter(({ agentId }) => agentId !== self.agentId && !going.has(agentId));
+  if (!self.owner || staying.some(({ owner }) => owner)) return undefined;
+  const [successor] = staying.sort((a, b) => a.leafIndex - b.leafIndex);
+  return successor?.agentId;
 }
 
-async function leave({ channelId, group }: Membership, deps: ChannelDeps): Promise<void> {
+function successionPlan(membership: Membership): Plan | undefined {
+  const successor = successorOf(membership);
+  if (successor === undefined) return undefined;
+  // The commit also removes those that have left.
+  const leaving = new Set(membership.leavers.map(({ agentId }) => agentId));
+  const owners = membership.group.members().filter(({ owner, agentId }) => owner && !leaving.has(agentId));
+  return { change: { owners: [...owners.map(({ agentId }) => agentId), successor] } };
+}
+
+async function leave(channelId: ChannelId, leaf: Uint8Array, deps: ChannelDeps): Promise<void> {
   const { agentId, signatures, identity, session } = deps;
-  const own = group.current.tree.leaf(group.current.ownLeaf);
-  if (own === undefined) throw createError("mls_error", "Cannot leave: this agent is not in the channel's group");
-  const leafHash = leafHashOf(own);
+  if (leaf.length === 0) throw createError("mls_error", "Cannot leave: this agent is not in the channel's group");
+  const leafHash = sha256(leaf);
   const signature = await signatures.sign(identity.signingSeed, leaveStatement({ channelId, agentId, leafHash }));
   await session.call("LeaveChannel", { channelId, leafHash, signature });
 }

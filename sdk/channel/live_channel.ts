@@ -11,12 +11,12 @@ import { Caretaker } from "./caretaker.ts";
 import { Clearance } from "./clearance.ts";
 import { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
-import type { EnteredChannel } from "./entering.ts";
+import type { Entered, EnteredChannel } from "./entering.ts";
 import { FetchBudget } from "./fetch_budget.ts";
 import { toStaticError } from "./faults.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
-import { sayGoodbye } from "./leaving.ts";
+import { sayGoodbye, successorOf } from "./leaving.ts";
 import { findLostCommit } from "./lost_commit.ts";
 import { LogReader } from "./log_reader.ts";
 import { Membership } from "./membership.ts";
@@ -37,6 +37,8 @@ export interface LiveChannelParts extends EnteredChannel {
 const retryMs = 1000;
 /** For messages that are under way when the client is closed. */
 const lastWordsMs = 2000;
+/** How long the only owner of a channel that leaves waits for its way back. */
+const successionMs = 15_000;
 
 export class LiveChannel {
   readonly membership: Membership;
@@ -112,8 +114,8 @@ export class LiveChannel {
     this.#rejoiner = new Rejoiner({
       membership,
       health,
-      onJoined: (sequence) => this.#entries.run(() => this.#rejoined(sequence)),
-      onRefused: (error) => this.#refusedToRejoin(error),
+      onOpened: (sequence, write) => this.#entries.run(() => this.#rejoined(sequence, write)),
+      onFault: (fault) => isCode(fault, "not_found") ? this.#endedBy("removed") : this.#die(fault),
     }, deps);
     membership.onMoved(({ added }) => added.forEach((agentId) => this.senders.begin(agentId, membership.epoch)));
   }
@@ -160,9 +162,22 @@ export class LiveChannel {
   /** Leaves the channel for good; its keys are deleted. Whoever is alone in it closes it. */
   async leave(): Promise<void> {
     const { membership, committer } = this;
+    const rejoiner = this.#rejoiner;
+    // The only owner hands the channel on, which it can do once it is back.
+    if (rejoiner.reason !== undefined && successorOf(membership) !== undefined) {
+      await Promise.race([rejoiner.over, pause(this.#deps.runtime, successionMs, this.#stop.signal)]);
+    }
+    // What it signs is about its present leaf: that must not change meanwhile, nor must anything be written after the end.
+    await rejoiner.halt();
     // Blocked or out of step, it cannot commit; whoever is in it may still go.
-    const blocked = this.#blocked !== undefined || this.#rejoiner.reason !== undefined;
-    await sayGoodbye({ membership, committer, caretaker: this.#caretaker, blocked }, this.#deps);
+    const blocked = this.#blocked !== undefined || rejoiner.reason !== undefined;
+    const presentLeaf = (): Uint8Array => rejoiner.presentLeaf;
+    try {
+      await sayGoodbye({ membership, committer, caretaker: this.#caretaker, presentLeaf, blocked }, this.#deps);
+    } catch (error) {
+      rejoiner.resume();
+      throw error;
+    }
     await this.erase();
   }
 
@@ -190,6 +205,7 @@ export class LiveChannel {
 
   /** Resolves when nothing of it works any more, and the disk may go. */
   async idle(): Promise<void> {
+    await this.#rejoiner.halt();
     await this.#entries.idle();
   }
 
@@ -342,22 +358,23 @@ export class LiveChannel {
     }
   }
 
-  async #rejoined(joinedSequence: number): Promise<void> {
+  /** Of the parts none ever sees another's old state: between the write and the last of them nothing else runs. */
+  async #rejoined(joinedSequence: number, write: () => Promise<Entered>): Promise<boolean> {
+    if (this.#ended !== undefined || this.#blocked !== undefined) return false;
+    const entered = await write();
+    this.membership.replace(entered);
     this.committer.forget();
     this.#storeAge.restart(joinedSequence);
     this.#reader.restart(joinedSequence);
     this.senders.clear();
     this.#progress.restart(joinedSequence);
+    this.#rejoiner.done();
     await this.outbox.restart();
     this.#subscription.consumed(joinedSequence);
     this.#caretaker.start();
     this.health.report("rejoined", "This agent was out of step and joined anew; messages in between are lost to it");
     this.connection(this.#deps.session.state.kind === "online");
-  }
-
-  #refusedToRejoin(error: StaticError): void {
-    if (isCode(error, "not_found")) this.#endedBy("removed");
-    else this.#block(error.message);
+    return true;
   }
 
   /** Nothing more can be done here. What is stored stays, so that leaving and looking at `health()` work. */

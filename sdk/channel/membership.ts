@@ -180,9 +180,7 @@ export class Membership {
     const place = this.leafOf(proof.agentId);
     if (place === undefined || !this.#isOther(proof.agentId)) return false;
     const statement = leaveStatement({ channelId: this.channelId, ...proof });
-    const isTrue = equalBytes(proof.leafHash, leafHashOf(place.leaf)) &&
-      this.#isSigned(place, statement, proof.signature);
-    if (!isTrue) return false;
+    if (this.judgeLeaf(proof) !== "present" || !this.#isSigned(place, statement, proof.signature)) return false;
     await this.#save({ ...this.#record, leavers: new Map(this.#record.leavers).set(proof.agentId, proof) });
     return true;
   }
@@ -209,12 +207,17 @@ export class Membership {
     return Math.max(knownFrom, since.get(agentId) ?? 0, removals.get(agentId) ?? 0) > epoch;
   }
 
-  /** What a request to rejoin is worth: about the present leaf, about another one of that member's, or not its own. */
-  judgeRejoin({ agentId, leafHash, keyPackageHash, signature }: RejoinClaim): "valid" | "other_leaf" | "forged" {
+  /** Whether a member signed that it wants to come back with this KeyPackage. Its key is the same as long as its id is. */
+  isRejoinOf({ agentId, leafHash, keyPackageHash, signature }: RejoinClaim): boolean {
     const place = this.leafOf(agentId);
     const statement = rejoinStatement({ channelId: this.channelId, agentId, leafHash, keyPackageHash });
-    if (place === undefined || !this.#isSigned(place, statement, signature)) return "forged";
-    return equalBytes(leafHash, leafHashOf(place.leaf)) ? "valid" : "other_leaf";
+    return place !== undefined && this.#isSigned(place, statement, signature);
+  }
+
+  /** Whether a leaf is a member's present one, another one of it, or there is no such member. */
+  judgeLeaf({ agentId, leafHash }: Pick<RejoinClaim, "agentId" | "leafHash">): "present" | "other" | "gone" {
+    const leaf = this.leafOf(agentId)?.leaf;
+    return leaf === undefined ? "gone" : equalBytes(leafHash, leafHashOf(leaf)) ? "present" : "other";
   }
 
   /**

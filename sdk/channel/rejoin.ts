@@ -1,71 +1,80 @@
 /**
  * The way back for a member that cannot follow the log any more: it asks, with the key of its leaf, to be removed and added
- * again. Until a member answers it asks again from time to time. Anybody can make a Welcome that is worth nothing, so such an
- * answer is reported and never the end: the next request has another KeyPackage and names the member that shall answer, owners
- * first. What was said in between is lost to it, and reported.
+ * again. Until a member answers it asks again from time to time. Anybody can make a Welcome that is worth nothing, or say what
+ * our leaf was long ago: such an answer is reported and never the end, and a request stays open behind it. What was said in
+ * between is lost to the agent, and reported.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { type AgentId, equalBytes, type NoticeBody, rejoinStatement } from "../../proto/mod.ts";
+import { equalBytes, type JoinRequestId, type NoticeBody, rejoinStatement } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
-import { isCode, type StaticError } from "../base/errors.ts";
-import { jitter, pause } from "../base/runtime.ts";
-import { Group } from "../mls/group.ts";
+import { isCode, StaticError } from "../base/errors.ts";
+import { jitter } from "../base/runtime.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
-import { isOwnLeaf } from "../mls/leaf.ts";
+import { encodeLeaf, isOwnLeaf } from "../mls/leaf.ts";
 import type { Member } from "../mls/members.ts";
-import { type ChannelDeps, memberDepsOf } from "./deps.ts";
-import { writeEntered } from "./entering.ts";
-import { toStaticError } from "./faults.ts";
+import { Answerers } from "./answerers.ts";
+import type { ChannelDeps } from "./deps.ts";
+import { type Entered, writeEntered } from "./entering.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 import type { Doubt } from "./store_age.ts";
+import { isFor, openWelcome, reportVanished } from "./welcome_back.ts";
 import type { Welcome } from "./welcomes.ts";
-import { type RecordChange, StoreError } from "../store/mod.ts";
 
 type DeliverLeaf = NoticeBody<"DeliverLeaf">;
 
-const firstPauseMs = 1000;
-const maxPauseMs = 60_000;
 /** A request that nobody answered this long is made anew. */
 const answerMs = 10_000;
 /** Leaves that one request is told before the next member is asked: a liar may send old ones. */
 const maxLeaves = 4;
-/** KeyPackages of requests whose answers were worth nothing: the group may have such a leaf now, so their keys stay a while. */
-const maxSpent = 8;
+/** A leaf that we know to be ours is not given up at once for one that somebody tells: the answer may be on its way. */
+const patienceMs = 3_000;
+/** What waits to be looked at. A relay may send without end. */
+const maxTold = 64;
+/** A KeyPackage that nobody has used is made anew this long before it expires. */
+const renewSeconds = 7n * 24n * 60n * 60n;
 
 export interface RejoinParts {
   readonly membership: Membership;
   readonly health: HealthLog;
-  /** In again: the log goes on after this entry. */
-  readonly onJoined: (joinedSequence: number) => Promise<void>;
-  /** There is no way back. */
-  readonly onRefused: (error: StaticError) => void;
+  /**
+   * Writes the new membership and puts it in place of the one before. Returns whether it did: not when the channel has ended.
+   * The log goes on after `joinedSequence`.
+   */
+  readonly onOpened: (joinedSequence: number, write: () => Promise<Entered>) => Promise<boolean>;
+  /** There is no way back, or the way itself failed. */
+  readonly onFault: (fault: unknown) => void;
 }
 
-interface Opened {
-  /** The member that made the Welcome. */
-  readonly maker: Member;
-  readonly group: Group;
+type Told = { readonly welcome: Welcome } | { readonly leaf: DeliverLeaf };
+
+/** What came of a time of waiting. `spent`: our KeyPackage may be in the group, and did not let us in. */
+type Outcome = "in" | "late" | "spent" | { readonly leaf: Uint8Array };
+
+interface Request {
   readonly own: OwnKeyPackage;
-  readonly used: readonly RecordChange[];
+  readonly requestId: JoinRequestId;
+  /** Leaves that were signed about before, in hexadecimal. */
+  readonly signed: ReadonlySet<string>;
 }
 
 export class Rejoiner {
   readonly #deps: ChannelDeps;
   readonly #parts: RejoinParts;
-  readonly #stop = new AbortController();
+  #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #reason: string | undefined;
+  /** Our present leaf, as somebody told us. */
+  #leaf: Uint8Array | undefined;
+  #own: OwnKeyPackage | undefined;
+  /** KeyPackages that may be in the group: their keys stay until we are in. */
+  #spent: OwnKeyPackage[] = [];
+  #answerers = new Answerers();
+  #told: Told[] = [];
+  #wake: () => void = () => {};
   /** Ends the pause before the next request. */
   #endPause: () => void = () => {};
-  #reason: string | undefined;
-  /** Our present leaf, as far as we know. */
-  #leaf: Uint8Array | undefined;
-  /** Told while a request is open. */
-  #onLeaf: (leaf: DeliverLeaf) => void = () => {};
-  #own: OwnKeyPackage | undefined;
-  #spent: OwnKeyPackage[] = [];
-  /** Place in the order in which members are named; 0 names nobody. */
-  #asked = 0;
 
   constructor(parts: RejoinParts, deps: ChannelDeps) {
     this.#parts = parts;
@@ -79,17 +88,31 @@ export class Rejoiner {
 
   /** An answer was worth nothing, and none has let us in yet. */
   get isUnwelcome(): boolean {
-    return this.#reason !== undefined && this.#asked > 0;
+    return this.#reason !== undefined && this.#answerers.areNamed;
   }
 
-  start({ reason, settle = () => Promise.resolve(), named = false }: Doubt): void {
+  /** Our present leaf as bytes, as far as we know. */
+  get presentLeaf(): Uint8Array {
+    const { tree, ownLeaf } = this.#parts.membership.group.current;
+    return this.#leaf ?? tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0);
+  }
+
+  start({ reason, settle, named = false }: Doubt): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#leaf = undefined;
-    this.#asked = named ? 1 : 0;
-    settle(this.#stop.signal).then(() => this.#run()).catch((fault) => {
+    this.#answerers = new Answerers(named);
+    this.resume(settle);
+  }
+
+  /** After `halt`, if it is still on its way. */
+  resume(settle: NonNullable<Doubt["settle"]> = () => Promise.resolve()): void {
+    if (this.#reason === undefined) return;
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    this.#running = settle(signal).then(() => this.#run(signal)).catch((fault) => {
       this.#reason = undefined;
-      this.#parts.onRefused(toStaticError(fault, "Cannot rejoin"));
+      this.#parts.onFault(fault);
     });
   }
 
@@ -98,82 +121,141 @@ export class Rejoiner {
     this.#endPause();
   }
 
+  /** Resolves when it does nothing any more: it came in before, or stays where it is. */
+  async halt(): Promise<void> {
+    this.stop();
+    await this.#running;
+  }
+
+  /** Resolves when it has come in, or has been stopped. */
+  get over(): Promise<void> {
+    return this.#running;
+  }
+
   stop(): void {
     this.#stop.abort();
-    this.#endPause();
+    this.#wake();
+  }
+
+  /** The new membership is in its place. */
+  done(): void {
+    this.#reason = undefined;
+    this.#leaf = undefined;
+    this.#told = [];
   }
 
   /** A member says what our present leaf is. It is believed if we made it for this group, joined with it, or hold its keys. */
-  leaf(told: DeliverLeaf): void {
-    this.#onLeaf(told);
+  leaf(leaf: DeliverLeaf): void {
+    if (this.#reason !== undefined) this.#hear({ leaf });
   }
 
-  async #run(): Promise<void> {
-    for (let tries = 0; !this.#stop.signal.aborted; tries++) {
-      try {
-        const own = this.#own ??= await this.#deps.keyPackages.create();
-        const welcome = await this.#ask(own);
-        if (welcome !== undefined && await this.#enter(welcome)) return;
-        // A member that was named and is silent makes room for the next one.
-        if (welcome === undefined && this.#asked > 0) this.#asked++;
-      } catch (error) {
-        // Any other refusal is the relay's word, and no reason to give up.
-        if (isCode(error, "not_found")) throw error;
-      }
-      const ms = Math.min(firstPauseMs * 2 ** tries, maxPauseMs);
-      if (!this.#stop.signal.aborted) await this.#pause(jitter(this.#deps.runtime, ms));
-    }
+  #hear(told: Told): void {
+    if (this.#told.length < maxTold) this.#told.push(told);
+    this.#wake();
   }
 
-  async #pause(ms: number): Promise<void> {
-    const end = new AbortController();
-    this.#endPause = () => end.abort();
-    await pause(this.#deps.runtime, ms, end.signal);
-  }
-
-  /** One request and its answer, or undefined when there was none. */
-  async #ask(own: OwnKeyPackage): Promise<Welcome | undefined> {
-    const { promise, resolve } = createDeferred<Welcome>();
-    let here: Welcome | undefined;
+  async #run(signal: AbortSignal): Promise<void> {
     const forget = this.#deps.welcomes.expect(this.#parts.membership.channelId, (welcome) => {
-      resolve(here = welcome);
+      this.#hear({ welcome });
       return true;
     });
-    const stop = new AbortController();
     try {
       // One that came before we asked answers an earlier request.
-      if (here !== undefined) return here;
-      this.#stop.signal.addEventListener("abort", () => stop.abort(), { signal: stop.signal });
-      for (let told = 0; told <= maxLeaves; told++) {
-        const leaf = this.#nextLeaf();
-        await this.#request(own, stop.signal);
-        const late = pause(this.#deps.runtime, answerMs, stop.signal).then(() => undefined);
-        const answer = await Promise.race([promise, leaf, late]);
-        if (answer !== "leaf") return answer;
+      if (await this.#wait(0, signal) === "in") return;
+      while (!signal.aborted) {
+        const answered = await this.#tryOnce(signal);
+        if (answered === "in" || signal.aborted) return;
+        const ms = this.#answerers.pass(this.#others(), answered);
+        if (this.#answerers.isHopeless) this.#adviseInvite();
+        if (await this.#wait(jitter(this.#deps.runtime, ms), signal) === "in") return;
       }
-      return undefined;
     } finally {
-      this.#onLeaf = () => {};
-      stop.abort();
       forget();
     }
   }
 
-  /** Resolves when a member has told us another leaf of ours than we signed about. */
-  #nextLeaf(): Promise<"leaf"> {
-    const { promise, resolve } = createDeferred<"leaf">();
-    this.#onLeaf = (told) => {
-      const { leafNode } = told;
-      this.#isOurs(told).then((ours) => {
-        if (!ours || equalBytes(leafNode, this.#presentLeaf())) return;
-        this.#leaf = leafNode;
-        resolve("leaf");
-      }, () => {}); // a disk that cannot be read shows elsewhere
-    };
-    return promise;
+  async #tryOnce(signal: AbortSignal): Promise<"in" | boolean> {
+    try {
+      return await this.#ask(signal);
+    } catch (error) {
+      // Any other refusal is the relay's word, and no reason to give up. What is no refusal is a fault of ours.
+      if (!(error instanceof StaticError) || isCode(error, "not_found")) throw error;
+      return false;
+    }
   }
 
-  async #isOurs({ leafIndex, leafNode }: DeliverLeaf): Promise<boolean> {
+  /** One request, made anew for each leaf that we are told. Returns whether somebody answered, though in vain. */
+  async #ask(signal: AbortSignal): Promise<"in" | boolean> {
+    const signed = new Set<string>();
+    for (let leaves = 0;; leaves++) {
+      const own = await this.#usable();
+      signed.add(bytesToHex(this.presentLeaf));
+      const requestId = await this.#request(own, signal);
+      if (requestId === undefined) return false;
+      const outcome = await this.#wait(answerMs, signal, { own, requestId, signed });
+      if (outcome === "in") return "in";
+      if (typeof outcome === "string" || leaves >= maxLeaves) return leaves > 0 || outcome !== "late";
+      this.#leaf = outcome.leaf;
+    }
+  }
+
+  /** A KeyPackage that is in the group already cannot come into it again, and one that is nearly over helps nobody. */
+  async #usable(): Promise<OwnKeyPackage> {
+    const nowSeconds = BigInt(Math.floor(this.#deps.relayNowMs() / 1000));
+    const own = this.#own;
+    if (own !== undefined) {
+      const { leafNode } = own.keyPackage;
+      if (
+        leafNode.lifetime.notAfter < nowSeconds + renewSeconds || equalBytes(encodeLeaf(leafNode), this.presentLeaf)
+      ) this.#spend(own);
+    }
+    return this.#own ??= await this.#deps.keyPackages.create();
+  }
+
+  #spend(own: OwnKeyPackage): void {
+    this.#spent.push(own);
+    this.#own = undefined;
+  }
+
+  /** Looks at what we are told, until the time is over or something comes of it. */
+  async #wait(ms: number, signal: AbortSignal, request?: Request): Promise<Outcome> {
+    let isLate = ms === 0 && this.#told.length === 0;
+    const end = (): void => {
+      isLate = true;
+      this.#wake();
+    };
+    let cancel = this.#deps.runtime.after(ms, end);
+    if (request === undefined) this.#endPause = end;
+    let leaf: Uint8Array | undefined;
+    try {
+      while (!isLate && !signal.aborted) {
+        const told = this.#told.shift();
+        if (told === undefined) await this.#somethingNew();
+        else if ("welcome" in told) {
+          const outcome = await this.#enter(told.welcome, request?.own);
+          if (outcome !== "refused") return outcome;
+        } else if (leaf === undefined && request !== undefined && await this.#isNews(told.leaf, request)) {
+          leaf = told.leaf.leafNode;
+          cancel();
+          cancel = this.#deps.runtime.after(this.#patienceWith(told.leaf), end);
+        }
+      }
+      return leaf === undefined ? "late" : { leaf };
+    } finally {
+      cancel();
+      this.#endPause = () => {};
+    }
+  }
+
+  async #somethingNew(): Promise<void> {
+    const { promise, resolve } = createDeferred<void>();
+    this.#wake = resolve;
+    await promise;
+  }
+
+  /** Another leaf of ours than this request was about. */
+  async #isNews({ requestId, leafIndex, leafNode }: DeliverLeaf, request: Request): Promise<boolean> {
+    if (requestId !== request.requestId || request.signed.has(bytesToHex(leafNode))) return false;
     const { identity, signatures, keyPackages } = this.#deps;
     const { group, joinedLeaf } = this.#parts.membership;
     const { groupId } = group.current.context;
@@ -181,20 +263,21 @@ export class Rejoiner {
       equalBytes(sha256(leafNode), joinedLeaf) || await keyPackages.holdsLeaf(leafNode);
   }
 
-  #presentLeaf(): Uint8Array {
-    const { tree, ownLeaf } = this.#parts.membership.group.current;
-    return this.#leaf ?? tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0);
+  /** An owner has no reason to lie. */
+  #patienceWith({ sender }: DeliverLeaf): number {
+    return this.#leaf !== undefined || this.#parts.membership.memberOf(sender)?.owner === true ? 0 : patienceMs;
   }
 
-  async #request(own: OwnKeyPackage, signal: AbortSignal): Promise<void> {
+  /** Undefined when it was stopped before. */
+  async #request(own: OwnKeyPackage, signal: AbortSignal): Promise<JoinRequestId | undefined> {
     const { channelId, epoch } = this.#parts.membership;
     const { agentId, signatures, identity, session } = this.#deps;
-    const leafHash = sha256(this.#presentLeaf());
+    const leafHash = sha256(this.presentLeaf);
     const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(own.message) });
     const signature = await signatures.sign(identity.signingSeed, statement);
-    const answerer = this.#answerer();
-    signal.throwIfAborted();
-    await session.call("RequestRejoin", {
+    const answerer = this.#answerers.next(this.#others());
+    if (signal.aborted) return undefined;
+    const sent = session.call("RequestRejoin", {
       channelId,
       keyPackage: own.message,
       signature,
@@ -202,82 +285,60 @@ export class Rejoiner {
       epoch,
       ...(answerer !== undefined && { answerer }),
     });
+    return await Promise.race([sent.then(({ requestId }) => requestId), aborted(signal)]);
   }
 
-  /** At first anybody; after an answer that was worth nothing one by one, owners first, and in between anybody again. */
-  #answerer(): AgentId | undefined {
-    const members = this.#parts.membership.group.members().filter(({ agentId }) => agentId !== this.#deps.agentId);
-    const order = [undefined, ...members.filter(({ owner }) => owner), ...members.filter(({ owner }) => !owner)];
-    return order[this.#asked % order.length]?.agentId;
+  #others(): Member[] {
+    return this.#parts.membership.group.members().filter(({ agentId }) => agentId !== this.#deps.agentId);
   }
 
   /**
-   * Answers whether the Welcome let us in. Who came back meanwhile under a known identity with another key is not shown, unless
-   * an owner answers for it.
+   * Whether a Welcome let us in. Members that came back meanwhile under a known identity with another key are not shown, unless
+   * an owner answers for them.
    */
-  async #enter(welcome: Welcome): Promise<boolean> {
-    const entered = await this.#open(welcome);
-    if (typeof entered === "string") {
-      this.#refuse(welcome, entered);
-      return false;
-    }
-    const { membership } = this.#parts;
-    const { group, own, used, maker } = entered;
+  async #enter(welcome: Welcome, asked: OwnKeyPackage | undefined): Promise<"in" | "spent" | "refused"> {
+    const { membership, health } = this.#parts;
+    const opened = await openWelcome(welcome, membership, this.#deps);
+    if (typeof opened === "string") return this.#refuse(welcome, opened, asked ?? this.#own);
+    const { group, own, used, maker } = opened;
     const { name, trust } = membership;
     const { joinedSequence: position } = welcome;
-    this.#reportVanished(group.members());
-    // What readers are done with from now on belongs to a membership that is over.
-    membership.durable.retire();
     const entrance = { name, trust, position, used, byOwner: maker.owner, rejoined: true };
-    membership.replace(await writeEntered(group, entrance, this.#deps));
-    this.#reason = undefined;
+    const isIn = await this.#parts.onOpened(position, async () => {
+      reportVanished(group.members(), membership, health);
+      // What readers are done with from now on belongs to a membership that is over.
+      membership.durable.retire();
+      return await writeEntered(group, entrance, this.#deps);
+    });
+    if (!isIn) return "refused";
     const others = [...this.#spent, ...(this.#own === undefined ? [] : [this.#own])];
     this.#own = undefined;
     this.#spent = [];
     await this.#deps.keyPackages.forget(others.filter(({ reference }) => !equalBytes(reference, own.reference)));
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
-    await this.#parts.onJoined(position);
-    return true;
+    return "in";
   }
 
-  /** The group that a Welcome leads into, or why it is worth nothing: whatever somebody wrote into it, it harms nobody. */
-  async #open({ welcome, sender }: Welcome): Promise<Opened | string> {
-    const { membership } = this.#parts;
-    const { channelId, name, trust } = membership;
-    try {
-      const own = await this.#deps.keyPackages.findFor(welcome);
-      const expected = { channelId, name, inviter: sender, known: membership.group.binding };
-      const group = Group.join(welcome, own, memberDepsOf(this.#deps, trust.policy), expected);
-      const maker = group.members().find(({ agentId }) => agentId === sender);
-      // A relay can make a group of strangers under our channel's id. It cannot make one in the name of a member that we have
-      // met, nor of an owner, because the owners follow from those that we knew.
-      if (maker === undefined || (!maker.owner && membership.memberOf(sender) === undefined)) {
-        return "it was made by somebody that this agent has not met";
-      }
-      return { group, own, maker, used: await this.#deps.keyPackages.used(own, group.identifiers) };
-    } catch (error) {
-      if (error instanceof StoreError) throw error;
-      return error instanceof Error ? error.message : String(error);
-    }
-  }
-
-  /** Members that are gone without our having seen why. Those that came back under other keys are reported elsewhere. */
-  #reportVanished(present: readonly Member[]): void {
-    const { membership, health } = this.#parts;
-    const staying = new Set(present.map(({ identity }) => bytesToHex(identity)));
-    for (const { agentId, identity } of membership.group.members()) {
-      if (staying.has(bytesToHex(identity))) continue;
-      const who = new TextDecoder().decode(identity);
-      health.report("members_changed", `"${who}" (${agentId}) is no member any more since this agent came back`);
-    }
-  }
-
-  #refuse({ sender }: Welcome, why: string): void {
+  /** Only a Welcome that names our KeyPackage says that the group may have it now. */
+  #refuse(welcome: Welcome, why: string, own: OwnKeyPackage | undefined): "spent" | "refused" {
+    const { sender } = welcome;
     this.#parts.health.report("refused_welcome", `A Welcome of ${sender} to come back was refused: ${why}`);
-    this.#asked++;
-    if (this.#own === undefined) return;
-    this.#spent.push(this.#own);
-    this.#own = undefined;
-    this.#deps.keyPackages.forget(this.#spent.splice(0, this.#spent.length - maxSpent)).catch(() => {});
+    if (own === undefined || own !== this.#own || !isFor(welcome, own)) return "refused";
+    this.#answerers.refused(sender);
+    this.#spend(own);
+    return "spent";
   }
+
+  #adviseInvite(): void {
+    const text = "No answer to this agent's requests to come back could be accepted; it may have been away for too " +
+      "many changes of the owners. Ask an owner for a new invite token and join with it. The agent goes on asking, rarely";
+    this.#parts.health.report("refused_welcome", text);
+  }
+}
+
+/** Resolves when the signal is aborted: nobody has to wait for a reply that is of no use any more. */
+function aborted(signal: AbortSignal): Promise<undefined> {
+  const { promise, resolve } = createDeferred<undefined>();
+  signal.addEventListener("abort", () => resolve(undefined), { once: true });
+  return promise;
 }

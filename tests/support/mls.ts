@@ -30,6 +30,8 @@ export interface KeyPackageOptions {
   readonly suite: number;
   readonly identity: Uint8Array;
   readonly initKey: Uint8Array;
+  /** The leaf's encryption key. */
+  readonly leafKey: Uint8Array;
   /** The key that it names, when that is not the one that signs. */
   readonly signatureKey: Uint8Array;
   readonly capabilities: Uint8Array;
@@ -47,6 +49,7 @@ export function createKeyPackage(options: Pick<KeyPackageOptions, Required> & Pa
     suite = 3,
     identity = utf8ToBytes("agent"),
     initKey = new Uint8Array(32).fill(1),
+    leafKey = new Uint8Array(32).fill(2),
     signatureKey = ed25519.getPublicKey(secretKey),
     source = 1,
     credentialType = 1,
@@ -59,7 +62,7 @@ export function createKeyPackage(options: Pick<KeyPackageOptions, Required> & Pa
     ed25519.sign(concatBytes(mlsVector(utf8ToBytes(`MLS 1.0 ${label}`)), mlsVector(content)), secretKey);
 
   const leafContent = concatBytes(
-    mlsVector(new Uint8Array(32).fill(2)),
+    mlsVector(leafKey),
     mlsVector(signatureKey),
     mlsUint(credentialType, 2),
     mlsVector(identity),

@@ -211,10 +211,7 @@ export async function sendWelcome(
   const key = `welcome:${bytesToHex(hash)}`;
   const original = await core.deps.engine.findKey(channel.channelId, key);
   if (original !== undefined) return { sequence: original.sequence, duplicate: true };
-  const done = recipients.find((agentId) => !awaitsWelcome(channel, agentId));
-  if (done !== undefined) {
-    throw new Refusal("invalid_request", `Agent ${done} does not wait for a Welcome into this channel`);
-  }
+  for (const agentId of recipients) await checkWelcomeFor(channel, agentId, agent.agentId);
   const { sequence, duplicate } = await appendSettled(core, channel, {
     kind: "welcome",
     epoch,
@@ -229,11 +226,18 @@ export async function sendWelcome(
   return { sequence, duplicate };
 }
 
-/** Was added and has not taken a Welcome yet. */
-function awaitsWelcome(channel: Channel, agentId: AgentId): boolean {
-  const member = channel.state.members.get(agentId);
-  return channel.state.isActive(agentId) && member !== undefined &&
-    (channel.cursor(agentId) ?? 0) < member.joinedSequence;
+/**
+ * The recipient was added and has not taken a Welcome yet. Only the member that added it can make one, and what another member
+ * sends would take the place of a good one.
+ */
+async function checkWelcomeFor(channel: Channel, recipient: AgentId, sender: AgentId): Promise<void> {
+  const member = channel.state.members.get(recipient);
+  const waits = channel.state.isActive(recipient) && member !== undefined &&
+    (channel.cursor(recipient) ?? 0) < member.joinedSequence;
+  if (!waits) throw new Refusal("invalid_request", `Agent ${recipient} does not wait for a Welcome into this channel`);
+  const added = (await channel.itemAt(member.joinedSequence))?.item;
+  if (added?.kind === "commit" && added.sender === sender) return;
+  throw new Refusal("not_allowed", `Agent ${recipient} was added by another member, which sends its Welcome`);
 }
 
 export async function findCommit(

@@ -4,12 +4,16 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { equalBytes, type NoticeBody, rejoinStatement, type ReplyBody, type RequestBody } from "../../../proto/mod.ts";
+import type { Channel } from "../channel.ts";
 import { isSameKeyPackage, mayAnswer, type RejoinRequest } from "../pending_joins.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
 import { hold, newRequest, refuseCrowd } from "./join_requests.ts";
 import { checkOwn } from "./key_package_requests.ts";
+
+/** A request that is made once more is told once more, not more often than this. */
+const tellAgainMs = 5_000;
 
 export async function requestRejoin(
   asker: AgentAsker,
@@ -29,7 +33,11 @@ export async function requestRejoin(
   const open = core.joins.ofAgent(agentId, channelId);
   const same = open?.kind === "rejoin" && isSameKeyPackage(open, keyPackage) && open.answerer === answerer &&
     equalBytes(open.leafHash, leafHash);
-  if (same) return { requestId: open.requestId, expiresAtMs: open.expiresAtMs };
+  if (same) {
+    // What members answered may have been lost on its way.
+    if (core.deps.nowMs() - open.toldAtMs >= tellAgainMs) tell(asker, channel, open);
+    return { requestId: open.requestId, expiresAtMs: open.expiresAtMs };
+  }
   refuseCrowd(core, core.joins.ofChannel(channelId).filter(({ kind }) => kind === "rejoin"), open);
   if (open !== undefined) core.joins.remove(open.requestId);
   const request: RejoinRequest = {
@@ -41,13 +49,21 @@ export async function requestRejoin(
     epoch,
     ...(answerer !== undefined && { answerer }),
     leafSenders: new Set(),
+    toldAtMs: 0,
   };
   hold(core, request);
   core.deps.meter.joinRequests++;
+  tell(asker, channel, request);
+  return { requestId: request.requestId, expiresAtMs: request.expiresAtMs };
+}
+
+/** Each member may answer a request once for each time that it is told. */
+function tell({ core }: AgentAsker, channel: Channel, request: RejoinRequest): void {
+  request.toldAtMs = core.deps.nowMs();
+  request.leafSenders.clear();
   for (const reader of channel.subscriptions.keys()) {
     if (mayAnswer(request, reader)) core.sessionOf(reader)?.notify("DeliverRejoinRequest", rejoinNotice(request));
   }
-  return { requestId: request.requestId, expiresAtMs: request.expiresAtMs };
 }
 
 export async function sendLeaf(

@@ -1,0 +1,63 @@
+/** The group that a Welcome leads back into, judged by what this agent knew before. Anybody can make a Welcome. */
+import { bytesToHex } from "@noble/hashes/utils.js";
+import { equalBytes, readWelcomeHeader, WireError } from "../../proto/mod.ts";
+import { Group } from "../mls/group.ts";
+import type { OwnKeyPackage } from "../mls/key_package.ts";
+import type { Member } from "../mls/members.ts";
+import { type RecordChange, StoreError } from "../store/mod.ts";
+import { type ChannelDeps, memberDepsOf } from "./deps.ts";
+import type { HealthLog } from "./health.ts";
+import type { Membership } from "./membership.ts";
+import type { Welcome } from "./welcomes.ts";
+
+export interface OpenedWelcome {
+  /** The member that made the Welcome. */
+  readonly maker: Member;
+  readonly group: Group;
+  readonly own: OwnKeyPackage;
+  readonly used: readonly RecordChange[];
+}
+
+/** Returns the group, or why the Welcome is worth nothing: whatever somebody wrote into it, it harms nobody. */
+export async function openWelcome(
+  { welcome, sender }: Welcome,
+  membership: Membership,
+  deps: ChannelDeps,
+): Promise<OpenedWelcome | string> {
+  const { channelId, name, trust } = membership;
+  try {
+    const own = await deps.keyPackages.findFor(welcome);
+    const expected = { channelId, name, inviter: sender, known: membership.group.binding };
+    const group = Group.join(welcome, own, memberDepsOf(deps, trust.policy), expected);
+    const maker = group.members().find(({ agentId }) => agentId === sender);
+    // A relay can make a group of strangers under our channel's id. It cannot make one in the name of a member that we have
+    // met, nor of an owner, because the owners follow from those that we knew.
+    if (maker === undefined || (!maker.owner && membership.memberOf(sender) === undefined)) {
+      return "it was made by somebody that this agent has not met";
+    }
+    return { group, own, maker, used: await deps.keyPackages.used(own, group.identifiers) };
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Whether a Welcome says that it was made for this KeyPackage. */
+export function isFor({ welcome }: Welcome, { reference }: OwnKeyPackage): boolean {
+  try {
+    return readWelcomeHeader(welcome).recipients.some((each) => equalBytes(each, reference));
+  } catch (error) {
+    if (error instanceof WireError) return false;
+    throw error;
+  }
+}
+
+/** Members that are gone without our having seen why. Those that came back under other keys are reported elsewhere. */
+export function reportVanished(present: readonly Member[], membership: Membership, health: HealthLog): void {
+  const staying = new Set(present.map(({ identity }) => bytesToHex(identity)));
+  for (const { agentId, identity } of membership.group.members()) {
+    if (staying.has(bytesToHex(identity))) continue;
+    const who = new TextDecoder().decode(identity);
+    health.report("members_changed", `"${who}" (${agentId}) is no member any more since this agent came back`);
+  }
+}

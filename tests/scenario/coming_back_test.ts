@@ -1,0 +1,172 @@
+/** What a hostile member or relay does to somebody on its way back, or to those that let others in: it keeps nobody out. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { type NoticeEnvelope, rejoinStatement } from "../../proto/mod.ts";
+import { type IssueKind, StaticError } from "../../sdk/mod.ts";
+import { createKeyPackage, createWelcome } from "../support/mls.ts";
+import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+
+async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
+  return (await actor.channel()).health().issues.some((issue) => issue.kind === kind);
+}
+
+async function commit(actor: Actor, times = 1): Promise<void> {
+  const { committer } = await actor.live();
+  for (let made = 0; made < times; made++) await committer.commit(() => ({ change: {} }));
+}
+
+async function leafOf(actor: Actor): Promise<{ leafIndex: number; leafNode: Uint8Array }> {
+  const { current } = (await actor.live()).membership.group;
+  return { leafIndex: current.ownLeaf, leafNode: current.tree.leaf(current.ownLeaf)?.encoded ?? new Uint8Array(0) };
+}
+
+/** From now on a commit that the agent is not told of, and a message behind it: it has to come back. */
+async function loseStep(victim: Actor, by: Actor): Promise<void> {
+  const before = victim.session.tampering.notice ?? ((notice: NoticeEnvelope) => [notice]);
+  victim.session.tampering.notice = (notice) => notice.operation === "DeliverCommit" ? [] : before(notice);
+  await commit(by);
+  await by.manager.send(name, "lost");
+  const isBack = (): Promise<boolean> => saw(victim, "rejoined");
+  await until("it is on its way", async () => (await victim.live()).state.rejoining !== undefined || await isBack());
+  victim.session.tampering.notice = before;
+}
+
+/** Asks with a KeyPackage of one's own making. */
+async function requestRejoin(
+  stage: Stage,
+  actor: Actor,
+  made: Partial<Parameters<typeof createKeyPackage>[0]>,
+): Promise<void> {
+  const { id: channelId } = await actor.channel();
+  const { agentId } = actor.client;
+  const nowMs = stage.world.time.nowMs();
+  const keyPackage = createKeyPackage({
+    secretKey: actor.secretKey,
+    identity: new TextEncoder().encode(actor.label),
+    notBeforeMs: nowMs - 1000,
+    notAfterMs: nowMs + 1_000_000,
+    ...made,
+  });
+  const leafHash = sha256((await leafOf(actor)).leafNode);
+  const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+  await actor.session.call("RequestRejoin", {
+    channelId,
+    keyPackage,
+    leafHash,
+    signature: actor.sign(statement),
+    epoch: 0,
+  });
+}
+
+Deno.test("Welcomes of garbage before and after the good one, at every request, do not keep an asker out", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  let garbage = 0;
+  bob.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverWelcome") return [notice];
+    const bad = [alice, carol].map(({ client }): NoticeEnvelope => ({
+      ...notice,
+      body: { ...notice.body, sender: client.agentId, welcome: createWelcome(2, 100 + garbage++) },
+    }));
+    return [...bad, notice, ...bad];
+  };
+  await loseStep(bob, alice);
+  await until("bob is back", () => saw(bob, "rejoined"));
+  assert(garbage >= 2);
+  await allAgree(alice, bob, carol);
+  await bob.manager.send(name, "here again");
+  assertEquals((await read(await alice.channel(), 1)).at(-1), "here again");
+});
+
+Deno.test("a request to rejoin that no commit can grant stops neither those that leave nor those that return", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave, erin] = await stage.channelOf(4);
+  assert(alice && bob && carol && dave && erin);
+  // A commit that adds it would have one encryption key in two leaves.
+  const { group } = (await alice.live()).membership;
+  const leafKey = group.current.tree.leaf(4)?.node.hpkePublicKey ?? new Uint8Array(0);
+  await requestRejoin(stage, bob, { leafKey });
+  await (await carol.channel()).leave();
+  await until("carol is removed", async () => (await alice.channel()).members().length === 4);
+  await loseStep(dave, erin);
+  await until("dave is back", () => saw(dave, "rejoined"));
+  await allAgree(alice, dave, erin);
+  assert(await saw(alice, "refused_join"));
+});
+
+Deno.test("a KeyPackage that our clock says has expired is no request to rejoin", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  carol.clockOffsetMs = alice.clockOffsetMs = 60 * 60 * 1000;
+  await requestRejoin(stage, bob, {});
+  for (const member of [alice, carol]) await until("it is refused", () => saw(member, "refused_join"));
+  assert(!await saw(alice, "duty_failed"));
+  await alice.manager.send(name, "still here");
+  assertEquals(await read(await carol.channel(), 1), ["still here"]);
+});
+
+Deno.test("a member that tells old leaves without end does not keep an asker out", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await stage.channelOf(3);
+  assert(alice && bob && carol && dave);
+  const leaves: Awaited<ReturnType<typeof leafOf>>[] = [];
+  for (let epoch = 0; epoch < 6; epoch++) {
+    leaves.push(await leafOf(bob));
+    await commit(bob);
+  }
+  await allAgree(alice, bob, carol, dave);
+  // The owner is away, so that those answer that come later, and the liar is the first of them.
+  await alice.stop();
+  let told = 0;
+  carol.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverRejoinRequest") return [notice];
+    const { channelId, requestId } = notice.body;
+    const leaf = leaves[told++ % leaves.length];
+    if (leaf !== undefined) carol.session.call("SendLeaf", { channelId, requestId, ...leaf }).catch(() => {});
+    return [];
+  };
+  await loseStep(bob, dave);
+  await until("bob is back", () => saw(bob, "rejoined"), 20_000);
+  assert(told > 0);
+  await allAgree(bob, dave);
+});
+
+Deno.test("a member that leaves on its way back signs about the leaf that it was told, and writes nothing afterwards", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const backup = await bob.backup();
+  await commit(bob, 3);
+  await allAgree(alice, bob, carol);
+  const held: NoticeEnvelope[] = [];
+  let told = false;
+  await bob.restore(backup, {
+    notice: (notice) => {
+      told ||= notice.operation === "DeliverLeaf";
+      if (notice.operation !== "DeliverWelcome") return [notice];
+      held.push(notice);
+      return [];
+    },
+    // What it asks about its present leaf is lost: it stays on its way.
+    call: (operation, _, forward) => operation === "RequestRejoin" && told ? new Promise(() => {}) : forward(),
+  });
+  await until("bob was told its leaf", async () => told && (await bob.live()).state.rejoining !== undefined);
+  const live = await bob.live();
+  await (await bob.channel()).leave();
+  held.forEach((notice) => bob.session.inject(notice));
+  await until("bob is removed", async () => (await alice.channel()).members().length === 2);
+  for (const member of [alice, carol]) assert(!await saw(member, "void_leave"));
+  await live.idle();
+  await bob.restart();
+  await assertRejects(() => bob.channel(), StaticError, "in no channel");
+});
+
+Deno.test("the only owner that leaves on its way back hands the channel on", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await loseStep(alice, bob);
+  await (await alice.channel()).leave();
+  await until("alice is removed", async () => (await bob.channel()).members().length === 2);
+  await allAgree(bob, carol);
+  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
+  assertEquals(owners, [bob.client.agentId]);
+});
