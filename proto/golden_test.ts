@@ -26,6 +26,8 @@ import { calls, type Lane, notices } from "./operations.ts";
 import {
   authenticationStatement,
   commitStatement,
+  foundingHash,
+  foundingStatement,
   inviteIdOf,
   joinMac,
   leaveStatement,
@@ -146,6 +148,19 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
   const lists = { added: [agentId], removed: [other, agentId], owners: [other] };
   const states = { state: new Uint8Array(32).fill(8), nextState: new Uint8Array(32).fill(9) };
   const commit = { channelId, generation: 0, epoch: 258, commitHash: new Uint8Array(32).fill(4), ...lists, ...states };
+  const founding = {
+    channelId,
+    generation: 1,
+    baseEpoch: 258,
+    transcriptHash: new Uint8Array(32).fill(1),
+    badCommit: new Uint8Array(32).fill(2),
+    blamed: other,
+    signatureKey: new Uint8Array(32).fill(3),
+    identity: Uint8Array.of(4, 5),
+    members: [agentId, other],
+    owners: [agentId],
+    suite: 3,
+  };
   const commitAad = {
     changes: Uint8Array.of(1, 2, 3),
     leaves: [{ agentId: other, signature: new Uint8Array(64).fill(6) }],
@@ -158,6 +173,8 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
     rejoin: bytesToHex(rejoinStatement({ ...leave, keyPackageHash: sha256(keyPackage) })),
     commit: bytesToHex(commitStatement(commit)),
     commitWithoutOwners: bytesToHex(commitStatement({ ...commit, owners: undefined })),
+    founding: bytesToHex(foundingStatement({ ...founding, state: new Uint8Array(32).fill(6) })),
+    foundingHash: bytesToHex(foundingHash(founding)),
     joinMac: bytesToHex(joinMac(secret, { channelId, name, inviter: agentId, keyPackage })),
     inviteId: inviteIdOf(secret),
     inviteToken: formatInviteToken({ channelId, name, inviter: agentId, secret }),

@@ -43,6 +43,10 @@ export const limits = Object.freeze({
   ownersPerChannel: 64,
   /** Changes of a channel's owners that its members keep, and that a Welcome carries: more, and a returning member needs an invite. */
   ownersChanges: 64,
+  /** One change of the owners: 64 ids, an identity, hashes and a signature. */
+  ownersChangeBytes: 2 * KiB,
+  /** KeyPackages that an owner claims at once for a new generation: the largest of them fit one reply. */
+  claimsForFounding: 100,
   featuresPerSession: 64,
 
   identityBytes: 256,

@@ -152,12 +152,17 @@ export {
   type OwnersVersion,
 } from "./owners.ts";
 export type { AnyStruct, FieldType, Shape } from "./schema.ts";
+export { foundingEpoch, generationOf, groupIdOf } from "./generations.ts";
 export {
   type AuthenticationStatement,
   authenticationStatement,
   type CommitStatement,
   commitStatement,
   epochState,
+  type Founded,
+  foundingHash,
+  type FoundingStatement,
+  foundingStatement,
   inviteIdOf,
   joinMac,
   type JoinStatement,

@@ -40,7 +40,7 @@ const channelName = parsedText("channel name", limits.channelNameBytes, parseCha
 /** Counts and sizes that are `uint32` in protobuf. */
 const uint32 = uint(0xffff_ffff);
 const epoch = uint();
-/** Of a channel's MLS group; a channel that was recovered has a later one. 0 so far. */
+/** Of a channel's MLS group; a channel that was recovered has a later one. */
 const generation = uint();
 /** Position in a channel's log; the first entry is 1, so 0 means "before everything". */
 const sequence = uint();
@@ -65,7 +65,7 @@ const leafHash = digest;
 export type CoverMode = "off" | "poisson" | "constant";
 export const coverModes: readonly CoverMode[] = ["off", "poisson", "constant"];
 export const gapReasons = ["age", "size"] as const;
-export const channelEndReasons = ["closed", "removed", "left", "lapsed"] as const;
+export const channelEndReasons = ["closed", "removed", "left", "lapsed", "recovered"] as const;
 
 const none = struct({});
 
@@ -112,6 +112,36 @@ const welcomeFor = struct({
 });
 
 const ownerList = struct({ agentIds: [1, agentIds] });
+
+/** How an owner begins a new generation; see `foundingStatement`. */
+const founding = struct({
+  generation: [1, generation],
+  baseEpoch: [2, epoch],
+  transcriptHash: [3, digest],
+  badCommit: [4, digest],
+  blamed: [5, agentId],
+  signatureKey: [6, fixedBytes(32)],
+  identity: [7, bytes(limits.identityBytes, 1)],
+  members: [8, agentIds],
+  owners: [9, list(agentId, limits.ownersPerChannel)],
+  suite: [10, uint(0xffff)],
+  state: [11, digest],
+  signature: [12, signature],
+});
+
+/** What the sender of a commit signed about it, and with which key. */
+const commitProof = struct({
+  signatureKey: [1, fixedBytes(32)],
+  identity: [2, bytes(limits.identityBytes, 1)],
+  added: [3, agentIds],
+  removed: [4, agentIds],
+  owners: [5, optional(nested(ownerList))],
+  state: [6, digest],
+  nextState: [7, digest],
+  signature: [8, signature],
+});
+
+const claimedKeyPackage = struct({ agentId: [1, agentId], keyPackage: [2, keyPackage] });
 
 /** The newest message or commit of an agent in its present membership. */
 const sentEntry = struct({
@@ -307,6 +337,29 @@ export const calls = {
     struct({ epoch: [1, epoch], commit: [2, optional(nested(commitRecord))] }),
   ),
 
+  ClaimForFounding: call(
+    34,
+    struct({
+      channelId: [1, channelId],
+      agentIds: [2, list(agentId, limits.claimsForFounding, 1)],
+      nonce: [3, fixedBytes(16)],
+    }),
+    struct({ keyPackages: [1, list(nested(claimedKeyPackage), limits.claimsForFounding)] }),
+  ),
+  FoundGeneration: call(
+    35,
+    struct({
+      channelId: [1, channelId],
+      founding: [2, nested(founding)],
+      proof: [3, nested(commitProof)],
+      change: [4, bytes(limits.ownersChangeBytes, 1)],
+      absent: [5, agentIds],
+      welcomes: [6, list(nested(welcomeFor), 1)],
+    }),
+    struct({ sequence: [1, sequence], epoch: [2, epoch], timeMs: [3, timeMs], duplicate: [4, bool()] }),
+    { lane: "data" },
+  ),
+
   Subscribe: call(
     40,
     struct({
@@ -381,6 +434,7 @@ export const calls = {
       epoch: [4, epoch],
       leafHash: [5, leafHash],
       answerer: [6, optional(agentId)],
+      generation: [7, generation],
     }),
     struct({ requestId: [1, joinRequestId], expiresAtMs: [2, timeMs] }),
   ),
@@ -541,6 +595,21 @@ export const notices = {
   ),
   /** In the data lane, so that it stands before the first entry that a Subscribe of this tag delivers. */
   DeliverStart: notice(77, struct({ channelId: [1, channelId], tag: [2, uint32], after: [3, sequence] })),
+  DeliverFounding: notice(
+    79,
+    struct({
+      channelId: [1, channelId],
+      sequence: [2, sequence],
+      epoch: [3, epoch],
+      sender: [4, agentId],
+      timeMs: [5, timeMs],
+      founding: [6, nested(founding)],
+      proof: [7, nested(commitProof)],
+      change: [8, bytes(limits.ownersChangeBytes, 1)],
+      absent: [9, agentIds],
+      welcomes: [10, list(nested(welcomeFor), 1)],
+    }),
+  ),
   KeyPackagesLow: notice(
     73,
     struct({ remaining: [1, uint32], wanted: [2, uint32], hasLastResort: [3, bool()] }),
@@ -580,6 +649,9 @@ export const records = {
   Member: member,
   WelcomeFor: welcomeFor,
   OwnerList: ownerList,
+  Founding: founding,
+  CommitProof: commitProof,
+  ClaimedKeyPackage: claimedKeyPackage,
   CommitRecord: commitRecord,
   SentEntry: sentEntry,
   OwnMessage: ownMessage,

@@ -6,6 +6,7 @@ import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, parseAgentId } from "./ids.ts";
 import { limits } from "./limits.ts";
 import { encodeVectorLength, MlsReader } from "./mls/reader.ts";
+import type { Founded } from "./statements.ts";
 
 /** As the GroupContext has it. */
 export interface OwnersVersion {
@@ -34,10 +35,13 @@ export type OwnersChange =
   /** An owner of the version before signed the owners statement. */
   | ChangeFields & { readonly kind: "signed" }
   /** An owner of the version before signed that it leaves; `leafHash` is of the leaf that its statement is about. */
-  | ChangeFields & { readonly kind: "left"; readonly leafHash: Uint8Array };
+  | ChangeFields & { readonly kind: "left"; readonly leafHash: Uint8Array }
+  /** An owner of the version before signed the owners statement when it founded a new generation. */
+  | ChangeFields & { readonly kind: "founded"; readonly founded: Founded };
 
 const format = 1;
-const kinds = { signed: 1, left: 2 } as const;
+const kinds = { signed: 1, left: 2, founded: 3 } as const;
+const foundedBytes = 40;
 const [agentIdBytes, hashBytes, keyBytes, signatureBytes] = [22, 32, 32, 64] as const;
 const nothing = new Uint8Array(0);
 
@@ -62,9 +66,20 @@ export function encodeOwnersChange(change: OwnersChange): Uint8Array {
     encodeOwners(change.owners),
     change.signatureKey,
     vector(change.identity),
-    vector(change.kind === "left" ? change.leafHash : nothing),
+    vector(detailOf(change)),
     change.signature,
   );
+}
+
+function detailOf(change: OwnersChange): Uint8Array {
+  switch (change.kind) {
+    case "signed":
+      return nothing;
+    case "left":
+      return change.leafHash;
+    case "founded":
+      return concatBytes(uint64(change.founded.generation), change.founded.founding);
+  }
 }
 
 /** One after the other, as a commit and a Welcome carry them; each says how long it is. */
@@ -93,11 +108,18 @@ function readChange(reader: MlsReader): OwnersChange {
     signatureKey: reader.take(keyBytes),
     identity: readIdentity(reader),
   };
-  const leafHash = reader.vector();
+  const detail = reader.vector();
   const signature = reader.take(signatureBytes);
-  if (kind === kinds.signed && leafHash.length === 0) return { kind: "signed", ...fields, signature };
-  if (kind === kinds.left && leafHash.length === hashBytes) return { kind: "left", ...fields, leafHash, signature };
-  return reader.refuse(`one of kind ${kind} has a leaf hash of ${leafHash.length} bytes`);
+  if (kind === kinds.signed && detail.length === 0) return { kind: "signed", ...fields, signature };
+  if (kind === kinds.left && detail.length === hashBytes) {
+    return { kind: "left", ...fields, leafHash: detail, signature };
+  }
+  if (kind === kinds.founded && detail.length === foundedBytes) {
+    const parts = new MlsReader(detail, "founding of a generation");
+    const founded = { generation: readVersion(parts), founding: parts.take(hashBytes) };
+    return { kind: "founded", ...fields, founded, signature };
+  }
+  return reader.refuse(`one of kind ${kind} has ${detail.length} bytes behind its identity`);
 }
 
 function readFormat(reader: MlsReader): void {

@@ -17,6 +17,8 @@ interface Golden {
   readonly version: string;
   readonly signed: string;
   readonly left: string;
+  readonly founded: string;
+  readonly foundedStatement: string;
   readonly statement: string;
 }
 
@@ -34,6 +36,12 @@ const signed: OwnersChange = {
   signature: filled(64, 5),
 };
 const left: OwnersChange = { ...signed, kind: "left", version: 259, owners: [], leafHash: filled(32, 6) };
+const founded: OwnersChange = {
+  ...signed,
+  kind: "founded",
+  version: 260,
+  founded: { generation: 259, founding: filled(32, 8) },
+};
 const version = { version: 258, lastChange: filled(32, 7), owners: [first, second] };
 
 /** As many as are asked for, in order. */
@@ -41,19 +49,25 @@ function agents(count: number): AgentId[] {
   return Array.from({ length: count }, (_, i) => agentIdOf(filled(32, i), Uint8Array.of(i >> 8))).sort();
 }
 
-Deno.test("golden: owners of a version, changes of both kinds, the statement", () => {
+Deno.test("golden: owners of a version, changes of all kinds, the statements", () => {
   const { channelId, ...rest } = { channelId: parseChannelId("BwcHBwcHBwcHBwcHBwcHBw"), ...signed };
   assertEquals({
     version: bytesToHex(encodeOwnersVersion(version)),
     signed: bytesToHex(encodeOwnersChange(signed)),
     left: bytesToHex(encodeOwnersChange(left)),
+    founded: bytesToHex(encodeOwnersChange(founded)),
+    foundedStatement: bytesToHex(ownersStatement({ channelId, ...founded })),
     statement: bytesToHex(ownersStatement({ channelId, ...rest })),
   }, golden);
 });
 
 Deno.test("owners and their changes survive, none and the most of them", () => {
   assertEquals(decodeOwnersVersion(hexToBytes(golden.version)), version);
-  assertEquals(decodeOwnersChanges(hexToBytes(golden.signed + golden.left)), [signed, left]);
+  assertEquals(decodeOwnersChanges(hexToBytes(golden.signed + golden.left + golden.founded)), [
+    signed,
+    left,
+    founded,
+  ]);
   assertEquals(decodeOwnersChanges(new Uint8Array(0)), []);
   const owners = agents(limits.ownersPerChannel);
   assertEquals(decodeOwnersVersion(encodeOwnersVersion({ ...version, owners })), { ...version, owners });
@@ -92,13 +106,13 @@ Deno.test("owners that are out of order, twice, too many or no agents are refuse
   for (const odd of [0x20, 0x3d, 0xff]) assertThrows(() => decodeOwnersVersion(bytes.with(42, odd)), WireError);
 });
 
-Deno.test("a change of another kind, version 0, without identity or with the other kind's leaf hash is refused", () => {
+Deno.test("a change of another kind, version 0, without identity or with what another kind has is refused", () => {
   const bytes = encodeOwnersChange(signed);
-  for (const kind of [0, 3, 255]) assertThrows(() => decodeOwnersChanges(bytes.with(1, kind)), WireError, "kind");
-  assertThrows(() => decodeOwnersChanges(bytes.with(1, 2)), WireError, "leaf hash of 0");
-  assertThrows(() => decodeOwnersChanges(encodeOwnersChange(left).with(1, 1)), WireError, "leaf hash of 32");
+  for (const kind of [0, 3, 4, 255]) assertThrows(() => decodeOwnersChanges(bytes.with(1, kind)), WireError, "kind");
+  assertThrows(() => decodeOwnersChanges(bytes.with(1, 2)), WireError, "has 0 bytes");
+  assertThrows(() => decodeOwnersChanges(encodeOwnersChange(left).with(1, 1)), WireError, "has 32 bytes");
   const short = { ...left, leafHash: filled(31, 6) };
-  assertThrows(() => decodeOwnersChanges(encodeOwnersChange(short)), WireError, "leaf hash of 31");
+  assertThrows(() => decodeOwnersChanges(encodeOwnersChange(short)), WireError, "has 31 bytes");
   assertThrows(() => decodeOwnersChanges(encodeOwnersChange({ ...signed, version: 0 })), WireError, "version is 0");
   for (const identity of [new Uint8Array(0), filled(limits.identityBytes + 1, 1)]) {
     assertThrows(() => decodeOwnersChanges(encodeOwnersChange({ ...signed, identity })), WireError, "identity");

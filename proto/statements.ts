@@ -38,10 +38,10 @@ export function authenticationStatement(s: AuthenticationStatement): Uint8Array 
 
 /** About a member's present leaf: any new leaf of it makes the statement void. */
 export interface LeaveStatement {
-  /** The MLS group's id, which is the channel's. */
+  /** The MLS group's id, which is the channel's in generation 0. */
   readonly channelId: ChannelId;
   readonly agentId: AgentId;
-  /** SHA-256 of the member's LeafNode, as the ratchet tree has it. */
+  /** SHA-256 of the member's LeafNode, as the ratchet tree has it; zeros for a member that a new generation has no leaf of. */
   readonly leafHash: Uint8Array;
 }
 
@@ -110,12 +110,66 @@ export interface OwnersStatement {
   readonly previous: Uint8Array;
   /** Those of the new version. */
   readonly owners: readonly AgentId[];
+  /** Of a change that founds a new generation. */
+  readonly founded?: Founded;
+}
+
+export interface Founded {
+  readonly generation: number;
+  /** SHA-256 of the founding statement. */
+  readonly founding: Uint8Array;
 }
 
 /** Signed by an owner of the version before: so a member that was away can tell who may be believed. */
 export function ownersStatement(s: OwnersStatement): Uint8Array {
   const fields = [binaryIdToBytes(s.channelId), uint64(s.version), s.previous, utf8ToBytes(s.owners.join(""))];
-  return statement("owners", fields);
+  const founded = s.founded === undefined ? [] : [uint64(s.founded.generation), s.founded.founding];
+  return statement("owners", [...fields, ...founded]);
+}
+
+/** What an owner says that begins a new generation of a channel. Ids are ascending. */
+export interface FoundingStatement {
+  readonly channelId: ChannelId;
+  /** The new one. */
+  readonly generation: number;
+  readonly baseEpoch: number;
+  /** The confirmed transcript hash of the base. */
+  readonly transcriptHash: Uint8Array;
+  /** SHA-256 of the commit that ended the base, and the agent that sent it. */
+  readonly badCommit: Uint8Array;
+  readonly blamed: AgentId;
+  /** Of the founder. */
+  readonly signatureKey: Uint8Array;
+  readonly identity: Uint8Array;
+  readonly members: readonly AgentId[];
+  readonly owners: readonly AgentId[];
+  readonly suite: number;
+}
+
+/** By which the group knows how it was founded. */
+export function foundingHash(s: FoundingStatement): Uint8Array {
+  return sha256(statement("found", foundingFields(s)));
+}
+
+/** Signed by the founder, with the state of the first epoch that members share. */
+export function foundingStatement(s: FoundingStatement & { readonly state: Uint8Array }): Uint8Array {
+  return statement("found", [...foundingFields(s), s.state]);
+}
+
+function foundingFields(s: FoundingStatement): Uint8Array[] {
+  return [
+    binaryIdToBytes(s.channelId),
+    uint64(s.generation),
+    uint64(s.baseEpoch),
+    s.transcriptHash,
+    s.badCommit,
+    utf8ToBytes(s.blamed),
+    s.signatureKey,
+    s.identity,
+    utf8ToBytes(s.members.join("")),
+    utf8ToBytes(s.owners.join("")),
+    uint16(s.suite),
+  ];
 }
 
 function leafFields({ channelId, agentId, leafHash }: LeaveStatement): Uint8Array[] {
@@ -153,7 +207,7 @@ function deriveFromInvite(secret: Uint8Array, info: string, length: number): Uin
  * The form of each statement, which is a part of its label. A form is frozen: a statement that has to say something else gets
  * the next number. `docs/protocol.md` has the steps.
  */
-const forms = { authenticate: 1, leave: 2, rejoin: 2, commit: 2, owners: 2, join: 1 } as const;
+const forms = { authenticate: 1, leave: 2, rejoin: 2, commit: 2, owners: 2, found: 2, join: 1 } as const;
 
 function statement(name: keyof typeof forms, fields: readonly Uint8Array[]): Uint8Array {
   const parts = [utf8ToBytes(`static relay v${forms[name]} ${name}`), ...fields];

@@ -168,7 +168,12 @@ export class Channel implements SubscribedChannel, Tail {
     if (gone === undefined) {
       return { sequence: this.head, timeMs: this.#host.nowMs(), reason: "removed", atOnce: true };
     }
-    return { sequence: gone.endSequence, timeMs: gone.timeMs, reason: gone.reason, atOnce: gone.reason !== "removed" };
+    return {
+      sequence: gone.endSequence,
+      timeMs: gone.timeMs,
+      reason: gone.reason,
+      atOnce: gone.reason === "left" || gone.reason === "lapsed",
+    };
   }
 
   itemAfter(position: number): DeliverableItem | "stored" | undefined {

@@ -7,12 +7,13 @@ import {
   type AgentId,
   type CborValue,
   decodeMessageAad,
+  generationOf,
   parseAgentId,
   readPrivateMessageHeader,
   type ReplyBody,
 } from "../../proto/mod.ts";
 import type { Entry } from "../engine/engine.ts";
-import { decodeCommitBody, decodeMessageBody, decodeWelcomeBody } from "./entry_body.ts";
+import { decodeCommitBody, decodeFoundingBody, decodeMessageBody, decodeWelcomeBody } from "./entry_body.ts";
 import { decodeList, encodeList, type ListFormat } from "./stored_list.ts";
 
 export interface Membership {
@@ -39,7 +40,7 @@ export interface FormerMember {
   readonly joinedSequence: number;
   /** The removing commit: the last entry that it reads. */
   readonly endSequence: number;
-  readonly reason: "removed" | "left" | "lapsed";
+  readonly reason: "removed" | "left" | "lapsed" | "recovered";
   readonly timeMs: number;
 }
 
@@ -48,13 +49,15 @@ const maxFormerMembers = 1_000;
 const snapshots: ListFormat = {
   what: "snapshot of a channel",
   first: 2,
-  steps: [leftBecomesLapsed, sentUnknown, withoutState],
+  steps: [leftBecomesLapsed, sentUnknown, withoutState, nobodyAbsent],
 };
 
 export class ChannelState {
   epoch = 0;
   /** Of this epoch, as the commit's sender signed that began it; undefined before the first one, and after one from before. */
   epochState: Uint8Array | undefined;
+  /** Members that the present generation's group has no leaf of yet. */
+  absent: ReadonlySet<AgentId> = new Set();
   /** The last entry that is part of this. */
   sequence = 0;
   readonly members = new Map<AgentId, Membership>();
@@ -70,6 +73,10 @@ export class ChannelState {
     state.members.set(creator, { joinedSequence: 0, sinceSequence: 0 });
     state.owners = new Set([creator]);
     return state;
+  }
+
+  get generation(): number {
+    return generationOf(this.epoch);
   }
 
   get leaving(): AgentId[] {
@@ -89,6 +96,8 @@ export class ChannelState {
         return this.#applySent(entry, counterOf(entry));
       case "commit":
         return this.#applyCommit(entry);
+      case "founding":
+        return this.#applyFounding(entry);
       case "welcome":
         for (const agentId of decodeWelcomeBody(entry).recipients) {
           if (this.members.has(agentId)) this.welcomes.set(agentId, entry.sequence);
@@ -116,6 +125,11 @@ export class ChannelState {
     this.epoch++;
     this.epochState = nextState;
     const before = new Map<AgentId, Membership>();
+    for (const agentId of added) {
+      const member = this.absent.has(agentId) ? this.members.get(agentId) : undefined;
+      if (member !== undefined) before.set(agentId, member);
+    }
+    this.absent = new Set([...this.absent].filter((agentId) => !added.includes(agentId) && !removed.includes(agentId)));
     for (const agentId of removed) {
       const member = this.members.get(agentId);
       if (member === undefined) continue;
@@ -149,6 +163,23 @@ export class ChannelState {
     this.members.set(sender, { ...member, sent });
   }
 
+  /** Nobody is added. Those that it does not name are members no more: the blamed, and those that came after its base. */
+  #applyFounding(entry: Entry): void {
+    const { sequence, timeMs, epoch } = entry;
+    const { founding, absent } = decodeFoundingBody(entry);
+    this.epoch = epoch + 1;
+    this.epochState = founding.state;
+    this.absent = new Set(absent);
+    const staying = new Set(founding.members);
+    for (const [agentId, { joinedSequence }] of [...this.members]) {
+      if (staying.has(agentId)) continue;
+      this.members.delete(agentId);
+      this.welcomes.delete(agentId);
+      this.#remember(agentId, { joinedSequence, endSequence: sequence, reason: "recovered", timeMs });
+    }
+    this.owners = new Set(founding.owners.filter((agentId) => this.members.has(agentId)));
+  }
+
   #remember(agentId: AgentId, former: FormerMember): void {
     this.former.set(agentId, former);
     const [oldest] = this.former.keys();
@@ -170,13 +201,15 @@ export class ChannelState {
       [agentId, { joinedSequence, endSequence, reason, timeMs }],
     ) => [agentId, joinedSequence, endSequence, reason, timeMs]);
     const closed = this.closed === undefined ? null : [this.closed.sequence, this.closed.timeMs];
-    const fields = [this.epoch, this.sequence, members, former, [...this.owners], closed, this.epochState ?? null];
+    const fields = [this.epoch, this.sequence, members, former, [...this.owners], closed, this.epochState ?? null, [
+      ...this.absent,
+    ]];
     return encodeList(snapshots, fields);
   }
 
   /** What `encode` made; throws for anything else, because a relay must not guess who is a member. */
   static decode(bytes: Uint8Array): ChannelState {
-    const [epoch, sequence, members, former, owners, closed, epochState] = decodeList(snapshots, bytes);
+    const [epoch, sequence, members, former, owners, closed, epochState, absent] = decodeList(snapshots, bytes);
     const state = new ChannelState();
     state.epoch = int(epoch);
     state.sequence = int(sequence);
@@ -193,11 +226,12 @@ export class ChannelState {
     }
     for (const item of list(former)) {
       const [id, joined, end, reason, timeMs] = list(item);
-      const kind = reason === "left" || reason === "lapsed" ? reason : "removed";
+      const kind = reason === "left" || reason === "lapsed" || reason === "recovered" ? reason : "removed";
       const fields = { joinedSequence: int(joined), endSequence: int(end), reason: kind, timeMs: int(timeMs) } as const;
       state.former.set(agent(id), fields);
     }
     state.owners = new Set(list(owners).map(agent));
+    state.absent = new Set(list(absent).map(agent));
     if (epochState instanceof Uint8Array) state.epochState = epochState;
     if (closed) {
       const [at, timeMs] = list(closed);
@@ -236,6 +270,11 @@ function decodeSent(value: CborValue): Sent {
 /** From before commits said which state they lead to. */
 function withoutState(fields: readonly CborValue[]): CborValue[] {
   return [...fields, null];
+}
+
+/** From before channels had generations. */
+function nobodyAbsent(fields: readonly CborValue[]): CborValue[] {
+  return [...fields, []];
 }
 
 function decodeLeaving(value: CborValue): Leaving {

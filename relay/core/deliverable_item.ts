@@ -4,7 +4,13 @@
  */
 import { type AgentId, type ChannelId, encodeNotice } from "../../proto/mod.ts";
 import type { Entry, Gap, LogItem } from "../engine/engine.ts";
-import { decodeCommitBody, decodeLeaveBody, decodeMessageBody, decodeWelcomeBody } from "./entry_body.ts";
+import {
+  decodeCommitBody,
+  decodeFoundingBody,
+  decodeLeaveBody,
+  decodeMessageBody,
+  decodeWelcomeBody,
+} from "./entry_body.ts";
 
 export interface CarriedWelcome {
   readonly welcome: Uint8Array;
@@ -42,6 +48,7 @@ export class DeliverableItem {
         return true;
       case "message":
       case "commit":
+      case "founding":
       case "leave":
       case "lapse":
         return this.item.sender !== agentId;
@@ -76,6 +83,12 @@ export class DeliverableItem {
         const declared = { commit, added, removed, ...(owners && { owners }), ...signed, generation };
         return encodeNotice("DeliverCommit", { ...placeOf(channelId, item), sender: item.sender, ...declared });
       }
+      case "founding":
+        return encodeNotice("DeliverFounding", {
+          ...decodeFoundingBody(item),
+          ...placeOf(channelId, item),
+          sender: item.sender,
+        });
       case "leave":
         return encodeNotice("DeliverLeave", {
           ...placeOf(channelId, item),

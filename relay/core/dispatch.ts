@@ -5,6 +5,7 @@ import type { AgentAsker, Asker, CoreParts, Handler } from "./request_handler.ts
 import * as channel from "./requests/channel_requests.ts";
 import * as commit from "./requests/commit_requests.ts";
 import * as delivery from "./requests/delivery_requests.ts";
+import * as founding from "./requests/founding_requests.ts";
 import * as invite from "./requests/invite_requests.ts";
 import * as join from "./requests/join_requests.ts";
 import * as keyPackage from "./requests/key_package_requests.ts";
@@ -37,6 +38,8 @@ const handlers: { readonly [Name in Exclude<CallName, OpenCall>]: Handler<Name> 
   SendCommit: commit.sendCommit,
   SendWelcome: commit.sendWelcome,
   FindCommit: commit.findCommit,
+  ClaimForFounding: founding.claimForFounding,
+  FoundGeneration: founding.foundGeneration,
   Subscribe: delivery.subscribe,
   Unsubscribe: delivery.unsubscribe,
   Acknowledge: delivery.acknowledge,

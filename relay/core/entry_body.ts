@@ -42,6 +42,7 @@ export type LeaveBody = Pick<RequestBody<"LeaveChannel">, "leafHash" | "signatur
 
 const messages: Readers<MessageBody> = [splitMessage];
 const commits: Readers<StoredCommit> = [readUnsignedCommit, readUnsignedCommit, readCommit];
+const foundings: Readers<RequestBody<"FoundGeneration">> = [readFounding];
 const welcomes: Readers<RequestBody<"SendWelcome">> = [readWelcome];
 const leaves: Readers<LeaveBody> = [refuseOldLeave, splitLeave];
 
@@ -70,6 +71,14 @@ export function encodeCommitBody(commit: Commit): EntryBody {
 
 export function decodeCommitBody(entry: StoredBody): StoredCommit {
   return readWith(commits, entry);
+}
+
+export function encodeFoundingBody(founding: RequestBody<"FoundGeneration">): EntryBody {
+  return { bodyVersion: foundings.length, body: encodeRequest(storedId, "FoundGeneration", founding) };
+}
+
+export function decodeFoundingBody(entry: StoredBody): RequestBody<"FoundGeneration"> {
+  return readWith(foundings, entry);
 }
 
 export function encodeWelcomeBody(welcome: RequestBody<"SendWelcome">): EntryBody {
@@ -137,6 +146,12 @@ function readUnsignedCommit(bytes: Uint8Array): StoredCommit {
 function readCommit(bytes: Uint8Array): Commit {
   const envelope = decodeClientEnvelope(bytes);
   if (envelope.operation !== "SendCommit") throw new TypeError("A commit's entry holds another request");
+  return envelope.body;
+}
+
+function readFounding(bytes: Uint8Array): RequestBody<"FoundGeneration"> {
+  const envelope = decodeClientEnvelope(bytes);
+  if (envelope.operation !== "FoundGeneration") throw new TypeError("A founding's entry holds another request");
   return envelope.body;
 }
 

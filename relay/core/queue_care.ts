@@ -2,7 +2,7 @@
  * Keeps a channel's log small: cursors are written, what everybody has taken is trimmed, what is too old or too much gives way
  * to gaps, and members that were absent for too long lapse.
  */
-import type { AgentId, GapReason } from "../../proto/mod.ts";
+import { type AgentId, foundingEpoch, type GapReason } from "../../proto/mod.ts";
 import type { Entry } from "../engine/engine.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
@@ -39,7 +39,8 @@ export async function writeCursors(channel: Channel, { engine }: CareDeps): Prom
 async function forgetFormer(channel: Channel, config: CoreConfig, { engine, nowMs }: CareDeps): Promise<void> {
   const lapsed = nowMs() - config.limits.lapseAgeMs;
   for (const [agentId, { endSequence, reason, timeMs }] of [...channel.state.former]) {
-    const told = reason !== "removed" || (channel.cursor(agentId) ?? endSequence) >= endSequence || timeMs < lapsed;
+    const told = reason === "left" || reason === "lapsed" || (channel.cursor(agentId) ?? endSequence) >= endSequence ||
+      timeMs < lapsed;
     if (!(told || channel.full) || channel.subscriptions.has(agentId)) continue;
     channel.forgetReader(agentId);
     await engine.dropCursor(channel.channelId, agentId);
@@ -124,9 +125,14 @@ async function lapseAbsent(channel: Channel, config: CoreConfig, deps: CareDeps)
     const next = await firstEntryAfter(channel, channel.progress(agentId), deps);
     if (next === undefined) return;
     const tooOld = next.timeMs < deps.nowMs() - config.limits.lapseAgeMs;
-    if (!tooOld && channel.state.epoch - next.epoch <= config.limits.lapseCommits) return;
+    if (!tooOld && commitsSince(channel, next) <= config.limits.lapseCommits) return;
     if (!channel.subscriptions.has(agentId)) await lapse(channel, agentId, deps);
   }
+}
+
+/** Of the present generation alone: those of earlier ones are not counted any more. */
+function commitsSince({ state: { epoch, generation } }: Channel, next: Entry): number {
+  return epoch - Math.max(next.epoch, foundingEpoch(generation));
 }
 
 /** Gaps have no time of their own. */

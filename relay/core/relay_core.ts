@@ -32,6 +32,9 @@ const minDrainRetryMs = 500;
 const drainTurnMs = 20;
 const drainAtOnce = 10;
 
+/** Of one channel: an honest owner needs one, or a few when another owner is faster. */
+const foundingsPerHour = 10;
+
 export interface CoreStats {
   readonly sessions: number;
   readonly authenticated: number;
@@ -65,6 +68,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly joins = new PendingJoins();
   readonly claimRate: HourlyRate;
   readonly inviteRate: HourlyRate;
+  readonly foundingRate: HourlyRate = new HourlyRate(foundingsPerHour);
   readonly #sessions = new Set<Session>();
   readonly #byAgent = new Map<AgentId, Session>();
   readonly #perAccount = new Map<string, number>();
@@ -89,8 +93,14 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       appended: (channel, entry) => this.#appended(channel, entry),
     });
     this.#background = new Background(deps);
-    const { channels, claimRate, inviteRate } = this;
-    this.#upkeep = new Upkeep({ config, deps, channels, background: this.#background, rates: [claimRate, inviteRate] });
+    const { channels, claimRate, inviteRate, foundingRate } = this;
+    this.#upkeep = new Upkeep({
+      config,
+      deps,
+      channels,
+      background: this.#background,
+      rates: [claimRate, inviteRate, foundingRate],
+    });
   }
 
   open(link: Link): RelaySession {

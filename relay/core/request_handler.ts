@@ -16,6 +16,7 @@ export interface CoreParts {
   readonly joins: PendingJoins;
   readonly claimRate: HourlyRate;
   readonly inviteRate: HourlyRate;
+  readonly foundingRate: HourlyRate;
   /** The session of an agent that is connected here. */
   sessionOf(agentId: AgentId): Session | undefined;
   /** Makes a session that of its agent, in place of an older one. */

@@ -1,5 +1,5 @@
 /** Pushing Welcomes: each is found in the entry that carries it, sent until its agent acknowledges the joining commit. */
-import { encodeNotice } from "../../proto/mod.ts";
+import { encodeNotice, generationOf } from "../../proto/mod.ts";
 import type { Background } from "./background.ts";
 import type { Channel } from "./channel.ts";
 import type { Session } from "./session.ts";
@@ -27,7 +27,17 @@ async function sendWelcomeTo(session: Session, channel: Channel): Promise<void> 
   const { channelId, name } = channel;
   const { welcome, epoch, notices } = found;
   const { sender, timeMs } = item;
-  const body = { channelId, sequence, epoch, sender, timeMs, welcome, name, joinedSequence, generation: 0 };
+  const body = {
+    channelId,
+    sequence,
+    epoch,
+    sender,
+    timeMs,
+    welcome,
+    name,
+    joinedSequence,
+    generation: generationOf(epoch),
+  };
   const requestId = channel.answered.get(agentId);
   if (requestId !== undefined) return session.deliver(encodeNotice("DeliverWelcome", { ...body, requestId }));
   // A Welcome is large, and may be for a thousand: all who joined together are sent the same bytes.

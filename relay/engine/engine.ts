@@ -22,7 +22,7 @@ export interface Engine {
   agedChannels(query: { readonly beforeMs: number; readonly limit: number }): Promise<readonly ChannelId[]>;
 
   /**
-   * Adds one entry, if the channel is at `entry.epoch` and open. Everything about the entry – its key, the lists of its
+   * Adds one entry, if the channel is at `entry.epoch` (a founding: between `fromEpoch` and there) and open. Everything about the entry – its key, the lists of its
    * agents, the charge – becomes durable with it or not at all. Resolves when it is durable, and after every watcher of
    * this process was told. Appends of one caller to one channel take effect in the order in which they were called.
    */
@@ -119,12 +119,12 @@ export interface ListQuery {
 
 export type JoiningQuery = Omit<ListQuery, "account"> & Partial<Pick<ListQuery, "account">>;
 
-export const entryKinds = ["message", "commit", "welcome", "leave", "lapse", "close"] as const;
+export const entryKinds = ["message", "commit", "founding", "welcome", "leave", "lapse", "close"] as const;
 export type EntryKind = (typeof entryKinds)[number];
 
 export interface EntryHead {
   readonly kind: EntryKind;
-  /** The epoch in which it was made; a commit begins the next one, `close` ends the log. */
+  /** The epoch in which it was made; a commit or a founding begins the next one, `close` ends the log. */
   readonly epoch: number;
   readonly sender: AgentId;
   readonly timeMs: number;
@@ -141,8 +141,10 @@ export interface NewEntry extends EntryHead {
   readonly added: readonly AgentId[];
   /** Agents whose list loses it; applied before `added`. Their cursors stay until dropped. */
   readonly removed: readonly AgentId[];
-  /** What a commit is known by after it was trimmed. */
+  /** What a commit or a founding is known by after it was trimmed. */
   readonly commitHash?: Uint8Array;
+  /** Of a founding, which skips epochs: taken from this one on, as long as the channel has not come to the entry's own. */
+  readonly fromEpoch?: number;
   /** Paid from this lease, in the same transaction. */
   readonly charge?: Charge;
   /** Without it, an entry is never refused for want of room. */

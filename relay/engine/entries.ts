@@ -97,7 +97,8 @@ export class Entries {
   append(channelId: ChannelId, entry: NewEntry): AppendOutcome {
     const channel = this.#heads.findOpen(channelId);
     if (channel === undefined) return { kind: "no_channel" };
-    const current = channel.epoch === entry.epoch;
+    const { epoch, fromEpoch = epoch } = entry;
+    const current = channel.epoch === epoch || (channel.epoch >= fromEpoch && channel.epoch < epoch);
     const paid = entry.charge === undefined || this.#leases.canPay(entry.charge);
     const full = current ? this.#logBytes.full(channel, entry) : undefined;
     const appended = { sequence: channel.head + 1, epoch: entry.epoch, timeMs: entry.timeMs };

@@ -59,9 +59,14 @@ export function checkEntry(entry: NewEntry): void {
   checkBytes("body", entry.body, engineLimits.bodyBytes);
   checkCount("number of added agents", entry.added.length, engineLimits.agentsPerEntry);
   checkCount("number of removed agents", entry.removed.length, engineLimits.agentsPerEntry);
-  if ((entry.kind === "commit") !== (entry.commitHash !== undefined)) {
-    refuse("entry", "a commit has a commit hash, and nothing else has");
+  const isTraced = entry.kind === "commit" || entry.kind === "founding";
+  if (isTraced !== (entry.commitHash !== undefined)) {
+    refuse("entry", "a commit or a founding has a commit hash, and nothing else has");
   }
+  if ((entry.kind === "founding") !== (entry.fromEpoch !== undefined)) {
+    refuse("entry", "a founding says from which epoch on it is taken, and nothing else does");
+  }
+  if (entry.fromEpoch !== undefined) checkCount("first epoch", entry.fromEpoch, entry.epoch);
   if (entry.commitHash !== undefined) checkBytes("commit hash", entry.commitHash, engineLimits.commitHashBytes);
   if (entry.room !== undefined) checkRoom(entry.room);
   if (entry.charge !== undefined) checkCount("charge", entry.charge.payloadBytes);

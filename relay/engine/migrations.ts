@@ -37,6 +37,7 @@ export const migrations: readonly Migration[] = [
     change: "ALTER TABLE cursor ADD COLUMN acknowledged INTEGER NOT NULL DEFAULT 0",
   },
   { name: "commits that say which state of the group they begin with and lead to" },
+  { name: "foundings of new generations" },
 ];
 
 /** A file that was changed while it was opened. */

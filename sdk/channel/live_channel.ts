@@ -397,7 +397,12 @@ export class LiveChannel {
   #endedBy(reason: ChannelEndReason): void {
     if (reason === "lapsed") return this.#comeBack({ reason: "it was absent for too long" });
     if (this.#rejoiner.reason !== undefined) return;
-    const why = { closed: "was closed", removed: "no longer has this agent as a member", left: "was left" }[reason];
+    const why = {
+      closed: "was closed",
+      removed: "no longer has this agent as a member",
+      left: "was left",
+      recovered: "was begun anew without this agent",
+    }[reason];
     const text = `Channel "${this.name}" ${why}; create it again, or ask for a new invite token`;
     this.#end(createError("not_found", text));
   }

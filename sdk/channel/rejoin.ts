@@ -6,7 +6,7 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { equalBytes, type JoinRequestId, type NoticeBody, rejoinStatement } from "../../proto/mod.ts";
+import { equalBytes, generationOf, type JoinRequestId, type NoticeBody, rejoinStatement } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import { jitter } from "../base/runtime.ts";
@@ -283,6 +283,7 @@ export class Rejoiner {
       signature,
       leafHash,
       epoch,
+      generation: generationOf(epoch),
       ...(answerer !== undefined && { answerer }),
     });
     return await Promise.race([sent.then(({ requestId }) => requestId), aborted(signal)]);

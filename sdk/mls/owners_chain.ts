@@ -176,9 +176,9 @@ function checkSignatures(channelId: ChannelId, changes: readonly OwnersChange[],
 }
 
 function statementOf(channelId: ChannelId, change: OwnersChange): Uint8Array {
-  return change.kind === "signed"
-    ? ownersStatement({ channelId, ...change })
-    : leaveStatement({ channelId, agentId: signerOf(change), leafHash: change.leafHash });
+  return change.kind === "left"
+    ? leaveStatement({ channelId, agentId: signerOf(change), leafHash: change.leafHash })
+    : ownersStatement({ channelId, ...change });
 }
 
 function previousOf(changes: readonly OwnersChange[], version: number): Uint8Array | undefined {

@@ -303,7 +303,7 @@ async function rejoining(relay: Relay): Promise<void> {
   const leafHash = new Uint8Array(32).fill(1);
   const claim = { channelId, agentId: bob.agentId, leafHash, keyPackageHash: sha256(keyPackage) };
   const signature = bob.sign(rejoinStatement(claim));
-  const ask = { channelId, keyPackage, leafHash, signature, epoch: 1 };
+  const ask = { channelId, keyPackage, leafHash, signature, epoch: 1, generation: 0 };
   const { requestId } = await bob.client.call("RequestRejoin", ask);
   const [heard] = await alice.client.notices.first("DeliverRejoinRequest", 1);
   check(heard?.requestId === requestId && heard.agentId === bob.agentId, "the members heard something else");

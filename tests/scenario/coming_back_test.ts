@@ -55,6 +55,7 @@ async function requestRejoin(
     leafHash,
     signature: actor.sign(statement),
     epoch: 0,
+    generation: 0,
   });
 }
 

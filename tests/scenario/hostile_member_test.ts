@@ -192,6 +192,7 @@ Deno.test("a request to rejoin with a KeyPackage that only one of two decoders r
     leafHash,
     signature: bob.sign(statement),
     epoch: 0,
+    generation: 0,
   });
   for (const member of [alice, carol]) await until("it is refused", () => saw(member, "refused_join"));
   await alice.manager.send(name, "still here");
@@ -211,7 +212,7 @@ Deno.test("a rejoin that the relay lets pass without a valid proof is followed b
   for (const member of [alice, carol]) {
     member.session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
   }
-  const ask = { channelId, keyPackage, leafHash, signature, epoch: 0 };
+  const ask = { channelId, keyPackage, leafHash, signature, epoch: 0, generation: 0 };
   const { requestId } = await bob.session.call("RequestRejoin", ask);
   const { committer } = await carol.live();
   const change = { remove: [agentId], add: [decodeKeyPackageMessage(keyPackage)], rejoins: [{ agentId, signature }] };

@@ -4,6 +4,7 @@ import {
   type ChannelId,
   encodeBase64url,
   encodeCreatorWelcome,
+  groupIdOf,
   leaveStatement,
   type ReplyBody,
   type RequestBody,
@@ -110,7 +111,13 @@ export async function leaveChannel(
   };
   membership();
   if (channel === undefined) throw channelNotFound();
-  if (!core.deps.verifySignature(publicKey, leaveStatement({ channelId, agentId, leafHash }), signature)) {
+  // A member that has not followed into the present generation leaves the one before it.
+  const { generation } = channel.state;
+  const isSigned = [generation, Math.max(0, generation - 1)].some((of) => {
+    const statement = leaveStatement({ channelId: groupIdOf(channelId, of), agentId, leafHash });
+    return core.deps.verifySignature(publicKey, statement, signature);
+  });
+  if (!isSigned) {
     throw new Refusal("invalid_request", "The signature of the leave statement is wrong");
   }
   const { sequence } = await appendInAnyEpoch(core, channel, (epoch) => {

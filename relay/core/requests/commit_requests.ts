@@ -6,6 +6,8 @@ import {
   commitStatement,
   encodeBase64url,
   equalBytes,
+  generationOf,
+  groupIdOf,
   readPrivateMessageHeader,
   readWelcomeHeader,
   type ReplyBody,
@@ -80,7 +82,7 @@ function checkHeader({ core }: AgentAsker, { channelId, epoch, commit, welcomes 
   if (header.contentType !== "commit") {
     throw new Refusal("invalid_request", `SendCommit takes commits, this is of content type ${header.contentType}`);
   }
-  if (header.channelId !== channelId || header.epoch !== epoch) {
+  if (header.channelId !== groupIdOf(channelId, generationOf(epoch)) || header.epoch !== epoch) {
     throw new Refusal("invalid_request", "The commit is for another channel or epoch than its request says");
   }
   for (const { welcome } of welcomes) checkWelcome(welcome, welcomeBytes);
@@ -88,7 +90,9 @@ function checkHeader({ core }: AgentAsker, { channelId, epoch, commit, welcomes 
 
 /** So that nobody but its sender stands for a commit, and for what it declares: members check it with the sender's leaf. */
 function checkSignature({ core, agent }: AgentAsker, body: Commit, commitHash: Uint8Array): void {
-  if (body.generation !== 0) throw new Refusal("invalid_request", "This relay knows generation 0 of a channel only");
+  if (body.generation !== generationOf(body.epoch)) {
+    throw new Refusal("invalid_request", "The commit's epoch is of another generation than its request says");
+  }
   const statement = commitStatement({ ...body, commitHash, owners: body.owners?.agentIds });
   if (core.deps.verifySignature(agent.publicKey, statement, body.signature)) return;
   throw new Refusal("invalid_request", "The signature of the commit statement is wrong");
@@ -117,7 +121,8 @@ function checkChange({ core, agent }: AgentAsker, channel: Channel, body: Commit
   if (gone.has(agent.agentId)) throw new Refusal("invalid_request", "A commit cannot remove its sender; leave instead");
   const stranger = removed.find((agentId) => !state.members.has(agentId));
   if (stranger !== undefined) throw new Refusal("invalid_request", `Agent ${stranger} is not in the channel`);
-  const present = added.find((agentId) => state.members.has(agentId) && !gone.has(agentId));
+  const isPresent = (agentId: AgentId): boolean => state.members.has(agentId) && !state.absent.has(agentId);
+  const present = added.find((agentId) => isPresent(agentId) && !gone.has(agentId));
   if (present !== undefined) throw new Refusal("already_member", `Agent ${present} is in the channel already`);
   if (state.members.size - removed.length + added.length > core.config.limits.membersPerChannel) {
     throw new Refusal(
@@ -176,11 +181,14 @@ function checkLists({ added, removed, welcomes }: Commit): void {
   }
 }
 
-/** A member that owns nothing removes only those who asked for it. Members judge the proofs, which are inside the commit. */
+/** A member that owns nothing removes, and brings back, only those who asked for it. Members judge the proofs in the commit. */
 function checkUnowned({ state }: Channel, { added, removed, owners }: Commit, rejoining: ReadonlySet<AgentId>): void {
   const hasLeft = (agentId: AgentId): boolean => state.members.get(agentId)?.leaving?.reason === "left";
   if (removed.some((agentId) => !hasLeft(agentId) && !rejoining.has(agentId))) {
     throw new Refusal("not_allowed", "Only owners remove members that did not ask for it");
+  }
+  if (added.some((agentId) => state.absent.has(agentId) && !rejoining.has(agentId))) {
+    throw new Refusal("not_allowed", "Only owners bring in an absent member that did not ask for it");
   }
   if (owners === undefined) return;
   const remaining = [...state.owners].filter((owner) =>
@@ -245,7 +253,9 @@ export async function findCommit(
   { channelId, epoch, generation }: RequestBody<"FindCommit">,
 ): Promise<ReplyBody<"FindCommit">> {
   const { state } = await openAsMember(asker, channelId);
-  const found = generation === 0 ? await asker.core.deps.engine.findCommit(channelId, epoch) : undefined;
+  const found = generation === generationOf(epoch)
+    ? await asker.core.deps.engine.findCommit(channelId, epoch)
+    : undefined;
   if (found === undefined) return { epoch: state.epoch };
   const { sequence, commitHash, sender, timeMs } = found;
   return { epoch: state.epoch, commit: { sequence, commitHash, sender, timeMs } };

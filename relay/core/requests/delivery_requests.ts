@@ -39,11 +39,11 @@ export async function subscribe(
   if (end !== undefined) subscription.stopAt(end);
   subscription.wake();
   tellRejoins(asker, channel);
-  const { head, state: { epoch, members } } = channel;
+  const { head, state: { epoch, generation, members } } = channel;
   const { acknowledged } = channel.cursorOf(agentId);
   const sent = members.get(agentId)?.sent;
   const claims = { joinedSequence, acknowledged, ...(sent && { sent }) };
-  return { after: start, head, epoch, consumed, generation: 0, ...claims };
+  return { after: start, head, epoch, consumed, generation, ...claims };
 }
 
 export function unsubscribe(

@@ -1,6 +1,8 @@
 /** Application messages: checked in the order membership, id seen before, epoch, quota; durable before they are answered. */
 import {
   decodeMessageAad,
+  generationOf,
+  groupIdOf,
   limits,
   readPrivateMessageHeader,
   type ReplyBody,
@@ -72,7 +74,7 @@ function checkMessage({ core }: AgentAsker, { channelId, epoch, messageId, ciphe
   if (header.contentType !== "application") {
     throw new Refusal("invalid_request", `SendMessage takes application messages, this is a ${header.contentType}`);
   }
-  if (header.channelId !== channelId || header.epoch !== epoch) {
+  if (header.channelId !== groupIdOf(channelId, generationOf(epoch)) || header.epoch !== epoch) {
     throw new Refusal("invalid_request", "The message is for another channel or epoch than its request says");
   }
   if (decodeMessageAad(header.authenticatedData).messageId !== messageId) {

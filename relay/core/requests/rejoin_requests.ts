@@ -3,10 +3,17 @@
  * who asks; whether the statement is about the asker's present leaf only members can tell.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { equalBytes, type NoticeBody, rejoinStatement, type ReplyBody, type RequestBody } from "../../../proto/mod.ts";
+import {
+  equalBytes,
+  groupIdOf,
+  type NoticeBody,
+  rejoinStatement,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
 import { isSameKeyPackage, mayAnswer, type RejoinRequest } from "../pending_joins.ts";
-import { channelNotFound, Refusal } from "../refusal.ts";
+import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
 import { hold, newRequest, refuseCrowd } from "./join_requests.ts";
@@ -17,7 +24,7 @@ const tellAgainMs = 5_000;
 
 export async function requestRejoin(
   asker: AgentAsker,
-  { channelId, keyPackage, signature, leafHash, epoch, answerer }: RequestBody<"RequestRejoin">,
+  { channelId, keyPackage, signature, leafHash, epoch, answerer, generation }: RequestBody<"RequestRejoin">,
 ): Promise<ReplyBody<"RequestRejoin">> {
   const { core, agent: { agentId, publicKey } } = asker;
   const channel = await core.channels.open(channelId);
@@ -25,8 +32,10 @@ export async function requestRejoin(
   if (channel === undefined || channel.state.closed || member === undefined || member.leaving?.reason === "left") {
     throw channelNotFound();
   }
+  if (generation !== channel.state.generation) throw epochConflict(channel.state.epoch, "ask for its generation");
   checkOwn(asker, keyPackage);
-  const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+  const groupId = groupIdOf(channelId, generation);
+  const statement = rejoinStatement({ channelId: groupId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
   if (!core.deps.verifySignature(publicKey, statement, signature)) {
     throw new Refusal("invalid_request", "The signature of the rejoin statement is wrong");
   }

@@ -6,6 +6,8 @@ import {
   type ChannelId,
   type ChannelName,
   encodeMessageAad,
+  generationOf,
+  groupIdOf,
   leaveStatement,
   type MessageId,
   parseChannelName,
@@ -92,10 +94,17 @@ export class Actor {
   }
 
   /** The request; to be sent, or changed first. */
-  rejoin(channelId: ChannelId, keyPackage = this.keyPackage(4), leaf = 1): RequestBody<"RequestRejoin"> {
+  rejoin(
+    channelId: ChannelId,
+    keyPackage = this.keyPackage(4),
+    leaf = 1,
+    generation = 0,
+  ): RequestBody<"RequestRejoin"> {
     const leafHash = new Uint8Array(32).fill(leaf);
-    const claim = { channelId, agentId: this.agentId, leafHash, keyPackageHash: sha256(keyPackage) };
-    return { channelId, keyPackage, leafHash, signature: this.agent.sign(rejoinStatement(claim)), epoch: 1 };
+    const groupId = groupIdOf(channelId, generation);
+    const claim = { channelId: groupId, agentId: this.agentId, leafHash, keyPackageHash: sha256(keyPackage) };
+    const signature = this.agent.sign(rejoinStatement(claim));
+    return { channelId, keyPackage, leafHash, signature, epoch: 1, generation };
   }
 
   subscribe(channelId: ChannelId, after?: number, windowBytes = 1 << 20): Promise<ReplyBody<"Subscribe">> {
@@ -117,7 +126,7 @@ export function messageRequest(
   const messageId = idOf<MessageId>(number);
   const authenticatedData = encodeMessageAad({ messageId, counter: 1 });
   const ciphertext = createPrivateMessage({
-    groupId: binaryIdToBytes(channelId),
+    groupId: binaryIdToBytes(groupIdOf(channelId, generationOf(epoch))),
     epoch,
     contentType: 1,
     authenticatedData,
@@ -133,7 +142,7 @@ export function commitRequest(
   change: Partial<RequestBody<"SendCommit">>,
 ): RequestBody<"SendCommit"> {
   const commit = createPrivateMessage({
-    groupId: binaryIdToBytes(channelId),
+    groupId: binaryIdToBytes(groupIdOf(channelId, generationOf(epoch))),
     epoch,
     contentType: 3,
     ciphertext: new TextEncoder().encode(`${by.sender.agentId} ${by.salt} ${change.added ?? ""}`),

@@ -125,6 +125,6 @@ function askToRejoin(simulation: Simulation, actor: SimulatedAgent, { channel, e
   const statement = { channelId, agentId: actor.agentId, leafHash, keyPackageHash: sha256(keyPackage) };
   const signature = actor.agent.sign(rejoinStatement(statement));
   const answerer = random.chance(0.3) ? { answerer: random.pick(simulation.agents).agentId } : {};
-  void actor.ask("RequestRejoin", { channelId, keyPackage, leafHash, signature, epoch, ...answerer });
+  void actor.ask("RequestRejoin", { channelId, keyPackage, leafHash, signature, epoch, generation: 0, ...answerer });
   return undefined;
 }

@@ -10,6 +10,7 @@ import {
   bytesOf,
   commit,
   createChannel,
+  founding,
   message,
   readAll,
   sampleAgent,
@@ -21,7 +22,9 @@ export function logContract(test: ContractTest): void {
     const channelId = await createChannel(engine, 1);
     const entries = entryKinds.map((kind, i): NewEntry => {
       const head = { sender: sampleAgent(i), timeMs: 2000 + i, bodyVersion: 1 + i, body: bytesOf(i, 1000) };
-      return kind === "commit" ? commit("k1", 0, head) : message(`k${i}`, { ...head, kind, epoch: i > 1 ? 1 : 0 });
+      if (kind === "commit") return commit("k1", 0, head);
+      if (kind === "founding") return founding("k2", { epoch: 10, fromEpoch: 0 }, head);
+      return message(`k${i}`, { ...head, kind, epoch: i > 1 ? 11 : 0 });
     });
     for (const [i, entry] of entries.entries()) {
       const { epoch, timeMs } = entry;
@@ -38,6 +41,20 @@ export function logContract(test: ContractTest): void {
     }));
     assertEquals(await readAll(engine, channelId), expected);
     assertEquals((await engine.findChannel(channelId))?.head, entries.length);
+  });
+
+  test("a founding is taken in any epoch of its range, once, and skips the rest of them", async (engine) => {
+    const channelId = await createChannel(engine, 1);
+    await appendAll(engine, channelId, [commit("a", 0), commit("b", 1)]);
+    const range = { epoch: 10, fromEpoch: 2 };
+    const late = founding("late", { epoch: 10, fromEpoch: 3 });
+    assertEquals(await engine.append(channelId, late), { kind: "conflict", epoch: 2 });
+    const first = appended(await engine.append(channelId, founding("first", range)));
+    assertEquals((await engine.findChannel(channelId))?.epoch, 11);
+    assertEquals(await engine.append(channelId, founding("second", range)), { kind: "conflict", epoch: 11 });
+    assertEquals(await engine.append(channelId, founding("first", range)), { ...first, kind: "duplicate" });
+    assertEquals((await engine.findCommit(channelId, 10))?.sequence, first.sequence);
+    assertEquals(await engine.findCommit(channelId, 2), undefined);
   });
 
   test("append() checks key, epoch and charge in this order", async (engine) => {

@@ -68,6 +68,14 @@ export function commit(key: string, epoch: number, changes: Partial<NewEntry> = 
   return message(key, { kind: "commit", epoch, commitHash: new TextEncoder().encode(key), ...changes });
 }
 
+export function founding(
+  key: string,
+  range: Required<Pick<NewEntry, "epoch" | "fromEpoch">>,
+  changes: Partial<NewEntry> = {},
+): NewEntry {
+  return commit(key, range.epoch, { kind: "founding", ...range, ...changes });
+}
+
 /** Appends one after the other and answers the last sequence. */
 export async function appendAll(engine: Engine, channelId: ChannelId, entries: readonly NewEntry[]): Promise<number> {
   let sequence = 0;

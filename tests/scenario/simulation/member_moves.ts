@@ -103,7 +103,7 @@ export const memberMoves: MoveTable = {
     const keyPackage = await play.stage.finish("a KeyPackage is made", by.actor.client.generateKeyPackage());
     const { agentId } = by;
     const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
-    const body = { channelId, keyPackage, leafHash, epoch, signature: by.actor.sign(statement) };
+    const body = { channelId, keyPackage, leafHash, epoch, signature: by.actor.sign(statement), generation: 0 };
     play.background(`${by.label} asks to rejoin`, by.actor.session.call("RequestRejoin", body));
     return `${by.label} asks to rejoin without need`;
   }),

@@ -1,0 +1,175 @@
+/** A new generation of a channel, as far as the relay can judge it. */
+import { assertEquals } from "@std/assert";
+import { foundingEpoch, foundingHash, type RequestBody } from "../../proto/mod.ts";
+import { Actor, commitRequest } from "./testing/actors.ts";
+import { createAgent } from "./testing/client.ts";
+import { foundingRequest, otherProof } from "./testing/founding.ts";
+import { createReadingPair, type Pair, refused, worldTest } from "./testing/scene.ts";
+import { settle } from "./testing/simulated_time.ts";
+import { ChannelState } from "./channel_state.ts";
+import { createWorld, type World } from "./testing/world.ts";
+
+interface Stopped extends Pair {
+  readonly carol: Actor;
+  readonly bad: RequestBody<"SendCommit">;
+}
+
+/** Alice owns; bob's commit of epoch 2 is the bad one. */
+async function createStopped(world: World): Promise<Stopped> {
+  const pair = await createReadingPair(world);
+  const { alice, bob, channelId } = pair;
+  const carol = await Actor.connect(world, 3);
+  const { sequence } = await alice.commit(channelId, 1, { added: [carol.agentId] });
+  await carol.acknowledge(channelId, sequence);
+  await carol.subscribe(channelId);
+  const bad = commitRequest(channelId, 2, { sender: bob.agent, salt: 0 }, {});
+  await bob.client.call("SendCommit", bad);
+  return { ...pair, carol, bad };
+}
+
+function planOf({ alice, bob, carol, channelId, bad }: Stopped): Parameters<typeof foundingRequest>[0] {
+  const members = [alice.agentId, carol.agentId];
+  return { channelId, founder: alice.agent, bad, blamed: bob.agent, members };
+}
+
+worldTest(
+  "a founding begins the next generation: its members stay, the blamed is out, and the log goes on",
+  async (world) => {
+    const stopped = await createStopped(world);
+    const { alice, bob, carol, channelId } = stopped;
+    const before = await carol.client.call("ListMembers", { channelId });
+    const body = foundingRequest(planOf(stopped));
+    const reply = await alice.client.call("FoundGeneration", body);
+    assertEquals([reply.epoch, reply.duplicate], [foundingEpoch(1) + 1, false]);
+    await settle();
+    for (const reader of [bob, carol]) {
+      const [told] = reader.client.pushed("DeliverFounding");
+      assertEquals(told?.founding, body.founding);
+      assertEquals([told?.sequence, told?.epoch, told?.sender], [reply.sequence, foundingEpoch(1), alice.agentId]);
+      assertEquals(told?.welcomes, body.welcomes);
+    }
+    assertEquals(bob.client.pushed("DeliverChannelEnd").map(({ reason }) => reason), ["recovered"]);
+    const { members, epoch } = await carol.client.call("ListMembers", { channelId });
+    assertEquals(epoch, foundingEpoch(1) + 1);
+    assertEquals(members, before.members.filter(({ agentId }) => agentId !== bob.agentId));
+    await refused("epoch_conflict", carol.send(channelId, 3, 1));
+    await carol.send(channelId, foundingEpoch(1) + 1, 2);
+    await refused("not_found", bob.send(channelId, foundingEpoch(1) + 1, 3));
+    await refused("state_conflict", alice.commit(channelId, foundingEpoch(1) + 1));
+    await alice.commit(channelId, foundingEpoch(1) + 1, { state: body.founding.state });
+  },
+);
+
+worldTest("the same founding gets the original answer, and FindCommit knows it by its hash", async (world) => {
+  const stopped = await createStopped(world);
+  const { alice, channelId } = stopped;
+  const body = foundingRequest(planOf(stopped));
+  const first = await alice.client.call("FoundGeneration", body);
+  assertEquals(await alice.client.call("FoundGeneration", body), { ...first, duplicate: true });
+  const asked = { channelId, epoch: foundingEpoch(1), generation: 1 };
+  const { commit } = await alice.client.call("FindCommit", asked);
+  const commitHash = foundingHash({ channelId, ...body.founding });
+  assertEquals([commit?.commitHash, commit?.sender], [commitHash, alice.agentId]);
+});
+
+worldTest("of two owners one founds, whatever was committed meanwhile", async (world) => {
+  const { alice, bob, channelId } = await createReadingPair(world);
+  const carol = await Actor.connect(world, 3);
+  const owners = { agentIds: [alice.agentId, carol.agentId] };
+  await alice.commit(channelId, 1, { added: [carol.agentId], owners });
+  await carol.acknowledge(channelId, 2);
+  const bad = commitRequest(channelId, 2, { sender: bob.agent, salt: 0 }, {});
+  await bob.client.call("SendCommit", bad);
+  await bob.commit(channelId, 3, { added: [createAgent(9).agentId] });
+  const [members, both] = [[alice.agentId, carol.agentId], owners.agentIds];
+  const plan = { channelId, bad, blamed: bob.agent, members, owners: both };
+  const send = (founder: Actor): Promise<unknown> =>
+    founder.client.call("FoundGeneration", foundingRequest({ ...plan, founder: founder.agent }));
+  const ends = await Promise.allSettled([send(carol), send(alice)]);
+  assertEquals(ends.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
+  const left = await alice.client.call("ListMembers", { channelId });
+  assertEquals(left.members.map(({ agentId }) => agentId).toSorted(), members.toSorted());
+});
+
+worldTest("only an owner founds, about the commit that the log holds, with what its sender signed", async (world) => {
+  const stopped = await createStopped(world);
+  const { alice, bob, carol } = stopped;
+  const plan = planOf(stopped);
+  const body = foundingRequest(plan);
+  const send = (body: RequestBody<"FoundGeneration">, by = alice): Promise<unknown> =>
+    by.client.call("FoundGeneration", body);
+  const owners = [carol.agentId];
+  await refused("not_allowed", send(foundingRequest({ ...plan, founder: carol.agent, owners }), carol));
+  await refused("invalid_request", send(body, carol));
+  const { founding } = body;
+  await refused("invalid_request", send({ ...body, founding: { ...founding, state: founding.transcriptHash } }));
+  await refused("invalid_request", send(foundingRequest({ ...plan, blamed: carol.agent })));
+  await refused("invalid_request", send({ ...body, proof: otherProof(body, bob.agent) }));
+  await refused("invalid_request", send(foundingRequest({ ...plan, change: { baseEpoch: 1 } })));
+  await refused("invalid_request", send(foundingRequest({ ...plan, change: { badCommit: new Uint8Array(32) } })));
+  await refused("invalid_request", send(foundingRequest({ ...plan, change: { generation: 2 } })));
+  const withBlamed = { ...plan, members: [...plan.members, bob.agentId] };
+  await refused("invalid_request", send(foundingRequest(withBlamed)));
+  await refused("invalid_request", send({ ...body, welcomes: [] }));
+  await refused("invalid_request", send({ ...body, absent: [carol.agentId] }));
+  await refused("invalid_request", send(foundingRequest({ ...plan, owners: [] })));
+  const eve = await Actor.connect(world, 5);
+  await refused("not_found", send(foundingRequest({ ...plan, founder: eve.agent }), eve));
+  await send(body);
+});
+
+worldTest(
+  "members that came after the base are out, and the absent come back as the answer to their request",
+  async (world) => {
+    const stopped = await createStopped(world);
+    const { alice, bob, carol, channelId } = stopped;
+    const dave = await Actor.connect(world, 4);
+    await bob.commit(channelId, 3, { added: [dave.agentId] });
+    await alice.client.call("FoundGeneration", foundingRequest({ ...planOf(stopped), absent: [carol.agentId] }));
+    await refused("not_found", dave.client.call("ListMembers", { channelId }));
+    const epoch = foundingEpoch(1) + 1;
+    await refused("epoch_conflict", carol.client.call("RequestRejoin", carol.rejoin(channelId)));
+    const asked = carol.rejoin(channelId, carol.keyPackage(4), 0, 1);
+    const { requestId } = await carol.client.call("RequestRejoin", asked);
+    const state = new Uint8Array(32).fill(2);
+    const { sequence } = await alice.commit(channelId, epoch, { added: [carol.agentId], answers: [requestId], state });
+    const { members } = await alice.client.call("ListMembers", { channelId });
+    assertEquals(members.find(({ agentId }) => agentId === carol.agentId)?.joinedSequence, sequence);
+    await refused("already_member", alice.commit(channelId, epoch + 1, { added: [carol.agentId], salt: 1 }));
+  },
+);
+
+worldTest("an owner claims a KeyPackage of every member, so often an hour and nobody else", async (world) => {
+  const stopped = await createStopped(world);
+  const { alice, carol, channelId } = stopped;
+  await carol.client.call("UploadKeyPackage", {
+    keyPackages: [carol.keyPackage(1)],
+    replace: false,
+  });
+  const agentIds = [carol.agentId, createAgent(8).agentId];
+  const claim = (nonce: number, by = alice): Promise<{ keyPackages: readonly { agentId: string }[] }> =>
+    by.client.call("ClaimForFounding", { channelId, agentIds, nonce: new Uint8Array(16).fill(nonce) });
+  await refused("not_allowed", claim(0, carol));
+  const first = await claim(1);
+  assertEquals(first.keyPackages.map(({ agentId }) => agentId), [carol.agentId]);
+  assertEquals(await claim(1), first);
+  for (let nonce = 2; nonce < 10; nonce++) await claim(nonce);
+  await refused("rate_limited", claim(10));
+});
+
+Deno.test("a founded channel is the same after a restart from its log, and from a snapshot", async () => {
+  const world = await createWorld();
+  try {
+    const stopped = await createStopped(world);
+    const { alice, carol, channelId } = stopped;
+    await alice.client.call("FoundGeneration", foundingRequest({ ...planOf(stopped), absent: [carol.agentId] }));
+    const items = await world.engine.read(channelId, { after: 0, maxBytes: 1 << 20 });
+    const folded = ChannelState.create(alice.agentId);
+    for (const item of items) if (item.kind !== "gap") folded.apply(item);
+    assertEquals([folded.generation, [...folded.absent]], [1, [carol.agentId]]);
+    const decoded = ChannelState.decode(folded.encode());
+    assertEquals(decoded, folded);
+  } finally {
+    await world.close();
+  }
+});

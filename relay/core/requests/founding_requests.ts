@@ -1,0 +1,161 @@
+/**
+ * A new generation of a channel, for when nobody can follow its last commit. The relay cannot tell a bad commit from a good one;
+ * it takes an owner's word, once for each generation, and members judge it. The epoch of the log does not matter, so that nobody
+ * can starve a founding by commits of its own.
+ */
+import {
+  type AgentId,
+  agentIdOf,
+  commitStatement,
+  encodeBase64url,
+  equalBytes,
+  foundingEpoch,
+  foundingHash,
+  foundingStatement,
+  generationOf,
+  readWelcomeHeader,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
+import { encodeFoundingBody } from "../entry_body.ts";
+import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
+import type { AgentAsker } from "../request_handler.ts";
+import { appendSettled } from "./append.ts";
+import { openAsMember } from "./channel_access.ts";
+import { askForMore } from "./key_package_requests.ts";
+
+type Founding = RequestBody<"FoundGeneration">;
+
+export async function claimForFounding(
+  asker: AgentAsker,
+  { channelId, agentIds, nonce }: RequestBody<"ClaimForFounding">,
+): Promise<ReplyBody<"ClaimForFounding">> {
+  const { core, agent } = asker;
+  const { engine, nowMs, meter } = core.deps;
+  const { state } = await openAsMember(asker, channelId);
+  checkOwner(state.owners, agent.agentId);
+  if (new Set(agentIds).size < agentIds.length) throw new Refusal("invalid_request", "An agent is named twice");
+  const keyPackages = agentIds.filter((agentId) => state.isActive(agentId)).flatMap((agentId) => {
+    // As often as the relay lets an owner begin anew, each of its members is claimed once.
+    const retryAfterMs = core.foundingRate.take(`${channelId} ${agentId}`, nowMs());
+    if (retryAfterMs !== undefined) {
+      throw new Refusal("rate_limited", "This channel was begun anew too often; try later", { retryAfterMs });
+    }
+    const key = `${agent.agentId} ${channelId} ${encodeBase64url(nonce)}`;
+    const claimed = engine.keyPackages.claim(agentId, { key, nowMs: nowMs() });
+    if (claimed === undefined) return [];
+    meter.keyPackagesClaimed++;
+    askForMore(core, agentId);
+    return [{ agentId, keyPackage: claimed.keyPackage }];
+  });
+  return { keyPackages };
+}
+
+export function foundGeneration(asker: AgentAsker, body: Founding): Promise<ReplyBody<"FoundGeneration">> {
+  return asker.session.inOrder(async (release) => {
+    const { core, agent } = asker;
+    const { channelId, founding } = body;
+    const channel = await openAsMember(asker, channelId);
+    const hash = foundingHash({ channelId, ...founding });
+    const key = `founding:${encodeBase64url(hash)}`;
+    const original = await core.deps.engine.findKey(channelId, key);
+    if (original !== undefined) return { ...answer(original), duplicate: true };
+    checkLists(body);
+    checkSignatures(asker, body);
+    await checkBadCommit(asker, body);
+    // Again: an entry that came meanwhile may have made it a member, or an owner, no more.
+    if (!channel.state.isActive(agent.agentId)) throw channelNotFound();
+    checkOwner(channel.state.owners, agent.agentId);
+    const { epoch } = channel.state;
+    if (generationOf(epoch) !== founding.generation - 1) throw epochConflict(epoch, "another generation has begun");
+    const appending = appendSettled(core, channel, {
+      kind: "founding",
+      epoch: foundingEpoch(founding.generation),
+      fromEpoch: foundingEpoch(founding.generation - 1),
+      sender: agent.agentId,
+      timeMs: core.deps.nowMs(),
+      ...encodeFoundingBody(body),
+      key,
+      added: [],
+      removed: [...channel.state.members.keys()].filter((agentId) => !founding.members.includes(agentId)),
+      commitHash: hash,
+    });
+    release();
+    const settled = await appending;
+    if (!settled.duplicate) {
+      core.deps.meter.commitsAccepted++;
+      for (const { requestId, kind } of core.joins.ofChannel(channelId)) {
+        if (kind === "rejoin") core.joins.remove(requestId);
+      }
+    }
+    return { ...answer(settled), duplicate: settled.duplicate };
+  });
+}
+
+function answer(
+  { sequence, epoch, timeMs }: { readonly sequence: number; readonly epoch: number; readonly timeMs: number },
+): Omit<ReplyBody<"FoundGeneration">, "duplicate"> {
+  return { sequence, epoch: epoch + 1, timeMs };
+}
+
+function checkOwner(owners: ReadonlySet<AgentId>, agentId: AgentId): void {
+  if (!owners.has(agentId)) throw new Refusal("not_allowed", "Only owners begin a new generation of a channel");
+}
+
+/** Each list ascending and without repetition; everybody is in the group or absent, and the Welcome is for the others. */
+function checkLists({ founding, absent, welcomes }: Founding): void {
+  const { members, owners, blamed } = founding;
+  const lists = [members, owners, absent, ...welcomes.map(({ recipients }) => recipients)];
+  if (lists.some((list) => list.some((agentId, i) => i > 0 && agentId <= (list[i - 1] ?? "")))) {
+    throw new Refusal("invalid_request", "Agents of a founding are listed ascending, each once");
+  }
+  const known = new Set(members);
+  const founder = agentIdOf(founding.signatureKey, founding.identity);
+  const welcomed = welcomes.flatMap(({ recipients }) => recipients);
+  const counted = new Set([founder, ...absent, ...welcomed]);
+  const isWhole = counted.size === 1 + absent.length + welcomed.length && counted.size === known.size &&
+    [...counted].every((agentId) => known.has(agentId));
+  if (!isWhole || known.has(blamed) || !owners.includes(founder) || !owners.every((owner) => known.has(owner))) {
+    throw new Refusal("invalid_request", "The members of a founding are its founder, the welcomed and the absent");
+  }
+}
+
+function checkSignatures({ core, agent }: AgentAsker, body: Founding): void {
+  const { channelId, founding, proof, welcomes } = body;
+  const { welcomeBytes } = core.config.limits;
+  const isOwn = equalBytes(founding.signatureKey, agent.publicKey) &&
+    agentIdOf(founding.signatureKey, founding.identity) === agent.agentId;
+  const statement = foundingStatement({ channelId, ...founding });
+  if (!isOwn || !core.deps.verifySignature(agent.publicKey, statement, founding.signature)) {
+    throw new Refusal("invalid_request", "The signature of the founding statement is wrong");
+  }
+  const { signatureKey, identity, owners, ...signed } = proof;
+  const declared = commitStatement({
+    channelId,
+    generation: founding.generation - 1,
+    epoch: founding.baseEpoch,
+    commitHash: founding.badCommit,
+    owners: owners?.agentIds,
+    ...signed,
+  });
+  const isBlamed = agentIdOf(signatureKey, identity) === founding.blamed;
+  if (!isBlamed || !core.deps.verifySignature(signatureKey, declared, proof.signature)) {
+    throw new Refusal("invalid_request", "The blamed agent has not signed the commit that the founding names");
+  }
+  for (const { welcome } of welcomes) {
+    if (welcome.length > welcomeBytes) {
+      throw new Refusal("payload_too_large", `A Welcome has at most ${welcomeBytes} bytes here`);
+    }
+    readWelcomeHeader(welcome);
+  }
+}
+
+/** The log's commit that ended the base is the one that is named, of the one that is blamed. */
+async function checkBadCommit({ core }: AgentAsker, { channelId, founding }: Founding): Promise<void> {
+  const { generation, baseEpoch, badCommit, blamed } = founding;
+  const found = generationOf(baseEpoch) === generation - 1
+    ? await core.deps.engine.findCommit(channelId, baseEpoch)
+    : undefined;
+  if (found !== undefined && equalBytes(found.commitHash, badCommit) && found.sender === blamed) return;
+  throw new Refusal("invalid_request", "The log holds another commit than the one that the founding names");
+}
