@@ -8,6 +8,7 @@ const flags = "-O3 --converge --noAssert --runtime stub --enable simd".split(" "
 const pages = {
   aes256gcm: { initial: 2, maximum: 4096 },
   chacha20poly1305: { initial: 2, maximum: 2 },
+  edwards25519: { initial: 7, maximum: 7 },
   sha256: { initial: 1, maximum: 1 },
 } as const;
 

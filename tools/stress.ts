@@ -21,6 +21,7 @@ const campaigns = [
   "tests/scenario/simulation_test.ts",
   "tests/story/story_test.ts",
   "tests/traffic/traffic_test.ts",
+  "wasm/ed25519_batch_test.ts",
 ];
 
 const child = new Deno.Command(Deno.execPath(), {

@@ -18,5 +18,6 @@ export {
   openChaCha20Poly1305,
   sealChaCha20Poly1305,
 } from "./chacha20poly1305.ts";
+export { type SignedBytes, verifyEd25519Batch } from "./ed25519_batch.ts";
 export { CipherError, type CipherErrorCode } from "./errors.ts";
 export { hkdfExpandSha256, hmacSha256, sha256 } from "./sha256.ts";

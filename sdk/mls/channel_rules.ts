@@ -15,8 +15,8 @@ import {
   rejoinStatement,
   WireError,
 } from "../../proto/mod.ts";
+import type { SignedBytes } from "../../wasm/mod.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
-import type { SignedBytes } from "./crypto/batch_verify.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { type Epoch, stateOf } from "./epoch.ts";
 import { agentOf, credentialOf } from "./leaf.ts";

@@ -12,10 +12,10 @@ import {
 } from "ts-mls/leafNode.js";
 import type { Lifetime } from "ts-mls/lifetime.js";
 import { type AgentId, agentIdOf, channelExtensions, limits } from "../../proto/mod.ts";
+import type { SignedBytes } from "../../wasm/mod.ts";
 import { decodeExactly, equalBytes, label, MlsFault, MlsVersionFault } from "./codec.ts";
 import { isUsablePublicKey } from "./crypto/hpke.ts";
 import { signContent } from "./crypto/labelled.ts";
-import type { SignedBytes } from "./crypto/batch_verify.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { type SuiteId, suiteNames } from "./crypto/suite.ts";
 import type { MlsIdentity } from "./identity.ts";

@@ -14,9 +14,8 @@ import {
   ownersStatement,
   type OwnersVersion,
 } from "../../proto/mod.ts";
-import { sha256 } from "../../wasm/mod.ts";
+import { sha256, type SignedBytes } from "../../wasm/mod.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
-import type { SignedBytes } from "./crypto/batch_verify.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { MlsIdentity } from "./identity.ts";
 import type { MemberCredential } from "./leaf.ts";

@@ -6,9 +6,9 @@ import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { LeafNode } from "ts-mls/leafNode.js";
 import { decodeProposal, type Proposal } from "ts-mls/proposal.js";
 import { limits, WireError } from "../../proto/mod.ts";
+import type { SignedBytes } from "../../wasm/mod.ts";
 import { attempt, decodeFirst, equalBytes, MlsFault, vector } from "./codec.ts";
 import { processCommit } from "./commit.ts";
-import type { SignedBytes } from "./crypto/batch_verify.ts";
 import { proposalRefLabel, refHash } from "./crypto/labelled.ts";
 import { aeadOfEpoch, type Epoch, type GroupDeps } from "./epoch.ts";
 import {

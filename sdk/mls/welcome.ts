@@ -4,9 +4,9 @@ import { decodeGroupInfo, encodeGroupInfo, encodeGroupInfoTBS, type GroupInfo } 
 import { decodeGroupSecrets, encodeGroupSecrets, type GroupSecrets } from "ts-mls/groupSecrets.js";
 import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
 import type { Welcome } from "ts-mls/welcome.js";
+import type { SignedBytes } from "../../wasm/mod.ts";
 import { decodeExactly, equalBytes, label, MlsFault } from "./codec.ts";
 import { createEncryptor, decryptWithLabel, expandWithLabel, signContent } from "./crypto/labelled.ts";
-import type { SignedBytes } from "./crypto/batch_verify.ts";
 import { type Aead, aeadOf, type SuiteId, suiteIdOf, suiteNames } from "./crypto/suite.ts";
 import { aeadOfEpoch, type BegunEpoch, contextBytesOf, type Epoch, type GroupDeps } from "./epoch.ts";
 import {

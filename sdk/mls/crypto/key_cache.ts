@@ -1,19 +1,29 @@
-/** Keys that a runtime imported, by their bytes: importing costs more than signing. The oldest go when there are too many. */
+/**
+ * Keys that a runtime imported: importing costs more than signing. They are found by the array that holds their bytes, because
+ * a group hands in the same array for every message and never changes it, and by the bytes themselves. The oldest go when
+ * there are too many.
+ */
 
 /** A channel has up to a thousand senders. */
 const maxKeys = 2048;
 
-/** The map's order is the order of use, so its first entry is the oldest. */
 export function createKeyCache<Key>(importKey: (bytes: Uint8Array) => Key): (bytes: Uint8Array) => Key {
-  const keys = new Map<string, Key>();
-  return (bytes) => {
+  const byArray = new WeakMap<Uint8Array, Key>();
+  /** The map's order is the order in which arrays were first seen, so its first entry is the oldest. */
+  const byBytes = new Map<string, Key>();
+  const find = (bytes: Uint8Array): Key => {
     const name = String.fromCharCode(...bytes);
-    const key = keys.get(name) ?? importKey(bytes);
-    keys.delete(name);
-    keys.set(name, key);
-    const oldest = keys.size > maxKeys ? keys.keys().next().value : undefined;
-    if (oldest !== undefined) keys.delete(oldest);
+    const key = byBytes.get(name) ?? importKey(bytes);
+    byBytes.delete(name);
+    byBytes.set(name, key);
+    const oldest = byBytes.size > maxKeys ? byBytes.keys().next().value : undefined;
+    if (oldest !== undefined) byBytes.delete(oldest);
     return key;
+  };
+  return (bytes) => {
+    const known = byArray.get(bytes) ?? find(bytes);
+    byArray.set(bytes, known);
+    return known;
   };
 }
 

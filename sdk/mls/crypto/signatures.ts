@@ -1,11 +1,11 @@
 /**
  * Ed25519 in two strengths of agreement. Whatever all members must judge alike (handshakes, KeyPackages, Welcomes) is
- * verified by noble in strict mode and nothing else: runtimes disagree about signatures with small-order components, and a
- * disagreement there would fork a group. Signing, and verifying application messages, may use the runtime's own Ed25519:
+ * verified by the strict verification of `wasm/` and nothing else: runtimes disagree about signatures with small-order
+ * components, and a disagreement there would fork a group. Signing, and verifying application messages, may use the runtime's own Ed25519:
  * its signatures are bit-identical, and a message that one member refuses harms nobody's epoch.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { type SignedBytes, verifyBatch } from "./batch_verify.ts";
+import { type SignedBytes, verifyEd25519Batch } from "../../../wasm/mod.ts";
 
 export interface Signatures {
   sign(seed: Uint8Array, message: Uint8Array): Promise<Uint8Array>;
@@ -21,11 +21,11 @@ export interface NativeEd25519 {
   verify(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean | Promise<boolean>;
 }
 
-/** Noble only. The same verdict in every runtime. */
+/** Nothing of the runtime's. The same verdict everywhere. */
 export const portableSignatures: Signatures = {
   sign: (seed, message) => Promise.resolve(ed25519.sign(message, seed)),
   verifyHandshake: verifyStrictly,
-  verifyHandshakes: verifyAllStrictly,
+  verifyHandshakes: verifyEd25519Batch,
   verifyApplication: (publicKey, message, signature) => Promise.resolve(verifyStrictly(publicKey, message, signature)),
 };
 
@@ -35,24 +35,14 @@ export async function createSignatures(native: NativeEd25519 | undefined): Promi
   return {
     sign: async (seed, message) => await native.sign(seed, message),
     verifyHandshake: verifyStrictly,
-    verifyHandshakes: verifyAllStrictly,
+    verifyHandshakes: verifyEd25519Batch,
     verifyApplication: async (publicKey, message, signature) =>
       publicKey.length === 32 && signature.length === 64 && await native.verify(publicKey, message, signature),
   };
 }
 
 function verifyStrictly(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
-  if (publicKey.length !== 32 || signature.length !== 64) return false;
-  try {
-    return ed25519.verify(signature, message, publicKey, { zip215: false });
-  } catch {
-    return false; // noble throws for bytes that are no point
-  }
-}
-
-function verifyAllStrictly(items: readonly SignedBytes[]): boolean {
-  if (items.length > 1) return verifyBatch(items);
-  return items.every(({ publicKey, message, signature }) => verifyStrictly(publicKey, message, signature));
+  return verifyEd25519Batch([{ publicKey, message, signature }]);
 }
 
 /** One signature of a known seed, compared bit by bit: a runtime that differs is not used. */

@@ -9,7 +9,6 @@ import { signWithLabel, verifyWithLabel } from "ts-mls/crypto/signature.js";
 import { readVectors, testWhen, vectors } from "../../../tests/support/mod.ts";
 import { createNodeEd25519 } from "../../platform/node_ed25519.ts";
 import { deriveKeyPair, isUsablePublicKey, open, receiveExport, seal, sendExport } from "./hpke.ts";
-import { type SignedBytes, verifyBatch } from "./batch_verify.ts";
 import { createSignatures, portableSignatures } from "./signatures.ts";
 import { createWebCryptoEd25519 } from "./web_crypto_ed25519.ts";
 import { aeadOf, expand, extract, type SuiteId } from "./suite.ts";
@@ -159,77 +158,6 @@ for (const [name, native] of Object.entries(natives)) {
     assert(!await accelerated.verifyApplication(new Uint8Array(32).fill(255), new Uint8Array(1), new Uint8Array(64)));
   });
 }
-
-Deno.test("a batch is judged as its signatures one by one, whichever of them is wrong", () => {
-  const items: SignedBytes[] = Array.from({ length: 20 }, (_, i) => {
-    const [seed, message] = [randomBytes(32), randomBytes(i)];
-    return { publicKey: ed25519.getPublicKey(seed), message, signature: ed25519.sign(message, seed) };
-  });
-  const replaced = (at: number, change: Partial<SignedBytes>): SignedBytes[] =>
-    items.map((item, i) => i === at ? { ...item, ...change } : item);
-  const torsioned = signatureWithSmallOrderComponent(new Uint8Array(32).fill(7), utf8ToBytes("commit"));
-  const strange = { publicKey: ed25519.getPublicKey(new Uint8Array(32).fill(7)), message: utf8ToBytes("commit") };
-  assert(verifyBatch(items));
-  assert(verifyBatch(replaced(3, { ...strange, signature: torsioned })));
-  for (let at = 0; at < items.length; at += 3) {
-    const { signature } = items[at] ?? { signature: new Uint8Array(64) };
-    const [low, high] = [signature.slice(), signature.slice()];
-    low[0] = (low[0] ?? 0) ^ 1;
-    high[40] = (high[40] ?? 0) ^ 1;
-    assert(!verifyBatch(replaced(at, { message: utf8ToBytes("other") })));
-    assert(!verifyBatch(replaced(at, { signature: low })));
-    assert(!verifyBatch(replaced(at, { signature: high })));
-    assert(!verifyBatch(replaced(at, { signature: signature.subarray(1) })));
-    assert(!verifyBatch(replaced(at, { publicKey: ed25519.Point.ZERO.toBytes() })));
-    assert(!verifyBatch(replaced(at, { publicKey: new Uint8Array(32).fill(255) })));
-  }
-  // Two that are wrong in opposite ways must not cancel out.
-  const order = ed25519.Point.Fn.ORDER;
-  const shifted = (at: number, by: bigint): Uint8Array => {
-    const { signature } = items[at] ?? { signature: new Uint8Array(64) };
-    const response = (littleEndian(signature.subarray(32)) + by + order) % order;
-    return concatBytes(
-      signature.subarray(0, 32),
-      Uint8Array.from({ length: 32 }, (_, i) => Number((response >> BigInt(8 * i)) & 0xffn)),
-    );
-  };
-  const opposite = replaced(1, { signature: shifted(1, 1n) })
-    .map((item, i) => i === 2 ? { ...item, signature: shifted(2, -1n) } : item);
-  assert(!verifyBatch(opposite));
-});
-
-Deno.test("two signatures are judged like hundreds, of one key like of many", () => {
-  for (const [count, keys] of [[2, 1], [2, 2], [9, 3], [260, 260]] as const) {
-    const seeds = Array.from({ length: keys }, () => randomBytes(32));
-    const publicKeys = seeds.map((seed) => ed25519.getPublicKey(seed));
-    const items: SignedBytes[] = Array.from({ length: count }, (_, i) => {
-      const [seed, publicKey] = [seeds[i % keys], publicKeys[i % keys]];
-      assert(seed && publicKey);
-      const message = randomBytes(40);
-      return { publicKey, message, signature: ed25519.sign(message, seed) };
-    });
-    assert(verifyBatch(items), `${count} signatures of ${keys} keys`);
-    for (const at of [0, count - 1]) {
-      assert(!verifyBatch(items.map((item, i) => i === at ? { ...item, message: randomBytes(40) } : item)));
-    }
-  }
-  assert(verifyBatch([]));
-});
-
-testWhen(vectors("wycheproof/ed25519_test.json"), "batches agree with wycheproof/ed25519_test.json", () => {
-  const groups = wycheproof("ed25519_test.json");
-  const cases = groups.flatMap((group) =>
-    group.tests.map((test) => ({
-      publicKey: bytesOf((group["publicKey"] as { pk: string }).pk),
-      message: bytesOf(test["msg"]),
-      signature: bytesOf(test["sig"]),
-      valid: test.result === "valid",
-    }))
-  );
-  const valid = cases.filter((test) => test.valid);
-  assert(valid.length > 50 && verifyBatch(valid));
-  for (const invalid of cases.filter((test) => !test.valid)) assert(!verifyBatch([...valid.slice(0, 3), invalid]));
-});
 
 Deno.test("a runtime without Ed25519, or with a wrong one, is not used", async () => {
   const refuse = (): Promise<never> => Promise.reject(new DOMException("no", "NotSupportedError"));
