@@ -115,62 +115,70 @@ function middle(list: number[]): number {
   return list.sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? NaN;
 }
 
+const operations = ["add", "process", "join"] as const;
+type Times = Readonly<Record<typeof operations[number], number[]>>;
+
+function noTimes(): Times {
+  return { add: [], process: [], join: [] };
+}
+
+/** Ours and theirs in turns, round by round. */
 async function membership(size: number): Promise<Measure[]> {
   const { world, creator, reader } = await createOurs(size);
+  // Building a thousand members one by one takes OpenMLS-WASM minutes; it is measured up to a hundred.
+  const theirs = size > 100 ? undefined : createTheirs(size);
   const rounds = size >= 1000 ? 3 : 9;
-  const joiners = await Promise.all(Array.from({ length: rounds }, async () => {
-    const agent = world.newAgent();
-    await agent.createKeyPackage();
-    return agent;
-  }));
-  const times: Record<"add" | "process" | "join", number[]> = { add: [], process: [], join: [] };
-  for (const joiner of joiners) {
-    const { own, deps } = joiner;
-    if (own === undefined) continue;
-    // The group alone, as on the other side: what the disk adds is bench/store.ts.
-    const commits: PreparedCommit[] = [];
-    times.add.push(
-      await median(1, async () => {
-        const prepared = await creator.member.prepare({ add: [own.keyPackage] });
-        await creator.member.accept(prepared);
-        commits.push(prepared);
-      }),
-    );
-    const { message = payload, welcome = payload } = commits[0] ?? {};
-    times.process.push(await median(1, () => reader.member.receive(message, () => undefined)));
-    times.join.push(await median(1, () => Group.join(welcome, own, deps, { name: channelName })));
+  const [ourTimes, theirTimes] = [noTimes(), noTimes()];
+  for (let i = 0; i < rounds; i++) {
+    await addOurs({ world, creator, reader }, ourTimes);
+    if (theirs !== undefined) await addTheirs(theirs, `joiner ${i}`, theirTimes);
   }
-  const theirs = await membershipOfTheirs(size, rounds);
-  return (["add", "process", "join"] as const).map((name) => ({
+  return operations.map((name) => ({
     name: `${name}, ${size} members`,
-    ours: middle(times[name]),
-    theirs: theirs === undefined ? NaN : middle(theirs[name]),
+    ours: middle(ourTimes[name]),
+    theirs: middle(theirTimes[name]),
   }));
 }
 
-/** Building a thousand members one by one takes OpenMLS-WASM minutes; it is measured up to a hundred. */
-async function membershipOfTheirs(
-  size: number,
-  rounds: number,
-): Promise<Record<"add" | "process" | "join", number[]> | undefined> {
-  if (size > 100) return undefined;
-  const { creator, reader } = createTheirs(size);
-  const times: Record<"add" | "process" | "join", number[]> = { add: [], process: [], join: [] };
-  for (let i = 0; i < rounds; i++) {
-    const client = new MlsClient(`joiner ${i}`);
-    const keyPackage = client.keyPackage();
-    const added: ReturnType<OpenMlsGroup["add"]>[] = [];
-    times.add.push(await median(1, () => added.push(creator.add(keyPackage))));
-    const [{ proposal, commit, welcome, ratchetTree } = creator.add(keyPackage)] = added;
-    times.process.push(
-      await median(1, () => {
-        reader.receive(proposal);
-        reader.receive(commit);
-      }),
-    );
-    times.join.push(await median(1, () => client.joinGroup(welcome, ratchetTree)));
-  }
-  return times;
+/** The group alone, as on the other side: what the disk adds is bench/store.ts. */
+async function addOurs(
+  { world, creator, reader }: Awaited<ReturnType<typeof createOurs>>,
+  times: Times,
+): Promise<void> {
+  const joiner = world.newAgent();
+  await joiner.createKeyPackage();
+  const { own, deps } = joiner;
+  if (own === undefined) throw new Error("a joiner has no KeyPackage");
+  const commits: PreparedCommit[] = [];
+  times.add.push(
+    await median(1, async () => {
+      const prepared = await creator.member.prepare({ add: [own.keyPackage] });
+      await creator.member.accept(prepared);
+      commits.push(prepared);
+    }),
+  );
+  const { message = payload, welcome = payload } = commits[0] ?? {};
+  times.process.push(await median(1, () => reader.member.receive(message, () => undefined)));
+  times.join.push(await median(1, () => Group.join(welcome, own, deps, { name: channelName })));
+}
+
+async function addTheirs(
+  { creator, reader }: ReturnType<typeof createTheirs>,
+  name: string,
+  times: Times,
+): Promise<void> {
+  const client = new MlsClient(name);
+  const keyPackage = client.keyPackage();
+  const added: ReturnType<OpenMlsGroup["add"]>[] = [];
+  times.add.push(await median(1, () => added.push(creator.add(keyPackage))));
+  const [{ proposal, commit, welcome, ratchetTree } = creator.add(keyPackage)] = added;
+  times.process.push(
+    await median(1, () => {
+      reader.receive(proposal);
+      reader.receive(commit);
+    }),
+  );
+  times.join.push(await median(1, () => client.joinGroup(welcome, ratchetTree)));
 }
 
 const { deno, node } = process.versions;
