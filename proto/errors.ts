@@ -61,6 +61,7 @@ export type ErrorCode =
   | "member_limit_reached"
   | "already_member"
   | "queue_full"
+  | "storage_full"
   | "cursor_invalid"
   | "key_package_invalid"
   | "key_package_missing"
@@ -168,6 +169,7 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   join_rejected: map(403, grpc.permissionDenied, 0x149, "ChannelError"),
   membership_lapsed: map(410, grpc.failedPrecondition, 0x14a, "ChannelError"),
   state_conflict: map(409, grpc.failedPrecondition, 0x14b, "MlsError"),
+  storage_full: passing(507, grpc.resourceExhausted, 0x14c, "ChannelError"),
   removed: map(410, grpc.failedPrecondition, 0x163, "RemovedError"),
 
   // What messages say: between members, never from the relay.

@@ -36,6 +36,8 @@ export interface RelayConfig {
   /** PEM files; undefined: a development certificate in the data directory. */
   readonly tls: CertificateFiles | undefined;
   readonly engine: "file" | "memory";
+  /** What the relay's file may take; undefined: what its disk has. */
+  readonly diskBytes: number | undefined;
   /** What cover traffic may cost each account at this relay; undefined: as much as clients ask for. */
   readonly coverBudget: CoverBudgetOptions | undefined;
   /** Calls without a session that one address may make in a second; a burst may be four times as many. */
@@ -62,6 +64,7 @@ const coreLimits: readonly Limit<Numeric<CoreConfig>>[] = [
   { name: "STATIC_RELAY_SESSIONS", field: "maxSessions", min: 1, max: 1_000_000 },
   { name: "STATIC_RELAY_UNAUTHENTICATED", field: "maxUnauthenticated", min: 1, max: 100_000 },
   { name: "STATIC_RELAY_SESSIONS_PER_ACCOUNT", field: "sessionsPerAccount", min: 1, max: 1_000_000 },
+  { name: "STATIC_RELAY_SESSIONS_PER_ADDRESS", field: "sessionsPerAddress", min: 1, max: 1_000_000 },
   { name: "STATIC_RELAY_CHANNELS_PER_ACCOUNT", field: "channelsPerAccount", min: 1, max: 1_000_000 },
   {
     name: "STATIC_RELAY_LOG_BYTES",
@@ -70,11 +73,13 @@ const coreLimits: readonly Limit<Numeric<CoreConfig>>[] = [
     max: Number.MAX_SAFE_INTEGER,
   },
   {
-    name: "STATIC_RELAY_ACCOUNT_LOG_BYTES",
-    field: "logBytesPerAccount",
+    name: "STATIC_RELAY_ACCOUNT_BYTES",
+    field: "storageBytesPerAccount",
     min: limits.envelopeBytes,
     max: Number.MAX_SAFE_INTEGER,
   },
+  { name: "STATIC_RELAY_HANDSHAKES", field: "handshakesPerDay", min: 0, max: 1_000_000_000 },
+  { name: "STATIC_RELAY_HANDSHAKE_BYTES", field: "handshakeBytesPerDay", min: 0, max: Number.MAX_SAFE_INTEGER },
   { name: "STATIC_RELAY_DRAIN_SECONDS", field: "drainMs", min: 0, max: 600, seconds: true },
 ];
 
@@ -125,12 +130,13 @@ function readAll(read: VariableReader): RelayConfig {
     corsOrigins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com"),
     tls: readCertificateFiles(read),
     engine: read.choice("STATIC_RELAY_ENGINE", ["file", "memory"]),
+    diskBytes: read.integer("STATIC_RELAY_DISK_BYTES", 0, { min: 0, max: Number.MAX_SAFE_INTEGER }) || undefined,
     coverBudget: readCoverBudget(read),
     reflection: read.choice("STATIC_GRPC_REFLECTION", ["on", "off"]) === "on",
     callsPerAddress: read.integer("STATIC_RELAY_CALLS_PER_ADDRESS", 100, { min: 1, max: 1_000_000 }),
     core: {
       ...coreDefaults,
-      ...readLimits(read, coreLimits, defaultCoreConfig),
+      ...readLimits(read, coreLimits, { ...defaultCoreConfig, ...sessionShares(read) }),
       limits: { ...defaultCoreConfig.limits, ...readLimits(read, clientLimits, defaultCoreConfig.limits) },
     },
   };
@@ -138,6 +144,13 @@ function readAll(read: VariableReader): RelayConfig {
     read.fault("STATIC_RELAY_ORIGINS", "given with STATIC_TLS_CERT: the addresses that clients dial, which they sign");
   }
   return config;
+}
+
+/** Of fewer places, a share is smaller too. */
+function sessionShares(read: VariableReader): Pick<CoreConfig, "sessionsPerAccount" | "sessionsPerAddress"> {
+  const sessions = Number(read.given("STATIC_RELAY_SESSIONS") ?? defaultCoreConfig.maxSessions);
+  const share = (part: number): number => Math.max(1, Math.ceil(sessions / part) || 1);
+  return { sessionsPerAccount: share(4), sessionsPerAddress: share(2) };
 }
 
 /** The process's own environment. */

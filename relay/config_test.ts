@@ -30,6 +30,7 @@ Deno.test("without any variable the relay is one for this machine", () => {
     reflection: true,
     tls: undefined,
     engine: "file",
+    diskBytes: undefined,
   });
 });
 

@@ -124,6 +124,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
   const connections = connectionLimit(dataDir);
   const engine = await openSqliteEngine({
     path: config.engine === "memory" ? ":memory:" : `${dataDir}/relay.sqlite`,
+    ...(config.diskBytes !== undefined && { maxBytes: config.diskBytes }),
     onListenerError: (error) => log("error", "fault", { where: "watcher", error: describeError(error) }),
     onFailed: fail,
     onMigrated: ({ from, to, names }) => log("info", "migrated", { from, to, applied: names }),

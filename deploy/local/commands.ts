@@ -32,6 +32,7 @@ export function relayCommand(
       "--allow-env=STATIC_*",
       `--allow-read=${readable.map(escaped).join(",")}`,
       `--allow-write=${escaped(dataDir)}`,
+      "--allow-sys=statfs",
     ],
     environment: {
       STATIC_API_URL: apiUrl,

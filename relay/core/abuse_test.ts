@@ -137,8 +137,8 @@ worldTest("an account fills no disk by spreading what nobody takes over many cha
   };
   await fill(1);
   await fill(2);
-  await refused("queue_full", fill(3));
-}, { config: { logBytesPerChannel: 20_000, logBytesPerAccount: 30_000 } });
+  await refused("storage_full", fill(3));
+}, { config: { logBytesPerChannel: 20_000, storageBytesPerAccount: 42_000 / 16 } });
 
 worldTest("an account that adds somebody everywhere is stopped until it comes; others still add it", async (world) => {
   const [alice, bob] = [await Actor.connect(world, 1), await Actor.connect(world, 2)];

@@ -15,11 +15,17 @@ export interface CoreConfig {
   readonly maxUnauthenticated: number;
   /** A connection that has not asked for a challenge after this long is closed; then it has the challenge's own time. */
   readonly authenticationMs: number;
+  /** Authenticated sessions of one account, and of one address. A quarter and a half of all, unless they are set. */
   readonly sessionsPerAccount: number;
+  readonly sessionsPerAddress: number;
   readonly channelsPerAccount: number;
-  /** Commits and Welcomes that one channel may keep on disk, for members that have not taken them, and all of an account. */
+  /** Commits and Welcomes that one channel may keep on disk, for members that have not taken them. */
   readonly logBytesPerChannel: number;
-  readonly logBytesPerAccount: number;
+  /** What all channels of a free account may take on disk; larger plans have a multiple of it (`plans.ts`). */
+  readonly storageBytesPerAccount: number;
+  /** Commits and Welcomes of a free account in a day that count as no messages; larger plans have a multiple of it. */
+  readonly handshakesPerDay: number;
+  readonly handshakeBytesPerDay: number;
   /** Channels of one account that one agent was added to and has not come into: a Welcome each is pushed when it connects. */
   readonly joiningPerAccount: number;
   readonly subscriptionsPerSession: number;
@@ -72,10 +78,13 @@ export const defaultCoreConfig: CoreConfig = {
   maxSessions: 10_000,
   maxUnauthenticated: 1_000,
   authenticationMs: 15_000,
-  sessionsPerAccount: 5_000,
+  sessionsPerAccount: 2_500,
+  sessionsPerAddress: 5_000,
   channelsPerAccount: 10_000,
   logBytesPerChannel: 256 * 1024 * 1024,
-  logBytesPerAccount: 4 * 1024 * 1024 * 1024,
+  storageBytesPerAccount: 256 * 1024 * 1024,
+  handshakesPerDay: 1_000,
+  handshakeBytesPerDay: 64 * 1024 * 1024,
   joiningPerAccount: 256,
   subscriptionsPerSession: 1_000,
   requestsInFlight: 64,

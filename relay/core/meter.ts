@@ -4,6 +4,8 @@ export interface Meter {
   sessionsOpened: number;
   sessionsAuthenticated: number;
   sessionsRefused: number;
+  /** Ended to make room for others. */
+  sessionsEvicted: number;
   requests: number;
   requestErrors: number;
   messagesAccepted: number;
@@ -22,6 +24,10 @@ export interface Meter {
   /** Requests and connections refused because of load. */
   shed: number;
   quotaRefusals: number;
+  /** Commits and Welcomes above the allowance of their account: they were paid for as messages. */
+  handshakesCharged: number;
+  /** Requests refused because the disk, or the account's share of it, is full. */
+  storageRefusals: number;
 }
 
 export function createMeter(): Meter {
@@ -29,6 +35,7 @@ export function createMeter(): Meter {
     sessionsOpened: 0,
     sessionsAuthenticated: 0,
     sessionsRefused: 0,
+    sessionsEvicted: 0,
     requests: 0,
     requestErrors: 0,
     messagesAccepted: 0,
@@ -44,5 +51,7 @@ export function createMeter(): Meter {
     joinRequests: 0,
     shed: 0,
     quotaRefusals: 0,
+    handshakesCharged: 0,
+    storageRefusals: 0,
   };
 }

@@ -3,7 +3,8 @@
  * sessions there are and what an entry means for agents that do not read its channel; `upkeep.ts` does what time asks for.
  */
 import type { AgentId, CallName, ClientEnvelope, ReplyBody } from "../../proto/mod.ts";
-import type { AppendOutcome, Entry, NewEntry } from "../engine/engine.ts";
+import type { AppendOutcome, Entry, NewEntry, StorageSize } from "../engine/engine.ts";
+import { Allowances } from "./allowances.ts";
 import { Background } from "./background.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
@@ -15,12 +16,15 @@ import type { Link, RelaySession } from "./link.ts";
 import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.ts";
 import { LoadedChannels } from "./loaded_channels.ts";
 import { type PendingJoin, PendingJoins } from "./pending_joins.ts";
+import { AccountPlans } from "./plans.ts";
 import type { Refusal } from "./refusal.ts";
 import type { CoreParts } from "./request_handler.ts";
 import { answerRequests, joinNotice } from "./requests/join_requests.ts";
 import { askForMore } from "./requests/key_package_requests.ts";
 import { expireWithToken } from "./requests/session_requests.ts";
 import { type Agent, Session, type SessionHost } from "./session.ts";
+import { SessionPlaces } from "./session_places.ts";
+import { type StorageLevel, StorageWatch } from "./storage_watch.ts";
 import { TailBudget } from "./tail_budget.ts";
 import { Upkeep } from "./upkeep.ts";
 import { pushWelcomes } from "./welcomes.ts";
@@ -28,6 +32,8 @@ import { pushWelcomes } from "./welcomes.ts";
 /** What a client waits before it comes back, at most, and at least after a drain. */
 const drainRetryMs = 5_000;
 const minDrainRetryMs = 500;
+/** Who had to make room comes back late, because there is none. */
+const evictedRetryMs = 30_000;
 /** A drain sends a few sessions away at a time. */
 const drainTurnMs = 20;
 const drainAtOnce = 10;
@@ -45,6 +51,7 @@ export interface CoreStats {
   readonly appendsWaiting: number;
   readonly joinRequests: number;
   readonly sheddingLevel: SheddingLevel;
+  readonly storage: StorageSize & { readonly level: StorageLevel };
 }
 
 export interface RelayCore {
@@ -69,9 +76,12 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly claimRate: HourlyRate;
   readonly inviteRate: HourlyRate;
   readonly foundingRate: HourlyRate = new HourlyRate(foundingsPerHour);
+  readonly plans: AccountPlans;
+  readonly allowances = new Allowances();
+  readonly storage: StorageWatch;
   readonly #sessions = new Set<Session>();
   readonly #byAgent = new Map<AgentId, Session>();
-  readonly #perAccount = new Map<string, number>();
+  readonly #places: SessionPlaces;
   readonly #background: Background;
   readonly #upkeep: Upkeep;
   #appendsWaiting = 0;
@@ -85,6 +95,9 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     this.claimRate = new HourlyRate(config.claimsPerTargetAndHour);
     this.inviteRate = new HourlyRate(config.invitesPerAgentAndHour);
     const { engine, nowMs } = deps;
+    this.plans = new AccountPlans(engine.records);
+    this.#places = new SessionPlaces(config);
+    this.storage = new StorageWatch(() => engine.storage(), nowMs);
     const tails = new TailBudget(config.tailBytesInAll);
     this.channels = new LoadedChannels({
       engine,
@@ -110,9 +123,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     const waiting = this.#sessions.size - this.#byAgent.size;
     if (this.#draining !== undefined || this.#closed) {
       session.end({ code: "relay_draining", message: "The relay is going away", retryAfterMs: drainRetryMs });
-    } else if (
-      this.#level() >= 1 || this.#sessions.size > this.config.maxSessions || waiting > this.config.maxUnauthenticated
-    ) {
+    } else if (this.#level() >= 1 || waiting > this.config.maxUnauthenticated) {
       this.deps.meter.shed++;
       this.deps.meter.sessionsRefused++;
       session.end({ code: "overloaded", message: "The relay is busy; try again later", retryAfterMs: drainRetryMs });
@@ -146,6 +157,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       appendsWaiting: this.#appendsWaiting,
       joinRequests: this.joins.size,
       sheddingLevel: this.#level(),
+      storage: { ...this.storage.size, level: this.storage.level },
     };
   }
 
@@ -164,7 +176,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     const { agent } = session;
     if (agent !== undefined) {
       if (this.#byAgent.get(agent.agentId) === session) this.#byAgent.delete(agent.agentId);
-      this.#count(agent.account, -1);
+      this.#places.leave(session);
     }
     if (this.#sessions.size === 0) this.#draining?.resolve();
   }
@@ -173,21 +185,30 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     return this.#byAgent.get(agentId);
   }
 
-  adopt(session: Session, agent: Agent): void {
+  async isMember(agentId: AgentId): Promise<boolean> {
+    return !this.#places.isCrowded || await this.deps.engine.isListed(agentId);
+  }
+
+  adopt(session: Session, agent: Agent, isMember: boolean): void {
     const older = this.#byAgent.get(agent.agentId);
     older?.end({ code: "session_replaced", message: "A newer session of this agent has taken its place" });
+    const admitted = this.#places.admit(session, agent, isMember, this.deps.nowMs());
     session.agent = agent;
     this.#byAgent.set(agent.agentId, session);
-    this.#count(agent.account, 1);
-    if ((this.#perAccount.get(agent.account) ?? 0) > this.config.sessionsPerAccount) {
+    if ("refused" in admitted) {
       this.deps.meter.sessionsRefused++;
-      const message = `This account has ${this.config.sessionsPerAccount} sessions; end some first`;
-      return session.end({ code: "rate_limited", message });
+      return session.end(admitted.refused);
     }
+    if (admitted.evicted !== undefined) this.#evict(admitted.evicted);
+    this.learnPlan(agent);
     session.authenticated(agent);
     expireWithToken(session, agent, this.deps.nowMs());
     this.deps.meter.sessionsAuthenticated++;
     this.deps.log({ event: "session_open", agentId: agent.agentId, transport: session.link.transport });
+  }
+
+  learnPlan({ account, plan }: Agent): void {
+    this.#background.run("plan", () => this.plans.learn(account, plan, this.deps.nowMs()));
   }
 
   greet(session: Session): void {
@@ -231,10 +252,10 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     return sheddingLevel({ loopLagMs: this.deps.loopLagMs(), appendsWaiting: this.#appendsWaiting });
   }
 
-  #count(account: string, change: number): void {
-    const count = (this.#perAccount.get(account) ?? 0) + change;
-    if (count === 0) this.#perAccount.delete(account);
-    else this.#perAccount.set(account, count);
+  #evict(session: Session): void {
+    this.deps.meter.sessionsEvicted++;
+    const message = "The relay is full, and this session's account has the most: its place was given to another";
+    session.end({ code: "overloaded", message, retryAfterMs: evictedRetryMs });
   }
 
   /** What waited for an agent while it was away. */

@@ -1,13 +1,16 @@
 /** What the handlers of requests share: the parts of the core, and who asks. */
 import type { AgentId, CallName, ReplyBody, RequestBody } from "../../proto/mod.ts";
 import type { AppendOutcome, NewEntry } from "../engine/engine.ts";
+import type { Allowances } from "./allowances.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
 import type { HourlyRate } from "./hourly_rate.ts";
 import type { LoadedChannels } from "./loaded_channels.ts";
 import type { PendingJoins } from "./pending_joins.ts";
+import type { AccountPlans } from "./plans.ts";
 import type { Agent, Session } from "./session.ts";
+import type { StorageWatch } from "./storage_watch.ts";
 
 export interface CoreParts {
   readonly config: CoreConfig;
@@ -17,10 +20,17 @@ export interface CoreParts {
   readonly claimRate: HourlyRate;
   readonly inviteRate: HourlyRate;
   readonly foundingRate: HourlyRate;
+  readonly plans: AccountPlans;
+  readonly allowances: Allowances;
+  readonly storage: StorageWatch;
   /** The session of an agent that is connected here. */
   sessionOf(agentId: AgentId): Session | undefined;
-  /** Makes a session that of its agent, in place of an older one. */
-  adopt(session: Session, agent: Agent): void;
+  /** Whether an agent is a member of a channel; not asked while there is place for everybody. */
+  isMember(agentId: AgentId): Promise<boolean>;
+  /** Makes a session that of its agent, in place of an older one; or ends it when there is no place for it. */
+  adopt(session: Session, agent: Agent, isMember: boolean): void;
+  /** Its token says which plan its account has. */
+  learnPlan(agent: Agent): void;
   /** To the engine, counted as waiting. */
   append(channel: Channel, entry: NewEntry): Promise<AppendOutcome>;
   /** Something about this channel changed that its queue must be cared for soon. */

@@ -25,6 +25,7 @@ import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
 import type { EndReason, Link, RelaySession } from "./link.ts";
+import type { Plan } from "./plans.ts";
 import { Refusal } from "./refusal.ts";
 import type { DeliverySink, ReadingEnd, Subscription } from "./subscription.ts";
 
@@ -33,6 +34,7 @@ export interface Agent {
   readonly agentId: AgentId;
   readonly publicKey: Uint8Array;
   account: AccountId;
+  plan: Plan;
   expiresAtMs: number;
 }
 
@@ -65,6 +67,7 @@ const longestTimerMs = 20 * 24 * 60 * 60 * 1000;
 export class Session implements RelaySession, DeliverySink {
   readonly link: Link;
   readonly openedAtMs: number;
+  lastRequestMs: number;
   readonly subscriptions = new Map<ChannelId, { readonly channel: Channel; readonly subscription: Subscription }>();
   /** Channels whose Welcome for this agent is to be pushed. */
   readonly welcomes = new Set<Channel>();
@@ -95,6 +98,7 @@ export class Session implements RelaySession, DeliverySink {
     this.link = link;
     this.#host = host;
     this.openedAtMs = host.deps.nowMs();
+    this.lastRequestMs = this.openedAtMs;
     this.expireAfter(host.config.authenticationMs, {
       code: "auth_failed",
       message: "The connection did not ask for a challenge in time",
@@ -110,6 +114,7 @@ export class Session implements RelaySession, DeliverySink {
     const envelope = this.#decode(bytes);
     if (envelope === undefined) return undefined;
     this.#host.deps.meter.requests++;
+    this.lastRequestMs = this.#host.deps.nowMs();
     const refusal = this.#refusalFor(envelope.operation);
     if (refusal !== undefined) {
       this.#sendError(envelope.id, refusal);
@@ -284,7 +289,10 @@ export class Session implements RelaySession, DeliverySink {
   #sendError(id: number, error: unknown): void {
     const { meter, log } = this.#host.deps;
     meter.requestErrors++;
-    if (error instanceof Refusal) return this.#send("control", encodeError(id, error.body));
+    if (error instanceof Refusal) {
+      if (error.code === "storage_full") meter.storageRefusals++;
+      return this.#send("control", encodeError(id, error.body));
+    }
     if (error instanceof WireError) {
       return this.#send("control", encodeError(id, { code: error.code, message: error.message }));
     }

@@ -12,6 +12,8 @@ import { careForQueue, saveSnapshot, writeCursors } from "./queue_care.ts";
 
 const careMs = 1_000;
 const upkeepMs = 60_000;
+/** A closed channel that everybody has read stays for those who ask for the same again: it was closed, it was created. */
+const closedMs = 60 * 60 * 1000;
 /** Idle channels with old messages that one round of upkeep looks at. */
 const agedAtOnce = 100;
 
@@ -76,7 +78,12 @@ export class Upkeep {
     engine.keyPackages.expire(nowMs());
     await engine.records.expire(nowMs());
     const ago = (ms: number): number => Math.max(0, nowMs() - ms);
-    await engine.forget({ keysMs: ago(queueAgeMs), commitsMs: ago(lapseAgeMs) });
+    await engine.forget({
+      keysMs: ago(queueAgeMs),
+      commitsMs: ago(lapseAgeMs),
+      readMs: ago(closedMs),
+      closedMs: ago(queueAgeMs),
+    });
     const aged = await engine.agedChannels({ beforeMs: ago(queueAgeMs), limit: agedAtOnce });
     await background.each("upkeep", aged, async (channelId) => {
       const channel = await channels.open(channelId);

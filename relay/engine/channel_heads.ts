@@ -97,8 +97,8 @@ export class ChannelHeads {
     this.#heads.delete(channelId);
   }
 
-  /** The last thing of a group. */
-  write(): void {
+  /** So that statements see what has changed in this group. */
+  flush(): void {
     for (const head of this.#changed) {
       this.#update.run(
         head.epoch,
@@ -110,6 +110,11 @@ export class ChannelHeads {
       );
     }
     this.#changed.clear();
+  }
+
+  /** The last thing of a group. */
+  write(): void {
+    this.flush();
     // Only here, because a changed head that was let go of earlier would be read back unchanged.
     for (const channelId of this.#heads.keys()) {
       if (this.#heads.size <= maxHeads) break;

@@ -1,7 +1,8 @@
 /** Making, finding and listing channels, and the snapshots of their folds. */
-import type { AccountId, ChannelId } from "../../proto/mod.ts";
+import type { AccountId, AgentId, ChannelId } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
+import { bytesPerChannel, type LogBytes } from "./log_bytes.ts";
 import type {
   ChannelPage,
   ChannelRecord,
@@ -14,6 +15,7 @@ import type {
 
 export class Channels {
   readonly #heads: ChannelHeads;
+  readonly #logBytes: LogBytes;
   readonly #insert: Statement;
   readonly #insertListing: Statement;
   readonly #insertCursor: Statement;
@@ -22,13 +24,15 @@ export class Channels {
   readonly #byName: Statement<{ id: ChannelId }>;
   readonly #list: Statement<{ id: ChannelId }>;
   readonly #listJoining: Statement<{ id: ChannelId }>;
+  readonly #listed: Statement<{ listed: number }>;
   readonly #count: Statement<{ channels: number }>;
   readonly #aged: Statement<{ id: ChannelId }>;
   readonly #snapshot: Statement<{ state: Uint8Array }>;
   readonly #saveSnapshot: Statement;
 
-  constructor(database: Database, heads: ChannelHeads) {
+  constructor(database: Database, heads: ChannelHeads, logBytes: LogBytes) {
     this.#heads = heads;
+    this.#logBytes = logBytes;
     this.#insert = database.prepare(`
       INSERT INTO channel (id, name, account, creator, nonce, time_ms) VALUES (?, ?, ?, ?, ?, ?)`);
     this.#insertListing = database.prepare("INSERT INTO listing (agent, channel_id) VALUES (?, ?)");
@@ -51,6 +55,10 @@ export class Channels {
         CROSS JOIN channel ON number = channel AND closed_at_ms IS NULL AND id > ?3
         CROSS JOIN listing ON listing.agent = cursor.agent AND channel_id = id
       WHERE cursor.agent = ?1 AND joining IS NOT NULL AND joining = coalesce(?2, joining) ORDER BY id LIMIT ?4`);
+    this.#listed = database.prepare(`
+      SELECT EXISTS (
+        SELECT 1 FROM listing JOIN channel ON channel.id = channel_id AND closed_at_ms IS NULL WHERE agent = ?
+      ) AS listed`);
     this.#count = database.prepare(
       "SELECT count(*) AS channels FROM channel WHERE account = ? AND closed_at_ms IS NULL",
     );
@@ -63,17 +71,19 @@ export class Channels {
 
   /** `id_taken` is no outcome but a caller's mistake: ids are random. */
   create(channel: NewChannel): CreateOutcome | { readonly kind: "id_taken" } {
-    const { channelId, name, account, creator, nonce, timeMs, maxOpen } = channel;
+    const { channelId, name, account, creator, nonce, timeMs, maxOpen, accountBytes = Infinity } = channel;
     const same = this.#byNonce.get(creator, nonce);
     const original = same === undefined ? undefined : this.find(same.id);
     if (original !== undefined) return { kind: "duplicate", original };
     if (this.#byName.get(account, name) !== undefined) return { kind: "name_taken" };
     if (maxOpen !== undefined && this.#countOf(account) >= maxOpen) return { kind: "too_many" };
+    if (this.#logBytes.ofAccount(account) + bytesPerChannel > accountBytes) return { kind: "full" };
     if (this.#heads.find(channelId) !== undefined) return { kind: "id_taken" };
     this.#insert.run(channelId, name, account, creator, nonce, timeMs);
     const number = this.#numberOf.get(channelId)?.number ?? 0;
     this.#insertListing.run(creator, channelId);
     this.#insertCursor.run(number, creator);
+    this.#logBytes.accountChanged(account, bytesPerChannel);
     return { kind: "created" };
   }
 
@@ -101,6 +111,10 @@ export class Channels {
 
   listJoining({ agentId, account, after, limit }: JoiningQuery): ChannelPage {
     return pageOf(this.#listJoining.all(agentId, account ?? null, after ?? "", limit + 1), limit);
+  }
+
+  isListed(agentId: AgentId): boolean {
+    return this.#listed.get(agentId)?.listed === 1;
   }
 
   aged(beforeMs: number, limit: number): ChannelId[] {

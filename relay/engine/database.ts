@@ -5,6 +5,8 @@
  * that at every moment log and file together hold whatever was confirmed. `docs/relay_engine.md` has the whole argument.
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { boundedSpace, type DiskSpace, readDiskSpace, unknownSpace } from "./disk_space.ts";
+import type { StorageSize } from "./engine.ts";
 import { EngineError, faultOf } from "./errors.ts";
 import { type OpenForSync, openForSync as openReally, type SyncHandle } from "./sync_handle.ts";
 import { checkFormat, migrate, type Migrated, type Migration, migrations as allMigrations } from "./migrations.ts";
@@ -17,6 +19,8 @@ export interface DatabaseOptions {
   readonly path: string;
   /** Pages of the write-ahead log above which it is copied back. 4 MiB by default: a few milliseconds of copying. */
   readonly checkpointPages?: number;
+  /** What the file may take on its disk, if not as much as there is. */
+  readonly maxBytes?: number;
   /** How files are opened to have their content confirmed; tests put faults here. */
   readonly openForSync?: OpenForSync;
   /** Every change of the format; tests add to them. */
@@ -30,6 +34,13 @@ export interface DatabaseOptions {
  * slower as it grows. At most 1 GiB; what is above it is refused as by a full disk.
  */
 const memoryPath = "file:relay?vfs=memdb";
+const memoryBytes = 1024 ** 3;
+
+interface DatabaseParts {
+  readonly checkpointPages: number;
+  readonly maxBytes: number;
+  readonly readDisk: () => DiskSpace;
+}
 
 interface Handles {
   readonly log: SyncHandle;
@@ -72,11 +83,21 @@ export class Database {
   readonly #changes: Statement<{ changes: number }>;
   readonly #logPages: Statement<{ log: number }>;
   readonly #copyBack: Statement<{ busy: number; log: number; checkpointed: number }>;
+  readonly #pages: Statement<{ page_count: number }>;
+  readonly #freePages: Statement<{ freelist_count: number }>;
+  readonly #readDisk: () => DiskSpace;
+  readonly #maxBytes: number;
   #changesBefore = 0;
   #checkpointAt: number;
 
-  private constructor(sqlite: DatabaseSync, handles: Handles | undefined, checkpointPages: number) {
+  private constructor(
+    sqlite: DatabaseSync,
+    handles: Handles | undefined,
+    { checkpointPages, maxBytes, readDisk }: DatabaseParts,
+  ) {
     this.#sqlite = sqlite;
+    this.#readDisk = readDisk;
+    this.#maxBytes = maxBytes;
     this.#handles = handles;
     this.#checkpointPages = checkpointPages;
     this.#checkpointAt = checkpointPages;
@@ -85,20 +106,24 @@ export class Database {
     this.#changes = this.prepare("SELECT total_changes() AS changes");
     this.#logPages = this.prepare("PRAGMA wal_checkpoint(NOOP)");
     this.#copyBack = this.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+    this.#pages = this.prepare("PRAGMA page_count");
+    this.#freePages = this.prepare("PRAGMA freelist_count");
   }
 
   static async open(options: DatabaseOptions): Promise<Database> {
     const { path, checkpointPages = 4 * 1024 * 1024 / pageBytes, openForSync = openReally } = options;
     const { migrations = allMigrations, onMigrated = () => {} } = options;
     const inMemory = path === ":memory:";
+    const { maxBytes = inMemory ? memoryBytes : Infinity } = options;
+    const parts = { checkpointPages, maxBytes, readDisk: () => inMemory ? unknownSpace : readDiskSpace(path) };
     let sqlite: DatabaseSync | undefined;
     try {
       if (!inMemory) await createPrivateFile(path);
       sqlite = new DatabaseSync(inMemory ? memoryPath : path);
       const migrated = configure(sqlite, path, migrations);
-      if (inMemory) return new Database(sqlite, undefined, checkpointPages);
+      if (inMemory) return new Database(sqlite, undefined, parts);
       const handles = { log: await openForSync(`${path}-wal`, "log"), file: await openForSync(path, "locked") };
-      const database = new Database(sqlite, handles, checkpointPages);
+      const database = new Database(sqlite, handles, parts);
       try {
         // What a killed process left in the log was perhaps never confirmed, and is about to be read.
         await database.sync();
@@ -169,6 +194,15 @@ export class Database {
       // NORMAL: SQLite syncs the log's header, and nothing else, when it starts the log anew.
       this.#sqlite.exec("PRAGMA synchronous = NORMAL");
     }
+  }
+
+  /** Pages that were freed are written again before the file grows. */
+  storage(): StorageSize {
+    const fileBytes = (this.#pages.get()?.page_count ?? 0) * pageBytes;
+    const freeBytes = (this.#freePages.get()?.freelist_count ?? 0) * pageBytes;
+    const space = boundedSpace(this.#readDisk(), { maxBytes: this.#maxBytes, fileBytes });
+    const { availableBytes, capacityBytes } = space;
+    return { usedBytes: fileBytes - freeBytes, availableBytes: availableBytes + freeBytes, capacityBytes };
   }
 
   #totalChanges(): number {

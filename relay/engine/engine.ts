@@ -18,6 +18,9 @@ export interface Engine {
    */
   listJoining(query: JoiningQuery): Promise<ChannelPage>;
 
+  /** Whether an open channel lists this agent. */
+  isListed(agentId: AgentId): Promise<boolean>;
+
   /** Channels that hold an application message older than this: they want care although nobody uses them. */
   agedChannels(query: { readonly beforeMs: number; readonly limit: number }): Promise<readonly ChannelId[]>;
 
@@ -55,8 +58,11 @@ export interface Engine {
   trim(channelId: ChannelId, through: number): Promise<void>;
   /** Application messages up to `through` give way to gaps; neighbouring gaps of one reason become one. */
   dropMessages(channelId: ChannelId, through: number, reason: GapReason): Promise<void>;
-  /** Forgets keys older than the one time; commit traces, and channels that were closed, older than the other. */
-  forget(before: { readonly keysMs: number; readonly commitsMs: number }): Promise<void>;
+  /** Forgets what is older than these times. */
+  forget(before: ForgetBefore): Promise<void>;
+
+  /** What is kept now, and what more there is room for. */
+  storage(): StorageSize;
 
   readonly records: Records;
   readonly leases: LeaseBook;
@@ -83,15 +89,18 @@ export interface NewChannel {
   readonly timeMs: number;
   /** Open channels that the account may have, this one included. */
   readonly maxOpen?: number;
+  /** What all channels of the account may take, this one included. */
+  readonly accountBytes?: number;
 }
 
 export type CreateOutcome =
   | { readonly kind: "created" }
   | { readonly kind: "duplicate"; readonly original: ChannelRecord }
   | { readonly kind: "name_taken" }
-  | { readonly kind: "too_many" };
+  | { readonly kind: "too_many" }
+  | { readonly kind: "full" };
 
-export interface ChannelRecord extends Omit<NewChannel, "nonce" | "maxOpen"> {
+export interface ChannelRecord extends Omit<NewChannel, "nonce" | "maxOpen" | "accountBytes"> {
   readonly epoch: number;
   /** Sequence of the last entry; 0 when there is none. */
   readonly head: number;
@@ -151,11 +160,31 @@ export interface NewEntry extends EntryHead {
   readonly room?: Room;
 }
 
-/** What bodies of entries other than messages may take, the new one included. */
+/** What entries may take, the new one included. */
 export interface Room {
+  /** Bodies of entries other than messages in the channel; a message is not measured against it. */
   readonly channelBytes: number;
-  /** In all channels of the account that made this one, until those that were closed are forgotten. */
+  /** Everything in all channels of the account that made this one, until those that were closed are forgotten. */
   readonly accountBytes: number;
+}
+
+export interface ForgetBefore {
+  /** Idempotency keys. */
+  readonly keysMs: number;
+  /** Commit traces. */
+  readonly commitsMs: number;
+  /** Closed channels that everybody has read to the end. */
+  readonly readMs: number;
+  /** Closed channels, whoever has not read them. */
+  readonly closedMs: number;
+}
+
+export interface StorageSize {
+  readonly usedBytes: number;
+  /** What may still be added; Infinity when nobody can tell. */
+  readonly availableBytes: number;
+  /** Both together, and what others have on the same disk; Infinity when nobody can tell. */
+  readonly capacityBytes: number;
 }
 
 export interface Entry extends EntryHead {

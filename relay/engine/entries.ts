@@ -62,6 +62,7 @@ export class Entries {
   readonly #insertListing: Statement;
   readonly #deleteListing: Statement;
   readonly #startCursor: Statement;
+  readonly #endCursor: Statement;
   readonly #next: Statement<EntryRow>;
   readonly #gapsAfter: Statement<GapRow>;
   readonly #key: Statement<KeyRow>;
@@ -82,6 +83,9 @@ export class Entries {
     this.#deleteListing = database.prepare("DELETE FROM listing WHERE agent = ? AND channel_id = ?");
     this.#startCursor = database.prepare(
       "INSERT OR REPLACE INTO cursor (channel, agent, consumed, joining, acknowledged) VALUES (?1, ?2, ?3, ?4, ?3)",
+    );
+    this.#endCursor = database.prepare(
+      "UPDATE cursor SET consumed = ?1, joining = NULL WHERE channel = ?2 AND agent = ?3",
     );
     this.#next = database.prepare(`
       SELECT sequence, kind, epoch, sender, time_ms, body_version, body FROM entry
@@ -134,10 +138,13 @@ export class Entries {
       if (channel.messages === 0) this.#heads.setOldest(channel, timeMs);
       channel.messages++;
       channel.messageBytes += body.length;
-    } else {
-      this.#logBytes.changed(channel, body.length);
     }
-    if (kind === "close") this.#heads.close(channel, timeMs);
+    this.#logBytes.changed(channel, body.length, kind === "message");
+    if (kind === "close") {
+      this.#heads.close(channel, timeMs);
+      // Whose decision it was has nothing more to read.
+      this.#endCursor.run(sequence, channel.number, sender);
+    }
     channel.head = sequence;
     this.#heads.changed(channel);
   }

@@ -16,6 +16,7 @@ import type {
   CreateOutcome,
   Cursor,
   Engine,
+  ForgetBefore,
   JoiningQuery,
   KeyPackagePools,
   LeaseBook,
@@ -26,6 +27,7 @@ import type {
   QueueSize,
   Records,
   Snapshot,
+  StorageSize,
 } from "./engine.ts";
 import { Entries } from "./entries.ts";
 import { EngineError } from "./errors.ts";
@@ -68,7 +70,7 @@ class SqliteEngine implements Engine {
   constructor(database: Database, watchers: Watchers, onFailed: (error: EngineError) => void) {
     const heads = new ChannelHeads(database);
     const leases = new Leases(database);
-    const logBytes = new LogBytes(database);
+    const logBytes = new LogBytes(database, heads);
     this.#database = database;
     this.#watchers = watchers;
     this.#commits = new GroupCommit({
@@ -87,7 +89,7 @@ class SqliteEngine implements Engine {
       sync: () => database.sync(),
       checkpoint: () => database.checkpoint(),
     }, onFailed);
-    this.#channels = new Channels(database, heads);
+    this.#channels = new Channels(database, heads, logBytes);
     this.#entries = new Entries(database, { heads, leases, logBytes });
     this.#cursors = new Cursors(database, heads);
     this.#trimming = new Trimming(database, { heads, logBytes }, this.#commits);
@@ -116,6 +118,10 @@ class SqliteEngine implements Engine {
   async listJoining(query: JoiningQuery): Promise<ChannelPage> {
     checkCount("limit", query.limit, engineLimits.channelsPerPage);
     return await this.#commits.read(() => this.#channels.listJoining(query));
+  }
+
+  isListed(agentId: AgentId): Promise<boolean> {
+    return this.#commits.read(() => this.#channels.isListed(agentId));
   }
 
   async agedChannels({ beforeMs, limit }: { beforeMs: number; limit: number }): Promise<readonly ChannelId[]> {
@@ -191,10 +197,13 @@ class SqliteEngine implements Engine {
     await this.#trimming.dropMessages(channelId, through, reason);
   }
 
-  async forget(before: { keysMs: number; commitsMs: number }): Promise<void> {
-    checkCount("time", before.keysMs);
-    checkCount("time", before.commitsMs);
+  async forget(before: ForgetBefore): Promise<void> {
+    for (const timeMs of Object.values(before)) checkCount("time", timeMs);
     await this.#trimming.forget(before);
+  }
+
+  storage(): StorageSize {
+    return this.#database.storage();
   }
 
   close(): Promise<void> {

@@ -5,8 +5,9 @@
 import type { ChannelId, GapReason } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
+import type { ForgetBefore } from "./engine.ts";
 import { type GroupCommit, nextTurn } from "./group_commit.ts";
-import type { LogBytes } from "./log_bytes.ts";
+import { bytesPerChannel, type LogBytes } from "./log_bytes.ts";
 
 interface Victim {
   number: number;
@@ -17,6 +18,13 @@ interface Victim {
 
 /** `full`: there may be more, and others should run before it; `more`: there may be, but this was little. */
 type SliceResult = "full" | "more" | "done";
+
+interface ClosedChannel {
+  id: ChannelId;
+  number: number;
+  closedAtMs: number;
+  unread: number;
+}
 
 interface Run {
   readonly first: number;
@@ -47,7 +55,7 @@ export class Trimming {
   readonly #shortenGap: Statement;
   readonly #oldKeys: Statement;
   readonly #oldTraces: Statement;
-  readonly #closedChannel: Statement<{ id: ChannelId }>;
+  readonly #closedChannels: Statement<ClosedChannel>;
   readonly #purgeSlices: readonly Statement[];
   readonly #purgeRest: readonly Statement[];
   readonly #purgeListings: Statement;
@@ -77,7 +85,12 @@ export class Trimming {
     this.#oldTraces = database.prepare(`
       DELETE FROM commit_trace WHERE (channel, epoch) IN
         (SELECT channel, epoch FROM commit_trace WHERE time_ms < ? LIMIT ${sliceRows})`);
-    this.#closedChannel = database.prepare("SELECT id FROM channel WHERE closed_at_ms < ? LIMIT 1");
+    this.#closedChannels = database.prepare(`
+      SELECT id, number, closed_at_ms AS closedAtMs,
+        EXISTS (SELECT 1 FROM cursor WHERE cursor.channel = number AND consumed < head) AS unread
+      FROM channel
+      WHERE closed_at_ms IS NOT NULL AND (closed_at_ms, number) > (?, ?) AND closed_at_ms < ?
+      ORDER BY closed_at_ms, number LIMIT ${sliceRows}`);
     this.#purgeSlices = [["entry_key", "key"], ["commit_trace", "epoch"], ["gap", "first"], ["cursor", "agent"]].map(
       ([table, key]) =>
         database.prepare(`
@@ -120,14 +133,19 @@ export class Trimming {
     });
   }
 
-  /** Keys from before one time; commit traces and closed channels from before the other. */
-  async forget({ keysMs, commitsMs }: { keysMs: number; commitsMs: number }): Promise<void> {
+  async forget({ keysMs, commitsMs, readMs, closedMs }: ForgetBefore): Promise<void> {
     await this.#inSlices(() => this.#oldKeys.run(keysMs) === sliceRows ? "full" : "done");
     await this.#inSlices(() => this.#oldTraces.run(commitsMs) === sliceRows ? "full" : "done");
+    let passed = { closedAtMs: 0, number: 0 };
     await this.#inSlices(() => {
-      const channelId = this.#closedChannel.get(commitsMs)?.id;
-      const channel = channelId === undefined ? undefined : this.#heads.find(channelId);
-      return channel === undefined ? "done" : this.#purgeSlice(channel);
+      const candidates = this.#closedChannels.all(passed.closedAtMs, passed.number, Math.max(readMs, closedMs));
+      const victim = candidates.find(({ closedAtMs, unread }) =>
+        closedAtMs < closedMs || (unread === 0 && closedAtMs < readMs)
+      );
+      const channel = victim && this.#heads.find(victim.id);
+      if (channel !== undefined) return this.#purgeSlice(channel);
+      passed = candidates.at(-1) ?? passed;
+      return candidates.length === 0 ? "done" : "full";
     });
   }
 
@@ -143,10 +161,8 @@ export class Trimming {
     if (victims.length === 0) return;
     for (const { number, sequence, message, bytes } of victims) {
       this.#delete.run(number);
-      if (message === 0) {
-        this.#logBytes.changed(channel, -bytes);
-        continue;
-      }
+      this.#logBytes.changed(channel, -bytes, message === 1);
+      if (message === 0) continue;
       channel.messages--;
       channel.messageBytes -= bytes;
       channel.messagesAfter = Math.max(channel.messagesAfter, sequence);
@@ -170,6 +186,7 @@ export class Trimming {
     if (full || this.#purgeListings.run(channel.channelId) === sliceRows) return "full";
     if (this.#purgeSlices.some((purge) => purge.run(channel.number) === sliceRows)) return "full";
     for (const purge of this.#purgeRest) purge.run(channel.number);
+    this.#logBytes.accountChanged(channel.account, -bytesPerChannel);
     this.#heads.forget(channel.channelId);
     return "more";
   }

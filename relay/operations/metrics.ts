@@ -37,6 +37,7 @@ function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {
     counter("sessions_opened_total", "Sessions that were opened.", meter.sessionsOpened),
     counter("sessions_authenticated_total", "Sessions that authenticated.", meter.sessionsAuthenticated),
     counter("sessions_refused_total", "Sessions that were refused because of a limit or load.", meter.sessionsRefused),
+    counter("sessions_evicted_total", "Sessions that ended to make room for others.", meter.sessionsEvicted),
     counter("slow_readers_total", "Sessions that were cut off because they did not read.", meter.slowReaders),
     counter("requests_total", "Requests.", meter.requests),
     counter("request_errors_total", "Requests that were answered with an error.", meter.requestErrors),
@@ -59,6 +60,18 @@ function channelMetrics({ meter, core }: MetricSources): Metric[] {
     counter("epoch_conflicts_total", "Commits and messages that came too late for their epoch.", meter.epochConflicts),
     counter("deliveries_total", "Entries that were delivered to sessions.", meter.deliveries),
     counter("delivered_bytes_total", "Bytes of these.", meter.deliveredBytes),
+    gauge("storage_bytes", "What the relay's file holds.", core.storage.usedBytes),
+    gauge("storage_available_bytes", "What there is room for.", finite(core.storage.availableBytes)),
+    gauge(
+      "storage_level",
+      "0 room, 1 nearly full: no growth, 2 full: only what makes room.",
+      ["ok", "tight", "full"].indexOf(core.storage.level),
+    ),
+    counter(
+      "storage_refusals_total",
+      "Requests that were refused because the disk, or an account's share of it, is full.",
+      meter.storageRefusals,
+    ),
     counter("members_lapsed_total", "Members that were absent too long.", meter.membersLapsed),
     counter("key_packages_claimed_total", "KeyPackages that were claimed.", meter.keyPackagesClaimed),
     counter("join_requests_total", "Join and rejoin requests.", meter.joinRequests),
@@ -78,6 +91,11 @@ function quotaMetrics({ meter, quota }: MetricSources): Metric[] {
     ),
     counter("quota_leases_total", "Leases that were taken.", quota.leasesTaken),
     counter("quota_api_failures_total", "Questions about quota that the API did not answer.", quota.apiFailures),
+    counter(
+      "handshakes_charged_total",
+      "Commits and Welcomes that were paid for as messages.",
+      meter.handshakesCharged,
+    ),
     counter("quota_refusals_total", "Messages that were refused for want of quota.", meter.quotaRefusals),
   ];
 }
@@ -89,6 +107,11 @@ function processMetrics({ loopLagMs, udpDrops, certificateExpiresAtMs, memoryByt
     gauge("certificate_expires_timestamp_seconds", "When the certificate ends.", certificateExpiresAtMs / 1000),
     gauge("memory_bytes", "Resident memory of the process.", memoryBytes),
   ];
+}
+
+/** What nobody knows is not shown. */
+function finite(value: number): number | undefined {
+  return Number.isFinite(value) ? value : undefined;
 }
 
 function gauge(name: string, help: string, value: number | undefined): Metric {

@@ -336,6 +336,7 @@ function isRefusal(error: StaticError): boolean {
     error,
     "quota_exceeded",
     "queue_full",
+    "storage_full",
     "payload_too_large",
     "invalid_request",
     "not_found",

@@ -1,6 +1,7 @@
 /** Adding to a log, with the engine's verdict turned into an answer. */
 import type { Appended, NewEntry, Room } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
+import { type Plan, storageBytesOf } from "../plans.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { CoreParts } from "../request_handler.ts";
 
@@ -12,7 +13,7 @@ export interface Settled extends Appended {
 const channelFull =
   "Members that are absent keep too many commits and Welcomes in this channel's log; remove them, or wait for them";
 const accountFull =
-  "Members that are absent keep too many commits and Welcomes in the channels of this account; remove them, or wait for them";
+  "The channels of the account that made this one take all the storage of its plan; have members read, remove those that are absent, or close channels";
 
 /** Throws `Refusal` when the entry lost a race or the channel is gone. */
 export async function appendSettled(core: CoreParts, channel: Channel, entry: NewEntry): Promise<Settled> {
@@ -31,7 +32,7 @@ export async function appendSettled(core: CoreParts, channel: Channel, entry: Ne
     case "full":
       channel.full = true;
       core.touch(channel);
-      throw new Refusal("queue_full", outcome.of === "channel" ? channelFull : accountFull);
+      throw outcome.of === "channel" ? new Refusal("queue_full", channelFull) : accountIsFull();
     case "lease_spent":
       throw new Refusal("overloaded", "The message could not be charged; try again", { retryAfterMs: 100 });
   }
@@ -55,7 +56,15 @@ export async function appendInAnyEpoch(
   throw new Refusal("overloaded", "The channel changes too fast for this now; try again", { retryAfterMs: 100 });
 }
 
-/** What an entry that is no message may take. */
-export function roomIn({ config }: CoreParts): Room {
-  return { channelBytes: config.logBytesPerChannel, accountBytes: config.logBytesPerAccount };
+/** The storage of an account's plan is used up. */
+export function accountIsFull(): Refusal {
+  return new Refusal("storage_full", accountFull, { retryAfterMs: 30_000 });
+}
+
+/** What an entry of this channel may take. */
+export function roomIn({ config, plans }: CoreParts, { account }: Channel): Room | Promise<Room> {
+  const channelBytes = config.logBytesPerChannel;
+  const plan = plans.of(account);
+  const room = (plan: Plan): Room => ({ channelBytes, accountBytes: storageBytesOf(config, plan) });
+  return plan instanceof Promise ? plan.then(room) : room(plan);
 }

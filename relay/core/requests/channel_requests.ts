@@ -12,9 +12,10 @@ import {
 import type { Channel } from "../channel.ts";
 import type { Membership } from "../channel_state.ts";
 import { emptyBody, encodeLeaveBody } from "../entry_body.ts";
+import { storageBytesOf } from "../plans.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
-import { appendInAnyEpoch, roomIn } from "./append.ts";
+import { accountIsFull, appendInAnyEpoch, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
 
 const channelIdBytes = 16;
@@ -28,7 +29,18 @@ export async function createChannel(
   const timeMs = nowMs();
   const channelId = binaryIdFromBytes<ChannelId>(randomBytes(channelIdBytes));
   const { account, agentId: creator } = agent;
-  const outcome = await engine.createChannel({ channelId, name, account, creator, nonce, timeMs, maxOpen });
+  const tight = core.storage.level !== "ok";
+  const accountBytes = tight ? 0 : storageBytesOf(core.config, agent.plan);
+  const outcome = await engine.createChannel({
+    channelId,
+    name,
+    account,
+    creator,
+    nonce,
+    timeMs,
+    maxOpen,
+    accountBytes,
+  });
   if (outcome.kind === "name_taken") {
     throw new Refusal(
       "name_taken",
@@ -37,6 +49,10 @@ export async function createChannel(
   }
   if (outcome.kind === "too_many") {
     throw new Refusal("rate_limited", `This account has ${maxOpen} channels; close some first`);
+  }
+  if (outcome.kind === "full") {
+    core.storage.refuseGrowth();
+    throw accountIsFull();
   }
   const created = outcome.kind === "created" ? { channelId, name } : outcome.original;
   if (created.name !== name) throw new Refusal("invalid_request", "This nonce made a channel of another name");
@@ -120,6 +136,7 @@ export async function leaveChannel(
   if (!isSigned) {
     throw new Refusal("invalid_request", "The signature of the leave statement is wrong");
   }
+  const room = await roomIn(core, channel);
   const { sequence } = await appendInAnyEpoch(core, channel, (epoch) => {
     const { joinedSequence, leaving } = membership();
     return {
@@ -132,7 +149,7 @@ export async function leaveChannel(
       added: [],
       removed: [agentId],
       // Leaving is never refused for want of room; leaving again and again is.
-      ...(leaving?.reason === "left" && { room: roomIn(core) }),
+      ...(leaving?.reason === "left" && { room }),
     };
   });
   const open = core.joins.ofAgent(agentId, channelId);

@@ -20,6 +20,7 @@ import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { appendSettled, roomIn, type Settled } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
+import { payHandshake, settling } from "./handshake_payment.ts";
 
 type Commit = RequestBody<"SendCommit">;
 
@@ -42,18 +43,28 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     checkChange(asker, channel, body);
     await checkJoining(asker, channel, body.added);
     const { core, agent } = asker;
-    const appending = appendSettled(core, channel, {
-      kind: "commit",
-      epoch: body.epoch,
-      sender: agent.agentId,
-      timeMs: core.deps.nowMs(),
-      ...encodeCommitBody(body),
-      key,
-      added: body.added,
-      removed: body.removed,
-      commitHash,
-      ...(onlyRemoves(body) ? {} : { room: roomIn(core) }),
-    });
+    const isRemoval = onlyRemoves(body);
+    if (body.added.length > 0) core.storage.refuseGrowth();
+    else if (!isRemoval) core.storage.refuseChange();
+    const room = await roomIn(core, channel);
+    const entryBody = encodeCommitBody(body);
+    const payment = await payHandshake(asker, { bytes: entryBody.body.length, mustPass: isRemoval });
+    const appending = settling(
+      payment,
+      appendSettled(core, channel, {
+        kind: "commit",
+        epoch: body.epoch,
+        sender: agent.agentId,
+        timeMs: core.deps.nowMs(),
+        ...entryBody,
+        key,
+        added: body.added,
+        removed: body.removed,
+        commitHash,
+        ...(payment.charge && { charge: payment.charge }),
+        ...(isRemoval ? {} : { room }),
+      }),
+    );
     release();
     const settled = await appending;
     if (!settled.duplicate) core.deps.meter.commitsAccepted++;
@@ -220,17 +231,25 @@ export async function sendWelcome(
   const original = await core.deps.engine.findKey(channel.channelId, key);
   if (original !== undefined) return { sequence: original.sequence, duplicate: true };
   for (const agentId of recipients) await checkWelcomeFor(channel, agentId, agent.agentId);
-  const { sequence, duplicate } = await appendSettled(core, channel, {
-    kind: "welcome",
-    epoch,
-    sender: agent.agentId,
-    timeMs: core.deps.nowMs(),
-    ...encodeWelcomeBody(body),
-    key,
-    added: [],
-    removed: [],
-    room: roomIn(core),
-  });
+  core.storage.refuseGrowth();
+  const room = await roomIn(core, channel);
+  const entryBody = encodeWelcomeBody(body);
+  const payment = await payHandshake(asker, { bytes: entryBody.body.length, mustPass: false });
+  const { sequence, duplicate } = await settling(
+    payment,
+    appendSettled(core, channel, {
+      kind: "welcome",
+      epoch,
+      sender: agent.agentId,
+      timeMs: core.deps.nowMs(),
+      ...entryBody,
+      key,
+      added: [],
+      removed: [],
+      ...(payment.charge && { charge: payment.charge }),
+      room,
+    }),
+  );
   return { sequence, duplicate };
 }
 

@@ -26,6 +26,7 @@ export async function registerInvite(
     if (invite.inviter !== agent.agentId) throw new Refusal("invalid_request", "This invite id is another agent's");
     if (invite.sinceSequence === sinceSequence) return { expiresAtMs: existing.expiresAtMs };
   }
+  core.storage.refuseGrowth();
   const retryAfterMs = core.inviteRate.take(agent.agentId, nowMs());
   if (retryAfterMs !== undefined) throw new Refusal("rate_limited", "Too many invites; try later", { retryAfterMs });
   const value = encodeInvite({ inviter: agent.agentId, sinceSequence, uses, expiresAtMs });

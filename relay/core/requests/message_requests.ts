@@ -8,14 +8,14 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import type { Charge } from "../../engine/engine.ts";
+import type { Charge, Room } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
-import type { Reservation } from "../deps.ts";
 import { encodeMessageBody } from "../entry_body.ts";
 import { epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
-import { appendSettled } from "./append.ts";
+import { appendSettled, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
+import { quotaRefusal } from "./quota_refusal.ts";
 
 type Message = RequestBody<"SendMessage">;
 type Reply = ReplyBody<"SendMessage">;
@@ -30,18 +30,32 @@ export function sendMessage(asker: AgentAsker, body: RequestBody<"SendMessage">)
     if (body.epoch !== channel.state.epoch) {
       return await originalAnswer(asker, channel, body) ?? fail(asker, epochConflict(channel.state.epoch));
     }
+    const finding = roomIn(asker.core, channel);
+    const room = finding instanceof Promise ? await finding : finding;
+    const refusal = asker.core.storage.messageRefusal(channel.queueBytes);
+    if (refusal !== undefined) return await originalAnswer(asker, channel, body) ?? fail(asker, refusal);
     const reserving = asker.core.deps.quota.reserve(asker.agent.account, body.ciphertext.length);
     const reservation = reserving instanceof Promise ? await reserving : reserving;
     if (reservation.kind !== "reserved") {
       return await originalAnswer(asker, channel, body) ?? fail(asker, quotaRefusal(reservation));
     }
-    const appending = append(asker, channel, body, reservation.charge);
+    const appending = append(asker, channel, body, { charge: reservation.charge, room });
     release();
     return await appending;
   });
 }
 
-async function append(asker: AgentAsker, channel: Channel, body: Message, charge: Charge): Promise<Reply> {
+interface Terms {
+  readonly charge: Charge;
+  readonly room: Room;
+}
+
+async function append(
+  asker: AgentAsker,
+  channel: Channel,
+  body: Message,
+  { charge, room }: Terms,
+): Promise<Reply> {
   const { core, agent } = asker;
   const { quota, meter, nowMs } = core.deps;
   let appended = false;
@@ -56,6 +70,7 @@ async function append(asker: AgentAsker, channel: Channel, body: Message, charge
       added: [],
       removed: [],
       charge,
+      room,
     });
     appended = !duplicate;
     if (duplicate) meter.messagesDuplicate++;
@@ -96,15 +111,6 @@ function keyOf({ agent }: AgentAsker, { messageId }: Message): string {
 
 function fail({ core }: AgentAsker, refusal: Refusal): never {
   if (refusal.code === "epoch_conflict") core.deps.meter.epochConflicts++;
-  else core.deps.meter.quotaRefusals++;
+  else if (refusal.code !== "storage_full") core.deps.meter.quotaRefusals++;
   throw refusal;
-}
-
-function quotaRefusal(reservation: Exclude<Reservation, { kind: "reserved" }>): Refusal {
-  if (reservation.kind === "exhausted") {
-    return new Refusal("quota_exceeded", "The plan's message limit is reached; GET /v1/usage tells when it resets");
-  }
-  return new Refusal("overloaded", "The relay cannot reach the API to count this message; try again", {
-    retryAfterMs: 1_000,
-  });
 }

@@ -11,6 +11,7 @@ import {
 } from "../../../proto/mod.ts";
 import type { VerifiedToken } from "../deps.ts";
 import type { EndReason } from "../link.ts";
+import { planOf } from "../plans.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker, Asker } from "../request_handler.ts";
 import type { Agent, Session } from "../session.ts";
@@ -60,11 +61,13 @@ export async function authenticate(
     throw new Refusal("auth_failed", "The signature of the authentication statement is wrong");
   }
   const token = await verifyToken(core.deps.tokens.verify(body.token));
+  const isMember = await core.isMember(agentId);
   if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
   // Again: the answer to a second challenge may have been faster.
   refuseSecondAgent(session);
-  const agent: Agent = { agentId, publicKey: body.publicKey, account: token.account, expiresAtMs: token.expiresAtMs };
-  core.adopt(session, agent);
+  const { account, expiresAtMs } = token;
+  const agent: Agent = { agentId, publicKey: body.publicKey, account, plan: planOf(token.plan), expiresAtMs };
+  core.adopt(session, agent, isMember);
   const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
   return {
     agentId,
@@ -81,12 +84,14 @@ export async function renewToken(
   { core, session, agent }: AgentAsker,
   { token }: RequestBody<"RenewToken">,
 ): Promise<ReplyBody<"RenewToken">> {
-  const { account, expiresAtMs } = await verifyToken(core.deps.tokens.verify(token));
+  const { account, plan, expiresAtMs } = await verifyToken(core.deps.tokens.verify(token));
   if (account !== agent.account) {
     throw new Refusal("auth_failed", "The token is of another account; open a new session for it");
   }
   if (expiresAtMs > agent.expiresAtMs) {
     agent.expiresAtMs = expiresAtMs;
+    agent.plan = planOf(plan);
+    core.learnPlan(agent);
     expireWithToken(session, agent, core.deps.nowMs());
   }
   return { expiresAtMs: agent.expiresAtMs };

@@ -16,6 +16,7 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import { createKeyPackage, createPrivateMessage, createWelcome, signedCommit } from "../../../tests/support/mod.ts";
+import type { Transport } from "../link.ts";
 import { createAgent, type TestAgent, type TestClient } from "./client.ts";
 import { accountOf, idOf, startMs, tokenOf, type World } from "./world.ts";
 
@@ -28,15 +29,15 @@ export class Actor {
   client: TestClient;
   readonly #world: World;
 
-  constructor(world: World, number: number, account = number) {
+  constructor(world: World, number: number, account = number, transport: Transport = "quic") {
     this.#world = world;
     this.agent = createAgent(number);
     this.account = account;
-    this.client = world.connect();
+    this.client = world.connect(transport);
   }
 
-  static async connect(world: World, number: number, account = number): Promise<Actor> {
-    const actor = new Actor(world, number, account);
+  static async connect(world: World, number: number, account = number, transport: Transport = "quic"): Promise<Actor> {
+    const actor = new Actor(world, number, account, transport);
     await actor.client.authenticate(actor.agent, tokenOf(account, startMs + 400 * dayMs));
     return actor;
   }
@@ -49,9 +50,9 @@ export class Actor {
     return accountOf(this.account);
   }
 
-  async reconnect(world: World = this.#world): Promise<void> {
+  async reconnect(world: World = this.#world, transport: Transport = "quic"): Promise<void> {
     this.client.close();
-    this.client = world.connect();
+    this.client = world.connect(transport);
     await this.client.authenticate(this.agent, tokenOf(this.account, startMs + 400 * dayMs));
   }
 

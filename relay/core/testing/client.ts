@@ -61,7 +61,7 @@ interface PendingCall {
 }
 
 export class TestClient implements Link {
-  readonly transport: Transport = "quic";
+  readonly transport: Transport;
   readonly remoteAddress = "127.0.0.1";
   readonly notices: NoticeEnvelope[] = [];
   /** What became of this client's own notices that failed; the others are not answered. */
@@ -85,7 +85,8 @@ export class TestClient implements Link {
   #stalled = false;
   #closed = false;
 
-  constructor(core: RelayCore) {
+  constructor(core: RelayCore, transport: Transport = "quic") {
+    this.transport = transport;
     this.end = (reason) => {
       this.ended = reason ?? null;
       this.close();

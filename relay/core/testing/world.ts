@@ -4,6 +4,7 @@ import { verifyEd25519 } from "../../ed25519.ts";
 import { type Engine, openSqliteEngine } from "../../engine/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "../config.ts";
 import type { CoreEvent, Quota, Reservation, TokenVerifier } from "../deps.ts";
+import type { Transport } from "../link.ts";
 import { createMeter, type Meter } from "../meter.ts";
 import { createRelayCore, type RelayCore } from "../relay_core.ts";
 import { TestClient, testOrigin } from "./client.ts";
@@ -18,7 +19,7 @@ export interface World {
   /** Messages that the account may still send. */
   readonly quota: { left: number };
   readonly load: { lagMs: number };
-  connect(): TestClient;
+  connect(transport?: Transport): TestClient;
   close(): Promise<void>;
 }
 
@@ -75,7 +76,7 @@ export async function createWorld({ config, random, engine: given, ...options }:
     events,
     quota,
     load,
-    connect: () => new TestClient(core),
+    connect: (transport) => new TestClient(core, transport),
     close: async () => {
       await core.close();
       if (given === undefined) await engine.close();

@@ -189,7 +189,7 @@ export function channelContract(test: ContractTest): void {
     }
     await engine.append(gone, message("end", { kind: "close", epoch: 1, timeMs: 3000 }));
     await engine.append(recent, message("end", { kind: "close", epoch: 1, timeMs: 5000 }));
-    await engine.forget({ keysMs: 4000, commitsMs: 4000 });
+    await engine.forget({ keysMs: 4000, commitsMs: 4000, readMs: 0, closedMs: 4000 });
     assertEquals(await engine.findChannel(gone), undefined);
     assertEquals(await engine.read(gone, { after: 0, maxBytes: 1 }), []);
     assertEquals((await engine.findChannel(recent))?.head, 452);
@@ -204,6 +204,49 @@ export function channelContract(test: ContractTest): void {
     assertEquals((await engine.cursors(gone)).size, 1);
     const query = { agentId: sampleAgent(2), account: sampleAccount(9), limit: 5 };
     assertEquals((await engine.listChannels(query)).channels, [open]);
+  });
+
+  test("forget() purges a closed channel early once everybody has read it", async (engine) => {
+    const [alone, read, unread] = [
+      await createChannel(engine, 1),
+      await createChannel(engine, 2),
+      await createChannel(engine, 3),
+    ];
+    for (const channelId of [read, unread]) {
+      await engine.append(channelId, commit("c", 0, { added: [sampleAgent(2)] }));
+    }
+    for (const [channelId, epoch] of [[alone, 0], [read, 1], [unread, 1]] as const) {
+      await engine.append(channelId, message("end", { kind: "close", epoch, timeMs: 3000 }));
+    }
+    await engine.moveCursor(read, sampleAgent(2), { consumed: 2, acknowledged: 2 });
+    await engine.forget({ keysMs: 0, commitsMs: 0, readMs: 3000, closedMs: 0 });
+    assertEquals((await engine.findChannel(alone))?.head, 1);
+    await engine.forget({ keysMs: 0, commitsMs: 0, readMs: 3001, closedMs: 0 });
+    assertEquals(await engine.findChannel(alone), undefined);
+    assertEquals(await engine.findChannel(read), undefined);
+    assertEquals((await engine.findChannel(unread))?.head, 2);
+  });
+
+  test("channels and messages count against the room of their account, until they are gone", async (engine) => {
+    const [bytes, accountBytes] = [1000, 3 * 4096];
+    const room = { channelBytes: 0, accountBytes };
+    const channelId = await createChannel(engine, 1, { accountBytes });
+    const second = await createChannel(engine, 2, { accountBytes });
+    const send = async (key: string): Promise<string> =>
+      (await engine.append(channelId, message(key, { body: new Uint8Array(bytes), room }))).kind;
+    for (let i = 0; i < 4; i++) assertEquals(await send(`m${i}`), "appended");
+    assertEquals(await engine.append(channelId, message("m4", { body: new Uint8Array(bytes), room })), {
+      kind: "full",
+      of: "account",
+    });
+    assertEquals(await engine.createChannel(sampleChannel(3, { accountBytes })), { kind: "full" });
+    const elsewhere = { account: sampleAccount(2), accountBytes };
+    assertEquals(await engine.createChannel(sampleChannel(4, elsewhere)), { kind: "created" });
+    await engine.append(second, message("end", { kind: "close", timeMs: 3000 }));
+    await engine.forget({ keysMs: 0, commitsMs: 0, readMs: 4000, closedMs: 0 });
+    assertEquals(await send("m4"), "appended");
+    await engine.dropMessages(channelId, 5, "age");
+    assertEquals(await engine.createChannel(sampleChannel(3, { accountBytes })), { kind: "created" });
   });
 }
 

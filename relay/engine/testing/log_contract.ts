@@ -159,7 +159,7 @@ export function logContract(test: ContractTest): void {
     for (let i = 0; i < count; i++) void engine.append(channelId, message(`m${i}`, { timeMs: i }));
     await engine.append(channelId, commit("c0", 0, { timeMs: 800 }));
     await engine.append(channelId, commit("c1", 1, { timeMs: 900 }));
-    await engine.forget({ keysMs: 650, commitsMs: 900 });
+    await engine.forget({ keysMs: 650, commitsMs: 900, readMs: 0, closedMs: 0 });
     assertEquals(await engine.findKey(channelId, "m649"), undefined);
     assertEquals((await engine.findKey(channelId, "m650"))?.sequence, 651);
     assertEquals((await engine.findKey(channelId, "c0"))?.sequence, count + 1);

@@ -1,5 +1,6 @@
 /** The queue: cursors, what messages take, trimming, and gaps in the place of messages. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { bytesPerChannel } from "../log_bytes.ts";
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { AppendOutcome } from "../engine.ts";
 import { EngineError } from "../errors.ts";
@@ -98,7 +99,7 @@ export function queueContract(test: ContractTest): void {
     const limited = (key: string, epoch: number, bytes: number): Promise<AppendOutcome> =>
       engine.append(
         channelId,
-        commit(key, epoch, { body: bytesOf(1, bytes), room: { channelBytes: 100, accountBytes: 1_000 } }),
+        commit(key, epoch, { body: bytesOf(1, bytes), room: { channelBytes: 100, accountBytes: 10_000 } }),
       );
     await limited("1", 0, 60);
     await engine.append(channelId, message("m", { epoch: 1, body: bytesOf(1, 500) }));
@@ -119,7 +120,7 @@ export function queueContract(test: ContractTest): void {
     const [first, second] = [await createChannel(engine, 1), await createChannel(engine, 2)];
     const other = await createChannel(engine, 3, { account: sampleAccount(2), creator: sampleAgent(2) });
     const limited = (channelId: ChannelId, epoch: number, bytes: number): Promise<AppendOutcome> => {
-      const room = { channelBytes: 100, accountBytes: 150 };
+      const room = { channelBytes: 100, accountBytes: 150 + 2 * bytesPerChannel };
       return engine.append(channelId, commit(`${epoch} ${bytes}`, epoch, { body: bytesOf(1, bytes), room }));
     };
     await limited(first, 0, 90);
@@ -130,7 +131,7 @@ export function queueContract(test: ContractTest): void {
     // A channel that was closed takes its room until it is forgotten.
     await engine.append(first, message("end", { kind: "close", epoch: 1, timeMs: 3000, body: bytesOf(1, 5) }));
     assertEquals(await limited(second, 1, 5), { kind: "full", of: "account" });
-    await engine.forget({ keysMs: 0, commitsMs: 4000 });
+    await engine.forget({ keysMs: 0, commitsMs: 0, readMs: 0, closedMs: 4000 });
     assertEquals((await limited(second, 1, 40)).kind, "appended");
     await engine.saveSnapshot(second, { sequence: 1, state: bytesOf(1) });
     await engine.trim(second, 1);

@@ -1,4 +1,5 @@
 /** A relay's own process with agents that do nothing wrong: one over QUIC, one with typed calls, one that logs in again and again. */
+import type { ChannelId } from "../../../proto/mod.ts";
 import type { SpawnOptions } from "../part_process.ts";
 import { TestAgent } from "../relay/agent.ts";
 import { connectTransport, openQuic } from "../relay/deno_clients.ts";
@@ -7,6 +8,7 @@ import { type RelayProcess, startRelayProcess } from "../relay/process.ts";
 import { CallFailed, type RelayClient } from "../relay/relay_client.ts";
 import { TypedClient } from "../relay/typed_client.ts";
 import type { HonestCall } from "./honest_tenant.ts";
+import type { TenantOrder } from "./tenant.ts";
 
 export interface BesiegedRelay extends AsyncDisposable {
   readonly process: RelayProcess;
@@ -14,8 +16,12 @@ export interface BesiegedRelay extends AsyncDisposable {
   readonly grpcPort: number;
   readonly quicPort: number;
   readonly ca: string;
-  /** In turn: a Ping over QUIC, a typed Ping, and more rarely `/health` and a whole login. */
+  /** In turn: a Ping over QUIC, a typed Ping, a message to a member that reads, and more rarely `/health` and a whole login. */
   readonly honest: HonestCall;
+  /** An agent of this account, connected over QUIC. */
+  connect(account?: string): Promise<TestAgent>;
+  /** What an attacker needs to be tenants of these accounts. */
+  tenants(accounts: readonly string[]): Promise<TenantOrder>;
   /** One metric's value. */
   metric(name: string): Promise<number>;
 }
@@ -23,6 +29,7 @@ export interface BesiegedRelay extends AsyncDisposable {
 /** One call in so many is a login. */
 const loginEvery = 20;
 const healthEvery = 15;
+const sendEvery = 6;
 
 export async function besiegedRelay(
   environment: Readonly<Record<string, string>> = {},
@@ -43,27 +50,30 @@ export async function besiegedRelay(
   const ca = await Deno.readTextFile(process.caFile);
   const fetching = opened.use(connectTransport(grpcPort, ca));
   const origin = `quic://localhost:${quicPort}`;
-  const login = async (open: () => Promise<RelayClient>): Promise<RelayClient> => {
+  const login = async (open: () => Promise<RelayClient>, account: string = crypto.randomUUID()): Promise<TestAgent> => {
     const client = await open();
-    const agent = new TestAgent({ open, origin }, client, crypto.randomUUID());
+    const agent = new TestAgent({ open, origin }, client, account);
     await agent.authenticate(client, await keys.sign(agent.account));
-    return client;
+    return agent;
   };
-  const overQuic = await login(() => openQuic(quicPort, ca));
+  const connect = (account?: string): Promise<TestAgent> => login(() => openQuic(quicPort, ca), account);
+  const sender = await connect();
   const typed = await login(() => Promise.resolve(new TypedClient(fetching.transport)));
-  opened.defer(() => overQuic.close());
-  opened.defer(() => typed.close());
+  const reader = await connect();
+  for (const { client } of [sender, typed, reader]) opened.defer(() => client.close());
+  const channelId = await readChannel(sender, reader);
   let turn = 0;
   const honest: HonestCall = async (signal) => {
     turn++;
     if (turn % loginEvery === 0) return await loginOnce(2);
     if (turn % healthEvery === 0) return await readHealth(signal);
-    return void await (turn % 2 === 0 ? overQuic : typed).call("Ping", {});
+    if (turn % sendEvery === 0) return void await sender.send(channelId, 1);
+    return void await (turn % 2 === 0 ? sender : typed).client.call("Ping", {});
   };
   /** On a machine that is busy with other things a login may be told to come again. */
   const loginOnce = async (retries: number): Promise<void> => {
     try {
-      (await login(() => openQuic(quicPort, ca))).close();
+      (await connect()).client.close();
     } catch (error) {
       if (retries === 0 || !(error instanceof CallFailed && error.code === "overloaded")) throw error;
       await loginOnce(retries - 1);
@@ -82,9 +92,30 @@ export async function besiegedRelay(
     quicPort,
     ca,
     honest,
+    connect,
+    tenants: async (accounts) => ({
+      quicPort,
+      ca,
+      tenants: await Promise.all(accounts.map(async (account) => ({ account, token: await keys.sign(account) }))),
+    }),
     metric: async (name) => Number(new RegExp(`^static_relay_${name} (\\S+)$`, "m").exec(await process.metrics())?.[1]),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
+}
+
+/** A channel in which the one sends and the other takes what comes. */
+async function readChannel(sender: TestAgent, reader: TestAgent): Promise<ChannelId> {
+  const channelId = await sender.createChannel();
+  await sender.client.call("SendCommit", sender.commit(channelId, 0, { added: [reader.agentId] }));
+  for (const agent of [sender, reader]) {
+    await agent.acknowledge(channelId, 1);
+    await agent.subscribe(channelId, { windowBytes: 1 << 22 });
+    agent.client.notices.onAdded = ({ operation, body }) => {
+      if (operation !== "DeliverMessage" || !("sequence" in body)) return;
+      void agent.acknowledge(channelId, body.sequence).catch(() => {});
+    };
+  }
+  return channelId;
 }
 
 function portOf(url: string): number {

@@ -101,15 +101,16 @@ export class TestAgent {
     epoch: number,
     change: Partial<RequestBody<"SendCommit">> = {},
   ): RequestBody<"SendCommit"> {
-    const commit = createPrivateMessage({
-      groupId: binaryIdToBytes(channelId),
-      epoch,
-      contentType: 3,
-      ciphertext: crypto.getRandomValues(new Uint8Array(64)),
-    });
+    const commit = this.commitBytes(channelId, epoch);
     const added = change.added ?? [];
     const welcomes = added.length === 0 ? [] : [{ recipients: added, welcome: createWelcome(added.length) }];
     return signedCommit({ channelId, epoch, commit, added, welcomes, ...change }, (statement) => this.sign(statement));
+  }
+
+  commitBytes(channelId: ChannelId, epoch: number, bytes = 64): Uint8Array {
+    const ciphertext = patterned(bytes);
+    ciphertext.set(randomId16());
+    return createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch, contentType: 3, ciphertext });
   }
 
   async send(channelId: ChannelId, epoch: number): Promise<RequestBody<"SendMessage">> {

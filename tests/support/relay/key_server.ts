@@ -1,11 +1,17 @@
-/** The part of the HTTP API that a relay asks for keys, with the key in the test's hands: it can sign what the API never would. */
+/**
+ * The part of the HTTP API that a relay needs, with the key in the test's hands: it can sign what the API never would. Every
+ * account has as many messages as it likes, and they are counted.
+ */
 import { type CryptoKey, exportJWK, generateKeyPair } from "jose";
+import type { LeaseReportBatch, LeaseReportResults, LeaseRequest, LeaseResponse } from "../../../proto/lease.ts";
 import { encodeBase64url } from "../../../proto/mod.ts";
 
 export interface KeyServer extends AsyncDisposable {
   readonly url: string;
   /** A token of this account. `claims` is JSON text of further members, as it stands: `"exp":1e400`. */
   sign(account: string, claims?: string): Promise<string>;
+  /** Messages that the relay has reported for this account. */
+  used(account: string): number;
 }
 
 const kid = "test";
@@ -14,16 +20,45 @@ const hourS = 3_600;
 export async function startKeyServer(): Promise<KeyServer> {
   const { publicKey, privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
   const keys = [{ ...await exportJWK(publicKey), kid, alg: "EdDSA", use: "sig" }];
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+  const leases = new GenerousLeases();
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const { pathname } = new URL(request.url);
     if (pathname === "/.well-known/jwks.json") return Response.json({ keys });
-    return Response.json({ error: { code: "unavailable", message: "These tests need no quota" } }, { status: 503 });
+    if (request.method === "GET") return Response.json({ leases: [] });
+    const body = await request.json();
+    return Response.json(pathname.endsWith("/reports") ? leases.report(body) : leases.take(body));
   });
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     sign: (account, claims) => sign(privateKey, account, claims),
+    used: (account) => leases.used(account),
     [Symbol.asyncDispose]: () => server.shutdown(),
   };
+}
+
+class GenerousLeases {
+  readonly #accounts = new Map<string, string>();
+  readonly #consumed = new Map<string, number>();
+
+  take({ account_id, messages }: LeaseRequest): LeaseResponse {
+    const id = crypto.randomUUID();
+    this.#accounts.set(id, account_id);
+    const [nowMs, fence] = [Date.now(), this.#accounts.size];
+    const at = (ms: number): string => new Date(ms).toISOString();
+    const lease = { id, fence, account_id, granted: messages, consumed: 0, expires_at: at(nowMs + hourS * 1_000) };
+    return { lease, plan: "free", period: { start: at(nowMs), end: at(nowMs + 30 * 24 * hourS * 1_000) } };
+  }
+
+  report({ reports }: LeaseReportBatch): LeaseReportResults {
+    for (const { lease_id, consumed } of reports) this.#consumed.set(lease_id, consumed);
+    return { results: reports.map(({ lease_id }) => ({ lease_id, outcome: "accepted" as const })) };
+  }
+
+  used(account: string): number {
+    let used = 0;
+    for (const [id, consumed] of this.#consumed) if (this.#accounts.get(id) === account) used += consumed;
+    return used;
+  }
 }
 
 /** By hand, because a library refuses to write some of the numbers that an attacker may. */

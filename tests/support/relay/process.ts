@@ -83,5 +83,6 @@ function permissions(variables: Readonly<Record<string, string>>): string[] {
     "--allow-env=STATIC_*",
     `--allow-read=${files.join(",")}`,
     `--allow-write=${STATIC_DATA_DIR}`,
+    "--allow-sys=statfs",
   ];
 }

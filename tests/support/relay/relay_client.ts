@@ -42,8 +42,12 @@ export class NoticeLog {
   readonly #all: NoticeEnvelope[] = [];
   readonly #waiting = new Set<Waiting>();
 
+  /** Hears of each as it comes. */
+  onAdded: (notice: NoticeEnvelope) => void = () => {};
+
   add(notice: NoticeEnvelope): void {
     this.#all.push(notice);
+    this.onAdded(notice);
     for (const waiting of this.#waiting) if (waiting.seen(notice)) this.#waiting.delete(waiting);
   }
 

@@ -1,0 +1,12 @@
+/** What an account is told whose message cannot be paid for. */
+import type { Reservation } from "../deps.ts";
+import { Refusal } from "../refusal.ts";
+
+export function quotaRefusal(reservation: Exclude<Reservation, { kind: "reserved" }>): Refusal {
+  if (reservation.kind === "exhausted") {
+    return new Refusal("quota_exceeded", "The plan's message limit is reached; GET /v1/usage tells when it resets");
+  }
+  return new Refusal("overloaded", "The relay cannot reach the API to count this message; try again", {
+    retryAfterMs: 1_000,
+  });
+}

@@ -1,0 +1,95 @@
+/**
+ * Who has the places for sessions. An account and an address have a share each. When places run out, a newcomer takes that of
+ * the account that has most: sessions of typed calls that lie idle go first, then those that read nothing. The last places
+ * are for agents that are members of a channel: others can wait, they cannot.
+ */
+import type { AccountId } from "../../proto/mod.ts";
+import type { CoreConfig } from "./config.ts";
+import type { EndReason } from "./link.ts";
+import type { Agent, Session } from "./session.ts";
+
+/** Of all places, those for members only. */
+const reservedShare = 0.1;
+/** A session of typed calls without a request for this long, and without a subscription, lies idle. */
+const idleMs = 5_000;
+const retryAfterMs = 5_000;
+
+export type Admitted = { readonly refused: EndReason } | { readonly evicted: Session | undefined };
+
+export class SessionPlaces {
+  readonly #config: CoreConfig;
+  readonly #sessions = new Set<Session>();
+  readonly #accounts = new Map<AccountId, number>();
+  readonly #addresses = new Map<string, number>();
+
+  constructor(config: CoreConfig) {
+    this.#config = config;
+  }
+
+  /** Whether it matters that a newcomer is a member of a channel. */
+  get isCrowded(): boolean {
+    return this.#sessions.size >= this.#openPlaces;
+  }
+
+  /** Counts a session that has an agent from now on, unless it is refused; the one that is evicted is for the caller to end. */
+  admit(session: Session, { account }: Agent, isMember: boolean, nowMs: number): Admitted {
+    const { sessionsPerAccount, sessionsPerAddress, maxSessions } = this.#config;
+    const { remoteAddress } = session.link;
+    const count = this.#accounts.get(account) ?? 0;
+    if (count >= sessionsPerAccount) return refused(`This account has ${sessionsPerAccount} sessions; end some first`);
+    if ((this.#addresses.get(remoteAddress) ?? 0) >= sessionsPerAddress) {
+      return refused(`This address has ${sessionsPerAddress} sessions; end some first`);
+    }
+    const places = isMember ? maxSessions : this.#openPlaces;
+    const evicted = this.#sessions.size < places ? undefined : this.#victim(count, nowMs);
+    if (this.#sessions.size >= places && evicted === undefined) {
+      return { refused: { code: "overloaded", message: "The relay has no place for one more session", retryAfterMs } };
+    }
+    if (evicted !== undefined) this.leave(evicted);
+    this.#sessions.add(session);
+    change(this.#accounts, account, 1);
+    change(this.#addresses, remoteAddress, 1);
+    return { evicted };
+  }
+
+  /** Of a session that was not admitted nothing is known. */
+  leave(session: Session): void {
+    if (!this.#sessions.delete(session) || session.agent === undefined) return;
+    change(this.#accounts, session.agent.account, -1);
+    change(this.#addresses, session.link.remoteAddress, -1);
+  }
+
+  get #openPlaces(): number {
+    return Math.ceil(this.#config.maxSessions * (1 - reservedShare));
+  }
+
+  /** Of an account that has more than the newcomer's, which then has one more. */
+  #victim(newcomers: number, nowMs: number): Session | undefined {
+    let victim: { readonly session: Session; readonly rank: number; readonly count: number } | undefined;
+    for (const session of this.#sessions) {
+      const count = session.agent === undefined ? 0 : this.#accounts.get(session.agent.account) ?? 0;
+      if (count <= newcomers + 1) continue;
+      const rank = rankOf(session, nowMs);
+      if (victim === undefined || rank > victim.rank || (rank === victim.rank && count > victim.count)) {
+        victim = { session, rank, count };
+      }
+    }
+    return victim?.session;
+  }
+}
+
+/** The higher, the sooner it goes. */
+function rankOf({ link, subscriptions, lastRequestMs }: Session, nowMs: number): number {
+  if (subscriptions.size > 0) return 0;
+  return link.transport === "typed" && nowMs - lastRequestMs >= idleMs ? 2 : 1;
+}
+
+function refused(message: string): Admitted {
+  return { refused: { code: "rate_limited", message, retryAfterMs } };
+}
+
+function change<Key>(counts: Map<Key, number>, key: Key, by: number): void {
+  const count = (counts.get(key) ?? 0) + by;
+  if (count <= 0) counts.delete(key);
+  else counts.set(key, count);
+}

@@ -1,0 +1,148 @@
+/** What a tenant may put on the relay's disk, and what it may send without paying. */
+import { assertEquals, assertGreater } from "@std/assert";
+import { parseChannelName } from "../../proto/mod.ts";
+import { createWelcome } from "../../tests/support/mod.ts";
+import { openSqliteEngine } from "../engine/mod.ts";
+import { Allowances } from "./allowances.ts";
+import { Actor } from "./testing/actors.ts";
+import { createAgent } from "./testing/client.ts";
+import { createPair, createReadingPair, refused, worldTest } from "./testing/scene.ts";
+import { createWorld, type World } from "./testing/world.ts";
+
+const hourMs = 60 * 60 * 1000;
+/** Accounts of these tests have the plan dev: ten times the allowance of a free one. */
+const threeHandshakes = { handshakesPerDay: 0.3 };
+
+worldTest("commits and Welcomes above the allowance of their account are messages", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  world.quota.left = 1;
+  await alice.commit(channelId, 1);
+  await alice.commit(channelId, 2);
+  assertEquals(world.quota.left, 1);
+  await alice.commit(channelId, 3);
+  assertEquals([world.quota.left, world.meter.handshakesCharged], [0, 1]);
+  await refused("quota_exceeded", alice.commit(channelId, 4));
+  // The same again is no other, and a day brings the allowance back.
+  await alice.commit(channelId, 3);
+  await world.time.advance(9 * hourMs);
+  await alice.commit(channelId, 4);
+  assertEquals(world.quota.left, 0);
+}, { config: threeHandshakes });
+
+worldTest("a commit that lost its race costs neither allowance nor messages", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
+  const won = [1, 0];
+  for (let epoch = 1; epoch <= 9; epoch++) {
+    const racing = [alice.commit(channelId, epoch), bob.commit(channelId, epoch)];
+    const outcomes = await Promise.allSettled(racing);
+    outcomes.forEach(({ status }, i) => won[i] = (won[i] ?? 0) + Number(status === "fulfilled"));
+  }
+  assertEquals(world.meter.commitsAccepted, 10);
+  assertEquals(world.meter.handshakesCharged, won.reduce((sum, commits) => sum + Math.max(0, commits - 3), 0));
+}, { config: threeHandshakes });
+
+worldTest("without messages left members are still removed, and what that took is owed", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
+  world.quota.left = 0;
+  await alice.commit(channelId, 1);
+  await alice.commit(channelId, 2);
+  await refused("quota_exceeded", alice.commit(channelId, 3));
+  await alice.commit(channelId, 3, { removed: [bob.agentId] });
+  await refused("quota_exceeded", alice.commit(channelId, 4));
+}, { config: threeHandshakes });
+
+worldTest("large Welcomes use up the bytes of the allowance", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  const { agentId } = createAgent(20);
+  await alice.commit(channelId, 1, { added: [agentId] });
+  world.quota.left = 0;
+  const send = (bytes: number): Promise<unknown> => {
+    const welcome = createWelcome(1, bytes);
+    return alice.client.call("SendWelcome", { channelId, epoch: 2, recipients: [agentId], welcome });
+  };
+  await send(50_000);
+  await refused("quota_exceeded", send(60_000));
+}, { config: { handshakeBytesPerDay: 12_000 } });
+
+Deno.test("an allowance comes back with time, and not by setting the clock back", () => {
+  const allowances = new Allowances();
+  const account = "00000000-0000-4000-8000-000000000001" as Parameters<Allowances["take"]>[0];
+  const day = { count: 2, bytes: 100 };
+  const take = (nowMs: number): boolean => allowances.take(account, 10, day, nowMs);
+  assertEquals([take(0), take(0), take(0)], [true, true, false]);
+  assertEquals([take(-hourMs), take(12 * hourMs), take(12 * hourMs)], [false, true, false]);
+});
+
+worldTest("messages that nobody reads fill the account's share, and reading makes room", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
+  await alice.subscribe(channelId);
+  let number = 1;
+  const send = (): Promise<unknown> => alice.send(channelId, 1, number, 10_000);
+  while (await send().then(() => true, () => false)) number++;
+  assertGreater(number, 5);
+  const { body } = await refused("storage_full", send());
+  assertGreater(body.retryAfterMs ?? 0, 0);
+  await refused("storage_full", alice.createChannel(9, parseChannelName("a/b/9")));
+  // Others are not concerned, and a member can still be removed.
+  const other = await Actor.connect(world, 5);
+  await other.createChannel(9, parseChannelName("a/b/9"));
+  const { head } = await bob.subscribe(channelId);
+  await bob.acknowledge(channelId, head);
+  await alice.acknowledge(channelId, head);
+  await world.time.advance(2_000);
+  await send();
+}, { config: { storageBytesPerAccount: 6_000 } });
+
+worldTest("others send into an account's channels by its own plan, after a restart too", async (world) => {
+  const { bob, channelId } = await createPair(world);
+  await world.core.close();
+  // A free account would have room for nothing.
+  const restarted = await createWorld({ engine: world.engine, config: { storageBytesPerAccount: 5_000 } });
+  await bob.reconnect(restarted);
+  await bob.send(channelId, 1, 1, 10_000);
+  await restarted.close();
+});
+
+/** A relay whose file may take so much. */
+async function smallDisk(maxBytes: number): Promise<{ readonly world: World } & AsyncDisposable> {
+  const engine = await openSqliteEngine({ path: ":memory:", maxBytes });
+  const world = await createWorld({ engine });
+  return {
+    world,
+    [Symbol.asyncDispose]: async () => {
+      await world.close();
+      await engine.close();
+    },
+  };
+}
+
+Deno.test("before the disk is full growth is refused, members go on, and removing and reading make room", async () => {
+  await using disk = await smallDisk(20 * 1024 * 1024);
+  const { world } = disk;
+  const { alice, bob, channelId } = await createReadingPair(world);
+  const hoarder = await Actor.connect(world, 5);
+  const hoard = await hoarder.createChannel(5, parseChannelName("a/b/5"));
+  await hoarder.commit(hoard, 0, { added: [createAgent(20).agentId] });
+  let number = 1;
+  while (await hoarder.send(hoard, 1, number, 500_000).then(() => true, () => false)) {
+    number++;
+    await world.time.advance(300);
+  }
+  assertEquals(world.core.stats().storage.level, "tight");
+  await refused("storage_full", hoarder.send(hoard, 1, number, 500_000));
+  await refused("storage_full", alice.createChannel(9, parseChannelName("a/b/9")));
+  await refused("storage_full", alice.commit(channelId, 1, { added: [createAgent(21).agentId] }));
+  for (let i = 1; i <= 50; i++) {
+    await alice.send(channelId, 1, i, 20_000);
+    await bob.acknowledge(channelId, i + 1);
+    await alice.acknowledge(channelId, i + 1);
+    await world.time.advance(1_000);
+  }
+  await alice.commit(channelId, 1);
+  await alice.commit(channelId, 2, { removed: [bob.agentId] });
+  await hoarder.client.call("CloseChannel", { channelId: hoard });
+  await world.time.advance(8 * 24 * hourMs);
+  assertEquals(world.core.stats().storage.level, "ok");
+  await alice.reconnect(world);
+  await alice.createChannel(9, parseChannelName("a/b/9"));
+});

@@ -1,0 +1,68 @@
+/**
+ * How full the disk is. Growth is refused before it is full, so that what exists goes on: members read, acknowledge, leave,
+ * are removed, and send to those who read. A last part is kept for what makes room.
+ */
+import type { StorageSize } from "../engine/engine.ts";
+import { Refusal } from "./refusal.ts";
+
+/**
+ * `ok`; `tight`: no new channels, members, Welcomes and invites, and no messages where they pile up; `full`: no messages at
+ * all and no commits but those that remove.
+ */
+export type StorageLevel = "ok" | "tight" | "full";
+
+/** Asking the system takes microseconds, but not none. */
+const sampleMs = 250;
+/** What is kept free, unless the disk is small: then a tenth of it. */
+const reserveBytes = 1024 ** 3;
+/** A channel whose members read has no more than this in its queue. */
+const readQueueBytes = 1024 * 1024;
+
+export class StorageWatch {
+  readonly #read: () => StorageSize;
+  readonly #nowMs: () => number;
+  #size: StorageSize | undefined;
+  #sampledAtMs = 0;
+
+  constructor(read: () => StorageSize, nowMs: () => number) {
+    this.#read = read;
+    this.#nowMs = nowMs;
+  }
+
+  get size(): StorageSize {
+    const nowMs = this.#nowMs();
+    if (this.#size !== undefined && Math.abs(nowMs - this.#sampledAtMs) < sampleMs) return this.#size;
+    this.#sampledAtMs = nowMs;
+    return this.#size = this.#read();
+  }
+
+  get level(): StorageLevel {
+    const { availableBytes, capacityBytes } = this.size;
+    const reserve = Math.min(reserveBytes, capacityBytes / 10);
+    if (availableBytes >= reserve) return "ok";
+    return availableBytes >= reserve / 2 ? "tight" : "full";
+  }
+
+  /** Throws `Refusal` for what stays on disk for long. */
+  refuseGrowth(): void {
+    if (this.level !== "ok") {
+      throw nearlyFull("The relay's disk is nearly full: new channels, members and invites must wait");
+    }
+  }
+
+  /** Throws `Refusal` for a change of keys that adds nobody. */
+  refuseChange(): void {
+    if (this.level === "full") throw nearlyFull("The relay's disk is nearly full: only removals are taken");
+  }
+
+  /** Why a message cannot be taken, unless its readers are about to make room for it. */
+  messageRefusal(queueBytes: number): Refusal | undefined {
+    const { level } = this;
+    if (level === "ok" || (level === "tight" && queueBytes <= readQueueBytes)) return undefined;
+    return nearlyFull("The relay's disk is nearly full: messages must wait until members have read others");
+  }
+}
+
+function nearlyFull(message: string): Refusal {
+  return new Refusal("storage_full", message, { retryAfterMs: 30_000 });
+}

@@ -1,0 +1,35 @@
+/** Accounts that take places for sessions and do nothing with them: others log in, and members come back. */
+import { assertEquals, assertGreater, assertLess } from "@std/assert";
+import { besiegedRelay } from "../support/hostile/besieged_relay.ts";
+import { assertHeld, siegeMs } from "../support/hostile/held.ts";
+import { besiege } from "../support/hostile/mod.ts";
+import type { HoarderReport } from "./attackers/session_hoarder.ts";
+
+const script = new URL("attackers/session_hoarder.ts", import.meta.url);
+
+Deno.test("accounts that hoard sessions leave room for others, and for members that come back", async () => {
+  const places = 30;
+  await using relay = await besiegedRelay({
+    STATIC_RELAY_SESSIONS: String(places),
+    STATIC_RELAY_SESSIONS_PER_ADDRESS: String(places),
+  });
+  const accounts = Array.from({ length: 6 }, () => crypto.randomUUID());
+  const order = {
+    ...await relay.tenants(accounts),
+    grpcPort: relay.grpcPort,
+    addresses: Array.from({ length: 8 }, (_, i) => `127.0.6.${i + 1}`),
+  };
+  const held = await besiege<HoarderReport>({
+    name: "six accounts hoard 30 places for sessions",
+    pid: relay.process.pid,
+    honest: relay.honest,
+    attackers: [{ script, order }],
+    siegeMs,
+  });
+  assertHeld(held);
+  // They tried to have all of them.
+  assertGreater(held.reports[0]?.answers.ok ?? 0, places);
+  assertLess(await relay.metric("sessions_authenticated"), places + 1);
+  assertGreater(await relay.metric("sessions_evicted_total"), 0);
+  assertEquals(held.siege.errors, 0);
+});
