@@ -95,6 +95,79 @@ worldTest("claims of agents that were invented take no room among those whose cl
 }, { config: { claimsPerTargetAndHour: 1 } });
 
 worldTest(
+  "one account gets its share of an agent's KeyPackages, then its last resort; others get theirs",
+  async (world) => {
+    const { alice, bob, channelId } = await createPair(world);
+    const carol = await Actor.connect(world, 3);
+    const keyPackages = Array.from({ length: 6 }, (_, number) => carol.keyPackage(number));
+    const lastResort = carol.keyPackage(9, true);
+    const uploading = carol.client.call("UploadKeyPackage", { keyPackages, lastResort, replace: false });
+    await world.time.advance(100);
+    await uploading;
+    let nonces = 0;
+    const claim = async ({ client }: Actor): Promise<boolean> => {
+      const nonce = new Uint8Array(16).fill(++nonces);
+      return (await client.call("AddMember", { channelId, agentId: carol.agentId, nonce })).lastResort;
+    };
+    assertEquals([await claim(alice), await claim(alice), await claim(alice)], [false, false, true]);
+    assertEquals([await claim(bob), await claim(bob), await claim(bob)], [false, false, true]);
+    const { body } = await refused("rate_limited", claim(alice));
+    assertEquals(body.retryAfterMs, hourMs);
+  },
+  { config: { singleUseClaimsPerTargetAndHour: 2, claimsPerTargetAndHour: 3 } },
+);
+
+worldTest("an account claims a bounded number of KeyPackages, of whomever they are", async (world) => {
+  const { alice, channelId } = await createPair(world);
+  const targets = await Promise.all([3, 4, 5].map((number) => Actor.connect(world, number)));
+  const claim = async (target: Actor): Promise<unknown> => {
+    await target.client.call("UploadKeyPackage", { keyPackages: [target.keyPackage()], replace: false });
+    const nonce = new Uint8Array(16).fill(1);
+    return await alice.client.call("AddMember", { channelId, agentId: target.agentId, nonce });
+  };
+  const [first, second, third] = targets;
+  if (first === undefined || second === undefined || third === undefined) throw new Error("three have come");
+  await claim(first);
+  await claim(second);
+  await refused("rate_limited", claim(third));
+}, { config: { claimsPerAccountAndHour: 2 } });
+
+worldTest(
+  "Welcomes that an agent did not ask for are bounded by account and in all, its own account's apart",
+  async (world) => {
+    const [alice, bob] = [await Actor.connect(world, 1), await Actor.connect(world, 2)];
+    const victim = await Actor.connect(world, 3);
+    await victim.client.call("UploadKeyPackage", { keyPackages: [victim.keyPackage()], replace: false });
+    victim.client.close();
+    let made = 0;
+    const add = async (by: Actor, bytes: number): Promise<unknown> => {
+      const channelId = await by.createChannel(++made, parseChannelName(`a/b/${made}`));
+      const welcomes = [{ recipients: [victim.agentId], welcome: createWelcome(1, bytes / 2) }];
+      return await by.commit(channelId, 0, { added: [victim.agentId], welcomes });
+    };
+    await add(alice, 40_000);
+    await refused("queue_full", add(alice, 20_000));
+    await add(alice, 5_000);
+    await add(bob, 30_000);
+    await refused("queue_full", add(bob, 20_000));
+    const sibling = await Actor.connect(world, 4, 3);
+    await add(sibling, 40_000);
+    assertEquals(world.meter.welcomesRefused, 2);
+  },
+  { config: { welcomeBytesPerAccount: 50_000, welcomeBytesPerAgent: 90_000 } },
+);
+
+worldTest("who asked is let in however much waits for it", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const carol = await Actor.connect(world, 3);
+  const channelId = await alice.createChannel();
+  const inviteId = await registerInvite(alice, channelId);
+  const { requestId } = await carol.client.call("RequestJoin", joinRequest(carol, channelId, inviteId));
+  await refused("queue_full", alice.commit(channelId, 0, { added: [carol.agentId] }));
+  await alice.commit(channelId, 0, { added: [carol.agentId], answers: [requestId] });
+}, { config: { welcomeBytesPerAgent: 0 } });
+
+worldTest(
   "commits and Welcomes that nobody takes fill no disk, and removing who does not take them makes room",
   async (world) => {
     const { alice, bob, channelId } = await createPair(world);

@@ -28,6 +28,9 @@ export interface CoreConfig {
   readonly handshakeBytesPerDay: number;
   /** Channels of one account that one agent was added to and has not come into: a Welcome each is pushed when it connects. */
   readonly joiningPerAccount: number;
+  /** Welcomes that wait for one agent which did not ask for them: of one account, and of all but its own. */
+  readonly welcomeBytesPerAccount: number;
+  readonly welcomeBytesPerAgent: number;
   readonly subscriptionsPerSession: number;
   /** Requests of one session under way; above it the session is not read. */
   readonly requestsInFlight: number;
@@ -38,6 +41,10 @@ export interface CoreConfig {
   readonly slowReaderMs: number;
   /** KeyPackages of one agent that one account may claim per hour. */
   readonly claimsPerTargetAndHour: number;
+  /** Of these, those that may be used once; beyond it others get the KeyPackage of last resort, its own account does not. */
+  readonly singleUseClaimsPerTargetAndHour: number;
+  /** KeyPackages of all agents that one account may claim per hour. */
+  readonly claimsPerAccountAndHour: number;
   readonly joinRequestsPerAgent: number;
   /** Waiting for one inviter, or for the members of one channel: whoever connects is pushed all of them. */
   readonly joinRequestsPerInviter: number;
@@ -86,12 +93,16 @@ export const defaultCoreConfig: CoreConfig = {
   handshakesPerDay: 1_000,
   handshakeBytesPerDay: 64 * 1024 * 1024,
   joiningPerAccount: 256,
+  welcomeBytesPerAccount: 16 * 1024 * 1024,
+  welcomeBytesPerAgent: 64 * 1024 * 1024,
   subscriptionsPerSession: 1_000,
   requestsInFlight: 64,
   highWaterBytes: 256 * 1024,
   lowWaterBytes: 64 * 1024,
   slowReaderMs: 20_000,
   claimsPerTargetAndHour: 120,
+  singleUseClaimsPerTargetAndHour: 25,
+  claimsPerAccountAndHour: 3_000,
   joinRequestsPerAgent: 20,
   joinRequestsPerInviter: 128,
   joinRequestsPerAccount: 2_000,

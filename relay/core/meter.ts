@@ -20,6 +20,8 @@ export interface Meter {
   messagesDropped: number;
   membersLapsed: number;
   keyPackagesClaimed: number;
+  /** Additions of agents that have too much waiting for them. */
+  welcomesRefused: number;
   joinRequests: number;
   /** Requests and connections refused because of load. */
   shed: number;
@@ -48,6 +50,7 @@ export function createMeter(): Meter {
     messagesDropped: 0,
     membersLapsed: 0,
     keyPackagesClaimed: 0,
+    welcomesRefused: 0,
     joinRequests: 0,
     shed: 0,
     quotaRefusals: 0,

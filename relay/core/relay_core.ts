@@ -74,6 +74,8 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly channels: LoadedChannels;
   readonly joins = new PendingJoins();
   readonly claimRate: HourlyRate;
+  readonly singleUseRate: HourlyRate;
+  readonly accountClaimRate: HourlyRate;
   readonly inviteRate: HourlyRate;
   readonly foundingRate: HourlyRate = new HourlyRate(foundingsPerHour);
   readonly plans: AccountPlans;
@@ -93,6 +95,8 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     this.config = config;
     this.deps = deps;
     this.claimRate = new HourlyRate(config.claimsPerTargetAndHour);
+    this.singleUseRate = new HourlyRate(config.singleUseClaimsPerTargetAndHour);
+    this.accountClaimRate = new HourlyRate(config.claimsPerAccountAndHour);
     this.inviteRate = new HourlyRate(config.invitesPerAgentAndHour);
     const { engine, nowMs } = deps;
     this.plans = new AccountPlans(engine.records);
@@ -106,14 +110,8 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       appended: (channel, entry) => this.#appended(channel, entry),
     });
     this.#background = new Background(deps);
-    const { channels, claimRate, inviteRate, foundingRate } = this;
-    this.#upkeep = new Upkeep({
-      config,
-      deps,
-      channels,
-      background: this.#background,
-      rates: [claimRate, inviteRate, foundingRate],
-    });
+    const rates = [this.claimRate, this.singleUseRate, this.accountClaimRate, this.inviteRate, this.foundingRate];
+    this.#upkeep = new Upkeep({ config, deps, channels: this.channels, background: this.#background, rates });
   }
 
   open(link: Link): RelaySession {

@@ -18,6 +18,8 @@ export interface CoreParts {
   readonly channels: LoadedChannels;
   readonly joins: PendingJoins;
   readonly claimRate: HourlyRate;
+  readonly singleUseRate: HourlyRate;
+  readonly accountClaimRate: HourlyRate;
   readonly inviteRate: HourlyRate;
   readonly foundingRate: HourlyRate;
   readonly plans: AccountPlans;

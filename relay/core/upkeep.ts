@@ -82,7 +82,7 @@ export class Upkeep {
       keysMs: ago(queueAgeMs),
       commitsMs: ago(lapseAgeMs),
       readMs: ago(closedMs),
-      closedMs: ago(queueAgeMs),
+      closedMs: ago(Math.max(closedMs, queueAgeMs)),
     });
     const aged = await engine.agedChannels({ beforeMs: ago(queueAgeMs), limit: agedAtOnce });
     await background.each("upkeep", aged, async (channelId) => {

@@ -11,6 +11,8 @@ import type {
   ListQuery,
   NewChannel,
   Snapshot,
+  Waiting,
+  WaitingQuery,
 } from "./engine.ts";
 
 export class Channels {
@@ -24,6 +26,7 @@ export class Channels {
   readonly #byName: Statement<{ id: ChannelId }>;
   readonly #list: Statement<{ id: ChannelId }>;
   readonly #listJoining: Statement<{ id: ChannelId }>;
+  readonly #joining: Statement<Waiting>;
   readonly #listed: Statement<{ listed: number }>;
   readonly #count: Statement<{ channels: number }>;
   readonly #aged: Statement<{ id: ChannelId }>;
@@ -52,9 +55,18 @@ export class Channels {
       ) ORDER BY id LIMIT ?4`);
     this.#listJoining = database.prepare(`
       SELECT id FROM cursor INDEXED BY cursor_joining
-        CROSS JOIN channel ON number = channel AND closed_at_ms IS NULL AND id > ?3
+        CROSS JOIN channel ON number = channel AND closed_at_ms IS NULL AND id > ?2
         CROSS JOIN listing ON listing.agent = cursor.agent AND channel_id = id
-      WHERE cursor.agent = ?1 AND joining IS NOT NULL AND joining = coalesce(?2, joining) ORDER BY id LIMIT ?4`);
+      WHERE cursor.agent = ?1 AND joining IS NOT NULL ORDER BY id LIMIT ?3`);
+    this.#joining = database.prepare(`
+      SELECT
+        coalesce(sum(joining = ?2), 0) AS channelsOfAccount,
+        coalesce(sum(CASE WHEN joining = ?2 THEN welcome_bytes END), 0) AS bytesOfAccount,
+        coalesce(sum(welcome_bytes), 0) AS bytes
+      FROM cursor INDEXED BY cursor_joining
+        CROSS JOIN channel ON number = channel AND closed_at_ms IS NULL AND id <> ?3
+        CROSS JOIN listing ON listing.agent = cursor.agent AND channel_id = id
+      WHERE cursor.agent = ?1 AND joining IS NOT NULL`);
     this.#listed = database.prepare(`
       SELECT EXISTS (
         SELECT 1 FROM listing JOIN channel ON channel.id = channel_id AND closed_at_ms IS NULL WHERE agent = ?
@@ -109,8 +121,12 @@ export class Channels {
     return pageOf(this.#list.all(agentId, account, after ?? "", limit + 1), limit);
   }
 
-  listJoining({ agentId, account, after, limit }: JoiningQuery): ChannelPage {
-    return pageOf(this.#listJoining.all(agentId, account ?? null, after ?? "", limit + 1), limit);
+  listJoining({ agentId, after, limit }: JoiningQuery): ChannelPage {
+    return pageOf(this.#listJoining.all(agentId, after ?? "", limit + 1), limit);
+  }
+
+  joining({ agentId, account, except }: WaitingQuery): Waiting {
+    return { channelsOfAccount: 0, bytesOfAccount: 0, bytes: 0, ...this.#joining.get(agentId, account, except) };
   }
 
   isListed(agentId: AgentId): boolean {

@@ -13,10 +13,12 @@ export interface Engine {
   /** Ids of the open channels that list this agent or were created by this account, ascending. */
   listChannels(query: ListQuery): Promise<ChannelPage>;
   /**
-   * Open channels that list this agent since an entry that it has not consumed, ascending. With an account, those that were
-   * created by it. Costs what it answers, however many channels list the agent.
+   * Open channels that list this agent since an entry that it has not consumed, ascending. Costs what it answers, however many
+   * channels list the agent.
    */
   listJoining(query: JoiningQuery): Promise<ChannelPage>;
+  /** What waits for an agent in such channels: of all accounts, and of the one. */
+  joining(query: WaitingQuery): Promise<Waiting>;
 
   /** Whether an open channel lists this agent. */
   isListed(agentId: AgentId): Promise<boolean>;
@@ -126,7 +128,21 @@ export interface ListQuery {
   readonly limit: number;
 }
 
-export type JoiningQuery = Omit<ListQuery, "account"> & Partial<Pick<ListQuery, "account">>;
+export type JoiningQuery = Omit<ListQuery, "account">;
+
+export interface WaitingQuery {
+  readonly agentId: AgentId;
+  readonly account: AccountId;
+  /** This one is not counted. */
+  readonly except: ChannelId;
+}
+
+export interface Waiting {
+  readonly channelsOfAccount: number;
+  /** Of their Welcomes. */
+  readonly bytesOfAccount: number;
+  readonly bytes: number;
+}
 
 export const entryKinds = ["message", "commit", "founding", "welcome", "leave", "lapse", "close"] as const;
 export type EntryKind = (typeof entryKinds)[number];
@@ -156,6 +172,8 @@ export interface NewEntry extends EntryHead {
   readonly fromEpoch?: number;
   /** Paid from this lease, in the same transaction. */
   readonly charge?: Charge;
+  /** The sizes of the Welcomes that it carries, by those who wait for them. */
+  readonly welcomeBytes?: ReadonlyMap<AgentId, number>;
   /** Without it, an entry is never refused for want of room. */
   readonly room?: Room;
 }
@@ -288,7 +306,9 @@ export interface KeyPackagePools {
   /** Adds what is not known yet; a KeyPackage that was claimed is remembered until it expires and never taken again. */
   put(agentId: AgentId, upload: PoolUpload): PoolCount;
   /** One KeyPackage for one claimer. The same `claim` gets the same answer until it expires. */
-  claim(agentId: AgentId, claim: { readonly key: string; readonly nowMs: number }): Claimed | undefined;
+  claim(agentId: AgentId, claim: PoolClaim): Claimed | undefined;
+  /** The account that uploaded last for this agent. */
+  ownerOf(agentId: AgentId): AccountId | undefined;
   expire(nowMs: number): void;
 }
 
@@ -306,11 +326,21 @@ export interface PoolUpload {
   readonly replace: boolean;
   /** How many may be held; the rest of an upload is ignored. */
   readonly capacity: number;
-  /** Who uploads. Beyond these bytes the account's longest untouched pools are emptied, beyond the others anybody's. */
+  /**
+   * Who uploads. Beyond these bytes the account's longest untouched pools are emptied; beyond the others those of the account
+   * that has most, but nobody loses its KeyPackage of last resort for others.
+   */
   readonly account: AccountId;
   readonly bytesPerAccount: number;
   readonly bytesInAll: number;
   readonly nowMs: number;
+}
+
+export interface PoolClaim {
+  readonly key: string;
+  readonly nowMs: number;
+  /** The claimer has had its share of the others. */
+  readonly lastResortOnly?: boolean;
 }
 
 export interface PoolCount {

@@ -62,7 +62,7 @@ export class Entries {
   readonly #insertListing: Statement;
   readonly #deleteListing: Statement;
   readonly #startCursor: Statement;
-  readonly #endCursor: Statement;
+  readonly #resizeWelcome: Statement;
   readonly #next: Statement<EntryRow>;
   readonly #gapsAfter: Statement<GapRow>;
   readonly #key: Statement<KeyRow>;
@@ -81,11 +81,11 @@ export class Entries {
       INSERT INTO commit_trace (channel, epoch, sequence, commit_hash, sender, time_ms) VALUES (?, ?, ?, ?, ?, ?)`);
     this.#insertListing = database.prepare("INSERT OR IGNORE INTO listing (agent, channel_id) VALUES (?, ?)");
     this.#deleteListing = database.prepare("DELETE FROM listing WHERE agent = ? AND channel_id = ?");
-    this.#startCursor = database.prepare(
-      "INSERT OR REPLACE INTO cursor (channel, agent, consumed, joining, acknowledged) VALUES (?1, ?2, ?3, ?4, ?3)",
-    );
-    this.#endCursor = database.prepare(
-      "UPDATE cursor SET consumed = ?1, joining = NULL WHERE channel = ?2 AND agent = ?3",
+    this.#startCursor = database.prepare(`
+      INSERT OR REPLACE INTO cursor (channel, agent, consumed, joining, acknowledged, welcome_bytes)
+      VALUES (?1, ?2, ?3, ?4, ?3, ?5)`);
+    this.#resizeWelcome = database.prepare(
+      "UPDATE cursor SET welcome_bytes = ?1 WHERE channel = ?2 AND agent = ?3 AND joining IS NOT NULL",
     );
     this.#next = database.prepare(`
       SELECT sequence, kind, epoch, sender, time_ms, body_version, body FROM entry
@@ -132,7 +132,11 @@ export class Entries {
     for (const agent of entry.removed) this.#deleteListing.run(agent, channel.channelId);
     for (const agent of entry.added) {
       this.#insertListing.run(agent, channel.channelId);
-      this.#startCursor.run(channel.number, agent, sequence - 1, channel.account);
+      const welcomeBytes = entry.welcomeBytes?.get(agent) ?? 0;
+      this.#startCursor.run(channel.number, agent, sequence - 1, channel.account, welcomeBytes);
+    }
+    if (kind === "welcome") {
+      for (const [agent, bytes] of entry.welcomeBytes ?? []) this.#resizeWelcome.run(bytes, channel.number, agent);
     }
     if (kind === "message") {
       if (channel.messages === 0) this.#heads.setOldest(channel, timeMs);
@@ -140,11 +144,7 @@ export class Entries {
       channel.messageBytes += body.length;
     }
     this.#logBytes.changed(channel, body.length, kind === "message");
-    if (kind === "close") {
-      this.#heads.close(channel, timeMs);
-      // Whose decision it was has nothing more to read.
-      this.#endCursor.run(sequence, channel.number, sender);
-    }
+    if (kind === "close") this.#heads.close(channel, timeMs);
     channel.head = sequence;
     this.#heads.changed(channel);
   }

@@ -1,10 +1,11 @@
 /**
  * KeyPackages in memory. All calls are synchronous, so any number of parallel claims of one KeyPackage has one winner. What
  * was claimed is remembered until it expires, so that an owner who uploads everything again does not bring it back. Agents
- * cost nothing to invent, so memory is bounded per account: who uploads too much loses its own oldest pools, nobody else's.
+ * cost nothing to invent, so memory is bounded per account: who uploads too much loses its own oldest pools. When all together
+ * take too much, the account that has most gives way, and nobody loses a KeyPackage of last resort for others.
  */
 import { type AccountId, type AgentId, encodeBase64url } from "../../proto/mod.ts";
-import type { Claimed, KeyPackagePools, PoolCount, PooledKeyPackage, PoolUpload } from "./engine.ts";
+import type { Claimed, KeyPackagePools, PoolClaim, PoolCount, PooledKeyPackage, PoolUpload } from "./engine.ts";
 import { checkCount, checkText } from "./input.ts";
 
 /** Answers that can be repeated, per agent; the oldest are forgotten first. */
@@ -45,11 +46,12 @@ export function createKeyPackagePools(): KeyPackagePools {
       makeRoom(pools, memory, upload);
       return countOf(pool, upload.nowMs);
     },
-    claim: (agentId, { key, nowMs }) => {
+    ownerOf: (agentId) => pools.get(agentId)?.account,
+    claim: (agentId, { key, nowMs, lastResortOnly = false }) => {
       checkText("claim key", key);
       const pool = pools.get(agentId);
       if (pool === undefined) return undefined;
-      const claimed = claimFrom(pool, key, nowMs);
+      const claimed = claimFrom(pool, { key, nowMs, lastResortOnly });
       memory.recount(pool);
       return claimed;
     },
@@ -68,9 +70,17 @@ class MemoryUse {
   #all = 0;
   readonly #accounts = new Map<AccountId, number>();
 
-  exceeds(account: AccountId, { bytesPerAccount, bytesInAll }: PoolUpload): "account" | "all" | undefined {
-    if ((this.#accounts.get(account) ?? 0) > bytesPerAccount) return "account";
-    return this.#all > bytesInAll ? "all" : undefined;
+  get all(): number {
+    return this.#all;
+  }
+
+  of(account: AccountId): number {
+    return this.#accounts.get(account) ?? 0;
+  }
+
+  /** Who has most comes first. */
+  get accounts(): AccountId[] {
+    return [...this.#accounts].toSorted(([, a], [, b]) => b - a).map(([account]) => account);
   }
 
   assign(pool: Pool, account: AccountId): void {
@@ -101,15 +111,25 @@ function measure({ available, lastResort, answers }: Pool): number {
 
 /** Empties pools until the limits hold; what was claimed stays known. */
 function makeRoom(pools: ReadonlyMap<AgentId, Pool>, memory: MemoryUse, upload: PoolUpload): void {
-  for (const pool of pools.values()) {
-    const exceeded = memory.exceeds(upload.account, upload);
-    if (exceeded === undefined) return;
-    if (exceeded === "account" && pool.account !== upload.account) continue;
-    pool.available.clear();
-    pool.lastResort = undefined;
-    pool.answers.clear();
-    memory.recount(pool);
-  }
+  const { account, bytesPerAccount, bytesInAll } = upload;
+  const isOwnTooMuch = (): boolean => memory.of(account) > bytesPerAccount;
+  const isTooMuch = (): boolean => memory.all > bytesInAll;
+  const empty = (of: AccountId, isNeeded: () => boolean, withLastResort: boolean): void => {
+    for (const pool of pools.values()) {
+      if (!isNeeded()) return;
+      if (pool.account !== of) continue;
+      pool.available.clear();
+      pool.answers.clear();
+      if (withLastResort) pool.lastResort = undefined;
+      memory.recount(pool);
+    }
+  };
+  empty(account, isOwnTooMuch, false);
+  empty(account, isOwnTooMuch, true);
+  if (!isTooMuch()) return;
+  for (const other of memory.accounts) empty(other, isTooMuch, false);
+  // Nothing is left but what must not be taken from others.
+  empty(account, isTooMuch, true);
 }
 
 function createPool(account: AccountId): Pool {
@@ -136,17 +156,18 @@ function addTo(pool: Pool, { keyPackages, lastResort, replace, capacity, nowMs }
   if (!pool.claimed.has(encodeBase64url(lastResort.reference))) pool.lastResort = lastResort;
 }
 
-function claimFrom(pool: Pool, key: string, nowMs: number): Claimed | undefined {
+function claimFrom(pool: Pool, { key, nowMs, lastResortOnly }: Required<PoolClaim>): Claimed | undefined {
   const repeated = pool.answers.get(key);
-  const answer = repeated !== undefined && repeated.keyPackage.notAfterMs > nowMs ? repeated : takeFrom(pool, nowMs);
+  const isGood = repeated !== undefined && repeated.keyPackage.notAfterMs > nowMs;
+  const answer = isGood ? repeated : takeFrom(pool, nowMs, lastResortOnly);
   if (answer === undefined) return undefined;
   if (answer !== repeated) remember(pool, key, answer);
   return { keyPackage: answer.keyPackage.bytes, lastResort: answer.lastResort, remaining: countOf(pool, nowMs) };
 }
 
-function takeFrom(pool: Pool, nowMs: number): ClaimAnswer | undefined {
+function takeFrom(pool: Pool, nowMs: number, lastResortOnly: boolean): ClaimAnswer | undefined {
   expireAvailable(pool, nowMs);
-  for (const [reference, keyPackage] of pool.available) {
+  for (const [reference, keyPackage] of lastResortOnly ? [] : pool.available) {
     pool.available.delete(reference);
     pool.claimed.set(reference, keyPackage.notAfterMs);
     return { keyPackage, lastResort: false };

@@ -28,6 +28,8 @@ import type {
   Records,
   Snapshot,
   StorageSize,
+  Waiting,
+  WaitingQuery,
 } from "./engine.ts";
 import { Entries } from "./entries.ts";
 import { EngineError } from "./errors.ts";
@@ -118,6 +120,10 @@ class SqliteEngine implements Engine {
   async listJoining(query: JoiningQuery): Promise<ChannelPage> {
     checkCount("limit", query.limit, engineLimits.channelsPerPage);
     return await this.#commits.read(() => this.#channels.listJoining(query));
+  }
+
+  joining(query: WaitingQuery): Promise<Waiting> {
+    return this.#commits.read(() => this.#channels.joining(query));
   }
 
   isListed(agentId: AgentId): Promise<boolean> {

@@ -85,9 +85,11 @@ export class Trimming {
     this.#oldTraces = database.prepare(`
       DELETE FROM commit_trace WHERE (channel, epoch) IN
         (SELECT channel, epoch FROM commit_trace WHERE time_ms < ? LIMIT ${sliceRows})`);
+    // The last entry is the end itself, and nobody waits for who sent it.
     this.#closedChannels = database.prepare(`
       SELECT id, number, closed_at_ms AS closedAtMs,
-        EXISTS (SELECT 1 FROM cursor WHERE cursor.channel = number AND consumed < head) AS unread
+        EXISTS (SELECT 1 FROM cursor WHERE cursor.channel = channel.number AND consumed < head AND agent <> coalesce(
+          (SELECT sender FROM entry WHERE entry.channel = channel.number AND sequence = head), '')) AS unread
       FROM channel
       WHERE closed_at_ms IS NOT NULL AND (closed_at_ms, number) > (?, ?) AND closed_at_ms < ?
       ORDER BY closed_at_ms, number LIMIT ${sliceRows}`);

@@ -74,6 +74,11 @@ function channelMetrics({ meter, core }: MetricSources): Metric[] {
     ),
     counter("members_lapsed_total", "Members that were absent too long.", meter.membersLapsed),
     counter("key_packages_claimed_total", "KeyPackages that were claimed.", meter.keyPackagesClaimed),
+    counter(
+      "welcomes_refused_total",
+      "Additions that were refused because too much waits for the agent.",
+      meter.welcomesRefused,
+    ),
     counter("join_requests_total", "Join and rejoin requests.", meter.joinRequests),
   ];
 }

@@ -21,6 +21,7 @@ import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { appendSettled, roomIn, type Settled } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
 import { payHandshake, settling } from "./handshake_payment.ts";
+import { refuseUnasked, welcomeBytesOf } from "./unasked_welcomes.ts";
 
 type Commit = RequestBody<"SendCommit">;
 
@@ -41,7 +42,8 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     }
     checkState(channel, body);
     checkChange(asker, channel, body);
-    await checkJoining(asker, channel, body.added);
+    const welcomeBytes = welcomeBytesOf(body.welcomes);
+    await refuseUnasked(asker.core, channel, { added: body.added, answers: body.answers, welcomeBytes });
     const { core, agent } = asker;
     const isRemoval = onlyRemoves(body);
     if (body.added.length > 0) core.storage.refuseGrowth();
@@ -61,6 +63,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
         added: body.added,
         removed: body.removed,
         commitHash,
+        welcomeBytes,
         ...(payment.charge && { charge: payment.charge }),
         ...(isRemoval ? {} : { room }),
       }),
@@ -162,20 +165,6 @@ function checkOwners({ owners }: Commit): void {
   if (owners?.agentIds.length === 0) throw new Refusal("invalid_request", "A channel needs an owner");
 }
 
-/** Anybody may be added by strangers, and is pushed a Welcome for each channel until it has taken it. */
-async function checkJoining({ core }: AgentAsker, channel: Channel, added: readonly AgentId[]): Promise<void> {
-  const most = core.config.joiningPerAccount;
-  const { account, channelId } = channel;
-  await Promise.all(added.map(async (agentId) => {
-    const { channels } = await core.deps.engine.listJoining({ agentId, account, limit: most + 1 });
-    if (channels.filter((id) => id !== channelId).length < most) return;
-    throw new Refusal(
-      "queue_full",
-      `Agent ${agentId} was added to ${most} channels of this account and has not come into them; wait until it has`,
-    );
-  }));
-}
-
 /** Nobody is named twice, and Welcomes are for those who are added. */
 function checkLists({ added, removed, welcomes }: Commit): void {
   const joining = new Set(added);
@@ -232,6 +221,8 @@ export async function sendWelcome(
   if (original !== undefined) return { sequence: original.sequence, duplicate: true };
   for (const agentId of recipients) await checkWelcomeFor(channel, agentId, agent.agentId);
   core.storage.refuseGrowth();
+  const welcomeBytes = welcomeBytesOf([body]);
+  await refuseUnasked(core, channel, { added: recipients, answers: [], welcomeBytes });
   const room = await roomIn(core, channel);
   const entryBody = encodeWelcomeBody(body);
   const payment = await payHandshake(asker, { bytes: entryBody.body.length, mustPass: false });
@@ -246,6 +237,7 @@ export async function sendWelcome(
       key,
       added: [],
       removed: [],
+      welcomeBytes,
       ...(payment.charge && { charge: payment.charge }),
       room,
     }),

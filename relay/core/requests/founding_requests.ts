@@ -22,6 +22,7 @@ import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { appendSettled } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
+import { payHandshake, settling } from "./handshake_payment.ts";
 import { askForMore } from "./key_package_requests.ts";
 
 type Founding = RequestBody<"FoundGeneration">;
@@ -68,18 +69,24 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     checkOwner(channel.state.owners, agent.agentId);
     const { epoch } = channel.state;
     if (generationOf(epoch) !== founding.generation - 1) throw epochConflict(epoch, "another generation has begun");
-    const appending = appendSettled(core, channel, {
-      kind: "founding",
-      epoch: foundingEpoch(founding.generation),
-      fromEpoch: foundingEpoch(founding.generation - 1),
-      sender: agent.agentId,
-      timeMs: core.deps.nowMs(),
-      ...encodeFoundingBody(body),
-      key,
-      added: [],
-      removed: [...channel.state.members.keys()].filter((agentId) => !founding.members.includes(agentId)),
-      commitHash: hash,
-    });
+    const entryBody = encodeFoundingBody(body);
+    // Never refused, but each needs a commit before it, and those are.
+    const payment = await payHandshake(asker, { bytes: entryBody.body.length, mustPass: true });
+    const appending = settling(
+      payment,
+      appendSettled(core, channel, {
+        kind: "founding",
+        epoch: foundingEpoch(founding.generation),
+        fromEpoch: foundingEpoch(founding.generation - 1),
+        sender: agent.agentId,
+        timeMs: core.deps.nowMs(),
+        ...entryBody,
+        key,
+        added: [],
+        removed: [...channel.state.members.keys()].filter((agentId) => !founding.members.includes(agentId)),
+        commitHash: hash,
+      }),
+    );
     release();
     const settled = await appending;
     if (!settled.duplicate) {

@@ -1,5 +1,6 @@
 /** KeyPackages: uploaded by their owner, each claimed once by whoever adds it to a channel. */
 import {
+  type AccountId,
   type AgentId,
   checkChannelExtensions,
   encodeBase64url,
@@ -52,18 +53,29 @@ export async function addMember(
   const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
   // The limit remembers a bounded number of agents: those that were invented must not push out the others.
   const counts = keyPackages > 0 || hasLastResort;
-  const retryAfterMs = counts ? core.claimRate.take(`${agent.account} ${agentId}`, nowMs()) : undefined;
-  if (retryAfterMs !== undefined) {
-    throw new Refusal("rate_limited", "Too many KeyPackages of this agent were claimed; try later", { retryAfterMs });
-  }
+  const pair = `${agent.account} ${agentId}`;
+  if (counts) refuseClaims(core, agent.account, pair);
+  const shareMs = engine.keyPackages.ownerOf(agentId) === agent.account
+    ? undefined
+    : core.singleUseRate.take(pair, nowMs());
   const key = `${agent.agentId} ${channelId} ${encodeBase64url(nonce)}`;
-  const claimed = engine.keyPackages.claim(agentId, { key, nowMs: nowMs() });
+  const claimed = engine.keyPackages.claim(agentId, { key, nowMs: nowMs(), lastResortOnly: shareMs !== undefined });
+  if (claimed === undefined && counts && shareMs !== undefined) throw tooManyClaims(shareMs);
   if (claimed === undefined) {
     throw new Refusal("key_package_missing", "The relay holds no KeyPackage of this agent; it must upload one");
   }
   meter.keyPackagesClaimed++;
   askForMore(core, agentId);
   return { keyPackage: claimed.keyPackage, lastResort: claimed.lastResort };
+}
+
+function refuseClaims({ claimRate, accountClaimRate, deps }: CoreParts, account: AccountId, pair: string): void {
+  const retryAfterMs = accountClaimRate.take(account, deps.nowMs()) ?? claimRate.take(pair, deps.nowMs());
+  if (retryAfterMs !== undefined) throw tooManyClaims(retryAfterMs);
+}
+
+function tooManyClaims(retryAfterMs: number): Refusal {
+  return new Refusal("rate_limited", "This account has claimed too many KeyPackages; try later", { retryAfterMs });
 }
 
 /** Tells an agent that is connected that its pool runs low. */

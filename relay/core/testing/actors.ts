@@ -21,6 +21,8 @@ import { createAgent, type TestAgent, type TestClient } from "./client.ts";
 import { accountOf, idOf, startMs, tokenOf, type World } from "./world.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
+/** Type 10, without content. */
+const lastResortExtension = Uint8Array.of(0, 10, 0);
 export const channelName: ChannelName = parseChannelName("acme/ops/deploy");
 
 export class Actor {
@@ -61,7 +63,7 @@ export class Actor {
     return (await this.client.call("CreateChannel", { name, nonce: bytes })).channelId;
   }
 
-  keyPackage(number = 0): Uint8Array {
+  keyPackage(number = 0, lastResort = false): Uint8Array {
     const { secretKey, identity } = this.agent;
     const initKey = new Uint8Array(32).fill(number + 3);
     return createKeyPackage({
@@ -70,6 +72,7 @@ export class Actor {
       initKey,
       notBeforeMs: startMs - dayMs,
       notAfterMs: startMs + 80 * dayMs,
+      ...(lastResort && { extensions: lastResortExtension }),
     });
   }
 

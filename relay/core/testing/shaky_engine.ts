@@ -32,6 +32,7 @@ export function createShakyEngine(real: Engine, options: ShakyOptions): ShakyEng
     findChannel: (channelId): Promise<ChannelRecord | undefined> => read(() => real.findChannel(channelId)),
     listChannels: (query) => read(() => real.listChannels(query)),
     listJoining: (query) => read(() => real.listJoining(query)),
+    joining: (query) => read(() => real.joining(query)),
     isListed: (agentId) => read(() => real.isListed(agentId)),
     agedChannels: (query) => read(() => real.agedChannels(query)),
     append: (channelId, entry) => write(channelId, () => real.append(channelId, entry)),

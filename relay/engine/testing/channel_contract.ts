@@ -137,7 +137,9 @@ export function channelContract(test: ContractTest): void {
     const account = sampleAccount(2);
     const foreign = await createChannel(engine, 6, { account, creator: sampleAgent(2) });
     await engine.append(foreign, commit("1", 0, { added: [agentId] }));
-    assertEquals(await engine.listJoining({ agentId, account, limit: 3 }), { channels: [foreign], more: false });
+    const waiting = await engine.joining({ agentId, account, except: sampleChannelId(0) });
+    assertEquals(waiting, { channelsOfAccount: 1, bytesOfAccount: 0, bytes: 0 });
+    assertEquals((await engine.joining({ agentId, account, except: foreign })).channelsOfAccount, 0);
   });
 
   test("createChannel() counts the account's open channels, and answers the original at the limit too", async (engine) => {
@@ -204,6 +206,27 @@ export function channelContract(test: ContractTest): void {
     assertEquals((await engine.cursors(gone)).size, 1);
     const query = { agentId: sampleAgent(2), account: sampleAccount(9), limit: 5 };
     assertEquals((await engine.listChannels(query)).channels, [open]);
+  });
+
+  test("joining() adds up the latest Welcomes that wait for an agent", async (engine) => {
+    const [agentId, account] = [sampleAgent(2), sampleAccount(1)];
+    const [first, second] = [await createChannel(engine, 1), await createChannel(engine, 2)];
+    const foreign = await createChannel(engine, 3, { account: sampleAccount(3) });
+    const welcomes = (bytes: number) => ({ welcomeBytes: new Map([[agentId, bytes]]) });
+    for (const [channelId, bytes] of [[first, 10], [second, 20], [foreign, 40]] as const) {
+      await engine.append(channelId, commit("c", 0, { added: [agentId], ...welcomes(bytes) }));
+    }
+    const waiting = (except = sampleChannelId(9)): Promise<unknown> => engine.joining({ agentId, account, except });
+    assertEquals(await waiting(), { channelsOfAccount: 2, bytesOfAccount: 30, bytes: 70 });
+    assertEquals(await waiting(first), { channelsOfAccount: 1, bytesOfAccount: 20, bytes: 60 });
+    await engine.append(first, message("w", { kind: "welcome", epoch: 1, ...welcomes(100) }));
+    assertEquals(await waiting(), { channelsOfAccount: 2, bytesOfAccount: 120, bytes: 160 });
+    // Who has come in waits no more, and a Welcome that is late changes nothing.
+    await engine.moveCursor(first, agentId, { consumed: 1, acknowledged: 1 });
+    await engine.append(first, message("w2", { kind: "welcome", epoch: 1, ...welcomes(100) }));
+    assertEquals(await waiting(), { channelsOfAccount: 1, bytesOfAccount: 20, bytes: 60 });
+    await engine.append(second, message("end", { kind: "close", epoch: 1 }));
+    assertEquals(await waiting(), { channelsOfAccount: 0, bytesOfAccount: 0, bytes: 40 });
   });
 
   test("forget() purges a closed channel early once everybody has read it", async (engine) => {

@@ -102,6 +102,31 @@ export function keyPackageContract(test: ContractTest): void {
     assertThrows(() => keyPackages.put(agentId, upload([1], { capacity: -1 })), EngineError);
   });
 
+  test("keyPackages: nobody loses its last resort for others, and those who have most give way", async ({ keyPackages }) => {
+    await undefined;
+    const bytes = samplePackage(1).bytes.length;
+    const put = (agent: number, account: number, numbers: number[], bytesInAll = 100 * bytes): void => {
+      const lastResort = samplePackage(9);
+      const changes = { account: sampleAccount(account), bytesInAll, lastResort };
+      keyPackages.put(sampleAgent(agent), upload(numbers, changes));
+    };
+    const count = (agent: number): string => {
+      const { keyPackages: left, hasLastResort } = keyPackages.count(sampleAgent(agent), nowMs);
+      return `${left}${hasLastResort ? "+" : ""}`;
+    };
+    put(1, 1, [1]);
+    put(2, 2, [1, 2, 3]);
+    put(3, 3, [1, 2], 8 * bytes);
+    assertEquals([1, 2, 3].map(count), ["1+", "0+", "2+"]);
+    put(4, 3, [1, 2, 3], 8 * bytes);
+    assertEquals([1, 2, 3, 4].map(count), ["1+", "0+", "0+", "3+"]);
+    // Invented agents with nothing but a last resort: who uploads them pays.
+    for (let agent = 5; agent < 20; agent++) put(agent, 4, [], 8 * bytes);
+    assertEquals([1, 2, 3].map(count), ["0+", "0+", "0+"]);
+    const invented = Array.from({ length: 15 }, (_, i) => count(5 + i)).filter((text) => text === "0+");
+    assertEquals(invented.length <= 5, true);
+  });
+
   test("keyPackages: an account that uploads too much loses its own oldest pools, and no more", async ({ keyPackages }) => {
     await undefined;
     const bytes = samplePackage(1).bytes.length;
@@ -120,9 +145,10 @@ export function keyPackageContract(test: ContractTest): void {
     put(2, 2, limits);
     assertEquals(counts(), [2, 2, 0, 2]);
     put(3, 3, { bytesInAll: 6 * bytes });
-    assertEquals(counts(), [0, 2, 1, 2]);
+    assertEquals(counts(), [2, 2, 1, 0]);
     // One that goes on to another account no longer counts for the first, and what expires counts for nobody.
     put(2, 3, limits);
+    assertEquals(keyPackages.ownerOf(sampleAgent(2)), sampleAccount(3));
     keyPackages.expire(10_000);
     put(1, 2, { ...limits, nowMs });
     assertEquals(counts(), [2, 0, 0, 0]);
