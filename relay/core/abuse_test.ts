@@ -117,6 +117,24 @@ worldTest(
   { config: { singleUseClaimsPerTargetAndHour: 2, claimsPerTargetAndHour: 3 } },
 );
 
+worldTest("strangers leave each other something of a small pool", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
+  const carol = await Actor.connect(world, 3);
+  const keyPackages = Array.from({ length: 10 }, (_, number) => carol.keyPackage(number));
+  const uploading = carol.client.call("UploadKeyPackage", { keyPackages, replace: false });
+  await world.time.advance(100);
+  await uploading;
+  let nonces = 0;
+  const claims = async ({ client }: Actor): Promise<number> => {
+    for (let claimed = 0;; claimed++) {
+      const nonce = new Uint8Array(16).fill(++nonces);
+      const reply = await client.call("AddMember", { channelId, agentId: carol.agentId, nonce }).catch(() => undefined);
+      if (reply === undefined) return claimed;
+    }
+  };
+  assertEquals([await claims(alice), await claims(bob)], [5, 3]);
+});
+
 worldTest("an account claims a bounded number of KeyPackages, of whomever they are", async (world) => {
   const { alice, channelId } = await createPair(world);
   const targets = await Promise.all([3, 4, 5].map((number) => Actor.connect(world, number)));

@@ -25,6 +25,12 @@ export class HourlyRate {
     return undefined;
   }
 
+  /** How often it has happened in this hour. */
+  count(key: string, nowMs: number): number {
+    const window = this.#windows.get(key);
+    return window === undefined || isOver(window, nowMs) ? 0 : window.count;
+  }
+
   /** Drops windows that are over; if that is not enough, the oldest half. */
   forget(nowMs: number): void {
     for (const [key, window] of this.#windows) if (isOver(window, nowMs)) this.#windows.delete(key);

@@ -339,8 +339,8 @@ export interface PoolUpload {
 export interface PoolClaim {
   readonly key: string;
   readonly nowMs: number;
-  /** The claimer has had its share of the others. */
-  readonly lastResortOnly?: boolean;
+  /** What the claimer may still have: anything, or that unless less than half of the pool is left, or only the last resort. */
+  readonly share?: "any" | "half" | "last resort";
 }
 
 export interface PoolCount {

@@ -24,6 +24,8 @@ interface Pool {
   /** By reference; the first uploaded is claimed first. */
   readonly available: Map<string, PooledKeyPackage>;
   lastResort: PooledKeyPackage | undefined;
+  /** How many there were after the last upload. */
+  filled: number;
   /** References that were given away, and until when they matter. */
   readonly claimed: Map<string, number>;
   /** By the claim's key. */
@@ -47,11 +49,11 @@ export function createKeyPackagePools(): KeyPackagePools {
       return countOf(pool, upload.nowMs);
     },
     ownerOf: (agentId) => pools.get(agentId)?.account,
-    claim: (agentId, { key, nowMs, lastResortOnly = false }) => {
+    claim: (agentId, { key, nowMs, share = "any" }) => {
       checkText("claim key", key);
       const pool = pools.get(agentId);
       if (pool === undefined) return undefined;
-      const claimed = claimFrom(pool, { key, nowMs, lastResortOnly });
+      const claimed = claimFrom(pool, { key, nowMs, share });
       memory.recount(pool);
       return claimed;
     },
@@ -133,7 +135,15 @@ function makeRoom(pools: ReadonlyMap<AgentId, Pool>, memory: MemoryUse, upload: 
 }
 
 function createPool(account: AccountId): Pool {
-  return { account, bytes: 0, available: new Map(), lastResort: undefined, claimed: new Map(), answers: new Map() };
+  return {
+    account,
+    bytes: 0,
+    available: new Map(),
+    lastResort: undefined,
+    filled: 0,
+    claimed: new Map(),
+    answers: new Map(),
+  };
 }
 
 function isEmpty({ available, lastResort, claimed, answers }: Pool): boolean {
@@ -151,23 +161,25 @@ function addTo(pool: Pool, { keyPackages, lastResort, replace, capacity, nowMs }
     const reference = encodeBase64url(keyPackage.reference);
     if (keyPackage.notAfterMs > nowMs && !pool.claimed.has(reference)) pool.available.set(reference, keyPackage);
   }
+  pool.filled = pool.available.size;
   if (lastResort === undefined || lastResort.notAfterMs <= nowMs) return;
   // What was given away as a single-use KeyPackage may not come back under another name.
   if (!pool.claimed.has(encodeBase64url(lastResort.reference))) pool.lastResort = lastResort;
 }
 
-function claimFrom(pool: Pool, { key, nowMs, lastResortOnly }: Required<PoolClaim>): Claimed | undefined {
+function claimFrom(pool: Pool, { key, nowMs, share }: Required<PoolClaim>): Claimed | undefined {
   const repeated = pool.answers.get(key);
   const isGood = repeated !== undefined && repeated.keyPackage.notAfterMs > nowMs;
-  const answer = isGood ? repeated : takeFrom(pool, nowMs, lastResortOnly);
+  const answer = isGood ? repeated : takeFrom(pool, nowMs, share);
   if (answer === undefined) return undefined;
   if (answer !== repeated) remember(pool, key, answer);
   return { keyPackage: answer.keyPackage.bytes, lastResort: answer.lastResort, remaining: countOf(pool, nowMs) };
 }
 
-function takeFrom(pool: Pool, nowMs: number, lastResortOnly: boolean): ClaimAnswer | undefined {
+function takeFrom(pool: Pool, nowMs: number, share: Required<PoolClaim>["share"]): ClaimAnswer | undefined {
   expireAvailable(pool, nowMs);
-  for (const [reference, keyPackage] of lastResortOnly ? [] : pool.available) {
+  const isAllowed = share === "any" || (share === "half" && 2 * pool.available.size > pool.filled);
+  for (const [reference, keyPackage] of isAllowed ? pool.available : []) {
     pool.available.delete(reference);
     pool.claimed.set(reference, keyPackage.notAfterMs);
     return { keyPackage, lastResort: false };

@@ -17,6 +17,10 @@ import { openAsMember } from "./channel_access.ts";
 
 /** Signatures verified before others have their turn: each takes about a millisecond. */
 const verifiedAtOnce = 2;
+/** Claims of an account in an hour that a pool serves to its end. */
+const firstClaims = 3;
+/** An agent that is connected fills its pool within moments; one that is not may come back in a while. */
+const halfEmptyRetryMs = 60_000;
 
 export async function uploadKeyPackage(
   asker: AgentAsker,
@@ -55,12 +59,13 @@ export async function addMember(
   const counts = keyPackages > 0 || hasLastResort;
   const pair = `${agent.account} ${agentId}`;
   if (counts) refuseClaims(core, agent.account, pair);
-  const shareMs = engine.keyPackages.ownerOf(agentId) === agent.account
-    ? undefined
-    : core.singleUseRate.take(pair, nowMs());
+  const isOwn = engine.keyPackages.ownerOf(agentId) === agent.account;
+  const shareMs = isOwn ? undefined : core.singleUseRate.take(pair, nowMs());
+  const isFirst = isOwn || core.singleUseRate.count(pair, nowMs()) <= firstClaims;
+  const share = shareMs !== undefined ? "last resort" : isFirst ? "any" : "half";
   const key = `${agent.agentId} ${channelId} ${encodeBase64url(nonce)}`;
-  const claimed = engine.keyPackages.claim(agentId, { key, nowMs: nowMs(), lastResortOnly: shareMs !== undefined });
-  if (claimed === undefined && counts && shareMs !== undefined) throw tooManyClaims(shareMs);
+  const claimed = engine.keyPackages.claim(agentId, { key, nowMs: nowMs(), share });
+  if (claimed === undefined && counts && share !== "any") throw tooManyClaims(shareMs ?? halfEmptyRetryMs);
   if (claimed === undefined) {
     throw new Refusal("key_package_missing", "The relay holds no KeyPackage of this agent; it must upload one");
   }
