@@ -17,6 +17,7 @@ import { toStaticError } from "./faults.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { sayGoodbye, successorOf } from "./leaving.ts";
+import type { OwnCommit } from "./log_place.ts";
 import { findLostCommit } from "./lost_commit.ts";
 import { LogReader } from "./log_reader.ts";
 import { Membership } from "./membership.ts";
@@ -57,6 +58,8 @@ export class LiveChannel {
   readonly #clearance: Clearance;
   readonly #entries = new Serial();
   readonly #stop = new AbortController();
+  /** The latest commit of ours that the log was asked for. */
+  #foundCommit: OwnCommit | undefined;
   #connections = 0;
   #relayEpoch = 0;
   /** Keys of epochs before this one are gone. */
@@ -238,7 +241,10 @@ export class LiveChannel {
     if (connection !== this.#connections || this.#ended !== undefined) return;
     const reply = await this.#subscription.open(this.#reader.received);
     // First the log itself: one that has lost entries also knows less of what we sent, and says nothing about our store.
-    const reason = await findLostCommit(reply, this.#reader.received, this);
+    const { received, ownCommit } = this.#reader;
+    const own = ownCommit === this.#foundCommit ? undefined : ownCommit;
+    const reason = await findLostCommit(reply, { received, own }, this);
+    this.#foundCommit = ownCommit;
     const doubt = reason === undefined ? await this.#compare(reply) : { reason };
     if (connection !== this.#connections) return;
     if (doubt !== undefined) return this.#comeBack(doubt);

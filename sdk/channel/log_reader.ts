@@ -83,6 +83,11 @@ export class LogReader {
     return this.#place.received;
   }
 
+  /** The latest commit of ours that is kept. */
+  get ownCommit(): OwnCommit | undefined {
+    return this.#place.ownCommits.at(-1);
+  }
+
   get isPassingOver(): boolean {
     return this.#passedOver !== undefined;
   }

@@ -1,9 +1,11 @@
 /**
- * What a connection shows about commits: the log must hold the one that began our epoch, and must not have ended it before the
- * place where we are. A relay that lied about either leaves us alone in our group, and nothing that comes later would show it.
+ * What a connection shows about commits: the log must hold the ones that we made and the one that began our epoch, and must not
+ * have ended it before the place where we are. A relay that lied about any of these leaves us alone in our group, and nothing
+ * that comes later would show it.
  */
-import type { ReplyBody } from "../../proto/mod.ts";
+import { equalBytes, type ReplyBody } from "../../proto/mod.ts";
 import type { HealthLog } from "./health.ts";
+import type { OwnCommit } from "./log_place.ts";
 import type { Membership } from "./membership.ts";
 
 interface Parts {
@@ -11,13 +13,27 @@ interface Parts {
   readonly health: HealthLog;
 }
 
-/** Returns why this agent is out of step, in words, if it is. `received` is the last entry that was processed. */
+/** What was processed of the log. */
+interface Reading {
+  /** The last entry. */
+  readonly received: number | undefined;
+  /** The latest commit of ours, if there is one that this log was not asked for. */
+  readonly own: OwnCommit | undefined;
+}
+
+/** Returns why this agent is out of step, in words, if it is. */
 export async function findLostCommit(
   log: Pick<ReplyBody<"Subscribe">, "epoch" | "head">,
-  received: number | undefined,
+  { received, own }: Reading,
   { membership, health }: Parts,
 ): Promise<string | undefined> {
   const { epoch } = membership;
+  const other = own === undefined ? undefined : (await membership.findCommit(own.epoch)).commit;
+  if (own !== undefined && other !== undefined && !equalBytes(other.commitHash, own.hash)) {
+    const text = `the relay took a commit of ours in epoch ${own.epoch}, and its log holds another one`;
+    health.report("relay_lied", text);
+    return text;
+  }
   if (log.epoch < epoch) {
     const found = await membership.findCommit(epoch - 1);
     if (found.commit !== undefined || found.epoch >= epoch) return undefined;

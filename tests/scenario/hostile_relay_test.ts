@@ -435,6 +435,24 @@ Deno.test("an owner whose commit the relay took and forgot notices it with the n
   assertEquals(channel.members().length, 3, "carol was never removed, and alice sees it");
 });
 
+Deno.test("an owner in whose place the relay took another commit, and withheld it, notices it with the next connection", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  forgetNextCommit(alice);
+  const { committer } = await alice.live();
+  await committer.commit(() => ({ change: {} }));
+  alice.session.tampering.notice = (notice) => notice.operation === "DeliverCommit" ? [] : [notice];
+  await (await bob.live()).committer.commit(() => ({ change: {} }));
+  // She reads on behind the commit that she was not told of.
+  await bob.manager.send(name, "in another group than hers");
+  await until("alice has passed it", async () => issueOf(await alice.channel(), "relay_lied"));
+  await alice.restart();
+  const channel = await alice.channel();
+  await until("alice has joined anew", () => issueOf(channel, "rejoined"));
+  assert(issueOf(channel, "relay_lied"));
+  await allAgree(alice, bob, carol);
+});
+
 Deno.test("an agent whose first commit the relay took and forgot comes back with the leaf that it joined with", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
