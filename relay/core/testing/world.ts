@@ -40,10 +40,12 @@ export interface WorldOptions {
   /** Continue on an engine that another world used, as after a restart. */
   readonly engine?: Engine;
   readonly startMs?: number;
+  /** Of another world, which goes on. */
+  readonly time?: SimulatedTime;
 }
 
 export async function createWorld({ config, random, engine: given, ...options }: WorldOptions = {}): Promise<World> {
-  const time = new SimulatedTime(options.startMs ?? startMs);
+  const time = options.time ?? new SimulatedTime(options.startMs ?? startMs);
   const engine = given ?? await openSqliteEngine({ path: ":memory:" });
   const meter = createMeter();
   const events: CoreEvent[] = [];

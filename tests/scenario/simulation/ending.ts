@@ -1,5 +1,4 @@
 /** How a schedule must end: the relay tells the truth again, and every honest member is in, agrees, and reads the others. */
-import type { AgentId } from "../../../proto/mod.ts";
 import type { Play } from "./play.ts";
 import type { Player } from "./player.ts";
 
@@ -24,7 +23,8 @@ export function checkNow(play: Play): void {
   }
 }
 
-export async function checkEnding(play: Play): Promise<void> {
+/** Returns how many honest members stay out: none, unless the relay has lied. */
+export async function checkEnding(play: Play, relayLies: boolean): Promise<number> {
   const { stage, wire } = play;
   wire.calm();
   play.note("calm");
@@ -35,30 +35,59 @@ export async function checkEnding(play: Play): Promise<void> {
     } else await stage.finish(`${player.label} is back`, player.restart(play.truth, "stop"));
     player.read(1_000_000);
   }
-  await calmDown(play);
-  await hearEachOther(play);
+  const outside = await calmDown(play, relayLies);
+  await hearEachOther(play, inStep(play));
   checkNow(play);
+  return outside;
 }
 
 /** Honest players that are members, and did not want to go. */
 function staying(play: Play): Player[] {
   const members = play.truth.members();
   return play.players.filter((player) =>
-    player.honest && player.isIn && !player.excused && members.has(player.agentId) && !isAlone(player, play, members)
+    player.honest && player.isIn && !player.excused && members.has(player.agentId)
   );
 }
 
-/**
- * Nobody honest that it has met is left inside, as for an owner to whom the relay said that it took the removal of the others:
- * then nobody can let it in again.
- */
-function isAlone(player: Player, play: Play, members: ReadonlySet<AgentId>): boolean {
-  const known = new Set(player.channel?.members().map(({ agentId }) => agentId));
-  const others = play.players.filter((other) => other !== player && members.has(other.agentId));
-  return !others.some(({ honest, isIn, agentId }) => honest && isIn && known.has(agentId));
+/** Those of them that follow the log. */
+function inStep(play: Play): Player[] {
+  return staying(play).filter((player) => isSteady(play, player));
 }
 
-async function calmDown(play: Play): Promise<void> {
+function isSteady(play: Play, { channel }: Player): boolean {
+  const health = channel?.health();
+  return health?.state === "ok" && health.epoch === play.truth.epoch;
+}
+
+/**
+ * A relay that lies can lead all honest members astray that a player has met, one by swallowed commits and one by withheld ones,
+ * say. Then nobody can let it in again but by a new invite (docs/membership.md, "What remains"). Whatever else keeps it out is
+ * found.
+ */
+function hasNobody(player: Player, play: Play): boolean {
+  const { known } = player;
+  return !inStep(play).some(({ agentId }) => known.has(agentId));
+}
+
+/** Time passes until a player is in step again, by itself. The relay is honest meanwhile. */
+export async function backInStep(play: Play, player: Player): Promise<void> {
+  const { time } = play.stage.world;
+  for (const endMs = play.nowMs + calmMs; play.nowMs < endMs; await time.advance(second)) {
+    const health = player.channel?.health();
+    if (health?.state === "ok" && health.epoch === play.truth.epoch) return;
+  }
+  const { state, problem } = player.channel?.health() ?? {};
+  throw new Broken(`${player.label} does not come back: ${state} (${problem ?? "no problem"})`);
+}
+
+/** Honest members that agree with a player, and with the log: one of them can let it in again. */
+export function companions(play: Play, player: Player): Player[] {
+  const steady = inStep(play);
+  if (!steady.includes(player)) return [];
+  return steady.filter((other) => other !== player && other.channel?.fingerprint() === player.channel?.fingerprint());
+}
+
+async function calmDown(play: Play, relayLies: boolean): Promise<number> {
   const { time } = play.stage.world;
   const endMs = play.nowMs + calmMs;
   for (let stepMs = second;; stepMs = Math.min(stepMs * 1.5, 60 * second)) {
@@ -66,13 +95,15 @@ async function calmDown(play: Play): Promise<void> {
     if (stepMs < 30 * second) { for (const player of staying(play)) say(play, player); }
     await time.advance(Math.round(stepMs));
     checkNow(play);
-    const states = staying(play).map((player) => ({ player, health: player.channel?.health() }));
-    const prints = new Set(staying(play).map(({ channel }) => channel?.fingerprint()));
-    if (prints.size <= 1 && states.every(({ health }) => health?.state === "ok")) return;
+    const prints = new Set(inStep(play).map(({ channel }) => channel?.fingerprint()));
+    const outside = staying(play).filter((player) => !isSteady(play, player));
+    if (prints.size <= 1 && outside.length === 0) return 0;
     if (play.nowMs < endMs) continue;
-    const text = states.map(({ player, health }) =>
-      `${player.label} ${health?.state} in epoch ${health?.epoch} (${health?.problem ?? "no problem"})`
-    );
+    if (prints.size <= 1 && relayLies && outside.every((player) => hasNobody(player, play))) return outside.length;
+    const text = staying(play).map(({ label, channel }) => {
+      const health = channel?.health();
+      return `${label} ${health?.state} in epoch ${health?.epoch} (${health?.problem ?? "no problem"})`;
+    });
     throw new Broken(`honest members do not agree: ${text.join("; ")}; the relay is in epoch ${play.truth.epoch}`);
   }
 }
@@ -80,8 +111,7 @@ async function calmDown(play: Play): Promise<void> {
 /** A relay that lied about positions has made its readers pass over what comes there; soon they hear everything again. */
 const rounds = 8;
 
-async function hearEachOther(play: Play): Promise<void> {
-  const players = staying(play);
+async function hearEachOther(play: Play, players: readonly Player[]): Promise<void> {
   let missing: string[] = [];
   for (let round = 0; round < rounds; round++) {
     const said = players.map((by) => ({ by, text: say(play, by) }));

@@ -3,7 +3,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, leaveStatement, rejoinStatement, type RequestBody } from "../../../proto/mod.ts";
 import { MlsFault } from "../../../sdk/testing/agents.ts";
 import { HostileMember } from "../../../sdk/testing/hostile_member.ts";
-import type { Random } from "../../support/mod.ts";
+import { createKeyPackage, type Random } from "../../support/mod.ts";
 import { name } from "../../support/scenario/stage.ts";
 import type { MoveKind, MoveTable } from "./moves.ts";
 import type { Play } from "./play.ts";
@@ -164,6 +164,43 @@ export const memberMoves: MoveTable = {
       },
     });
     return `${by.label} tells askers another leaf than theirs`;
+  }),
+  keepLeaves: hostile(3, async (play, _, by) => {
+    const { tree } = (await by.actor.live()).membership.group.current;
+    for (const [leafIndex, { agentId, encoded: leafNode }] of tree.leaves()) {
+      play.oldLeaves.push({ agentId, leafIndex, leafNode });
+    }
+    return `${by.label} keeps everybody's leaves for later`;
+  }),
+  oldLeaf: hostile(3, (play, _, by) => {
+    let told = 0;
+    play.wire.add("client", by, {
+      uses: 20,
+      notice: (notice) => {
+        if (notice.operation !== "DeliverRejoinRequest") return undefined;
+        const { channelId, requestId, agentId } = notice.body;
+        const known = play.oldLeaves.filter((leaf) => leaf.agentId === agentId);
+        const leaf = known[told++ % Math.max(1, known.length)];
+        if (leaf === undefined) return [];
+        const { leafIndex, leafNode } = leaf;
+        const body = { channelId, requestId, leafIndex, leafNode };
+        play.background(`${by.label} sends an old leaf`, by.actor.session.call("SendLeaf", body));
+        return [];
+      },
+    });
+    return `${by.label} tells askers leaves that they had before`;
+  }),
+  badRequest: hostile(2, async (play, random, by) => {
+    const { channelId, membership: { epoch, group: { current: { tree } } } } = await by.actor.live();
+    const leafKey = tree.leaf(0)?.node.hpkePublicKey ?? new Uint8Array(32);
+    const [notBeforeMs, notAfterMs] = [play.nowMs - 1000, play.nowMs + random.pick([1_000, 600_000])];
+    const identity = new TextEncoder().encode(by.label);
+    const keyPackage = createKeyPackage({ secretKey: by.actor.secretKey, identity, notBeforeMs, notAfterMs, leafKey });
+    const [leafHash, { agentId }] = [await leafHashOf(by), by];
+    const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
+    const body = { channelId, keyPackage, leafHash, epoch, signature: by.actor.sign(statement) };
+    play.background(`${by.label} asks to rejoin`, by.actor.session.call("RequestRejoin", body));
+    return `${by.label} asks to rejoin with another's encryption key`;
   }),
   strayWelcome: hostile(2, async (play, random, by) => {
     const { channelId, membership: { epoch } } = await by.actor.live();

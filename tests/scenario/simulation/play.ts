@@ -36,6 +36,10 @@ export class Play {
   readonly players: readonly Player[];
   readonly stash: Stashed[] = [];
   readonly trace: string[] = [];
+  /** Leaves that honest players had once, for those that lie about them. */
+  readonly oldLeaves: { readonly agentId: string; readonly leafIndex: number; readonly leafNode: Uint8Array }[] = [];
+  /** Something happened after which honest members ask to rejoin, though nobody lies. */
+  hasLostState = false;
   #truth: Truth | undefined;
 
   private constructor(stage: SimulatedStage, cast: Cast) {

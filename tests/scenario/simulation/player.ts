@@ -1,9 +1,12 @@
 /** An actor of a schedule: what it is told and asks passes through the schedule's relay, and what it reads is checked. */
-import type { AgentId, CallName, NoticeEnvelope } from "../../../proto/mod.ts";
+import { type AgentId, type CallName, equalBytes, type NoticeEnvelope } from "../../../proto/mod.ts";
 import type { Channel } from "../../../sdk/mod.ts";
+import type { LiveChannel, MemoryDisk } from "../../../sdk/testing/agents.ts";
 import type { Tampering } from "../../support/scenario/memory_session.ts";
 import { Actor, type ActorHost, name } from "../../support/scenario/stage.ts";
 import type { Truth } from "./truth.ts";
+
+type Leaf = NonNullable<ReturnType<LiveChannel["membership"]["group"]["current"]["tree"]["leaf"]>>;
 
 export type Forward = (changed?: unknown) => Promise<unknown>;
 
@@ -21,6 +24,8 @@ export class Player {
   excused = false;
   /** A background join is under way. */
   joining = false;
+  /** A copy of the disk, with the leaf that the player had then and the members that it knew. */
+  saved: { readonly disk: MemoryDisk; readonly leaf: Uint8Array; readonly known: ReadonlySet<AgentId> } | undefined;
   /** Messages that must not be shown: sealed by somebody whose removal this player had followed. */
   readonly forbidden = new Set<string>();
   readonly shown: string[] = [];
@@ -69,6 +74,37 @@ export class Player {
   async stop(): Promise<void> {
     this.#endReading();
     await this.actor.stop();
+  }
+
+  async backup(truth: Truth): Promise<void> {
+    const [leaf, { known }] = [(await this.leaf()).encoded, this];
+    this.#endReading();
+    this.saved = { disk: await this.actor.backup(this.tampering), leaf, known };
+    await this.enter(truth);
+  }
+
+  /** The disk is put back. Not when the player could not know its present leaf: then it needs a new invite. */
+  async restore(truth: Truth): Promise<boolean> {
+    const { saved } = this;
+    const { encoded, node } = await this.leaf();
+    if (saved === undefined || (node.leafNodeSource !== "commit" && !equalBytes(encoded, saved.leaf))) return false;
+    this.#endReading();
+    await this.actor.restore(saved.disk, this.tampering);
+    await this.enter(truth);
+    return true;
+  }
+
+  /** Members, as it believes. */
+  get known(): ReadonlySet<AgentId> {
+    return new Set(this.channel?.members().map(({ agentId }) => agentId));
+  }
+
+  /** Its own, as it believes. */
+  async leaf(): Promise<Leaf> {
+    const { tree, ownLeaf } = (await this.actor.live()).membership.group.current;
+    const leaf = tree.leaf(ownLeaf);
+    if (leaf === undefined) throw new Error("a member has a leaf");
+    return leaf;
   }
 
   /** The channel was created, joined or opened: reads it, as far as it may. */

@@ -274,11 +274,9 @@ export const relayMoves: MoveTable = {
       duplicate: false,
     });
   }),
-  deny: answering(3, "denies having taken", ["SendCommit", "SendMessage"], (random, operation) => async (forward) => {
+  deny: answering(3, "denies having taken", ["SendCommit", "SendMessage"], (random) => async (forward) => {
     await forward();
-    if (operation === "SendCommit" || random.chance(0.5)) {
-      throw createError("transport_error", "The connection was lost");
-    }
+    if (random.chance(0.5)) throw createError("transport_error", "The connection was lost");
     throw errorFromRelay({ code: "epoch_conflict", message: "no", epoch: random.below(20) });
   }),
   refuse: answering(

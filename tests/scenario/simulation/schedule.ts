@@ -3,6 +3,7 @@ import { createRandom, type Random } from "../../support/mod.ts";
 import type { Signatures } from "../../../sdk/testing/agents.ts";
 import { Broken, checkEnding, checkNow } from "./ending.ts";
 import { honestMoves } from "./honest_moves.ts";
+import { lossMoves } from "./loss_moves.ts";
 import { commitMoves, memberMoves } from "./member_moves.ts";
 import type { MoveTable } from "./moves.ts";
 import { type Cast, Play } from "./play.ts";
@@ -25,6 +26,8 @@ export interface Outcome {
   readonly rejoins: number;
   readonly lies: number;
   readonly shown: number;
+  /** Honest members that stay out, because the relay led all others astray that they had met. */
+  readonly outside: number;
 }
 
 export interface ScheduleOptions {
@@ -32,7 +35,12 @@ export interface ScheduleOptions {
   readonly hostileCommits?: boolean;
 }
 
-const allMoves: MoveTable = { ...honestMoves, ...prefixed("member", memberMoves), ...prefixed("relay", relayMoves) };
+const allMoves: MoveTable = {
+  ...honestMoves,
+  ...lossMoves,
+  ...prefixed("member", memberMoves),
+  ...prefixed("relay", relayMoves),
+};
 
 export function createSchedule(seed: number, options: ScheduleOptions = {}): Schedule {
   const random = createRandom(seed);
@@ -42,7 +50,7 @@ export function createSchedule(seed: number, options: ScheduleOptions = {}): Sch
     hostile: attackers === "relay" ? [] : ["mallory", "trudy"].slice(0, random.chance(0.3) ? 2 : 1),
     outside: ["dave"],
   };
-  const tables: MoveTable[] = [honestMoves];
+  const tables: MoveTable[] = [honestMoves, lossMoves];
   if (attackers !== "relay") tables.push(prefixed("member", memberMoves));
   if (attackers !== "members") tables.push(prefixed("relay", relayMoves));
   if (options.hostileCommits === true) tables.push(prefixed("member", commitMoves));
@@ -55,6 +63,7 @@ export function createSchedule(seed: number, options: ScheduleOptions = {}): Sch
 export async function runSchedule(schedule: Schedule, signatures: Signatures): Promise<Outcome> {
   const play = await Play.open(schedule.seed, schedule.cast, signatures);
   let failure: string | undefined;
+  let outside = 0;
   try {
     for (const { kind, seed } of schedule.moves) {
       const random = createRandom(seed);
@@ -63,8 +72,8 @@ export async function runSchedule(schedule: Schedule, signatures: Signatures): P
       if (random.chance(0.7)) await play.stage.world.time.advance(random.pick([0, 1, 20, 300, 2_000]));
       checkNow(play);
     }
-    await checkEnding(play);
-    if (schedule.attackers === "members" && play.wire.counts.rejoins > 0) {
+    outside = await checkEnding(play, schedule.attackers !== "members");
+    if (schedule.attackers === "members" && !play.hasLostState && play.wire.counts.rejoins > 0) {
       throw new Broken("an honest member asked to rejoin though the relay did not lie");
     }
   } catch (error) {
@@ -79,7 +88,7 @@ export async function runSchedule(schedule: Schedule, signatures: Signatures): P
   await play.close();
   const { trace, truth: { commits, messages }, wire: { counts } } = play;
   const shown = play.players.reduce((sum, player) => sum + player.shown.length, 0);
-  return { failure, trace, commits, messages, ...counts, shown };
+  return { failure, trace, commits, messages, ...counts, shown, outside };
 }
 
 /** Leaves out moves as long as the schedule still fails in the same way. */

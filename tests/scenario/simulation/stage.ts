@@ -1,6 +1,7 @@
 /** Actors around the real relay core on simulated time: nothing happens unless a schedule moves, and the same seed does the same. */
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
-import { createWorld, defaultCoreConfig, type World } from "../../../relay/core/testing/world.ts";
+import { createWorld, defaultCoreConfig, type World, type WorldOptions } from "../../../relay/core/testing/world.ts";
+import { openSqliteEngine } from "../../../relay/engine/mod.ts";
 import type { ChannelManager } from "../../../sdk/mod.ts";
 import { createSignatures, type Runtime, type Signatures } from "../../../sdk/testing/agents.ts";
 import type { Random } from "../../support/mod.ts";
@@ -10,14 +11,19 @@ const stepMs = 20;
 /** What an honest agent waits for ends before this. */
 const maxMs = 180_000;
 
+/** Members that have not read for so long lapse; in earnest it is a month. */
+export const lapseMs = 10 * 60_000;
+
 export class SimulatedStage implements ActorHost {
-  readonly world: World;
+  world: World;
   readonly runtime: Runtime;
   readonly #signatures: Signatures;
   readonly #ending: Promise<void>[] = [];
+  readonly #options: WorldOptions;
 
-  private constructor(world: World, random: Random, signatures: Signatures) {
+  private constructor(world: World, options: WorldOptions, random: Random, signatures: Signatures) {
     this.world = world;
+    this.#options = options;
     this.#signatures = signatures;
     this.runtime = {
       nowMs: world.time.nowMs,
@@ -27,9 +33,10 @@ export class SimulatedStage implements ActorHost {
   }
 
   static async open(random: Random, signatures: Signatures): Promise<SimulatedStage> {
-    const limits = { ...defaultCoreConfig.limits, keyPackagesPerAgent: 0 };
-    const world = await createWorld({ config: { limits }, random: (length) => random.bytes(length) });
-    return new SimulatedStage(world, random, signatures);
+    const limits = { ...defaultCoreConfig.limits, keyPackagesPerAgent: 0, lapseAgeMs: lapseMs };
+    const engine = await openSqliteEngine({ path: ":memory:" });
+    const options = { config: { limits }, random: (length: number) => random.bytes(length), engine };
+    return new SimulatedStage(await createWorld(options), options, random, signatures);
   }
 
   signatures(): Promise<Signatures> {
@@ -55,9 +62,17 @@ export class SimulatedStage implements ActorHost {
     return await watched;
   }
 
+  /** The relay's process dies and another one takes over its disk: requests and sessions are gone. */
+  async restartRelay(): Promise<void> {
+    const { core, time } = this.world;
+    await this.finish("the relay has ended", core.close());
+    this.world = await createWorld({ ...this.#options, time });
+  }
+
   async close(): Promise<void> {
     await this.finish("dead processes have ended", Promise.all(this.#ending));
     await this.finish("the relay is closed", this.world.close());
+    await this.world.engine.close();
   }
 }
 

@@ -17,6 +17,7 @@ export class Truth {
   readonly #sealed = new Map<string, Sealed>();
   readonly #everOwners: Set<AgentId>;
   readonly #founder: AgentId;
+  readonly #left = new Set<AgentId>();
 
   constructor(founder: AgentId) {
     this.#founder = founder;
@@ -31,6 +32,12 @@ export class Truth {
 
   taken(commit: Commit): void {
     this.#commits.set(commit.epoch, commit);
+    for (const agentId of commit.added) this.#left.delete(agentId);
+  }
+
+  /** The relay has taken that an agent leaves: it is no member to it any more, until it is added again. */
+  left(agentId: AgentId): void {
+    this.#left.add(agentId);
   }
 
   delivered(notice: NoticeEnvelope): void {
@@ -67,6 +74,7 @@ export class Truth {
       for (const agentId of removed) members.delete(agentId);
       for (const agentId of added) members.add(agentId);
     }
+    for (const agentId of this.#left) members.delete(agentId);
     return members;
   }
 

@@ -62,6 +62,7 @@ export class SimulatedWire implements Wire {
       if (commit !== undefined) this.#truth().asked(player.agentId, commit);
       const reply = await forward(changed);
       if (commit !== undefined) this.#truth().taken({ ...commit, sender: player.agentId });
+      if (operation === "LeaveChannel") this.#truth().left(player.agentId);
       return reply;
     };
     const relay = (changed: unknown = body): Promise<unknown> =>

@@ -151,10 +151,10 @@ export class Actor {
   }
 
   /** A copy of the disk as it is when the process has stopped. */
-  async backup(): Promise<MemoryDisk> {
+  async backup(tampering: Tampering = {}): Promise<MemoryDisk> {
     await this.stop();
     const copy = copyOf(this.#disk);
-    await this.start();
+    await this.start(tampering);
     return copy;
   }
 

@@ -1,0 +1,77 @@
+/**
+ * What makes honest members lose their state or their place, though nobody lies: a disk that is put back, a long absence, and a
+ * relay that restarts. While a member comes back from the first two the relay is honest, and another one is inside: a relay that
+ * leads all others astray at that moment leaves nobody who could let it in (docs/membership.md, "What remains").
+ */
+import { backInStep, companions } from "./ending.ts";
+import type { MoveTable } from "./moves.ts";
+import type { Play } from "./play.ts";
+import type { Player } from "./player.ts";
+import { lapseMs } from "./stage.ts";
+
+const second = 1000;
+
+/** An honest player that another one can let in again. The relay's lies so far have had their time. */
+async function pickSafe(
+  play: Play,
+  pick: (players: readonly Player[]) => Player | undefined,
+): Promise<Player | undefined> {
+  play.wire.calm();
+  await play.stage.world.time.advance(5 * second);
+  return pick(play.inside({ honest: true }).filter((player) => companions(play, player).length > 0));
+}
+
+export const lossMoves: MoveTable = {
+  backup: {
+    weight: 3,
+    run: async (play, random) => {
+      const player = play.pick(random, play.inside({ honest: true }).filter(({ channel }) => channel !== undefined));
+      if (player === undefined) return;
+      await play.stage.finish(`${player.label} is back`, player.backup(play.truth));
+      return `the disk of ${player.label} is copied`;
+    },
+  },
+  restore: {
+    weight: 3,
+    run: async (play, random) => {
+      // Somebody inside that it knew then.
+      const isKnown = (player: Player): boolean =>
+        companions(play, player).some(({ agentId }) => player.saved?.known.has(agentId));
+      const player = await pickSafe(play, (safe) => play.pick(random, safe.filter(isKnown)));
+      if (player === undefined) return;
+      play.hasLostState = true;
+      if (!await play.stage.finish(`${player.label} is back`, player.restore(play.truth))) return;
+      play.note(`the disk of ${player.label} is put back`);
+      await backInStep(play, player);
+      return `${player.label} is back from its old disk`;
+    },
+  },
+  lapse: {
+    weight: 1,
+    run: async (play, random) => {
+      const player = await pickSafe(play, (safe) => play.pick(random, safe));
+      const [companion] = player === undefined ? [] : companions(play, player);
+      if (player === undefined || companion?.channel === undefined) return;
+      play.hasLostState = true;
+      for (const each of play.inside({ honest: true })) each.read(1_000);
+      player.actor.session.disconnect();
+      const text = play.truth.seal(companion.agentId, true);
+      play.background(`${companion.label} says "${text}"`, companion.channel.send(text));
+      await play.stage.world.time.advance(lapseMs + 60 * second);
+      await play.stage.finish(`${player.label} connects`, player.actor.session.connect());
+      play.note(`${player.label} was away for too long`);
+      await backInStep(play, player);
+      return `${player.label} is back from a long absence`;
+    },
+  },
+  restartRelay: {
+    weight: 2,
+    run: async (play) => {
+      const online = play.players.filter(({ actor }) => actor.session.state.kind === "online");
+      for (const { actor } of online) actor.session.disconnect();
+      await play.stage.restartRelay();
+      for (const { actor } of online) play.background("connecting", actor.session.connect());
+      return "the relay restarts";
+    },
+  },
+};
