@@ -18,7 +18,7 @@ import {
   encodeRequest,
 } from "./envelope.ts";
 import { WireError } from "./errors.ts";
-import { parseAgentId, parseBinaryId, parseChannelId, parseChannelName } from "./ids.ts";
+import { type MessageId, parseAgentId, parseBinaryId, parseChannelId, parseChannelName } from "./ids.ts";
 import { formatInviteToken } from "./invite_token.ts";
 import { limits } from "./limits.ts";
 import { encodeMessageAad } from "./message_aad.ts";
@@ -52,6 +52,8 @@ interface Golden {
     readonly cells: readonly { readonly startsWith: string; readonly bytes: number }[];
   };
   readonly statements: Readonly<Record<string, string>>;
+  /** What each of the statements was made from. */
+  readonly statementInputs: Readonly<Record<string, unknown>>;
   readonly refused: readonly { readonly why: string; readonly hex: string; readonly code: string }[];
   readonly refusedCells: readonly { why: string; startsWith: string; bytes: number; code: string }[];
 }
@@ -167,18 +169,38 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
     rejoins: [{ agentId, signature: new Uint8Array(64).fill(7) }],
   };
   assertEquals(decodeCommitAad(encodeCommitAad(commitAad)), commitAad);
+  const founded = { ...founding, state: new Uint8Array(32).fill(6) };
+  const rejoin = { ...leave, keyPackageHash: sha256(keyPackage) };
+  const invite = { channelId, name, inviter: agentId };
+  const messageAad = { messageId: parseBinaryId<MessageId>(channelId), counter: 258 };
   assertEquals({
     authenticate: bytesToHex(authenticationStatement(authentication)),
     leave: bytesToHex(leaveStatement(leave)),
-    rejoin: bytesToHex(rejoinStatement({ ...leave, keyPackageHash: sha256(keyPackage) })),
+    rejoin: bytesToHex(rejoinStatement(rejoin)),
     commit: bytesToHex(commitStatement(commit)),
     commitWithoutOwners: bytesToHex(commitStatement({ ...commit, owners: undefined })),
-    founding: bytesToHex(foundingStatement({ ...founding, state: new Uint8Array(32).fill(6) })),
+    founding: bytesToHex(foundingStatement(founded)),
     foundingHash: bytesToHex(foundingHash(founding)),
-    joinMac: bytesToHex(joinMac(secret, { channelId, name, inviter: agentId, keyPackage })),
+    joinMac: bytesToHex(joinMac(secret, { ...invite, keyPackage })),
     inviteId: inviteIdOf(secret),
-    inviteToken: formatInviteToken({ channelId, name, inviter: agentId, secret }),
+    inviteToken: formatInviteToken({ ...invite, secret }),
     commitAad: bytesToHex(encodeCommitAad(commitAad)),
-    messageAad: bytesToHex(encodeMessageAad({ messageId: parseBinaryId(channelId), counter: 258 })),
+    messageAad: bytesToHex(encodeMessageAad(messageAad)),
   }, golden.statements);
+  const { owners: _, ...withoutOwners } = commit;
+  const inputs = {
+    authenticate: authentication,
+    leave,
+    rejoin,
+    commit,
+    commitWithoutOwners: withoutOwners,
+    founding: founded,
+    foundingHash: founding,
+    joinMac: { secret, ...invite, keyPackage },
+    inviteId: { secret },
+    inviteToken: { ...invite, secret },
+    commitAad,
+    messageAad,
+  };
+  assertEquals(readable(inputs), golden.statementInputs);
 });

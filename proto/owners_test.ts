@@ -22,7 +22,10 @@ interface Golden {
   readonly statement: string;
 }
 
-const golden: Golden = JSON.parse(Deno.readTextFileSync(new URL("testdata/owners.json", import.meta.url)));
+/** With what they were made from: byte strings as `{hex}`. */
+const { inputs, ...golden }: Golden & { readonly inputs: unknown } = JSON.parse(
+  Deno.readTextFileSync(new URL("testdata/owners.json", import.meta.url)),
+);
 const filled = (length: number, byte: number): Uint8Array => new Uint8Array(length).fill(byte);
 const [first, second] = [parseAgentId("A".repeat(22)), parseAgentId(`${"B".repeat(21)}A`)];
 
@@ -59,6 +62,9 @@ Deno.test("golden: owners of a version, changes of all kinds, the statements", (
     foundedStatement: bytesToHex(ownersStatement({ channelId, ...founded })),
     statement: bytesToHex(ownersStatement({ channelId, ...rest })),
   }, golden);
+  const readable = (_: string, value: unknown): unknown =>
+    value instanceof Uint8Array ? { hex: bytesToHex(value) } : value;
+  assertEquals(JSON.parse(JSON.stringify({ channelId, version, signed, left, founded }, readable)), inputs);
 });
 
 Deno.test("owners and their changes survive, none and the most of them", () => {

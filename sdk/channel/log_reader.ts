@@ -70,8 +70,7 @@ export class LogReader {
   #fetchedAgainFor: number | undefined;
 
   constructor({ position, landmarks, joinedEpoch }: ReadingStart, parts: LogReaderParts) {
-    const fresh = position === undefined && landmarks !== undefined;
-    const epoch = fresh ? joinedEpoch : position?.epoch;
+    const epoch = position === undefined && landmarks !== undefined ? joinedEpoch : position?.epoch;
     this.#place = new LogPlace(position?.sequence, epoch, landmarks?.ownCommits ?? []);
     this.#endings = new Endings(landmarks?.endings);
     this.#parts = parts;
