@@ -194,6 +194,12 @@ worldTest(
   },
 );
 
+worldTest("an agent that has left says so about other leaves 16 times an hour, and no more", async (world) => {
+  const { carol, channelId } = await createTrio(world);
+  for (let number = 0; number <= 16; number++) await carol.leave(channelId, number);
+  await refused("rate_limited", carol.leave(channelId, 99));
+});
+
 worldTest("a Welcome is taken from the member that added its recipient, and from nobody else", async (world) => {
   const { alice, bob, channelId } = await createTrio(world);
   const dave = await Actor.connect(world, 4);

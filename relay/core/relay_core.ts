@@ -40,6 +40,8 @@ const drainAtOnce = 10;
 
 /** Of one channel: an honest owner needs one, or a few when another owner is faster. */
 const foundingsPerHour = 10;
+/** Statements about further leaves of somebody that has left. One is enough for an honest agent. */
+const leavesAgainPerHour = 16;
 
 export interface CoreStats {
   readonly sessions: number;
@@ -81,6 +83,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly plans: AccountPlans;
   readonly allowances = new Allowances();
   readonly storage: StorageWatch;
+  readonly leaveRate: HourlyRate = new HourlyRate(leavesAgainPerHour);
   readonly #sessions = new Set<Session>();
   readonly #byAgent = new Map<AgentId, Session>();
   readonly #places: SessionPlaces;
@@ -110,7 +113,14 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       appended: (channel, entry) => this.#appended(channel, entry),
     });
     this.#background = new Background(deps);
-    const rates = [this.claimRate, this.singleUseRate, this.accountClaimRate, this.inviteRate, this.foundingRate];
+    const rates = [
+      this.claimRate,
+      this.singleUseRate,
+      this.accountClaimRate,
+      this.inviteRate,
+      this.foundingRate,
+      this.leaveRate,
+    ];
     this.#upkeep = new Upkeep({ config, deps, channels: this.channels, background: this.#background, rates });
   }
 

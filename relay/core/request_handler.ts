@@ -25,6 +25,7 @@ export interface CoreParts {
   readonly plans: AccountPlans;
   readonly allowances: Allowances;
   readonly storage: StorageWatch;
+  readonly leaveRate: HourlyRate;
   /** The session of an agent that is connected here. */
   sessionOf(agentId: AgentId): Session | undefined;
   /** Whether an agent is a member of a channel; not asked while there is place for everybody. */

@@ -136,6 +136,7 @@ export async function leaveChannel(
   if (!isSigned) {
     throw new Refusal("invalid_request", "The signature of the leave statement is wrong");
   }
+  checkLeaveRate(asker, channelId, membership());
   const room = await roomIn(core, channel);
   const { sequence } = await appendInAnyEpoch(core, channel, (epoch) => {
     const { joinedSequence, leaving } = membership();
@@ -157,6 +158,14 @@ export async function leaveChannel(
   await core.deps.engine.dropCursor(channelId, agentId);
   if (channel.state.leaving.length === channel.state.members.size) await close(asker, channel);
   return { sequence };
+}
+
+/** Each is an entry for all members: the room of the log alone would let one agent fill it. */
+function checkLeaveRate({ core, agent }: AgentAsker, channelId: ChannelId, { leaving }: Membership): void {
+  if (leaving?.reason !== "left") return;
+  const retryAfterMs = core.leaveRate.take(`${channelId} ${agent.agentId}`, core.deps.nowMs());
+  if (retryAfterMs === undefined) return;
+  throw new Refusal("rate_limited", "This agent has left already, and says so too often; wait", { retryAfterMs });
 }
 
 export async function closeChannel(

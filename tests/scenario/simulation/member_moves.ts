@@ -3,7 +3,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, leaveStatement, rejoinStatement, type RequestBody } from "../../../proto/mod.ts";
 import { MlsFault } from "../../../sdk/testing/agents.ts";
 import { HostileMember } from "../../../sdk/testing/hostile_member.ts";
-import { createKeyPackage, type Random } from "../../support/mod.ts";
+import { createKeyPackage, createWelcome, type Random } from "../../support/mod.ts";
 import { name } from "../../support/scenario/stage.ts";
 import type { MoveKind, MoveTable } from "./moves.ts";
 import type { Play } from "./play.ts";
@@ -198,14 +198,14 @@ export const memberMoves: MoveTable = {
     const keyPackage = createKeyPackage({ secretKey: by.actor.secretKey, identity, notBeforeMs, notAfterMs, leafKey });
     const [leafHash, { agentId }] = [await leafHashOf(by), by];
     const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
-    const body = { channelId, keyPackage, leafHash, epoch, signature: by.actor.sign(statement) };
+    const body = { channelId, keyPackage, leafHash, epoch, generation: 0, signature: by.actor.sign(statement) };
     play.background(`${by.label} asks to rejoin`, by.actor.session.call("RequestRejoin", body));
     return `${by.label} asks to rejoin with another's encryption key`;
   }),
   strayWelcome: hostile(2, async (play, random, by) => {
     const { channelId, membership: { epoch } } = await by.actor.live();
     const target = random.pick(play.players);
-    const body = { channelId, epoch, recipients: [target.agentId], welcome: random.bytes(200) };
+    const body = { channelId, epoch, recipients: [target.agentId], welcome: createWelcome(1, 200) };
     play.background(`${by.label} sends a Welcome`, by.actor.session.call("SendWelcome", body));
     return `${by.label} sends ${target.label} a Welcome that is none`;
   }),
