@@ -139,7 +139,7 @@ Deno.test("a member that leaves on its way back signs about the leaf that it was
   await commit(bob, 3);
   await allAgree(alice, bob, carol);
   const held: NoticeEnvelope[] = [];
-  let told = false;
+  let [told, isWaiting] = [false, false];
   await bob.restore(backup, {
     notice: (notice) => {
       told ||= notice.operation === "DeliverLeaf";
@@ -148,9 +148,13 @@ Deno.test("a member that leaves on its way back signs about the leaf that it was
       return [];
     },
     // What it asks about its present leaf is lost: it stays on its way.
-    call: (operation, _, forward) => operation === "RequestRejoin" && told ? new Promise(() => {}) : forward(),
+    call: (operation, _, forward) => {
+      if (operation !== "RequestRejoin" || !told) return forward();
+      isWaiting = true;
+      return new Promise(() => {});
+    },
   });
-  await until("bob was told its leaf", async () => told && (await bob.live()).state.rejoining !== undefined);
+  await until("bob has asked about the leaf that it was told", () => isWaiting);
   const live = await bob.live();
   await (await bob.channel()).leave();
   held.forEach((notice) => bob.session.inject(notice));
