@@ -36,12 +36,12 @@ export const migrations: readonly Migration[] = [
     name: "what each member sent last, in snapshots; what it acknowledged itself",
     change: "ALTER TABLE cursor ADD COLUMN acknowledged INTEGER NOT NULL DEFAULT 0",
   },
+  { name: "commits that say which state of the group they begin with and lead to" },
+  { name: "foundings of new generations" },
   {
     name: "how large the Welcome is that waits for who is joining",
     change: "ALTER TABLE cursor ADD COLUMN welcome_bytes INTEGER NOT NULL DEFAULT 0",
   },
-  { name: "commits that say which state of the group they begin with and lead to" },
-  { name: "foundings of new generations" },
 ];
 
 /** A file that was changed while it was opened. */
