@@ -1,28 +1,26 @@
 /** Waiting: for something to become true, or for work that knows nothing of Ctrl-C. */
+import type { Channel } from "../sdk/mod.ts";
 import { interrupted } from "./failure.ts";
 import type { Platform } from "./platform/platform.ts";
 
-/** How often to look. */
-const lookMs = 25;
-
-/** Answers whether it did in time. Throws when the user interrupts. */
-export function waitUntil(platform: Platform, timeoutMs: number, condition: () => boolean): Promise<boolean> {
-  const deadlineMs = platform.nowMs() + timeoutMs;
-  let stop = (): void => {};
-  const watching = new Promise<boolean>((resolve, reject) => {
-    const look = (): void => {
-      try {
-        if (platform.interrupted.aborted) reject(interrupted());
-        else if (condition()) resolve(true);
-        else if (platform.nowMs() >= deadlineMs) resolve(false);
-      } catch (error) {
-        reject(error);
-      }
-    };
-    stop = platform.every(lookMs, look);
-    look();
-  });
-  return watching.finally(() => stop());
+/** Looks whenever something happens in one of the channels. Answers whether it did in time. Throws when the user interrupts. */
+export async function waitUntil(
+  { interrupted: signal, deadline }: Platform,
+  timeoutMs: number,
+  channels: readonly Pick<Channel, "events">[],
+  condition: () => boolean,
+): Promise<boolean> {
+  const found = new AbortController();
+  const ends = AbortSignal.any([signal, deadline(timeoutMs), found.signal]);
+  // They listen from here on, so nothing is missed between looking and waiting.
+  const listeners = channels.map((channel) => channel.events({ signal: ends }));
+  if (condition()) found.abort();
+  await Promise.all(listeners.map(async (events) => {
+    for await (const _ of events) if (condition()) break;
+    found.abort();
+  }));
+  if (signal.aborted) throw interrupted();
+  return condition();
 }
 
 /** Throws when the user interrupts; the work then goes on unheard until the program ends. */

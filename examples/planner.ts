@@ -1,17 +1,10 @@
 /**
- * An agent that plans, in Deno: it opens a channel, prints an invitation, hands one incident after the other to whoever is
- * ready, and closes the meeting with a summary. Everything that is said is end-to-end encrypted.
+ * An agent that plans, in Deno: it opens a channel, prints an invitation, asks the worker about one incident after the other, and
+ * closes the meeting with a summary. Everything that is said is end-to-end encrypted.
  *
  *   deno run -A --unstable-net examples/planner.ts
  */
-import { ChannelManager } from "static-sdk";
-
-interface Said {
-  readonly kind: "ready" | "done" | "note";
-  readonly incident?: string;
-  readonly advice?: string;
-  readonly text?: string;
-}
+import { type Channel, ChannelManager, type ChannelMember } from "static-sdk";
 
 const room = Deno.args[0] ?? "acme/incidents/triage";
 const incidents = [
@@ -20,30 +13,38 @@ const incidents = [
   "certificate of api.example.com ends in two days",
 ];
 
-const decoder = new TextDecoder();
-await using planner = await ChannelManager.connect({
+async function workerIn(channel: Channel): Promise<ChannelMember> {
+  const events = channel.events();
+  const find = (): ChannelMember | undefined => channel.members().find(({ identity }) => identity === "worker");
+  let worker = find();
+  while (worker === undefined) {
+    await events.next();
+    worker = find();
+  }
+  return worker;
+}
+
+async function printNotes(channel: Channel): Promise<void> {
+  for await (const note of channel.envelopes()) console.log(`${note.sender.identity} says: ${note.text()}`);
+}
+
+const planner = await ChannelManager.connect({
   dataDir: Deno.env.get("AGENT_DIR") ?? "dist/agents/planner",
   identity: "planner",
 });
-const channel = planner.channels.includes(room) ? await planner.channel(room) : await planner.create(room);
+const channel = await planner.client.openChannel(room);
 console.log(`invitation: ${await planner.invite(room, { expiresInMs: 3_600_000, uses: 10 })}`);
+const notes = printNotes(channel);
 
-const waiting = [...incidents];
+const worker = await workerIn(channel);
 const decided: string[] = [];
-for await (const { sender, payload } of channel.envelopes()) {
-  const said: Said = JSON.parse(decoder.decode(payload));
-  const name = decoder.decode(sender.identity);
-  if (said.kind === "note") {
-    console.log(`${name} says: ${said.text}`);
-    continue;
-  }
-  if (said.kind === "done") {
-    console.log(`${name} advises: ${said.incident} → ${said.advice}`);
-    decided.push(`${said.incident} → ${said.advice}`);
-  }
-  if (decided.length === incidents.length) break;
-  const incident = waiting.shift();
-  if (incident !== undefined) await channel.send(JSON.stringify({ kind: "task", to: sender.agentId, incident }));
+for (const incident of incidents) {
+  // A worker that is offline gets it when it is back.
+  const advice = (await channel.request({ json: { incident } }, { to: worker, timeoutMs: 600_000 })).text();
+  console.log(`${worker.identity} advises: ${incident} → ${advice}`);
+  decided.push(`${incident} → ${advice}`);
 }
-await channel.send(JSON.stringify({ kind: "summary", decided }));
+await channel.send({ json: { decided } });
 console.log(`all ${decided.length} incidents are decided; members: ${channel.members().length}`);
+await planner.close();
+await notes;

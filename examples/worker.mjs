@@ -1,6 +1,6 @@
 /**
- * An agent that works, in Node: it joins by an invitation, takes the incidents that are addressed to it, and answers each with
- * advice. `think` stands where a language model would be asked.
+ * An agent that works, in Node: it joins by an invitation and answers every incident that it is asked about with advice. `think`
+ * stands where a language model would be asked.
  *
  *   node worker.mjs <invitation>
  */
@@ -20,23 +20,21 @@ function think(incident) {
   return "renew it now, then automate it";
 }
 
-const decoder = new TextDecoder();
 const worker = await ChannelManager.connect({
   dataDir: process.env.AGENT_DIR ?? "dist/agents/worker",
   identity: "worker",
 });
-const { agentId } = worker.client;
 const channel = worker.channels.includes(room)
   ? await worker.channel(room)
   : await worker.joinWithToken(room, invitation);
-await channel.send(JSON.stringify({ kind: "ready" }));
 
-for await (const payload of channel.messages()) {
-  const { kind, to, incident } = JSON.parse(decoder.decode(payload));
-  if (kind === "summary") break;
-  if (kind !== "task" || to !== agentId) continue;
+channel.serve((request) => {
+  const { incident } = request.json();
   console.log(`working on: ${incident}`);
-  await channel.send(JSON.stringify({ kind: "done", incident, advice: think(incident) }));
+  return think(incident);
+});
+for await (const envelope of channel.envelopes()) {
+  if (envelope.contentType === "application/json") break; // the summary
 }
 console.log("the meeting is over");
 await worker.close();

@@ -1,12 +1,20 @@
-/** A channel as its user holds it. Everything behind it is in `channel/`. */
+/** A channel as its user holds it. Everything behind it is in `channel/` and `content/`. Long because of its examples. */
 import { type AgentId, type ChannelId, type ChannelName, parseAgentId } from "../proto/mod.ts";
 import { changeFor, readApplicant } from "./channel/adding.ts";
 import type { LiveChannel } from "./channel/live_channel.ts";
+import type { ChannelEvent, MissedEvents } from "./channel/events.ts";
 import type { HealthIssue } from "./channel/health.ts";
-import type { InboxReader } from "./channel/inbox.ts";
+import type { EnvelopeOptions, InboxReader } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
+import type { ReceiveOptions } from "./channel/receiver.ts";
+import type { Envelope } from "./content/envelope.ts";
+import type { Answers, AskOptions as RequestOptions } from "./content/requester.ts";
+import type { RequestHandler, ServeOptions, Serving } from "./content/service.ts";
+import { type Addressee, agentIdsOf, encodeMessage, type Sendable } from "./content/values.ts";
 import type { Agent } from "./channel/agent.ts";
+import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError } from "./base/errors.ts";
+import { identityText } from "./base/identity_text.ts";
 import { translating } from "./channel/faults.ts";
 import { fingerprintOf } from "./mls/fingerprint.ts";
 
@@ -14,8 +22,10 @@ import { fingerprintOf } from "./mls/fingerprint.ts";
 export interface ChannelMember {
   /** How the relay and other agents name it. */
   readonly agentId: AgentId;
-  /** What it calls itself; the same for as long as it is trusted here. */
-  readonly identity: Uint8Array;
+  /** What it calls itself; the same for as long as it is trusted here. In hexadecimal when it is not text. */
+  readonly identity: string;
+  /** The same as bytes. */
+  readonly identityBytes: Uint8Array;
   /** Owners may remove others. */
   readonly owner: boolean;
   /** This agent. */
@@ -99,7 +109,11 @@ export class Channel {
    * }
    * ```
    */
-  async addMember(keyPackage: Uint8Array | string): Promise<Uint8Array> {
+  async addMember(keyPackage: Uint8Array | string, { signal }: Abortable = {}): Promise<Uint8Array> {
+    return await abortable(signal, () => this.#add(keyPackage));
+  }
+
+  async #add(keyPackage: Uint8Array | string): Promise<Uint8Array> {
     return await translating("Cannot add the member", async () => {
       const wanted = typeof keyPackage === "string" ? parseAgentId(keyPackage) : undefined;
       const message = typeof keyPackage === "string" ? await this.#claim(parseAgentId(keyPackage)) : keyPackage;
@@ -130,7 +144,11 @@ export class Channel {
    * }
    * ```
    */
-  async removeMember(agentId: string): Promise<void> {
+  async removeMember(agentId: string, { signal }: Abortable = {}): Promise<void> {
+    await abortable(signal, () => this.#remove(agentId));
+  }
+
+  async #remove(agentId: string): Promise<void> {
     await translating("Cannot remove the member", async () => {
       const wanted = parseAgentId(agentId);
       const { membership, committer } = this.#live;
@@ -157,34 +175,108 @@ export class Channel {
    * }
    * ```
    */
-  async leave(): Promise<void> {
-    await translating("Cannot leave the channel", () => this.#live.leave());
+  async leave({ signal }: Abortable = {}): Promise<void> {
+    await abortable(signal, () => translating("Cannot leave the channel", () => this.#live.leave()));
   }
 
   /**
-   * Sends a message to all members. Resolves when the relay has accepted it: then it is delivered, also to members that are
-   * offline now. Several sends at once are fine; their order is kept.
+   * Sends a message: bytes, text, or a value as JSON; to all members, or addressed to some. Resolves when the relay has
+   * accepted it: then it is delivered, also to members that are offline now. Several sends at once are fine; their order is
+   * kept.
    *
    * @example Keep it for later when there is no connection
    * ```ts
    * import type { Channel } from "static-sdk";
    *
    * async function report(channel: Channel): Promise<void> {
-   *   const { accepted } = await channel.send("disk is full", { queue: true });
+   *   const { accepted } = await channel.send({ json: { disk: "full" } }, { queue: true });
    *   if (!accepted) console.log("will be sent when the relay can be reached");
    * }
    * ```
    */
-  async send(payload: Uint8Array | string, options: SendOptions = {}): Promise<Sent> {
-    const bytes = typeof payload === "string" ? new TextEncoder().encode(payload) : payload;
-    return await translating("Cannot send", () => this.#live.outbox.send(bytes, options));
+  async send(value: Sendable, options: SendOptions = {}): Promise<Sent> {
+    return await translating("Cannot send", () => {
+      const plaintext = encodeMessage(value, options, this.#agent.relayNowMs);
+      return this.#live.outbox.send(plaintext, options);
+    }, options.signal);
   }
 
   /**
-   * The messages of the others, decrypted, in order. A message is acknowledged when the loop asks for the next one; until
-   * then it comes again after a crash, or to the next loop. Every loop sees everything from the oldest unacknowledged message
-   * on; the slowest of several loops acknowledges. The signal ends the loop quietly; an error ends it when nothing more can
-   * be done.
+   * Asks a member and resolves with its reply. Durable: a member that is offline gets the request when it is back, until the
+   * time is over. Rejects with a `RemoteError` when its handler failed, and with `request_timeout`. Several members: one
+   * answer for each, as they come.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function askForWeather(channel: Channel, agentId: string): Promise<unknown> {
+   *   const reply = await channel.request({ json: { city: "Oslo" } }, { to: agentId, timeoutMs: 10_000 });
+   *   return reply.json();
+   * }
+   * ```
+   */
+  request(value: Sendable, options: RequestOptions & { readonly to: Addressee }): Promise<Envelope>;
+  /**
+   * Asks several members.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function vote(channel: Channel): Promise<number> {
+   *   let votes = 0;
+   *   const others = channel.members().filter(({ self }) => !self);
+   *   for await (const answer of channel.request("may I?", { to: others, timeoutMs: 10_000 })) {
+   *     if (answer.ok && answer.reply.text() === "yes") votes++;
+   *   }
+   *   return votes;
+   * }
+   * ```
+   */
+  request(value: Sendable, options: RequestOptions & { readonly to: readonly Addressee[] }): Answers;
+  request(
+    value: Sendable,
+    { to, ...options }: RequestOptions & { readonly to: Addressee | readonly Addressee[] },
+  ): Promise<Envelope> | Answers {
+    if (Array.isArray(to)) return this.#live.requester.ask(value, agentIdsOf(to), options);
+    return translating("Cannot ask", async () => {
+      for await (const answer of this.#live.requester.ask(value, agentIdsOf(to), options)) {
+        if (answer.ok) return answer.reply;
+        throw answer.error;
+      }
+      throw createError("internal", "Cannot ask: there was no answer");
+    }, options.signal);
+  }
+
+  /**
+   * Handles the requests of others from now on. What the handler returns is the reply; what it throws becomes a `RemoteError`
+   * on the other side. A request is handled at least once before its reply is accepted, never after, and never when its
+   * deadline is over; after a crash `request.attempt` tells that it was begun before.
+   *
+   * @example
+   * ```ts
+   * import { type Channel, RemoteError, type Serving } from "static-sdk";
+   *
+   * function serveWeather(channel: Channel, cities: ReadonlyMap<string, number>): Serving {
+   *   return channel.serve((request) => {
+   *     const degrees = cities.get(request.text());
+   *     if (degrees === undefined) throw new RemoteError("I do not know this city", { remoteCode: "no_such_city" });
+   *     return { json: { degrees } };
+   *   }, { concurrency: 4 });
+   * }
+   * ```
+   */
+  serve(handler: RequestHandler, options: ServeOptions = {}): Serving {
+    if (this.#live.over !== undefined) throw this.#live.over;
+    return this.#live.service.serve(handler, options);
+  }
+
+  /**
+   * The messages of the others, decrypted, in order: those for all and those for this agent. A message is acknowledged when
+   * the loop asks for the next one; until then it comes again after a crash, or to the next loop. Every loop sees everything
+   * from the oldest unacknowledged message on; the slowest of several loops acknowledges. The signal ends the loop quietly;
+   * an error ends it when nothing more can be done.
    *
    * @example
    * ```ts
@@ -196,25 +288,93 @@ export class Channel {
    * ```
    */
   async *messages(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const { payload } of this.envelopes(options)) yield payload;
+    for await (const { bytes } of this.envelopes(options)) yield bytes;
   }
 
   /**
-   * Like `messages`, with who sent each message, when the relay accepted it, and its id.
+   * Like `messages`, with who sent each message, when the relay accepted it, its id, and what it says about itself. With
+   * `{ ack: "manual" }` each is acknowledged by its own `ack()`, so that several can be worked on at once; with
+   * `{ all: true }` what is addressed to others is shown too.
    *
    * @example
    * ```ts
    * import type { Channel } from "static-sdk";
    *
    * async function log(channel: Channel): Promise<void> {
-   *   for await (const { sender, timeMs, payload } of channel.envelopes()) {
-   *     console.log(new Date(timeMs), sender.agentId, payload.length);
+   *   for await (const { sender, timeMs, bytes } of channel.envelopes()) {
+   *     console.log(new Date(timeMs), sender.identity, bytes.length);
    *   }
    * }
    * ```
    */
-  envelopes({ signal }: { readonly signal?: AbortSignal } = {}): InboxReader {
-    return this.#live.inbox.read(signal);
+  envelopes(options: EnvelopeOptions = {}): InboxReader {
+    return this.#live.inbox.read(options);
+  }
+
+  /**
+   * The next message, or undefined when none arrives in time; without a time it waits for ever. It is acknowledged when the
+   * next one is asked for, or when the client is closed. Throws when the channel has ended.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function nextText(channel: Channel): Promise<string | undefined> {
+   *   const payload = await channel.receive({ timeoutMs: 10_000 });
+   *   return payload && new TextDecoder().decode(payload);
+   * }
+   * ```
+   */
+  receive(options?: Abortable): Promise<Uint8Array>;
+  /** The next message, or undefined when none arrives in time. */
+  receive(options: ReceiveOptions): Promise<Uint8Array | undefined>;
+  async receive(options: ReceiveOptions = {}): Promise<Uint8Array | undefined> {
+    return (await this.receiveEnvelope(options))?.bytes;
+  }
+
+  /**
+   * Like `receive`, with who sent the message and what it says about itself.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function whoIsNext(channel: Channel): Promise<string | undefined> {
+   *   return (await channel.receiveEnvelope({ timeoutMs: 10_000 }))?.sender.identity;
+   * }
+   * ```
+   */
+  receiveEnvelope(options?: Abortable): Promise<Envelope>;
+  /** The next message, or undefined when none arrives in time. */
+  receiveEnvelope(options: ReceiveOptions): Promise<Envelope | undefined>;
+  async receiveEnvelope(options: ReceiveOptions = {}): Promise<Envelope | undefined> {
+    const next = await this.#live.receiver.receive(options);
+    if (next === undefined || next.done !== true) return next?.value;
+    throw this.#live.over ?? createError("transport_error", "The channel has ended; open it again");
+  }
+
+  /**
+   * What happens in the channel and to its connection, from now on: members, keys, owners, trouble, the end. The loop ends
+   * with the channel, or by the signal.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function watch(channel: Channel, signal: AbortSignal): Promise<string[]> {
+   *   const seen: string[] = [];
+   *   for await (const event of channel.events({ signal })) {
+   *     if (event.type === "member_joined") seen.push(event.member.identity);
+   *     if (event.type === "issue") console.log(event.issue.text);
+   *   }
+   *   return seen;
+   * }
+   * ```
+   */
+  events(
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined> {
+    return this.#live.events.listen(signal);
   }
 
   /**
@@ -226,14 +386,15 @@ export class Channel {
    *
    * function whoElse(channel: Channel): string[] {
    *   const others = channel.members().filter(({ self }) => !self);
-   *   return others.map(({ identity }) => new TextDecoder().decode(identity));
+   *   return others.map(({ identity }) => identity);
    * }
    * ```
    */
   members(): ChannelMember[] {
     return this.#live.membership.group.members().map(({ agentId, identity, owner }) => ({
       agentId,
-      identity,
+      identity: identityText(identity),
+      identityBytes: identity,
       owner,
       self: agentId === this.#agent.agentId,
     }));

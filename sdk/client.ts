@@ -1,17 +1,20 @@
 /** What a user begins with: one agent, connected. */
 import { platform } from "#platform";
-import type { AgentId } from "../proto/mod.ts";
+import type { AgentId, ChannelName } from "../proto/mod.ts";
 import { Agent, type ChannelOptions } from "./channel/agent.ts";
+import type { ClientEvent, MissedEvents } from "./channel/events.ts";
 import { Channel } from "./channel.ts";
+import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError } from "./base/errors.ts";
+import type { LiveChannel } from "./channel/live_channel.ts";
 import { translating } from "./channel/faults.ts";
 import { openIdentity } from "./mls/identity.ts";
 import { createSignatures } from "./mls/crypto/signatures.ts";
 import type { Platform } from "./platform/platform.ts";
-import { pause } from "./base/runtime.ts";
 import { openRelaySession, type RelayOptions } from "./session/open_session.ts";
-import type { RelaySession } from "./session/relay_session.ts";
+import type { RelaySession, SessionState } from "./session/relay_session.ts";
 import { type RecordStore, storeMigrations } from "./store/mod.ts";
+import type { TransportName } from "./transport/transport.ts";
 
 /**
  * How to reach the relay and the API (`endpoint`, `apiKey` and `apiUrl` or `token`, `tls`, `transport`, `cover`; what is not
@@ -57,8 +60,8 @@ export interface ConnectOptions extends RelayOptions {
  *   const welcome = await channel.addMember(await bob.generateKeyPackage());
  *   const joined = await bob.joinChannel("acme/ops/deploy", welcome);
  *   await channel.send("hello, bob");
- *   for await (const payload of joined.messages()) return new TextDecoder().decode(payload);
- *   return "";
+ *   const envelope = await joined.receiveEnvelope({ timeoutMs: 10_000 });
+ *   return envelope?.text() ?? "";
  * }
  * ```
  */
@@ -99,18 +102,18 @@ export class StaticClient {
   }
 
   /** How the connection is made: `quic`, `webtransport`, `grpc` or `cells`; undefined while there is none. */
-  get transport(): string | undefined {
+  get transport(): TransportName | undefined {
     const { state } = this.#agent.parts.session;
     return state.kind === "online" ? state.connection.transport : undefined;
   }
 
   /** Names of the channels that this agent is in. */
-  get channels(): string[] {
+  get channels(): ChannelName[] {
     return this.#agent.names;
   }
 
   /** Names of channels to which a Welcome has arrived: `joinChannel(name)` takes it. */
-  get welcomes(): string[] {
+  get welcomes(): ChannelName[] {
     return this.#agent.welcomes.names;
   }
 
@@ -128,7 +131,7 @@ export class StaticClient {
    * ```
    */
   async createChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return new Channel(await this.#agent.create(name, options), this.#agent);
+    return await this.#enter(options, () => this.#agent.create(name, options));
   }
 
   /**
@@ -165,7 +168,7 @@ export class StaticClient {
    * ```
    */
   async joinChannel(name: string, welcome?: Uint8Array, options: ChannelOptions = {}): Promise<Channel> {
-    return new Channel(await this.#agent.join(name, welcome, options), this.#agent);
+    return await this.#enter(options, () => this.#agent.join(name, welcome, options));
   }
 
   /**
@@ -181,7 +184,48 @@ export class StaticClient {
    * ```
    */
   async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return new Channel(await this.#agent.open(name, options), this.#agent);
+    return await this.#enter(options, () => this.#agent.open(name, options));
+  }
+
+  /**
+   * The channel of this name: opened when this agent is in it, else made with this agent as its owner. So a program is the
+   * same on its first run and on every other.
+   *
+   * @example
+   * ```ts
+   * import type { StaticClient } from "static-sdk";
+   *
+   * async function start(client: StaticClient): Promise<void> {
+   *   const channel = await client.openChannel("acme/ops/deploy");
+   *   await channel.send("started");
+   * }
+   * ```
+   */
+  async openChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
+    return await this.#enter(options, () => this.#agent.openOrCreate(name, options));
+  }
+
+  /**
+   * What happens to the connection and in all channels, from now on: connected, disconnected, reconnecting, the plan's quota
+   * near its limit, and everything that `Channel.events` tells, with the channel's name. The loop ends when the client is
+   * closed, or by the signal.
+   *
+   * @example
+   * ```ts
+   * import type { StaticClient } from "static-sdk";
+   *
+   * async function follow(client: StaticClient, signal: AbortSignal): Promise<void> {
+   *   for await (const event of client.events({ signal })) {
+   *     if (event.type === "disconnected") console.log("offline:", event.error?.message);
+   *     else if (event.type === "member_joined") console.log(event.member.identity, "joined", event.channel);
+   *   }
+   * }
+   * ```
+   */
+  events(
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): AsyncIterableIterator<ClientEvent | MissedEvents, undefined> {
+    return this.#agent.events.listen(signal);
   }
 
   /**
@@ -196,8 +240,8 @@ export class StaticClient {
    * }
    * ```
    */
-  async closeChannel(name: string): Promise<void> {
-    await this.#agent.closeChannel(name);
+  async closeChannel(name: string, { signal }: Abortable = {}): Promise<void> {
+    await abortable(signal, () => this.#agent.closeChannel(name));
   }
 
   /**
@@ -214,6 +258,10 @@ export class StaticClient {
    */
   async close(): Promise<void> {
     await this.#agent.close();
+  }
+
+  async #enter({ signal }: Abortable, act: () => Promise<LiveChannel>): Promise<Channel> {
+    return new Channel(await abortable(signal, act), this.#agent);
   }
 
   /** `await using` closes it. */
@@ -246,7 +294,7 @@ async function connectWith(store: RecordStore, options: ConnectOptions, runtime:
   try {
     // The agent listens before there is a connection: what the relay pushes first must not be lost.
     const agent = await Agent.open({ store, session, runtime, signatures, identity });
-    if (await hasCredential(options, runtime)) await online(session, runtime, options.signal);
+    if (await hasCredential(options, runtime)) await online(session, options.signal);
     return agent;
   } catch (error) {
     await session.close();
@@ -266,19 +314,31 @@ async function hasCredential({ apiKey, token }: ConnectOptions, runtime: Platfor
 }
 
 /** Resolves with the first connection; rejects with why there is none when every way has been tried once. */
-async function online(session: RelaySession, runtime: Platform, signal: AbortSignal | undefined): Promise<void> {
-  for (;;) {
-    const { state } = session;
-    if (state.kind === "online") return;
-    if (state.kind === "offline") throw state.error;
-    if (state.kind === "ended") throw state.error ?? createError("connection_error", "The session was closed");
-    await pause(runtime, watchMs, signal);
-    signal?.throwIfAborted();
+async function online(session: RelaySession, signal: AbortSignal | undefined): Promise<void> {
+  let stop = (): void => {};
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const look = (state: SessionState): void => {
+        if (state.kind === "online") resolve();
+        else if (state.kind === "offline") reject(state.error);
+        else if (state.kind === "ended") {
+          reject(state.error ?? createError("connection_error", "The session was closed"));
+        }
+      };
+      const abort = (): void => reject(signal?.reason);
+      const forget = session.onState(look);
+      signal?.addEventListener("abort", abort);
+      stop = () => {
+        forget();
+        signal?.removeEventListener("abort", abort);
+      };
+      if (signal?.aborted === true) abort();
+      look(session.state);
+    });
+  } finally {
+    stop();
   }
 }
-
-/** How often to look whether the session has connected or failed. */
-const watchMs = 10;
 
 function bytesOf(identity: Uint8Array | string): Uint8Array {
   return typeof identity === "string" ? new TextEncoder().encode(identity) : identity;

@@ -1,17 +1,20 @@
 /** Channels by name: create, invite, join, send, receive. Whoever invites keeps a manager running, which lets people in. */
 import { platform } from "#platform";
-import { parseInviteToken } from "../proto/mod.ts";
-import type { Agent } from "./channel/agent.ts";
+import { type ChannelName, parseInviteToken } from "../proto/mod.ts";
+import type { Agent, ChannelOptions } from "./channel/agent.ts";
 import { Channel, type ChannelHealth } from "./channel.ts";
-import type { LiveChannel } from "./channel/live_channel.ts";
-import type { Envelope } from "./channel/inbox.ts";
+import type { EnvelopeOptions } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import { connectAgent, type ConnectOptions, StaticClient } from "./client.ts";
+import { type Abortable, abortable } from "./base/abortable.ts";
 import { translating } from "./channel/faults.ts";
+import type { LiveChannel } from "./channel/live_channel.ts";
 import { InviteBook, type InviteOptions } from "./invites/invite_book.ts";
 import { JoinAnswers } from "./invites/join_answers.ts";
 import { joinWithToken } from "./invites/joining.ts";
-import { Receiver } from "./channel/receiver.ts";
+import type { ReceiveOptions } from "./channel/receiver.ts";
+import type { Envelope } from "./content/envelope.ts";
+import type { Sendable } from "./content/values.ts";
 
 const defaultJoinMs = 60_000;
 
@@ -42,7 +45,6 @@ export class ChannelManager {
   readonly #agent: Agent;
   readonly #book: InviteBook;
   readonly #answers: JoinAnswers;
-  readonly #receivers = new Map<LiveChannel, Receiver>();
   readonly #forget: () => void;
 
   private constructor(agent: Agent) {
@@ -86,7 +88,7 @@ export class ChannelManager {
   }
 
   /** Names of the channels that this agent is in. */
-  get channels(): string[] {
+  get channels(): ChannelName[] {
     return this.#agent.names;
   }
 
@@ -103,8 +105,8 @@ export class ChannelManager {
    * }
    * ```
    */
-  async create(name: string): Promise<Channel> {
-    return await this.client.createChannel(name);
+  async create(name: string, options: ChannelOptions = {}): Promise<Channel> {
+    return await this.client.createChannel(name, options);
   }
 
   /**
@@ -136,11 +138,12 @@ export class ChannelManager {
    * }
    * ```
    */
-  async invite(name: string, options: InviteOptions = {}): Promise<string> {
-    return await translating("Cannot invite", async () => {
-      const { channelId, name: channelName } = await this.#agent.open(name);
-      return await this.#book.create({ channelId, name: channelName }, options);
-    });
+  async invite(name: string, { signal, ...options }: InviteOptions & Abortable = {}): Promise<string> {
+    return await abortable(signal, () =>
+      translating("Cannot invite", async () => {
+        const { channelId, name: channelName } = await this.#agent.open(name);
+        return await this.#book.create({ channelId, name: channelName }, options);
+      }));
   }
 
   /**
@@ -155,8 +158,11 @@ export class ChannelManager {
    * }
    * ```
    */
-  async revokeInvite(token: string): Promise<void> {
-    await translating("Cannot revoke the invite", () => this.#book.revoke(parseInviteToken(token)));
+  async revokeInvite(token: string, { signal }: Abortable = {}): Promise<void> {
+    await abortable(
+      signal,
+      () => translating("Cannot revoke the invite", () => this.#book.revoke(parseInviteToken(token))),
+    );
   }
 
   /**
@@ -176,9 +182,10 @@ export class ChannelManager {
   async joinWithToken(
     name: string,
     token: string,
-    { timeoutMs = defaultJoinMs }: { readonly timeoutMs?: number } = {},
+    { timeoutMs = defaultJoinMs, signal }: Abortable & { readonly timeoutMs?: number } = {},
   ): Promise<Channel> {
-    return new Channel(await joinWithToken(this.#agent, name, { token, timeoutMs }), this.#agent);
+    const join = (): Promise<LiveChannel> => joinWithToken(this.#agent, name, { token, timeoutMs });
+    return new Channel(await abortable(signal, join), this.#agent);
   }
 
   /**
@@ -193,13 +200,12 @@ export class ChannelManager {
    * }
    * ```
    */
-  async send(name: string, payload: Uint8Array | string, options: SendOptions = {}): Promise<Sent> {
-    return await (await this.channel(name)).send(payload, options);
+  async send(name: string, value: Sendable, options: SendOptions = {}): Promise<Sent> {
+    return await (await this.channel(name)).send(value, options);
   }
 
   /**
-   * The next message, or undefined when none arrives in time. It is acknowledged when the next one is asked for, or when the
-   * manager is closed.
+   * The next message, or undefined when none arrives in time; see `Channel.receive`.
    *
    * @example
    * ```ts
@@ -211,21 +217,24 @@ export class ChannelManager {
    * }
    * ```
    */
-  async receive(
-    name: string,
-    { timeoutMs = defaultJoinMs }: { readonly timeoutMs?: number } = {},
-  ): Promise<Uint8Array | undefined> {
-    const channel = await this.#agent.open(name);
-    const receiver = this.#receivers.get(channel) ?? new Receiver(channel.inbox.read(), this.#agent.parts.runtime);
-    this.#receivers.set(channel, receiver);
-    try {
-      const next = await receiver.receive(timeoutMs);
-      if (next?.done === true) this.#receivers.delete(channel);
-      return next?.value?.payload;
-    } catch (error) {
-      this.#receivers.delete(channel);
-      throw error;
-    }
+  async receive(name: string, options: ReceiveOptions = {}): Promise<Uint8Array | undefined> {
+    return await (await this.channel(name)).receive(options);
+  }
+
+  /**
+   * The next message with who sent it; see `Channel.receiveEnvelope`.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function nextSender(manager: ChannelManager): Promise<string | undefined> {
+   *   return (await manager.receiveEnvelope("acme/ops/deploy", { timeoutMs: 10_000 }))?.sender.identity;
+   * }
+   * ```
+   */
+  async receiveEnvelope(name: string, options: ReceiveOptions = {}): Promise<Envelope | undefined> {
+    return await (await this.channel(name)).receiveEnvelope(options);
   }
 
   /**
@@ -242,7 +251,7 @@ export class ChannelManager {
    */
   async *receiveEnvelopes(
     name: string,
-    options: { readonly signal?: AbortSignal } = {},
+    options: EnvelopeOptions = {},
   ): AsyncGenerator<Envelope, void, undefined> {
     yield* (await this.channel(name)).envelopes(options);
   }
@@ -279,8 +288,6 @@ export class ChannelManager {
   async close(): Promise<void> {
     this.#forget();
     this.#answers.stop();
-    for (const receiver of this.#receivers.values()) await receiver.finish();
-    this.#receivers.clear();
     await this.client.close();
   }
 

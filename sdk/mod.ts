@@ -2,10 +2,27 @@
  * The SDK: end-to-end encrypted channels for software agents. `StaticClient` and `Channel` are the channel itself,
  * `ChannelManager` adds invites; everything that fails does so with one of the error classes below.
  */
+export type { Abortable } from "./base/abortable.ts";
 export { Channel, type ChannelHealth, type ChannelMember } from "./channel.ts";
 export type { ChannelOptions } from "./channel/agent.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";
-export type { Envelope, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
+export type {
+  ChannelEvent,
+  ChannelEventBody,
+  ClientEvent,
+  ConnectionEvent,
+  EventAgent,
+  MissedEvents,
+  QuotaEvent,
+} from "./channel/events.ts";
+export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
+export type { ReceiveOptions } from "./channel/receiver.ts";
+export { Envelope, type EnvelopeKind, type Sender } from "./content/envelope.ts";
+export { IncomingRequest } from "./content/incoming_request.ts";
+export type { Answer, Answers, AskOptions as RequestOptions } from "./content/requester.ts";
+export type { RequestHandler, ServeOptions, Serving } from "./content/service.ts";
+export type { SchemaIssue, SchemaResult, StandardSchema } from "./content/standard_schema.ts";
+export type { Addressee, ContentOptions, MessageOptions, Sendable } from "./content/values.ts";
 export type { SendOptions, Sent } from "./channel/outbox.ts";
 export { type ConnectOptions, StaticClient } from "./client.ts";
 export {
@@ -33,6 +50,7 @@ export type { RelayOptions } from "./session/open_session.ts";
 export type { TokenOptions } from "./session/tokens.ts";
 export type { TlsOptions } from "./session/tls_options.ts";
 export type { TransportChoice } from "./transport/endpoint.ts";
+export type { TransportName } from "./transport/transport.ts";
 export type { CellTap } from "./transport/tap.ts";
 export type {
   AgentId,

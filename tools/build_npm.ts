@@ -115,6 +115,8 @@ async function compile(work: string, folder: string, { entries, declaration }: P
       module: "nodenext",
       rewriteRelativeImportExtensions: true,
       declaration,
+      // What is marked so is for us: nobody who compiles against the package sees it.
+      stripInternal: true,
       types: ["node"],
       paths: { "#platform": ["./sdk/platform/node.ts"] },
       rootDir: ".",

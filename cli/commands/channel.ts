@@ -180,7 +180,7 @@ export async function openChannel(context: Context, client: Opener): Promise<Cha
   const channel = await findChannel(context, client);
   const state = (): string => channel.health().state;
   const isSettled = (): boolean => !["offline", "catching_up", "rejoining"].includes(state());
-  const inTime = await output.progress("catching up", waitUntil(platform, catchUpMs, isSettled));
+  const inTime = await output.progress("catching up", waitUntil(platform, catchUpMs, [channel], isSettled));
   const { problem, action } = channel.health();
   if (inTime && state() === "ok") return channel;
   throw new Failure(inTime ? "mls_error" : "transport_error", problem ?? "The channel cannot be used now", {

@@ -1,5 +1,5 @@
 /** Letting others in and getting in: `channel invite`, `channel join`. */
-import type { ChannelManager, ChannelMember } from "../../sdk/mod.ts";
+import type { Channel, ChannelManager, ChannelMember } from "../../sdk/mod.ts";
 import { agentFlag, agentName, inChannelAlready, withManager } from "../agent.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
@@ -41,7 +41,7 @@ export const inviteToChannel: Command = {
       await showToken(context, { token, name: channel.name, expiresInMs });
       if (given.has("no-wait")) return;
       const joined = (): ChannelMember[] => channel.members().filter(({ agentId }) => !before.has(agentId));
-      await letIn(context, { joined, uses, waitMs: expiresInMs });
+      await letIn(context, { channel, joined, uses, waitMs: expiresInMs });
       await readAndWrite(context, channel.name);
     });
   },
@@ -98,17 +98,18 @@ async function showToken(context: Context, { token, name, expiresInMs }: Shown):
 }
 
 interface LettingIn {
+  readonly channel: Channel;
   readonly joined: () => ChannelMember[];
   readonly uses: number;
   readonly waitMs: number;
 }
 
 /** Tells of everybody who joins, until the invite is used up or has expired. */
-async function letIn(context: Context, { joined, uses, waitMs }: LettingIn): Promise<void> {
+async function letIn(context: Context, { channel, joined, uses, waitMs }: LettingIn): Promise<void> {
   const { platform, output } = context;
   const deadlineMs = platform.nowMs() + waitMs;
   for (let seen = 0; seen < uses; seen++) {
-    const more = waitUntil(platform, deadlineMs - platform.nowMs(), () => joined().length > seen);
+    const more = waitUntil(platform, deadlineMs - platform.nowMs(), [channel], () => joined().length > seen);
     const inTime = await output.progress(`waiting for somebody to join (${seen} of ${uses})`, more);
     const member = joined()[seen];
     if (!inTime || member === undefined) {

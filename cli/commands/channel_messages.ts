@@ -1,8 +1,8 @@
 /** Talking: `channel send`, `channel listen`. */
-import type { Channel, Envelope } from "../../sdk/mod.ts";
+import type { Channel, Envelope, HealthIssue } from "../../sdk/mod.ts";
 import { limits } from "../../proto/mod.ts";
 import { agentFlag, withClient, withManager } from "../agent.ts";
-import { identityText, payloadFields, payloadLines } from "../texts/channel_texts.ts";
+import { payloadFields, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure, interrupted } from "../failure.ts";
 import { printable } from "../output.ts";
@@ -12,7 +12,8 @@ import { findChannel, nameArgument } from "./channel.ts";
 
 /** Messages that may be under way at once. */
 const window = 32;
-const healthMs = 1000;
+/** Between two warnings of one kind. */
+const tellMs = 1000;
 
 export const sendMessage: Command = {
   path: "channel send",
@@ -65,11 +66,13 @@ export const listen: Command = {
       if (platform.stdout.isTerminal) {
         await output.note(output.onStderr("dim", `Listening on ${channel.name}; Ctrl-C ends`));
       }
-      const stopWatching = platform.every(healthMs, watchHealth(context, channel));
+      const stop = new AbortController();
+      const watching = watchIssues(context, channel, stop.signal);
       try {
         await printMessages(context, channel, wanted);
       } finally {
-        stopWatching();
+        stop.abort();
+        await watching;
       }
     });
   },
@@ -87,8 +90,8 @@ async function printMessages(context: Context, channel: Channel, wanted: number)
 }
 
 async function printMessage({ platform, output }: Context, channel: Channel, message: Envelope): Promise<void> {
-  const { payload, sender, id, timeMs } = message;
-  const identity = identityText(sender.identity);
+  const { bytes: payload, sender, id, timeMs } = message;
+  const { identity } = sender;
   if (output.json) {
     const from = { agent_id: sender.agentId, identity };
     const time = isoTime(timeMs);
@@ -102,16 +105,18 @@ async function printMessage({ platform, output }: Context, channel: Channel, mes
   await platform.stdout.write("\n");
 }
 
-/** Whatever goes wrong while listening is told once, with how often it happened. */
-function watchHealth({ output }: Context, channel: Channel): () => void {
-  const told = new Map<string, number>();
-  return () => {
-    for (const { kind, text, count } of channel.health().issues) {
-      if ((told.get(kind) ?? 0) >= count) continue;
-      told.set(kind, count);
-      void output.warn(text);
-    }
+/** What went wrong is told, and what goes wrong while listening; of one kind not more often than a person reads. */
+async function watchIssues({ output, platform }: Context, channel: Channel, signal: AbortSignal): Promise<void> {
+  const toldAtMs = new Map<string, number>();
+  const tell = async ({ kind, text }: HealthIssue): Promise<void> => {
+    const nowMs = platform.nowMs();
+    if (nowMs - (toldAtMs.get(kind) ?? -Infinity) < tellMs) return;
+    toldAtMs.set(kind, nowMs);
+    await output.warn(text);
   };
+  const events = channel.events({ signal });
+  for (const issue of channel.health().issues) await tell(issue);
+  for await (const event of events) if (event.type === "issue") await tell(event.issue);
 }
 
 async function sendLines(context: Context, channel: Channel): Promise<void> {

@@ -3,7 +3,7 @@ import type { Channel, ConnectOptions, Envelope, StaticClient } from "../../sdk/
 import { explained } from "../agent.ts";
 import { createAccount, isLoopback } from "../../proto/mod.ts";
 import { openApi } from "../service/api.ts";
-import { encodeHex, identityText, payloadLines } from "../texts/channel_texts.ts";
+import { encodeHex, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { width } from "../output.ts";
@@ -133,7 +133,7 @@ class Play {
   async say(from: Channel, to: Channel, text: string): Promise<void> {
     await from.send(text);
     const arrived = await this.#next(to);
-    const line = `${identityText(arrived.sender.identity)}: ${payloadLines(arrived.payload)}`;
+    const line = `${arrived.sender.identity}: ${payloadLines(arrived.payload)}`;
     await this.show(line.length > leftWidth - 2 ? `${line.slice(0, leftWidth - 3)}…` : line);
   }
 
@@ -161,7 +161,7 @@ class Play {
 
   async caughtUp(...channels: readonly Channel[]): Promise<void> {
     const ready = (): boolean => channels.every((channel) => channel.health().state === "ok");
-    if (await waitUntil(this.#context.platform, arriveMs, ready)) return;
+    if (await waitUntil(this.#context.platform, arriveMs, channels, ready)) return;
     throw new Failure("transport_error", "The two agents do not catch up with their channel");
   }
 

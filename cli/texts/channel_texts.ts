@@ -2,11 +2,6 @@
 import type { ChannelMember } from "../../sdk/mod.ts";
 import { printable } from "../output.ts";
 
-/** What an agent calls itself. Bytes that are no text are shown in hexadecimal. */
-export function identityText(identity: Uint8Array): string {
-  return textOf(identity) ?? `0x${encodeHex(identity)}`;
-}
-
 /** Undefined when it is not UTF-8. */
 export function textOf(bytes: Uint8Array): string | undefined {
   try {
@@ -29,11 +24,11 @@ export function payloadLines(payload: Uint8Array): string {
 }
 
 export function memberFields({ agentId, identity, owner, self }: ChannelMember): Readonly<Record<string, unknown>> {
-  return { agent_id: agentId, identity: identityText(identity), owner, self };
+  return { agent_id: agentId, identity, owner, self };
 }
 
 export function memberName({ identity }: Pick<ChannelMember, "identity">): string {
-  return printable(identityText(identity));
+  return printable(identity);
 }
 
 /** With padding, for payloads in JSON that are no text. */

@@ -3,23 +3,20 @@
 import { ChannelManager } from "static-sdk";
 
 const room = "acme/incidents/triage";
-const decoder = new TextDecoder();
 const [state, join, invitation, list, say, text] = ["state", "join", "invitation", "said", "say", "text"]
   .map((id) => document.getElementById(id));
 
-function show(name, payload) {
-  const said = JSON.parse(decoder.decode(payload));
-  const words = {
-    ready: () => "is ready",
-    task: () => `please look at: ${said.incident}`,
-    done: () => `${said.incident} → ${said.advice}`,
-    note: () => said.text,
-    summary: () => `all ${said.decided.length} incidents are decided`,
-  };
+function wordsOf(envelope) {
+  if (envelope.kind === "request") return `please look at: ${envelope.json().incident}`;
+  if (envelope.contentType === "application/json") return `all ${envelope.json().decided.length} incidents are decided`;
+  return envelope.text();
+}
+
+function show(name, words) {
   const item = document.createElement("li");
   const who = document.createElement("b");
   who.textContent = name;
-  item.append(who, words[said.kind]());
+  item.append(who, words);
   list.append(item);
 }
 
@@ -31,29 +28,35 @@ async function enter(token) {
   const channel = manager.channels.includes(room)
     ? await manager.channel(room)
     : await manager.joinWithToken(room, token);
-  // Both change whenever somebody joins or leaves.
-  const describe = () => {
-    const names = channel.members().map(({ identity }) => decoder.decode(identity));
-    state.textContent = `${names.join(", ")} are in ${room}, over ${manager.client.transport}. ` +
-      `Safety number: ${channel.fingerprint()}`;
-  };
-  describe();
   join.hidden = true;
   say.hidden = false;
   say.onsubmit = (event) => {
     event.preventDefault();
-    void speak(channel, JSON.stringify({ kind: "note", text: text.value }));
+    void speak(channel, text.value);
     text.value = "";
   };
-  for await (const { sender, payload } of channel.envelopes()) {
-    show(decoder.decode(sender.identity), payload);
-    describe();
-  }
+  await Promise.all([describe(channel, manager.client.transport), listen(channel)]);
+}
+
+/** Members and fingerprint, again whenever somebody joins or leaves. */
+async function describe(channel, transport) {
+  const events = channel.events();
+  do {
+    const names = channel.members().map(({ identity }) => identity);
+    state.textContent = `${
+      names.join(", ")
+    } are in ${room}, over ${transport}. Safety number: ${channel.fingerprint()}`;
+  } while ((await events.next()).done !== true);
+}
+
+/** Everything, also what the agents ask each other. */
+async function listen(channel) {
+  for await (const envelope of channel.envelopes({ all: true })) show(envelope.sender.identity, wordsOf(envelope));
 }
 
 async function speak(channel, note) {
   await channel.send(note);
-  show("you", new TextEncoder().encode(note));
+  show("you", note);
 }
 
 join.onsubmit = (event) => {

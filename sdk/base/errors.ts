@@ -18,6 +18,8 @@ export interface StaticErrorOptions {
   readonly cause?: unknown;
   /** When trying again makes sense. */
   readonly retryAfterMs?: number;
+  /** Whether trying again makes sense, where the code does not say. */
+  readonly retryable?: boolean;
   /** With `epoch_conflict`: the channel's epoch. */
   readonly epoch?: number;
   /** The channel that it is about. */
@@ -72,7 +74,7 @@ export class StaticError extends Error {
   constructor(code: ErrorCode, message: string, options: StaticErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    this.retryable = errorCodes[code].retryable;
+    this.retryable = options.retryable ?? errorCodes[code].retryable;
     this.retryAfterMs = options.retryAfterMs;
     this.epoch = options.epoch;
     this.channel = options.channel;

@@ -12,7 +12,9 @@ import {
   parseChannelName,
   type ReplyBody,
 } from "../../proto/mod.ts";
+import type { Abortable } from "../base/abortable.ts";
 import { createError, isCode, StaticError } from "../base/errors.ts";
+import { EventStream } from "../base/event_stream.ts";
 import { type Runtime, withOwnTimers } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import { MlsFault } from "../mls/codec.ts";
@@ -20,8 +22,10 @@ import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { MlsIdentity } from "../mls/identity.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
 import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
+import { ConnectionWatch } from "./connection_events.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
+import type { ClientEvent, ConnectionEvent, QuotaEvent } from "./events.ts";
 import { translating } from "./faults.ts";
 import { KeyPackages } from "./key_packages.ts";
 import { LiveChannel } from "./live_channel.ts";
@@ -37,7 +41,7 @@ export interface AgentParts {
 }
 
 /** How a channel is opened. */
-export interface ChannelOptions {
+export interface ChannelOptions extends Abortable {
   /** False for an agent that only sends: messages are acknowledged as they arrive and never shown. */
   readonly receive?: boolean;
 }
@@ -57,6 +61,7 @@ export class Agent {
   readonly keyPackages: KeyPackages;
   readonly welcomes = new Welcomes();
   readonly parts: AgentParts;
+  readonly events = new EventStream<ClientEvent>();
   readonly #deps: ChannelDeps;
   readonly #records = new Map<ChannelName, ChannelRecord>();
   readonly #channels = new Map<ChannelId, LiveChannel>();
@@ -84,6 +89,7 @@ export class Agent {
       keyPackages: this.keyPackages,
       welcomes: this.welcomes,
       relayNowMs,
+      onEvent: (event) => this.events.tell(event),
       onErased: (channelId) => this.#forget(channelId),
     };
   }
@@ -94,6 +100,7 @@ export class Agent {
     agent.#detach.push(
       parts.session.onNotice((notice) => agent.#route(notice)),
       parts.session.onConnection((connection) => agent.#connection(connection)),
+      parts.session.onState(new ConnectionWatch((event) => agent.tell(event)).state),
     );
     const { state } = parts.session;
     if (state.kind === "online") agent.#connection(state.connection);
@@ -171,6 +178,11 @@ export class Agent {
     });
   }
 
+  openOrCreate(text: string, options: ChannelOptions = {}): Promise<LiveChannel> {
+    const isIn = this.#records.has(text as ChannelName); // cast: a name that no parser has accepted is not in there
+    return isIn ? this.open(text, options) : this.create(text, options);
+  }
+
   #running(name: string): LiveChannel | undefined {
     const record = this.#records.get(name as ChannelName); // cast: a name that no parser has accepted is not in there
     return record && this.#channels.get(record.channelId);
@@ -214,6 +226,7 @@ export class Agent {
       await this.#eachChannel((channel) => channel.idle());
     } finally {
       this.#endTimers();
+      this.events.end();
       await this.parts.store.close();
     }
   }
@@ -347,6 +360,12 @@ export class Agent {
       for (const { onOnline } of this.#listeners) onOnline?.();
     }
     for (const channel of this.#channels.values()) channel.connection(connection !== undefined);
+  }
+
+  tell(event: ConnectionEvent | QuotaEvent): void {
+    this.events.tell({ ...event, atMs: this.parts.runtime.nowMs() });
+    if (event.type === "quota") return;
+    for (const channel of this.#channels.values()) channel.tell(event);
   }
 
   #joinRequest(request: NoticeBody<"DeliverJoinRequest">): void {

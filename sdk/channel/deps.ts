@@ -1,5 +1,5 @@
 /** What every channel of a client shares. */
-import { type AgentId, type ChannelId, limits } from "../../proto/mod.ts";
+import { type AgentId, type ChannelId, type ChannelName, limits } from "../../proto/mod.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { MemberDeps } from "../mls/group.ts";
@@ -7,6 +7,7 @@ import type { MlsIdentity } from "../mls/identity.ts";
 import type { CredentialPolicy } from "../mls/leaf.ts";
 import { createCellPadding } from "../mls/padding.ts";
 import type { RelaySession } from "../session/relay_session.ts";
+import type { ChannelEventBody } from "./events.ts";
 import type { KeyPackages } from "./key_packages.ts";
 import type { ChannelStore } from "./records.ts";
 import type { Welcomes } from "./welcomes.ts";
@@ -22,6 +23,8 @@ export interface ChannelDeps {
   readonly welcomes: Welcomes;
   /** By the relay's clock, as far as it is known. */
   readonly relayNowMs: () => number;
+  /** Something happened in a channel. */
+  readonly onEvent: (event: ChannelEventBody & { readonly atMs: number; readonly channel: ChannelName }) => void;
   /** The channel is over for this agent and its records are gone: the client forgets it. */
   readonly onErased: (channelId: ChannelId) => void;
 }

@@ -24,11 +24,12 @@ export function toStaticError(fault: unknown, action: string): StaticError {
   return createError("internal", `${action}: ${fault instanceof Error ? fault.message : String(fault)}`, { cause });
 }
 
-/** Runs it, and turns whatever it throws into a `StaticError`. */
-export async function translating<T>(action: string, act: () => Promise<T> | T): Promise<T> {
+/** Runs it, and turns whatever it throws into a `StaticError`, but for the reason of a signal that was aborted. */
+export async function translating<T>(action: string, act: () => Promise<T> | T, signal?: AbortSignal): Promise<T> {
   try {
     return await act();
   } catch (fault) {
+    signal?.throwIfAborted();
     throw toStaticError(fault, action);
   }
 }

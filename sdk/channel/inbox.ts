@@ -1,34 +1,36 @@
 /**
- * Messages on their way to the application. Every reader sees everything from where it began; a message is done with when the
- * slowest reader has asked for the next one. Without a reader they wait, up to a limit: beyond it messages are passed over
- * unread and fetched again later, so that memory stays small while commits go on.
+ * Messages on their way to the application. Every reader sees everything from where it began; a message is done with when every
+ * reader is. Requests and replies are for others than readers, who say when they are done with them. Without a reader messages
+ * wait, up to a limit: beyond it they are passed over unread and fetched again later, so that memory stays small while commits
+ * go on.
  */
-import type { AgentId, MessageId } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
-import type { Receipt } from "../mls/durable_group.ts";
 import { Serial } from "../base/serial.ts";
-import type { SenderRecord } from "./records.ts";
-
-/** A decrypted message with what is known about it. */
-export interface Envelope {
-  /** What was sent. */
-  readonly payload: Uint8Array;
-  /** Who sent it, authenticated. */
-  readonly sender: { readonly agentId: AgentId; readonly identity: Uint8Array };
-  /** Chosen by the sender, authenticated. */
-  readonly id: MessageId;
-  /** When the relay accepted it, by the relay's clock and word. */
-  readonly timeMs: number;
-}
+import { Envelope } from "../content/envelope.ts";
+import type { Incoming } from "../content/incoming.ts";
+import type { Handed } from "../content/ports.ts";
+import type { Receipt } from "../mls/durable_group.ts";
+import type { RecordChange } from "../store/mod.ts";
+import type { Arrival } from "./senders.ts";
 
 export interface InboxItem {
-  readonly envelope: Envelope;
+  readonly incoming: Incoming;
   readonly sequence: number;
   readonly epoch: number;
   readonly receipt: Receipt;
-  readonly arrived: SenderRecord;
+  readonly arrival: Arrival;
   /** What it takes of memory, roughly. */
   readonly bytes: number;
+}
+
+/** What a loop over a channel's messages is shown, and how it acknowledges. */
+export interface EnvelopeOptions {
+  /** Ends the loop quietly. */
+  readonly signal?: AbortSignal;
+  /** Also what is for others: messages, requests and replies with another addressee, and of members whose key is not trusted. */
+  readonly all?: boolean;
+  /** `auto` when not given: asking for the next message acknowledges the one before. `manual`: `envelope.ack()` does. */
+  readonly ack?: "auto" | "manual";
 }
 
 /** A loop over a channel's messages that can also be ended by hand. */
@@ -37,46 +39,82 @@ export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> 
   finish(): Promise<void>;
 }
 
+export interface InboxParts {
+  /** Hears of messages that are done with; a reader that runs far ahead of it waits for its promise. */
+  readonly onDone: (items: readonly InboxItem[], changes: readonly RecordChange[]) => Promise<void> | undefined;
+  readonly onRequest: (request: Handed) => void;
+  readonly onReply: (reply: Handed) => void;
+  /** The application wants no messages: each is done with as it arrives. Replies to its own requests still come. */
+  readonly discard: boolean;
+}
+
 const maxItems = 4096;
 const maxBytes = 8 * 1024 * 1024;
 /** Below both, there is room for what was passed over: fetching it is worth a good part of the inbox. */
 const [fewItems, fewBytes] = [maxItems / 16, maxBytes / 4];
 
+interface Entry {
+  readonly item: InboxItem;
+  /** Counted from the first that came. */
+  readonly number: number;
+  /** Nobody but readers has to be done with it. */
+  handled: boolean;
+}
+
+interface Reader {
+  readonly all: boolean;
+  readonly manual: boolean;
+  /** Number of the first message that it has not been given. */
+  next: number;
+  /** It was given these and is not done with them. */
+  readonly open: Map<number, Entry>;
+  closed: boolean;
+}
+
 export class Inbox {
-  readonly #onDone: (items: readonly InboxItem[]) => Promise<void> | undefined;
-  #items: InboxItem[] = [];
-  /** Number of the first of `#items`, counted from the beginning. */
-  #first = 0;
+  readonly #parts: InboxParts;
+  /** In the order in which they came. */
+  #entries: Entry[] = [];
+  #count = 0;
   #bytes = 0;
   readonly #readers = new Set<Reader>();
   #wakers: (() => void)[] = [];
   #ended: { readonly error: StaticError | undefined } | undefined;
 
-  /** `onDone` hears of messages when they are done with; a reader that runs far ahead of it waits for its promise. */
-  constructor(onDone: (items: readonly InboxItem[]) => Promise<void> | undefined) {
-    this.#onDone = onDone;
+  constructor(parts: InboxParts) {
+    this.#parts = parts;
   }
 
   get unread(): number {
-    return this.#items.length;
+    return this.#entries.length;
   }
 
   get isFull(): boolean {
-    return this.#items.length >= maxItems || this.#bytes >= maxBytes;
+    return this.#entries.length >= maxItems || this.#bytes >= maxBytes;
   }
 
   get isNearlyEmpty(): boolean {
-    return this.#items.length < fewItems && this.#bytes < fewBytes;
+    return this.#entries.length < fewItems && this.#bytes < fewBytes;
   }
 
   /** The oldest message that is not done with. */
   get oldest(): InboxItem | undefined {
-    return this.#items[0];
+    return this.#entries[0]?.item;
   }
 
   push(item: InboxItem): void {
-    this.#items.push(item);
+    const { incoming, incoming: { lane } } = item;
+    const entry: Entry = { item, number: this.#count++, handled: lane === "aside" };
+    this.#entries.push(entry);
     this.#bytes += item.bytes;
+    const done = (changes: readonly RecordChange[] = []): void => {
+      if (entry.handled) return;
+      entry.handled = true;
+      this.#settle([entry], changes);
+    };
+    if (lane === "reply") this.#parts.onReply({ incoming, done });
+    else if (lane === "request" && !this.#parts.discard) this.#parts.onRequest({ incoming, done });
+    this.#settle([entry]);
     this.#wake();
   }
 
@@ -87,16 +125,18 @@ export class Inbox {
   }
 
   /** Everything from the oldest message that is not done with. Ends quietly when the signal is aborted. */
-  read(signal?: AbortSignal): InboxReader {
-    const reader: Reader = { next: this.#first, given: false, closed: false };
+  read({ signal, all = false, ack = "auto" }: EnvelopeOptions = {}): InboxReader {
+    const next = this.#entries[0]?.number ?? this.#count;
+    const reader: Reader = { all, manual: ack === "manual", next, open: new Map(), closed: false };
     this.#readers.add(reader);
     const calls = new Serial();
     const close = (): void => {
+      signal?.removeEventListener("abort", close);
       if (reader.closed) return;
       reader.closed = true;
       this.#readers.delete(reader);
       // What the others have passed already waited for this one only.
-      if (this.#readers.size > 0) void this.#release();
+      void this.#settle([...this.#entries]);
       this.#wake();
     };
     signal?.addEventListener("abort", close, { once: true });
@@ -113,7 +153,6 @@ export class Inbox {
       },
       return: () => {
         close();
-        signal?.removeEventListener("abort", close);
         return Promise.resolve({ done: true, value: undefined });
       },
       [Symbol.asyncIterator](): InboxReader {
@@ -126,22 +165,50 @@ export class Inbox {
     await (written ?? this.#followUp(reader));
     for (;;) {
       if (reader.closed) return { done: true, value: undefined };
-      const item = this.#items[reader.next - this.#first];
-      if (item !== undefined) {
-        reader.given = true;
-        return { done: false, value: item.envelope };
+      const entry = this.#take(reader);
+      if (entry !== undefined) {
+        const ack = (): Promise<void> => this.#acknowledge(reader, [entry]) ?? Promise.resolve();
+        return { done: false, value: new Envelope(entry.item.incoming, ack) };
       }
       if (this.#ended !== undefined) return this.#finish(reader, this.#ended);
       await new Promise<void>((resolve) => this.#wakers.push(resolve));
     }
   }
 
+  /** The next one that it wants. */
+  #take(reader: Reader): Entry | undefined {
+    for (let at = this.#indexOf(reader.next); at < this.#entries.length; at++) {
+      const entry = this.#entries[at];
+      if (entry === undefined || !wants(reader, entry)) continue;
+      reader.next = entry.number + 1;
+      reader.open.set(entry.number, entry);
+      return entry;
+    }
+    reader.next = this.#count;
+    return undefined;
+  }
+
+  /** Where the first entry of this number, or of a later one, is. */
+  #indexOf(number: number): number {
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#entries[middle]?.number ?? 0) < number) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   /** The reader is done with what it was given. */
   #followUp(reader: Reader): Promise<void> | undefined {
-    if (!reader.given || reader.closed) return undefined;
-    reader.given = false;
-    reader.next++;
-    return this.#release();
+    return reader.manual ? undefined : this.#acknowledge(reader, [...reader.open.values()]);
+  }
+
+  #acknowledge(reader: Reader, entries: readonly Entry[]): Promise<void> | undefined {
+    if (reader.closed && !reader.manual) return undefined;
+    const open = entries.filter(({ number }) => reader.open.delete(number));
+    // A loop that has ended may still be working on what it was given; then no other reader decides about it.
+    return open.length === 0 ? undefined : this.#settle(open, [], reader.closed);
   }
 
   #finish(reader: Reader, { error }: { readonly error: StaticError | undefined }): IteratorResult<Envelope, undefined> {
@@ -151,13 +218,31 @@ export class Inbox {
     return { done: true, value: undefined };
   }
 
-  #release(): Promise<void> | undefined {
-    const slowest = Math.min(...Array.from(this.#readers, ({ next }) => next));
-    const done = this.#items.splice(0, slowest - this.#first);
-    if (done.length === 0) return undefined;
-    this.#first = slowest;
-    for (const { bytes } of done) this.#bytes -= bytes;
-    return this.#onDone(done);
+  /** Lets go of those that everybody is done with. `acknowledged`: by a reader that has ended since. */
+  #settle(
+    entries: readonly Entry[],
+    changes: readonly RecordChange[] = [],
+    acknowledged = false,
+  ): Promise<void> | undefined {
+    const done = entries.filter((entry) => this.#isDone(entry, acknowledged) && this.#remove(entry));
+    if (done.length === 0 && changes.length === 0) return undefined;
+    for (const { item } of done) this.#bytes -= item.bytes;
+    return this.#parts.onDone(done.map(({ item }) => item), changes);
+  }
+
+  #remove(entry: Entry): boolean {
+    const at = this.#indexOf(entry.number);
+    if (this.#entries[at] !== entry) return false;
+    this.#entries.splice(at, 1);
+    return true;
+  }
+
+  #isDone(entry: Entry, acknowledged: boolean): boolean {
+    const { lane } = entry.item.incoming;
+    if (this.#parts.discard && lane !== "reply") return true;
+    const concerned = [...this.#readers].filter((reader) => wants(reader, entry));
+    const passed = concerned.every(({ next, open }) => entry.number < next && !open.has(entry.number));
+    return passed && (lane === "message" ? concerned.length > 0 || acknowledged : entry.handled);
   }
 
   #wake(): void {
@@ -167,9 +252,6 @@ export class Inbox {
   }
 }
 
-interface Reader {
-  /** Number of the message that it gets next, or has been given and not yet followed by another call. */
-  next: number;
-  given: boolean;
-  closed: boolean;
+function wants({ all }: Reader, { item }: Entry): boolean {
+  return all || item.incoming.lane === "message";
 }

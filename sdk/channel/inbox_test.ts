@@ -1,28 +1,42 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { parseAgentId, parseBinaryId } from "../../proto/mod.ts";
+import { type MessageId, parseAgentId, parseBinaryId } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
+import type { Incoming } from "../content/incoming.ts";
+import type { Handed } from "../content/ports.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 
-function item(sequence: number, bytes = 1): InboxItem {
-  const sender = { agentId: parseAgentId("a".repeat(22)), identity: new Uint8Array(1) };
+type Lane = Incoming["lane"];
+
+function item(sequence: number, { bytes = 1, lane = "message" }: { bytes?: number; lane?: Lane } = {}): InboxItem {
+  const sender = parseAgentId("a".repeat(22));
   const ratchet = { secret: new Uint8Array(32), generation: 0, skipped: new Map() };
+  const kind = lane === "aside" ? "message" : lane;
+  const opened = { id: parseBinaryId<MessageId>("A".repeat(22)), sender, identity: new Uint8Array(1), verified: true };
+  const key = { generation: sequence, key: { key: new Uint8Array(32), nonce: new Uint8Array(12) } };
+  const ratchets = { handshake: ratchet, application: ratchet };
   return {
-    envelope: { payload: new Uint8Array(bytes), sender, id: parseBinaryId("A".repeat(22)), timeMs: sequence },
+    incoming: { ...opened, kind, lane, timeMs: sequence, sequence, fields: {}, body: new Uint8Array(bytes) },
     sequence,
     epoch: 1,
-    receipt: { order: sequence, epoch: 1n, leafIndex: 0, ratchets: { handshake: ratchet, application: ratchet } },
-    arrived: { since: 0, highest: sequence, missing: [] },
+    receipt: { order: sequence, epoch: 1n, leafIndex: 0, ratchets, ...key },
+    arrival: { sender, counter: sequence, epoch: 1, since: 0 },
     bytes,
   };
 }
 
-function createInbox(): { inbox: Inbox; done: number[] } {
+function createInbox(): { inbox: Inbox; done: number[]; handed: Handed[] } {
   const done: number[] = [];
-  const inbox = new Inbox((items) => {
-    done.push(...items.map(({ sequence }) => sequence));
-    return undefined;
+  const handed: Handed[] = [];
+  const inbox = new Inbox({
+    onDone: (items) => {
+      done.push(...items.map(({ sequence }) => sequence));
+      return undefined;
+    },
+    onRequest: (request) => handed.push(request),
+    onReply: (reply) => handed.push(reply),
+    discard: false,
   });
-  return { inbox, done };
+  return { inbox, done, handed };
 }
 
 Deno.test("a message is done with when the next one is asked for, and not before", async () => {
@@ -69,12 +83,12 @@ Deno.test("a reader that waits is woken by a message, by its signal and by the e
   assertEquals((await waiting).value?.timeMs, 1);
 
   const stop = new AbortController();
-  const aborted = inbox.read(stop.signal);
+  const aborted = inbox.read({ signal: stop.signal });
   await aborted.next();
   const second = aborted.next();
   stop.abort();
   assertEquals((await second).done, true);
-  assertEquals((await inbox.read(stop.signal).next()).done, true, "a signal that was aborted before");
+  assertEquals((await inbox.read({ signal: stop.signal }).next()).done, true, "a signal that was aborted before");
 });
 
 Deno.test("what is there is read before the end, and then its error", async () => {
@@ -93,7 +107,7 @@ Deno.test("what is there is read before the end, and then its error", async () =
 
 Deno.test("it is full by number and by bytes, and has room again when messages are read", async () => {
   const { inbox } = createInbox();
-  for (let i = 0; i < 8; i++) inbox.push(item(i, 1024 * 1024));
+  for (let i = 0; i < 8; i++) inbox.push(item(i, { bytes: 1024 * 1024 }));
   assertEquals(inbox.isFull, true);
   const reader = inbox.read();
   await reader.next();
@@ -118,10 +132,55 @@ Deno.test("when the slowest reader ends, what the others have passed is done wit
 Deno.test("what was passed over is fetched when a good part of the inbox was read, by number and by size", async () => {
   for (const [bytes, most] of [[1, 4096], [1024 * 1024, 8]] as const) {
     const { inbox } = createInbox();
-    for (let sequence = 0; !inbox.isFull; sequence++) inbox.push(item(sequence, bytes));
+    for (let sequence = 0; !inbox.isFull; sequence++) inbox.push(item(sequence, { bytes: bytes }));
     assertEquals(inbox.unread, most);
     const reader = inbox.read();
     while (!inbox.isNearlyEmpty) await reader.next();
     assert(inbox.unread > 0 && inbox.unread <= most / 4, `${inbox.unread} are left`);
   }
+});
+
+Deno.test("with manual acknowledgement each message is done with by its own, in any order", async () => {
+  const { inbox, done } = createInbox();
+  for (const sequence of [1, 2, 3]) inbox.push(item(sequence));
+  const reader = inbox.read({ ack: "manual" });
+  const envelopes = [];
+  for (let i = 0; i < 3; i++) envelopes.push((await reader.next()).value);
+  assertEquals(done, []);
+  await envelopes[2]?.ack();
+  await envelopes[0]?.ack();
+  await envelopes[0]?.ack();
+  assertEquals(done, [3, 1]);
+  assertEquals(inbox.oldest?.sequence, 2);
+  await reader.return?.();
+  await envelopes[1]?.ack();
+  assertEquals(done, [3, 1, 2], "also after its loop has ended");
+});
+
+Deno.test("what is for others is done with at once, unless somebody wants to see all", async () => {
+  const { inbox, done } = createInbox();
+  const plain = inbox.read();
+  inbox.push(item(1, { lane: "aside" }));
+  assertEquals(done, [1]);
+  const all = inbox.read({ all: true });
+  inbox.push(item(2, { lane: "aside" }));
+  inbox.push(item(3));
+  assertEquals((await plain.next()).value?.timeMs, 3);
+  assertEquals((await all.next()).value?.timeMs, 2);
+  assertEquals(done, [1]);
+  await all.return?.();
+  assertEquals(done, [1, 2]);
+});
+
+Deno.test("a request holds the place in the log until it is settled, and no reader", async () => {
+  const { inbox, done, handed } = createInbox();
+  const reader = inbox.read();
+  inbox.push(item(1, { lane: "request" }));
+  inbox.push(item(2));
+  assertEquals((await reader.next()).value?.timeMs, 2);
+  await reader.finish();
+  assertEquals([done, inbox.oldest?.sequence], [[2], 1]);
+  handed[0]?.done();
+  handed[0]?.done();
+  assertEquals([done, inbox.oldest], [[2, 1], undefined]);
 });

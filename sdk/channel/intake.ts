@@ -1,6 +1,6 @@
 /**
  * Messages that were opened, on their way to the inbox: each is shown once, under the name of the member that sealed it while it
- * was one. What is not shown is reported, and its key is used up all the same.
+ * was one, and to those whom its content concerns. What is not shown is reported, and its key is used up all the same.
  */
 import {
   type AgentId,
@@ -10,12 +10,14 @@ import {
   type PrivateMessageHeader,
   WireError,
 } from "../../proto/mod.ts";
+import { type Incoming, type Opened, readContent } from "../content/incoming.ts";
 import type { Receipt } from "../mls/durable_group.ts";
 import type { Outcome } from "../mls/receive.ts";
 import type { RecordChange } from "../store/mod.ts";
 import type { Endings } from "./endings.ts";
 import type { HealthLog } from "./health.ts";
 import type { Inbox, InboxItem } from "./inbox.ts";
+import { reportDoubtful } from "./key_reports.ts";
 import type { Membership } from "./membership.ts";
 import { putSender, type SenderRecord } from "./records.ts";
 import type { Senders } from "./senders.ts";
@@ -31,8 +33,8 @@ export interface IntakeParts {
   readonly inbox: Inbox;
   readonly health: HealthLog;
   readonly endings: Endings;
-  /** The application wants no messages: each is done with as it arrives. */
-  readonly discard: boolean;
+  readonly agentId: AgentId;
+  readonly relayNowMs: () => number;
   readonly onDone: (changes: readonly RecordChange[]) => void;
 }
 
@@ -48,7 +50,7 @@ export class Intake {
     { payload, sender, epoch, authenticatedData }: ReadMessage,
     receipt: Receipt,
   ): void {
-    const { senders, inbox, health, endings, discard, membership } = this.#parts;
+    const { senders, health, endings, membership } = this.#parts;
     const { agentId, identity } = sender;
     const aad = aadOf({ authenticatedData });
     if (aad === undefined) {
@@ -70,31 +72,56 @@ export class Intake {
     }
     if (verdict === "gap") this.#reportMissing(agentId, aad.counter);
     if (verdict === "late") health.report("reordered", "A message arrived after later ones of its sender");
-    const item: InboxItem = {
-      envelope: { payload, sender: { agentId, identity }, id: aad.messageId, timeMs: entry.timeMs },
-      sequence: entry.sequence,
-      epoch,
-      receipt,
-      bytes: payload.length + receipt.ratchets.application.skipped.size * skippedKeyBytes,
-      arrived: senders.take(agentId, counted, aad.messageId),
-    };
-    const hidden = membership.isDoubtful(agentId);
-    if (hidden) membership.reportDoubtful(identity);
-    if (discard || hidden) this.#parts.onDone(this.changesOf([item]));
-    else inbox.push(item);
+    const arrival = senders.take(agentId, counted, aad.messageId);
+    const verified = !membership.isDoubtful(agentId);
+    if (!verified) reportDoubtful(health, identity);
+    const { timeMs, sequence } = entry;
+    const opened = { id: aad.messageId, sender: agentId, identity, verified, timeMs, sequence };
+    const incoming = this.#read(payload, opened);
+    if (incoming === undefined) return this.#parts.onDone(this.#changes([{ receipt, arrival }]));
+    const bytes = payload.length + receipt.ratchets.application.skipped.size * skippedKeyBytes;
+    this.#parts.inbox.push({ incoming, sequence, epoch, receipt, arrival, bytes });
+  }
+
+  /** Undefined for what is not shown: expired, of a later version, broken. */
+  #read(payload: Uint8Array, opened: Opened): Incoming | undefined {
+    const { health, agentId, relayNowMs } = this.#parts;
+    const read = readContent(payload, opened, { agentId, nowMs: relayNowMs() });
+    const { id, sender } = opened;
+    switch (read.outcome) {
+      case "incoming":
+        return read.incoming;
+      case "expired":
+        health.tell({ type: "expired", kind: read.kind, id, sender });
+        return undefined;
+      case "later":
+        health.tell({ type: "skipped", why: read.what, id, sender });
+        health.report(
+          "later_content",
+          `${sender} sends what a later version of the SDK understands (${read.what}); update`,
+        );
+        return undefined;
+      case "broken":
+        health.tell({ type: "skipped", why: read.why, id, sender });
+        health.report("bad_content", `A message of ${sender} is not shown: ${read.why}. Its sender is to blame`);
+        return undefined;
+    }
   }
 
   /** What to write when the application is done with these. */
   changesOf(items: readonly InboxItem[]): RecordChange[] {
-    const { channelId, durable } = this.#parts.membership;
-    const newest = new Map<string, SenderRecord>();
+    return this.#changes(items);
+  }
+
+  #changes(items: readonly Pick<InboxItem, "receipt" | "arrival">[]): RecordChange[] {
+    const { membership: { channelId, durable }, senders } = this.#parts;
+    const newest = new Map<AgentId, SenderRecord>();
     const changes = items.flatMap(({ receipt }) => durable.consume(receipt));
-    for (const { envelope, arrived } of items) newest.set(envelope.sender.agentId, arrived);
-    for (const { envelope: { sender } } of items) {
-      const record = newest.get(sender.agentId);
-      if (record !== undefined) changes.push(putSender(channelId, sender.agentId, record));
-      newest.delete(sender.agentId);
+    for (const { arrival } of items) {
+      const record = senders.done(arrival);
+      if (record !== undefined) newest.set(arrival.sender, record);
     }
+    for (const [sender, record] of newest) changes.push(putSender(channelId, sender, record));
     return changes;
   }
 

@@ -3,15 +3,21 @@
  * The parts do not know each other's state; this file says who hears what and in which order.
  * Long because it is the one place where all of them meet.
  */
-import type { ChannelEndReason, ChannelId, ChannelName, NoticeEnvelope } from "../../proto/mod.ts";
+import type { ChannelEndReason, ChannelId, ChannelName, NoticeBody, NoticeEnvelope } from "../../proto/mod.ts";
 import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
+import { EventStream } from "../base/event_stream.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
+import type { Ports } from "../content/ports.ts";
+import { Requester } from "../content/requester.ts";
+import { Service } from "../content/service.ts";
+import type { RecordChange } from "../store/mod.ts";
 import { Caretaker } from "./caretaker.ts";
 import { Clearance } from "./clearance.ts";
 import { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Entered, EnteredChannel } from "./entering.ts";
+import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "./events.ts";
 import { FetchBudget } from "./fetch_budget.ts";
 import { toStaticError } from "./faults.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
@@ -20,10 +26,14 @@ import { sayGoodbye, successorOf } from "./leaving.ts";
 import type { OwnCommit } from "./log_place.ts";
 import { findLostCommit } from "./lost_commit.ts";
 import { LogReader } from "./log_reader.ts";
-import { Membership } from "./membership.ts";
+import { Membership, type Moved } from "./membership.ts";
+import { memberEvents } from "./member_events.ts";
 import { Outbox } from "./outbox.ts";
 import { Progress } from "./progress.ts";
+import { Receiver } from "./receiver.ts";
 import { forgetChannel } from "./records.ts";
+import { createRequestRecords } from "./request_records.ts";
+import { standsInLog } from "./standing.ts";
 import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
 import { type Claims, type Doubt, StoreAge } from "./store_age.ts";
@@ -48,6 +58,9 @@ export class LiveChannel {
   readonly outbox: Outbox;
   readonly health: HealthLog;
   readonly senders: Senders;
+  readonly requester: Requester;
+  readonly service: Service;
+  readonly events = new EventStream<ChannelEvent>();
   readonly #deps: ChannelDeps;
   readonly #reader: LogReader;
   readonly #progress: Progress;
@@ -65,13 +78,17 @@ export class LiveChannel {
   /** Keys of epochs before this one are gone. */
   #forgottenBefore = 0;
   #caughtUp = false;
+  #isReady = false;
   #blocked: string | undefined;
   #erased = false;
   #ended: { readonly error: StaticError | undefined } | undefined;
+  /** What callers are told once it has ended. */
+  #over: StaticError | undefined;
+  #receiver: Receiver | undefined;
 
   constructor(parts: LiveChannelParts, deps: ChannelDeps) {
     this.#deps = deps;
-    this.health = new HealthLog(() => deps.runtime.nowMs());
+    this.health = new HealthLog(() => deps.runtime.nowMs(), (event) => this.tell(event));
     const { health } = this;
     this.membership = new Membership({ ...parts, health }, deps);
     const { membership } = this;
@@ -88,9 +105,17 @@ export class LiveChannel {
       onOtherKeys: (reason) => this.#comeBack({ reason, named: true }),
     }, deps);
     this.senders = new Senders(parts.senders, parts.record.since);
-    this.inbox = new Inbox((items) => this.#doneWith(items));
     const onFault = (fault: unknown): void => this.#die(fault);
     this.outbox = new Outbox({ counter: parts.counter, membership, health, onFault }, deps);
+    const ports = this.#ports();
+    this.requester = new Requester(ports);
+    this.service = new Service(ports);
+    this.inbox = new Inbox({
+      onDone: (items, changes) => this.#doneWith(items, changes),
+      onRequest: (request) => this.service.request(request),
+      onReply: (reply) => void this.requester.reply(reply).catch(onFault),
+      discard: !parts.receive,
+    });
     const { position, landmarks, record: { joinedEpoch } } = parts;
     this.#reader = new LogReader({ position, landmarks, joinedEpoch }, {
       membership,
@@ -100,6 +125,7 @@ export class LiveChannel {
       health,
       budget: new FetchBudget(() => deps.runtime.nowMs()),
       agentId: deps.agentId,
+      relayNowMs: deps.relayNowMs,
       discard: !parts.receive,
       onDone: (changes) => void this.#progress.note(changes),
       durable: () => this.#progress.durable,
@@ -120,7 +146,22 @@ export class LiveChannel {
       onOpened: (sequence, write) => this.#entries.run(() => this.#rejoined(sequence, write)),
       onFault: (fault) => isCode(fault, "not_found") ? this.#endedBy("removed") : this.#die(fault),
     }, deps);
-    membership.onMoved(({ added }) => added.forEach((agentId) => this.senders.begin(agentId, membership.epoch)));
+    membership.onMoved((moved) => this.#membersMoved(moved));
+  }
+
+  #ports(): Ports {
+    const { membership, outbox, health } = this;
+    const { agentId, runtime, relayNowMs, store, session } = this.#deps;
+    return {
+      agentId,
+      runtime,
+      relayNowMs,
+      records: createRequestRecords(membership.channelId, store),
+      send: (plaintext, outgoing) => outbox.send(plaintext, outgoing),
+      isMember: (each) => membership.memberOf(each) !== undefined,
+      stands: (id) => standsInLog(id, { membership, session }),
+      tell: health.tell,
+    };
   }
 
   get channelId(): ChannelId {
@@ -143,6 +184,24 @@ export class LiveChannel {
     };
   }
 
+  /** For callers that take one message at a time; they share it. */
+  get receiver(): Receiver {
+    this.#receiver ??= new Receiver(this.inbox.read(), this.#deps.runtime);
+    return this.#receiver;
+  }
+
+  /** Why nothing more comes, once that is so. */
+  get over(): StaticError | undefined {
+    return this.#over;
+  }
+
+  /** For listeners of this channel, and of the client. */
+  tell(event: ChannelEventBody | ConnectionEvent): void {
+    const told = { ...event, atMs: this.#deps.runtime.nowMs(), channel: this.name };
+    this.events.tell(told);
+    if (isOfChannel(event)) this.#deps.onEvent({ ...event, atMs: told.atMs, channel: told.channel });
+  }
+
   /** Everything that the relay says about this channel. */
   deliver(notice: NoticeEnvelope): void {
     this.#entries.run(() => this.#process(notice)).catch((fault) => this.#die(fault));
@@ -152,7 +211,7 @@ export class LiveChannel {
   connection(online: boolean): void {
     const connection = ++this.#connections;
     this.#subscription.lost();
-    this.#caughtUp = false;
+    this.#caughtUp = this.#isReady = false;
     this.outbox.suspend();
     this.#clearance.withdraw();
     const { state } = this.#deps.session;
@@ -202,6 +261,7 @@ export class LiveChannel {
     if (session.state.kind === "online" && this.#ended === undefined) {
       await Promise.race([this.outbox.idle(), pause(runtime, lastWordsMs, this.#stop.signal)]);
     }
+    await this.#receiver?.finish();
     await this.#progress.flush();
     this.#end(undefined, createError("transport_error", "The client was closed; connect again"));
   }
@@ -249,12 +309,21 @@ export class LiveChannel {
     if (connection !== this.#connections) return;
     if (doubt !== undefined) return this.#comeBack(doubt);
     this.#reader.begin(reply.after);
+    this.service.connected(reply.head);
     this.#relayEpoch = Math.max(this.#relayEpoch, reply.epoch);
     this.#caughtUp = true;
     this.#progress.note();
     this.#clearance.give();
     this.outbox.resume();
     this.#caretaker.look();
+    this.#tellReady();
+  }
+
+  /** Once for each time that it becomes so. */
+  #tellReady(): void {
+    const ready = this.state.caughtUp && this.#rejoiner.reason === undefined;
+    if (ready && !this.#isReady) this.tell({ type: "ready" });
+    this.#isReady = ready;
   }
 
   #compare(reply: Claims): Promise<Doubt | undefined> {
@@ -283,7 +352,7 @@ export class LiveChannel {
         await this.#follow(await this.#reader.message(notice.body));
         return this.#subscription.received(notice.body.sequence, notice.body.ciphertext.length);
       case "DeliverCommit":
-        await this.#follow(await this.#reader.commit(notice.body));
+        await this.#follow(await this.#reader.commit(notice.body), notice.body);
         return this.#subscription.received(notice.body.sequence, notice.body.commit.length);
       case "DeliverLeave": {
         const { sender: agentId, leafHash, signature, sequence } = notice.body;
@@ -302,11 +371,12 @@ export class LiveChannel {
         if (!this.#reader.other(lastSequence)) return;
         const why = reason === "age" ? "were too old" : "were too many";
         this.health.report("dropped_by_relay", `The relay gave up ${messages} messages that ${why}`, messages);
+        this.tell({ type: "gap", messages, reason });
       }
     }
   }
 
-  async #follow(verdict: Verdict): Promise<void> {
+  async #follow(verdict: Verdict, commit?: NoticeBody<"DeliverCommit">): Promise<void> {
     switch (verdict.kind) {
       case "ok":
         return;
@@ -316,7 +386,7 @@ export class LiveChannel {
         // A commit that answers our request to rejoin removes us first.
         if (this.#rejoiner.reason !== undefined) return;
         if (verdict.again) return this.#comeBack({ reason: "it was removed and added again" });
-        this.#endedBy("removed");
+        this.#removed(commit);
         return await this.erase();
       case "blocked":
         return this.#block(verdict.reason);
@@ -390,6 +460,9 @@ export class LiveChannel {
     this.#caretaker.stop();
     const text = `Channel "${this.name}" cannot go on: ${reason}. Leave it and rejoin with a new invite token`;
     const error = createError("mls_error", text);
+    this.#over = error;
+    this.service.end();
+    this.requester.end(error);
     this.inbox.end(error);
     this.outbox.end(error);
     this.membership.end(error);
@@ -403,14 +476,24 @@ export class LiveChannel {
   #endedBy(reason: ChannelEndReason): void {
     if (reason === "lapsed") return this.#comeBack({ reason: "it was absent for too long" });
     if (this.#rejoiner.reason !== undefined) return;
-    const why = {
-      closed: "was closed",
-      removed: "no longer has this agent as a member",
-      left: "was left",
-      recovered: "was begun anew without this agent",
-    }[reason];
+    if (reason === "removed") return this.#removed(undefined);
+    const why = { closed: "was closed", left: "was left", recovered: "was begun anew without this agent" }[reason];
     const text = `Channel "${this.name}" ${why}; create it again, or ask for a new invite token`;
     this.#end(createError("not_found", text));
+  }
+
+  /** By this commit, or by the relay's word. */
+  #removed(commit: NoticeBody<"DeliverCommit"> | undefined): void {
+    const text = `This agent was removed from channel "${this.name}"; ask an owner for a new invite token`;
+    this.#end(createError("removed", text, commit && { by: commit.sender, atMs: commit.timeMs }));
+  }
+
+  #membersMoved(moved: Moved): void {
+    const { membership } = this;
+    for (const agentId of moved.added) this.senders.begin(agentId, membership.epoch);
+    for (const agentId of moved.removed) if (!moved.added.includes(agentId)) this.requester.gone(agentId);
+    for (const event of memberEvents(moved, membership)) this.tell(event);
+    this.#tellReady();
   }
 
   /** The background work itself failed: a disk that does not write, or a mistake of ours. */
@@ -430,14 +513,19 @@ export class LiveChannel {
     this.#rejoiner.stop();
     this.#progress.stop();
     const over = toOthers ?? createError("not_found", `Channel "${this.name}" was left; join it again`);
+    this.#over = over;
+    this.service.end();
+    this.requester.end(over);
     this.inbox.end(error);
     this.outbox.end(over);
     this.membership.end(over);
     this.#clearance.end(over);
+    this.tell({ type: "ended", error });
+    this.events.end();
   }
 
-  #doneWith(items: readonly InboxItem[]): Promise<void> | undefined {
-    const written = this.#progress.note(this.#reader.changesOf(items), items.length);
+  #doneWith(items: readonly InboxItem[], changes: readonly RecordChange[]): Promise<void> | undefined {
+    const written = this.#progress.note([...this.#reader.changesOf(items), ...changes], items.length);
     if (this.#reader.isPassingOver && this.inbox.isNearlyEmpty) {
       this.#entries.run(() => this.#refill()).catch((fault) => this.#die(fault));
     }
@@ -451,4 +539,8 @@ export class LiveChannel {
     this.#forgottenBefore = oldestEpoch;
     await this.membership.durable.forgetBefore(oldestEpoch);
   }
+}
+
+function isOfChannel(event: ChannelEventBody | ConnectionEvent): event is ChannelEventBody {
+  return event.type !== "connected" && event.type !== "disconnected" && event.type !== "reconnecting";
 }

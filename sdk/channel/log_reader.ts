@@ -41,7 +41,7 @@ export interface LogReaderParts {
   readonly health: HealthLog;
   readonly budget: FetchBudget;
   readonly agentId: AgentId;
-  /** The application wants no messages: each is done with as it arrives. */
+  readonly relayNowMs: () => number;
   readonly discard: boolean;
   readonly onDone: (changes: readonly RecordChange[]) => void;
   /** The position that is on disk. */

@@ -28,7 +28,8 @@ import type { ChannelDeps } from "./deps.ts";
 import type { Entered } from "./entering.ts";
 import { EpochWaiters } from "./epoch_waiters.ts";
 import type { HealthLog } from "./health.ts";
-import type { ChangedKeys, ChannelTrust } from "./key_changes.ts";
+import type { ChannelTrust } from "./key_changes.ts";
+import { reportChangedKeys } from "./key_reports.ts";
 import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust } from "./records.ts";
 import { signedBytesOf, type SignedCommit, signedCommitOf } from "./signed_commit.ts";
 
@@ -69,8 +70,14 @@ export interface MembershipParts {
   readonly health: HealthLog;
 }
 
-/** What a commit changed, for whoever keeps something per member. */
-export type MovedListener = (change: Pick<CommitSummary, "added" | "removed">) => void;
+/** What a commit changed. */
+export interface Moved extends CommitSummary {
+  /** Of those that were removed, the ones that had said that they leave. */
+  readonly left: readonly AgentId[];
+}
+
+/** For whoever keeps something per member. */
+export type MovedListener = (change: Moved) => void;
 
 /** Removals that are remembered one by one; of earlier ones only when the last of them was. */
 const maxRemovals = 256;
@@ -86,6 +93,8 @@ export class Membership {
   readonly #waiters: EpochWaiters;
   readonly #listeners = new Set<MovedListener>();
   readonly #commitListeners = new Set<CommitListener>();
+  /** Of the commit that was followed last. */
+  #left: readonly AgentId[] = [];
 
   constructor(parts: MembershipParts, deps: ChannelDeps) {
     this.#durable = parts.durable;
@@ -128,13 +137,6 @@ export class Membership {
   /** Whether messages of this agent are not shown: its identity is known under another key. */
   isDoubtful(agentId: AgentId): boolean {
     return this.trust.isDoubtful(agentId);
-  }
-
-  reportDoubtful(identity: Uint8Array): void {
-    const text =
-      `"${nameOf(identity)}" is in the channel with another key than before, and no owner brought it in. It can read ` +
-      "along, and its messages are not shown; ask an owner to remove it, and to invite it anew if it is genuine";
-    this.#health.report("key_changed", text);
   }
 
   memberOf(agentId: AgentId): Member | undefined {
@@ -282,7 +284,7 @@ export class Membership {
   replace({ durable, record, changed }: Entered): void {
     this.#durable = durable;
     this.#record = record;
-    this.#reportChanged(changed);
+    reportChangedKeys(this.#health, changed);
     this.#waiters.wake(this.epoch);
   }
 
@@ -312,6 +314,7 @@ export class Membership {
 
   #memberChanges(summary: CommitSummary): RecordChange[] {
     const { added, removed } = summary;
+    this.#left = removed.filter((agentId) => this.#record.leavers.has(agentId));
     if (added.length === 0 && removed.length === 0) return [];
     const without = <T>(map: ReadonlyMap<AgentId, T>): Map<AgentId, T> =>
       new Map([...map].filter(([agentId]) => !removed.includes(agentId)));
@@ -357,20 +360,15 @@ export class Membership {
       .filter(({ agentId }) => added.includes(agentId));
     const credentials = (isBack: boolean): MemberCredential[] =>
       arrived.filter(({ agentId }) => removed.includes(agentId) === isBack).map(({ node }) => credentialOf(node));
-    this.#reportChanged(this.trust.learn(credentials(true), { byOwner: false }));
-    this.#reportChanged(this.trust.learn(credentials(false), { byOwner: ownersBefore.includes(committer) }));
+    reportChangedKeys(this.#health, this.trust.learn(credentials(true), { byOwner: false }));
+    reportChangedKeys(
+      this.#health,
+      this.trust.learn(credentials(false), { byOwner: ownersBefore.includes(committer) }),
+    );
   }
 
-  #reportChanged({ accepted, doubtful }: ChangedKeys): void {
-    for (const identity of accepted) {
-      const text = `"${nameOf(identity)}" is in the channel with a new key, brought in by an owner`;
-      this.#health.report("key_changed", text);
-    }
-    for (const identity of doubtful) this.reportDoubtful(identity);
-  }
-
-  #moved({ added, removed }: CommitSummary): void {
-    for (const listener of this.#listeners) listener({ added, removed });
+  #moved(summary: CommitSummary): void {
+    for (const listener of this.#listeners) listener({ ...summary, left: this.#left });
     this.#waiters.wake(this.epoch);
   }
 
@@ -396,5 +394,3 @@ export class Membership {
     await this.#deps.store.batch([putChannel(record)]);
   }
 }
-
-const nameOf = (identity: Uint8Array): string => new TextDecoder().decode(identity);

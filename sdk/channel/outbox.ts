@@ -3,21 +3,30 @@
  * keeps its id through every retry, so the relay takes it once: after a lost connection the same bytes go again, after a
  * commit of somebody else the message is sealed anew under the same id. Plaintext is in memory only.
  */
-import { binaryIdFromBytes, encodeMessageAad, limits, type MessageId } from "../../proto/mod.ts";
+import { binaryIdFromBytes, decodeContent, encodeMessageAad, limits, type MessageId } from "../../proto/mod.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
+import type { MessageOptions } from "../content/values.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 import { putCounter } from "./records.ts";
 
-/** How a message is sent. */
-export interface SendOptions {
+/** How a message is sent, and what it says about itself. */
+export interface SendOptions extends MessageOptions {
   /** While the relay cannot be reached, keep the message in memory and send it later, instead of failing after a while. */
   readonly queue?: boolean;
   /** How long to try; 30 seconds when not given. */
   readonly timeoutMs?: number;
+  /** Gives up; the call then rejects with its reason. What the relay was given already may be delivered. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a plaintext goes out. */
+export interface PostOptions extends Pick<SendOptions, "queue" | "timeoutMs" | "signal"> {
+  /** Under which the relay takes it once; a new one when not given. */
+  readonly id?: MessageId;
 }
 
 /** What became of a message. */
@@ -35,6 +44,8 @@ interface Sending {
   sealed: { readonly epoch: number; readonly message: Uint8Array } | undefined;
   /** Whether the relay may have it. */
   tried: boolean;
+  /** Whether it was given to the relay and no answer came: then it may stand in the log under its counter. */
+  mayStand: boolean;
   settled: boolean;
   readonly settle: (result: Sent | StaticError) => void;
   readonly queued: boolean;
@@ -96,30 +107,36 @@ export class Outbox {
     return { waiting: this.#waiting.length, underWay: this.#underWay.size };
   }
 
-  send(payload: Uint8Array, { queue = false, timeoutMs = defaultTimeoutMs }: SendOptions): Promise<Sent> {
+  /** `plaintext` is the content as it is sealed. */
+  send(plaintext: Uint8Array, options: PostOptions): Promise<Sent> {
+    const { queue = false, timeoutMs = defaultTimeoutMs, signal } = options;
     return new Promise((resolve, reject) => {
-      const refusal = this.#refusal(payload);
+      if (signal?.aborted === true) return reject(signal.reason);
+      const refusal = this.#refusal(plaintext);
       if (refusal !== undefined) return reject(refusal);
-      const id = binaryIdFromBytes<MessageId>(this.#deps.runtime.randomBytes(messageIdBytes));
+      const id = options.id ?? binaryIdFromBytes<MessageId>(this.#deps.runtime.randomBytes(messageIdBytes));
       const cancel = queue ? () => {} : this.#deps.runtime.after(timeoutMs, () => this.#expire(sending, timeoutMs));
-      const settle = (result: Sent | StaticError): void => {
-        if (sending.settled) return;
+      const finish = (): boolean => {
+        if (sending.settled) return false;
         sending.settled = true;
         cancel();
+        signal?.removeEventListener("abort", abort);
+        return true;
+      };
+      const settle = (result: Sent | StaticError): void => {
+        if (!finish()) return;
         if (result instanceof Error) reject(result);
         else resolve(result);
       };
-      // The caller may reuse its buffer.
-      const sending: Sending = {
-        id,
-        payload: payload.slice(),
-        counter: undefined,
-        sealed: undefined,
-        tried: false,
-        settled: false,
-        settle,
-        queued: queue,
+      const abort = (): void => {
+        this.#withdraw(sending);
+        if (finish()) reject(signal?.reason);
       };
+      signal?.addEventListener("abort", abort);
+      // The caller may reuse its buffer.
+      const payload = plaintext.slice();
+      const start = { counter: undefined, sealed: undefined, tried: false, mayStand: false, settled: false };
+      const sending: Sending = { id, payload, ...start, settle, queued: queue };
       this.#waiting.push(sending);
       if (queue && !this.#online) settle({ id, accepted: false });
       this.#run();
@@ -172,8 +189,9 @@ export class Outbox {
       return createError("invalid_request", "Cannot send an empty payload; send at least a byte");
     }
     const most = state.kind === "online" ? state.connection.limits.payloadBytes : limits.payloadBytes;
-    if (payload.length > most) {
-      const text = `Cannot send ${payload.length} bytes: a payload has at most ${most}; send it in parts`;
+    const length = payload.length > most ? contentLength(payload) : payload.length;
+    if (length > most) {
+      const text = `Cannot send ${length} bytes: a payload has at most ${most}; send it in parts`;
       return createError("payload_too_large", text);
     }
     const bytes = this.#waiting.reduce((sum, sending) => sum + sending.payload.length, payload.length);
@@ -184,8 +202,14 @@ export class Outbox {
     );
   }
 
-  #expire(sending: Sending, timeoutMs: number): void {
+  /** Not sent, unless the relay has been given it already. */
+  #withdraw(sending: Sending): void {
     this.#waiting = this.#waiting.filter((each) => each !== sending);
+    if (!sending.tried && sending.counter !== undefined) this.#unusedCounters.push(sending.counter);
+  }
+
+  #expire(sending: Sending, timeoutMs: number): void {
+    this.#withdraw(sending);
     const reachable = this.#deps.session.state.kind === "online";
     const why = sending.tried
       ? "the relay did not answer, so it may have been delivered or not"
@@ -193,7 +217,6 @@ export class Outbox {
       ? "the channel could not send yet, so it was not sent; see health()"
       : "the relay could not be reached, so it was not sent; use { queue: true } to send it later";
     const code = sending.tried || reachable ? "transport_error" : "connection_error";
-    if (!sending.tried && sending.counter !== undefined) this.#unusedCounters.push(sending.counter);
     sending.settle(createError(code, `Cannot send within ${timeoutMs} ms: ${why}`));
   }
 
@@ -281,8 +304,11 @@ export class Outbox {
     sending.tried = true;
     const { channelId } = this.#membership;
     this.#deps.session.call("SendMessage", { channelId, epoch, messageId: sending.id, ciphertext: message }).then(
-      () => {
+      ({ duplicate }) => {
         this.#underWay.delete(sending);
+        // It stands there since an earlier life, under another counter: this one was not used.
+        const unused = duplicate && !sending.mayStand ? sending.counter : undefined;
+        if (unused !== undefined) this.#unusedCounters.push(unused);
         sending.settle({ id: sending.id, accepted: true });
       },
       (error: unknown) => {
@@ -299,6 +325,7 @@ export class Outbox {
     const obstacle = obstacleOf(error, sending.sealed?.epoch ?? 0);
     if (obstacle === undefined) return this.#giveUp(sending, error);
     if (obstacle.kind === "epoch") sending.tried = false;
+    else sending.mayStand = true;
     this.#obstacle = obstacle;
     if (sending.settled && !sending.queued) return; // its caller has been told that it failed
     const numbered = [sending, ...this.#waiting.filter(({ counter }) => counter !== undefined)];
@@ -342,4 +369,10 @@ function isRefusal(error: StaticError): boolean {
     "not_found",
     "not_allowed",
   );
+}
+
+/** Of what is said, without what is said about it. */
+function contentLength(plaintext: Uint8Array): number {
+  const decoded = decodeContent(plaintext);
+  return decoded.form === "enveloped" ? decoded.content.body.length : plaintext.length;
 }

@@ -3,7 +3,16 @@
  * the next who asks; of several who wait, each gets another one, in the order in which they asked.
  */
 import type { Runtime } from "../base/runtime.ts";
-import type { Envelope, InboxReader } from "./inbox.ts";
+import type { Envelope } from "../content/envelope.ts";
+import type { InboxReader } from "./inbox.ts";
+
+/** How long to wait for one message. */
+export interface ReceiveOptions {
+  /** Until it is over; for ever when not given. */
+  readonly timeoutMs?: number;
+  /** Gives up; the call then rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
 
 type Next = IteratorResult<Envelope, undefined>;
 
@@ -28,8 +37,9 @@ export class Receiver {
     this.#runtime = runtime;
   }
 
-  /** Undefined when none arrives in time. Asking acknowledges what was given before. */
-  receive(timeoutMs: number): Promise<Next | undefined> {
+  /** Undefined when none arrives in time. Asking acknowledges what was given before. Rejects with the signal's reason. */
+  receive({ timeoutMs, signal }: ReceiveOptions = {}): Promise<Next | undefined> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
     const kept = this.#kept;
     if (kept !== undefined) {
       this.#kept = undefined;
@@ -37,12 +47,9 @@ export class Receiver {
     }
     if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
     return new Promise((resolve, reject) => {
-      const cancel = this.#runtime.after(timeoutMs, () => {
-        this.#waiting.delete(waiting);
-        resolve(undefined);
-      });
       const settle = (finish: () => void): void => {
         cancel();
+        signal?.removeEventListener("abort", abort);
         this.#waiting.delete(waiting);
         finish();
       };
@@ -50,6 +57,10 @@ export class Receiver {
         give: (next) => settle(() => resolve(next)),
         fail: (error) => settle(() => reject(error)),
       };
+      const abort = (): void => waiting.fail(signal?.reason);
+      const late = (): void => settle(() => resolve(undefined));
+      const cancel = timeoutMs === undefined ? () => {} : this.#runtime.after(timeoutMs, late);
+      signal?.addEventListener("abort", abort);
       this.#waiting.add(waiting);
       this.#ask();
     });

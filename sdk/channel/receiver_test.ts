@@ -1,16 +1,18 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { SimulatedClock } from "../../tests/support/mod.ts";
-import { parseAgentId, parseBinaryId } from "../../proto/mod.ts";
-import type { Envelope, InboxReader } from "./inbox.ts";
+import { type MessageId, parseAgentId, parseBinaryId } from "../../proto/mod.ts";
+import { Envelope } from "../content/envelope.ts";
+import type { InboxReader } from "./inbox.ts";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { Receiver } from "./receiver.ts";
 
 type Next = IteratorResult<Envelope, undefined>;
 
 function message(timeMs: number): Next {
-  const sender = { agentId: parseAgentId("a".repeat(22)), identity: new Uint8Array(1) };
-  const value = { payload: new Uint8Array(1), sender, id: parseBinaryId<Envelope["id"]>("A".repeat(22)), timeMs };
-  return { done: false, value };
+  const named = { id: parseBinaryId<MessageId>("A".repeat(22)), sender: parseAgentId("a".repeat(22)) };
+  const opened = { ...named, identity: new Uint8Array(1), verified: true, timeMs, sequence: timeMs };
+  const incoming = { ...opened, kind: "message", lane: "message", fields: {}, body: new Uint8Array(1) } as const;
+  return { done: false, value: new Envelope(incoming, () => Promise.resolve()) };
 }
 
 /** A channel whose answers the test gives; `asked` counts questions, each of which acknowledges the message before. */
@@ -36,20 +38,20 @@ const timeOf = async (next: Promise<Next | undefined>): Promise<number | undefin
 Deno.test("who waits in vain leaves nothing behind, and the message goes to the next who asks", async () => {
   const { receiver, clock, asked } = createStage();
   for (let i = 0; i < 3; i++) {
-    const received = receiver.receive(100);
+    const received = receiver.receive({ timeoutMs: 100 });
     await clock.advance(100);
     assertEquals(await received, undefined);
   }
   assertEquals([asked.length, clock.timers], [1, 0]);
   asked[0]?.resolve(message(1));
   await clock.settle();
-  assertEquals(await timeOf(receiver.receive(100)), 1);
+  assertEquals(await timeOf(receiver.receive({ timeoutMs: 100 })), 1);
   assertEquals(asked.length, 1, "taking it does not ask for the next one");
 });
 
 Deno.test("several who wait get one message each, in the order in which they asked", async () => {
   const { receiver, clock, asked } = createStage();
-  const received = [1, 2, 3].map(() => timeOf(receiver.receive(1000)));
+  const received = [1, 2, 3].map(() => timeOf(receiver.receive({ timeoutMs: 1000 })));
   for (const i of [0, 1, 2]) {
     asked[i]?.resolve(message(i + 1));
     await clock.settle();
@@ -60,29 +62,29 @@ Deno.test("several who wait get one message each, in the order in which they ask
 
 Deno.test("an end or an error reaches everybody who waits, and an error also who comes later", async () => {
   const ending = createStage();
-  const ended = [ending.receiver.receive(1000), ending.receiver.receive(1000)];
+  const ended = [ending.receiver.receive({ timeoutMs: 1000 }), ending.receiver.receive({ timeoutMs: 1000 })];
   ending.asked[0]?.resolve({ done: true, value: undefined });
   assertEquals((await Promise.all(ended)).map((next) => next?.done), [true, true]);
 
   const { receiver, clock, asked } = createStage();
-  const received = receiver.receive(100);
+  const received = receiver.receive({ timeoutMs: 100 });
   await clock.advance(100);
   await received;
   asked[0]?.reject(new Error("blocked"));
   await clock.settle();
-  await assertRejects(() => receiver.receive(100), Error, "blocked");
+  await assertRejects(() => receiver.receive({ timeoutMs: 100 }), Error, "blocked");
 });
 
 Deno.test("finishing acknowledges what was given, and nothing that nobody has taken", async () => {
   const given = createStage();
-  const received = given.receiver.receive(100);
+  const received = given.receiver.receive({ timeoutMs: 100 });
   given.asked[0]?.resolve(message(1));
   await received;
   await given.receiver.finish();
   assertEquals(given.finished(), 1);
 
   const kept = createStage();
-  void kept.receiver.receive(100);
+  void kept.receiver.receive({ timeoutMs: 100 });
   await kept.clock.advance(100);
   await kept.receiver.finish();
   kept.asked[0]?.resolve(message(1));

@@ -233,9 +233,11 @@ export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">,
     kind: each,
     id: channelId,
   }));
-  const kind = invitesKind(channelId);
-  const invites = (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
-  const all = [...own, ...invites, ...senders];
+  const lists = [invitesKind, askedKind, attemptsKind].map(async (kindOf) => {
+    const kind = kindOf(channelId);
+    return (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
+  });
+  const all = [...own, ...(await Promise.all(lists)).flat(), ...senders];
   for (let at = 0; at < all.length; at += maxDeletions) await store.batch(all.slice(at, at + maxDeletions));
 }
 
@@ -247,6 +249,15 @@ function sendersKind(channelId: ChannelId): string {
 /** The invites that we gave out for a channel; see `invites/invite_book.ts`. */
 export function invitesKind(channelId: ChannelId): string {
   return `inv-${inBase36(channelId)}`;
+}
+
+/** Requests of ours that have a key, and those to us that were begun; see `request_records.ts`. */
+export function askedKind(channelId: ChannelId): string {
+  return `ask-${inBase36(channelId)}`;
+}
+
+export function attemptsKind(channelId: ChannelId): string {
+  return `run-${inBase36(channelId)}`;
 }
 
 function inBase36(channelId: ChannelId): string {

@@ -20,8 +20,26 @@ export interface Counted {
   readonly epoch: number;
 }
 
+/** A message that has arrived, until the application is done with it. */
+export interface Arrival extends Counted {
+  readonly sender: AgentId;
+  /** The membership that it belongs to. */
+  readonly since: number;
+}
+
+/** What the application is done with, of one sender's membership. */
+interface Progress {
+  /** The highest counter that it is done with. */
+  highest: number;
+  /** Counters that have arrived and that it is not done with, ascending. */
+  open: Set<number>;
+}
+
 export class Senders {
   readonly #known: Map<AgentId, SenderRecord>;
+  readonly #progress = new Map<AgentId, Progress>();
+  /** Holes up to here are from an earlier life: what fills them was open then, or late, and nobody can tell. */
+  readonly #loaded: ReadonlyMap<AgentId, SenderRecord>;
   /** Of the membership before: its last messages may be read after the commit that ended it. In memory only. */
   readonly #before = new Map<AgentId, SenderRecord>();
   /** By sender and counter, in this membership. In memory only: what was repeated is an explanation, not a rule. */
@@ -30,6 +48,7 @@ export class Senders {
   /** `since` are the epochs in which members came: what is stored of an earlier membership says nothing about this one. */
   constructor(known: ReadonlyMap<AgentId, SenderRecord> = new Map(), since: ReadonlyMap<AgentId, number> = new Map()) {
     this.#known = new Map(known);
+    this.#loaded = known;
     for (const [sender, epoch] of since) {
       if ((this.#known.get(sender)?.since ?? 0) < epoch) this.begin(sender, epoch);
     }
@@ -39,7 +58,9 @@ export class Senders {
     const known = this.#memberships(sender, epoch).get(sender);
     if (known === undefined || counter === known.highest + 1) return "next";
     if (counter > known.highest) return "gap";
-    return known.missing.some(({ first, last }) => first <= counter && counter <= last) ? "late" : "duplicate";
+    if (!known.missing.some(({ first, last }) => first <= counter && counter <= last)) return "duplicate";
+    const loaded = this.#loaded.get(sender);
+    return loaded?.since === known.since && counter < loaded.highest ? "next" : "late";
   }
 
   /** The highest counter that has arrived in the membership that this epoch belongs to; 0 when there was none. */
@@ -54,14 +75,37 @@ export class Senders {
     return known !== undefined && known !== messageId;
   }
 
-  /** The message has arrived. Answers what to store once the application is done with it. */
-  take(sender: AgentId, { counter, epoch }: Counted, messageId?: MessageId): SenderRecord {
+  /** The message has arrived. */
+  take(sender: AgentId, { counter, epoch }: Counted, messageId?: MessageId): Arrival {
     const memberships = this.#memberships(sender, epoch);
     if (messageId !== undefined && memberships === this.#known) this.#remember(sender, counter, messageId);
     const known = memberships.get(sender) ?? { since: 0, highest: counter - 1, missing: [] };
-    const taken = counter > known.highest ? passOver(known, counter) : fill(known, counter);
-    memberships.set(sender, taken);
-    return this.#known.get(sender) ?? taken;
+    if (memberships === this.#known) this.#begin(sender, known, counter);
+    memberships.set(sender, counter > known.highest ? passOver(known, counter) : fill(known, counter));
+    return { sender, counter, epoch, since: known.since };
+  }
+
+  /** The application is done with it. Returns what to store: messages that it is not done with count as missing there. */
+  done({ sender, counter, since }: Arrival): SenderRecord | undefined {
+    const [known, progress] = [this.#known.get(sender), this.#progress.get(sender)];
+    if (known === undefined || progress === undefined || known.since !== since) return undefined;
+    progress.open.delete(counter);
+    progress.highest = Math.max(progress.highest, counter);
+    const { highest } = progress;
+    const holes = known.missing.filter(({ first }) => first < highest)
+      .map(({ first, last }) => ({ first, last: Math.min(last, highest - 1) }));
+    for (const open of progress.open) {
+      if (open > highest) break;
+      holes.push({ first: open, last: open });
+    }
+    return { since, highest, missing: joined(holes) };
+  }
+
+  #begin(sender: AgentId, known: SenderRecord, counter: number): void {
+    const progress = this.#progress.get(sender) ?? { highest: known.highest, open: new Set() };
+    this.#progress.set(sender, progress);
+    progress.open.add(counter);
+    if (counter < known.highest) progress.open = new Set([...progress.open].sort((a, b) => a - b));
   }
 
   /** A commit brought this member in with this epoch: its next message is its first. */
@@ -69,6 +113,7 @@ export class Senders {
     const known = this.#known.get(sender);
     if (known !== undefined) this.#before.set(sender, known);
     this.#ids.delete(sender);
+    this.#progress.delete(sender);
     this.#known.set(sender, { since, highest: 0, missing: [] });
   }
 
@@ -78,6 +123,7 @@ export class Senders {
 
   clear(): void {
     this.#known.clear();
+    this.#progress.clear();
     this.#before.clear();
     this.#ids.clear();
   }
@@ -98,14 +144,30 @@ export class Senders {
   }
 }
 
+type Hole = SenderRecord["missing"][number];
+
 function passOver({ since, highest, missing }: SenderRecord, counter: number): SenderRecord {
   if (counter === highest + 1) return { since, highest: counter, missing };
-  const holes = [...missing, { first: highest + 1, last: counter - 1 }];
-  const [oldest, second] = holes;
-  const merged = holes.length > maxHoles && oldest && second
-    ? [{ first: oldest.first, last: second.last }, ...holes.slice(2)]
-    : holes;
-  return { since, highest: counter, missing: merged };
+  return { since, highest: counter, missing: atMost([...missing, { first: highest + 1, last: counter - 1 }]) };
+}
+
+/** The oldest become one. */
+function atMost(holes: readonly Hole[]): readonly Hole[] {
+  const surplus = holes.length - maxHoles;
+  const [oldest, last] = [holes[0], holes[surplus]];
+  if (surplus <= 0 || oldest === undefined || last === undefined) return holes;
+  return [{ first: oldest.first, last: last.last }, ...holes.slice(surplus + 1)];
+}
+
+/** In order, those that touch as one. */
+function joined(holes: readonly Hole[]): readonly Hole[] {
+  const result: Hole[] = [];
+  for (const hole of [...holes].sort((a, b) => a.first - b.first)) {
+    const before = result.at(-1);
+    if (before === undefined || before.last + 1 < hole.first) result.push(hole);
+    else result[result.length - 1] = { first: before.first, last: Math.max(before.last, hole.last) };
+  }
+  return atMost(result);
 }
 
 function fill({ since, highest, missing }: SenderRecord, counter: number): SenderRecord {

@@ -1,6 +1,7 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../../tests/support/mod.ts";
 import { binaryIdFromBytes, type MessageId, parseAgentId } from "../../proto/mod.ts";
+import type { SenderRecord } from "./records.ts";
 import { type Counted, Senders, type Verdict } from "./senders.ts";
 
 const alice = parseAgentId("a".repeat(22));
@@ -12,6 +13,13 @@ function hear(senders: Senders, counters: readonly number[]): Verdict[] {
     if (verdict !== "duplicate") senders.take(alice, at(counter));
     return verdict;
   });
+}
+
+/** What is stored once the application is done with all of these. */
+function recordOf(senders: Senders, counters: readonly number[]): SenderRecord {
+  const record = counters.map((counter) => senders.done(senders.take(alice, at(counter)))).at(-1);
+  assert(record !== undefined);
+  return record;
 }
 
 const missing = (senders: Senders): number => [...senders.missing()].reduce((sum, { messages }) => sum + messages, 0);
@@ -46,7 +54,7 @@ Deno.test("a new membership counts anew, and messages of the one before are coun
 });
 
 Deno.test("what is stored of an earlier membership is not taken for this one", () => {
-  const record = new Senders().take(alice, at(42));
+  const record = recordOf(new Senders(), [42]);
   const senders = new Senders(new Map([[alice, record]]), new Map([[alice, 7]]));
   assertEquals(senders.judge(alice, at(1, 7)), "next");
   assertEquals(senders.judge(alice, at(3, 7)), "gap");
@@ -55,10 +63,12 @@ Deno.test("what is stored of an earlier membership is not taken for this one", (
 Deno.test("what is stored of a sender says the same after a restart", () => {
   const before = new Senders();
   before.begin(alice, 1);
-  const record = [2, 5, 6, 9].map((counter) => before.take(alice, at(counter))).at(-1);
+  const record = recordOf(before, [2, 5, 6, 9]);
   const after = new Senders(new Map(record === undefined ? [] : [[alice, record]]));
   for (let counter = 1; counter <= 10; counter++) {
-    assertEquals(after.judge(alice, at(counter)), before.judge(alice, at(counter)), `counter ${counter}`);
+    // A hole from before may be a message that was open: it is no longer told from one that is late.
+    const expected = before.judge(alice, at(counter));
+    assertEquals(after.judge(alice, at(counter)), expected === "late" ? "next" : expected, `counter ${counter}`);
   }
 });
 
@@ -80,8 +90,7 @@ Deno.test("whatever the order, each counter is taken once and the rest is missin
 Deno.test("a sender with endless holes takes no endless memory", () => {
   const senders = new Senders();
   senders.begin(alice, 1);
-  let record = senders.take(alice, at(2));
-  for (let counter = 4; counter < 1000; counter += 2) record = senders.take(alice, at(counter));
+  const record = recordOf(senders, Array.from({ length: 499 }, (_, i) => 2 + 2 * i));
   assertEquals(record.missing.length <= 64, true);
 });
 
@@ -94,4 +103,30 @@ Deno.test("another message under a counter is told from the same one again, for 
   assertEquals([44, 45].map((counter) => senders.contradicts(alice, at(counter), id(1))), [false, true]);
   senders.begin(alice, 7);
   assertEquals(senders.contradicts(alice, at(300, 7), id(1)), false, "a new membership counts anew");
+});
+
+Deno.test("what the application is not done with is missing on disk, comes again, and is no cause for alarm", () => {
+  const random = createRandom(seedFromEnvironment());
+  for (let round = 0; round < 50; round++) {
+    const senders = new Senders();
+    senders.begin(alice, 0);
+    const arrivals = Array.from({ length: 20 }, (_, i) => senders.take(alice, at(i + 1)));
+    const done = new Set<number>();
+    let record: SenderRecord | undefined;
+    for (let i = 0; i < 12; i++) {
+      const arrival = random.pick(arrivals);
+      done.add(arrival.counter);
+      record = senders.done(arrival) ?? record;
+    }
+    assert(record !== undefined);
+    const next = new Senders(new Map([[alice, record]]));
+    for (const { counter } of arrivals) {
+      const verdict = next.judge(alice, at(counter));
+      assertEquals(verdict === "duplicate", done.has(counter), `seed ${random.seed}: ${counter} is ${verdict}`);
+      if (verdict === "duplicate") continue;
+      assertEquals(verdict, "next", `seed ${random.seed}`);
+      next.take(alice, at(counter));
+    }
+    assertEquals(missing(next), 0);
+  }
 });

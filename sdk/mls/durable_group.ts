@@ -9,10 +9,11 @@ import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mo
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "./group.ts";
+import { Consumption, type Receipt } from "./consumption.ts";
 import type { CommitSummary } from "./members.ts";
 import type { PastEpoch } from "./past_epochs.ts";
 import type { CommitRules, Outcome } from "./receive.ts";
-import type { LeafRatchets, SecretTree } from "./secret_tree.ts";
+import type { SecretTree } from "./secret_tree.ts";
 import {
   decodeEpoch,
   encodeCandidate,
@@ -62,15 +63,7 @@ export type Alongside = (summary: CommitSummary) => readonly RecordChange[];
 
 const nothing: Alongside = () => [];
 
-/** A message that was read and not yet consumed. */
-export interface Receipt {
-  /** Grows with every message received. */
-  readonly order: number;
-  readonly epoch: bigint;
-  readonly leafIndex: number;
-  /** The sender's chains after this message. */
-  readonly ratchets: LeafRatchets;
-}
+export type { Receipt };
 
 export interface Received {
   readonly outcome: Outcome;
@@ -87,8 +80,7 @@ export class DurableGroup {
   /** A commit of ours was prepared and neither accepted nor discarded. */
   #candidate: boolean;
   #received = 0;
-  /** By ratchet record, the order of the last message that was consumed. */
-  readonly #consumed = new Map<string, number>();
+  readonly #consumption = new Consumption();
   /** Why this object must not be used any more: what it holds in memory is not what lies on disk. */
   #ended: MlsFault | undefined;
   #tail: Promise<unknown> = Promise.resolve();
@@ -176,23 +168,22 @@ export class DurableGroup {
       const place = places.find(({ context }) => Number(context.epoch) === outcome.epoch);
       const ratchets = place?.secretTree.leaves.get(outcome.sender.leafIndex);
       if (place === undefined || ratchets === undefined) throw new MlsFault("A message came from nowhere");
-      const { leafIndex } = outcome.sender;
-      return { outcome, receipt: { order: ++this.#received, epoch: place.context.epoch, leafIndex, ratchets } };
+      const { key: { generation, key, nonce }, sender: { leafIndex } } = outcome;
+      const { epoch } = place.context;
+      const receipt = { order: ++this.#received, epoch, leafIndex, ratchets, generation, key: { key, nonce } };
+      this.#consumption.received(ratchetId(place, leafIndex), receipt);
+      return { outcome, receipt };
     });
   }
 
-  /**
-   * What to write, with the position that it moves, when the application is done with a message. Messages of one sender are
-   * consumed in the order in which they were received: a later one takes the earlier ones with it, and an earlier one then
-   * writes nothing, so that no key comes back to the disk.
-   */
-  consume({ order, epoch, leafIndex, ratchets }: Receipt): RecordChange[] {
-    const place = { context: { epoch } };
-    const id = ratchetId(place, leafIndex);
+  /** What to write, with the position that it moves, when the application is done with a message; see `consumption.ts`. */
+  consume(receipt: Receipt): RecordChange[] {
+    const { epoch, leafIndex } = receipt;
     const known = epoch === this.group.current.context.epoch || this.group.past.has(epoch);
-    if (this.#ended !== undefined || !known || order <= (this.#consumed.get(id) ?? 0)) return [];
-    this.#consumed.set(id, order);
-    return [this.#put(id, encodeRatchets(ratchets))];
+    if (this.#ended !== undefined || !known) return [];
+    const id = ratchetId({ context: { epoch } }, leafIndex);
+    const ratchets = this.#consumption.consume(id, receipt);
+    return ratchets === undefined ? [] : [this.#put(id, encodeRatchets(ratchets))];
   }
 
   /** A commit of ours that is safe to send: its candidate state is durable. */
@@ -267,7 +258,7 @@ export class DurableGroup {
   }
 
   async #deleteAll(ids: readonly string[]): Promise<void> {
-    for (const id of ids) this.#consumed.delete(id);
+    for (const id of ids) this.#consumption.forget(id);
     for (let at = 0; at < ids.length; at += maxDeletions) {
       await this.#write(ids.slice(at, at + maxDeletions).map((id) => this.#delete(id)));
     }

@@ -34,7 +34,7 @@ import {
 } from "./members.ts";
 import type { PastEpoch, PastEpochs } from "./past_epochs.ts";
 import type { ProposalFrom } from "./proposals.ts";
-import { maxSkippedGenerations } from "./secret_tree.ts";
+import { maxSkippedGenerations, type MessageKey, type ReceivedKey } from "./secret_tree.ts";
 
 export type Outcome =
   | {
@@ -43,6 +43,8 @@ export type Outcome =
     readonly sender: Member;
     readonly payload: Uint8Array;
     readonly authenticatedData: Uint8Array;
+    /** Which opened it. */
+    readonly key: MessageKey;
   }
   | { readonly kind: "commit"; readonly epoch: number; readonly summary: CommitSummary }
   /** Kept until a commit refers to it. */
@@ -139,7 +141,7 @@ interface Opened {
   readonly sender: number;
   readonly credential: MemberCredential;
   readonly plaintext: Uint8Array;
-  readonly use: () => void;
+  readonly key: ReceivedKey;
 }
 
 /** The content of a message and the key that it takes, or the outcome when there is none for us. */
@@ -158,14 +160,14 @@ function open(place: Readable, message: SealedMessage): Opened | Outcome {
   }
   const plaintext = attempt(() => openContent(message, aead, key, from.reuseGuard));
   if (plaintext === undefined) return undecryptable("The message was changed on its way");
-  return { sender: from.sender, credential, plaintext, use: key.use };
+  return { sender: from.sender, credential, plaintext, key };
 }
 
 async function readApplication(
   place: Readable,
   senders: DescribedMembers,
   message: SealedMessage,
-  { sender, credential, plaintext, use }: Opened,
+  { sender, credential, plaintext, key }: Opened,
   deps: GroupDeps,
 ): Promise<Outcome> {
   const { data, signature } = readApplicationContent(plaintext);
@@ -173,20 +175,21 @@ async function readApplication(
   if (!await deps.signatures.verifyApplication(credential.signatureKey, signed, signature)) {
     return { kind: "undecryptable", reason: "The sender's signature is wrong" };
   }
-  use();
+  key.use();
   return {
     kind: "message",
     epoch: Number(message.epoch),
     sender: senders.at(sender, credential, place.context),
     payload: data,
     authenticatedData: message.authenticatedData,
+    key,
   };
 }
 
 function readHandshake(
   { current, proposals }: Places,
   message: SealedMessage,
-  { sender, credential, plaintext, use }: Opened,
+  { sender, credential, plaintext, key: { use } }: Opened,
   { rules, admit }: CommitChecks,
   deps: GroupDeps,
 ): Received {

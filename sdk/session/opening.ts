@@ -6,6 +6,7 @@ import type { NoticeEnvelope } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
 import { parseEndpoints, type Way, waysTo } from "../transport/endpoint.ts";
 import { reasonOf } from "../transport/reason.ts";
+import type { TransportName } from "../transport/transport.ts";
 import { Connection } from "./connection.ts";
 import type { Cover } from "./cover.ts";
 import { authenticate, type Authenticated } from "./handshake.ts";
@@ -26,7 +27,7 @@ export interface OpeningDeps extends SessionDeps {
 
 export interface Online extends Authenticated {
   readonly connection: Connection;
-  readonly transport: string;
+  readonly transport: TransportName;
   readonly token: string;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { AgentId, CallName, NoticeEnvelope, RelayLimits, ReplyBody, RequestBody } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
+import type { TransportName } from "../transport/transport.ts";
 
 export interface RelaySession {
   readonly agentId: AgentId;
@@ -27,6 +28,8 @@ export interface RelaySession {
    * session has ended for good.
    */
   onConnection(listener: (connection: ConnectionInfo | undefined) => void): () => void;
+  /** Called whenever `state` has changed. */
+  onState(listener: (state: SessionState) => void): () => void;
   /** Says goodbye and ends. Calls under way are rejected. */
   close(): Promise<void>;
 }
@@ -39,8 +42,7 @@ export interface ConnectionInfo {
   readonly hasLastResort: boolean;
   /** Add to the local clock to have the relay's. */
   readonly clockOffsetMs: number;
-  /** "quic", "webtransport", "grpc" or "cells". */
-  readonly transport: string;
+  readonly transport: TransportName;
 }
 
 export type SessionState =

@@ -47,6 +47,7 @@ class ReconnectingSession implements RelaySession {
   readonly #gate: CallGate;
   readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
   readonly #connectionListeners = new Set<(connection: ConnectionInfo | undefined) => void>();
+  readonly #stateListeners = new Set<(state: SessionState) => void>();
   /** Ends whatever the loop is doing. */
   readonly #closing = new AbortController();
   #state: SessionState;
@@ -144,6 +145,16 @@ class ReconnectingSession implements RelaySession {
     return () => void this.#connectionListeners.delete(listener);
   }
 
+  onState(listener: (state: SessionState) => void): () => void {
+    this.#stateListeners.add(listener);
+    return () => void this.#stateListeners.delete(listener);
+  }
+
+  #enter(state: SessionState): void {
+    this.#state = state;
+    for (const listener of [...this.#stateListeners]) listener(state);
+  }
+
   async close(): Promise<void> {
     if (this.#state.kind === "ended") return;
     const connection = this.#connection;
@@ -153,13 +164,13 @@ class ReconnectingSession implements RelaySession {
 
   async #run(): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      this.#state = { kind: "connecting" };
+      this.#enter({ kind: "connecting" });
       const error = await this.#connectAndServe();
       if (this.#closing.signal.aborted) return;
       this.#lastError = error;
       if (final.has(error.code)) return this.#finish(error);
       const waitMs = this.#backoff.nextMs(error);
-      this.#state = { kind: "offline", error, retryAtMs: this.#deps.nowMs() + waitMs };
+      this.#enter({ kind: "offline", error, retryAtMs: this.#deps.nowMs() + waitMs });
       await this.#pause(waitMs);
     }
   }
@@ -196,6 +207,7 @@ class ReconnectingSession implements RelaySession {
     const fault = this.#tell(connection);
     if (fault !== undefined) throw fault;
     this.#gate.open();
+    this.#enter(this.#state);
   }
 
   /** Answers the error of a listener that failed. */
@@ -240,6 +252,7 @@ class ReconnectingSession implements RelaySession {
     else this.#goOffline();
     this.#cover.close();
     this.#closing.abort();
+    this.#enter(this.#state);
   }
 
   #pause(ms: number): Promise<void> {

@@ -117,7 +117,7 @@ class AgentProcess {
 
   async #enterByWelcome(name: string): Promise<void> {
     const deadlineMs = Date.now() + enterMs;
-    while (!this.#manager.client.welcomes.includes(name)) {
+    while (!this.#manager.client.welcomes.some((each) => each === name)) {
       if (Date.now() > deadlineMs) throw new Error("No Welcome has come");
       await new Promise((resolve) => setTimeout(resolve, watchMs)); // wait: until the relay has delivered it
     }
@@ -147,7 +147,7 @@ class AgentProcess {
   async #listen(channel: Channel): Promise<void> {
     try {
       for await (const { payload, sender, id } of channel.envelopes({ signal: this.#reading.signal })) {
-        const from = new TextDecoder().decode(sender.identity);
+        const from = sender.identity;
         tell({ event: "heard", text: new TextDecoder().decode(payload), id, from });
       }
     } catch (error) {

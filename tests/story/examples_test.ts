@@ -1,10 +1,17 @@
 // The examples in the doc comments of the public surface: each is run as it stands there.
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { type Channel, type ConnectOptions, type StaticClient } from "../../sdk/mod.ts";
+import { type Channel, type ConnectOptions, type Serving, type StaticClient } from "../../sdk/mod.ts";
 import { startStack } from "../support/stack.ts";
 import { name, read, Stage, until } from "../support/scenario/stage.ts";
 
-const files = ["sdk/client.ts", "sdk/channel.ts", "sdk/manager.ts", "sdk/base/errors.ts"];
+const files = [
+  "sdk/client.ts",
+  "sdk/channel.ts",
+  "sdk/manager.ts",
+  "sdk/base/errors.ts",
+  "sdk/content/envelope.ts",
+  "sdk/content/incoming_request.ts",
+];
 const sdk = new URL("../../sdk/mod.ts", import.meta.url).href;
 
 type Example = (...args: never[]) => unknown;
@@ -88,6 +95,48 @@ Deno.test("every example of the public surface runs", async (t) => {
     await run("tearDown", alice.client);
     await run("stop", alice.client);
     await run("finish", bob.manager);
+  });
+
+  await t.step("of requests, events and envelopes, on a relay in memory", async () => {
+    await using stage = await Stage.open();
+    const { alice, bob } = await stage.pair();
+    const [asking, serving] = [await alice.channel(), await bob.channel()];
+    const stop = new AbortController();
+    const following = run("follow", bob.client, stop.signal);
+    const watching = run("watch", asking, stop.signal);
+    await run("start", alice.client);
+    assertEquals(await run("firstText", serving), "started");
+    await asking.send("next");
+    assertEquals(await run("nextText", serving), "next");
+    await asking.send("who?");
+    assertEquals(await run("whoIsNext", serving), "alice");
+    await asking.send("again");
+    assertEquals(await run("nextSender", bob.manager), "alice");
+    await asking.send({ json: { degrees: -3 } });
+    const schema = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };
+    const envelope = await serving.receiveEnvelope();
+    assertEquals(await run("degreesOf", envelope, schema), -3);
+    const weather = await run("serveWeather", serving, new Map([['{"city":"Oslo"}', -3]])) as Serving;
+    assertEquals(await run("askForWeather", asking, bob.client.agentId), { degrees: -3 });
+    await weather.stop();
+    const voting = serving.serve((request) => {
+      assertMatch(String(examples.get("describeRequest")?.(request as never)), /^alice asks, attempt 1, until 20/);
+      left.delete("describeRequest");
+      return "yes";
+    });
+    assertEquals(await run("vote", asking), 1);
+    await voting.stop();
+    await serving.send({ json: "an order" });
+    assertEquals(await run("readOrder", asking), "an order");
+    await serving.send("work");
+    let worked = 0;
+    await run("workOn", asking, () => Promise.resolve(void worked++), 2);
+    assertEquals(worked, 2);
+    const carol = await stage.actor("carol");
+    await carol.client.joinChannel(name, await asking.addMember(await carol.client.generateKeyPackage()));
+    stop.abort();
+    await following;
+    assertEquals(await watching, ["carol"]);
   });
 
   await t.step("of whole programs, with a real relay and API", async () => {

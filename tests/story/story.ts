@@ -2,7 +2,7 @@
  * The scenario that every runtime plays, against a really running relay and API: two agents of one runtime from the first
  * invite to the last message, and one agent as a guest in a channel with agents of other runtimes.
  */
-import type { ChannelManager, ConnectOptions } from "../../sdk/mod.ts";
+import { type ChannelManager, type ConnectOptions, RemoteError, RemovedError } from "../../sdk/mod.ts";
 import { check, failsWith, type RuntimeTest } from "../support/runtime/suite.ts";
 
 /** Plain values, so that a page or another process can be given them. */
@@ -34,6 +34,8 @@ export function createStory(connect: Connect, target: StoryTarget): readonly Run
   return [
     { name: `${target.label}: create, invite, join, talk both ways`, run: () => talk(start, name, target) },
     { name: `${target.label}: both agents start again and go on`, run: () => goOn(start, name) },
+    { name: `${target.label}: values, addresses and acknowledgement by hand`, run: () => exchangeValues(start, name) },
+    { name: `${target.label}: requests and replies`, run: () => ask(start, name) },
     { name: `${target.label}: bad input is refused with its code`, run: () => refuse(start, name) },
     { name: `${target.label}: a member is removed`, run: () => remove(start, name) },
   ];
@@ -86,6 +88,69 @@ async function goOn(start: Start, name: string): Promise<void> {
   await bob.close();
 }
 
+async function exchangeValues(start: Start, name: string): Promise<void> {
+  const alice = await start("alice");
+  const bob = await start("bob");
+  const [from, to] = [await alice.client.openChannel(name), await bob.channel(name)];
+  await from.send({ json: { n: 1 } }, { to: bob.client.agentId, conversation: "c", headers: { a: "b" } });
+  await from.send("not for bob", { to: alice.client.agentId });
+  const tagged = Uint8Array.of(0xda, 0x53, 0x54, 0x41, 0x54, 1);
+  await from.send(tagged);
+  const first = await to.receiveEnvelope({ timeoutMs });
+  check(JSON.stringify(first?.json()) === '{"n":1}', "JSON arrives");
+  check(
+    first?.contentType === "application/json" && first.conversation === "c" && first.headers.a === "b",
+    "its fields",
+  );
+  check(first?.sender.identity.endsWith("alice") === true && first.sender.verified, "its sender");
+  const second = await to.receive({ timeoutMs });
+  check(
+    second?.join() === tagged.join(),
+    "bytes stay bytes, whatever they begin with; what is for others is not shown",
+  );
+  await bob.close();
+  for (const text of ["one", "two", "three"]) await from.send(text);
+  const again = await start("bob");
+  const reader = (await again.channel(name)).envelopes({ ack: "manual" });
+  const [one, two, three] = [(await reader.next()).value, (await reader.next()).value, (await reader.next()).value];
+  check([one, two, three].map((each) => each?.text()).join() === "one,two,three", "all three are given at once");
+  await three?.ack();
+  await one?.ack();
+  await again.close();
+  const last = await start("bob");
+  const left = await last.receive(name, { timeoutMs });
+  check(decode(left) === "two", `only what was not acknowledged comes again, not ${decode(left)}`);
+  check(await last.receive(name, { timeoutMs: 200 }) === undefined, "and nothing else");
+  await last.close();
+  await alice.close();
+}
+
+async function ask(start: Start, name: string): Promise<void> {
+  const alice = await start("alice");
+  const bob = await start("bob");
+  const channel = await alice.channel(name);
+  const serving = (await bob.channel(name)).serve((request) => {
+    if (request.text() === "fail") throw new RemoteError("as asked", { remoteCode: "asked" });
+    return { json: { echo: request.text(), attempt: request.attempt } };
+  });
+  const to = bob.client.agentId;
+  const reply = await channel.request("hello", { to, timeoutMs });
+  check(JSON.stringify(reply.json()) === '{"echo":"hello","attempt":1}', JSON.stringify(reply.json()));
+  await failsWith("remote_error", () => channel.request("fail", { to, timeoutMs }));
+  const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => channel.request(`${i}`, { to, timeoutMs })));
+  check(replies.every((each, i) => each.text().includes(`"${i}"`)), "twenty at once, each its own");
+  await serving.stop();
+  const waiting = channel.request("while bob is away", { to, timeoutMs });
+  await bob.close();
+  const again = await start("bob");
+  (await again.channel(name)).serve((request) => request.text());
+  check((await waiting).text() === "while bob is away", "a request waits for its handler");
+  await failsWith("invalid_request", () => channel.request("?", { to: alice.client.agentId }));
+  check(channel.health().issues.length === 0, JSON.stringify(channel.health().issues));
+  await again.close();
+  await alice.close();
+}
+
 async function refuse(start: Start, name: string): Promise<void> {
   const alice = await start("alice");
   const channel = await alice.channel(name);
@@ -104,9 +169,15 @@ async function remove(start: Start, name: string): Promise<void> {
   const alice = await start("alice");
   const bob = await start("bob");
   const channel = await alice.channel(name);
-  const removed = failsWith("not_found", () => bob.receive(name, { timeoutMs }));
+  const events = (await bob.channel(name)).events();
+  const removed = failsWith("removed", () => bob.receive(name, { timeoutMs }));
   await channel.removeMember(bob.client.agentId);
   await removed;
+  for await (const event of events) {
+    if (event.type !== "ended") continue;
+    const by = event.error instanceof RemovedError ? event.error.by : undefined;
+    check(by === alice.client.agentId, `it is told by whom: ${by}`);
+  }
   check(channel.members().length === 1, "alice is alone");
   await alice.close();
   await bob.close();

@@ -49,7 +49,7 @@ export class Player {
   }
 
   get isIn(): boolean {
-    return this.actor.client.channels.includes(name);
+    return this.actor.client.channels.some((each) => each === name);
   }
 
   get tampering(): Tampering {

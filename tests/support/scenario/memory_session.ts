@@ -37,6 +37,7 @@ export class MemorySession implements RelaySession {
   readonly #runtime: Runtime;
   readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
   readonly #connectionListeners = new Set<(connection: ConnectionInfo | undefined) => void>();
+  readonly #stateListeners = new Set<(state: SessionState) => void>();
   #state: SessionState = { kind: "connecting" };
   #client: TestClient | undefined;
   #connecting: Promise<void> | undefined;
@@ -85,9 +86,17 @@ export class MemorySession implements RelaySession {
     if (this.#state.kind === "ended") return client.close();
     const { limits, keyPackages, hasLastResort, relayTimeMs } = reply;
     const clockOffsetMs = relayTimeMs - this.#runtime.nowMs();
-    const connection = { limits, cellBytes: 4096, keyPackages, hasLastResort, clockOffsetMs, transport: "quic" };
+    const connection = {
+      limits,
+      cellBytes: 4096,
+      keyPackages,
+      hasLastResort,
+      clockOffsetMs,
+      transport: "quic" as const,
+    };
     this.#state = { kind: "online", connection };
     for (const listener of this.#connectionListeners) listener(connection);
+    this.#enter(this.#state);
     client.onNotice = (notice) => this.#push(notice);
     for (const notice of early) this.#push(notice);
     this.#online.resolve();
@@ -105,6 +114,16 @@ export class MemorySession implements RelaySession {
     this.#client?.close();
     this.#client = undefined;
     for (const listener of this.#connectionListeners) listener(undefined);
+    this.#enter(this.#state);
+  }
+
+  onState(listener: (state: SessionState) => void): () => void {
+    this.#stateListeners.add(listener);
+    return () => void this.#stateListeners.delete(listener);
+  }
+
+  #enter(state: SessionState): void {
+    for (const listener of this.#stateListeners) listener(state);
   }
 
   async call<Name extends CallName>(

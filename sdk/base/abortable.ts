@@ -1,0 +1,22 @@
+/** Calls that can be given up. What was begun may still come about: the caller is only not made to wait for it. */
+
+/** How a call is given up. */
+export interface Abortable {
+  /** Gives up waiting; the call then rejects with its reason. What was begun may still come about. */
+  readonly signal?: AbortSignal;
+}
+
+/** The work, or the reason of the signal, whichever is first. */
+export async function abortable<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+  if (signal === undefined) return await act();
+  signal.throwIfAborted();
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  const work = act();
+  // Its failure after it was given up is nobody's surprise.
+  work.catch(() => {});
+  return await Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", stop));
+}

@@ -1,0 +1,86 @@
+/** What happens around a channel and a client, for `events()`. */
+import type { AgentId, ChannelName, MessageId } from "../../proto/mod.ts";
+import type { StaticError } from "../base/errors.ts";
+import type { MissedEvents } from "../base/event_stream.ts";
+import type { EnvelopeKind } from "../content/incoming.ts";
+import type { TransportName } from "../transport/transport.ts";
+import type { HealthIssue } from "./issues.ts";
+
+export type { MissedEvents };
+
+/** The connection to the relay. */
+export type ConnectionEvent =
+  | {
+    readonly type: "connected";
+    /** How: `quic`, `webtransport`, `grpc` or `cells`. */
+    readonly transport: TransportName;
+  }
+  | {
+    readonly type: "disconnected";
+    /** Why; undefined when the client was closed. */
+    readonly error: StaticError | undefined;
+  }
+  | {
+    readonly type: "reconnecting";
+    /** Why the last attempt failed. */
+    readonly error: StaticError;
+    /** When it is tried again, by the local clock. */
+    readonly retryAtMs: number;
+  };
+
+/** An agent that an event is about. */
+export interface EventAgent {
+  /** How the relay and other agents name it. */
+  readonly agentId: AgentId;
+  /** What it calls itself. */
+  readonly identity: string;
+}
+
+/** What happens in a channel. */
+export type ChannelEventBody =
+  /** The channel is connected and knows all changes of its members. */
+  | { readonly type: "ready" }
+  | { readonly type: "member_joined"; readonly member: EventAgent; readonly by: AgentId }
+  | { readonly type: "member_left"; readonly member: EventAgent }
+  | { readonly type: "member_removed"; readonly member: EventAgent; readonly by: AgentId }
+  | { readonly type: "owners_changed"; readonly owners: readonly AgentId[]; readonly by: AgentId }
+  /** An identity is in the channel with another key; `trusted` when an owner brought it in. */
+  | { readonly type: "key_changed"; readonly identity: string; readonly trusted: boolean }
+  | { readonly type: "issue"; readonly issue: HealthIssue }
+  /** The relay gave up messages: too old, or too many. */
+  | { readonly type: "gap"; readonly messages: number; readonly reason: "age" | "size" }
+  /** A message or request that was too late. */
+  | { readonly type: "expired"; readonly kind: EnvelopeKind; readonly id: MessageId; readonly sender: AgentId }
+  /** Of a later version of the SDK, or broken. */
+  | { readonly type: "skipped"; readonly why: string; readonly id: MessageId; readonly sender: AgentId }
+  /** More requests came than may wait. */
+  | { readonly type: "request_dropped"; readonly id: MessageId; readonly sender: AgentId }
+  | { readonly type: "handler_failed"; readonly id: MessageId; readonly sender: AgentId; readonly error: unknown }
+  | { readonly type: "reply_failed"; readonly id: MessageId; readonly sender: AgentId; readonly error: StaticError }
+  /** Nothing more will come: with the error that ended it, or without one after leaving or closing. */
+  | { readonly type: "ended"; readonly error: StaticError | undefined };
+
+/** Something that happened in a channel, or to its connection. */
+export type ChannelEvent =
+  & (ChannelEventBody | ConnectionEvent)
+  & {
+    /** When, by the local clock. */
+    readonly atMs: number;
+    /** Which channel. */
+    readonly channel: ChannelName;
+  };
+
+/** Something that happened to a client, or in one of its channels. */
+export type ClientEvent =
+  | ChannelEventBody & { readonly atMs: number; readonly channel: ChannelName }
+  | (ConnectionEvent | QuotaEvent) & { readonly atMs: number; readonly channel?: undefined };
+
+/** The plan's messages of this month are used to 80 %, or used up. */
+export interface QuotaEvent {
+  /** What it is. */
+  readonly type: "quota";
+  /** Messages that the account has sent this month. */
+  readonly used: number;
+  /** How many the plan has. */
+  readonly limit: number;
+}

@@ -1,0 +1,60 @@
+/** What can go wrong in a channel, as `health()` lists it and `events()` tells it. */
+
+/** What can go wrong in a channel without ending it. */
+export type IssueKind =
+  /** A commit was not followed: it did something else than declared, or something that its sender may not do. */
+  | "refused_commit"
+  /** A message that no key of ours opens: its sender sealed something else, or it was changed on its way. */
+  | "undecryptable"
+  /** Senders counted more messages than arrived. */
+  | "missing_messages"
+  /** Messages arrived in another order than they were sent. */
+  | "reordered"
+  /** The relay gave up messages that were too old or too many. */
+  | "dropped_by_relay"
+  /** The relay delivers messages of an epoch whose commit it does not deliver. */
+  | "withheld_commit"
+  /** What the relay says about an entry is not what its sender authenticated. */
+  | "relay_lied"
+  /** A message of a member that was removed, inserted where it was still one: its sender or the relay is to blame. */
+  | "spoke_after_removal"
+  /** A sender used a counter for two messages: its data directory was restored from a backup, or it is misused. */
+  | "repeated_counter"
+  /** This agent's data directory is older than what it sent, which its own signature in the log proves; it joins anew. */
+  | "store_rolled_back"
+  /** The relay says that this agent's data directory is too old, and the log holds no proof; it joins anew. */
+  | "store_unproven"
+  /** An identity came back with another key. Unless an owner brought it in, its messages are not shown. */
+  | "key_changed"
+  /** A member that was known before this agent came back is none any more. */
+  | "members_changed"
+  /** Somebody was refused to join. */
+  | "refused_join"
+  /** An answer to our request to come back was worth nothing; another member is asked. */
+  | "refused_welcome"
+  /** A member said that it leaves, but not about its present leaf: only an owner can remove it. */
+  | "void_leave"
+  /** This agent was out of step and joined anew; messages in between are lost to it. */
+  | "rejoined"
+  /** A message that was queued while offline could not be sent in the end. */
+  | "undelivered"
+  /** A message whose content breaks the format: its sender is to blame. */
+  | "bad_content"
+  /** A message that only a later version of the SDK understands. */
+  | "later_content"
+  /** A duty of this member (removing a leaver, answering a request) failed and will be tried again. */
+  | "duty_failed";
+
+/** One kind of trouble, and how often it was seen. */
+export interface HealthIssue {
+  /** What kind. */
+  readonly kind: IssueKind;
+  /** The latest of its kind, in words. */
+  readonly text: string;
+  /** How often since the channel was opened. */
+  readonly count: number;
+  /** When it was first seen, by the local clock. */
+  readonly firstAtMs: number;
+  /** When it was last seen. */
+  readonly lastAtMs: number;
+}

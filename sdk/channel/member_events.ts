@@ -1,0 +1,37 @@
+/** What a commit means for people: who came, who left, who was removed and by whom, and who owns the channel now. */
+import { type AgentId, agentIdOf } from "../../proto/mod.ts";
+import { identityText } from "../base/identity_text.ts";
+import type { ChannelEventBody, EventAgent } from "./events.ts";
+import type { Membership, Moved } from "./membership.ts";
+
+export function memberEvents(
+  { added, removed, left, committer, owners }: Moved,
+  membership: Membership,
+): ChannelEventBody[] {
+  const events: ChannelEventBody[] = [];
+  const agents = removed.length + added.length === 0 ? new Map() : knownAgents(membership);
+  const named = (agentId: AgentId): EventAgent => ({ agentId, identity: agents.get(agentId) ?? "" });
+  for (const agentId of removed) {
+    // Who is removed and added in one commit has come back, and was there all the time for others.
+    if (added.includes(agentId)) continue;
+    const member = named(agentId);
+    events.push(
+      left.includes(agentId) ? { type: "member_left", member } : { type: "member_removed", member, by: committer },
+    );
+  }
+  for (const agentId of added) {
+    if (!removed.includes(agentId)) events.push({ type: "member_joined", member: named(agentId), by: committer });
+  }
+  if (owners !== undefined) events.push({ type: "owners_changed", owners, by: committer });
+  return events;
+}
+
+/** What members call themselves, those that are gone included as long as their keys are remembered. */
+function knownAgents({ group, trust }: Membership): ReadonlyMap<AgentId, string> {
+  const agents = new Map<AgentId, string>();
+  for (const { identity, signatureKey } of trust.keys) {
+    agents.set(agentIdOf(signatureKey, identity), identityText(identity));
+  }
+  for (const { agentId, identity } of group.members()) agents.set(agentId, identityText(identity));
+  return agents;
+}

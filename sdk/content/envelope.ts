@@ -1,0 +1,174 @@
+/** A message as its receiver holds it: who sent it and when, what it says about itself, and its content in the form wanted. */
+import type { AgentId, MessageId } from "../../proto/mod.ts";
+import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
+import { identityText } from "../base/identity_text.ts";
+import type { EnvelopeKind, Incoming } from "./incoming.ts";
+import { describeIssues, type StandardSchema } from "./standard_schema.ts";
+
+export type { EnvelopeKind };
+
+/** Who sent a message, authenticated. */
+export interface Sender {
+  /** How the relay and other agents name it. */
+  readonly agentId: AgentId;
+  /** What it calls itself; in hexadecimal when it is not text. */
+  readonly identity: string;
+  /** The same as bytes. */
+  readonly identityBytes: Uint8Array;
+  /**
+   * Whether the channel trusts its key for this identity. False only in `envelopes({ all: true })`: an identity came back with
+   * another key, and no owner brought it in.
+   */
+  readonly verified: boolean;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * A decrypted message with what is known about it.
+ *
+ * @example
+ * ```ts
+ * import type { Channel } from "static-sdk";
+ *
+ * async function readOrder(channel: Channel): Promise<unknown> {
+ *   for await (const envelope of channel.envelopes()) {
+ *     console.log(envelope.sender.identity, envelope.contentType, new Date(envelope.timeMs));
+ *     if (envelope.contentType === "application/json") return envelope.json();
+ *   }
+ * }
+ * ```
+ */
+export class Envelope {
+  /** `message`, or in `envelopes({ all: true })` also requests and replies of others; `error` is a reply that failed. */
+  readonly kind: EnvelopeKind;
+  /** Chosen by the sender, authenticated. */
+  readonly id: MessageId;
+  /** Who sent it, authenticated. */
+  readonly sender: Sender;
+  /** When the relay accepted it, by the relay's clock and word. */
+  readonly timeMs: number;
+  /** What was sent. */
+  readonly bytes: Uint8Array;
+  /** The media type; undefined when the sender gave bytes or text without one. */
+  readonly contentType: string | undefined;
+  /** The agents that it is for; undefined for all. */
+  readonly to: readonly AgentId[] | undefined;
+  /** The message that it answers. */
+  readonly replyTo: MessageId | undefined;
+  /** What it belongs to, in the sender's words. */
+  readonly conversation: string | undefined;
+  /** When it expires, by the relay's clock. */
+  readonly expiresAtMs: number | undefined;
+  /** Whatever else the sender says about it. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly #ack: () => Promise<void>;
+
+  /** @internal Envelopes come from channels. */
+  constructor(incoming: Incoming, ack: () => Promise<void>) {
+    const { fields } = incoming;
+    this.kind = incoming.kind;
+    this.id = incoming.id;
+    this.sender = {
+      agentId: incoming.sender,
+      identity: identityText(incoming.identity),
+      identityBytes: incoming.identity,
+      verified: incoming.verified,
+    };
+    this.timeMs = incoming.timeMs;
+    this.bytes = incoming.body;
+    this.contentType = fields.contentType;
+    this.to = fields.to;
+    this.replyTo = fields.replyTo;
+    this.conversation = fields.conversation;
+    this.expiresAtMs = fields.expiryMs;
+    this.headers = Object.fromEntries(fields.headers ?? []);
+    this.#ack = ack;
+  }
+
+  /** What was sent; the same as `bytes`. */
+  get payload(): Uint8Array {
+    return this.bytes;
+  }
+
+  /**
+   * The content as text. Throws `content_invalid` when it is not UTF-8.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function firstText(channel: Channel): Promise<string | undefined> {
+   *   const envelope = await channel.receiveEnvelope({ timeoutMs: 10_000 });
+   *   return envelope?.text();
+   * }
+   * ```
+   */
+  text(): string {
+    try {
+      return utf8.decode(this.bytes);
+    } catch (cause) {
+      throw this.#invalid("it is not text", cause);
+    }
+  }
+
+  /**
+   * The content as JSON. Throws `content_invalid` when it is not, or when the schema, of any library that follows the
+   * Standard Schema, does not accept it.
+   *
+   * @example
+   * ```ts
+   * import type { Envelope, StandardSchema } from "static-sdk";
+   *
+   * function degreesOf(envelope: Envelope, schema: StandardSchema<{ degrees: number }>): number {
+   *   return envelope.json(schema).degrees;
+   * }
+   * ```
+   */
+  json(): unknown;
+  /** The content as JSON of a kind that the schema describes. */
+  json<Output>(schema: StandardSchema<Output>): Output;
+  json(schema?: StandardSchema): unknown {
+    const text = this.text();
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch (cause) {
+      throw this.#invalid("it is not JSON", cause);
+    }
+    if (schema === undefined) return value;
+    const result = schema["~standard"].validate(value);
+    if (result instanceof Promise) {
+      throw invalidArgument("Cannot use a schema that answers later; give one that does not wait");
+    }
+    if (result.issues === undefined) return result.value;
+    throw this.#invalid(describeIssues(result.issues), result.issues);
+  }
+
+  /**
+   * The message is done with: it does not come again, also after a crash. Only needed with `envelopes({ ack: "manual" })`;
+   * elsewhere asking for the next message does it. In any order, and as often as one likes.
+   *
+   * @example Work on several at once
+   * ```ts
+   * import type { Channel, Envelope } from "static-sdk";
+   *
+   * async function workOn(channel: Channel, work: (envelope: Envelope) => Promise<void>, count: number): Promise<void> {
+   *   const working: Promise<void>[] = [];
+   *   for await (const envelope of channel.envelopes({ ack: "manual" })) {
+   *     working.push(work(envelope).then(() => envelope.ack()));
+   *     if (working.length === count) break;
+   *   }
+   *   await Promise.all(working);
+   * }
+   * ```
+   */
+  async ack(): Promise<void> {
+    await this.#ack();
+  }
+
+  #invalid(why: string, cause: unknown): StaticError {
+    const text = `Cannot use message ${this.id} of ${this.sender.agentId}: ${why}; its sender must send something else`;
+    return createError("content_invalid", text, { cause });
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * A message that was opened, as the rest of the SDK sees it: what it is, and whom it concerns. What cannot be shown is told apart
+ * here too: expired, of a later version, or broken.
+ */
+import {
+  type AgentId,
+  type ContentFields,
+  decodeContent,
+  limits,
+  type MessageId,
+  replyIdOf,
+  WireError,
+} from "../../proto/mod.ts";
+
+/** What stands in an envelope. */
+export type EnvelopeKind = "message" | "request" | "reply" | "error";
+
+/**
+ * Whom it concerns: readers of messages, the handler of requests, whoever waits for a reply, or nobody here. What is aside is
+ * shown to readers that want all.
+ */
+export type Lane = "message" | "request" | "reply" | "aside";
+
+export interface Incoming {
+  readonly kind: EnvelopeKind;
+  readonly lane: Lane;
+  readonly id: MessageId;
+  readonly sender: AgentId;
+  readonly identity: Uint8Array;
+  /** The channel trusts the key that signed it for this identity. */
+  readonly verified: boolean;
+  /** When the relay accepted it. */
+  readonly timeMs: number;
+  readonly sequence: number;
+  readonly fields: ContentFields;
+  readonly body: Uint8Array;
+}
+
+/** Of what was opened, everything but its content. */
+export type Opened = Pick<Incoming, "id" | "sender" | "identity" | "verified" | "timeMs" | "sequence">;
+
+export interface Reader {
+  readonly agentId: AgentId;
+  /** By the relay's clock. */
+  readonly nowMs: number;
+}
+
+export type ReadContent =
+  | { readonly outcome: "incoming"; readonly incoming: Incoming }
+  | { readonly outcome: "expired"; readonly kind: EnvelopeKind }
+  | { readonly outcome: "later"; readonly what: string }
+  | { readonly outcome: "broken"; readonly why: string };
+
+/** Longer than this the relay keeps nothing: no request has more time, whatever it says. */
+export const maxDeadlineMs: number = limits.queueAgeMs;
+
+export function readContent(plaintext: Uint8Array, opened: Opened, reader: Reader): ReadContent {
+  try {
+    const decoded = decodeContent(plaintext);
+    switch (decoded.form) {
+      case "raw": {
+        const lane = opened.verified ? "message" : "aside";
+        return { outcome: "incoming", incoming: { ...opened, kind: "message", lane, fields: {}, body: decoded.body } };
+      }
+      case "later":
+        return { outcome: "later", what: decoded.what };
+      case "enveloped":
+        return place({ ...decoded.content, ...opened }, reader);
+    }
+  } catch (error) {
+    if (error instanceof WireError) return { outcome: "broken", why: error.message };
+    throw error;
+  }
+}
+
+function place(content: Omit<Incoming, "lane">, { agentId, nowMs }: Reader): ReadContent {
+  const { kind, fields, timeMs } = content;
+  const deadlineMs = fields.deadlineMs === undefined ? undefined : Math.min(fields.deadlineMs, timeMs + maxDeadlineMs);
+  if (nowMs >= Math.min(deadlineMs ?? Infinity, fields.expiryMs ?? Infinity)) return { outcome: "expired", kind };
+  const incoming = { ...content, fields: deadlineMs === undefined ? fields : { ...fields, deadlineMs } };
+  const isForUs = content.verified && (fields.to === undefined || fields.to.includes(agentId));
+  if (!isForUs) return { outcome: "incoming", incoming: { ...incoming, lane: "aside" } };
+  if (kind === "message" || kind === "request") return { outcome: "incoming", incoming: { ...incoming, lane: kind } };
+  // Under another id it could come twice, or be somebody's who was not asked.
+  if (fields.replyTo === undefined || content.id !== replyIdOf({ id: fields.replyTo, from: agentId }, content.sender)) {
+    return { outcome: "broken", why: "a reply has an id that is not derived from its request" };
+  }
+  return { outcome: "incoming", incoming: { ...incoming, lane: "reply" } };
+}

@@ -1,0 +1,58 @@
+/** What requests and replies need of the channel that carries them. */
+import type { AgentId, MessageId } from "../../proto/mod.ts";
+import type { Runtime } from "../base/runtime.ts";
+import type { RecordChange } from "../store/mod.ts";
+import type { StaticError } from "../base/errors.ts";
+import type { Incoming } from "./incoming.ts";
+
+/** A request or a reply that arrived. */
+export interface Handed {
+  readonly incoming: Incoming;
+  /** It is done with. `changes` are written with it. */
+  readonly done: (changes?: readonly RecordChange[]) => void;
+}
+
+/** How a plaintext goes out. Under the same id the relay takes it once. */
+export interface Outgoing {
+  readonly id: MessageId;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Requests that may be asked, or run, again after a crash, on disk. */
+export interface RequestRecords {
+  /** Keys of requests that this agent has asked, with their deadlines. */
+  asked(): Promise<ReadonlyMap<MessageId, number>>;
+  putAsked(id: MessageId, deadlineMs: number): RecordChange;
+  deleteAsked(id: MessageId): RecordChange;
+  /** How often each request was run that came to this agent, by requester and id. */
+  attempts(): Promise<ReadonlyMap<string, Attempts>>;
+  putAttempts(key: string, attempts: Attempts): RecordChange;
+  deleteAttempts(key: string): RecordChange;
+  write(changes: readonly RecordChange[]): Promise<void>;
+}
+
+export interface Attempts {
+  readonly count: number;
+  /** After it the record is of no use. */
+  readonly deadlineMs: number;
+}
+
+export interface Ports {
+  readonly agentId: AgentId;
+  readonly runtime: Runtime;
+  readonly relayNowMs: () => number;
+  readonly records: RequestRecords;
+  /** Resolves when the relay has it. */
+  readonly send: (plaintext: Uint8Array, outgoing: Outgoing) => Promise<unknown>;
+  readonly isMember: (agentId: AgentId) => boolean;
+  /** Whether a message of ours under this id is in the log. Throws `StaticError` when the relay cannot be asked. */
+  readonly stands: (id: MessageId) => Promise<boolean>;
+  readonly tell: (event: RequestEvent) => void;
+}
+
+export type RequestEvent =
+  | { readonly type: "expired"; readonly kind: "request"; readonly id: MessageId; readonly sender: AgentId }
+  | { readonly type: "request_dropped"; readonly id: MessageId; readonly sender: AgentId }
+  | { readonly type: "handler_failed"; readonly id: MessageId; readonly sender: AgentId; readonly error: unknown }
+  | { readonly type: "reply_failed"; readonly id: MessageId; readonly sender: AgentId; readonly error: StaticError };

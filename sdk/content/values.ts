@@ -1,0 +1,114 @@
+/** From what an application gives to the plaintext of a message. Bytes and text without anything else stay as they are. */
+import {
+  type AgentId,
+  type ContentFields,
+  type ContentKind,
+  encodeContent,
+  encodeRawPayload,
+  limits,
+  type MessageId,
+  parseAgentId,
+  parseBinaryId,
+  WireError,
+} from "../../proto/mod.ts";
+import { createError, invalidArgument } from "../base/errors.ts";
+
+/** What can be sent: bytes, text, or a value as JSON. */
+export type Sendable = Uint8Array | string | { readonly json: unknown };
+
+/** Somebody in the channel: its agent id, or what has one, such as a member or a sender. */
+export type Addressee = string | { readonly agentId: string };
+
+/** What a message can say about itself. */
+export interface ContentOptions {
+  /** Of the content; `application/json` when a value is given as JSON. */
+  readonly contentType?: string;
+  /** What it belongs to, such as the number of an order. */
+  readonly conversation?: string;
+  /** Whatever else receivers may want to know; up to 32. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What a message that is no request can say about itself. */
+export interface MessageOptions extends ContentOptions {
+  /** For whom it is; all when not given. An address, not a secret: every member can read it. */
+  readonly to?: Addressee | readonly Addressee[];
+  /** The id of the message that it answers. */
+  readonly replyTo?: string;
+  /** After this time it is not shown any more. */
+  readonly expiresInMs?: number;
+}
+
+export interface Enveloping {
+  readonly kind: ContentKind;
+  readonly fields: ContentFields;
+}
+
+export function agentIdsOf(to: Addressee | readonly Addressee[]): readonly AgentId[] {
+  const list: readonly Addressee[] = isList(to) ? to : [to];
+  const ids = list.map((each) => checked(() => parseAgentId(typeof each === "string" ? each : each.agentId)));
+  if (ids.length === 0) throw invalidArgument("Cannot send: `to` names nobody; name a member, or leave it out");
+  return [...new Set(ids)].sort();
+}
+
+/** `Array.isArray` does not narrow a read-only list. */
+function isList(to: Addressee | readonly Addressee[]): to is readonly Addressee[] {
+  return Array.isArray(to);
+}
+
+/** The plaintext of an ordinary message. */
+export function encodeMessage(value: Sendable, options: MessageOptions, nowMs: number): Uint8Array {
+  const { to, replyTo, expiresInMs } = options;
+  const fields: ContentFields = {
+    ...fieldsOf(value, options),
+    ...(to !== undefined && { to: agentIdsOf(to) }),
+    ...(replyTo !== undefined && { replyTo: checked(() => parseBinaryId<MessageId>(replyTo)) }),
+    ...(expiresInMs !== undefined && { expiryMs: nowMs + duration("expiresInMs", expiresInMs) }),
+  };
+  const body = bodyOf(value);
+  return Object.keys(fields).length === 0 ? encodeRawPayload(body) : envelope({ kind: "message", fields }, body);
+}
+
+export function envelope({ kind, fields }: Enveloping, body: Uint8Array): Uint8Array {
+  return checked(() => encodeContent({ kind, fields, body }));
+}
+
+/** What a value says about itself, and what is said about it. */
+export function fieldsOf(value: Sendable, { contentType, conversation, headers }: ContentOptions): ContentFields {
+  const type = contentType ?? (isJson(value) ? "application/json" : undefined);
+  const named = Object.entries(headers ?? {});
+  return {
+    ...(type !== undefined && { contentType: type }),
+    ...(conversation !== undefined && { conversation }),
+    ...(named.length > 0 && { headers: new Map(named) }),
+  };
+}
+
+export function bodyOf(value: Sendable): Uint8Array {
+  if (typeof value === "string") return new TextEncoder().encode(value);
+  if (value instanceof Uint8Array) return value;
+  const text = isJson(value) ? JSON.stringify(value.json) : undefined;
+  if (text !== undefined) return new TextEncoder().encode(text);
+  throw invalidArgument("Cannot send this value: give bytes, text, or { json: value }");
+}
+
+/** A time from now on, in milliseconds. */
+export function duration(name: string, ms: number): number {
+  if (Number.isFinite(ms) && ms > 0 && ms <= limits.queueAgeMs) return Math.ceil(ms);
+  throw invalidArgument(
+    `${name} is ${ms}: give a number of milliseconds above 0, at most ${limits.queueAgeMs} (7 days)`,
+  );
+}
+
+function isJson(value: Sendable): value is { readonly json: unknown } {
+  return typeof value === "object" && value !== null && !(value instanceof Uint8Array) && "json" in value;
+}
+
+function checked<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof WireError) throw createError(error.code, `Cannot send: ${error.message}`, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,252 @@
+// Requests and replies between agents on one relay: who runs what how often, through crashes, lost replies and lies.
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { encodeContent, replyIdOf } from "../../proto/mod.ts";
+import { type Channel, InvalidArgumentError, RemoteError, StaticError } from "../../sdk/mod.ts";
+import { type Actor, name, Stage, until } from "../support/scenario/stage.ts";
+
+async function codeOf(act: Promise<unknown>): Promise<string> {
+  return await act.then(
+    () => "fulfilled",
+    (error: unknown) => error instanceof StaticError ? error.code : String(error),
+  );
+}
+
+/** Alice asks, bob serves. */
+async function createPair(stage: Stage): Promise<{ alice: Actor; bob: Actor; asking: Channel; serving: Channel }> {
+  const { alice, bob } = await stage.pair();
+  return { alice, bob, asking: await alice.channel(), serving: await bob.channel() };
+}
+
+Deno.test("a request gets the value that its handler returns, and neither shows among messages", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, asking, serving } = await createPair(stage);
+  serving.serve((request) => ({
+    json: { heard: request.json(), by: request.sender.identity, attempt: request.attempt },
+  }));
+  const reply = await asking.request({ json: [1, 2] }, { to: bob.client.agentId });
+  assertEquals(reply.json(), { heard: [1, 2], by: "alice", attempt: 1 });
+  assertEquals([reply.kind, reply.contentType, reply.sender.identity], ["reply", "application/json", "bob"]);
+  assertEquals(await serving.receive({ timeoutMs: 50 }), undefined);
+  assertEquals(await asking.receive({ timeoutMs: 50 }), undefined);
+  await until("everything is acknowledged", () => asking.health().unread === 0 && serving.health().unread === 0);
+  assertEquals(await codeOf(asking.request("?", { to: alice.client.agentId })), "invalid_request");
+});
+
+Deno.test("a handler's RemoteError arrives with its code and text, any other error without its text", async () => {
+  await using stage = await Stage.open();
+  const { bob, asking, serving } = await createPair(stage);
+  const events = serving.events();
+  serving.serve((request) => {
+    if (request.text() === "known") throw new RemoteError("no such city", { remoteCode: "no_such_city" });
+    throw new Error("password=swordfish");
+  });
+  const to = bob.client.agentId;
+  const known = await assertRejects(() => asking.request("known", { to }), RemoteError);
+  assertEquals([known.code, known.remoteCode, known.message, known.retryable], [
+    "remote_error",
+    "no_such_city",
+    "no such city",
+    false,
+  ]);
+  const other = await assertRejects(() => asking.request("other", { to }), RemoteError);
+  assertEquals([other.remoteCode, other.message.includes("swordfish")], ["handler_failed", false]);
+  for (const text of ["no such city", "password=swordfish"]) {
+    const { value } = await events.next();
+    assert(value?.type === "handler_failed" && value.error instanceof Error && value.error.message === text);
+  }
+});
+
+Deno.test("a request to somebody offline waits for it, and not beyond its deadline", async () => {
+  await using stage = await Stage.open();
+  const { bob, asking } = await createPair(stage);
+  const to = bob.client.agentId;
+  await bob.stop();
+  const [answered, late] = [asking.request("soon", { to }), asking.request("late", { to, timeoutMs: 200 })];
+  assertEquals(await codeOf(late), "request_timeout");
+  await bob.start();
+  const handled: string[] = [];
+  (await bob.channel()).serve((request) => void handled.push(request.text()));
+  await answered;
+  assertEquals(handled, ["soon"]);
+  await until("the late one is consumed", async () => (await bob.channel()).health().unread === 0);
+});
+
+Deno.test("several members: one answer for each, as they come, failures among them", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, asking, serving } = await createPair(stage);
+  const [carol, dave] = [await stage.actor("carol"), await stage.actor("dave")];
+  for (const guest of [carol, dave]) {
+    await guest.client.joinChannel(name, await asking.addMember(await guest.client.generateKeyPackage()));
+  }
+  serving.serve(() => "yes");
+  (await carol.channel()).serve(() => {
+    throw new RemoteError("no");
+  });
+  const others = asking.members().filter(({ self }) => !self);
+  const answers = new Map<string, string>();
+  for await (const answer of asking.request("?", { to: others, timeoutMs: 1000 })) {
+    answers.set(answer.from, answer.ok ? answer.reply.text() : answer.error.code);
+  }
+  assertEquals(Object.fromEntries(answers), {
+    [bob.client.agentId]: "yes",
+    [carol.client.agentId]: "remote_error",
+    [dave.client.agentId]: "request_timeout",
+  });
+  const gone = asking.request("?", { to: dave.client.agentId });
+  await alice.client.channel(name).then((channel) => channel.removeMember(dave.client.agentId));
+  assertEquals(await codeOf(gone), "not_found");
+});
+
+Deno.test("a handler that is killed while it runs gets the request again, with the attempt counted", async () => {
+  await using stage = await Stage.open();
+  const { bob, asking, serving } = await createPair(stage);
+  const attempts: number[] = [];
+  serving.serve((request) => {
+    attempts.push(request.attempt);
+    return new Promise(() => {});
+  });
+  const reply = asking.request("?", { to: bob.client.agentId });
+  await until("it runs", () => attempts.length === 1);
+  await bob.crash();
+  (await bob.channel()).serve((request) => {
+    attempts.push(request.attempt);
+    return "done";
+  });
+  assertEquals((await reply).text(), "done");
+  assertEquals(attempts, [1, 2]);
+});
+
+Deno.test("a request whose reply the relay has accepted is not run again, whatever its handler knows of it", async () => {
+  await using stage = await Stage.open();
+  const { bob, asking, serving } = await createPair(stage);
+  let runs = 0;
+  serving.serve(() => {
+    runs++;
+    // The relay takes the reply, and the handler's process never hears of it.
+    bob.session.loseReplies = 1;
+    return "once";
+  });
+  assertEquals((await asking.request("?", { to: bob.client.agentId })).text(), "once");
+  await bob.crash();
+  const again = await bob.channel();
+  again.serve(() => {
+    runs++;
+    return "twice";
+  });
+  await until("it is consumed", () => again.health().unread === 0 && again.health().state === "ok");
+  assertEquals(runs, 1);
+  assertEquals((await asking.request("?", { to: bob.client.agentId })).text(), "twice");
+  assertEquals(asking.health().issues, []);
+});
+
+Deno.test("a requester that is killed finds its reply by the request's key, without a second run", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, asking, serving } = await createPair(stage);
+  let runs = 0;
+  const release = Promise.withResolvers<void>();
+  serving.serve(async (request) => {
+    runs++;
+    await release.promise;
+    return `${request.text()} shipped`;
+  });
+  const to = bob.client.agentId;
+  asking.request("17", { to, key: "order-17" }).catch(() => {});
+  await until("it runs", () => runs === 1);
+  await alice.crash();
+  release.resolve();
+  await until("the reply is there", async () => (await alice.channel()).health().unread === 1);
+  await alice.crash();
+  const reply = await (await alice.channel()).request("17", { to, key: "order-17" });
+  assertEquals([reply.text(), runs], ["17 shipped", 1]);
+  await until("it is acknowledged", async () => (await alice.channel()).health().unread === 0);
+});
+
+Deno.test("a reply that nobody asked for holds nothing up", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, asking, serving } = await createPair(stage);
+  const release = Promise.withResolvers<void>();
+  let runs = 0;
+  serving.serve(async () => {
+    runs++;
+    await release.promise;
+  });
+  asking.request("?", { to: bob.client.agentId }).catch(() => {});
+  await until("it runs", () => runs === 1);
+  await alice.crash();
+  release.resolve();
+  await serving.send("after it");
+  const channel = await alice.channel();
+  assertEquals((await channel.receiveEnvelope())?.text(), "after it");
+  await until("the reply is consumed", () => channel.health().unread === 1);
+});
+
+Deno.test("one handler at a time, in as many requests as it wants, and none after stop()", async () => {
+  await using stage = await Stage.open();
+  const { bob, asking, serving } = await createPair(stage);
+  let [running, most, handled] = [0, 0, 0];
+  const serve = serving.serve(async () => {
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setTimeout(resolve, 5)); // wait: work that takes its time
+    running--;
+    handled++;
+  }, { concurrency: 3 });
+  let refused: unknown;
+  try {
+    serving.serve(() => {});
+  } catch (error) {
+    refused = error;
+  }
+  assert(refused instanceof InvalidArgumentError);
+  const to = bob.client.agentId;
+  await Promise.all(Array.from({ length: 12 }, () => asking.request("?", { to })));
+  assertEquals([most, handled], [3, 12]);
+  await serve.stop();
+  await serve.ended;
+  assertEquals(await codeOf(asking.request("?", { to, timeoutMs: 200 })), "request_timeout");
+  assertEquals(handled, 12);
+});
+
+Deno.test("replies of others, under other ids, and requests that repeat an id are told apart", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, asking, serving } = await createPair(stage);
+  const mallory = await stage.actor("mallory");
+  await mallory.client.joinChannel(name, await asking.addMember(await mallory.client.generateKeyPackage()));
+  const live = await mallory.live();
+  const [from, to] = [alice.client.agentId, bob.client.agentId];
+  const replies: Promise<unknown>[] = [];
+  const fields = { to: [from], expiryMs: alice.agent.relayNowMs + 60_000 };
+  serving.serve((request) => {
+    const body = new TextEncoder().encode("mallory");
+    const lie = encodeContent({ kind: "reply", fields: { ...fields, replyTo: request.id }, body });
+    // Under bob's id, under one of its own, and a request of its own under alice's.
+    replies.push(live.outbox.send(lie, { id: replyIdOf({ id: request.id, from }, to) }));
+    replies.push(live.outbox.send(lie, { id: replyIdOf({ id: request.id, from }, mallory.client.agentId) }));
+    const deadlineMs = fields.expiryMs;
+    const repeated = encodeContent({ kind: "request", fields: { to: [to], deadlineMs }, body });
+    if (request.sender.agentId === from) replies.push(live.outbox.send(repeated, { id: request.id }));
+    return "bob";
+  });
+  assertEquals((await asking.request("?", { to })).text(), "bob");
+  await until("mallory has spoken", () => replies.length > 3);
+  await Promise.all(replies);
+  await until("all of it is consumed", () => asking.health().unread === 0 && serving.health().unread === 0);
+  assertEquals(asking.health().issues.map(({ kind }) => kind), ["bad_content"]);
+});
+
+Deno.test("requests that nobody serves are bounded, and cost no message", async () => {
+  await using stage = await Stage.open();
+  const { bob, asking, serving } = await createPair(stage);
+  const dropped: string[] = [];
+  const events = serving.events();
+  void (async () => {
+    for await (const event of events) if (event.type === "request_dropped") dropped.push(event.id);
+  })();
+  const big = new Uint8Array(1024 * 1024);
+  const to = bob.client.agentId;
+  const asked = Array.from({ length: 6 }, () => asking.request(big, { to, timeoutMs: 60_000 }).catch(() => {}));
+  await asking.send("hello");
+  assertEquals((await serving.receiveEnvelope())?.text(), "hello");
+  assertEquals(dropped.length, 2);
+  serving.serve(() => "ok");
+  await Promise.race(asked);
+});
