@@ -85,94 +85,94 @@ export const source =
   "let r=t?.getReader();if(r===void 0)return\"\";let n=new TextDecoder,o=\"\";try{for(let a=await r.read();a.value!==" +
   "void 0;a=await r.read())if(o+=n.decode(a.value,{stream:!0}),o.length>e)return;return o}finally{await r.cancel(" +
   ")}}var b=class extends Error{name=\"StaticError\";code;retryable;retryAfterMs;epoch;channel;unreachable;construc" +
-  "tor(e,r,n={}){super(r,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryable=A[e].retryable,this." +
-  "retryAfterMs=n.retryAfterMs,this.epoch=n.epoch,this.channel=n.channel,this.unreachable=n.unreachable}},P=class" +
-  " extends b{name=\"TransportError\"},F=class extends P{name=\"UnavailableError\"},q=class extends P{name=\"InternalE" +
-  "rror\"},$=class extends b{name=\"AuthError\"},O=class extends b{name=\"ChannelError\"},Q=class extends O{name=\"Remo" +
-  "vedError\";by;atMs;constructor(e,r,n={}){super(e,r,n),this.by=n.by,this.atMs=n.atMs}},N=class extends b{name=\"Q" +
-  "uotaExceededError\"},j=class extends b{name=\"MlsError\"},V=class extends b{name=\"InvalidArgumentError\"},z=class " +
-  "extends b{name=\"StoreError\"},J=class extends b{name=\"RemoteError\";remoteCode;constructor(e,{remoteCode:r=\"fail" +
-  "ed\",...n}={}){super(\"remote_error\",e,n),this.remoteCode=r}};function g(t){return(e,r,n)=>new t(e,r,n)}var we={" +
-  "TransportError:g(P),AuthError:g($),ChannelError:g(O),QuotaExceededError:g(N),MlsError:g(j),InvalidArgumentErro" +
-  "r:g(V),StoreError:g(z),UnavailableError:g(F),RemovedError:g(Q),RemoteError:(t,e,r)=>new J(e,r),InternalError:g" +
-  "(q)};function G(t,e,r){return we[A[t].errorClass](t,e,r)}var ne=2,B=5,Ae=64*1024,Ee=10;function oe(t){let e=ne" +
-  "w Uint8Array(B+t.length);return Be(e,1,t.length),e.set(t,B),e}function se(t){let{value:e,end:r}=Y(t,0,Ee);if(r" +
-  "!==t.length)throw new f(\"protocol_error\",\"A cell's message holds more than a cell\");return e}function ae(t,e,r" +
-  "){let[n,o]=[X(10,t.length),X(26,r.length)],a=new Uint8Array(9);return a[0]=17,new DataView(a.buffer).setBigUin" +
-  "t64(1,BigInt(e),!0),R([n,t,a,o,r])}function ie(t){return R([X(10,t.length),t])}function le(t){let e=new TextDe" +
-  "coder,r=Y(t,0,10);return r.end===t.length?{code:e.decode(r.value),message:\"\"}:{code:e.decode(r.value),message:" +
-  "e.decode(Y(t,r.end,18).value)}}var I=class{#r=new Uint8Array(B);#e=0;#t=new Uint8Array(0);#o=0;read(e,r){let n" +
-  "=0;for(;n<e.length;){if(this.#e<B){let a=e.subarray(n,n+B-this.#e);if(this.#r.set(a,this.#e),this.#e+=a.length" +
-  ",n+=a.length,this.#e<B)return;this.#n()}let o=e.subarray(n,n+this.#t.length-this.#o);n+=o.length,o.length===th" +
-  "is.#t.length?this.#s(o,r):(this.#t.set(o,this.#o),this.#o+=o.length,this.#o===this.#t.length&&this.#s(this.#t," +
-  "r))}}#n(){let e=new DataView(this.#r.buffer).getUint32(1);if(e===0||e>Ae)throw new f(\"protocol_error\",`A messa" +
-  "ge of ${e} bytes where cells are expected`);this.#t.length!==e&&(this.#t=new Uint8Array(e)),this.#o=0}#s(e,r){" +
-  "this.#e=0,r(this.#r[0]??0,e)}};function R(t){let e=new Uint8Array(t.reduce((n,{length:o})=>n+o,0)),r=0;for(let" +
-  " n of t)e.set(n,r),r+=n.length;return e}function X(t,e){let r=[t];for(let n=e;n>0||r.length===1;n>>>=7)r.push(" +
-  "n>127?n&127|128:n);return Uint8Array.from(r)}function Y(t,e,r){if(t[e]!==r)throw new f(\"protocol_error\",\"A mes" +
-  "sage without the field that it must have\");let[n,o]=[0,e+1];for(let a=1;a<=2**14;a*=128){let c=t[o++]??0;if(n+" +
-  "=(c&127)*a,c<128){if(n>t.length-o)break;return{value:t.subarray(o,o+n),end:o+n}}}throw new f(\"protocol_error\"," +
-  "\"A field goes beyond the end of its message\")}function Be(t,e,r){new DataView(t.buffer,t.byteOffset).setUint32" +
-  "(e,r)}var _e=\"static.relay.v1.ErrorDetail\";function ee(t,e){let r=ke(t),{message:n,details:o}=Z(r.error??r);fo" +
-  "r(let a of Array.isArray(o)?o:[]){let{type:c,value:u}=Z(a);if(!(c!==_e||typeof u!=\"string\"))try{let i=le(Uint8" +
-  "Array.from(atob(u),l=>l.charCodeAt(0)));if(k(i.code))return{code:i.code,message:i.message}}catch{}}return{mess" +
-  "age:typeof n==\"string\"?n.slice(0,1024):e}}function ke(t){try{return Z(JSON.parse(t))}catch{return{}}}function " +
-  "Z(t){return typeof t==\"object\"&&t!==null?t:{}}function C(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=r in" +
-  "stanceof Error?r.cause:void 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.includes(n))&" +
-  "&e.push(n)}return e.join(\": \")}var Ue=32,Se=1e3,Pe=64*1024,Me={\"connect-protocol-version\":\"1\"};function de(t){" +
-  "let{openHttp:e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusable:r,connect:(o,a)=>{l" +
-  "et c=e(o.trust),u=new AbortController;u.signal.addEventListener(\"abort\",()=>c.close());let i=Te(c,o,u.signal)," +
-  "l=n(Ue),y=i(\"CellDown\",\"application/connect+proto\",oe(ie(l))),x=(v,W)=>i(\"CellUp\",\"application/proto\",ae(l,v,W" +
-  ")),w=new re(y,x,u,t);return a.aborted&&w.close(),Promise.resolve(w)}}}function Te(t,{host:e,port:r},n){let o=`" +
-  "${e.includes(\":\")?`[${e}]`:e}:${r}`;return async(a,c,u)=>{let i=await t.request(`https://${o}/static.relay.v1." +
-  "Relay/${a}`,{method:\"POST\",headers:{...Me,\"content-type\":c},body:u,signal:n,redirect:\"error\",credentials:\"omit" +
-  "\",cache:\"no-store\"});if(i.status===200)return i;let l=await H(i,Pe)??\"\",{code:y,message:x}=ee(l,`${a} was answ" +
-  "ered ${i.status}`);throw G(y??\"transport_error\",x)}}var re=class{#r;#e;#t;#o;#n=new Set;#s=new I;#d=0;#i=()=>{" +
-  "};closed;constructor(e,r,n,o){this.#r=e.then(a=>a.body?.getReader()),this.#r.catch(()=>{}),this.#e=r,this.#t=o" +
-  ",this.#o=n,this.closed=new Promise(a=>this.#i=a)}async read(){try{for(;;){let e=await(await this.#r)?.read();i" +
-  "f(e?.value===void 0)return this.#a({message:\"the connection was cut off\"});let{cells:r,end:n}=this.#u(e.value)" +
-  ";if(n!==void 0&&this.#a(n),r.length>0)return R(r);if(n!==void 0)return}}catch(e){return this.#a({message:C(e)}" +
-  ")}}async write(e,r){for(let n=0;n<e.length;n+=r){this.#o.signal.throwIfAborted();let o=this.#c(e.subarray(n,n+" +
-  "r)).finally(()=>this.#n.delete(o));this.#n.add(o),this.#n.size>=this.#t.callsAtOnce&&await Promise.race(this.#" +
-  "n)}this.#o.signal.throwIfAborted()}async#c(e){try{await(await this.#e(++this.#d,e)).arrayBuffer()}catch(r){thi" +
-  "s.#a({message:C(r)})}}close(){let e={message:\"it was closed by this side\"};if(this.#n.size===0)return this.#a(" +
-  "e);this.#i(e);let r=this.#t.after(Se,()=>this.#a(e));Promise.all(this.#n).then(()=>{r(),this.#a(e)})}#u(e){let" +
-  " r=[],n;return this.#s.read(e,(o,a)=>{o===0?r.push(se(a).slice()):n=o===ne?Oe(a):{message:\"compressed cells we" +
-  "re not asked for\"}}),{cells:r,end:n}}#a(e){this.#i(e),this.#o.abort(G(\"transport_error\",e.message))}};function" +
-  " Oe(t){return ee(new TextDecoder().decode(t),\"the relay ended the stream\")}function ce(){return Date.now()}fun" +
-  "ction _(t,e){let r=setTimeout(e,t);return()=>clearTimeout(r)}function D(t){return crypto.getRandomValues(new U" +
-  "int8Array(t))}var Ie=2e4;function Re({caCerts:t}){let{Deno:e}=globalThis,r=e.createHttpClient({caCerts:t,http2" +
-  ":!1,poolIdleTimeout:Ie}),n=!0;return{request:(o,a)=>{let c={...a,client:r};return fetch(o,c)},close:()=>{n&&r." +
-  "close(),n=!1}}}var De=4,ue=de({openHttp:Re,unusable:We,randomBytes:D,callsAtOnce:De,after:_});function We({cer" +
-  "tificateHashes:t}){return t.length>0?\"Deno can check tls.certificateHashes only over QUIC\":void 0}var Ke=1500," +
-  "Le=64*1024;function ye(t){let e=t.readable.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.closed.catch(()" +
-  "=>{});let n=new ArrayBuffer(Le),o=()=>{},a=new Promise(l=>o=l),c,u=l=>{c?.(),o(l)};t.closed.then(({closeCode:l" +
-  "=0})=>u(He(l)),l=>u({message:C(l)}));let i=()=>{r.close().catch(()=>{}),c??=t.after(Ke,()=>{t.close(0),o({mess" +
-  "age:\"the relay ended the stream\"})})};return{read:async()=>{try{let{value:l}=await e.read(new Uint8Array(n));i" +
-  "f(l!==void 0&&l.length>0)return n=l.buffer,l}catch{}i()},write:async l=>{try{await r.write(l)}catch(y){throw i" +
-  "(),y}},close:l=>{o({message:\"it was closed by this side\"}),l===0?i():t.close(l)},closed:a}}function He(t){let " +
-  "e=K(t);return e===void 0?{message:\"the relay closed the connection\"}:{code:e,message:`the relay closed the con" +
-  "nection with ${e}`}}var Fe=\"static-relay/1\",qe={maxIdleTimeout:1e4,keepAliveInterval:4e3},$e=\"low-latency\",pe=" +
-  "{transport:\"quic\",carrier:\"udp\",unusable:()=>he()===void 0?\"Deno offers QUIC only with --unstable-net\":void 0," +
-  "connect:async({host:t,port:e,trust:r},n)=>{let o=he();if(o===void 0)throw new Error(\"Deno offers QUIC only wit" +
-  "h --unstable-net\");n.throwIfAborted();let a=r.certificateHashes.map(l=>({algorithm:\"sha-256\",value:l})),c=Qe(o" +
-  "),u=l=>c.close({closeCode:l,reason:\"\"}),i=()=>u(0);n.addEventListener(\"abort\",i);try{let l=await o.connectQuic" +
-  "({hostname:t,port:e,alpnProtocols:[Fe],caCerts:r.caCerts,...a.length>0&&{serverCertificateHashes:a},endpoint:c" +
-  ",...qe,congestionControl:$e}),{readable:y,writable:x}=await l.createBidirectionalStream(),w=l.closed.finally((" +
-  ")=>u(0));return ye({readable:y,writable:x,closed:w,close:u,after:_})}catch(l){throw u(0),n.aborted?n.reason:l}" +
-  "finally{n.removeEventListener(\"abort\",i)}}};function Qe({QuicEndpoint:t}){try{return new t({hostname:\"::\"})}ca" +
-  "tch{return new t({hostname:\"0.0.0.0\"})}}function he(){let{Deno:t}=globalThis;return t?.connectQuic===void 0?vo" +
-  "id 0:t}var Ne=2e3;function fe(t,e){let r,n,o=0,a=i=>{t.post({kind:\"written\",takenBytes:o-i.pendingBytes,counts" +
-  ":i.counts})},c=async({transport:i,target:l})=>{let y=e.connectors.find(v=>v.transport===i);if(y===void 0)throw" +
-  " new Error(`no way to connect by ${i} in a thread of its own`);let x=r=await y.connect(l,new AbortController()" +
-  ".signal),w=n=new S({cellBytes:m.cellBytes,write:(v,W)=>x.write(v,W),after:e.after,nowMs:e.nowMs,random:()=>new" +
-  " DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:()=>a(w),onFailed:()=>t.post({kind:\"failed\"})}" +
-  ");x.closed.then(v=>t.post({kind:\"closed\",end:v})),t.post({kind:\"connected\"})},u=async()=>{let i=await r?.read(" +
-  ");t.post({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return void c(i).catch(l=" +
-  ">t.post({kind:\"refused\",message:C(l)}));case\"push\":return o+=i.envelope.length+p,n?.push(i.lane,i.envelope);ca" +
-  "se\"cellBytes\":return n?.setCellBytes(i.cellBytes);case\"configure\":return n?.configure(i.mode,i.intervalMs);cas" +
-  "e\"covering\":return n?.setCovering(i.covering);case\"flush\":return void n?.flush(i.timeoutMs).then(l=>{t.post({k" +
-  "ind:\"flushed\",id:i.id,flushed:l})});case\"read\":return void u();case\"stop\":return n?.stop();case\"close\":return " +
-  "r?.close(i.closeCode),void e.after(Ne,e.exit)}})}function me(t){let e=globalThis;fe({post:r=>e.postMessage(r)," +
-  "listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:ce,after:_,randomBytes:D,exit:()=>e.close()})}me" +
-  "([pe,ue]);\n";
+  "tor(e,r,n={}){super(r,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.retryable=n.retryable??A[e].re" +
+  "tryable,this.retryAfterMs=n.retryAfterMs,this.epoch=n.epoch,this.channel=n.channel,this.unreachable=n.unreacha" +
+  "ble}},P=class extends b{name=\"TransportError\"},F=class extends P{name=\"UnavailableError\"},q=class extends P{na" +
+  "me=\"InternalError\"},$=class extends b{name=\"AuthError\"},O=class extends b{name=\"ChannelError\"},Q=class extends" +
+  " O{name=\"RemovedError\";by;atMs;constructor(e,r,n={}){super(e,r,n),this.by=n.by,this.atMs=n.atMs}},N=class exte" +
+  "nds b{name=\"QuotaExceededError\"},j=class extends b{name=\"MlsError\"},V=class extends b{name=\"InvalidArgumentErr" +
+  "or\"},z=class extends b{name=\"StoreError\"},J=class extends b{name=\"RemoteError\";remoteCode;constructor(e,{remot" +
+  "eCode:r=\"failed\",...n}={}){super(\"remote_error\",e,n),this.remoteCode=r}};function g(t){return(e,r,n)=>new t(e," +
+  "r,n)}var we={TransportError:g(P),AuthError:g($),ChannelError:g(O),QuotaExceededError:g(N),MlsError:g(j),Invali" +
+  "dArgumentError:g(V),StoreError:g(z),UnavailableError:g(F),RemovedError:g(Q),RemoteError:(t,e,r)=>new J(e,r),In" +
+  "ternalError:g(q)};function G(t,e,r){return we[A[t].errorClass](t,e,r)}var ne=2,B=5,Ae=64*1024,Ee=10;function o" +
+  "e(t){let e=new Uint8Array(B+t.length);return Be(e,1,t.length),e.set(t,B),e}function se(t){let{value:e,end:r}=Y" +
+  "(t,0,Ee);if(r!==t.length)throw new f(\"protocol_error\",\"A cell's message holds more than a cell\");return e}func" +
+  "tion ae(t,e,r){let[n,o]=[X(10,t.length),X(26,r.length)],a=new Uint8Array(9);return a[0]=17,new DataView(a.buff" +
+  "er).setBigUint64(1,BigInt(e),!0),R([n,t,a,o,r])}function ie(t){return R([X(10,t.length),t])}function le(t){let" +
+  " e=new TextDecoder,r=Y(t,0,10);return r.end===t.length?{code:e.decode(r.value),message:\"\"}:{code:e.decode(r.va" +
+  "lue),message:e.decode(Y(t,r.end,18).value)}}var I=class{#r=new Uint8Array(B);#e=0;#t=new Uint8Array(0);#o=0;re" +
+  "ad(e,r){let n=0;for(;n<e.length;){if(this.#e<B){let a=e.subarray(n,n+B-this.#e);if(this.#r.set(a,this.#e),this" +
+  ".#e+=a.length,n+=a.length,this.#e<B)return;this.#n()}let o=e.subarray(n,n+this.#t.length-this.#o);n+=o.length," +
+  "o.length===this.#t.length?this.#s(o,r):(this.#t.set(o,this.#o),this.#o+=o.length,this.#o===this.#t.length&&thi" +
+  "s.#s(this.#t,r))}}#n(){let e=new DataView(this.#r.buffer).getUint32(1);if(e===0||e>Ae)throw new f(\"protocol_er" +
+  "ror\",`A message of ${e} bytes where cells are expected`);this.#t.length!==e&&(this.#t=new Uint8Array(e)),this." +
+  "#o=0}#s(e,r){this.#e=0,r(this.#r[0]??0,e)}};function R(t){let e=new Uint8Array(t.reduce((n,{length:o})=>n+o,0)" +
+  "),r=0;for(let n of t)e.set(n,r),r+=n.length;return e}function X(t,e){let r=[t];for(let n=e;n>0||r.length===1;n" +
+  ">>>=7)r.push(n>127?n&127|128:n);return Uint8Array.from(r)}function Y(t,e,r){if(t[e]!==r)throw new f(\"protocol_" +
+  "error\",\"A message without the field that it must have\");let[n,o]=[0,e+1];for(let a=1;a<=2**14;a*=128){let c=t[" +
+  "o++]??0;if(n+=(c&127)*a,c<128){if(n>t.length-o)break;return{value:t.subarray(o,o+n),end:o+n}}}throw new f(\"pro" +
+  "tocol_error\",\"A field goes beyond the end of its message\")}function Be(t,e,r){new DataView(t.buffer,t.byteOffs" +
+  "et).setUint32(e,r)}var _e=\"static.relay.v1.ErrorDetail\";function ee(t,e){let r=ke(t),{message:n,details:o}=Z(r" +
+  ".error??r);for(let a of Array.isArray(o)?o:[]){let{type:c,value:u}=Z(a);if(!(c!==_e||typeof u!=\"string\"))try{l" +
+  "et i=le(Uint8Array.from(atob(u),l=>l.charCodeAt(0)));if(k(i.code))return{code:i.code,message:i.message}}catch{" +
+  "}}return{message:typeof n==\"string\"?n.slice(0,1024):e}}function ke(t){try{return Z(JSON.parse(t))}catch{return" +
+  "{}}}function Z(t){return typeof t==\"object\"&&t!==null?t:{}}function C(t){let e=[];for(let r=t;r!==void 0&&e.le" +
+  "ngth<3;r=r instanceof Error?r.cause:void 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o." +
+  "includes(n))&&e.push(n)}return e.join(\": \")}var Ue=32,Se=1e3,Pe=64*1024,Me={\"connect-protocol-version\":\"1\"};fu" +
+  "nction de(t){let{openHttp:e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusable:r,conn" +
+  "ect:(o,a)=>{let c=e(o.trust),u=new AbortController;u.signal.addEventListener(\"abort\",()=>c.close());let i=Te(c" +
+  ",o,u.signal),l=n(Ue),y=i(\"CellDown\",\"application/connect+proto\",oe(ie(l))),x=(v,W)=>i(\"CellUp\",\"application/pr" +
+  "oto\",ae(l,v,W)),w=new re(y,x,u,t);return a.aborted&&w.close(),Promise.resolve(w)}}}function Te(t,{host:e,port:" +
+  "r},n){let o=`${e.includes(\":\")?`[${e}]`:e}:${r}`;return async(a,c,u)=>{let i=await t.request(`https://${o}/sta" +
+  "tic.relay.v1.Relay/${a}`,{method:\"POST\",headers:{...Me,\"content-type\":c},body:u,signal:n,redirect:\"error\",cred" +
+  "entials:\"omit\",cache:\"no-store\"});if(i.status===200)return i;let l=await H(i,Pe)??\"\",{code:y,message:x}=ee(l,`" +
+  "${a} was answered ${i.status}`);throw G(y??\"transport_error\",x)}}var re=class{#r;#e;#t;#o;#n=new Set;#s=new I;" +
+  "#d=0;#i=()=>{};closed;constructor(e,r,n,o){this.#r=e.then(a=>a.body?.getReader()),this.#r.catch(()=>{}),this.#" +
+  "e=r,this.#t=o,this.#o=n,this.closed=new Promise(a=>this.#i=a)}async read(){try{for(;;){let e=await(await this." +
+  "#r)?.read();if(e?.value===void 0)return this.#a({message:\"the connection was cut off\"});let{cells:r,end:n}=thi" +
+  "s.#u(e.value);if(n!==void 0&&this.#a(n),r.length>0)return R(r);if(n!==void 0)return}}catch(e){return this.#a({" +
+  "message:C(e)})}}async write(e,r){for(let n=0;n<e.length;n+=r){this.#o.signal.throwIfAborted();let o=this.#c(e." +
+  "subarray(n,n+r)).finally(()=>this.#n.delete(o));this.#n.add(o),this.#n.size>=this.#t.callsAtOnce&&await Promis" +
+  "e.race(this.#n)}this.#o.signal.throwIfAborted()}async#c(e){try{await(await this.#e(++this.#d,e)).arrayBuffer()" +
+  "}catch(r){this.#a({message:C(r)})}}close(){let e={message:\"it was closed by this side\"};if(this.#n.size===0)re" +
+  "turn this.#a(e);this.#i(e);let r=this.#t.after(Se,()=>this.#a(e));Promise.all(this.#n).then(()=>{r(),this.#a(e" +
+  ")})}#u(e){let r=[],n;return this.#s.read(e,(o,a)=>{o===0?r.push(se(a).slice()):n=o===ne?Oe(a):{message:\"compre" +
+  "ssed cells were not asked for\"}}),{cells:r,end:n}}#a(e){this.#i(e),this.#o.abort(G(\"transport_error\",e.message" +
+  "))}};function Oe(t){return ee(new TextDecoder().decode(t),\"the relay ended the stream\")}function ce(){return D" +
+  "ate.now()}function _(t,e){let r=setTimeout(e,t);return()=>clearTimeout(r)}function D(t){return crypto.getRando" +
+  "mValues(new Uint8Array(t))}var Ie=2e4;function Re({caCerts:t}){let{Deno:e}=globalThis,r=e.createHttpClient({ca" +
+  "Certs:t,http2:!1,poolIdleTimeout:Ie}),n=!0;return{request:(o,a)=>{let c={...a,client:r};return fetch(o,c)},clo" +
+  "se:()=>{n&&r.close(),n=!1}}}var De=4,ue=de({openHttp:Re,unusable:We,randomBytes:D,callsAtOnce:De,after:_});fun" +
+  "ction We({certificateHashes:t}){return t.length>0?\"Deno can check tls.certificateHashes only over QUIC\":void 0" +
+  "}var Ke=1500,Le=64*1024;function ye(t){let e=t.readable.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.cl" +
+  "osed.catch(()=>{});let n=new ArrayBuffer(Le),o=()=>{},a=new Promise(l=>o=l),c,u=l=>{c?.(),o(l)};t.closed.then(" +
+  "({closeCode:l=0})=>u(He(l)),l=>u({message:C(l)}));let i=()=>{r.close().catch(()=>{}),c??=t.after(Ke,()=>{t.clo" +
+  "se(0),o({message:\"the relay ended the stream\"})})};return{read:async()=>{try{let{value:l}=await e.read(new Uin" +
+  "t8Array(n));if(l!==void 0&&l.length>0)return n=l.buffer,l}catch{}i()},write:async l=>{try{await r.write(l)}cat" +
+  "ch(y){throw i(),y}},close:l=>{o({message:\"it was closed by this side\"}),l===0?i():t.close(l)},closed:a}}functi" +
+  "on He(t){let e=K(t);return e===void 0?{message:\"the relay closed the connection\"}:{code:e,message:`the relay c" +
+  "losed the connection with ${e}`}}var Fe=\"static-relay/1\",qe={maxIdleTimeout:1e4,keepAliveInterval:4e3},$e=\"low" +
+  "-latency\",pe={transport:\"quic\",carrier:\"udp\",unusable:()=>he()===void 0?\"Deno offers QUIC only with --unstable" +
+  "-net\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=he();if(o===void 0)throw new Error(\"Deno offers " +
+  "QUIC only with --unstable-net\");n.throwIfAborted();let a=r.certificateHashes.map(l=>({algorithm:\"sha-256\",valu" +
+  "e:l})),c=Qe(o),u=l=>c.close({closeCode:l,reason:\"\"}),i=()=>u(0);n.addEventListener(\"abort\",i);try{let l=await " +
+  "o.connectQuic({hostname:t,port:e,alpnProtocols:[Fe],caCerts:r.caCerts,...a.length>0&&{serverCertificateHashes:" +
+  "a},endpoint:c,...qe,congestionControl:$e}),{readable:y,writable:x}=await l.createBidirectionalStream(),w=l.clo" +
+  "sed.finally(()=>u(0));return ye({readable:y,writable:x,closed:w,close:u,after:_})}catch(l){throw u(0),n.aborte" +
+  "d?n.reason:l}finally{n.removeEventListener(\"abort\",i)}}};function Qe({QuicEndpoint:t}){try{return new t({hostn" +
+  "ame:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function he(){let{Deno:t}=globalThis;return t?.connectQui" +
+  "c===void 0?void 0:t}var Ne=2e3;function fe(t,e){let r,n,o=0,a=i=>{t.post({kind:\"written\",takenBytes:o-i.pendin" +
+  "gBytes,counts:i.counts})},c=async({transport:i,target:l})=>{let y=e.connectors.find(v=>v.transport===i);if(y==" +
+  "=void 0)throw new Error(`no way to connect by ${i} in a thread of its own`);let x=r=await y.connect(l,new Abor" +
+  "tController().signal),w=n=new S({cellBytes:m.cellBytes,write:(v,W)=>x.write(v,W),after:e.after,nowMs:e.nowMs,r" +
+  "andom:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:()=>a(w),onFailed:()=>t.post({kin" +
+  "d:\"failed\"})});x.closed.then(v=>t.post({kind:\"closed\",end:v})),t.post({kind:\"connected\"})},u=async()=>{let i=a" +
+  "wait r?.read();t.post({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return void " +
+  "c(i).catch(l=>t.post({kind:\"refused\",message:C(l)}));case\"push\":return o+=i.envelope.length+p,n?.push(i.lane,i" +
+  ".envelope);case\"cellBytes\":return n?.setCellBytes(i.cellBytes);case\"configure\":return n?.configure(i.mode,i.in" +
+  "tervalMs);case\"covering\":return n?.setCovering(i.covering);case\"flush\":return void n?.flush(i.timeoutMs).then(" +
+  "l=>{t.post({kind:\"flushed\",id:i.id,flushed:l})});case\"read\":return void u();case\"stop\":return n?.stop();case\"c" +
+  "lose\":return r?.close(i.closeCode),void e.after(Ne,e.exit)}})}function me(t){let e=globalThis;fe({post:r=>e.po" +
+  "stMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:ce,after:_,randomBytes:D,exit:()=>e" +
+  ".close()})}me([pe,ue]);\n";
