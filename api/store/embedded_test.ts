@@ -1,0 +1,46 @@
+import { PGlite } from "@electric-sql/pglite";
+import { dataDir as emptyDatabase } from "@electric-sql/pglite-prepopulatedfs";
+import { assertEquals, assertGreater } from "@std/assert";
+
+/** What differs between machines: the folder, and the time zone, which making a database takes from the system. */
+const ofTheMachine = "'data_directory', 'config_file', 'TimeZone', 'log_timezone'";
+
+/** Everything in a new database that statements can depend on. */
+const questions = {
+  settings: `select name, setting from pg_settings where name not in (${ofTheMachine}) order by name`,
+  databases:
+    "select datname, encoding, datlocprovider, datcollate, datctype, datallowconn, datacl::text from pg_database",
+  roles: "select oid, rolname, rolsuper, rolcanlogin from pg_authid order by oid",
+  relations: "select oid, relname, relkind, relnatts, relacl::text from pg_class order by oid",
+  functions: "select oid, proname, prosrc, proargtypes::text, proacl::text from pg_proc order by oid",
+  types: "select oid, typname, typlen, typinput::text, typcollation from pg_type order by oid",
+  operators: "select oid, oprname, oprleft, oprright, oprcode::text from pg_operator order by oid",
+  casts: "select castsource, casttarget, castfunc, castcontext from pg_cast order by 1, 2",
+  collations: "select oid, collname, collprovider, collcollate, colllocale from pg_collation order by oid",
+  views:
+    "select viewname, definition from pg_views where schemaname in ('pg_catalog', 'information_schema') order by 1",
+};
+
+async function describe(database: PGlite): Promise<Record<string, string>> {
+  const answers: Record<string, string> = {};
+  for (const [name, question] of Object.entries(questions)) {
+    const { rows } = await database.query(question);
+    assertGreater(rows.length, 0, name);
+    answers[name] = rows.map((row) => JSON.stringify(row)).join("\n");
+  }
+  await database.close();
+  return answers;
+}
+
+Deno.test("the empty database that comes with the packages is the one that the pinned version makes", async () => {
+  const made = await describe(await PGlite.create());
+  const unpacked = await describe(await PGlite.create({ loadDataDir: await emptyDatabase() }));
+  for (const [name, answer] of Object.entries(made)) assertEquals(unpacked[name], answer, name);
+});
+
+Deno.test("times of a new database are those of UTC, whatever the machine's zone", async () => {
+  const database = await PGlite.create({ loadDataDir: await emptyDatabase() });
+  const { rows } = await database.query("select extract(timezone from now())::int as seconds");
+  assertEquals(rows, [{ seconds: 0 }]);
+  await database.close();
+});
