@@ -284,7 +284,7 @@ export async function connectAgent(options: ConnectOptions, runtime: Platform): 
 }
 
 async function connectWith(store: RecordStore, options: ConnectOptions, runtime: Platform): Promise<Agent> {
-  const signatures = await createSignatures(runtime.ed25519);
+  const signatures = await createSignatures(runtime.ed25519, runtime.x25519);
   const identity = await openIdentity(store, bytesOf(options.identity), runtime);
   const session = await openRelaySession(options, {
     identity: identity.identity,

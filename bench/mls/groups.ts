@@ -14,6 +14,7 @@ import {
   World,
 } from "../../sdk/mls/testing/world.ts";
 import { createNodeEd25519 } from "../../sdk/platform/node_ed25519.ts";
+import { createNodeX25519 } from "../../sdk/platform/node_x25519.ts";
 import { limits } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { reportRatio } from "../ratio.ts";
@@ -40,7 +41,8 @@ async function median(count: number, act: () => unknown): Promise<number> {
 
 /** A group of `size`: its creator, one reader that follows every commit, and room to add and join more. */
 async function createOurs(size: number): Promise<{ world: World; creator: Agent; reader: Agent }> {
-  const world = new World(createRandom(7), { signatures: await createSignatures(createNodeEd25519()) });
+  const signatures = await createSignatures(createNodeEd25519(), createNodeX25519());
+  const world = new World(createRandom(7), { signatures });
   const creator = await world.create();
   const reader = world.newAgent();
   await world.add(creator, reader);

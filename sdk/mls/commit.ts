@@ -112,6 +112,7 @@ function pathOf(epoch: Epoch, applied: AppliedProposals, identity: MlsIdentity, 
     sender: epoch.ownLeaf,
     newLeaves: applied.newLeaves,
     aead: aeadOfEpoch(epoch),
+    agreement: deps.signatures.agreement,
     randomBytes: deps.randomBytes,
     createLeafNode: (publicKey, parentHash) =>
       createCommitLeaf(
@@ -200,6 +201,7 @@ function followPath(
     path,
     newLeaves: applied.newLeaves,
     aead: aeadOfEpoch(epoch),
+    agreement: deps.signatures.agreement,
     ownLeaf: epoch.ownLeaf,
     leafPrivateKey: epoch.leafPrivateKey,
     pathKeys: stillValid(epoch.pathKeys, applied.tree),

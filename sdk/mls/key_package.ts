@@ -40,8 +40,8 @@ export interface KeyPackageInput {
 
 export async function createKeyPackage(input: KeyPackageInput): Promise<OwnKeyPackage> {
   const { suiteId, identity, signatures, randomBytes } = input;
-  const init = deriveKeyPair(randomBytes(32));
-  const leafKey = deriveKeyPair(randomBytes(32));
+  const init = deriveKeyPair(randomBytes(32), signatures.agreement);
+  const leafKey = deriveKeyPair(randomBytes(32), signatures.agreement);
   const lifetime = { notBefore: seconds(input.notBeforeMs), notAfter: seconds(input.notAfterMs) };
   const leafNode = await createKeyPackageLeaf(
     { suiteId, publicKey: leafKey.publicKey, lifetime },

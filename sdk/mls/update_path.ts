@@ -3,6 +3,7 @@ import type { LeafNodeCommit } from "ts-mls/leafNode.js";
 import type { UpdatePath } from "ts-mls/updatePath.js";
 import { equalBytes, KeySet, label, MlsFault } from "./codec.ts";
 import { deriveKeyPair, isUsablePublicKey, type KeyPair } from "./crypto/hpke.ts";
+import type { KeyAgreement } from "./crypto/key_agreement.ts";
 import { createEncryptor, decryptWithLabel, deriveSecret } from "./crypto/labelled.ts";
 import type { Aead } from "./crypto/suite.ts";
 import { createLeaf, type Parent, type PathStep, type RatchetTree } from "./ratchet_tree.ts";
@@ -32,6 +33,7 @@ export interface CreatePathInput {
   readonly sender: number;
   readonly newLeaves: NewLeaves;
   readonly aead: Aead;
+  readonly agreement: KeyAgreement;
   readonly randomBytes: (length: number) => Uint8Array;
   readonly createLeafNode: (publicKey: Uint8Array, parentHash: Uint8Array) => Promise<LeafNodeCommit>;
   /** The group context, encoded, of the epoch that begins with this tree hash. */
@@ -39,15 +41,17 @@ export interface CreatePathInput {
 }
 
 export async function createPath(input: CreatePathInput): Promise<CreatedPath> {
-  const { tree, sender, aead, randomBytes } = input;
+  const { tree, sender, aead, agreement, randomBytes } = input;
   const steps = tree.filteredDirectPath(sender);
   const secrets = pathSecretsFrom(randomBytes(32), steps.length);
-  const keys = secrets.slice(0, steps.length).map((secret) => deriveKeyPair(deriveSecret(secret, nodeLabel)));
+  const keys = secrets.slice(0, steps.length).map((secret) =>
+    deriveKeyPair(deriveSecret(secret, nodeLabel), agreement)
+  );
   const { parents, leafParentHash } = hashedParents(tree, steps, keys.map(({ publicKey }) => publicKey));
-  const leafKey = deriveKeyPair(randomBytes(32));
+  const leafKey = deriveKeyPair(randomBytes(32), agreement);
   const leafNode = await input.createLeafNode(leafKey.publicKey, leafParentHash);
   const updated = tree.withPath(sender, createLeaf(leafNode), parents);
-  const encrypt = createEncryptor(aead, updatePathLabel, input.contextFor(updated.hash()));
+  const encrypt = createEncryptor(aead, updatePathLabel, input.contextFor(updated.hash()), agreement);
   const nodes = steps.map(({ resolution }, i) => ({
     hpkePublicKey: keys[i]?.publicKey ?? noBytes,
     encryptedPathSecret: receivers(resolution, input.newLeaves).map((node) =>
@@ -99,6 +103,7 @@ export interface OpenPathInput {
   readonly path: UpdatePath;
   readonly newLeaves: NewLeaves;
   readonly aead: Aead;
+  readonly agreement: KeyAgreement;
   readonly ownLeaf: number;
   readonly leafPrivateKey: Uint8Array;
   readonly pathKeys: ReadonlyMap<number, KeyPair>;
@@ -113,7 +118,7 @@ export interface OpenedPath {
 
 /** Finds the one secret that was encrypted for us and derives everything above it. */
 export function openPath(input: OpenPathInput): OpenedPath {
-  const { before, sender, path, ownLeaf, aead } = input;
+  const { before, sender, path, ownLeaf, aead, agreement } = input;
   const steps = before.filteredDirectPath(sender);
   const first = steps.findIndex(({ copathChild }) => isBelow(ownLeaf, copathChild));
   const step = steps[first];
@@ -127,8 +132,9 @@ export function openPath(input: OpenPathInput): OpenedPath {
     ? input.leafPrivateKey
     : input.pathKeys.get(nodes[at] ?? -1)?.privateKey;
   if (sealed === undefined || privateKey === undefined) throw new MlsFault("A commit's path holds nothing for us");
-  const secret = decryptWithLabel(aead, updatePathLabel, input.context, { privateKey, ...sealed });
-  return deriveAbove(secret, steps.slice(first), path.nodes.slice(first).map(({ hpkePublicKey }) => hpkePublicKey));
+  const secret = decryptWithLabel(aead, updatePathLabel, input.context, { privateKey, ...sealed }, agreement);
+  const publicKeys = path.nodes.slice(first).map(({ hpkePublicKey }) => hpkePublicKey);
+  return deriveAbove(secret, steps.slice(first), publicKeys, agreement);
 }
 
 /** Keys from one path secret up to the root, each compared with the public key in the tree. */
@@ -136,9 +142,10 @@ export function deriveAbove(
   secret: Uint8Array,
   steps: readonly PathStep[],
   publicKeys: readonly Uint8Array[],
+  agreement: KeyAgreement,
 ): OpenedPath {
   const secrets = pathSecretsFrom(secret, steps.length);
-  const keys = secrets.slice(0, steps.length).map((each) => deriveKeyPair(deriveSecret(each, nodeLabel)));
+  const keys = secrets.slice(0, steps.length).map((each) => deriveKeyPair(deriveSecret(each, nodeLabel), agreement));
   keys.forEach(({ publicKey }, i) => {
     if (!equalBytes(publicKey, publicKeys[i] ?? noBytes)) {
       throw new MlsFault("A path secret does not match its public key");

@@ -287,6 +287,7 @@ overSuites<TreeKemVector>(
           path,
           newLeaves: new Set(),
           aead: aeadOf[suite],
+          agreement: portableSignatures.agreement,
           ownLeaf: leaf.index,
           leafPrivateKey: hex(leaf.encryption_priv),
           pathKeys,
@@ -421,7 +422,7 @@ overSuites<WelcomeVector>("welcome", "the Welcome opens, its signer and its conf
   const { groupInfo, groupSecrets, pskSecret } = openWelcome(
     decodeWelcomeMessage(hex(v.welcome)),
     own,
-    () => undefined,
+    { findPsk: () => undefined, signatures: portableSignatures },
   );
   assert(portableSignatures.verifyHandshakes([signedGroupInfo(groupInfo, hex(v.signer_pub))]));
   const { groupContext } = groupInfo;

@@ -6,6 +6,7 @@ import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
 import type { Welcome } from "ts-mls/welcome.js";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import { decodeExactly, equalBytes, label, MlsFault } from "./codec.ts";
+import type { KeyAgreement } from "./crypto/key_agreement.ts";
 import { createEncryptor, decryptWithLabel, expandWithLabel, signContent } from "./crypto/labelled.ts";
 import { type Aead, aeadOf, type SuiteId, suiteIdOf, suiteNames } from "./crypto/suite.ts";
 import { aeadOfEpoch, type BegunEpoch, contextBytesOf, type Epoch, type GroupDeps } from "./epoch.ts";
@@ -56,7 +57,7 @@ export async function createWelcome(
   const groupInfo = { ...tbs, signature: await deps.signatures.sign(identity.signingSeed, signed) };
   const { key, nonce } = welcomeKey(aead, welcomeSecret(joinerSecret, pskSecret));
   const encryptedGroupInfo = aead.seal(key, nonce, nothing, encodeGroupInfo(groupInfo));
-  const encrypt = createEncryptor(aead, welcomeLabel, encryptedGroupInfo);
+  const encrypt = createEncryptor(aead, welcomeLabel, encryptedGroupInfo, deps.signatures.agreement);
   const secrets = applied.added.map(({ leafIndex, keyPackage }) => {
     const pathSecret = pathSecrets.get(commonAncestor(next.ownLeaf, leafIndex));
     const plaintext = encodeGroupSecrets({ joinerSecret, pathSecret, psks: [...applied.pskIds] });
@@ -102,11 +103,11 @@ export interface Joined {
 
 /** Section 12.4.3.1. Throws `MlsFault`; a Welcome that is refused has changed nothing. */
 export function joinGroup({ welcome, own, ratchetTree }: JoinInput, deps: GroupDeps): Joined {
-  const opened = openWelcome(welcome, own, deps.findPsk);
+  const opened = openWelcome(welcome, own, deps);
   const tree = treeOf(opened.groupInfo, ratchetTree);
   checkGroup(opened, tree, deps);
   const { signer, extensions } = opened.groupInfo;
-  return { epoch: enter({ ...opened, tree, own }), signer, extensions };
+  return { epoch: enter({ ...opened, tree, own }, deps.signatures.agreement), signer, extensions };
 }
 
 export interface OpenedWelcome {
@@ -117,13 +118,17 @@ export interface OpenedWelcome {
   readonly groupInfo: GroupInfo;
 }
 
-export function openWelcome(welcome: Welcome, own: OwnKeyPackage, findPsk: GroupDeps["findPsk"]): OpenedWelcome {
+export function openWelcome(
+  welcome: Welcome,
+  own: OwnKeyPackage,
+  { findPsk, signatures }: Pick<GroupDeps, "findPsk" | "signatures">,
+): OpenedWelcome {
   const suiteId = suiteIdOf(welcome.cipherSuite);
   if (suiteId === undefined || welcome.cipherSuite !== own.keyPackage.cipherSuite) {
     throw new MlsFault("Cannot join: the Welcome is for another cipher suite");
   }
   const aead = aeadOf[suiteId];
-  const groupSecrets = openGroupSecrets(welcome, own, aead);
+  const groupSecrets = openGroupSecrets(welcome, own, aead, signatures.agreement);
   checkPskIds(groupSecrets.psks);
   const pskSecret = pskSecretOf(groupSecrets.psks, findPsk);
   return { suiteId, groupSecrets, pskSecret, groupInfo: openGroupInfo(welcome, groupSecrets, pskSecret, aead) };
@@ -134,11 +139,16 @@ export function signedGroupInfo(groupInfo: GroupInfo, publicKey: Uint8Array): Si
   return { publicKey, message, signature: groupInfo.signature };
 }
 
-function openGroupSecrets(welcome: Welcome, own: OwnKeyPackage, aead: Aead): GroupSecrets {
+function openGroupSecrets(
+  welcome: Welcome,
+  own: OwnKeyPackage,
+  aead: Aead,
+  agreement: KeyAgreement,
+): GroupSecrets {
   const ours = welcome.secrets.find(({ newMember }) => equalBytes(newMember, own.reference));
   if (ours === undefined) throw new MlsFault("Cannot join: the Welcome is not for this KeyPackage");
   const input = { privateKey: own.initPrivateKey, ...ours.encryptedGroupSecrets };
-  const plaintext = opening(() => decryptWithLabel(aead, welcomeLabel, welcome.encryptedGroupInfo, input));
+  const plaintext = opening(() => decryptWithLabel(aead, welcomeLabel, welcome.encryptedGroupInfo, input, agreement));
   return decodeExactly(decodeGroupSecrets, plaintext, "group secrets");
 }
 
@@ -181,7 +191,10 @@ interface EnterInput extends OpenedWelcome {
   readonly own: OwnKeyPackage;
 }
 
-function enter({ suiteId, groupInfo, groupSecrets, pskSecret, tree, own }: EnterInput): Epoch {
+function enter(
+  { suiteId, groupInfo, groupSecrets, pskSecret, tree, own }: EnterInput,
+  agreement: KeyAgreement,
+): Epoch {
   const { groupContext: context, signer } = groupInfo;
   const ownLeaf = findOwnLeaf(tree, own);
   const contextBytes = contextBytesOf(context);
@@ -197,7 +210,7 @@ function enter({ suiteId, groupInfo, groupSecrets, pskSecret, tree, own }: Enter
     leafPrivateKey: own.leafPrivateKey,
     pathKeys: groupSecrets.pathSecret === undefined
       ? new Map()
-      : pathKeysAbove(tree, { ownLeaf, signer, secret: groupSecrets.pathSecret }),
+      : pathKeysAbove(tree, { ownLeaf, signer, secret: groupSecrets.pathSecret }, agreement),
     secrets,
     secretTree: SecretTree.create(aeadOf[suiteId], tree.nodeCount, encryption),
     confirmationTag: tag,
@@ -209,6 +222,7 @@ function enter({ suiteId, groupInfo, groupSecrets, pskSecret, tree, own }: Enter
 function pathKeysAbove(
   tree: RatchetTree,
   { ownLeaf, signer, secret }: { ownLeaf: number; signer: number; secret: Uint8Array },
+  agreement: KeyAgreement,
 ): Epoch["pathKeys"] {
   const shared = commonAncestor(signer, ownLeaf);
   const steps = tree.filteredDirectPath(signer);
@@ -216,7 +230,7 @@ function pathKeysAbove(
   if (first < 0) throw new MlsFault("Cannot join: the Welcome has a path secret for a blank node");
   const above = steps.slice(first);
   const publicKeys = above.map(({ node }) => tree.parent(node)?.publicKey ?? nothing);
-  return deriveAbove(secret, above, publicKeys).pathKeys;
+  return deriveAbove(secret, above, publicKeys, agreement).pathKeys;
 }
 
 function findOwnLeaf(tree: RatchetTree, { keyPackage }: OwnKeyPackage): number {

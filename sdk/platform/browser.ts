@@ -18,6 +18,7 @@ export const platform: Platform = {
   after,
   randomBytes,
   ed25519: createWebCryptoEd25519(crypto.subtle),
+  x25519: undefined,
   readSettings: () => Promise.resolve({}),
   readTextFile: () => Promise.reject(new Error("a browser reads no files; give tls.certificateHashes")),
 };

@@ -6,6 +6,7 @@ import { cells, openHttp } from "./deno_http.ts";
 import { quic } from "./deno_quic.ts";
 import { openDirectoryStore } from "./directory_store.ts";
 import { createNodeEd25519 } from "./node_ed25519.ts";
+import { createNodeX25519 } from "./node_x25519.ts";
 import type { Platform } from "./platform.ts";
 import { readSettings } from "./settings.ts";
 import { after, nowMs, randomBytes } from "./timers.ts";
@@ -20,6 +21,7 @@ export const platform: Platform = {
   after,
   randomBytes,
   ed25519: createNodeEd25519(),
+  x25519: createNodeX25519(),
   readSettings,
   readTextFile: (path) => readFile(path, "utf8"),
 };

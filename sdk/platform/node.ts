@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { openDirectoryStore } from "./directory_store.ts";
 import { createNodeEd25519 } from "./node_ed25519.ts";
+import { createNodeX25519 } from "./node_x25519.ts";
 import { withThread } from "../transport/worker_stream.ts";
 import { grpc } from "./node_grpc.ts";
 import { openHttp } from "./node_http.ts";
@@ -19,6 +20,7 @@ export const platform: Platform = {
   after,
   randomBytes,
   ed25519: createNodeEd25519(),
+  x25519: createNodeX25519(),
   readSettings,
   readTextFile: (path) => readFile(path, "utf8"),
 };

@@ -3,6 +3,7 @@
  * `node.ts` and `browser.ts`; the specifier `#platform` stands for the one that fits (import map here, package conditions in
  * the npm package). The rest of the SDK touches no socket, file, clock, timer, randomness or environment but through it.
  */
+import type { KeyAgreement } from "../mls/crypto/key_agreement.ts";
 import type { NativeEd25519 } from "../mls/crypto/signatures.ts";
 import type { RecordStore, StoreOptions } from "../store/mod.ts";
 import type { Connector, HttpClient, Trust } from "../transport/transport.ts";
@@ -23,6 +24,8 @@ export interface Platform {
   randomBytes(length: number): Uint8Array<ArrayBuffer>;
   /** The runtime's own Ed25519; `createSignatures` checks it before use. */
   readonly ed25519: NativeEd25519 | undefined;
+  /** The runtime's own X25519, if it is synchronous; checked in the same way. */
+  readonly x25519: KeyAgreement | undefined;
   /** What environment and credentials file say, where the runtime has them; options of the user come before all of it. */
   readSettings(options?: { readonly withoutFile?: boolean }): Promise<PlatformSettings>;
   /** A text file that the user named, as `tls.caFile`. Rejects in browsers. */

@@ -2,8 +2,8 @@
  * HPKE in base mode (RFC 9180) with DHKEM(X25519, HKDF-SHA256): single-shot seal and open, and the export that MLS uses for
  * external joins. A context is never reused, so its sequence number is always 0.
  */
-import { x25519 } from "@noble/curves/ed25519.js";
 import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { type KeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
 import { type Aead, expand, extract, hashBytes } from "./suite.ts";
 
 export interface KeyPair {
@@ -23,10 +23,10 @@ const versionLabel = utf8ToBytes("HPKE-v1");
 const baseMode = Uint8Array.of(0);
 
 /** Section 7.1.3. */
-export function deriveKeyPair(keyMaterial: Uint8Array): KeyPair {
+export function deriveKeyPair(keyMaterial: Uint8Array, agreement: KeyAgreement = portableKeyAgreement): KeyPair {
   const pseudorandomKey = labelledExtract(kemSuite, empty, "dkp_prk", keyMaterial);
   const privateKey = labelledExpand(kemSuite, pseudorandomKey, "sk", empty, privateKeyBytes);
-  return { privateKey, publicKey: x25519.getPublicKey(privateKey) };
+  return { privateKey, publicKey: agreement.publicKeyOf(privateKey) };
 }
 
 /** X coordinates of points of small order, the top bit cleared: whoever encrypted to one would share its secret with all. */
@@ -62,10 +62,14 @@ export function seal(aead: Aead, { info, ...input }: SealInput): Sealed {
 }
 
 /** Seals for several receivers under one `info`, which may be long and is hashed once. */
-export function createSealer(aead: Aead, info: Uint8Array): (input: Omit<SealInput, "info">) => Sealed {
+export function createSealer(
+  aead: Aead,
+  info: Uint8Array,
+  agreement: KeyAgreement = portableKeyAgreement,
+): (input: Omit<SealInput, "info">) => Sealed {
   const context = scheduleContext(aead, info);
   return ({ publicKey, aad, plaintext, randomness }) => {
-    const { kemOutput, sharedSecret } = encapsulate(publicKey, randomness);
+    const { kemOutput, sharedSecret } = encapsulate(publicKey, randomness, agreement);
     const { key, nonce } = schedule(aead, sharedSecret, context);
     return { kemOutput, ciphertext: aead.seal(key, nonce, aad, plaintext) };
   };
@@ -80,8 +84,9 @@ export interface OpenInput {
 }
 
 /** Throws when the ciphertext was not made for this key, info and aad. */
-export function open(aead: Aead, { privateKey, kemOutput, info, aad, ciphertext }: OpenInput): Uint8Array {
-  const { key, nonce } = schedule(aead, decapsulate(kemOutput, privateKey), scheduleContext(aead, info));
+export function open(aead: Aead, input: OpenInput, agreement: KeyAgreement = portableKeyAgreement): Uint8Array {
+  const { privateKey, kemOutput, info, aad, ciphertext } = input;
+  const { key, nonce } = schedule(aead, decapsulate(kemOutput, privateKey, agreement), scheduleContext(aead, info));
   return aead.open(key, nonce, aad, ciphertext);
 }
 
@@ -97,7 +102,7 @@ export function sendExport(
   { publicKey, randomness }: { readonly publicKey: Uint8Array; readonly randomness: Uint8Array },
   input: ExportInput,
 ): { readonly kemOutput: Uint8Array; readonly secret: Uint8Array } {
-  const { kemOutput, sharedSecret } = encapsulate(publicKey, randomness);
+  const { kemOutput, sharedSecret } = encapsulate(publicKey, randomness, portableKeyAgreement);
   return { kemOutput, secret: exportFrom(aead, sharedSecret, input) };
 }
 
@@ -107,7 +112,7 @@ export function receiveExport(
   { privateKey, kemOutput }: { readonly privateKey: Uint8Array; readonly kemOutput: Uint8Array },
   input: ExportInput,
 ): Uint8Array {
-  return exportFrom(aead, decapsulate(kemOutput, privateKey), input);
+  return exportFrom(aead, decapsulate(kemOutput, privateKey, portableKeyAgreement), input);
 }
 
 function exportFrom(aead: Aead, sharedSecret: Uint8Array, { info, exporterContext, length }: ExportInput): Uint8Array {
@@ -115,20 +120,21 @@ function exportFrom(aead: Aead, sharedSecret: Uint8Array, { info, exporterContex
   return labelledExpand(hpkeSuite(aead), exporterSecret, "sec", exporterContext, length);
 }
 
-/** Section 4.1. noble refuses a shared point of zero, so a public key of small order is refused too. */
+/** Section 4.1. A public key of small order is refused. */
 function encapsulate(
   publicKey: Uint8Array,
   randomness: Uint8Array,
+  agreement: KeyAgreement,
 ): { kemOutput: Uint8Array; sharedSecret: Uint8Array } {
-  const ephemeral = deriveKeyPair(randomness);
-  const shared = x25519.getSharedSecret(ephemeral.privateKey, publicKey);
+  const ephemeral = deriveKeyPair(randomness, agreement);
+  const shared = agreement.sharedSecret(ephemeral.privateKey, publicKey);
   const sharedSecret = kemSecret(shared, concatBytes(ephemeral.publicKey, publicKey));
   return { kemOutput: ephemeral.publicKey, sharedSecret };
 }
 
-function decapsulate(kemOutput: Uint8Array, privateKey: Uint8Array): Uint8Array {
-  const shared = x25519.getSharedSecret(privateKey, kemOutput);
-  return kemSecret(shared, concatBytes(kemOutput, x25519.getPublicKey(privateKey)));
+function decapsulate(kemOutput: Uint8Array, privateKey: Uint8Array, agreement: KeyAgreement): Uint8Array {
+  const shared = agreement.sharedSecret(privateKey, kemOutput);
+  return kemSecret(shared, concatBytes(kemOutput, agreement.publicKeyOf(privateKey)));
 }
 
 function kemSecret(shared: Uint8Array, context: Uint8Array): Uint8Array {

@@ -4,6 +4,7 @@ import { sha256 } from "../../../wasm/mod.ts";
 import { ByteWriter, vectorBytes } from "../byte_writer.ts";
 import { label, MlsFault, vector } from "../codec.ts";
 import { createSealer, open, type OpenInput, type Sealed, type SealInput } from "./hpke.ts";
+import type { KeyAgreement } from "./key_agreement.ts";
 import { type Aead, expand, hashBytes } from "./suite.ts";
 
 const noContext = new Uint8Array(0);
@@ -43,8 +44,9 @@ export function createEncryptor(
   aead: Aead,
   name: Uint8Array,
   context: Uint8Array,
+  agreement?: KeyAgreement,
 ): (input: Pick<SealInput, "publicKey" | "plaintext" | "randomness">) => Sealed {
-  const sealTo = createSealer(aead, concatBytes(name, vector(context)));
+  const sealTo = createSealer(aead, concatBytes(name, vector(context)), agreement);
   return (input) => {
     try {
       return sealTo({ ...input, aad: noAad });
@@ -60,6 +62,7 @@ export function decryptWithLabel(
   name: Uint8Array,
   context: Uint8Array,
   input: Pick<OpenInput, "privateKey" | "kemOutput" | "ciphertext">,
+  agreement?: KeyAgreement,
 ): Uint8Array {
-  return open(aead, { ...input, info: concatBytes(name, vector(context)), aad: noAad });
+  return open(aead, { ...input, info: concatBytes(name, vector(context)), aad: noAad }, agreement);
 }

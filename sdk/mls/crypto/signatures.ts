@@ -5,9 +5,12 @@
  * its signatures are bit-identical, and a message that one member refuses harms nobody's epoch.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
+import { chooseKeyAgreement, type KeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
 import { type SignedBytes, verifyEd25519Batch } from "../../../wasm/mod.ts";
 
+/** X25519 is among it because groups take it from the same place. */
 export interface Signatures {
+  readonly agreement: KeyAgreement;
   sign(seed: Uint8Array, message: Uint8Array): Promise<Uint8Array>;
   verifyHandshake(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;
   /** The same verdict for many at once. */
@@ -23,19 +26,21 @@ export interface NativeEd25519 {
 
 /** Nothing of the runtime's. The same verdict everywhere. */
 export const portableSignatures: Signatures = {
+  agreement: portableKeyAgreement,
   sign: (seed, message) => Promise.resolve(ed25519.sign(message, seed)),
   verifyHandshake: verifyStrictly,
   verifyHandshakes: verifyEd25519Batch,
   verifyApplication: (publicKey, message, signature) => Promise.resolve(verifyStrictly(publicKey, message, signature)),
 };
 
-/** With the runtime's Ed25519 where it has one that agrees with noble, with noble otherwise. */
-export async function createSignatures(native: NativeEd25519 | undefined): Promise<Signatures> {
-  if (native === undefined || !await agrees(native)) return portableSignatures;
+/** With the runtime's Ed25519 and X25519 where it has them and they agree with noble's, with noble's otherwise. */
+export async function createSignatures(native: NativeEd25519 | undefined, x25519?: KeyAgreement): Promise<Signatures> {
+  const agreement = chooseKeyAgreement(x25519);
+  const portable = { ...portableSignatures, agreement };
+  if (native === undefined || !await agrees(native)) return portable;
   return {
+    ...portable,
     sign: async (seed, message) => await native.sign(seed, message),
-    verifyHandshake: verifyStrictly,
-    verifyHandshakes: verifyEd25519Batch,
     verifyApplication: async (publicKey, message, signature) =>
       publicKey.length === 32 && signature.length === 64 && await native.verify(publicKey, message, signature),
   };

@@ -8,7 +8,9 @@ import { deriveSecret, deriveTreeSecret, expandWithLabel } from "ts-mls/crypto/k
 import { signWithLabel, verifyWithLabel } from "ts-mls/crypto/signature.js";
 import { readVectors, testWhen, vectors } from "../../../tests/support/mod.ts";
 import { createNodeEd25519 } from "../../platform/node_ed25519.ts";
+import { createNodeX25519 } from "../../platform/node_x25519.ts";
 import { deriveKeyPair, isUsablePublicKey, open, receiveExport, seal, sendExport } from "./hpke.ts";
+import { chooseKeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
 import { createSignatures, portableSignatures } from "./signatures.ts";
 import { createWebCryptoEd25519 } from "./web_crypto_ed25519.ts";
 import { aeadOf, expand, extract, type SuiteId } from "./suite.ts";
@@ -74,23 +76,54 @@ testWhen(vectors("wycheproof/hkdf_sha256_test.json"), "HKDF agrees with wychepro
   }
 });
 
-testWhen(
-  vectors("wycheproof/x25519_test.json"),
-  "X25519 agrees with wycheproof/x25519_test.json and refuses a shared zero",
-  () => {
-    for (const test of wycheproof("x25519_test.json").flatMap(({ tests }) => tests)) {
-      const [publicKey, privateKey] = [bytesOf(test["public"]), bytesOf(test["private"])];
-      if (/^(00)+$/.test(String(test["shared"]))) {
-        assertThrows(() => x25519.getSharedSecret(privateKey, publicKey), Error);
-        const kemOutput = publicKey;
-        const message = { privateKey, kemOutput, info: publicKey, aad: publicKey, ciphertext: new Uint8Array(32) };
-        assertThrows(() => open(aeadOf[3], message), Error);
-      } else {
-        assertEquals(bytesToHex(x25519.getSharedSecret(privateKey, publicKey)), test["shared"], `tc ${test.tcId}`);
+const agreements = { noble: portableKeyAgreement, "node:crypto": createNodeX25519() };
+
+for (const [name, agreement] of Object.entries(agreements)) {
+  testWhen(
+    vectors("wycheproof/x25519_test.json"),
+    `X25519 of ${name} agrees with wycheproof/x25519_test.json and refuses a shared zero`,
+    () => {
+      for (const test of wycheproof("x25519_test.json").flatMap(({ tests }) => tests)) {
+        const [publicKey, privateKey] = [bytesOf(test["public"]), bytesOf(test["private"])];
+        if (/^(00)+$/.test(String(test["shared"]))) {
+          assertThrows(() => agreement.sharedSecret(privateKey, publicKey), Error);
+          const kemOutput = publicKey;
+          const message = { privateKey, kemOutput, info: publicKey, aad: publicKey, ciphertext: new Uint8Array(32) };
+          assertThrows(() => open(aeadOf[3], message, agreement), Error);
+        } else {
+          assertEquals(bytesToHex(agreement.sharedSecret(privateKey, publicKey)), test["shared"], `tc ${test.tcId}`);
+        }
       }
-    }
-  },
-);
+    },
+  );
+}
+
+Deno.test("X25519 of node:crypto is noble's, byte by byte, and is used only if it is", () => {
+  const native = createNodeX25519();
+  assert(chooseKeyAgreement(native) === native);
+  for (let i = 0; i < 100; i++) {
+    const [ours, theirs] = [randomBytes(32), randomBytes(32)];
+    const publicKey = native.publicKeyOf(theirs);
+    assertEquals(publicKey, portableKeyAgreement.publicKeyOf(theirs));
+    assertEquals(native.sharedSecret(ours, publicKey), portableKeyAgreement.sharedSecret(ours, publicKey));
+  }
+  const missing = (): never => {
+    throw new Error("not supported");
+  };
+  for (
+    const wrong of [
+      undefined,
+      { ...native, publicKeyOf: missing },
+      { ...native, publicKeyOf: () => new Uint8Array(32) },
+      { ...native, sharedSecret: () => new Uint8Array(32).fill(1) },
+      {
+        ...native,
+        sharedSecret: (key: Uint8Array, other: Uint8Array) =>
+          other.some(Boolean) ? native.sharedSecret(key, other) : other,
+      },
+    ]
+  ) assert(chooseKeyAgreement(wrong) === portableKeyAgreement);
+});
 
 testWhen(
   vectors("wycheproof/ed25519_test.json"),
@@ -131,7 +164,7 @@ Deno.test("a signature with a small-order component gets one verdict in handshak
   const signature = signatureWithSmallOrderComponent(seed, message);
   const publicKey = ed25519.getPublicKey(seed);
   const accelerated = await createSignatures(createWebCryptoEd25519(crypto.subtle));
-  assert(accelerated !== portableSignatures);
+  assert(accelerated.sign !== portableSignatures.sign);
   // The runtime disagrees with noble here. This is why it never judges a handshake.
   assertEquals(await accelerated.verifyApplication(publicKey, message, signature), false);
   assertEquals(portableSignatures.verifyHandshake(publicKey, message, signature), true);
@@ -143,7 +176,7 @@ const natives = { WebCrypto: createWebCryptoEd25519(crypto.subtle), "node:crypto
 for (const [name, native] of Object.entries(natives)) {
   Deno.test(`signatures of ${name} are bit-identical to noble's, and both verify`, async () => {
     const accelerated = await createSignatures(native);
-    assert(accelerated !== portableSignatures);
+    assert(accelerated.sign !== portableSignatures.sign);
     for (let i = 0; i < 50; i++) {
       const [seed, message] = [randomBytes(32), randomBytes(i * 7)];
       const signature = await accelerated.sign(seed, message);
@@ -161,12 +194,12 @@ for (const [name, native] of Object.entries(natives)) {
 
 Deno.test("a runtime without Ed25519, or with a wrong one, is not used", async () => {
   const refuse = (): Promise<never> => Promise.reject(new DOMException("no", "NotSupportedError"));
-  assert(await createSignatures(undefined) === portableSignatures);
+  assert((await createSignatures(undefined)).sign === portableSignatures.sign);
   const missing = createWebCryptoEd25519({ importKey: refuse, sign: refuse, verify: refuse });
-  assert(await createSignatures(missing) === portableSignatures);
+  assert((await createSignatures(missing)).sign === portableSignatures.sign);
   const native = createNodeEd25519();
-  assert(await createSignatures({ ...native, sign: () => new Uint8Array(64) }) === portableSignatures);
-  assert(await createSignatures({ ...native, verify: () => false }) === portableSignatures);
+  assert((await createSignatures({ ...native, sign: () => new Uint8Array(64) })).sign === portableSignatures.sign);
+  assert((await createSignatures({ ...native, verify: () => false })).sign === portableSignatures.sign);
 });
 
 Deno.test("isUsablePublicKey() refuses the keys that X25519 refuses, and no honest one", () => {

@@ -79,7 +79,7 @@ export class SimulatedStage implements ActorHost {
 /** The same verdict for the same bytes is found once: all members verify the same handshakes. */
 export async function createRememberedSignatures(): Promise<Signatures> {
   const native = createNodeEd25519();
-  const { sign } = await createSignatures(native);
+  const signatures = await createSignatures(native);
   const known = new Map<string, boolean>();
   const verify = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
     if (publicKey.length !== 32 || signature.length !== 64) return false;
@@ -91,7 +91,7 @@ export async function createRememberedSignatures(): Promise<Signatures> {
     return verdict;
   };
   return {
-    sign,
+    ...signatures,
     verifyHandshake: verify,
     verifyHandshakes: (items) => items.every((item) => verify(item.publicKey, item.message, item.signature)),
     verifyApplication: (publicKey, message, signature) => Promise.resolve(verify(publicKey, message, signature)),
