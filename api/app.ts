@@ -7,7 +7,10 @@ import { cors } from "./cors.ts";
 import { Fault } from "./domain/fault.ts";
 import { describeError, type Log } from "../server/mod.ts";
 import type { Metrics } from "./metrics.ts";
+import { addOwnAccountRoutes } from "./routes/account.ts";
 import { addAccountRoutes } from "./routes/accounts.ts";
+import { addAddressClaimRoutes } from "./routes/address_claims.ts";
+import { addChangesRoutes } from "./routes/changes.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./routes/context.ts";
 import { addDocumentationRoutes } from "./routes/documentation.ts";
 import { notFound, refuse } from "./routes/errors.ts";
@@ -15,6 +18,7 @@ import { addHealthRoutes } from "./routes/health.ts";
 import { addKeyRoutes } from "./routes/keys.ts";
 import { addLeaseRoutes } from "./routes/leases.ts";
 import { createRouter, type Router } from "./routes/operation.ts";
+import { addSessionRoutes } from "./routes/sessions.ts";
 import { addTokenRoutes } from "./routes/tokens.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 
@@ -55,9 +59,15 @@ export function createApp(deps: AppDeps): App {
       addKeyRoutes(router, deps);
       addTokenRoutes(router, deps);
       addUsageRoutes(router, deps);
+      addOwnAccountRoutes(router, deps);
+      addAddressClaimRoutes(router, deps);
+      addSessionRoutes(router, deps);
       addDocumentationRoutes(router);
     }),
-    fetchInternal: serve((router) => addLeaseRoutes(router, deps)),
+    fetchInternal: serve((router) => {
+      addLeaseRoutes(router, deps);
+      addChangesRoutes(router, deps);
+    }),
   };
 }
 
@@ -94,6 +104,7 @@ function record(c: ApiContext, { log, metrics }: AppDeps, durationMs: number): v
     client: c.get("clientAddress"),
     account_id: caller?.accountId,
     key_id: caller?.keyId,
+    session_id: caller?.sessionId,
     ...(fault === undefined ? {} : { error: describeError(fault) }),
   });
 }

@@ -39,6 +39,7 @@ export interface Config {
   /** A private JWK set as JSON, or the path of a file that holds one. Undefined: made in the data directory. */
   readonly jwtKeys: { readonly file: string } | { readonly json: Secret } | undefined;
   readonly relaySecret: Secret | undefined;
+  readonly adminSecret: Secret | undefined;
   readonly trustedProxies: readonly AddressRange[];
   /** Undefined: a development machine, loopback origins. */
   readonly corsOrigins: readonly string[] | undefined;
@@ -48,11 +49,19 @@ export interface Config {
     readonly workers: number;
     readonly queueLimit: number;
   };
-  readonly rateLimits: Readonly<Record<"signUp" | "failures" | "account" | "passwords", RateLimit>>;
+  readonly rateLimits: Readonly<Record<"signUp" | "failures" | "account" | "passwords" | "mail", RateLimit>>;
+  readonly mail: {
+    /** Undefined: each message becomes a file in the data directory. */
+    readonly server: Secret | undefined;
+    readonly from: string;
+  };
+  /** Of new accounts. */
+  readonly defaultPlan: string;
   /** Fewer where the process may not open as many files. */
   readonly maxConnections: number;
   readonly keyMemory: number;
   readonly maxActiveKeys: number;
+  readonly maxGuests: number;
   readonly leaseLifetimeMs: number;
   readonly maxLeaseMessages: number;
 }
@@ -87,6 +96,7 @@ function readAll(read: VariableReader): Config {
     databaseConnections: read.integer("STATIC_DATABASE_CONNECTIONS", 10, { min: 1, max: 1000 }),
     jwtKeys: readJwtKeys(read),
     relaySecret: read.secret("STATIC_RELAY_SECRET", 32),
+    adminSecret: read.secret("STATIC_ADMIN_SECRET", 32),
     trustedProxies:
       read.list("STATIC_TRUSTED_PROXIES", parseAddressRange, "an address or a range such as 10.0.0.0/8") ?? [],
     corsOrigins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com"),
@@ -101,10 +111,14 @@ function readAll(read: VariableReader): Config {
       failures: readRate(read, "STATIC_RATE_FAILURES", { limit: 30, windowMs: 60_000 }),
       account: readRate(read, "STATIC_RATE_ACCOUNT", { limit: 1200, windowMs: 60_000 }),
       passwords: readRate(read, "STATIC_RATE_PASSWORDS", { limit: 10, windowMs: 60_000 }),
+      mail: readRate(read, "STATIC_RATE_MAIL", { limit: 5, windowMs: 3_600_000 }),
     },
+    mail: readMail(read),
+    defaultPlan: read.choice("STATIC_DEFAULT_PLAN", ["free", "dev", "team", "enterprise"]),
     maxConnections: read.integer("STATIC_API_CONNECTIONS", 10_000, { min: 16, max: 1_000_000 }),
     keyMemory: read.integer("STATIC_KEY_MEMORY", 100_000, { min: 0, max: 10_000_000 }),
     maxActiveKeys: read.integer("STATIC_MAX_KEYS", 100, { min: 1, max: 10_000 }),
+    maxGuests: read.integer("STATIC_MAX_GUESTS", 1000, { min: 0, max: 1_000_000 }),
     leaseLifetimeMs: 1000 * read.integer("STATIC_LEASE_SECONDS", 300, { min: 60, max: 86_400 }),
     maxLeaseMessages: read.integer("STATIC_LEASE_MESSAGES", 10_000, { min: 1, max: 1_000_000 }),
   };
@@ -169,6 +183,19 @@ function readDatabase(read: VariableReader): Config["database"] {
     return undefined;
   }
   return { kind: "url", url: new Secret(text), tls, ca };
+}
+
+function readMail(read: VariableReader): Config["mail"] {
+  const server = read.secret("STATIC_SMTP_URL", 1);
+  const url = server === undefined ? undefined : URL.parse(server.reveal());
+  if (
+    url === null || (url !== undefined && (!/^smtps?:$/.test(url.protocol) || url.hostname === "" || !isDecodable(url)))
+  ) {
+    read.fault("STATIC_SMTP_URL", "smtps://user:password@host:465 or smtp://user:password@host:587");
+  }
+  const from = read.text("STATIC_MAIL_FROM", "static@localhost");
+  if (!/^[^\s@<>,]+@[^\s@<>,]+$/.test(from)) read.fault("STATIC_MAIL_FROM", "an e-mail address");
+  return { server, from };
 }
 
 /** Keys that are put wrongly (without `{"keys":`, in quotes) must not be taken for a path: paths are shown. */

@@ -2,8 +2,8 @@
 import type { MiddlewareHandler } from "hono";
 import type { AppEnv } from "./routes/context.ts";
 
-const exposed = "x-request-id, Retry-After, RateLimit, RateLimit-Policy";
-const methods = "GET, HEAD, POST, DELETE";
+const exposed = "x-request-id, Retry-After, RateLimit, RateLimit-Policy, Static-Usage, Static-Notice";
+const methods = "GET, HEAD, POST, PATCH, DELETE";
 const requestHeaders = "authorization, content-type";
 const preflightSeconds = "600";
 

@@ -2,4 +2,4 @@
 export { type App, type AppDeps, createApp } from "./app.ts";
 export { type Config, configFromEnvironment, readConfig } from "./config.ts";
 export { type Api, type ApiOptions, createApi, type RunningApi, startApi } from "./start_api.ts";
-export { runAdmin } from "./admin/commands.ts";
+export { runAdmin } from "./admin/run_admin.ts";

@@ -3,36 +3,53 @@
  * uses it as it is); `startApi` adds the listeners and is what `main.ts`, tests and the whole stack's `start.ts` call.
  */
 import {
+  after,
   createLog,
   createOriginCheck,
+  describeFailure,
   every,
+  isLoopback,
+  loadAdminSecret,
   loadRelaySecret,
   type Log,
   needed,
   type Secret,
   serveAdmin,
 } from "../server/mod.ts";
+import type { KeyId } from "../proto/mod.ts";
+import { runCommand } from "./admin/commands.ts";
+import { createAdminPort } from "./admin/port.ts";
+import { rotateJwtKey } from "./admin/run_admin.ts";
 import { type App, type AppDeps, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
 import { type Config, describeConfig, warningsOf } from "./config.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
 import { type KeyRingSource, openKeyRing } from "./key_ring_file.ts";
+import { createAccountLife } from "./domain/account_life.ts";
 import { createAccounts } from "./domain/accounts.ts";
 import { createAttempts } from "./domain/attempts.ts";
 import { createAuthenticator } from "./domain/authentication.ts";
+import { createChanges } from "./domain/changes.ts";
 import { createKeys } from "./domain/keys.ts";
 import { createLastUsed } from "./domain/last_used.ts";
 import { createAddressLimiter, createRateLimiter } from "./domain/rate_limit.ts";
 import type { Clock } from "./domain/deps.ts";
+import type { Store } from "./domain/store.ts";
+import { createMailQueue, type MailQueue } from "./domain/mail_queue.ts";
+import { createSessions } from "./domain/sessions.ts";
 import { createTokens } from "./domain/tokens.ts";
 import { createUsage } from "./domain/usage.ts";
 import { createHashingPool, type HashingPool, platformWorker } from "./hashing/pool.ts";
+import { createFileMailer, mailFolder } from "./mail/file_mailer.ts";
+import { createSmtpMailer } from "./mail/smtp_mailer.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { connectionLimits, internalLimits, openSockets } from "./sockets.ts";
 import { openEmbeddedStore, type OpenStore, openStore } from "./store/mod.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 const maxBodyBytes = 64 * 1024;
+/** A client may ask for mail to several addresses. */
+const mailClientShare = 4;
 /** Every request must be answered within two seconds when the database is away. */
 const databaseDeadlineMs = 1500;
 /** The embedded database cannot be away, only busy: it does one thing at a time. */
@@ -48,6 +65,10 @@ export interface Api {
   readonly app: App;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** What an operator may ask on the admin port. */
+  readonly answerAdmin: (request: Request) => Promise<Response | undefined>;
+  /** Lets go of relays that wait for changes. */
+  stopWaiting(): void;
   /** Writes what is pending and releases everything. */
   close(): Promise<void>;
 }
@@ -79,60 +100,35 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
   if (applied.length > 0) log("info", "migrated", { applied });
 
   const pools = createPools(config);
-  const keyHasher = pools.keys.hasher(config.hashing.keys);
-  const lastUsed = createLastUsed({ store, clock });
-  const newId = (): string => crypto.randomUUID();
-  const keys = createKeys({
-    store,
-    hasher: keyHasher,
-    clock,
-    randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
-    newId,
-    environment: config.environment,
-    maxActiveKeys: config.maxActiveKeys,
-  });
-  const usage = createUsage({ store, clock, newId, ...config });
   const metrics = createMetrics();
   metrics.gauge("static_api_hash_queue", "Jobs that wait for an Argon2 worker.", pools.waiting);
-  const rateLimits = createRateLimits(config, clock);
+  const lastUsed = createLastUsed({ store, clock });
+  const domain = createDomain({ config, store, pools, clock, keyRing, onUse: lastUsed.note });
 
   const app = createApp({
-    accounts: createAccounts({
-      store,
-      passwords: pools.passwords.hasher(config.hashing.passwords),
-      keys,
-      clock,
-      newId,
-    }),
-    keys,
-    tokens: createTokens({ ring: keyRing.ring, createSign, clock }),
-    usage,
-    authenticator: createAuthenticator({
-      store,
-      hasher: keyHasher,
-      environment: config.environment,
-      fingerprint: createFingerprint(),
-      memorySize: config.keyMemory,
-      onUse: lastUsed.note,
-    }),
-    attempts: createAttempts(rateLimits.failures),
+    ...domain,
     store,
+    clock,
+    secureCookies: config.tls !== undefined || config.tlsTerminated,
     relaySecret,
     maxBodyBytes,
-    rateLimits,
     log,
     metrics,
     elapsedMs: () => performance.now(),
-    newRequestId: newId,
+    newRequestId: () => crypto.randomUUID(),
     clientAddress: createClientAddress(config.trustedProxies),
     isAllowedOrigin: createOriginCheck(config.corsOrigins),
   });
 
-  const stopUpkeep = startUpkeep({ lastUsed, keyRing, usage, log, every });
+  const mail = createMail(config, { store, clock, log });
+  metrics.gauge("static_api_mail_queue", "Messages that wait for the mail server.", mail.waiting);
+  const stopUpkeep = startUpkeep({ lastUsed, keyRing, usage: domain.usage, mail, log, every });
   return {
     app,
     metrics,
     log,
+    answerAdmin: await createAdmin(config, { store, clock, log }),
+    stopWaiting: domain.changes.stop,
     close: async () => {
       await stopUpkeep();
       pools.close();
@@ -163,7 +159,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
   opened.defer(internal.close);
   metrics.gauge("static_api_connections", "Open connections.", sockets.connections);
   metrics.gauge("static_api_connections_limit", "The most connections that there may be.", () => limits.connections);
-  const admin = config.admin && await serveAdmin(config.admin, metrics.render);
+  const admin = config.admin && await serveAdmin(config.admin, metrics.render, api.answerAdmin);
   opened.defer(async () => await admin?.close());
   const urls = { url: sockets.url, internalUrl: internal.url, adminUrl: admin?.url };
   log("info", "listening", {
@@ -172,6 +168,7 @@ export async function startApi(config: Config, options: ApiOptions): Promise<Run
     admin_url: urls.adminUrl,
     max_connections: limits.connections,
   });
+  opened.defer(api.stopWaiting);
   const running = opened.move();
   return {
     ...urls,
@@ -186,13 +183,103 @@ function logConfig(log: Log, config: Config): void {
   for (const warning of warningsOf(config)) log("warn", "configuration", { warning });
 }
 
+type Domain = Pick<
+  AppDeps,
+  | "accounts"
+  | "life"
+  | "sessions"
+  | "changes"
+  | "keys"
+  | "tokens"
+  | "usage"
+  | "authenticator"
+  | "attempts"
+  | "rateLimits"
+>;
+
+interface DomainDeps {
+  readonly config: Config;
+  readonly store: Store;
+  readonly pools: Pools;
+  readonly clock: Clock;
+  readonly keyRing: KeyRingSource;
+  readonly onUse: (keyId: KeyId) => void;
+}
+
+function createDomain({ config, store, pools, clock, keyRing, onUse }: DomainDeps): Domain {
+  const hasher = pools.keys.hasher(config.hashing.keys);
+  const passwords = pools.passwords.hasher(config.hashing.passwords);
+  const newId = (): string => crypto.randomUUID();
+  const { environment } = config;
+  const randomBytes = (length: number): Uint8Array<ArrayBuffer> => crypto.getRandomValues(new Uint8Array(length));
+  const keys = createKeys({ store, hasher, clock, randomBytes, newId, environment, limits: config });
+  const rateLimits = createRateLimits(config, clock);
+  const plan = config.defaultPlan;
+  const life = createAccountLife({ store, passwords, keys, clock, newId, randomBytes, plan });
+  return {
+    accounts: createAccounts({ store, passwords, keys, clock, newId, plan, logIn: life.logIn }),
+    life,
+    sessions: createSessions({ store, clock, newId, randomBytes }),
+    changes: createChanges({ store, clock, after }),
+    keys,
+    tokens: createTokens({ ring: keyRing.ring, createSign, clock }),
+    usage: createUsage({ store, clock, newId, ...config }),
+    authenticator: createAuthenticator({
+      store,
+      clock,
+      hasher,
+      environment,
+      fingerprint: createFingerprint(),
+      memorySize: config.keyMemory,
+      onUse,
+    }),
+    attempts: createAttempts(rateLimits.failures),
+    rateLimits,
+  };
+}
+
 function createRateLimits({ rateLimits }: Config, clock: Clock): AppDeps["rateLimits"] {
   return {
     signUp: createAddressLimiter("sign-up", rateLimits.signUp, clock),
     failures: createAddressLimiter("failures", rateLimits.failures, clock),
     account: createRateLimiter("account", rateLimits.account, clock),
     passwords: createRateLimiter("passwords", rateLimits.passwords, clock),
+    mail: createRateLimiter("mail", rateLimits.mail, clock),
+    mailClients: createAddressLimiter(
+      "mail",
+      { ...rateLimits.mail, limit: mailClientShare * rateLimits.mail.limit },
+      clock,
+    ),
   };
+}
+
+async function createAdmin(
+  config: Config,
+  { store, clock, log }: { store: Store; clock: Clock; log: Log },
+): Promise<Api["answerAdmin"]> {
+  if (config.admin === undefined || !isLoopback(config.admin.host)) return () => Promise.resolve(undefined);
+  const secret = config.adminSecret ??
+    await needed("the operator's secret cannot be read (STATIC_DATA_DIR)", loadAdminSecret(config.dataDir));
+  const run = (args: readonly string[]): Promise<string> =>
+    runCommand(args, {
+      store,
+      act: { atMs: clock(), actor: "admin:port" },
+      rotateJwtKey: () => rotateJwtKey(config, clock()),
+    });
+  const failures = createRateLimiter("admin", config.rateLimits.failures, clock);
+  return createAdminPort({ secret, failures, run, log });
+}
+
+function createMail(
+  { mail, dataDir }: Config,
+  { store, clock, log }: { store: Store; clock: Clock; log: Log },
+): MailQueue {
+  const mailer = mail.server === undefined
+    ? createFileMailer(mailFolder(dataDir), clock)
+    : createSmtpMailer(mail.server, mail.from);
+  const onFailure = (error: unknown, attempts: number): void =>
+    log("warn", "mail_not_sent", { attempts, error: describeFailure(error) });
+  return createMailQueue({ store, mailer, clock, onFailure });
 }
 
 interface Pools {

@@ -1,5 +1,6 @@
-/** What happens by time while the API runs: uses of keys are written, a rotated key file is read again, old leases go. */
+/** What happens by time while the API runs: uses of keys are written, a rotated key file is read again, old leases go, mail is sent. */
 import type { KeyRingSource } from "./key_ring_file.ts";
+import type { MailQueue } from "./domain/mail_queue.ts";
 import type { LastUsed } from "./domain/last_used.ts";
 import type { Usage } from "./domain/usage.ts";
 import { describeError, type Log, type LogLevel } from "../server/mod.ts";
@@ -8,18 +9,20 @@ import { describeError, type Log, type LogLevel } from "../server/mod.ts";
 const lastUsedFlushMs = 1000;
 const keyRingReloadMs = 2000;
 const forgetLeasesMs = 5000;
+const mailMs = 1000;
 
 export interface UpkeepDeps {
   readonly lastUsed: LastUsed;
   readonly keyRing: KeyRingSource;
   readonly usage: Pick<Usage, "forgetClosed">;
+  readonly mail: Pick<MailQueue, "pump">;
   readonly log: Log;
   /** Calls again and again; returns how to stop. */
   readonly every: (ms: number, run: () => Promise<void>) => () => void;
 }
 
 /** Returns how to stop, which includes a last flush. Failures are logged and tried again at the next turn. */
-export function startUpkeep({ lastUsed, keyRing, usage, log, every }: UpkeepDeps): () => Promise<void> {
+export function startUpkeep({ lastUsed, keyRing, usage, mail, log, every }: UpkeepDeps): () => Promise<void> {
   const attempt = async (work: () => Promise<void>, level: LogLevel, failure: string): Promise<void> => {
     try {
       await work();
@@ -32,6 +35,7 @@ export function startUpkeep({ lastUsed, keyRing, usage, log, every }: UpkeepDeps
     every(lastUsedFlushMs, flush),
     every(keyRingReloadMs, () => attempt(keyRing.reload, "error", "token keys not reloaded")),
     every(forgetLeasesMs, () => attempt(usage.forgetClosed, "warn", "old leases not deleted")),
+    every(mailMs, () => attempt(mail.pump, "warn", "mail not looked for")),
   ];
   return async () => {
     for (const stop of stops) stop();

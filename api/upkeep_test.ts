@@ -15,6 +15,7 @@ Deno.test("upkeep writes uses, reads keys again and deletes old leases; what fai
     lastUsed: { note: () => {}, flush: work("uses") },
     keyRing: { ring: () => ({ keys: [] }), reload: work("keys") },
     usage: { forgetClosed: work("leases") },
+    mail: { pump: work("mail") },
     log: createLog({ write: (line) => lines.push(line), nowMs: () => 0 }),
     every: (_, run) => {
       turns.add(run);
@@ -25,11 +26,11 @@ Deno.test("upkeep writes uses, reads keys again and deletes old leases; what fai
     for (const run of turns) await run();
     return done.splice(0);
   };
-  assertEquals([await turn(), lines.length], [["uses", "keys", "leases"], 0]);
+  assertEquals([await turn(), lines.length], [["uses", "keys", "leases", "mail"], 0]);
   state.away = true;
-  assertEquals([await turn(), lines.length], [["uses", "keys", "leases"], 3]);
+  assertEquals([await turn(), lines.length], [["uses", "keys", "leases", "mail"], 4]);
   state.away = false;
-  assertEquals([await turn(), lines.length], [["uses", "keys", "leases"], 3]);
+  assertEquals([await turn(), lines.length], [["uses", "keys", "leases", "mail"], 4]);
   await stop();
   assertEquals([done, turns.size], [["uses"], 0]);
 });

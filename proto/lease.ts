@@ -41,6 +41,8 @@ export const leaseRequest = z.strictObject({
   relay_id: relayId,
   account_id: z.uuid(),
   messages: z.int().min(0).max(maxMessagesPerLease),
+  /** From the claim `static`: counted under this key as well, and within its own limit. */
+  key_id: z.uuid().optional(),
 });
 
 const lease = z.object({
@@ -57,6 +59,8 @@ export const leaseResponse = z.object({
   lease,
   plan: z.string(),
   period: z.object({ start: timestamp, end: timestamp }),
+  /** Messages of the month that are used or leased, and the limit (null: none), of the account or of the key, whichever is nearer. */
+  usage: z.object({ claimed: count, limit: count.nullable() }).optional(),
 });
 
 export const leaseList = z.object({ leases: z.array(lease) });

@@ -1,4 +1,4 @@
-/** The admin port: metrics, in plain HTTP, for the operator's network only. */
+/** The admin port: metrics, and what else a part offers its operators, in plain HTTP, for the operator's network only. */
 import { urlHost } from "./addresses.ts";
 import { after } from "./timers.ts";
 import { naming } from "./taken_port.ts";
@@ -24,13 +24,20 @@ export function readAdminAddress(read: VariableReader, defaultPort: number): Adm
   return { host, port: read.port("STATIC_ADMIN_PORT", defaultPort) };
 }
 
-export async function serveAdmin({ host, port }: AdminAddress, renderMetrics: () => string): Promise<AdminServer> {
+/** `other` returns undefined for a request that is not its. */
+export async function serveAdmin(
+  { host, port }: AdminAddress,
+  renderMetrics: () => string,
+  other: (request: Request) => Promise<Response | undefined> = () => Promise.resolve(undefined),
+): Promise<AdminServer> {
   const abort = new AbortController();
   const server = await naming(
     { port, variable: "STATIC_ADMIN_PORT" },
     () =>
-      Deno.serve({ hostname: host, port, signal: abort.signal, onListen: () => {} }, (request) => {
-        if (new URL(request.url).pathname !== "/metrics") return new Response("Not found\n", { status: 404 });
+      Deno.serve({ hostname: host, port, signal: abort.signal, onListen: () => {} }, async (request) => {
+        if (new URL(request.url).pathname !== "/metrics") {
+          return await other(request) ?? new Response("Not found\n", { status: 404 });
+        }
         return new Response(renderMetrics(), {
           headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
         });

@@ -15,7 +15,7 @@ export { createLog, describeError, describeFailure, type Log, type LogFields, ty
 export { type Metric, renderMetrics, type Sample } from "./metrics.ts";
 export { openFileLimit, type OpenFilesQuestion } from "./open_files.ts";
 export { makePrivateFolder, readIfPresent, readOrCreateOwned, writeOwned } from "./owned_file.ts";
-export { loadRelaySecret } from "./relay_secret.ts";
+export { loadAdminSecret, loadRelaySecret } from "./relay_secret.ts";
 export { Secret } from "./secret.ts";
 export { needed, StartFailed } from "./start_failed.ts";
 export { type ConfiguredPort, naming, PortTaken } from "./taken_port.ts";

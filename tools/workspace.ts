@@ -13,7 +13,7 @@ const sdkPlatforms = ["browser", "browser_store", "deno", "directory_store", "no
  * which the API's domain needs without the sockets and files in the rest of `server`; and the platforms.
  */
 export const packages: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  proto: { ".": "./mod.ts", "./grpc": "./grpc.ts", "./lease": "./lease.ts" },
+  proto: { ".": "./mod.ts", "./grpc": "./grpc.ts", "./lease": "./lease.ts", "./changes": "./changes.ts" },
   wasm: { ".": "./mod.ts" },
   server: { ".": "./mod.ts", "./http2": "./http2/mod.ts", "./secret": "./secret.ts" },
   api: { ".": "./mod.ts" },

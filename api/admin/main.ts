@@ -1,10 +1,7 @@
-/**
- * Administration from the command line, beside a running API or without one:
- * `set-plan <email> <plan>`, `set-limit <plan> <messages|unlimited>`, `rotate-jwt-key`.
- */
+/** `deno task admin`: see `commands.ts`. */
 import { ConfigError } from "../../server/mod.ts";
 import { configFromEnvironment } from "../config.ts";
-import { runAdmin } from "./commands.ts";
+import { runAdmin } from "./run_admin.ts";
 
 try {
   console.log(await runAdmin(Deno.args, configFromEnvironment()));

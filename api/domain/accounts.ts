@@ -1,14 +1,16 @@
 /** Accounts: sign-up with a first key, and the way back in with e-mail or id and password for someone who lost every key. */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { defaultKeyName, type IssuedKey, type KeyCreation, type Keys } from "./keys.ts";
+import type { Login } from "./account_store.ts";
 import type { Account, AccountStore, Clock, Hasher, NewId } from "./deps.ts";
+import { plainTraits } from "./powers.ts";
 import { Secret } from "../../server/secret.ts";
 
 export type SignUp =
   | { readonly outcome: "created"; readonly account: Account; readonly key: IssuedKey }
   | { readonly outcome: "email_taken" };
 
-export type Recovery = KeyCreation | { readonly outcome: "wrong_credentials" };
+export type Recovery = KeyCreation | { readonly outcome: "wrong_credentials" } | { readonly outcome: "suspended" };
 
 export interface AccountsDeps {
   readonly store: AccountStore;
@@ -16,6 +18,12 @@ export interface AccountsDeps {
   readonly keys: Keys;
   readonly clock: Clock;
   readonly newId: NewId;
+  /** Of accounts that are made. */
+  readonly plan: string;
+  readonly logIn: (
+    by: { id: AccountId } | { email: string },
+    attempt: { password: Secret; client: string },
+  ) => Promise<Login | undefined>;
 }
 
 export interface Accounts {
@@ -26,7 +34,7 @@ export interface Accounts {
   ): Promise<Recovery>;
 }
 
-export function createAccounts({ store, passwords, keys, clock, newId }: AccountsDeps): Accounts {
+export function createAccounts({ store, passwords, keys, clock, newId, plan, logIn }: AccountsDeps): Accounts {
   return {
     signUp: async ({ email, password, client }) => {
       const passwordHash = await passwords.hash(normalizePassword(password), client);
@@ -35,20 +43,21 @@ export function createAccounts({ store, passwords, keys, clock, newId }: Account
         email,
         emailKey: emailKeyOf(email),
         passwordHash,
+        plan,
         createdAtMs: clock(),
       };
-      const { key, outcome } = await keys.issue(
-        { name: defaultKeyName, client },
-        (key) => store.createAccount(account, key),
-      );
-      return outcome === "email_taken" ? { outcome } : { outcome: "created", account: outcome, key };
+      const first = { name: defaultKeyName, traits: plainTraits };
+      const { key, outcome } = await keys.issue(client, (key) => store.createAccount(account, { ...key, ...first }));
+      return outcome === "email_taken"
+        ? { outcome }
+        : { outcome: "created", account: outcome, key: { ...key, ...first } };
     },
 
     recover: async ({ by, password, name, client }) => {
-      const account = await store.findPasswordHash("id" in by ? by : { emailKey: emailKeyOf(by.email) });
-      const matches = await passwords.verify(normalizePassword(password), account?.passwordHash, client);
-      if (!matches || account === undefined) return { outcome: "wrong_credentials" };
-      return await keys.create({ accountId: account.id }, name);
+      const login = await logIn(by, { password, client });
+      if (login === undefined) return { outcome: "wrong_credentials" };
+      if (login.isSuspended) return { outcome: "suspended" };
+      return await keys.create({ accountId: login.id }, { name });
     },
   };
 }
@@ -75,6 +84,6 @@ function splitEmail(email: string): readonly [string, string] {
 }
 
 /** The same characters typed on another keyboard must give the same bytes. */
-function normalizePassword(password: Secret): Secret {
+export function normalizePassword(password: Secret): Secret {
   return new Secret(password.reveal().normalize("NFC"));
 }

@@ -5,14 +5,31 @@
  */
 import { type AccountId, type ApiKeyEnvironment, type KeyId, parseApiKey } from "../../proto/mod.ts";
 import type { Attempts } from "./attempts.ts";
-import type { Hasher, KeyStore, StoredKey } from "./deps.ts";
+import type { Actor, Clock, Hasher, KeyMaker, KeyStore, StoredKey } from "./deps.ts";
+import { hasScope, type HeldTraits, type Scope } from "./powers.ts";
 import type { RateDecision } from "./rate_limit.ts";
 import { Secret } from "../../server/secret.ts";
 
-export interface Caller {
+/** An account, and the key or the console session that speaks for it. */
+export interface Caller extends KeyMaker {
   readonly accountId: AccountId;
-  readonly keyId: KeyId;
   readonly plan: string;
+  /** Undefined for a plain key and for a session. */
+  readonly traits?: HeldTraits | undefined;
+  readonly suspended?: boolean;
+  readonly addressLost?: boolean;
+  readonly nearLimit?: string | undefined;
+}
+
+/** A session may do what a plain key may, except that its tokens come from a path of their own. */
+export function mayUse({ traits, sessionId }: Caller, scope: Scope): boolean {
+  if (sessionId !== undefined) return scope !== "tokens";
+  return traits === undefined || hasScope(traits, scope);
+}
+
+export function actorOf({ keyId, sessionId }: KeyMaker): Actor {
+  if (sessionId !== undefined) return `session:${sessionId}`;
+  return keyId === undefined ? "password" : `key:${keyId}`;
 }
 
 export type Authentication =
@@ -21,7 +38,8 @@ export type Authentication =
   | { readonly outcome: "limited"; readonly decision: RateDecision };
 
 export interface AuthenticatorDeps {
-  readonly store: KeyStore;
+  readonly store: Pick<KeyStore, "findKey">;
+  readonly clock: Clock;
   readonly hasher: Hasher;
   readonly environment: ApiKeyEnvironment;
   /** A keyed one-way function of the API key: what is remembered must not be a key. */
@@ -38,7 +56,7 @@ export interface Authenticator {
 
 const bearer = /^Bearer +([^\s]+)$/i;
 export const unknownKey =
-  "Invalid API key: it is unknown or was revoked. Create a new key, or check that it was copied completely";
+  "Invalid API key: it is unknown, was revoked or has expired. Create a new key, or check that it was copied completely";
 
 export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const { store, hasher } = deps;
@@ -49,10 +67,13 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
     const decision = attempts.fail();
     return decision.allowed ? { outcome: "refused", code, text } : { outcome: "limited", decision };
   };
-  const accept = ({ id, accountId, plan }: StoredKey): Authentication => {
+  const accept = ({ id, accountId, plan, traits, suspended, addressLost, nearLimit }: StoredKey): Authentication => {
     deps.onUse(id);
-    return { outcome: "accepted", caller: { accountId, keyId: id, plan } };
+    const state = { ...(suspended && { suspended }), ...(addressLost && { addressLost }) };
+    return { outcome: "accepted", caller: { accountId, keyId: id, plan, traits, nearLimit, ...state } };
   };
+  const isOver = ({ revoked, traits }: StoredKey): boolean =>
+    revoked || (typeof traits?.expiresAtMs === "number" && traits.expiresAtMs <= deps.clock());
 
   const verify = (key: Secret, fingerprint: string, hash: string | undefined, client: string): Promise<boolean> => {
     const running = verifying.get(fingerprint);
@@ -81,18 +102,18 @@ export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
       const key = new Secret(text);
       const fingerprint = deps.fingerprint(key);
       const row = await store.findKey(parsed.keyPrefix);
-      if (row !== undefined && !row.revoked && verified.has(fingerprint, row.id)) return accept(row);
+      if (row !== undefined && !isOver(row) && verified.has(fingerprint, row.id)) return accept(row);
 
       const judgement = await attempts.judge(async () => {
         const isVerified = row !== undefined && verified.has(fingerprint, row.id); // while this one waited
         const matches = isVerified || await verify(key, fingerprint, row?.keyHash, attempts.client);
         // Read again: the hash may have waited for seconds in its queue, and a revocation holds from its own moment on.
         const current = matches ? await store.findKey(parsed.keyPrefix) : undefined;
-        return { isGood: current !== undefined && !current.revoked, value: current };
+        return { isGood: current !== undefined && !isOver(current), value: current };
       });
       if (judgement.outcome === "limited") return judgement;
       const { value: current } = judgement;
-      if (current === undefined || current.revoked) {
+      if (current === undefined || isOver(current)) {
         return { outcome: "refused", code: "auth_key_invalid", text: unknownKey };
       }
       verified.add(fingerprint, current.id);

@@ -47,11 +47,8 @@ function createWorld(memorySize = 10): { world: World; authenticate: (header?: s
         world.reads++;
         return Promise.resolve(world.rows.get(prefix));
       },
-      addKey: never,
-      listKeys: never,
-      revokeKey: never,
-      recordUse: never,
     },
+    clock: () => 0,
     hasher: {
       hash: never,
       verify: (secret: Secret, hash) => {

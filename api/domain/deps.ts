@@ -1,5 +1,6 @@
 /** What the domain needs from outside. `store/`, `hashing/` and the wiring implement these; tests may too. */
 import type { AccountId, KeyId } from "../../proto/mod.ts";
+import type { HeldTraits, KeyTraits } from "./powers.ts";
 import type { Secret } from "../../server/secret.ts";
 
 /** Milliseconds since 1970, UTC. */
@@ -9,6 +10,15 @@ export type Clock = () => number;
 export type RandomBytes = (length: number) => Uint8Array<ArrayBuffer>;
 
 export type NewId = () => string;
+
+/** Who changes something, for the audit: `key:<id>`, `session:<id>`, `password`, `mail`, `admin:cli`, `admin:port`. */
+export type Actor = string;
+
+/** When and by whom something is changed. */
+export interface Act {
+  readonly atMs: number;
+  readonly actor: Actor;
+}
 
 /** Argon2id with one profile. Jobs wait in turn between `client`s. Throws `overloaded` when the queue is full. */
 export interface Hasher {
@@ -30,6 +40,7 @@ export interface NewAccount {
   /** What decides whether two addresses are the same. */
   readonly emailKey: string;
   readonly passwordHash: string;
+  readonly plan: string;
   readonly createdAtMs: number;
 }
 
@@ -39,6 +50,7 @@ export interface KeyRecord {
   readonly name: string;
   readonly lastUsedAtMs: number | null;
   readonly createdAtMs: number;
+  readonly traits: KeyTraits;
 }
 
 export interface NewKey {
@@ -47,6 +59,42 @@ export interface NewKey {
   readonly name: string;
   readonly keyHash: string;
   readonly createdAtMs: number;
+  readonly traits: KeyTraits;
+}
+
+/** The credential that asks for a change, which must be good at that very moment. */
+export interface KeyMaker {
+  readonly keyId?: KeyId | undefined;
+  readonly sessionId?: string | undefined;
+}
+
+export interface KeyLimits {
+  /** Active keys of an account, guest passes apart. */
+  readonly maxActiveKeys: number;
+  readonly maxGuests: number;
+}
+
+export interface KeyAddition extends KeyLimits, Act {
+  readonly accountId: AccountId;
+  readonly by: KeyMaker;
+}
+
+export type AdditionRefusal = "limit_reached" | "prefix_taken" | "revoked";
+
+export interface KeyRotation extends KeyAddition {
+  readonly keyId: KeyId;
+  readonly overlapMs: number;
+  /** The successor without what it has from its predecessor. */
+  readonly successor: Omit<NewKey, "name" | "traits">;
+  /** Whether a key with these traits may be made by the caller. */
+  readonly mayMake: (traits: KeyTraits) => boolean;
+}
+
+export interface RotatedKey {
+  readonly name: string;
+  readonly traits: KeyTraits;
+  /** From when on the old key does not work any more. */
+  readonly oldExpiresAtMs: number;
 }
 
 /** What one request reads about its key: enough to decide, read every time so that a revocation holds at once. */
@@ -54,28 +102,32 @@ export interface StoredKey {
   readonly id: KeyId;
   readonly accountId: AccountId;
   readonly plan: string;
-  readonly keyHash: string;
+  /** Undefined for one that was erased. */
+  readonly keyHash: string | undefined;
   readonly revoked: boolean;
+  /** Undefined for a plain key that does not expire. */
+  readonly traits?: HeldTraits | undefined;
+  /** The account is. */
+  readonly suspended?: boolean;
+  /** Somebody else has proved to own the account's address. */
+  readonly addressLost?: boolean;
+  /** From 80 % of a limit on: messages used or leased, and the limit, as in `8123/10000`. */
+  readonly nearLimit?: string | undefined;
 }
 
 export interface AccountStore {
   /** Account and first key together or neither. */
-  createAccount(account: NewAccount, key: NewKey): Promise<Account | "email_taken" | "prefix_taken">;
-  findPasswordHash(
-    by: { id: AccountId } | { emailKey: string },
-  ): Promise<{ id: AccountId; passwordHash: string } | undefined>;
+  createAccount(account: NewAccount, key: Omit<NewKey, "traits">): Promise<Account | "email_taken" | "prefix_taken">;
 }
 
 export interface KeyStore {
-  /** With `by`, the key that asks for it: only if that one is active at this very moment. */
-  addKey(
-    key: NewKey,
-    options: { accountId: AccountId; by: KeyId | undefined; maxActiveKeys: number },
-  ): Promise<"added" | "limit_reached" | "prefix_taken" | "revoked">;
-  /** Active keys, newest first. */
-  listKeys(accountId: AccountId): Promise<readonly KeyRecord[]>;
+  addKey(key: NewKey, addition: KeyAddition): Promise<"added" | AdditionRefusal>;
+  /** The successor and the end of the old key together or neither. `conflict`: it was rotated before. */
+  rotateKey(rotation: KeyRotation): Promise<RotatedKey | "not_found" | "conflict" | "beyond" | AdditionRefusal>;
+  /** Active keys that have not expired, newest first. */
+  listKeys(accountId: AccountId, atMs: number): Promise<readonly KeyRecord[]>;
   /** False when there was no active key of this account to revoke. */
-  revokeKey(accountId: AccountId, keyId: KeyId, atMs: number): Promise<boolean>;
+  revokeKey(accountId: AccountId, keyId: KeyId, act: Act): Promise<boolean>;
   findKey(keyPrefix: string): Promise<StoredKey | undefined>;
   /** Skips keys whose last use was written less than `minAgeMs` before, by whichever process. */
   recordUse(keyIds: readonly KeyId[], atMs: number, minAgeMs: number): Promise<void>;
@@ -104,6 +156,8 @@ export interface LeaseGrant {
   readonly id: string;
   readonly relayId: string;
   readonly accountId: AccountId;
+  /** Counted under this key as well. */
+  readonly keyId?: KeyId | undefined;
   readonly wanted: number;
   readonly grantedAtMs: number;
   readonly expiresAtMs: number;
@@ -121,6 +175,24 @@ export interface LeaseRecord {
   readonly plan: string;
 }
 
+/** Messages of the month that are used or leased, and the limit. */
+export interface UsageShare {
+  readonly claimed: number;
+  readonly limit: number | null;
+}
+
+export type GrantedLease = LeaseRecord & { readonly usage: UsageShare };
+
+/** What was used on one day. */
+export interface UsageDay {
+  /** `2026-11-15`, UTC. */
+  readonly day: string;
+  /** Null for all that is not counted apart. */
+  readonly keyId: KeyId | null;
+  readonly messages: number;
+  readonly bytes: ByteCounts;
+}
+
 export interface LeaseReport {
   readonly leaseId: string;
   readonly fence: number;
@@ -133,22 +205,14 @@ export type ReportOutcome = "accepted" | "unknown" | "refused";
 
 export interface UsageStore {
   readUsage(accountId: AccountId, period: Period, atMs: number): Promise<UsageRecord>;
+  /** By day and key, ascending; both days included. */
+  readUsageDays(accountId: AccountId, days: { from: string; to: string }, atMs: number): Promise<readonly UsageDay[]>;
   /** One statement; never above the limit under any concurrency. */
-  grantLease(grant: LeaseGrant): Promise<LeaseRecord | "unknown_account" | "exhausted" | "nonce_taken">;
+  grantLease(grant: LeaseGrant): Promise<GrantedLease | "unknown_account" | "exhausted" | "nonce_taken">;
   /** Outcomes in the order of the reports. */
   reportLeases(relayId: string, reports: readonly LeaseReport[], atMs: number): Promise<readonly ReportOutcome[]>;
   /** Leases that were never closed, expired or not, oldest first. */
   listLeases(relayId: string, limit: number): Promise<readonly LeaseRecord[]>;
   /** Deletes leases that were closed before a moment, the oldest first. */
   forgetLeases(closedBeforeMs: number, limit: number): Promise<void>;
-}
-
-export interface PlanStore {
-  setPlan(emailKey: string, plan: string): Promise<"set" | "unknown_account" | "unknown_plan">;
-  setPlanLimit(plan: string, limit: number | null): Promise<"set" | "unknown_plan">;
-}
-
-export interface Store extends AccountStore, KeyStore, UsageStore, PlanStore {
-  /** Resolves when the database answers, otherwise throws `overloaded` with a cause that says why. */
-  ping(): Promise<void>;
 }

@@ -10,8 +10,11 @@ import {
   parseApiKey,
   parseKeyId,
 } from "../../proto/mod.ts";
+import { actorOf, type Caller } from "./authentication.ts";
 import { Fault } from "./fault.ts";
-import type { Clock, Hasher, KeyRecord, KeyStore, NewId, NewKey, RandomBytes } from "./deps.ts";
+import type { Act, AdditionRefusal, Clock, Hasher, KeyAddition, KeyLimits, KeyRecord, KeyStore } from "./deps.ts";
+import type { NewId, NewKey, RandomBytes, RotatedKey } from "./deps.ts";
+import { type KeyTraits, mayMake, plainTraits } from "./powers.ts";
 import { Secret } from "../../server/secret.ts";
 
 export const defaultKeyName = "default";
@@ -24,13 +27,26 @@ export interface IssuedKey {
   readonly keyPrefix: string;
   readonly name: string;
   readonly key: Secret;
+  readonly traits: KeyTraits;
 }
 
-export type KeyCreation =
-  | { readonly outcome: "created"; readonly key: IssuedKey }
+export type KeyRefusal =
   | { readonly outcome: "key_limit_reached"; readonly limit: number }
-  /** The key that asked for it was revoked after its request had been accepted. */
-  | { readonly outcome: "revoked" };
+  /** The key or session that asked for it has ended after its request had been accepted. */
+  | { readonly outcome: "revoked" }
+  /** The key that asked for it may do less. */
+  | { readonly outcome: "beyond" };
+
+export type KeyCreation = { readonly outcome: "created"; readonly key: IssuedKey } | KeyRefusal;
+
+export type Rotation =
+  | { readonly outcome: "rotated"; readonly key: IssuedKey; readonly oldExpiresAtMs: number }
+  | { readonly outcome: "not_found" }
+  | { readonly outcome: "conflict" }
+  | KeyRefusal;
+
+/** Whose key it will be; without key and session it was a password that asked. */
+export type Owner = Pick<Caller, "accountId" | "keyId" | "sessionId" | "traits">;
 
 export interface KeysDeps {
   readonly store: KeyStore;
@@ -39,53 +55,74 @@ export interface KeysDeps {
   readonly randomBytes: RandomBytes;
   readonly newId: NewId;
   readonly environment: ApiKeyEnvironment;
-  readonly maxActiveKeys: number;
+  readonly limits: KeyLimits;
 }
 
 export interface Keys {
-  /** `keyId` is the key that asks for it; there is none when it was a password. */
-  create(owner: { readonly accountId: AccountId; readonly keyId?: KeyId }, name: string): Promise<KeyCreation>;
+  create(owner: Owner, wanted: { readonly name: string; readonly traits?: KeyTraits }): Promise<KeyCreation>;
+  /** A successor with the same traits; the old key works for a while longer. */
+  rotate(owner: Owner, keyId: KeyId, overlapMs: number): Promise<Rotation>;
   list(accountId: AccountId): Promise<readonly KeyRecord[]>;
-  revoke(accountId: AccountId, keyId: KeyId): Promise<boolean>;
+  revoke(owner: Owner, keyId: KeyId): Promise<boolean>;
   /** A fresh key, hashed in this client's turn and given to `save`, again with another one as long as `save` finds its prefix taken. */
   issue<Outcome>(
-    order: { readonly name: string; readonly client: string },
-    save: (key: NewKey) => Promise<Outcome | "prefix_taken">,
-  ): Promise<{ key: IssuedKey; outcome: Outcome }>;
+    client: string,
+    save: (key: Omit<NewKey, "name" | "traits">) => Promise<Outcome | "prefix_taken">,
+  ): Promise<{ key: Pick<IssuedKey, "id" | "keyPrefix" | "key">; outcome: Outcome }>;
 }
 
 export function createKeys(deps: KeysDeps): Keys {
-  const { store, hasher, clock } = deps;
+  const { store, hasher, clock, limits } = deps;
 
-  const issue: Keys["issue"] = async ({ name, client }, save) => {
+  const issue: Keys["issue"] = async (client, save) => {
     for (let attempt = 0; attempt < maxPrefixAttempts; attempt++) {
       const key = new Secret(randomKey(deps));
       const keyPrefix = parseApiKey(key.reveal())?.keyPrefix ?? "";
       const id = parseKeyId(deps.newId());
-      const outcome = await save({
-        id,
-        keyPrefix,
-        name,
-        keyHash: await hasher.hash(key, client),
-        createdAtMs: clock(),
-      });
-      if (outcome !== "prefix_taken") return { key: { id, keyPrefix, name, key }, outcome };
+      const outcome = await save({ id, keyPrefix, keyHash: await hasher.hash(key, client), createdAtMs: clock() });
+      if (outcome !== "prefix_taken") return { key: { id, keyPrefix, key }, outcome };
     }
     throw new Fault("internal", "Cannot create a key: no free key prefix was found; try again");
   };
+  const additionBy = (owner: Owner): KeyAddition => ({
+    ...limits,
+    ...actBy(owner),
+    accountId: owner.accountId,
+    by: { keyId: owner.keyId, sessionId: owner.sessionId },
+  });
+  const actBy = (owner: Owner): Act => ({ atMs: clock(), actor: actorOf(owner) });
+  const refusalOf = (outcome: AdditionRefusal, { kind }: KeyTraits): KeyRefusal =>
+    outcome === "revoked"
+      ? { outcome }
+      : { outcome: "key_limit_reached", limit: kind === "guest" ? limits.maxGuests : limits.maxActiveKeys };
 
   return {
     issue,
-    create: async ({ accountId, keyId }, name) => {
-      const options = { accountId, by: keyId, maxActiveKeys: deps.maxActiveKeys };
-      const { key, outcome } = await issue({ name, client: accountId }, (key) => store.addKey(key, options));
-      if (outcome === "revoked") return { outcome };
-      return outcome === "added"
-        ? { outcome: "created", key }
-        : { outcome: "key_limit_reached", limit: deps.maxActiveKeys };
+    create: async (owner, { name, traits = plainTraits }) => {
+      if (owner.traits !== undefined && !mayMake(owner.traits, traits)) return { outcome: "beyond" };
+      const save = (key: Omit<NewKey, "name" | "traits">): ReturnType<KeyStore["addKey"]> =>
+        store.addKey({ ...key, name, traits }, additionBy(owner));
+      const { key, outcome } = await issue(owner.accountId, save);
+      return outcome === "added" ? { outcome: "created", key: { ...key, name, traits } } : refusalOf(outcome, traits);
     },
-    list: (accountId) => store.listKeys(accountId),
-    revoke: (accountId, keyId) => store.revokeKey(accountId, keyId, clock()),
+    rotate: async (owner, keyId, overlapMs) => {
+      const may = (traits: KeyTraits): boolean =>
+        owner.traits === undefined || owner.keyId === keyId || mayMake(owner.traits, traits);
+      const save = (successor: Omit<NewKey, "name" | "traits">): ReturnType<KeyStore["rotateKey"]> =>
+        store.rotateKey({ ...additionBy(owner), keyId, overlapMs, successor, mayMake: may });
+      const { key, outcome } = await issue<RotatedKey | Exclude<Awaited<ReturnType<typeof save>>, object>>(
+        owner.accountId,
+        save,
+      );
+      if (typeof outcome === "object") {
+        const { oldExpiresAtMs, ...same } = outcome;
+        return { outcome: "rotated", key: { ...key, ...same }, oldExpiresAtMs };
+      }
+      if (outcome === "not_found" || outcome === "conflict" || outcome === "beyond") return { outcome };
+      return refusalOf(outcome, plainTraits);
+    },
+    list: (accountId) => store.listKeys(accountId, clock()),
+    revoke: (owner, keyId) => store.revokeKey(owner.accountId, keyId, actBy(owner)),
   };
 }
 

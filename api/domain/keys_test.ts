@@ -19,6 +19,7 @@ function createWorld(collisions: number): { keys: Keys; saved: NewKey[] } {
         saved.push(key);
         return Promise.resolve(saved.length <= collisions ? "prefix_taken" : "added");
       },
+      rotateKey: never,
       listKeys: never,
       revokeKey: never,
       findKey: never,
@@ -29,14 +30,14 @@ function createWorld(collisions: number): { keys: Keys; saved: NewKey[] } {
     randomBytes: (length) => random.bytes(length),
     newId: () => crypto.randomUUID(),
     environment: "test",
-    maxActiveKeys: 100,
+    limits: { maxActiveKeys: 100, maxGuests: 1000 },
   });
   return { keys, saved };
 }
 
 Deno.test("a new key is well-formed, of its environment, and only its hash is saved", async () => {
   const { keys, saved } = createWorld(0);
-  const result = await keys.create({ accountId: account }, "ci");
+  const result = await keys.create({ accountId: account }, { name: "ci" });
   if (result.outcome !== "created") throw new Error(result.outcome);
   const text = result.key.key.reveal();
   assertEquals(parseApiKey(text), { environment: "test", keyPrefix: result.key.keyPrefix });
@@ -46,11 +47,11 @@ Deno.test("a new key is well-formed, of its environment, and only its hash is sa
 
 Deno.test("a prefix that is taken is drawn again; three in a row are a fault, not an endless loop", async () => {
   const lucky = createWorld(2);
-  assertEquals((await lucky.keys.create({ accountId: account }, "x")).outcome, "created");
+  assertEquals((await lucky.keys.create({ accountId: account }, { name: "x" })).outcome, "created");
   assertEquals(new Set(lucky.saved.map(({ keyPrefix }) => keyPrefix)).size, 3);
   const unlucky = createWorld(3);
   const fault = await assertRejects(
-    () => unlucky.keys.create({ accountId: account }, "x"),
+    () => unlucky.keys.create({ accountId: account }, { name: "x" }),
     Fault,
     "no free key prefix",
   );

@@ -1,4 +1,8 @@
-/** Short-lived tokens for the relay: EdDSA (Ed25519), claims exactly `sub, plan, iss, iat, exp`. */
+/**
+ * Short-lived tokens for the relay: EdDSA (Ed25519), claims exactly `sub, plan, iss, iat, exp`, and `static` for those that may
+ * do less than everything or are counted apart.
+ */
+import { formatTokenGrant, type TokenGrant } from "../../proto/mod.ts";
 import type { Caller } from "./authentication.ts";
 import {
   type KeyRing,
@@ -13,7 +17,7 @@ import type { Clock } from "./deps.ts";
 const tokenIssuer = "static-api";
 
 export interface Tokens {
-  issue(caller: Caller): string;
+  issue(caller: Pick<Caller, "accountId" | "plan">, grant?: TokenGrant): string;
   publicKeys(): { keys: readonly Record<string, string>[] };
 }
 
@@ -43,13 +47,14 @@ export function createTokens({ ring, createSign, clock }: TokensDeps): Tokens {
     return signer;
   };
   return {
-    issue: ({ accountId, plan }) => {
+    issue: ({ accountId, plan }, grant) => {
       const nowMs = clock();
       const { header, sign } = signerOf(signingKey(ring(), nowMs));
       const iat = Math.floor(nowMs / 1000);
       const claims = { sub: accountId, plan, iss: tokenIssuer, iat, exp: iat + tokenLifetimeSeconds };
+      const all = grant === undefined ? claims : { ...claims, static: formatTokenGrant(grant) };
       // Put together here: a general library spends as long on checking claims that are right by construction as on signing.
-      const signed = `${header}.${encodePart(claims)}`;
+      const signed = `${header}.${encodePart(all)}`;
       return `${signed}.${base64url(sign(encoder.encode(signed)))}`;
     },
     publicKeys: () => ({ keys: publishedKeys(ring(), clock()).map(publicJwk) }),

@@ -3,11 +3,12 @@
  * the plan's limit, and what a lease did not consume returns when it is closed. A lease that expired without a last report
  * counts as used, until its relay comes back and reports.
  */
-import type { AccountId } from "../../proto/mod.ts";
-import type { Clock, LeaseRecord, LeaseReport, NewId, Period, ReportOutcome, UsageRecord, UsageStore } from "./deps.ts";
+import type { AccountId, KeyId } from "../../proto/mod.ts";
+import type { Clock, GrantedLease, LeaseRecord, LeaseReport, NewId, Period, ReportOutcome } from "./deps.ts";
+import type { UsageDay, UsageRecord, UsageStore } from "./deps.ts";
 
 export type LeaseAnswer =
-  | { readonly outcome: "granted"; readonly lease: LeaseRecord; readonly period: Period }
+  | { readonly outcome: "granted"; readonly lease: GrantedLease; readonly period: Period }
   | { readonly outcome: "unknown_account" }
   | { readonly outcome: "nonce_taken" }
   | { readonly outcome: "exhausted"; readonly retryAfterMs: number };
@@ -23,8 +24,10 @@ export interface UsageDeps {
 
 export interface Usage {
   read(accountId: AccountId): Promise<UsageRecord & { readonly period: Period }>;
+  /** Days as `2026-11-15`, both included. */
+  readDays(accountId: AccountId, days: { from: string; to: string }): Promise<readonly UsageDay[]>;
   lease(
-    request: { nonce: string; relayId: string; accountId: AccountId; messages: number },
+    request: { nonce: string; relayId: string; accountId: AccountId; messages: number; keyId?: KeyId | undefined },
   ): Promise<LeaseAnswer>;
   report(relayId: string, reports: readonly LeaseReport[]): Promise<readonly ReportOutcome[]>;
   /** Leases of a relay that were never closed. */
@@ -45,7 +48,8 @@ export function createUsage({ store, clock, newId, leaseLifetimeMs, maxLeaseMess
       const period = monthOf(nowMs);
       return { ...await store.readUsage(accountId, period, nowMs), period };
     },
-    lease: async ({ nonce, relayId, accountId, messages }) => {
+    readDays: (accountId, days) => store.readUsageDays(accountId, days, clock()),
+    lease: async ({ nonce, relayId, accountId, messages, keyId }) => {
       const nowMs = clock();
       const period = monthOf(nowMs);
       const lease = await store.grantLease({
@@ -53,6 +57,7 @@ export function createUsage({ store, clock, newId, leaseLifetimeMs, maxLeaseMess
         id: newId(),
         relayId,
         accountId,
+        keyId,
         wanted: Math.min(messages, maxLeaseMessages),
         grantedAtMs: nowMs,
         expiresAtMs: nowMs + leaseLifetimeMs,

@@ -3,40 +3,21 @@ import { z } from "@hono/zod-openapi";
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { emailKeyOf } from "../domain/accounts.ts";
 import { unknownKey } from "../domain/authentication.ts";
-import type { IssuedKey, KeyCreation } from "../domain/keys.ts";
+import type { Account } from "../domain/deps.ts";
+import { Fault } from "../domain/fault.ts";
+import type { IssuedKey, KeyRefusal } from "../domain/keys.ts";
 import { networkOf, orRefund } from "../domain/rate_limit.ts";
 import { Secret } from "../../server/mod.ts";
+import { accountCreated, createdBody, exampleApiKey, exampleCreated, exampleKey } from "./account_created.ts";
+import { suspended } from "./authorization.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, rateLimited, refuse, showRateLimit } from "./errors.ts";
-import {
-  email,
-  id,
-  isoTime,
-  keyName,
-  keyPrefix,
-  newPassword,
-  parseUuid,
-  password,
-  plan,
-  secretKey,
-  timestamp,
-} from "./fields.ts";
+import { email, id, keyName, keyPrefix, newPassword, parseUuid, password, secretKey } from "./fields.ts";
 import type { Router } from "./operation.ts";
+import { tryPassword } from "./passwords.ts";
 
-const exampleKey = { id: "5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11", key_prefix: "sk_live_AAAAAAAA", name: "default" };
-const exampleApiKey = "sk_live_AAAAAAAAbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb0s2ROk";
 const examplePassword = "correct horse battery staple";
 
-const keySummary = z.object({ id, key_prefix: keyPrefix, name: z.string() });
-const accountCreated = z.object({
-  id,
-  email,
-  plan,
-  created_at: timestamp,
-  message: z.string(),
-  api_key: secretKey,
-  key: keySummary,
-}).openapi("AccountCreated");
 const recoveredKey = z.object({ id, key_prefix: keyPrefix, name: z.string(), api_key: secretKey }).openapi(
   "RecoveredKey",
 );
@@ -59,15 +40,7 @@ export function addAccountRoutes(router: Router, deps: RouteDeps): void {
       status: 201,
       text: "The account and its first key.",
       schema: accountCreated,
-      example: {
-        id: "0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11",
-        email: "agent@example.com",
-        plan: "free",
-        created_at: "2026-11-15T08:30:00.000Z",
-        message: "Account created. Store the API key now; it is not shown again.",
-        api_key: exampleApiKey,
-        key: exampleKey,
-      },
+      example: exampleCreated,
     },
     refusals: ["email_taken", "rate_limited"],
     handle: async (c, { body }) => {
@@ -86,16 +59,8 @@ export function addAccountRoutes(router: Router, deps: RouteDeps): void {
           "This e-mail address has an account. Use POST /v1/accounts/keys to get a new key",
         );
       }
-      const { account, key } = result;
-      return c.json({
-        id: account.id,
-        email: account.email,
-        plan: account.plan,
-        created_at: isoTime(account.createdAtMs),
-        message: "Account created. Store the API key now; it is not shown again.",
-        api_key: key.key.reveal(),
-        key: { id: key.id, key_prefix: key.keyPrefix, name: key.name },
-      }, 201);
+      await sendVerification(deps, result.account);
+      return c.json(createdBody(result), 201);
     },
   });
   addRecoveryRoutes(router, deps);
@@ -108,7 +73,7 @@ function addRecoveryRoutes(router: Router, deps: RouteDeps): void {
     schema: recoveredKey,
     example: { ...exampleKey, api_key: exampleApiKey },
   } as const;
-  const refusals = ["auth_failed", "key_limit_reached", "rate_limited"] as const;
+  const refusals = ["auth_failed", "account_suspended", "key_limit_reached", "rate_limited"] as const;
 
   router.add({
     method: "post",
@@ -155,28 +120,37 @@ async function recover(
   deps: RouteDeps,
   input: { by: { id: AccountId } | { email: string }; password: string; name: string },
 ): Promise<Response> {
-  const { failures, passwords } = deps.rateLimits;
-  const address = c.get("clientAddress");
-  const subject = "id" in input.by ? input.by.id : emailKeyOf(input.by.email);
-  // Taken before the work and given back after a success: only failures count, also when they run in parallel. The account's
-  // own limit comes second, so that an address that is out of attempts cannot use up the account's as well.
-  const byAddress = failures.take(address);
-  if (!byAddress.allowed) return rateLimited(c, byAddress);
-  const byAccount = passwords.take(subject);
-  if (!byAccount.allowed) return rateLimited(c, byAccount);
-  const refund = (): void => {
-    failures.refund(address);
-    passwords.refund(subject);
-  };
-  const attempt = { ...input, password: new Secret(input.password), client: networkOf(address) };
-  const result = await orRefund(deps.accounts.recover(attempt), refund);
+  const { by, name } = input;
+  const subject = "id" in by ? by.id : emailKeyOf(by.email);
+  const tried = await tryPassword(
+    c,
+    deps,
+    { subject, password: input.password },
+    (attempt) => deps.accounts.recover({ ...attempt, by, name }),
+  );
+  if ("limited" in tried) return tried.limited;
+  const { value: result, refund } = tried;
   if (result.outcome === "wrong_credentials") return refuse(c, "auth_failed", "Unknown account or wrong password");
   refund();
+  if (result.outcome === "suspended") return suspended(c);
   return result.outcome === "created" ? c.json(recoveredBody(result.key)) : noKeyCreated(c, result);
 }
 
-export function noKeyCreated(c: ApiContext, result: Exclude<KeyCreation, { outcome: "created" }>): Response {
+/** An account without its message is an account all the same; its owner can ask for another one. */
+async function sendVerification({ life, rateLimits }: RouteDeps, account: Account): Promise<void> {
+  if (!rateLimits.mail.take(emailKeyOf(account.email)).allowed) return;
+  try {
+    await life.sendVerification(account);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+  }
+}
+
+export function noKeyCreated(c: ApiContext, result: KeyRefusal): Response {
   if (result.outcome === "revoked") return refuse(c, "auth_key_invalid", unknownKey);
+  if (result.outcome === "beyond") {
+    return refuse(c, "not_allowed", "This key may not make a key that can do more than itself. Use a plain key");
+  }
   return refuse(
     c,
     "key_limit_reached",

@@ -1,21 +1,86 @@
 /** The two credentials of the HTTP API: an account's API key, and the relay's secret for the internal paths. */
+import { getCookie } from "hono/cookie";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { equalBytes } from "../../proto/mod.ts";
+import { type Caller, mayUse } from "../domain/authentication.ts";
+import { isSameCsrf } from "../domain/sessions.ts";
+import type { Scope } from "../domain/powers.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { rateLimited, refuse, showRateLimit } from "./errors.ts";
 
+export const sessionCookie = "static_session";
+export const csrfHeader = "x-static-csrf";
+
+export interface Need {
+  readonly scope: Scope | undefined;
+  readonly evenSuspended: boolean;
+}
+
 /** Puts the caller into the context, or answers with the refusal. */
-export async function identifyCaller(c: ApiContext, deps: RouteDeps): Promise<Response | undefined> {
-  const { account } = deps.rateLimits;
+export async function identifyCaller(
+  c: ApiContext,
+  deps: RouteDeps,
+  { scope, evenSuspended }: Need,
+): Promise<Response | undefined> {
+  const header = c.req.header("authorization");
+  if (header === undefined && scope !== "tokens" && cookieOf(c) !== undefined) {
+    return await identifySession(c, deps, evenSuspended);
+  }
   const attempts = deps.attempts(c.get("clientAddress"));
-  const result = await deps.authenticator.authenticate(c.req.header("authorization"), attempts);
+  const result = await deps.authenticator.authenticate(header, attempts);
   if (result.outcome === "limited") return rateLimited(c, result.decision);
   if (result.outcome === "refused") return refuse(c, result.code, result.text);
-  c.set("caller", result.caller);
-  const decision = account.take(result.caller.accountId);
+  const { caller } = result;
+  const refusal = admit(c, deps, { caller, evenSuspended });
+  if (refusal !== undefined) return refusal;
+  if (scope !== undefined && !mayUse(caller, scope)) {
+    return refuse(c, "not_allowed", `This key lacks the scope ${scope}. Use one that has it, or a plain key`);
+  }
+  return undefined;
+}
+
+/** The console's cookie, and for changes the header that only its own page can send. */
+export async function identifySession(
+  c: ApiContext,
+  deps: RouteDeps,
+  evenSuspended = false,
+): Promise<Response | undefined> {
+  const cookie = cookieOf(c);
+  const found = cookie === undefined ? undefined : await deps.sessions.find(cookie);
+  if (found === undefined) {
+    const decision = deps.rateLimits.failures.take(c.get("clientAddress"));
+    if (!decision.allowed) return rateLimited(c, decision);
+    return refuse(c, "auth_failed", "The session has ended or never was. Open one with POST /v1/session");
+  }
+  if (!["GET", "HEAD"].includes(c.req.method) && !isSameCsrf(c.req.header(csrfHeader) ?? "", found.csrf)) {
+    return refuse(c, "csrf_failed", `Send the session's csrf in the header ${csrfHeader}`);
+  }
+  const { id: sessionId, accountId, plan, isSuspended, hasLostAddress } = found.session;
+  const caller = { sessionId, accountId, plan, suspended: isSuspended, addressLost: hasLostAddress };
+  return admit(c, deps, { caller, evenSuspended });
+}
+
+function admit(
+  c: ApiContext,
+  { rateLimits }: RouteDeps,
+  { caller, evenSuspended }: { caller: Caller; evenSuspended: boolean },
+): Response | undefined {
+  c.set("caller", caller);
+  const decision = rateLimits.account.take(caller.accountId);
   if (!decision.allowed) return rateLimited(c, decision);
   showRateLimit(c, decision);
+  if (caller.suspended && !evenSuspended) return suspended(c);
+  if (caller.addressLost) c.header("Static-Notice", "address_claimed");
+  if (caller.nearLimit !== undefined) c.header("Static-Usage", caller.nearLimit);
   return undefined;
+}
+
+export function suspended(c: ApiContext): Response {
+  return refuse(c, "account_suspended", "This account is suspended. GET /v1/account shows it; ask the operator");
+}
+
+export function cookieOf(c: ApiContext): string | undefined {
+  return getCookie(c, sessionCookie);
 }
 
 export function authorizeRelay(c: ApiContext, deps: RouteDeps): Response | undefined {

@@ -1,13 +1,17 @@
 /** What a request carries through the HTTP layer, and what the routes need from the rest of the program. */
 import type { Context } from "hono";
 import type { ErrorCode } from "../../proto/mod.ts";
+import type { AccountLife } from "../domain/account_life.ts";
 import type { Accounts } from "../domain/accounts.ts";
 import type { Attempts } from "../domain/attempts.ts";
 import type { Authenticator, Caller } from "../domain/authentication.ts";
+import type { Changes } from "../domain/changes.ts";
 import type { Keys } from "../domain/keys.ts";
-import type { Store } from "../domain/deps.ts";
+import type { Clock } from "../domain/deps.ts";
+import type { Store } from "../domain/store.ts";
 import type { RateLimiter } from "../domain/rate_limit.ts";
 import type { Secret } from "../../server/mod.ts";
+import type { Sessions } from "../domain/sessions.ts";
 import type { Tokens } from "../domain/tokens.ts";
 import type { Usage } from "../domain/usage.ts";
 
@@ -35,10 +39,16 @@ export interface RouteDeps {
   readonly keys: Keys;
   readonly tokens: Tokens;
   readonly usage: Usage;
+  readonly life: AccountLife;
+  readonly sessions: Sessions;
+  readonly changes: Changes;
+  /** Cookies travel over TLS only. */
+  readonly secureCookies: boolean;
   readonly authenticator: Authenticator;
   /** Per client address, out of `rateLimits.failures`. */
   readonly attempts: (address: string) => Attempts;
   readonly store: Pick<Store, "ping">;
+  readonly clock: Clock;
   readonly relaySecret: Secret;
   readonly maxBodyBytes: number;
   readonly rateLimits: {
@@ -50,5 +60,8 @@ export interface RouteDeps {
     readonly account: RateLimiter;
     /** Per account that a password is tried for, whoever tries. */
     readonly passwords: RateLimiter;
+    /** Per address that mail is sent to, whoever asks, and per client address. */
+    readonly mail: RateLimiter;
+    readonly mailClients: RateLimiter;
   };
 }

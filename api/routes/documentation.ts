@@ -14,6 +14,12 @@ export function addDocumentationRoutes(router: Router): void {
     scheme: "bearer",
     description: `An API key, of the form \`${apiKeyPattern}\`.`,
   });
+  openAPIRegistry.registerComponent("securitySchemes", "session", {
+    type: "apiKey",
+    in: "cookie",
+    name: "static_session",
+    description: "A session of the console. Requests that are not a GET send its `csrf` as `x-static-csrf`.",
+  });
 
   // Made at the first request, when every route has been added; it does not change afterwards.
   const made: { document?: ReturnType<typeof router.hono.getOpenAPI31Document>; page?: string } = {};

@@ -66,6 +66,11 @@ export const keyName = z.string({ error: "must be a string" })
   .default(defaultKeyName)
   .openapi({ type: "string", minLength: 1, maxLength: nameMax, default: defaultKeyName, example: "ci" });
 
+/** As it was mailed; spaces and dashes do not matter. */
+export const mailCode = z.string({ error: "must be a string" }).max(64, "must have at most 64 characters")
+  .refine((text) => /^[0-9A-Za-z\s-]+$/.test(text), "must be the letters and digits that were mailed")
+  .openapi({ example: "7K3M-9Q2T-XW4B" });
+
 export const id = z.uuid().openapi({ example: "5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11" });
 export const timestamp = z.iso.datetime().openapi({ example: "2026-11-15T08:30:00.000Z" });
 export const keyPrefix = z.string().openapi({ example: "sk_live_AAAAAAAA" });

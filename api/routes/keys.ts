@@ -1,54 +1,71 @@
-/** An account's API keys: create, list, revoke. */
+/** An account's API keys: create, list, rotate, revoke. */
 import { z } from "@hono/zod-openapi";
 import { parseKeyId } from "../../proto/mod.ts";
 import { noKeyCreated } from "./accounts.ts";
 import type { RouteDeps } from "./context.ts";
-import { notFound } from "./errors.ts";
+import { notFound, refuse } from "./errors.ts";
 import { id, isoTime, keyName, keyPrefix, parseUuid, secretKey, timestamp } from "./fields.ts";
+import { newTraits, readTraits, traitFields, traitsBody } from "./key_fields.ts";
 import type { Router } from "./operation.ts";
 
-const created = z.object({ id, key_prefix: keyPrefix, name: z.string(), key: secretKey }).openapi("KeyCreated");
+const createdFields = { id, key_prefix: keyPrefix, name: z.string(), key: secretKey, ...traitFields };
+const created = z.object(createdFields).openapi("KeyCreated");
+const rotated = z.object({ ...createdFields, replaces: z.object({ id, expires_at: timestamp }) }).openapi("KeyRotated");
 const listed = z.object({
   id,
   key_prefix: keyPrefix,
   name: z.string(),
   last_used_at: timestamp.nullable(),
   created_at: timestamp,
+  ...traitFields,
 }).openapi("Key");
 
 const exampleId = "5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11";
+const exampleKey = {
+  id: exampleId,
+  key_prefix: "sk_live_AAAAAAAA",
+  name: "ci",
+  key: "sk_live_AAAAAAAAbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb0s2ROk",
+};
+const daySeconds = 24 * 3600;
+const maxOverlapSeconds = 30 * daySeconds;
 
 export function addKeyRoutes(router: Router, deps: RouteDeps): void {
   addCreation(router, deps);
   addList(router, deps);
+  addRotation(router, deps);
   addRevocation(router, deps);
 }
 
-function addCreation(router: Router, { keys }: RouteDeps): void {
+function addCreation(router: Router, { keys, clock }: RouteDeps): void {
   router.add({
     method: "post",
     path: "/v1/keys",
     tag: "Keys",
     summary: "Create an API key",
+    description:
+      "Without further fields it is a plain key, which may do everything. No key makes one that may do more " +
+      "than itself.",
     credential: "api_key",
-    body: { schema: z.strictObject({ name: keyName }), required: false, example: { name: "ci" } },
-    success: {
-      status: 200,
-      text: "The new key; `key` is shown only here.",
-      schema: created,
-      example: {
-        id: exampleId,
-        key_prefix: "sk_live_AAAAAAAA",
-        name: "ci",
-        key: "sk_live_AAAAAAAAbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb0s2ROk",
-      },
-    },
+    scope: "keys:write",
+    body: { schema: z.strictObject({ name: keyName, ...newTraits }), required: false, example: { name: "ci" } },
+    success: { status: 200, text: "The new key; `key` is shown only here.", schema: created, example: exampleKey },
     refusals: ["key_limit_reached"],
-    handle: async (c, { body, caller }) => {
-      const result = await keys.create(caller(), body.name);
+    handle: async (c, { body: { name, ...given }, caller }) => {
+      const traits = readTraits(given, clock());
+      if (!("kind" in traits)) {
+        return refuse(c, "invalid_request", "The request has invalid fields", { details: traits });
+      }
+      const result = await keys.create(caller(), { name, traits });
       if (result.outcome !== "created") return noKeyCreated(c, result);
       const { key } = result;
-      return c.json({ id: key.id, key_prefix: key.keyPrefix, name: key.name, key: key.key.reveal() });
+      return c.json({
+        id: key.id,
+        key_prefix: key.keyPrefix,
+        name: key.name,
+        key: key.key.reveal(),
+        ...traitsBody(key.traits),
+      });
     },
   });
 }
@@ -60,6 +77,7 @@ function addList(router: Router, { keys }: RouteDeps): void {
     tag: "Keys",
     summary: "List the account's active keys, newest first",
     credential: "api_key",
+    scope: "keys:read",
     success: {
       status: 200,
       text: "Active keys. `last_used_at` follows the first use within two seconds, later ones within a minute.",
@@ -83,7 +101,52 @@ function addList(router: Router, { keys }: RouteDeps): void {
           name: key.name,
           last_used_at: key.lastUsedAtMs === null ? null : isoTime(key.lastUsedAtMs),
           created_at: isoTime(key.createdAtMs),
+          ...traitsBody(key.traits),
         })),
+      });
+    },
+  });
+}
+
+function addRotation(router: Router, { keys }: RouteDeps): void {
+  router.add({
+    method: "post",
+    path: "/v1/keys/{id}/rotate",
+    tag: "Keys",
+    summary: "Replace a key by a new one with the same name, kind, scopes, limit and expiry",
+    description: "The old key goes on working for `overlap_seconds`. A key is rotated once: its successor is the next.",
+    credential: "api_key",
+    scope: "keys:write",
+    parameters: z.object({ id }),
+    body: {
+      schema: z.strictObject({ overlap_seconds: z.int().min(0).max(maxOverlapSeconds).default(daySeconds) }),
+      required: false,
+      example: { overlap_seconds: 3600 },
+    },
+    success: {
+      status: 200,
+      text: "The new key, and until when the old one works.",
+      schema: rotated,
+      example: { ...exampleKey, replaces: { id: exampleId, expires_at: "2026-11-15T09:30:00.000Z" } },
+    },
+    refusals: ["not_found", "conflict", "key_limit_reached"],
+    handle: async (c, { body, caller }) => {
+      const keyId = parseUuid(c.req.param("id"), parseKeyId);
+      if (keyId === undefined) return notFound(c);
+      const result = await keys.rotate(caller(), keyId, body.overlap_seconds * 1000);
+      if (result.outcome === "not_found") return notFound(c);
+      if (result.outcome === "conflict") {
+        return refuse(c, "conflict", "This key was rotated before. Rotate its successor");
+      }
+      if (result.outcome !== "rotated") return noKeyCreated(c, result);
+      const { key, oldExpiresAtMs } = result;
+      return c.json({
+        id: key.id,
+        key_prefix: key.keyPrefix,
+        name: key.name,
+        key: key.key.reveal(),
+        ...traitsBody(key.traits),
+        replaces: { id: keyId, expires_at: isoTime(oldExpiresAtMs) },
       });
     },
   });
@@ -98,12 +161,13 @@ function addRevocation(router: Router, { keys }: RouteDeps): void {
     description:
       "It stops working at once, everywhere. Tokens that were issued through it stay valid until they expire.",
     credential: "api_key",
+    scope: "keys:write",
     parameters: z.object({ id }),
     success: { status: 204, text: "Revoked." },
     refusals: ["not_found"],
     handle: async (c, { caller }) => {
       const keyId = parseUuid(c.req.param("id"), parseKeyId);
-      const revoked = keyId !== undefined && await keys.revoke(caller().accountId, keyId);
+      const revoked = keyId !== undefined && await keys.revoke(caller(), keyId);
       return revoked ? c.body(null, 204) : notFound(c);
     },
   });

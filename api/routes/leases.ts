@@ -8,7 +8,7 @@ import {
   leaseRequest,
   leaseResponse,
 } from "../../proto/lease.ts";
-import { parseAccountId } from "../../proto/mod.ts";
+import { parseAccountId, parseKeyId } from "../../proto/mod.ts";
 import type { LeaseRecord } from "../domain/deps.ts";
 import type { RouteDeps } from "./context.ts";
 import { notFound, refuse } from "./errors.ts";
@@ -57,6 +57,7 @@ function addGrant(router: Router, { usage }: RouteDeps): void {
         lease: exampleLease,
         plan: "free",
         period: { start: "2026-11-01T00:00:00.000Z", end: "2026-12-01T00:00:00.000Z" },
+        usage: { claimed: 1700, limit: 10000 },
       },
     },
     refusals: ["not_found", "quota_exceeded"],
@@ -66,6 +67,7 @@ function addGrant(router: Router, { usage }: RouteDeps): void {
         relayId: body.relay_id,
         accountId: parseAccountId(body.account_id.toLowerCase()),
         messages: body.messages,
+        keyId: body.key_id === undefined ? undefined : parseKeyId(body.key_id.toLowerCase()),
       });
       if (answer.outcome === "unknown_account") return notFound(c);
       if (answer.outcome === "nonce_taken") {
@@ -82,6 +84,7 @@ function addGrant(router: Router, { usage }: RouteDeps): void {
         lease: leaseBody(answer.lease),
         plan: answer.lease.plan,
         period: { start: isoTime(answer.period.startMs), end: isoTime(answer.period.endMs) },
+        usage: answer.lease.usage,
       });
     },
   });

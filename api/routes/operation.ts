@@ -5,15 +5,17 @@
 import { OpenAPIHono, z } from "@hono/zod-openapi";
 import { type ErrorCode, errorCodes } from "../../proto/mod.ts";
 import type { Caller } from "../domain/authentication.ts";
-import { authorizeRelay, identifyCaller } from "./authorization.ts";
+import type { Scope } from "../domain/powers.ts";
+import { authorizeRelay, identifyCaller, identifySession } from "./authorization.ts";
 import { readBody, tooLargeByHeader } from "./body.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./context.ts";
 import { errorBody } from "./errors.ts";
 
-export type Credential = "none" | "api_key" | "relay_secret";
+/** `session` is the console's cookie alone. Where a key may be sent, a session may too, unless it asks for tokens. */
+export type Credential = "none" | "api_key" | "session" | "relay_secret";
 
 interface Description {
-  readonly method: "get" | "post" | "delete";
+  readonly method: "get" | "post" | "patch" | "delete";
   /** In OpenAPI's form: `/v1/keys/{id}`. */
   readonly path: string;
   /** Other paths that answer the same and are not documented apart. */
@@ -22,6 +24,10 @@ interface Description {
   readonly summary: string;
   readonly description?: string;
   readonly credential: Credential;
+  /** What a key needs, or a session; given with the credential `api_key`. */
+  readonly scope?: Scope;
+  /** A suspended account may too. */
+  readonly evenSuspended?: boolean;
   readonly parameters?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly success: {
@@ -74,12 +80,19 @@ export function createRouter(deps: RouteDeps): Router {
 
 function createHandler<Body>(operation: Operation<Body>, deps: RouteDeps): (c: ApiContext) => Promise<Response> {
   const schema = operation.body?.schema;
+  const { scope, evenSuspended = false } = operation;
+  if ((operation.credential === "api_key") !== (scope !== undefined)) {
+    throw new TypeError(`${operation.path} needs a key without a scope, or a scope without a key`);
+  }
   return async (c) => {
     c.set("route", operation.path);
     const tooLarge = tooLargeByHeader(c, deps.maxBodyBytes);
     if (tooLarge !== undefined) return tooLarge;
     if (operation.credential === "api_key") {
-      const refusal = await identifyCaller(c, deps);
+      const refusal = await identifyCaller(c, deps, { scope, evenSuspended });
+      if (refusal !== undefined) return refusal;
+    } else if (operation.credential === "session") {
+      const refusal = await identifySession(c, deps);
       if (refusal !== undefined) return refusal;
     } else if (operation.credential === "relay_secret") {
       const refusal = authorizeRelay(c, deps);
@@ -109,7 +122,7 @@ function describe<Body>(hono: OpenAPIHono<AppEnv>, operation: Operation<Body>): 
     tags: [operation.tag],
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
-    security: operation.credential === "none" ? [] : [{ [operation.credential]: [] }],
+    security: securityOf(operation),
     request: {
       ...(operation.parameters === undefined ? {} : { params: operation.parameters }),
       ...(operation.query === undefined ? {} : { query: operation.query }),
@@ -132,13 +145,26 @@ function describe<Body>(hono: OpenAPIHono<AppEnv>, operation: Operation<Body>): 
   });
 }
 
+function takesSession<Body>({ credential, scope }: Operation<Body>): boolean {
+  return credential === "session" || (credential === "api_key" && scope !== "tokens");
+}
+
+function securityOf<Body>(operation: Operation<Body>): Record<string, string[]>[] {
+  const { credential } = operation;
+  if (credential === "none") return [];
+  return [{ [credential]: [] }, ...(credential === "api_key" && takesSession(operation) ? [{ session: [] }] : [])];
+}
+
 function describeRefusals<Body>(operation: Operation<Body>): Record<number, object> {
   const codes: ErrorCode[] = [
     ...(operation.body === undefined
       ? []
       : ["invalid_request", "payload_too_large", "unsupported_media_type"] as const),
     ...(operation.credential === "none" ? [] : ["auth_failed"] as const),
-    ...(operation.credential === "api_key" ? ["auth_key_invalid", "rate_limited"] as const : []),
+    ...(operation.credential === "api_key" ? ["auth_key_invalid", "not_allowed", "rate_limited"] as const : []),
+    ...(operation.credential === "session" ? ["auth_failed", "account_suspended", "rate_limited"] as const : []),
+    ...(takesSession(operation) && operation.method !== "get" ? ["csrf_failed"] as const : []),
+    ...(operation.credential === "api_key" && !operation.evenSuspended ? ["account_suspended"] as const : []),
     ...operation.refusals ?? [],
     ...(operation.credential === "none" && operation.body === undefined ? [] : ["overloaded"] as const),
   ];

@@ -1,6 +1,7 @@
 /** An API key exchanged for a short-lived token, and the public keys that verify such tokens. */
 import { z } from "@hono/zod-openapi";
 import { jwksMaxAgeSeconds } from "../domain/key_ring.ts";
+import { grantOf } from "../domain/powers.ts";
 import type { RouteDeps } from "./context.ts";
 import type { Router } from "./operation.ts";
 
@@ -19,15 +20,21 @@ export function addTokenRoutes(router: Router, { tokens }: RouteDeps): void {
     path: "/v1/tokens",
     tag: "Tokens",
     summary: "Exchange the API key for a token",
-    description: "A JWT for the relay, valid for one hour: EdDSA, claims `sub`, `plan`, `iss`, `iat`, `exp`.",
+    description:
+      "A JWT for the relay, valid for one hour: EdDSA, claims `sub`, `plan`, `iss`, `iat`, `exp`. Tokens of " +
+      "keys with scopes or a limit, publishable keys and guest passes add the claim `static`.",
     credential: "api_key",
+    scope: "tokens",
     success: {
       status: 200,
       text: "The token.",
       schema: z.object({ token: z.string() }).openapi("Token"),
       example: { token: "eyJhbGciOiJFZERTQSIsInR5cCI6IkpXVCIsImtpZCI6Ii4uLiJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl" },
     },
-    handle: (c, { caller }) => c.json({ token: tokens.issue(caller()) }),
+    handle: (c, { caller }) => {
+      const { traits } = caller();
+      return c.json({ token: tokens.issue(caller(), traits && grantOf(traits)) });
+    },
   });
 
   router.add<undefined>({

@@ -1,16 +1,25 @@
-/** What the account has used this month. */
+/** What the account has used this month, and on which days with which keys. */
 import { z } from "@hono/zod-openapi";
+import type { UsageDay } from "../domain/deps.ts";
 import type { RouteDeps } from "./context.ts";
-import { isoTime, plan, timestamp } from "./fields.ts";
+import { type FieldError, refuse } from "./errors.ts";
+import { id, isoTime, plan, timestamp } from "./fields.ts";
 import type { Router } from "./operation.ts";
 
 const count = z.int().min(0);
+const bytes = z.object({ payload: count, padding: count, cover: count });
+const day = z.iso.date().openapi({ example: "2026-11-15" });
+const dayMs = 24 * 3600 * 1000;
+const maxDays = 400;
 
 const usageBody = z.object({
   plan,
   period: z.object({ start: timestamp, end: timestamp }),
   messages: z.object({ used: count, limit: count.nullable(), remaining: count.nullable() }),
-  bytes: z.object({ payload: count, padding: count, cover: count }),
+  bytes,
+  days: z.array(z.object({ day, key_id: id.nullable(), messages: count, bytes })).optional().openapi({
+    description: "With `from` and `to`: days with usage, by key. `key_id` is null for all plain keys together.",
+  }),
 }).openapi("Usage");
 
 export function addUsageRoutes(router: Router, { usage }: RouteDeps): void {
@@ -19,8 +28,11 @@ export function addUsageRoutes(router: Router, { usage }: RouteDeps): void {
     path: "/v1/usage",
     tag: "Usage",
     summary: "Read this month's usage against the plan's limit",
-    description: "The period is the UTC calendar month. `limit` and `remaining` are null when the plan is unlimited.",
+    description: "The period is the UTC calendar month. `limit` and `remaining` are null when the plan is unlimited. " +
+      `\`from\` and \`to\` add the days between them, both included, at most ${maxDays}.`,
     credential: "api_key",
+    scope: "usage:read",
+    query: z.object({ from: day.optional(), to: day.optional() }),
     success: {
       status: 200,
       text: "Usage as the relays have reported it.",
@@ -32,15 +44,38 @@ export function addUsageRoutes(router: Router, { usage }: RouteDeps): void {
         bytes: { payload: 1228800, padding: 3686400, cover: 40960 },
       },
     },
+    refusals: ["invalid_request"],
     handle: async (c, { caller }) => {
-      const { plan, period, used, limit, bytes } = await usage.read(caller().accountId);
-      const remaining = limit === null ? null : Math.max(0, limit - used);
+      const days = readDays(c.req.query("from"), c.req.query("to"));
+      if (Array.isArray(days)) {
+        return refuse(c, "invalid_request", "The request has invalid fields", { details: days });
+      }
+      const { accountId } = caller();
+      const { plan, period, used, limit, bytes } = await usage.read(accountId);
       return c.json({
         plan,
         period: { start: isoTime(period.startMs), end: isoTime(period.endMs) },
-        messages: { used, limit, remaining },
+        messages: { used, limit, remaining: limit === null ? null : Math.max(0, limit - used) },
         bytes,
+        ...(days !== undefined && { days: (await usage.readDays(accountId, days)).map(dayBody) }),
       });
     },
   });
+}
+
+function readDays(
+  from: string | undefined,
+  to: string | undefined,
+): { from: string; to: string } | undefined | FieldError[] {
+  if (from === undefined && to === undefined) return undefined;
+  const isDay = (text: string | undefined): text is string => day.safeParse(text).success;
+  if (!isDay(from)) return [{ field: "from", problem: "must be a day such as 2026-11-15, given with to" }];
+  if (!isDay(to)) return [{ field: "to", problem: "must be a day such as 2026-11-15, given with from" }];
+  const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
+  if (days >= 1 && days <= maxDays) return { from, to };
+  return [{ field: "to", problem: `must be on or after from, and at most ${maxDays} days with it` }];
+}
+
+function dayBody({ day, keyId, messages, bytes }: UsageDay): object {
+  return { day, key_id: keyId, messages, bytes };
 }

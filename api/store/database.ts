@@ -64,8 +64,14 @@ export function connectDatabase(address: DatabaseAddress, options: DatabaseOptio
       let late = false;
       const begun = sql.begin(async (transaction) => {
         if (late) throw new Error("the caller no longer waits for this transaction");
-        // In an object, because the driver would await the elements of an array.
-        return { result: await work(transaction) };
+        try {
+          // In an object, because the driver would await the elements of an array.
+          return { result: await work(transaction) };
+        } catch (error) {
+          // The driver would roll back on a connection that is gone, which nobody could catch. It rejects when it hears of that.
+          if (isConnectionLost(error)) await new Promise(() => {});
+          throw error;
+        }
       });
       return withDeadline(begun.then(({ result }) => result), options.deadlineMs, () => late = true);
     },
@@ -152,8 +158,18 @@ function unavailable(cause: unknown): Fault {
  */
 const troubleCode = /^(08...|25006|28...|3D000|40...|53...|57P0[1-5]|57014|CONNECT|E[A-Z]+$)/;
 
+/** After these the connection is closed, by either side. */
+const lostCode = /^(CONNECTION_|57P0[1-3]|E[A-Z]+$)/;
+
 function isConnectionTrouble(error: unknown): boolean {
-  if (!(error instanceof Error) || error instanceof Fault) return false;
-  const code: unknown = Reflect.get(error, "code");
-  return typeof code === "string" && troubleCode.test(code);
+  return !(error instanceof Fault) && hasCode(error, troubleCode);
+}
+
+function isConnectionLost(error: unknown): boolean {
+  return hasCode(error, lostCode);
+}
+
+function hasCode(error: unknown, codes: RegExp): boolean {
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  return typeof code === "string" && codes.test(code);
 }

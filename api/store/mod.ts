@@ -1,11 +1,16 @@
-/** The domain's store over SQL: one object from its three parts, on a migrated database. */
-import type { Store } from "../domain/deps.ts";
+/** The domain's store over SQL: one object from its parts, on a migrated database. */
+import type { Store } from "../domain/store.ts";
 import { StartFailed } from "../../server/mod.ts";
+import { createAccountLifeStore } from "./account_life.ts";
 import { createAccountStore } from "./accounts.ts";
+import { createAdminStore } from "./admin.ts";
+import { createAuditStore } from "./audit.ts";
 import { assertTls, connectDatabase, type Database, type DatabaseAddress, type DatabaseOptions } from "./database.ts";
 import { openEmbedded } from "./embedded.ts";
 import { createKeyStore } from "./keys.ts";
+import { createMailStore } from "./mail.ts";
 import { migrate, readMigrations } from "./migrate.ts";
+import { createSessionStore } from "./sessions.ts";
 import { createUsageStore } from "./usage.ts";
 
 export type { DatabaseAddress, DatabaseOptions, TlsMode } from "./database.ts";
@@ -56,6 +61,11 @@ function createStore(database: Database): Store {
   const { sql, run } = database;
   return {
     ...createAccountStore(database),
+    ...createAccountLifeStore(database),
+    ...createSessionStore(database),
+    ...createMailStore(database),
+    ...createAdminStore(database),
+    ...createAuditStore(database),
     ...createKeyStore(database),
     ...createUsageStore(database),
     ping: async () => {

@@ -1,19 +1,11 @@
 /** Usage and leases in SQL. Lock order everywhere: leases by id, then usage rows by account and period. */
 import { parseAccountId } from "../../proto/mod.ts";
 import { judgeReport, type UsageChange } from "../domain/lease_report.ts";
-import type { LeaseGrant, LeaseRecord, LeaseReport, ReportOutcome, UsageStore } from "../domain/deps.ts";
+import type { GrantedLease, LeaseGrant, LeaseRecord, LeaseReport, ReportOutcome, UsageStore } from "../domain/deps.ts";
+import { claimForKey } from "./key_leases.ts";
+import type { GrantedRow, LeaseRow } from "./lease_rows.ts";
+import { createUsageDays, notCountedApart } from "./usage_days.ts";
 import { arrayText, type Database, type Sql, type Transaction } from "./database.ts";
-
-interface LeaseRow {
-  readonly id: string;
-  readonly fence: number;
-  readonly account_id: string;
-  readonly period_start: Date;
-  readonly granted: number;
-  readonly consumed: number;
-  readonly expires_at: Date;
-  readonly plan: string;
-}
 
 interface UsageRow {
   readonly plan: string;
@@ -35,13 +27,17 @@ interface ReportedRow {
   readonly padding: number;
   readonly cover: number;
   readonly closed: boolean;
+  readonly key_id: string;
+  readonly day: string;
 }
 
-export function createUsageStore({ sql, run, transact, violatedConstraint }: Database): UsageStore {
+export function createUsageStore(database: Database): UsageStore {
+  const { sql, run, transact, violatedConstraint } = database;
   return {
+    ...createUsageDays(database),
     readUsage: async (accountId, period, atMs) => {
       const [row] = await run(sql<UsageRow[]>`
-        SELECT a.plan, p.message_limit,
+        SELECT a.plan, coalesce(a.message_limit, p.message_limit) AS message_limit,
                coalesce(u.used, 0) + coalesce((
                  SELECT sum(l.granted - l.consumed) FROM leases l
                  WHERE l.account_id = a.id AND l.period_start = u.period_start AND l.closed_at IS NULL
@@ -58,21 +54,14 @@ export function createUsageStore({ sql, run, transact, violatedConstraint }: Dat
 
     grantLease: async (grant) => {
       try {
-        const [row] = await run(claim(sql, grant));
-        if (row !== undefined) return toLease(row);
+        const row = grant.keyId === undefined
+          ? (await run(claim(sql, grant)))[0]
+          : await transact((sql) => claimForKey(sql, grant, grant.keyId ?? ""));
+        if (row !== undefined) return toGranted(row);
       } catch (error) {
         if (violatedConstraint(error) !== "leases_nonce") throw error;
       }
-      // Nothing was granted: it is a repetition of an earlier request, the account is unknown, or nothing is left.
-      const [earlier] = await run(sql<(LeaseRow & { relay_id: string })[]>`
-        SELECT l.id, l.fence, l.account_id, l.period_start, l.granted, l.consumed, l.expires_at, l.relay_id, a.plan
-        FROM leases l JOIN accounts a ON a.id = l.account_id WHERE l.nonce = ${grant.nonce}`);
-      if (earlier !== undefined) {
-        const same = earlier.relay_id === grant.relayId && earlier.account_id === grant.accountId;
-        return same ? toLease(earlier) : "nonce_taken";
-      }
-      const [account] = await run(sql`SELECT 1 FROM accounts WHERE id = ${grant.accountId}`);
-      return account === undefined ? "unknown_account" : "exhausted";
+      return await whyNotGranted(database, grant);
     },
 
     reportLeases: (relayId, reports, atMs) =>
@@ -102,16 +91,39 @@ export function createUsageStore({ sql, run, transact, violatedConstraint }: Dat
   };
 }
 
+/** A repetition of an earlier request, an unknown account, or nothing is left. */
+async function whyNotGranted(
+  { sql, run }: Database,
+  grant: LeaseGrant,
+): ReturnType<UsageStore["grantLease"]> {
+  const [earlier] = await run(sql<(GrantedRow & { relay_id: string })[]>`
+    SELECT l.id, l.fence, l.account_id, l.period_start, l.granted, l.consumed, l.expires_at, l.relay_id, a.plan,
+           u.claimed, coalesce(a.message_limit, p.message_limit) AS message_limit
+    FROM leases l JOIN accounts a ON a.id = l.account_id JOIN plans p ON p.name = a.plan
+    JOIN usage u ON u.account_id = l.account_id AND u.period_start = l.period_start
+    WHERE l.nonce = ${grant.nonce}`);
+  if (earlier !== undefined) {
+    const same = earlier.relay_id === grant.relayId && earlier.account_id === grant.accountId;
+    return same ? toGranted(earlier) : "nonce_taken";
+  }
+  const [account] = await run(sql`
+    SELECT 1 FROM accounts WHERE id = ${grant.accountId} AND deleted_at IS NULL AND suspended_at IS NULL
+      AND (${grant.keyId === undefined} OR EXISTS (
+        SELECT 1 FROM api_keys WHERE id = ${grant.keyId ?? null}::uuid AND account_id = ${grant.accountId}))`);
+  return account === undefined ? "unknown_account" : "exhausted";
+}
+
 /**
  * Takes from the month and makes the lease in one statement. The usage row is locked by the upsert, and its new value is
  * computed from the locked version, so any number of parallel claims stay within the limit without retrying.
  */
-function claim(sql: Sql, grant: LeaseGrant): ReturnType<typeof sql<LeaseRow[]>> {
-  return sql<LeaseRow[]>`
+function claim(sql: Sql, grant: LeaseGrant): ReturnType<typeof sql<GrantedRow[]>> {
+  return sql<GrantedRow[]>`
     WITH request AS (
-      SELECT a.id, a.plan, ${grant.wanted}::bigint AS wanted,
-             coalesce(p.message_limit, 9223372036854775807) AS message_limit
-      FROM accounts a JOIN plans p ON p.name = a.plan WHERE a.id = ${grant.accountId}
+      SELECT a.id, a.plan, ${grant.wanted}::bigint AS wanted, coalesce(a.message_limit, p.message_limit) AS shown_limit,
+             coalesce(a.message_limit, p.message_limit, 9223372036854775807) AS message_limit
+      FROM accounts a JOIN plans p ON p.name = a.plan
+      WHERE a.id = ${grant.accountId} AND a.deleted_at IS NULL AND (a.suspended_at IS NULL OR ${grant.wanted === 0})
     ), claimed AS (
       INSERT INTO usage AS u (account_id, period_start, claimed, last_granted)
       SELECT id, ${new Date(
@@ -123,7 +135,7 @@ function claim(sql: Sql, grant: LeaseGrant): ReturnType<typeof sql<LeaseRow[]>> 
                                     greatest(0, (SELECT message_limit FROM request) - u.claimed)),
         last_granted = least((SELECT wanted FROM request),
                              greatest(0, (SELECT message_limit FROM request) - u.claimed))
-      RETURNING last_granted
+      RETURNING last_granted, claimed
     ), lease AS (
       INSERT INTO leases (id, nonce, relay_id, account_id, period_start, granted, granted_at, expires_at)
       SELECT ${grant.id}::uuid, ${grant.nonce}::uuid, ${grant.relayId}::text, id,
@@ -132,7 +144,7 @@ function claim(sql: Sql, grant: LeaseGrant): ReturnType<typeof sql<LeaseRow[]>> 
       FROM request, claimed WHERE last_granted > 0 OR wanted = 0
       RETURNING id, fence, account_id, period_start, granted, consumed, expires_at
     )
-    SELECT lease.*, request.plan FROM lease, request`;
+    SELECT lease.*, request.plan, claimed.claimed, request.shown_limit AS message_limit FROM lease, request, claimed`;
 }
 
 async function lockLeases(
@@ -142,7 +154,8 @@ async function lockLeases(
 ): Promise<Map<string, ReportedRow>> {
   const rows = await sql<ReportedRow[]>`
     SELECT id, fence, account_id, period_start, granted, consumed, payload_bytes AS payload, padding_bytes AS padding,
-           cover_bytes AS cover, closed_at IS NOT NULL AS closed
+           cover_bytes AS cover, closed_at IS NOT NULL AS closed, coalesce(key_id, ${notCountedApart}::uuid) AS key_id,
+           to_char(granted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day
     FROM leases WHERE id = ANY(${arrayText(ids)}::text::uuid[]) AND relay_id = ${relayId} ORDER BY id FOR UPDATE`;
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -178,6 +191,8 @@ async function applyChanges(sql: Transaction, changes: readonly LeaseChange[], a
     id: lease.id,
     account_id: lease.account_id,
     period_start: lease.period_start,
+    key_id: lease.key_id,
+    day: lease.day,
     consumed: report.consumed,
     ...report.bytes,
     close: report.close,
@@ -213,6 +228,28 @@ async function applyChanges(sql: Transaction, changes: readonly LeaseChange[], a
         more_payload bigint, more_padding bigint, more_cover bigint)
       GROUP BY account_id, period_start) c
     WHERE u.account_id = c.account_id AND u.period_start = c.period_start`;
+  // The account's row is locked, so that nobody else changes these.
+  await sql`
+    UPDATE key_usage k SET used = k.used + c.used, claimed = k.claimed - c.returned
+    FROM (
+      SELECT key_id, period_start, sum(used)::bigint AS used, sum(returned)::bigint AS returned
+      FROM jsonb_to_recordset(${rows}::text::jsonb) AS c (key_id uuid, period_start timestamptz, used bigint, returned bigint)
+      GROUP BY key_id, period_start) c
+    WHERE k.key_id = c.key_id AND k.period_start = c.period_start`;
+  await sql`
+    INSERT INTO usage_days AS d (account_id, day, key_id, used, payload_bytes, padding_bytes, cover_bytes)
+    SELECT account_id, day, key_id, sum(used)::bigint, sum(more_payload)::bigint, sum(more_padding)::bigint,
+           sum(more_cover)::bigint
+    FROM jsonb_to_recordset(${rows}::text::jsonb) AS c (
+      account_id uuid, day date, key_id uuid, used bigint, more_payload bigint, more_padding bigint, more_cover bigint)
+    GROUP BY account_id, day, key_id ORDER BY account_id, day, key_id
+    ON CONFLICT (account_id, day, key_id) DO UPDATE SET used = d.used + excluded.used,
+      payload_bytes = d.payload_bytes + excluded.payload_bytes, padding_bytes = d.padding_bytes + excluded.padding_bytes,
+      cover_bytes = d.cover_bytes + excluded.cover_bytes`;
+}
+
+function toGranted(row: GrantedRow): GrantedLease {
+  return { ...toLease(row), usage: { claimed: row.claimed, limit: row.message_limit } };
 }
 
 function toLease(row: LeaseRow): LeaseRecord {

@@ -1,7 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { type AccountId, parseAccountId, parseKeyId } from "../../proto/mod.ts";
 import { postgresInstalled, startPostgres, testWhen } from "../../tests/support/mod.ts";
-import type { LeaseRecord, LeaseReport, Store } from "../domain/deps.ts";
+import type { LeaseRecord, LeaseReport } from "../domain/deps.ts";
+import type { Store } from "../domain/store.ts";
 import { Secret } from "../../server/mod.ts";
 import { createUsage } from "../domain/usage.ts";
 import { openStore } from "./mod.ts";
@@ -13,7 +14,7 @@ const dayMs = 86_400_000;
 async function createAccount(store: Store): Promise<AccountId> {
   const id = parseAccountId(crypto.randomUUID());
   await store.createAccount(
-    { id, email: `${id}@example.com`, emailKey: id, passwordHash: hash, createdAtMs: october },
+    { id, email: `${id}@example.com`, emailKey: id, passwordHash: hash, plan: "free", createdAtMs: october },
     { id: parseKeyId(crypto.randomUUID()), keyPrefix: id, name: "default", keyHash: hash, createdAtMs: october },
   );
   return id;

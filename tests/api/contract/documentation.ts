@@ -2,7 +2,8 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { z } from "zod";
 import { runNpmScript } from "../../../tools/npm.ts";
-import { createCall, type TestApi } from "../../support/api/harness.ts";
+import { type Answer, createCall, type TestApi } from "../../support/api/harness.ts";
+import { codeTo } from "../../support/api/mailbox.ts";
 import type { Guarantees } from "./contract.ts";
 
 interface DocumentedOperation {
@@ -14,13 +15,29 @@ interface DocumentedOperation {
 /** In the order of a user's life, because later examples need what earlier ones made. */
 const story = [
   "post /v1/accounts",
+  "post /v1/account/verification",
+  "post /v1/account/verification/confirm",
   "post /v1/accounts/keys",
   "post /v1/accounts/{id}/keys",
   "post /v1/keys",
   "get /v1/keys",
   "post /v1/tokens",
   "get /v1/usage",
+  "post /v1/keys/{id}/rotate",
   "delete /v1/keys/{id}",
+  "get /v1/account",
+  "patch /v1/account",
+  "post /v1/account/password",
+  "post /v1/accounts/reset",
+  "post /v1/accounts/reset/confirm",
+  "post /v1/accounts/claim",
+  "post /v1/accounts/claim/confirm",
+  "post /v1/session",
+  "get /v1/session",
+  "post /v1/session/token",
+  "delete /v1/session",
+  "delete /v1/account/sessions",
+  "delete /v1/account",
   "get /.well-known/jwks.json",
   "get /health",
   "get /ready",
@@ -54,13 +71,15 @@ export const documentationGuarantees: Guarantees = {
     }
   },
 
-  "Every documented example works, and its answer has the documented shape": async ({ api }) => {
+  "Every documented example works, and its answer has the documented shape": async ({ api, backend }) => {
     const { json: document } = await api.call("GET", "/openapi.json");
     const known: Record<string, string> = {};
     for (const entry of story) {
       const [method = "", path = ""] = entry.split(" ");
       const operation: DocumentedOperation = document.paths[path][method];
       const [success = "", response] = Object.entries(operation.responses).find(([status]) => status < "300") ?? [];
+      const mails = codeMails[entry];
+      if (mails !== undefined) known.code = await codeTo(backend, addressOf(known, path), mails);
       const answer = await send(api, { method, path, operation, known });
       assertEquals(String(answer.status), success, `${entry}: ${answer.text}`);
       const content = response?.content?.["application/json"];
@@ -68,7 +87,7 @@ export const documentationGuarantees: Guarantees = {
       const schema = z.fromJSONSchema({ ...inline(content.schema, document) });
       assert(schema.safeParse(answer.json).success, `${entry} answered ${answer.text}`);
       assert(schema.safeParse(content.example).success, `the example answer of ${entry}`);
-      remember(known, entry, answer.json);
+      remember(known, entry, answer);
     }
   },
 
@@ -84,24 +103,44 @@ export const documentationGuarantees: Guarantees = {
 
 type Sending = { method: string; path: string; operation: DocumentedOperation; known: Record<string, string> };
 
-/** The example as documented; ids and keys in it are replaced by those of this run. */
+/** Operations that need a code, and the how manieth message has it. */
+const codeMails: Readonly<Record<string, number>> = {
+  "post /v1/account/verification/confirm": 2,
+  "post /v1/accounts/reset/confirm": 4,
+  "post /v1/accounts/claim/confirm": 1,
+};
+
+/** An address that somebody claims is another one than the account's. */
+function addressOf(known: Record<string, string>, path: string): string {
+  known.email ??= `agent-${crypto.randomUUID()}@example.com`;
+  return path.startsWith("/v1/accounts/claim") ? `claimed-${known.email}` : known.email;
+}
+
+/** The example as documented; ids, keys and codes in it are replaced by those of this run. */
 function send(api: TestApi, { method, path, operation, known }: Sending): ReturnType<TestApi["call"]> {
   const example = operation.requestBody?.content["application/json"]?.example;
   const text = example === undefined ? undefined : JSON.stringify(example)
-    .replaceAll("agent@example.com", known.email ??= `agent-${crypto.randomUUID()}@example.com`)
+    .replaceAll("agent@example.com", addressOf(known, path))
+    .replaceAll("7K3M-9Q2T-XW4B", known.code ?? "")
     .replaceAll("0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11", known.account ?? "");
   const key = operation.security.some((scheme) => "api_key" in scheme) ? known.apiKey : undefined;
   const id = path.startsWith("/v1/keys") ? known.key : known.account;
   return api.call(method.toUpperCase(), path.replace("{id}", id ?? ""), {
     ...(key === undefined ? {} : { key }),
-    ...(text === undefined ? {} : { raw: text, headers: { "content-type": "application/json" } }),
+    ...(text === undefined ? {} : { raw: text }),
+    headers: {
+      ...(text === undefined ? {} : { "content-type": "application/json" }),
+      ...(path.startsWith("/v1/session") ? { cookie: known.cookie ?? "", "x-static-csrf": known.csrf ?? "" } : {}),
+    },
   });
 }
 
-// deno-lint-ignore no-explicit-any
-function remember(known: Record<string, string>, entry: string, json: any): void {
+function remember(known: Record<string, string>, entry: string, { json, headers }: Answer): void {
   if (entry === "post /v1/accounts") Object.assign(known, { account: json.id, apiKey: json.api_key });
   if (entry === "post /v1/keys") known.key = json.id;
+  if (entry === "post /v1/session") {
+    Object.assign(known, { csrf: json.csrf, cookie: headers.get("set-cookie")?.split(";")[0] ?? "" });
+  }
 }
 
 /** The schema with `#/components/schemas/X` replaced by X itself. */

@@ -107,6 +107,7 @@ export const testEnvironment: Record<string, string> = {
   STATIC_RATE_FAILURES: "100000/60",
   STATIC_RATE_ACCOUNT: "100000/60",
   STATIC_RATE_PASSWORDS: "100000/60",
+  STATIC_RATE_MAIL: "100000/60",
 };
 
 /** What the API makes of these variables and those of every test. */

@@ -6,6 +6,7 @@ export interface ApiProcess extends PartProcess {
   readonly url: string;
   /** For relays. */
   readonly internalUrl: string;
+  readonly adminUrl: string;
   readonly call: TestApi["call"];
   metrics(): Promise<string>;
 }
@@ -19,5 +20,13 @@ export async function startProcess(
   const part = spawnPart(args, { ...testEnvironment, ...environment }, options);
   const listening = await untilListening(part);
   const { url = "", internal_url: internalUrl = "" } = listening;
-  return { ...part, url, internalUrl, call: createCall(url, { internalUrl }), metrics: () => readMetrics(listening) };
+  const { admin_url: adminUrl = "" } = listening;
+  return {
+    ...part,
+    url,
+    internalUrl,
+    adminUrl,
+    call: createCall(url, { internalUrl }),
+    metrics: () => readMetrics(listening),
+  };
 }

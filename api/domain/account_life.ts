@@ -1,0 +1,200 @@
+/** What becomes of an account after its sign-up: its address is proved, changed or claimed, its password changed, it is deleted. */
+import { type AccountId, parseAccountId } from "../../proto/mod.ts";
+import { Secret } from "../../server/secret.ts";
+import type { AccountLifeStore, AccountState, CodePurpose, Endings, Login } from "./account_store.ts";
+import { emailKeyOf, normalizePassword } from "./accounts.ts";
+import { actorOf, type Caller } from "./authentication.ts";
+import type { Account, Act, Clock, Hasher, NewId, RandomBytes } from "./deps.ts";
+import { Fault } from "./fault.ts";
+import { defaultKeyName, type IssuedKey, type Keys } from "./keys.ts";
+import { codeLifetimeMs, createCode, hashCode, hintLetters, type Letter, letterWith } from "./mail_codes.ts";
+import { plainTraits } from "./powers.ts";
+
+export interface AccountLifeDeps {
+  readonly store: AccountLifeStore;
+  readonly passwords: Hasher;
+  readonly keys: Pick<Keys, "issue">;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly randomBytes: RandomBytes;
+  /** Of accounts that are made. */
+  readonly plan: string;
+}
+
+/** A password as it was sent, and who sent it. */
+export interface Attempt {
+  readonly password: Secret;
+  readonly client: string;
+}
+
+/** One object for each name, so that the others can be ruled out one by one. */
+type Outcome<Name extends string> = Name extends string ? { readonly outcome: Name } : never;
+
+export interface AccountLife {
+  read(accountId: AccountId): Promise<AccountState | undefined>;
+  /** The account whose password it is. */
+  logIn(by: { id: AccountId } | { email: string }, attempt: Attempt): Promise<Login | undefined>;
+  sendVerification(account: { id: AccountId; email: string }): Promise<void>;
+  /** The address is the account's when its code came back. */
+  changeAddress(
+    caller: Caller,
+    change: Attempt & { email: string; version?: number | undefined },
+  ): Promise<Outcome<"sent" | "wrong_password" | "email_taken" | "conflict">>;
+  confirmAddress(caller: Caller, code: string): Promise<"confirmed" | "code_invalid" | "email_taken">;
+  changePassword(
+    caller: Caller,
+    change: Attempt & { newPassword: Secret; revokeKeys: boolean },
+  ): Promise<({ readonly outcome: "changed" } & Endings) | Outcome<"wrong_password" | "conflict">>;
+  remove(caller: Caller, attempt: Attempt): Promise<"deleted" | "wrong_password" | "conflict">;
+  askReset(email: string): Promise<void>;
+  reset(
+    proof: { email: string; code: string; newPassword: Secret; revokeKeys: boolean; client: string },
+  ): Promise<(Endings & { id: AccountId }) | "code_invalid">;
+  askClaim(email: string): Promise<void>;
+  claim(
+    proof: { email: string; code: string; password: Secret; client: string },
+  ): Promise<
+    | { readonly outcome: "created"; readonly account: Account; readonly key: IssuedKey }
+    | Outcome<"code_invalid" | "email_taken">
+  >;
+}
+
+export function createAccountLife(deps: AccountLifeDeps): AccountLife {
+  const parts = createParts(deps);
+  return { ...ownLife(deps, parts), ...lifeByMail(deps, parts) };
+}
+
+/** What the operations below share. */
+interface Parts {
+  readonly logIn: AccountLife["logIn"];
+  readonly hash: (password: Secret, client: string) => Promise<string>;
+  /** Code and message. With a version, only while the account has that. */
+  readonly send: (
+    about: { purpose: CodePurpose; email: string; accountId: AccountId | null },
+    version?: number,
+  ) => Promise<"added" | "conflict">;
+  readonly hint: (email: string, letter: Letter) => Promise<void>;
+}
+
+function createParts({ store, passwords, clock, newId, randomBytes }: AccountLifeDeps): Parts {
+  return {
+    logIn: async (by, { password, client }) => {
+      const login = await store.findLogin("id" in by ? by : { emailKey: emailKeyOf(by.email) });
+      const matches = await passwords.verify(normalizePassword(password), login?.passwordHash, client);
+      return matches ? login : undefined;
+    },
+    hash: (password, client) => passwords.hash(normalizePassword(password), client),
+    send: async ({ purpose, email, accountId }, version) => {
+      const code = createCode(randomBytes);
+      const expiresAtMs = clock() + codeLifetimeMs;
+      const about = { email, emailKey: emailKeyOf(email), accountId, expiresAtMs };
+      const outcome = await store.addCode(
+        { id: newId(), purpose, codeHash: hashCode(code), ...about },
+        { id: newId(), recipient: email, accountId, atMs: clock(), expiresAtMs, ...letterWith(purpose, code) },
+        version,
+      );
+      if (outcome === "full") throw queueFull();
+      return outcome;
+    },
+    hint: async (email, letter) => {
+      const expiresAtMs = clock() + codeLifetimeMs;
+      const message = { id: newId(), recipient: email, accountId: null, atMs: clock(), expiresAtMs, ...letter };
+      if (await store.addMessage(message) === "full") throw queueFull();
+    },
+  };
+}
+
+type OwnLife = Pick<
+  AccountLife,
+  "read" | "logIn" | "sendVerification" | "changeAddress" | "confirmAddress" | "changePassword" | "remove"
+>;
+
+/** For somebody with a key or a session. */
+function ownLife({ store, clock }: AccountLifeDeps, { logIn, hash, send }: Parts): OwnLife {
+  const act = (caller: Caller): Act => ({ atMs: clock(), actor: actorOf(caller) });
+  return {
+    read: (accountId) => store.readAccount(accountId, clock()),
+    logIn,
+    sendVerification: async ({ id, email }) => {
+      await send({ purpose: "verify", email, accountId: id });
+    },
+    changeAddress: async (caller, { email, version, ...attempt }) => {
+      const { accountId } = caller;
+      if (await logIn({ id: accountId }, attempt) === undefined) return { outcome: "wrong_password" };
+      if (await isOthers(store, accountId, { email, nowMs: clock() })) return { outcome: "email_taken" };
+      const outcome = await send({ purpose: "change", email, accountId }, version);
+      return { outcome: outcome === "added" ? "sent" : "conflict" };
+    },
+    confirmAddress: (caller, code) =>
+      store.confirmAddress({ accountId: caller.accountId, codeHash: hashCode(code), ...act(caller) }),
+    changePassword: async (caller, { newPassword, revokeKeys, ...attempt }) => {
+      const login = await logIn({ id: caller.accountId }, attempt);
+      if (login === undefined) return { outcome: "wrong_password" };
+      const newHash = await hash(newPassword, attempt.client);
+      const change = { accountId: login.id, oldHash: login.passwordHash, newHash, revokeKeys };
+      const endings = await store.changePassword({ ...change, ...act(caller) });
+      return endings === "conflict" ? { outcome: endings } : { outcome: "changed", ...endings };
+    },
+    remove: async (caller, attempt) => {
+      const login = await logIn({ id: caller.accountId }, attempt);
+      if (login === undefined) return "wrong_password";
+      const order = { accountId: login.id, oldHash: login.passwordHash, ...act(caller) };
+      return await store.deleteAccount(order) ? "deleted" : "conflict";
+    },
+  };
+}
+
+type LifeByMail = Pick<AccountLife, "askReset" | "reset" | "askClaim" | "claim">;
+
+/** For somebody with a mailbox and nothing else. */
+function lifeByMail({ store, clock, newId, keys, plan }: AccountLifeDeps, { hash, send, hint }: Parts): LifeByMail {
+  const act = (): Act => ({ atMs: clock(), actor: "mail" });
+  return {
+    askReset: async (email) => {
+      const login = await store.findLogin({ emailKey: emailKeyOf(email) });
+      if (login === undefined) return;
+      // An account that never proved the address is not the mailbox owner's to open.
+      if (login.isVerified) await send({ purpose: "reset", email, accountId: login.id });
+      else await hint(email, hintLetters.reset);
+    },
+    reset: async ({ email, code, newPassword, revokeKeys, client }) => {
+      const newHash = await hash(newPassword, client);
+      const proof = { emailKey: emailKeyOf(email), codeHash: hashCode(code) };
+      return await store.reset({ ...proof, newHash, revokeKeys, ...act() });
+    },
+    askClaim: async (email) => {
+      if (await store.isAddressVerified(emailKeyOf(email))) await hint(email, hintLetters.claim);
+      else await send({ purpose: "claim", email, accountId: null });
+    },
+    claim: async ({ email, code, password, client }) => {
+      const passwordHash = await hash(password, client);
+      const [id, emailKey] = [parseAccountId(newId()), emailKeyOf(email)];
+      const account = { id, email, emailKey, passwordHash, plan, createdAtMs: clock() };
+      const proof = { emailKey, codeHash: hashCode(code), ...act() };
+      const { key, outcome } = await keys.issue(
+        client,
+        (key) => store.claim(proof, account, { ...key, name: defaultKeyName }),
+      );
+      if (typeof outcome === "string") return { outcome };
+      return { outcome: "created", account: outcome, key: { ...key, name: defaultKeyName, traits: plainTraits } };
+    },
+  };
+}
+
+/** Verified by another account; an address that another account only carries can be proved, and taken. */
+async function isOthers(
+  store: AccountLifeStore,
+  accountId: AccountId,
+  { email, nowMs }: { email: string; nowMs: number },
+): Promise<boolean> {
+  const emailKey = emailKeyOf(email);
+  if (!await store.isAddressVerified(emailKey)) return false;
+  const own = (await store.readAccount(accountId, nowMs))?.email;
+  return own === null || own === undefined || emailKeyOf(own) !== emailKey;
+}
+
+function queueFull(): Fault {
+  return new Fault("overloaded", "Too many messages wait for the mail server; try again later", {
+    retryAfterSeconds: 60,
+  });
+}

@@ -1,0 +1,122 @@
+/** What accounts, their sessions and their mail need of a database; `store/` implements it. */
+import type { AccountId } from "../../proto/mod.ts";
+import type { Account, Act, NewAccount, NewKey } from "./deps.ts";
+
+/** An account as its owner sees it. */
+export interface AccountState {
+  readonly id: AccountId;
+  /** Null after somebody else has proved to own the address. */
+  readonly email: string | null;
+  readonly isVerified: boolean;
+  /** An address that waits for its code. */
+  readonly pendingEmail: string | null;
+  readonly plan: string;
+  readonly createdAtMs: number;
+  readonly isSuspended: boolean;
+  readonly hasLostAddress: boolean;
+  /** Grows with every change. */
+  readonly version: number;
+}
+
+export interface Login {
+  readonly id: AccountId;
+  readonly passwordHash: string;
+  readonly isSuspended: boolean;
+  readonly isVerified: boolean;
+}
+
+export type CodePurpose = "verify" | "change" | "reset" | "claim";
+
+export interface NewCode {
+  readonly id: string;
+  readonly purpose: CodePurpose;
+  readonly email: string;
+  readonly emailKey: string;
+  readonly accountId: AccountId | null;
+  readonly codeHash: Uint8Array;
+  readonly expiresAtMs: number;
+}
+
+export interface Message {
+  readonly id: string;
+  readonly recipient: string;
+  readonly subject: string;
+  readonly body: string;
+}
+
+export interface QueuedMessage extends Message {
+  readonly accountId: AccountId | null;
+  readonly atMs: number;
+  /** From then on nobody needs it. */
+  readonly expiresAtMs: number;
+}
+
+/** What ended together with a password or an address. */
+export interface Endings {
+  readonly sessionsEnded: number;
+  readonly keysRevoked: number;
+}
+
+export interface Proof {
+  readonly emailKey: string;
+  readonly codeHash: Uint8Array;
+}
+
+export interface AccountLifeStore {
+  readAccount(accountId: AccountId, atMs: number): Promise<AccountState | undefined>;
+  findLogin(by: { id: AccountId } | { emailKey: string }): Promise<Login | undefined>;
+  /** Whether an account has proved to own the address. */
+  isAddressVerified(emailKey: string): Promise<boolean>;
+  /** `conflict`: the password was changed meanwhile. */
+  changePassword(
+    change: Act & { accountId: AccountId; oldHash: string; newHash: string; revokeKeys: boolean },
+  ): Promise<Endings | "conflict">;
+  /** Proves the account's own address, or gives it the one that waits. */
+  confirmAddress(
+    proof: Act & { accountId: AccountId; codeHash: Uint8Array },
+  ): Promise<"confirmed" | "code_invalid" | "email_taken">;
+  reset(
+    proof: Act & Proof & { newHash: string; revokeKeys: boolean },
+  ): Promise<(Endings & { id: AccountId }) | "code_invalid">;
+  /** A new account with a proven address, which another account may lose by it. */
+  claim(
+    proof: Act & Proof,
+    account: NewAccount,
+    key: Omit<NewKey, "traits">,
+  ): Promise<Account | "code_invalid" | "email_taken" | "prefix_taken">;
+  /** Erases all but what accounting needs. With `oldHash`, only while that is the password. */
+  deleteAccount(order: Act & { accountId: AccountId; oldHash?: string }): Promise<boolean>;
+  /** Code and message together or neither; `full` when too many messages wait. */
+  addCode(code: NewCode, message: QueuedMessage, version: number | undefined): Promise<"added" | "full" | "conflict">;
+  addMessage(message: QueuedMessage): Promise<"added" | "full">;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly accountId: AccountId;
+  readonly plan: string;
+  readonly isSuspended: boolean;
+  readonly hasLostAddress: boolean;
+  readonly expiresAtMs: number;
+}
+
+export interface SessionStore {
+  openSession(
+    session: Act & { id: string; accountId: AccountId; secretHash: Uint8Array; expiresAtMs: number },
+  ): Promise<void>;
+  findSession(secretHash: Uint8Array, atMs: number): Promise<Session | undefined>;
+  endSession(id: string, act: Act): Promise<boolean>;
+  endSessions(accountId: AccountId, act: Act): Promise<number>;
+}
+
+export interface MailStore {
+  /** Takes messages whose time has come out of everybody else's sight for a while. */
+  takeDue(
+    order: { atMs: number; limit: number; hiddenMs: number },
+  ): Promise<readonly (Message & { attempts: number })[]>;
+  removeSent(id: string): Promise<void>;
+  postpone(id: string, untilMs: number): Promise<void>;
+  /** Deletes messages, codes and sessions that are over. */
+  forgetExpired(atMs: number): Promise<void>;
+  countWaiting(): Promise<number>;
+}

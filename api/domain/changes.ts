@@ -1,0 +1,69 @@
+/**
+ * What relays follow. Any number of them wait in this process, and the database is asked for all of them together, once a
+ * second, whether there is something new.
+ */
+import type { AccountId } from "../../proto/mod.ts";
+import type { AccountChange, ChangesStore } from "./admin_store.ts";
+import type { Clock } from "./deps.ts";
+
+export interface ChangesPage {
+  readonly after: number;
+  readonly changes: readonly { readonly accountId: AccountId | null; readonly change: AccountChange }[];
+}
+
+export interface Changes {
+  /** At once. */
+  standing(): ReturnType<ChangesStore["readStanding"]>;
+  /** As soon as there is something after this number, or when time is up. */
+  read(after: number): Promise<ChangesPage>;
+  /** Nobody waits any longer: the process is about to end. */
+  stop(): void;
+}
+
+export interface ChangesDeps {
+  readonly store: ChangesStore;
+  readonly clock: Clock;
+  readonly after: (ms: number, run: () => void) => () => void;
+}
+
+const pageChanges = 500;
+const waitMs = 25_000;
+const lookMs = 1_000;
+/** Longer than any token lives. */
+const deletedShownMs = 2 * 3_600_000;
+
+export function createChanges({ store, clock, after: later }: ChangesDeps): Changes {
+  const look: { next?: Promise<number>; release?: () => void; stopped: boolean } = { stopped: false };
+  /** The newest change's number, in a second. */
+  const nextLook = (): Promise<number> =>
+    look.next ??= new Promise<void>((resolve) => {
+      const cancel = later(lookMs, resolve);
+      look.release = () => {
+        cancel();
+        resolve();
+      };
+    }).then(() => {
+      delete look.next;
+      return store.lastChange();
+    });
+  const page = async (after: number): Promise<ChangesPage> => {
+    const changes = await store.readChanges(after, pageChanges);
+    return { after: changes.at(-1)?.seq ?? after, changes };
+  };
+  return {
+    standing: () => store.readStanding(clock() - deletedShownMs),
+    read: async (after) => {
+      const untilMs = clock() + waitMs;
+      const found = await page(after);
+      if (found.changes.length > 0) return found;
+      while (!look.stopped && clock() < untilMs) {
+        if (await nextLook() > after) return await page(after);
+      }
+      return found;
+    },
+    stop: () => {
+      look.stopped = true;
+      look.release?.();
+    },
+  };
+}

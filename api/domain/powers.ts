@@ -1,0 +1,97 @@
+/**
+ * What a key may do. A key without powers may do what its kind may; a plain key, which has neither powers nor a limit, is the
+ * key of the interface. No key makes another that may do more than itself.
+ */
+import { type ChannelId, type ChannelRight, channelRights, coversPattern, type KeyId } from "../../proto/mod.ts";
+import { formatTokenGrant, type TokenGrant } from "../../proto/mod.ts";
+
+export const keyKinds = ["secret", "publishable", "guest"] as const;
+export type KeyKind = typeof keyKinds[number];
+
+export const scopes = ["tokens", "keys:read", "keys:write", "usage:read", "account"] as const;
+export type Scope = typeof scopes[number];
+
+export interface ChannelPower {
+  readonly pattern: string;
+  readonly allow: readonly ChannelRight[];
+}
+
+export interface Powers {
+  readonly scopes: readonly Scope[];
+  /** Of its tokens; undefined for every channel. */
+  readonly channels?: readonly ChannelPower[];
+}
+
+/** What a key has beyond a name. */
+export interface KeyTraits {
+  readonly kind: KeyKind;
+  readonly expiresAtMs: number | null;
+  readonly powers: Powers | null;
+  /** Of a guest pass. */
+  readonly channelId: ChannelId | null;
+  /** Messages a month. */
+  readonly messageLimit: number | null;
+}
+
+export const plainTraits: KeyTraits = {
+  kind: "secret",
+  expiresAtMs: null,
+  powers: null,
+  channelId: null,
+  messageLimit: null,
+};
+
+/** A key that exists. */
+export interface HeldTraits extends KeyTraits {
+  /** Under which its messages are counted: its own id, or that of the first key in its line of rotation. */
+  readonly countedAs: KeyId;
+}
+
+/** Whether its messages are counted with those of all plain keys, and its tokens have the five claims only. */
+export function isPlain({ kind, powers, messageLimit }: KeyTraits): boolean {
+  return kind === "secret" && powers === null && messageLimit === null;
+}
+
+export function hasScope({ kind, powers }: KeyTraits, scope: Scope): boolean {
+  if (kind !== "secret") return scope === "tokens";
+  return powers === null || powers.scopes.includes(scope);
+}
+
+const guestRights: readonly ChannelRight[] = ["send", "receive"];
+const everyRight: readonly ChannelPower[] = [{ pattern: "*", allow: channelRights }];
+
+/** What the key's tokens say beyond the five claims; undefined for a plain key. */
+export function grantOf(traits: HeldTraits): TokenGrant | undefined {
+  if (isPlain(traits)) return undefined;
+  const { channelId, powers, countedAs: key } = traits;
+  if (channelId !== null) return { key, scopes: [{ channelId, allow: guestRights }] };
+  return { key, scopes: powers?.channels ?? everyRight };
+}
+
+/** Of the claim's JSON: with the other claims, the header and the signature a token stays below 4 KiB. */
+const maxClaimBytes = 2600;
+
+export function fitsToken(channels: readonly ChannelPower[]): boolean {
+  const { scopes } = formatTokenGrant({ key: null, scopes: channels });
+  return JSON.stringify(scopes).length <= maxClaimBytes;
+}
+
+/** Whether a key with traits `own` may make one with traits `wanted`. */
+export function mayMake(own: KeyTraits, wanted: KeyTraits): boolean {
+  // Else a limit would last until the next key, and an expiry not even that long.
+  if (own.kind !== "secret" || own.messageLimit !== null || own.expiresAtMs !== null) return false;
+  if (own.powers === null) return true;
+  const { scopes: ownScopes, channels } = own.powers;
+  if (wanted.kind === "secret" && wanted.powers === null) return false;
+  const wantedScopes = wanted.kind === "secret" ? wanted.powers?.scopes ?? [] : ["tokens"] as const;
+  if (!wantedScopes.every((scope) => ownScopes.includes(scope))) return false;
+  if (channels === undefined || !wantedScopes.some((scope) => scope === "tokens")) return true;
+  const wantedChannels = wanted.powers?.channels;
+  return wanted.channelId === null && wantedChannels !== undefined &&
+    wantedChannels.every((each) => isCovered(channels, each));
+}
+
+function isCovered(own: readonly ChannelPower[], { pattern, allow }: ChannelPower): boolean {
+  const rights = new Set(own.flatMap((each) => coversPattern(each.pattern, pattern) ? each.allow : []));
+  return allow.every((right) => rights.has(right));
+}

@@ -1,0 +1,73 @@
+/**
+ * Sessions of the console: 256 random bits in a cookie, of which the database has the SHA-256, for one hour. What a page must
+ * send back with every change is derived from them, so that nothing else has to be kept.
+ */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { type AccountId, decodeBase64url, encodeBase64url, equalBytes } from "../../proto/mod.ts";
+import { Secret } from "../../server/secret.ts";
+import type { Session, SessionStore } from "./account_store.ts";
+import type { Caller } from "./authentication.ts";
+import { actorOf } from "./authentication.ts";
+import type { Act, Clock, NewId, RandomBytes } from "./deps.ts";
+
+export const sessionLifetimeMs = 3_600_000;
+const secretBytes = 32;
+
+export interface OpenedSession {
+  readonly secret: Secret;
+  readonly csrf: string;
+  readonly expiresAtMs: number;
+}
+
+export interface Sessions {
+  open(accountId: AccountId): Promise<OpenedSession>;
+  /** Undefined when it is over, or never was. */
+  find(secret: string): Promise<{ session: Session; csrf: string } | undefined>;
+  end(caller: Caller): Promise<boolean>;
+  endAll(caller: Caller): Promise<number>;
+}
+
+export interface SessionsDeps {
+  readonly store: SessionStore;
+  readonly clock: Clock;
+  readonly newId: NewId;
+  readonly randomBytes: RandomBytes;
+}
+
+export function createSessions({ store, clock, newId, randomBytes }: SessionsDeps): Sessions {
+  const act = (caller: Caller): Act => ({ atMs: clock(), actor: actorOf(caller) });
+  return {
+    open: async (accountId) => {
+      const secret = randomBytes(secretBytes);
+      const atMs = clock();
+      const expiresAtMs = atMs + sessionLifetimeMs;
+      await store.openSession({
+        id: newId(),
+        accountId,
+        secretHash: sha256(secret),
+        expiresAtMs,
+        atMs,
+        actor: "password",
+      });
+      return { secret: new Secret(encodeBase64url(secret)), csrf: csrfOf(secret), expiresAtMs };
+    },
+    find: async (text) => {
+      const secret = decodeBase64url(text);
+      if (secret?.length !== secretBytes) return undefined;
+      const session = await store.findSession(sha256(secret), clock());
+      return session && { session, csrf: csrfOf(secret) };
+    },
+    end: async (caller) => caller.sessionId !== undefined && await store.endSession(caller.sessionId, act(caller)),
+    endAll: (caller) => store.endSessions(caller.accountId, act(caller)),
+  };
+}
+
+/** In constant time: both are hashed first. */
+export function isSameCsrf(given: string, expected: string): boolean {
+  const encoder = new TextEncoder();
+  return equalBytes(sha256(encoder.encode(given)), sha256(encoder.encode(expected)));
+}
+
+function csrfOf(secret: Uint8Array): string {
+  return encodeBase64url(sha256.create().update(new TextEncoder().encode("static csrf 1 ")).update(secret).digest());
+}

@@ -1,0 +1,19 @@
+/** All that the domain needs of a database, in one. */
+import type { AccountLifeStore, MailStore, SessionStore } from "./account_store.ts";
+import type { AdminStore, AuditStore, ChangesStore } from "./admin_store.ts";
+import type { AccountStore, KeyStore, UsageStore } from "./deps.ts";
+
+export interface Store
+  extends
+    AccountStore,
+    AccountLifeStore,
+    SessionStore,
+    MailStore,
+    KeyStore,
+    UsageStore,
+    AdminStore,
+    AuditStore,
+    ChangesStore {
+  /** Resolves when the database answers, otherwise throws `overloaded` with a cause that says why. */
+  ping(): Promise<void>;
+}

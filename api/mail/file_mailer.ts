@@ -1,0 +1,33 @@
+/** Mail of a development machine: each message is a file that only the service's user can read, the newest thousand are kept. */
+import type { Message } from "../domain/account_store.ts";
+import type { Mailer } from "../domain/mail_queue.ts";
+import { makePrivateFolder } from "../../server/mod.ts";
+
+const maxFiles = 1000;
+
+export function mailFolder(dataDir: string): string {
+  return `${dataDir}/mail`;
+}
+
+export function createFileMailer(folder: string, nowMs: () => number): Mailer {
+  let count = 0;
+  return {
+    send: async ({ id, recipient, subject, body }: Message) => {
+      await makePrivateFolder(folder);
+      const time = new Date(nowMs()).toISOString().replaceAll(":", "-");
+      const text = `To: ${recipient}\nSubject: ${subject}\n\n${body}`;
+      // In the order in which they are sent, also within one millisecond.
+      const order = String(count++ % 1_000_000).padStart(6, "0");
+      await Deno.writeTextFile(`${folder}/${time}_${order}_${id}.txt`, text, { mode: 0o600 });
+      await removeOldest(folder);
+    },
+  };
+}
+
+async function removeOldest(folder: string): Promise<void> {
+  const names: string[] = [];
+  for await (const { name } of Deno.readDir(folder)) names.push(name);
+  for (const name of names.sort().slice(0, Math.max(0, names.length - maxFiles))) {
+    await Deno.remove(`${folder}/${name}`);
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Mail through an SMTP server. The protocol is nodemailer's: STARTTLS, the ways to authenticate and the encoding of headers are
+ * where a mailer of one's own goes wrong. It reads every recipient as a list, so what could end an address in it is quoted.
+ */
+import { createTransport } from "nodemailer";
+import type { Message } from "../domain/account_store.ts";
+import type { Mailer } from "../domain/mail_queue.ts";
+import { isLoopback, type Secret } from "../../server/mod.ts";
+
+const timeoutMs = 10_000;
+
+/** `smtps://user:password@host:465`, or `smtp://…:587`, which must offer STARTTLS unless it is this machine. */
+export function createSmtpMailer(address: Secret, from: string): Mailer {
+  const url = new URL(address.reveal());
+  const secure = url.protocol === "smtps:";
+  const isHere = isLoopback(url.hostname);
+  const transport = createTransport({
+    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: Number(url.port || (secure ? 465 : 587)),
+    secure,
+    requireTLS: !secure && !isHere,
+    ignoreTLS: !secure && isHere,
+    // Else the library would ask the system for this machine's name, which needs a permission more.
+    name: from.slice(from.lastIndexOf("@") + 1),
+    ...(url.username === ""
+      ? {}
+      : { auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) } }),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return {
+    send: async ({ id, recipient, subject, body }: Message) => {
+      const address = quoted(recipient);
+      await transport.sendMail({
+        from: { name: "Static", address: from },
+        to: { name: "", address },
+        envelope: { from, to: [address] },
+        messageId: `<${id}@${from.slice(from.lastIndexOf("@") + 1)}>`,
+        subject,
+        text: body,
+      });
+    },
+  };
+}
+
+/** RFC 5321: a local part with anything but letters, digits and a few signs stands in quotes. */
+function quoted(address: string): string {
+  const at = address.lastIndexOf("@");
+  const [local, host] = [address.slice(0, at), address.slice(at + 1)];
+  if (/^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~.-]+$/u.test(local)) return address;
+  // The library would make spaces of them, and send to somebody else.
+  if (/[<>]/.test(address)) throw new Error("Cannot mail to an address with < or >");
+  return `"${local.replaceAll(/["\\]/g, "\\$&")}"@${host}`;
+}

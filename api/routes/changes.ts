@@ -1,0 +1,39 @@
+/** What relays follow: suspended, resumed and deleted accounts, and changed limits. The JSON is `proto/changes.ts`. */
+import { z } from "@hono/zod-openapi";
+import { accountChanges } from "../../proto/changes.ts";
+import type { RouteDeps } from "./context.ts";
+import { refuse } from "./errors.ts";
+import type { Router } from "./operation.ts";
+
+const after = z.string().regex(/^\d{1,15}$/, "must be a number").transform(Number);
+
+export function addChangesRoutes(router: Router, { changes }: RouteDeps): void {
+  router.add<undefined>({
+    method: "get",
+    path: "/internal/v1/changes",
+    tag: "Internal",
+    summary: "Follow changes of accounts",
+    description: "Without `after`, at once: who is suspended now. With it, up to 25 s later: what happened since.",
+    credential: "relay_secret",
+    query: z.object({ after: z.string().regex(/^\d{1,15}$/).optional() }),
+    success: {
+      status: 200,
+      text: "In the order in which it happened.",
+      schema: accountChanges,
+      example: { after: 17, changes: [{ account_id: "0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11", change: "suspended" }] },
+    },
+    refusals: ["invalid_request"],
+    handle: async (c) => {
+      const text = c.req.query("after");
+      if (text === undefined) return c.json({ ...await changes.standing(), changes: [] });
+      const given = after.safeParse(text);
+      if (!given.success) {
+        const details = [{ field: "after", problem: "must be a number that an earlier answer told" }];
+        return refuse(c, "invalid_request", "The request has invalid fields", { details });
+      }
+      const page = await changes.read(given.data);
+      const list = page.changes.map(({ accountId, change }) => ({ account_id: accountId, change }));
+      return c.json({ after: page.after, changes: list });
+    },
+  });
+}

@@ -1,0 +1,44 @@
+/** Attempts with a password or a code: limited by who tries and by what is tried, and given back when they were good. */
+import { networkOf, orRefund, type RateLimiter } from "../domain/rate_limit.ts";
+import { Secret } from "../../server/mod.ts";
+import type { Attempt } from "../domain/account_life.ts";
+import { emailKeyOf } from "../domain/accounts.ts";
+import type { ApiContext, RouteDeps } from "./context.ts";
+import { rateLimited, refuse } from "./errors.ts";
+
+export type Tried<T> = { readonly limited: Response } | { readonly value: T; readonly refund: () => void };
+
+/**
+ * Taken before the work and given back after a success: only failures count, also when they run in parallel. The account's own
+ * limit comes second, so that an address that is out of attempts cannot use up the account's as well.
+ */
+export async function tryPassword<T>(
+  c: ApiContext,
+  deps: RouteDeps,
+  { subject, password }: { readonly subject: string; readonly password: string },
+  work: (attempt: Attempt) => Promise<T>,
+): Promise<Tried<T>> {
+  const address = c.get("clientAddress");
+  const taken: (() => void)[] = [];
+  const limits: [RateLimiter, string][] = [[deps.rateLimits.failures, address], [deps.rateLimits.passwords, subject]];
+  for (const [limiter, whose] of limits) {
+    const decision = limiter.take(whose);
+    if (!decision.allowed) return { limited: rateLimited(c, decision) };
+    taken.push(() => limiter.refund(whose));
+  }
+  const refund = (): void => taken.forEach((giveBack) => giveBack());
+  const attempt = { password: new Secret(password), client: networkOf(address) };
+  return { value: await orRefund(work(attempt), refund), refund };
+}
+
+export function wrongPassword(c: ApiContext): Response {
+  return refuse(c, "auth_failed", "Wrong password");
+}
+
+/** Before mail is sent to somebody: not too often by one client, and not too often to one address. */
+export function limitMail(c: ApiContext, { rateLimits }: RouteDeps, email: string): Response | undefined {
+  const byClient = rateLimits.mailClients.take(c.get("clientAddress"));
+  if (!byClient.allowed) return rateLimited(c, byClient);
+  const byAddress = rateLimits.mail.take(emailKeyOf(email));
+  return byAddress.allowed ? undefined : rateLimited(c, byAddress);
+}

@@ -1,0 +1,116 @@
+/** Sessions of the console: a cookie that no script reads, and a header that only the console's own page can send. */
+import { z } from "@hono/zod-openapi";
+import { deleteCookie, setCookie } from "hono/cookie";
+import { sessionLifetimeMs } from "../domain/sessions.ts";
+import { emailKeyOf } from "../domain/accounts.ts";
+import { cookieOf, sessionCookie, suspended } from "./authorization.ts";
+import type { RouteDeps } from "./context.ts";
+import { refuse } from "./errors.ts";
+import { email, id, isoTime, password, timestamp } from "./fields.ts";
+import { channelPowers } from "./key_fields.ts";
+import type { Router } from "./operation.ts";
+import { tryPassword } from "./passwords.ts";
+
+const path = "/v1/session";
+const sessionBody = z.object({
+  account_id: id,
+  csrf: z.string().openapi({ description: "To be sent as `x-static-csrf` with every request that is not a GET." }),
+  expires_at: timestamp,
+}).openapi("Session");
+const example = {
+  account_id: "0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11",
+  csrf: "u2cJxR0p0p3GqAbXfM4o9Zy3o2m0r9Xq0mC1b6f8e5A",
+  expires_at: "2026-11-15T09:30:00.000Z",
+};
+const success = { status: 200, text: "The session.", schema: sessionBody, example } as const;
+
+export function addSessionRoutes(router: Router, deps: RouteDeps): void {
+  addLogIn(router, deps);
+  router.add<undefined>({
+    method: "get",
+    path,
+    tag: "Sessions",
+    summary: "Read the session, for a page that was loaded again",
+    credential: "session",
+    success,
+    handle: async (c) => {
+      const found = await deps.sessions.find(cookieOf(c) ?? "");
+      if (found === undefined) return refuse(c, "auth_failed", "The session has ended");
+      const { session: { accountId, expiresAtMs }, csrf } = found;
+      return c.json({ account_id: accountId, csrf, expires_at: isoTime(expiresAtMs) });
+    },
+  });
+  router.add<undefined>({
+    method: "delete",
+    path,
+    tag: "Sessions",
+    summary: "Log out",
+    credential: "session",
+    success: { status: 204, text: "The session has ended." },
+    handle: async (c, { caller }) => {
+      await deps.sessions.end(caller());
+      deleteCookie(c, sessionCookie, { path: "/v1" });
+      return c.body(null, 204);
+    },
+  });
+  addToken(router, deps);
+}
+
+function addLogIn(router: Router, deps: RouteDeps): void {
+  router.add({
+    method: "post",
+    path,
+    tag: "Sessions",
+    summary: "Log in to the console",
+    description: "Sets the cookie `static_session`: HttpOnly, SameSite=Strict, one hour.",
+    credential: "none",
+    body: {
+      schema: z.strictObject({ email, password }),
+      required: true,
+      example: { email: "agent@example.com", password: "correct horse battery staple" },
+    },
+    success,
+    refusals: ["auth_failed", "account_suspended", "rate_limited"],
+    handle: async (c, { body }) => {
+      const about = { subject: emailKeyOf(body.email), password: body.password };
+      const tried = await tryPassword(c, deps, about, (attempt) => deps.life.logIn({ email: body.email }, attempt));
+      if ("limited" in tried) return tried.limited;
+      const { value: login, refund } = tried;
+      if (login === undefined) return refuse(c, "auth_failed", "Unknown account or wrong password");
+      refund();
+      if (login.isSuspended) return suspended(c);
+      const { secret, csrf, expiresAtMs } = await deps.sessions.open(login.id);
+      setCookie(c, sessionCookie, secret.reveal(), {
+        path: "/v1",
+        httpOnly: true,
+        sameSite: "Strict",
+        secure: deps.secureCookies,
+        maxAge: sessionLifetimeMs / 1000,
+      });
+      return c.json({ account_id: login.id, csrf, expires_at: isoTime(expiresAtMs) });
+    },
+  });
+}
+
+function addToken(router: Router, { tokens }: RouteDeps): void {
+  router.add({
+    method: "post",
+    path: `${path}/token`,
+    tag: "Sessions",
+    summary: "Get a token for an agent in the page",
+    description: "A token for one hour that may do what `channels` say and nothing else.",
+    credential: "session",
+    body: {
+      schema: z.strictObject({ channels: channelPowers }),
+      required: true,
+      example: { channels: [{ pattern: "acme/ops/*", allow: ["send", "receive"] }] },
+    },
+    success: {
+      status: 200,
+      text: "The token.",
+      schema: z.object({ token: z.string() }),
+      example: { token: "eyJhbGciOiJFZERTQSIsInR5cCI6IkpXVCIsImtpZCI6Ii4uLiJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl" },
+    },
+    handle: (c, { body, caller }) => c.json({ token: tokens.issue(caller(), { key: null, scopes: body.channels }) }),
+  });
+}

@@ -1,0 +1,255 @@
+/**
+ * What becomes of accounts, in SQL. Each change is one transaction that locks the account's row first and adds to the audit
+ * last. An address belongs to at most one account: taking it from one that never proved it and giving it to another are one.
+ */
+import { type AccountId, parseAccountId } from "../../proto/mod.ts";
+import type { AccountLifeStore, AccountState, Endings, Proof } from "../domain/account_store.ts";
+import type { Act } from "../domain/deps.ts";
+import { insertAccount } from "./accounts.ts";
+import type { Database, Transaction } from "./database.ts";
+import { insertMessage } from "./mail.ts";
+
+interface StateRow {
+  readonly id: string;
+  readonly email: string | null;
+  readonly verified: boolean;
+  readonly pending_email: string | null;
+  readonly plan: string;
+  readonly created_at: Date;
+  readonly suspended: boolean;
+  readonly address_lost: boolean;
+  readonly version: number;
+}
+
+export function createAccountLifeStore(database: Database): AccountLifeStore {
+  return { ...createReading(database), ...createChanges(database) };
+}
+
+type Reading = Pick<AccountLifeStore, "readAccount" | "findLogin" | "isAddressVerified" | "addCode" | "addMessage">;
+
+function createReading({ sql, run, transact }: Database): Reading {
+  return {
+    readAccount: async (accountId, atMs) => {
+      const [row] = await run(sql<StateRow[]>`
+        SELECT a.id, a.email, a.email_verified_at IS NOT NULL AS verified, a.plan, a.created_at, a.version,
+               a.suspended_at IS NOT NULL AS suspended, a.address_lost_at IS NOT NULL AS address_lost,
+               (SELECT email FROM mail_codes WHERE account_id = a.id AND purpose = 'change' AND expires_at > ${new Date(
+        atMs,
+      )}
+                ORDER BY expires_at DESC LIMIT 1) AS pending_email
+        FROM accounts a WHERE a.id = ${accountId} AND a.deleted_at IS NULL`);
+      return row === undefined ? undefined : toState(row);
+    },
+
+    findLogin: async (by) => {
+      const [row] = await run(
+        sql<{ id: string; password_hash: string; suspended: boolean; verified: boolean }[]>`
+          SELECT id, password_hash, suspended_at IS NOT NULL AS suspended, email_verified_at IS NOT NULL AS verified
+          FROM accounts
+          WHERE password_hash IS NOT NULL AND ${"id" in by ? sql`id = ${by.id}` : sql`email_key = ${by.emailKey}`}`,
+      );
+      if (row === undefined) return undefined;
+      const { password_hash: passwordHash, suspended: isSuspended, verified: isVerified } = row;
+      return { id: parseAccountId(row.id), passwordHash, isSuspended, isVerified };
+    },
+
+    isAddressVerified: async (emailKey) => {
+      const [row] = await run(sql`
+        SELECT 1 FROM accounts WHERE email_key = ${emailKey} AND email_verified_at IS NOT NULL`);
+      return row !== undefined;
+    },
+
+    addCode: (code, message, version) =>
+      transact(async (sql) => {
+        if (code.accountId !== null) {
+          const [row] = await sql<{ version: number }[]>`
+            SELECT version FROM accounts WHERE id = ${code.accountId} AND deleted_at IS NULL FOR SHARE`;
+          if (row === undefined || (version !== undefined && row.version !== version)) return "conflict";
+        }
+        if (!await insertMessage(sql, message)) return "full";
+        await sql`
+          INSERT INTO mail_codes (id, purpose, email, email_key, account_id, code_hash, expires_at)
+          VALUES (${code.id}, ${code.purpose}, ${code.email}, ${code.emailKey}, ${code.accountId}, ${code.codeHash},
+                  ${new Date(code.expiresAtMs)})`;
+        return "added";
+      }),
+
+    addMessage: (message) => transact(async (sql) => await insertMessage(sql, message) ? "added" : "full"),
+  };
+}
+
+function createChanges({ transact, violatedConstraint }: Database): Omit<AccountLifeStore, keyof Reading> {
+  /** Somebody signed up with the address between the look and the change. */
+  const unlessTaken = async <T>(work: Promise<T>): Promise<T | "email_taken"> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (violatedConstraint(error) === "accounts_email_key") return "email_taken";
+      throw error;
+    }
+  };
+  return {
+    changePassword: ({ accountId, oldHash, newHash, revokeKeys, ...act }) =>
+      transact(async (sql) => {
+        const { count } = await sql`
+          UPDATE accounts SET password_hash = ${newHash}, version = version + 1
+          WHERE id = ${accountId} AND password_hash = ${oldHash}`;
+        if (count === 0) return "conflict";
+        return await endAll(sql, { accountId, revokeKeys, event: "account.password_changed", ...act });
+      }),
+
+    confirmAddress: (proof) => unlessTaken(transact((sql) => confirmAddress(sql, proof))),
+
+    reset: ({ emailKey, codeHash, newHash, revokeKeys, ...act }) =>
+      transact(async (sql) => {
+        const [row] = await sql<{ id: string }[]>`
+          SELECT id FROM accounts WHERE email_key = ${emailKey} AND email_verified_at IS NOT NULL FOR NO KEY UPDATE`;
+        if (row === undefined || !await useCode(sql, { purpose: "reset", emailKey, codeHash, ...act })) {
+          return "code_invalid";
+        }
+        const accountId = parseAccountId(row.id);
+        await sql`UPDATE accounts SET password_hash = ${newHash}, version = version + 1 WHERE id = ${accountId}`;
+        const endings = await endAll(sql, { accountId, revokeKeys, event: "account.reset", ...act });
+        return { id: accountId, ...endings };
+      }),
+
+    claim: async ({ emailKey, codeHash, ...act }, account, key) => {
+      const claimed = transact(async (sql) => {
+        const loser = await lockLoser(sql, emailKey);
+        if (loser === "email_taken") return "email_taken";
+        if (!await useCode(sql, { purpose: "claim", emailKey, codeHash, ...act })) return "code_invalid";
+        if (loser !== undefined) await loseAddress(sql, loser, act);
+        const created = await insertAccount(sql, account, key);
+        await sql`UPDATE accounts SET email_verified_at = ${new Date(act.atMs)} WHERE id = ${account.id}`;
+        const at = new Date(act.atMs);
+        if (loser !== undefined) await sql`SELECT audit_append(${at}, 'account.address_lost', 'mail', ${loser}, NULL)`;
+        await sql`SELECT audit_append(${at}, 'account.created', 'mail', ${account.id}, NULL)`;
+        await sql`SELECT audit_append(${at}, 'key.created', 'mail', ${account.id}, ${key.id}, '{"kind": "secret"}')`;
+        return created;
+      });
+      try {
+        return await unlessTaken(claimed);
+      } catch (error) {
+        if (violatedConstraint(error) === "api_keys_key_prefix") return "prefix_taken";
+        throw error;
+      }
+    },
+
+    deleteAccount: ({ accountId, oldHash, ...act }) => transact((sql) => erase(sql, { accountId, oldHash, ...act })),
+  };
+}
+
+async function confirmAddress(
+  sql: Transaction,
+  { accountId, codeHash, ...act }: Act & { accountId: AccountId; codeHash: Uint8Array },
+): Promise<"confirmed" | "code_invalid" | "email_taken"> {
+  const at = new Date(act.atMs);
+  const [account] = await sql<{ email_key: string | null }[]>`
+    SELECT email_key FROM accounts WHERE id = ${accountId} AND deleted_at IS NULL FOR UPDATE`;
+  const [code] = await sql<{ purpose: string; email: string; email_key: string }[]>`
+    SELECT purpose, email, email_key FROM mail_codes
+    WHERE account_id = ${accountId} AND purpose IN ('verify', 'change') AND code_hash = ${codeHash} AND expires_at > ${at}
+    FOR UPDATE`;
+  if (account === undefined || code === undefined) return "code_invalid";
+  if (code.purpose === "verify") {
+    if (code.email_key !== account.email_key) return "code_invalid";
+    await sql`DELETE FROM mail_codes WHERE account_id = ${accountId} AND purpose = 'verify'`;
+    await sql`
+      UPDATE accounts SET email_verified_at = coalesce(email_verified_at, ${at}), version = version + 1
+      WHERE id = ${accountId}`;
+    await sql`SELECT audit_append(${at}, 'account.verified', ${act.actor}, ${accountId}, NULL)`;
+    return "confirmed";
+  }
+  const loser = code.email_key === account.email_key ? undefined : await lockLoser(sql, code.email_key);
+  if (loser === "email_taken") return "email_taken";
+  if (loser !== undefined) await loseAddress(sql, loser, act);
+  await sql`DELETE FROM mail_codes WHERE account_id = ${accountId}`;
+  await sql`
+    UPDATE accounts SET email = ${code.email}, email_key = ${code.email_key}, email_verified_at = ${at},
+      address_lost_at = NULL, version = version + 1 WHERE id = ${accountId}`;
+  if (loser !== undefined) await sql`SELECT audit_append(${at}, 'account.address_lost', 'mail', ${loser}, NULL)`;
+  await endAll(sql, { accountId, revokeKeys: false, event: "account.email_changed", ...act });
+  return "confirmed";
+}
+
+/** The account that carries an address without having proved it. */
+async function lockLoser(sql: Transaction, emailKey: string): Promise<AccountId | undefined | "email_taken"> {
+  const [row] = await sql<{ id: string; verified: boolean }[]>`
+    SELECT id, email_verified_at IS NOT NULL AS verified FROM accounts WHERE email_key = ${emailKey} FOR UPDATE`;
+  if (row?.verified === true) return "email_taken";
+  return row === undefined ? undefined : parseAccountId(row.id);
+}
+
+/** It keeps its password, its keys and its channels. */
+async function loseAddress(sql: Transaction, accountId: AccountId, { atMs }: Act): Promise<void> {
+  const at = new Date(atMs);
+  await sql`
+    UPDATE accounts SET email = NULL, email_key = NULL, address_lost_at = ${at}, version = version + 1
+    WHERE id = ${accountId}`;
+  await sql`UPDATE sessions SET ended_at = ${at} WHERE account_id = ${accountId} AND ended_at IS NULL`;
+  await sql`DELETE FROM mail_codes WHERE account_id = ${accountId} AND purpose = 'verify'`;
+}
+
+/** Voids every code of its purpose and address. */
+async function useCode(
+  sql: Transaction,
+  { purpose, emailKey, codeHash, atMs }: Act & Proof & { purpose: "reset" | "claim" },
+): Promise<boolean> {
+  const [good] = await sql`
+    SELECT 1 FROM mail_codes WHERE email_key = ${emailKey} AND purpose = ${purpose} AND code_hash = ${codeHash}
+      AND expires_at > ${new Date(atMs)} FOR UPDATE`;
+  if (good === undefined) return false;
+  const { count } = await sql`DELETE FROM mail_codes WHERE email_key = ${emailKey} AND purpose = ${purpose}`;
+  return count > 0;
+}
+
+async function endAll(
+  sql: Transaction,
+  { accountId, revokeKeys, event, atMs, actor }: Act & { accountId: AccountId; revokeKeys: boolean; event: string },
+): Promise<Endings> {
+  const at = new Date(atMs);
+  const sessions = await sql`
+    UPDATE sessions SET ended_at = ${at} WHERE account_id = ${accountId} AND ended_at IS NULL AND expires_at > ${at}`;
+  const keys = revokeKeys
+    ? await sql`UPDATE api_keys SET revoked_at = ${at} WHERE account_id = ${accountId} AND revoked_at IS NULL`
+    : { count: 0 };
+  const endings = { sessionsEnded: sessions.count, keysRevoked: keys.count };
+  const details = JSON.stringify({ sessions_ended: sessions.count, keys_revoked: keys.count });
+  await sql`SELECT audit_append(${at}, ${event}, ${actor}, ${accountId}, NULL, ${details}::text::jsonb)`;
+  return endings;
+}
+
+async function erase(
+  sql: Transaction,
+  { accountId, oldHash, atMs, actor }: Act & { accountId: AccountId; oldHash: string | undefined },
+): Promise<boolean> {
+  const at = new Date(atMs);
+  const { count } = await sql`
+    UPDATE accounts SET deleted_at = ${at}, email = NULL, email_key = NULL, password_hash = NULL, email_verified_at = NULL,
+      address_lost_at = NULL, suspended_at = NULL, version = version + 1
+    WHERE id = ${accountId} AND deleted_at IS NULL
+      AND (${oldHash === undefined} OR password_hash = ${oldHash ?? null})`;
+  if (count === 0) return false;
+  await sql`
+    UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${at}), name = 'deleted', key_hash = NULL, kind = 'secret',
+      powers = NULL, channel_id = NULL WHERE account_id = ${accountId}`;
+  await sql`DELETE FROM sessions WHERE account_id = ${accountId}`;
+  await sql`DELETE FROM mail_codes WHERE account_id = ${accountId}`;
+  await sql`DELETE FROM mail_queue WHERE account_id = ${accountId}`;
+  await sql`SELECT audit_append(${at}, 'account.deleted', ${actor}, ${accountId}, NULL)`;
+  return true;
+}
+
+function toState(row: StateRow): AccountState {
+  return {
+    id: parseAccountId(row.id),
+    email: row.email,
+    isVerified: row.verified,
+    pendingEmail: row.pending_email,
+    plan: row.plan,
+    createdAtMs: row.created_at.getTime(),
+    isSuspended: row.suspended,
+    hasLostAddress: row.address_lost,
+    version: row.version,
+  };
+}
