@@ -32,7 +32,8 @@ import { createRelayCore, type RelayCore } from "./core/relay_core.ts";
 import { verifyEd25519 } from "./ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "./edge.ts";
 import { EngineError, openSqliteEngine } from "./engine/mod.ts";
-import { createApiClient } from "./operations/api_client.ts";
+import { FollowedAccounts } from "./operations/account_changes.ts";
+import { type ApiClient, createApiClient } from "./operations/api_client.ts";
 import { createCoreLog } from "./operations/core_log.ts";
 import { watchLoopLag } from "./operations/loop_lag.ts";
 import { collectMetrics } from "./operations/metrics.ts";
@@ -73,7 +74,8 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
   await using opened = new AsyncDisposableStack();
   const parts = await openParts(config, log, opened);
   const { certificate, quota, deps, failed } = parts;
-  const { core, edge, watch, grpcUrl, quicUrl } = await serve(config, parts, log);
+  const { core, edge, watch, accounts, grpcUrl, quicUrl } = await serve(config, parts, log);
+  opened.defer(() => accounts.close());
   opened.defer(() => watch.stop());
   opened.defer(() => stopServing(edge, quota, { log, drainMs: config.core.drainMs + drainMarginMs }));
   const reloadCertificate = (): Promise<void> => reload(certificate, edge, log);
@@ -105,6 +107,7 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
 }
 
 interface Parts {
+  readonly api: ApiClient;
   readonly certificate: CertificateSource;
   readonly quota: LeasedQuota;
   readonly deps: CoreDeps;
@@ -168,7 +171,7 @@ async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: 
     log: createCoreLog(log, Date.now),
     meter: createMeter(),
   };
-  return { certificate, quota, deps, connections, failed, fail };
+  return { api, certificate, quota, deps, connections, failed, fail };
 }
 
 async function loadCertificate(files: RelayConfig["tls"], dataDir: string): Promise<CertificateSource> {
@@ -184,6 +187,7 @@ async function loadCertificate(files: RelayConfig["tls"], dataDir: string): Prom
 }
 
 interface Serving {
+  readonly accounts: FollowedAccounts;
   readonly core: RelayCore;
   readonly edge: RelayEdge;
   readonly watch: PortWatch;
@@ -192,12 +196,22 @@ interface Serving {
 }
 
 async function serve(config: RelayConfig, parts: Parts, log: Log): Promise<Serving> {
-  const { certificate, deps, connections, fail } = parts;
+  const { api, certificate, quota, deps, connections, fail } = parts;
   const watched: { port?: PortWatch } = {};
   // Filled in when the ports are known, which is before anybody can have dialled them.
   const origins: string[] = [...config.origins ?? []];
   const coreConfig = { ...config.core, origins };
   const core = createRelayCore(coreConfig, deps);
+  const accounts = new FollowedAccounts({
+    follow: api.followChanges,
+    core,
+    onLimits: () => quota.forgetRefusals(),
+    records: deps.engine.records,
+    nowMs: deps.nowMs,
+    log,
+  });
+  // Not for long: a relay serves although the API is away.
+  await within(apiTimeoutMs, accounts.standing);
   const { host: hostname, grpcPort, quicPort } = config;
   const edge = await naming((error) => takenPort(config, error), () =>
     openRelayEdge({
@@ -216,6 +230,7 @@ async function serve(config: RelayConfig, parts: Parts, log: Log): Promise<Servi
       allowsOrigin: createOriginCheck(config.corsOrigins),
       onFault: (error) => log("error", "fault", { where: "listener", error: describeError(error) }),
     })).catch(async (error) => {
+      await accounts.close();
       await core.close();
       throw error;
     });
@@ -227,6 +242,7 @@ async function serve(config: RelayConfig, parts: Parts, log: Log): Promise<Servi
     core,
     edge,
     watch,
+    accounts,
     grpcUrl: `https://${name}:${edge.grpcPort}`,
     quicUrl: `quic://${name}:${edge.quicPort}`,
   };

@@ -18,6 +18,8 @@ export interface CoreConfig {
   /** Authenticated sessions of one account, and of one address. A quarter and a half of all, unless they are set. */
   readonly sessionsPerAccount: number;
   readonly sessionsPerAddress: number;
+  /** Of one guest pass, so that a guest cannot use up those of the account. */
+  readonly sessionsPerGuest: number;
   readonly channelsPerAccount: number;
   /** Commits and Welcomes that one channel may keep on disk, for members that have not taken them. */
   readonly logBytesPerChannel: number;
@@ -87,6 +89,7 @@ export const defaultCoreConfig: CoreConfig = {
   authenticationMs: 15_000,
   sessionsPerAccount: 2_500,
   sessionsPerAddress: 5_000,
+  sessionsPerGuest: 16,
   channelsPerAccount: 10_000,
   logBytesPerChannel: 256 * 1024 * 1024,
   storageBytesPerAccount: 256 * 1024 * 1024,

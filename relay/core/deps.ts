@@ -1,5 +1,5 @@
 /** What the core takes from outside: clock, timers, randomness, tokens, quota and storage come in as `CoreDeps`. */
-import type { AccountId, AgentId, ChannelId, ErrorCode } from "../../proto/mod.ts";
+import type { AccountId, AgentId, ChannelId, ErrorCode, KeyId, TokenGrant } from "../../proto/mod.ts";
 import type { Charge, Engine } from "../engine/engine.ts";
 import type { Transport } from "./link.ts";
 import type { Meter } from "./meter.ts";
@@ -8,6 +8,8 @@ export interface VerifiedToken {
   readonly account: AccountId;
   readonly plan: string;
   readonly expiresAtMs: number;
+  /** What it may do, where that is less than everything, and under which key it is counted. */
+  readonly grant?: TokenGrant | undefined;
 }
 
 export interface TokenVerifier {
@@ -24,10 +26,10 @@ export type Reservation =
   | { readonly kind: "unavailable" };
 
 export interface Quota {
-  /** Answers at once while a lease has room: the usual case. */
-  reserve(account: AccountId, payloadBytes: number): Reservation | Promise<Reservation>;
+  /** Answers at once while a lease has room: the usual case. With a key, it is counted under that as well. */
+  reserve(account: AccountId, payloadBytes: number, key?: KeyId): Reservation | Promise<Reservation>;
   /** The entry was appended (its charge is durable), or it was not and the message goes back. */
-  settle(account: AccountId, charge: Charge, appended: boolean): void;
+  settle(account: AccountId, charge: Charge, appended: boolean, key?: KeyId): void;
   /** Fill of cells and cover cells, counted for the account's usage; may be lost in a crash. */
   countBytes(account: AccountId, bytes: { readonly padding: number; readonly cover: number }): void;
 }

@@ -1,5 +1,6 @@
 /** From an envelope to its handler. */
 import type { CallName, ClientEnvelope, ReplyBody } from "../../proto/mod.ts";
+import { authorize } from "./authorization.ts";
 import { Refusal } from "./refusal.ts";
 import type { AgentAsker, Asker, CoreParts, Handler } from "./request_handler.ts";
 import * as channel from "./requests/channel_requests.ts";
@@ -67,6 +68,10 @@ export async function dispatch(
   if (agent === undefined) throw new Refusal("auth_failed", "Authenticate first");
   const handler = handlers[envelope.operation] as Handler<CallName>; // cast: of the body's own operation
   const by: AgentAsker = { ...asker, agent };
+  if (agent.grant !== undefined) {
+    const authorized = authorize(by, agent.grant, envelope);
+    if (authorized instanceof Promise) await authorized;
+  }
   return await handler(by, envelope.body);
 }
 

@@ -2,7 +2,14 @@
  * The relay without sockets: sessions come in as links, everything durable goes to the engine. This module knows which
  * sessions there are and what an entry means for agents that do not read its channel; `upkeep.ts` does what time asks for.
  */
-import type { AgentId, CallName, ClientEnvelope, ReplyBody } from "../../proto/mod.ts";
+import {
+  type AccountId,
+  type AgentId,
+  type CallName,
+  type ClientEnvelope,
+  parseAgentId,
+  type ReplyBody,
+} from "../../proto/mod.ts";
 import type { AppendOutcome, Entry, NewEntry, StorageSize } from "../engine/engine.ts";
 import { Allowances } from "./allowances.ts";
 import { Background } from "./background.ts";
@@ -12,13 +19,14 @@ import type { CoreDeps } from "./deps.ts";
 import { dispatch } from "./dispatch.ts";
 import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
 import { HourlyRate } from "./hourly_rate.ts";
-import type { Link, RelaySession } from "./link.ts";
+import type { EndReason, Link, RelaySession } from "./link.ts";
 import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.ts";
 import { LoadedChannels } from "./loaded_channels.ts";
 import { type PendingJoin, PendingJoins } from "./pending_joins.ts";
 import { AccountPlans } from "./plans.ts";
 import type { Refusal } from "./refusal.ts";
 import type { CoreParts } from "./request_handler.ts";
+import { close } from "./requests/channel_requests.ts";
 import { answerRequests, joinNotice } from "./requests/join_requests.ts";
 import { askForMore } from "./requests/key_package_requests.ts";
 import { expireWithToken } from "./requests/session_requests.ts";
@@ -34,6 +42,12 @@ const drainRetryMs = 5_000;
 const minDrainRetryMs = 500;
 /** Who had to make room comes back late, because there is none. */
 const evictedRetryMs = 30_000;
+const isSuspended: EndReason = {
+  code: "account_suspended",
+  message: "The account is suspended or deleted; ask the operator",
+};
+/** In the log, for what no agent did. */
+const nobody = parseAgentId("A".repeat(22));
 /** A drain sends a few sessions away at a time. */
 const drainTurnMs = 20;
 const drainAtOnce = 10;
@@ -64,6 +78,11 @@ export interface RelayCore {
   /** Ends what is left and writes what is not on disk yet. The engine stays open. */
   close(): Promise<void>;
   stats(): CoreStats;
+  /** Ends the sessions of an account and takes no new ones, until it is resumed. */
+  suspend(account: AccountId): void;
+  resume(account: AccountId): void;
+  /** Closes the channels that an account has made. Safe to repeat. */
+  closeChannelsOf(account: AccountId): Promise<void>;
 }
 
 export function createRelayCore(config: CoreConfig, deps: CoreDeps): RelayCore {
@@ -89,6 +108,8 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly #places: SessionPlaces;
   readonly #background: Background;
   readonly #upkeep: Upkeep;
+  /** Suspended or deleted. */
+  readonly #suspended = new Set<AccountId>();
   #appendsWaiting = 0;
   #draining: PromiseWithResolvers<void> | undefined;
   #cancelDrain: (() => void) | undefined;
@@ -167,6 +188,32 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       sheddingLevel: this.#level(),
       storage: { ...this.storage.size, level: this.storage.level },
     };
+  }
+
+  suspend(account: AccountId): void {
+    this.#suspended.add(account);
+    for (const session of [...this.#byAgent.values()]) if (session.agent?.account === account) session.end(isSuspended);
+  }
+
+  resume(account: AccountId): void {
+    this.#suspended.delete(account);
+  }
+
+  suspension(account: AccountId): EndReason | undefined {
+    return this.#suspended.has(account) ? isSuspended : undefined;
+  }
+
+  async closeChannelsOf(account: AccountId): Promise<void> {
+    const limit = 100;
+    for (let page = await this.deps.engine.listChannels({ agentId: nobody, account, limit });;) {
+      for (const channelId of page.channels) {
+        const channel = await this.channels.open(channelId);
+        if (channel !== undefined && channel.state.closed === undefined) await close(this, channel, nobody);
+      }
+      const after = page.channels.at(-1);
+      if (!page.more || after === undefined) return;
+      page = await this.deps.engine.listChannels({ agentId: nobody, account, limit, after });
+    }
   }
 
   handle(session: Session, envelope: ClientEnvelope): Promise<ReplyBody<CallName>> {

@@ -1,11 +1,12 @@
 /** What the handlers of requests share: the parts of the core, and who asks. */
-import type { AgentId, CallName, ReplyBody, RequestBody } from "../../proto/mod.ts";
+import type { AccountId, AgentId, CallName, ReplyBody, RequestBody } from "../../proto/mod.ts";
 import type { AppendOutcome, NewEntry } from "../engine/engine.ts";
 import type { Allowances } from "./allowances.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
 import type { HourlyRate } from "./hourly_rate.ts";
+import type { EndReason } from "./link.ts";
 import type { LoadedChannels } from "./loaded_channels.ts";
 import type { PendingJoins } from "./pending_joins.ts";
 import type { AccountPlans } from "./plans.ts";
@@ -28,6 +29,8 @@ export interface CoreParts {
   readonly leaveRate: HourlyRate;
   /** The session of an agent that is connected here. */
   sessionOf(agentId: AgentId): Session | undefined;
+  /** Why an account may not have sessions. */
+  suspension(account: AccountId): EndReason | undefined;
   /** Whether an agent is a member of a channel; not asked while there is place for everybody. */
   isMember(agentId: AgentId): Promise<boolean>;
   /** Makes a session that of its agent, in place of an older one; or ends it when there is no place for it. */

@@ -19,6 +19,7 @@ import {
   type NoticeName,
   notices,
   type ReplyBody,
+  type TokenGrant,
   WireError,
 } from "../../proto/mod.ts";
 import type { Channel } from "./channel.ts";
@@ -36,6 +37,8 @@ export interface Agent {
   account: AccountId;
   plan: Plan;
   expiresAtMs: number;
+  /** What its token may do; undefined for everything. */
+  readonly grant?: TokenGrant | undefined;
 }
 
 /** What a session needs of the rest of the core. */

@@ -4,6 +4,7 @@
  * are for agents that are members of a channel: others can wait, they cannot.
  */
 import type { AccountId } from "../../proto/mod.ts";
+import { isGuest } from "./authorization.ts";
 import type { CoreConfig } from "./config.ts";
 import type { EndReason } from "./link.ts";
 import type { Agent, Session } from "./session.ts";
@@ -21,6 +22,8 @@ export class SessionPlaces {
   readonly #sessions = new Set<Session>();
   readonly #accounts = new Map<AccountId, number>();
   readonly #addresses = new Map<string, number>();
+  /** By key. */
+  readonly #guests = new Map<string, number>();
 
   constructor(config: CoreConfig) {
     this.#config = config;
@@ -32,8 +35,13 @@ export class SessionPlaces {
   }
 
   /** Counts a session that has an agent from now on, unless it is refused; the one that is evicted is for the caller to end. */
-  admit(session: Session, { account }: Agent, isMember: boolean, nowMs: number): Admitted {
-    const { sessionsPerAccount, sessionsPerAddress, maxSessions } = this.#config;
+  admit(session: Session, agent: Agent, isMember: boolean, nowMs: number): Admitted {
+    const { sessionsPerAccount, sessionsPerAddress, sessionsPerGuest, maxSessions } = this.#config;
+    const { account } = agent;
+    const guest = guestKey(agent);
+    if (guest !== undefined && (this.#guests.get(guest) ?? 0) >= sessionsPerGuest) {
+      return refused(`This guest pass has ${sessionsPerGuest} sessions; end some first`);
+    }
     const { remoteAddress } = session.link;
     const count = this.#accounts.get(account) ?? 0;
     if (count >= sessionsPerAccount) return refused(`This account has ${sessionsPerAccount} sessions; end some first`);
@@ -49,6 +57,7 @@ export class SessionPlaces {
     this.#sessions.add(session);
     change(this.#accounts, account, 1);
     change(this.#addresses, remoteAddress, 1);
+    if (guest !== undefined) change(this.#guests, guest, 1);
     return { evicted };
   }
 
@@ -57,6 +66,8 @@ export class SessionPlaces {
     if (!this.#sessions.delete(session) || session.agent === undefined) return;
     change(this.#accounts, session.agent.account, -1);
     change(this.#addresses, session.link.remoteAddress, -1);
+    const guest = guestKey(session.agent);
+    if (guest !== undefined) change(this.#guests, guest, -1);
   }
 
   get #openPlaces(): number {
@@ -82,6 +93,11 @@ export class SessionPlaces {
 function rankOf({ link, subscriptions, lastRequestMs }: Session, nowMs: number): number {
   if (subscriptions.size > 0) return 0;
   return link.transport === "typed" && nowMs - lastRequestMs >= idleMs ? 2 : 1;
+}
+
+/** Of a guest pass, so that a guest cannot use up the places of the account. */
+function guestKey({ grant }: Agent): string | undefined {
+  return grant !== undefined && isGuest(grant) ? String(grant.key) : undefined;
 }
 
 function refused(message: string): Admitted {

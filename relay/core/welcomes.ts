@@ -1,5 +1,6 @@
 /** Pushing Welcomes: each is found in the entry that carries it, sent until its agent acknowledges the joining commit. */
 import { encodeNotice, generationOf } from "../../proto/mod.ts";
+import { covers } from "./authorization.ts";
 import type { Background } from "./background.ts";
 import type { Channel } from "./channel.ts";
 import type { Session } from "./session.ts";
@@ -13,8 +14,8 @@ export function pushWelcomes(session: Session, background: Background): void {
 }
 
 async function sendWelcomeTo(session: Session, channel: Channel): Promise<void> {
-  const agentId = session.agent?.agentId;
-  if (agentId === undefined || !channel.hasWelcomeFor(agentId)) return;
+  const { agentId, grant } = session.agent ?? {};
+  if (agentId === undefined || !covers(grant, channel) || !channel.hasWelcomeFor(agentId)) return;
   const sequence = channel.state.welcomes.get(agentId) ?? 0;
   const carrier = await channel.itemAt(sequence);
   const joinedSequence = channel.state.members.get(agentId)?.joinedSequence;

@@ -2,6 +2,7 @@
  * What the relay asks of the HTTP API: the keys that verify tokens, and leases of quota (`proto/lease.ts`). Every question
  * has a deadline.
  */
+import { type AccountChanges, readAccountChanges } from "../../proto/changes.ts";
 import { type Lease, listLeases, reportLeases, takeLease } from "../../proto/lease.ts";
 import { type ApiAccess, type ApiOutcome, readTokenKeys } from "../../proto/mod.ts";
 import type { Secret } from "../../server/mod.ts";
@@ -10,6 +11,8 @@ import type { LeaseApi, ReportOutcome, TakeAnswer } from "../quota/lease_api.ts"
 export interface ApiClient extends LeaseApi {
   /** The JWK set, as it came. */
   fetchKeySet(): Promise<unknown>;
+  /** Waits for something after this number; without one, what stands now. */
+  followChanges(after: number | undefined, signal: AbortSignal): Promise<AccountChanges>;
 }
 
 export interface ApiClientOptions {
@@ -19,6 +22,9 @@ export interface ApiClientOptions {
   readonly relaySecret: Secret;
   readonly timeoutMs: number;
 }
+
+/** Longer than the API lets anybody wait. */
+const followMs = 35_000;
 
 /** The API did not answer, or not what it should. The text names the question and the status, never what was sent. */
 export class ApiFault extends Error {
@@ -34,6 +40,10 @@ export function createApiClient({ url, internalUrl, relaySecret, timeoutMs }: Ap
 
   return {
     fetchKeySet: async () => demand("fetch token keys", url, await readTokenKeys(open(url))),
+    followChanges: async (after, signal) => {
+      const access = { ...openLeases(), signal: AbortSignal.any([signal, AbortSignal.timeout(followMs)]) };
+      return demand("follow changes of accounts", internalUrl, await readAccountChanges(access, after));
+    },
     take: async (request): Promise<TakeAnswer> => {
       const what = "take a lease";
       const answer = await takeLease(openLeases(), request);

@@ -4,7 +4,7 @@
  * that pays for it, so the limit holds whatever fails; when the API is away, what was leased is used up first.
  */
 import type { Lease } from "../../proto/lease.ts";
-import { type AccountId, parseAccountId } from "../../proto/mod.ts";
+import { type AccountId, type KeyId, parseAccountId } from "../../proto/mod.ts";
 import { describeFailure, type Log } from "../../server/mod.ts";
 import type { Quota, Reservation } from "../core/deps.ts";
 import type { Charge, HeldLease, LeaseBook } from "../engine/engine.ts";
@@ -44,8 +44,10 @@ const byteReportsPerTick = 100;
 
 type Refusal = Exclude<Reservation, { kind: "reserved" }>;
 
+/** Of whose leases messages are paid: an account's, or those of one key of it. */
 interface Account {
   readonly id: AccountId;
+  readonly key: KeyId | undefined;
   readonly leases: AccountLeases;
   /** The question under way, shared by everybody who waits for it. */
   refilling: Promise<void> | undefined;
@@ -60,7 +62,7 @@ interface Account {
 
 export class LeasedQuota implements Quota {
   readonly #deps: LeasedQuotaDeps;
-  readonly #accounts = new Map<AccountId, Account>();
+  readonly #accounts = new Map<string, Account>();
   readonly #reports: LeaseReports;
   #settling: Promise<void> | undefined;
   #ticking: Promise<void> | undefined;
@@ -73,8 +75,8 @@ export class LeasedQuota implements Quota {
     this.#reports = new LeaseReports(deps);
   }
 
-  reserve(accountId: AccountId, payloadBytes: number): Reservation | Promise<Reservation> {
-    const account = this.#account(accountId);
+  reserve(accountId: AccountId, payloadBytes: number, key?: KeyId): Reservation | Promise<Reservation> {
+    const account = this.#account(accountId, key);
     const nowMs = this.#deps.nowMs();
     const charge = account.leases.take(payloadBytes, nowMs);
     if (charge === undefined) return this.#reserveLater(account, payloadBytes);
@@ -82,14 +84,19 @@ export class LeasedQuota implements Quota {
     return { kind: "reserved", charge };
   }
 
-  settle(accountId: AccountId, charge: Charge, appended: boolean): void {
-    this.#accounts.get(accountId)?.leases.settle(charge, appended);
+  settle(accountId: AccountId, charge: Charge, appended: boolean, key?: KeyId): void {
+    this.#accounts.get(payer(accountId, key))?.leases.settle(charge, appended);
   }
 
   countBytes(accountId: AccountId, { padding, cover }: { readonly padding: number; readonly cover: number }): void {
     const account = this.#account(accountId);
     account.padding += padding;
     account.cover += cover;
+  }
+
+  /** Limits have changed: what was refused is asked for again. */
+  forgetRefusals(): void {
+    for (const account of this.#accounts.values()) account.refusal = undefined;
   }
 
   /** What happens by time: leases end, are reported and given back. Never rejects; what failed is tried again next time. */
@@ -127,11 +134,12 @@ export class LeasedQuota implements Quota {
     };
   }
 
-  #account(id: AccountId): Account {
-    let account = this.#accounts.get(id);
+  #account(id: AccountId, key?: KeyId): Account {
+    let account = this.#accounts.get(payer(id, key));
     if (account === undefined) {
       account = {
         id,
+        key,
         leases: new AccountLeases(),
         refilling: undefined,
         nonce: undefined,
@@ -141,7 +149,7 @@ export class LeasedQuota implements Quota {
         cover: 0,
         bytesReportedAtMs: this.#deps.nowMs(),
       };
-      this.#accounts.set(id, account);
+      this.#accounts.set(payer(id, key), account);
     }
     return account;
   }
@@ -178,7 +186,8 @@ export class LeasedQuota implements Quota {
     await this.#settled();
     const messages = account.leases.wanted(nowMs());
     const nonce = account.nonce ??= newNonce();
-    const answer = await api.take({ nonce, relay_id: relayId, account_id: account.id, messages });
+    const counted = account.key === undefined ? {} : { key_id: account.key };
+    const answer = await api.take({ nonce, relay_id: relayId, account_id: account.id, messages, ...counted });
     account.nonce = undefined;
     if (answer.outcome === "refused") throw answer.fault;
     if (answer.outcome === "exhausted") {
@@ -224,7 +233,9 @@ export class LeasedQuota implements Quota {
     const disowned = await this.#reports.sendProgress(running);
     await this.#endLeases((leases) => disowned.flatMap(({ leaseId }) => leases.takeOne(leaseId)));
     await this.#carryBytes(nowMs);
-    for (const account of this.#accounts.values()) if (isForgettable(account, nowMs)) this.#accounts.delete(account.id);
+    for (const account of this.#accounts.values()) {
+      if (isForgettable(account, nowMs)) this.#accounts.delete(payer(account.id, account.key));
+    }
   }
 
   /** All at once, so that the engine writes them together. */
@@ -269,6 +280,10 @@ export class LeasedQuota implements Quota {
     this.#apiFailures++;
     this.#deps.log("warn", "quota_api_failed", { action, error: describeFailure(error) });
   }
+}
+
+function payer(account: AccountId, key: KeyId | undefined): string {
+  return key === undefined ? account : `${account} ${key}`;
 }
 
 function heldLease({ id, fence, account_id, granted, expires_at }: Lease): HeldLease {

@@ -3,7 +3,7 @@
  * brings or points to (`jwk`, `jku`, `x5c`, `x5u`) is grounds for refusal, not a help.
  */
 import { decodeProtectedHeader, errors, jwtVerify } from "jose";
-import { limits, parseAccountId } from "../../proto/mod.ts";
+import { limits, parseAccountId, parseTokenGrant } from "../../proto/mod.ts";
 import type { TokenVerifier, VerifiedToken } from "../core/deps.ts";
 import type { TokenKeys } from "./token_keys.ts";
 
@@ -57,16 +57,25 @@ function readKeyId(token: string): string | Refused {
 }
 
 function readClaims(
-  { sub, plan, iat, exp }: { sub?: unknown; plan?: unknown; iat?: unknown; exp?: unknown },
+  { sub, plan, iat, exp, static: claim }: {
+    sub?: unknown;
+    plan?: unknown;
+    iat?: unknown;
+    exp?: unknown;
+    static?: unknown;
+  },
   nowMs: number,
 ): VerifiedToken | Refused {
   if (!isTime(iat) || !isTime(exp)) return refused("its times are no whole seconds since 1970");
   if (exp - iat > maxLifetimeSeconds) return refused(`it lives longer than ${maxLifetimeSeconds / 3600} hours`);
   if (iat * 1000 > nowMs + toleranceSeconds * 1000) return refused("it was issued in the future; check the clocks");
   if (typeof plan !== "string" || plan.length > maxPlanLength) return refused("its plan is no text");
+  const grant = claim === undefined ? undefined : parseTokenGrant(claim);
+  if (claim !== undefined && grant === undefined) return refused(`this relay cannot read its claim "static"`);
   try {
     // Whoever is tolerated a little after the end is not ended before it.
-    return { account: parseAccountId(String(sub)), plan, expiresAtMs: (exp + toleranceSeconds) * 1000 };
+    const verified = { account: parseAccountId(String(sub)), plan, expiresAtMs: (exp + toleranceSeconds) * 1000 };
+    return grant === undefined ? verified : { ...verified, grant };
   } catch {
     return refused("its subject is no account");
   }

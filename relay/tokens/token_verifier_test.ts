@@ -92,6 +92,21 @@ Deno.test("a token of the API is its account's until its exp", async () => {
   } as unknown);
 });
 
+Deno.test("the claim static says what a token may; one that cannot be read to its last letter is refused", async () => {
+  const { verifier, key } = await world();
+  const verified = await verifier.verify(
+    await sign(key, { claims: { static: { key: null, scopes: ["a/b/*:send"] } } }),
+  );
+  assert("grant" in verified);
+  assertEquals(verified.grant, { key: null, scopes: [{ pattern: "a/b/*", allow: ["send"] }] });
+  for (
+    const claim of [null, "x", {}, { key: null }, { key: null, scopes: ["a/b/*:send,all"] }, { key: 1, scopes: [] }]
+  ) {
+    const token = await sign(key, { claims: { static: claim } });
+    assertStringIncludes(await refusalOf(verifier.verify(token)), 'its claim "static"');
+  }
+});
+
 Deno.test("forged tokens of every kind are refused with the reason and without the token", async () => {
   const { verifier, key, api } = await world();
   const other = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });

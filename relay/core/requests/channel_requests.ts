@@ -1,5 +1,6 @@
 /** Making, listing, leaving and closing channels. */
 import {
+  type AgentId,
   binaryIdFromBytes,
   type ChannelId,
   encodeBase64url,
@@ -9,12 +10,13 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
+import { covers } from "../authorization.ts";
 import type { Channel } from "../channel.ts";
 import type { Membership } from "../channel_state.ts";
 import { emptyBody, encodeLeaveBody } from "../entry_body.ts";
 import { storageBytesOf } from "../plans.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
-import type { AgentAsker } from "../request_handler.ts";
+import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { accountIsFull, appendInAnyEpoch, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
 
@@ -75,7 +77,8 @@ export async function listChannels(
   const channels: ReplyBody<"ListChannels">["channels"][number][] = [];
   for (const channelId of page.channels) {
     const channel = await core.channels.open(channelId);
-    if (channel !== undefined && channel.state.closed === undefined) channels.push(summarise(channel, asker));
+    if (channel === undefined || channel.state.closed !== undefined || !covers(asker.agent.grant, channel)) continue;
+    channels.push(summarise(channel, asker));
   }
   return { channels, more: page.more };
 }
@@ -156,7 +159,7 @@ export async function leaveChannel(
   const open = core.joins.ofAgent(agentId, channelId);
   if (open !== undefined) core.joins.remove(open.requestId);
   await core.deps.engine.dropCursor(channelId, agentId);
-  if (channel.state.leaving.length === channel.state.members.size) await close(asker, channel);
+  if (channel.state.leaving.length === channel.state.members.size) await close(core, channel, agentId);
   return { sequence };
 }
 
@@ -182,22 +185,23 @@ export async function closeChannel(
     await openAsMember(asker, channelId);
     throw new Refusal("not_allowed", "Only an owner, or the account that created a channel, may close it");
   }
-  return { closedAtMs: state.closed?.timeMs ?? await close(asker, channel) };
+  return { closedAtMs: state.closed?.timeMs ?? await close(core, channel, agent.agentId) };
 }
 
-async function close({ core, agent }: AgentAsker, channel: Channel): Promise<number> {
+/** The channel ends for all; its name is free. */
+export async function close(core: CoreParts, channel: Channel, by: AgentId): Promise<number> {
   try {
     const { timeMs } = await appendInAnyEpoch(core, channel, (epoch) => ({
       kind: "close",
       epoch,
-      sender: agent.agentId,
+      sender: by,
       timeMs: core.deps.nowMs(),
       ...emptyBody,
       key: "close",
       added: [],
       removed: [],
     }));
-    core.deps.log({ event: "channel_closed", channelId: channel.channelId, agentId: agent.agentId });
+    core.deps.log({ event: "channel_closed", channelId: channel.channelId, agentId: by });
     return timeMs;
   } catch (error) {
     // Unless somebody else was faster; of that the channel knows by now.

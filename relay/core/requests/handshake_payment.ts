@@ -25,7 +25,7 @@ export async function settling(payment: Payment, appending: Promise<Settled>): P
 
 /** Throws `Refusal`, but never for what must be accepted. */
 export async function payHandshake(
-  { core, agent: { account, plan } }: AgentAsker,
+  { core, agent: { account, plan, grant } }: AgentAsker,
   { bytes, mustPass }: { readonly bytes: number; readonly mustPass: boolean },
 ): Promise<Payment> {
   const { allowances, config, deps: { quota, meter, nowMs } } = core;
@@ -39,7 +39,8 @@ export async function payHandshake(
     allowances.draw(account, bytes, nowMs());
     return free;
   }
-  const reservation = await quota.reserve(account, bytes);
+  const key = grant?.key ?? undefined;
+  const reservation = await quota.reserve(account, bytes, key);
   if (reservation.kind !== "reserved") {
     meter.quotaRefusals++;
     throw quotaRefusal(reservation);
@@ -48,7 +49,7 @@ export async function payHandshake(
   return {
     charge,
     settle: (appended) => {
-      quota.settle(account, charge, appended);
+      quota.settle(account, charge, appended, key);
       if (appended) meter.handshakesCharged++;
     },
   };

@@ -34,7 +34,8 @@ export function sendMessage(asker: AgentAsker, body: RequestBody<"SendMessage">)
     const room = finding instanceof Promise ? await finding : finding;
     const refusal = asker.core.storage.messageRefusal(channel.queueBytes);
     if (refusal !== undefined) return await originalAnswer(asker, channel, body) ?? fail(asker, refusal);
-    const reserving = asker.core.deps.quota.reserve(asker.agent.account, body.ciphertext.length);
+    const { account, grant } = asker.agent;
+    const reserving = asker.core.deps.quota.reserve(account, body.ciphertext.length, grant?.key ?? undefined);
     const reservation = reserving instanceof Promise ? await reserving : reserving;
     if (reservation.kind !== "reserved") {
       return await originalAnswer(asker, channel, body) ?? fail(asker, quotaRefusal(reservation));
@@ -77,7 +78,7 @@ async function append(
     else meter.messagesAccepted++;
     return { sequence, timeMs, duplicate };
   } finally {
-    quota.settle(agent.account, charge, appended);
+    quota.settle(agent.account, charge, appended, agent.grant?.key ?? undefined);
   }
 }
 

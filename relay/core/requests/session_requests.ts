@@ -65,8 +65,10 @@ export async function authenticate(
   if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
   // Again: the answer to a second challenge may have been faster.
   refuseSecondAgent(session);
-  const { account, expiresAtMs } = token;
-  const agent: Agent = { agentId, publicKey: body.publicKey, account, plan: planOf(token.plan), expiresAtMs };
+  const { account, expiresAtMs, grant } = token;
+  const suspension = core.suspension(account);
+  if (suspension !== undefined) throw new Refusal(suspension.code, suspension.message);
+  const agent: Agent = { agentId, publicKey: body.publicKey, account, plan: planOf(token.plan), expiresAtMs, grant };
   core.adopt(session, agent, isMember);
   const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
   return {
@@ -84,9 +86,13 @@ export async function renewToken(
   { core, session, agent }: AgentAsker,
   { token }: RequestBody<"RenewToken">,
 ): Promise<ReplyBody<"RenewToken">> {
-  const { account, plan, expiresAtMs } = await verifyToken(core.deps.tokens.verify(token));
+  const { account, plan, expiresAtMs, grant } = await verifyToken(core.deps.tokens.verify(token));
   if (account !== agent.account) {
     throw new Refusal("auth_failed", "The token is of another account; open a new session for it");
+  }
+  // What is open was judged by the first token's scopes.
+  if (JSON.stringify(grant) !== JSON.stringify(agent.grant)) {
+    throw new Refusal("auth_failed", "The token has other scopes, or is of another key; open a new session for it");
   }
   if (expiresAtMs > agent.expiresAtMs) {
     agent.expiresAtMs = expiresAtMs;

@@ -1,5 +1,11 @@
 /** A whole relay without sockets: the real core on an engine in memory, on simulated time. */
-import { encodeBase64url, parseAccountId } from "../../../proto/mod.ts";
+import {
+  encodeBase64url,
+  formatTokenGrant,
+  parseAccountId,
+  parseTokenGrant,
+  type TokenGrant,
+} from "../../../proto/mod.ts";
 import { verifyEd25519 } from "../../ed25519.ts";
 import { type Engine, openSqliteEngine } from "../../engine/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "../config.ts";
@@ -28,8 +34,9 @@ export { defaultCoreConfig };
 
 export const accountOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
-/** A token of these tests names its account and its end. */
-export const tokenOf = (account: number, expiresAtMs: number): string => `${accountOf(account)} ${expiresAtMs}`;
+/** A token of these tests names its account, its end and what it may do. */
+export const tokenOf = (account: number, expiresAtMs: number, grant?: TokenGrant): string =>
+  `${accountOf(account)} ${expiresAtMs}${grant === undefined ? "" : ` ${JSON.stringify(formatTokenGrant(grant))}`}`;
 
 export const startMs = Date.UTC(2026, 0, 1);
 const hourMs = 60 * 60 * 1000;
@@ -89,8 +96,9 @@ export async function createWorld({ config, random, engine: given, ...options }:
 function createTokens(time: SimulatedTime): TokenVerifier {
   return {
     verify: (token) => {
-      const [account, expiresAtMs] = token.split(" ");
-      const verified = { account: parseAccountId(account ?? ""), plan: "dev", expiresAtMs: Number(expiresAtMs) };
+      const [account, expiresAtMs, claim] = token.split(" ");
+      const grant = claim === undefined ? undefined : parseTokenGrant(JSON.parse(claim));
+      const verified = { account: parseAccountId(account ?? ""), plan: "dev", expiresAtMs: Number(expiresAtMs), grant };
       return Promise.resolve(verified.expiresAtMs > time.nowMs() ? verified : { refused: "The token has expired" });
     },
   };
