@@ -1,0 +1,57 @@
+/**
+ * One side of a request, in a process of its own that can be killed at any point: it writes down each step before the next one
+ * happens. Lines on its input are keys of requests that it is to make.
+ */
+import { type ConnectOptions, StaticClient, StaticError } from "../../sdk/mod.ts";
+import { TextLineStream } from "../support/lines.ts";
+
+export interface Role {
+  readonly options: ConnectOptions;
+  readonly channel: string;
+  /** The agent that is asked; the one who has none serves. */
+  readonly to?: string;
+  /** How long handling takes. */
+  readonly workMs: number;
+}
+
+/** What it writes, one a line. */
+export type Step =
+  | { readonly step: "ready" }
+  | { readonly step: "running"; readonly key: string; readonly attempt: number; readonly atMs: number }
+  | { readonly step: "returning"; readonly key: string }
+  | { readonly step: "asked"; readonly key: string }
+  | { readonly step: "reply"; readonly key: string; readonly text: string; readonly acceptedMs: number }
+  | { readonly step: "failed"; readonly key: string; readonly code: string };
+
+function write(step: Step): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify(step)}\n`));
+}
+
+async function main({ options, channel: name, to, workMs }: Role): Promise<void> {
+  const client = await StaticClient.connect(options);
+  const channel = await client.channel(name);
+  if (to === undefined) {
+    channel.serve(async (request) => {
+      const key = request.text();
+      write({ step: "running", key, attempt: request.attempt, atMs: Date.now() });
+      await new Promise((resolve) => setTimeout(resolve, workMs)); // wait: work that takes its time
+      write({ step: "returning", key });
+      return `done ${key}`;
+    });
+  }
+  write({ step: "ready" });
+  const ask = async (key: string): Promise<void> => {
+    try {
+      const asked = channel.request(key, { to: to ?? "", key, timeoutMs: 120_000 });
+      write({ step: "asked", key });
+      const reply = await asked;
+      write({ step: "reply", key, text: reply.text(), acceptedMs: reply.timeMs });
+    } catch (error) {
+      write({ step: "failed", key, code: error instanceof StaticError ? error.code : String(error) });
+    }
+  };
+  const lines = Deno.stdin.readable.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+  for await (const key of lines) void ask(key);
+}
+
+if (import.meta.main) await main(JSON.parse(Deno.args[0] ?? ""));
