@@ -67,19 +67,26 @@ async function measurePair(label: string, start: (identity: string) => AgentProc
   const echo = bob.ask({ do: "echo", name, count: warmUp + pings });
   const { p50, p99 } = await alice.ask({ do: "ping", name, warmUp, count: pings, bytes: payloadBytes });
   await echo;
+  const serving = bob.ask({ do: "serve", name, count: warmUp + pings });
+  const asked = await alice.ask({ do: "ask", name, warmUp, count: pings, bytes: payloadBytes });
+  await serving;
   const reading = bob.ask({ do: "read", name, count: messages });
   const flooding = alice.ask({ do: "flood", name, count: messages, bytes: payloadBytes });
   const [read, flood] = [await reading, await flooding];
   const perSecond = messages / Number(read.ms) * 1000;
   console.log(
     `${label.padEnd(10)} ${transport.padEnd(6)} round trip p50 ${Number(p50).toFixed(2)} ms, p99 ` +
-      `${Number(p99).toFixed(2)} ms; one way ${perSecond.toFixed(0)} messages/s (CPU a message: sender ` +
+      `${Number(p99).toFixed(2)} ms; request and reply p50 ${Number(asked.p50).toFixed(2)} ms, p99 ` +
+      `${Number(asked.p99).toFixed(2)} ms; one way ${perSecond.toFixed(0)} messages/s (CPU a message: sender ` +
       `${Number(flood.cpuUs).toFixed(0)} µs, receiver ${Number(read.cpuUs).toFixed(0)} µs)`,
   );
   if (label === promisedFor) {
     const promise = { bench: "e2e", peer: "what was promised", target: 1 };
     const [ours, theirs] = [Number(p50), promised.roundTripMs];
     reportRatio({ ...promise, what: "round trip of 1 KiB, median", unit: "ms", ours, theirs, ratio: theirs / ours });
+    const request = { ours: Number(asked.p50), theirs: ours, ratio: ours / Number(asked.p50), target: 1 / 1.2 };
+    const peer = "the plain round trip, in the same run";
+    reportRatio({ ...promise, what: "request and reply of 1 KiB, median", unit: "ms", ...request, peer });
     const rate = { ours: perSecond, theirs: promised.perSecond, ratio: perSecond / promised.perSecond };
     reportRatio({ ...promise, what: "messages of 1 KiB, one way", unit: "/s", ...rate });
   }

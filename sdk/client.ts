@@ -155,7 +155,8 @@ export class StaticClient {
   }
 
   /**
-   * Joins a channel by the Welcome that `addMember` answered; without one, by the Welcome that the relay has delivered.
+   * Joins a channel by the Welcome that `addMember` answered; without one, by the Welcome that the relay has delivered, or
+   * delivers in the next two seconds.
    *
    * @example
    * ```ts
@@ -202,7 +203,8 @@ export class StaticClient {
    * ```
    */
   async openChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.#enter(options, () => this.#agent.openOrCreate(name, options));
+    const isIn = this.#agent.names.some((each) => each === name);
+    return await (isIn ? this.channel(name, options) : this.createChannel(name, options));
   }
 
   /**

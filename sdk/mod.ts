@@ -14,6 +14,7 @@ export type {
   EventAgent,
   MissedEvents,
   QuotaEvent,
+  WelcomeEvent,
 } from "./channel/events.ts";
 export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
 export type { ReceiveOptions } from "./channel/receiver.ts";

@@ -21,6 +21,16 @@ export type Command =
     readonly count: number;
     readonly bytes: number;
   }
+  /** Answers so many requests with what they carry. */
+  | { readonly do: "serve"; readonly name: string; readonly count: number }
+  /** Like `ping`, with requests and replies. */
+  | {
+    readonly do: "ask";
+    readonly name: string;
+    readonly warmUp: number;
+    readonly count: number;
+    readonly bytes: number;
+  }
   | { readonly do: "flood"; readonly name: string; readonly count: number; readonly bytes: number }
   /** Reads so many messages; answers how long it took from the first to the last. */
   | { readonly do: "read"; readonly name: string; readonly count: number }
@@ -56,6 +66,10 @@ async function obey(command: Exclude<Command, { do: "end" }>): Promise<unknown> 
       return await echo(name, command.count);
     case "ping":
       return await ping(command);
+    case "serve":
+      return await serve(name, command.count);
+    case "ask":
+      return await ask(command);
     case "flood":
       return await flood(name, command.count, new Uint8Array(command.bytes).fill(1));
     case "read":
@@ -86,8 +100,38 @@ async function ping({ name, warmUp, count, bytes }: Command & { do: "ping" }): P
     if (i >= 0) times.push(performance.now() - started);
   }
   await reader.return();
+  return quantiles(times);
+}
+
+function quantiles(times: number[]): unknown {
   times.sort((a, b) => a - b);
-  return { p50: times[Math.floor(count / 2)], p99: times[Math.floor(count * 0.99)] };
+  return { p50: times[Math.floor(times.length / 2)], p99: times[Math.floor(times.length * 0.99)] };
+}
+
+async function serve(name: string, count: number): Promise<unknown> {
+  const channel = await manager.channel(name);
+  let left = count;
+  await new Promise<void>((resolve) => {
+    const serving = channel.serve((request) => {
+      if (--left === 0) void serving.stop().then(resolve);
+      return request.bytes;
+    });
+  });
+  return {};
+}
+
+async function ask({ name, warmUp, count, bytes }: Command & { do: "ask" }): Promise<unknown> {
+  const channel = await manager.channel(name);
+  const payload = new Uint8Array(bytes).fill(1);
+  const [to] = channel.members().filter(({ self }) => !self);
+  if (to === undefined) throw new Error("There is nobody to ask");
+  const times: number[] = [];
+  for (let i = -warmUp; i < count; i++) {
+    const started = performance.now();
+    await channel.request(payload, { to });
+    if (i >= 0) times.push(performance.now() - started);
+  }
+  return quantiles(times);
 }
 
 async function flood(name: string, count: number, payload: Uint8Array): Promise<unknown> {

@@ -25,7 +25,7 @@ import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
 import { ConnectionWatch } from "./connection_events.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
-import type { ClientEvent, ConnectionEvent, QuotaEvent } from "./events.ts";
+import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
 import { translating } from "./faults.ts";
 import { KeyPackages } from "./key_packages.ts";
 import { LiveChannel } from "./live_channel.ts";
@@ -59,7 +59,7 @@ const [creating, nonceBytes] = ["creating", 16] as const;
 export class Agent {
   readonly agentId: AgentId;
   readonly keyPackages: KeyPackages;
-  readonly welcomes = new Welcomes();
+  readonly welcomes = new Welcomes((channel) => this.tell({ type: "welcome", name: channel }));
   readonly parts: AgentParts;
   readonly events = new EventStream<ClientEvent>();
   readonly #deps: ChannelDeps;
@@ -137,9 +137,10 @@ export class Agent {
     });
   }
 
-  /** By a Welcome that came by hand, or, without one, by the one that the relay has delivered for this name. */
-  join(text: string, welcome: Uint8Array | undefined, options: ChannelOptions = {}): Promise<LiveChannel> {
-    return this.#enter("Cannot join the channel", async () => {
+  /** By a Welcome that came by hand, or, without one, by the one that the relay has delivered, or delivers now, for this name. */
+  async join(text: string, welcome: Uint8Array | undefined, options: ChannelOptions = {}): Promise<LiveChannel> {
+    if (welcome === undefined) await this.welcomes.arrival(text, this.parts.runtime);
+    return await this.#enter("Cannot join the channel", async () => {
       const name = parseChannelName(text);
       await this.checkFree(name);
       const here = welcome === undefined ? this.welcomes.find(name).map((each) => each.welcome) : [welcome];
@@ -176,11 +177,6 @@ export class Agent {
       }
       return this.#start({ ...parts, receive: options.receive ?? true });
     });
-  }
-
-  openOrCreate(text: string, options: ChannelOptions = {}): Promise<LiveChannel> {
-    const isIn = this.#records.has(text as ChannelName); // cast: a name that no parser has accepted is not in there
-    return isIn ? this.open(text, options) : this.create(text, options);
   }
 
   #running(name: string): LiveChannel | undefined {
@@ -362,9 +358,9 @@ export class Agent {
     for (const channel of this.#channels.values()) channel.connection(connection !== undefined);
   }
 
-  tell(event: ConnectionEvent | QuotaEvent): void {
+  tell(event: ConnectionEvent | QuotaEvent | WelcomeEvent): void {
     this.events.tell({ ...event, atMs: this.parts.runtime.nowMs() });
-    if (event.type === "quota") return;
+    if (event.type === "quota" || event.type === "welcome") return;
     for (const channel of this.#channels.values()) channel.tell(event);
   }
 

@@ -73,7 +73,7 @@ export type ChannelEvent =
 /** Something that happened to a client, or in one of its channels. */
 export type ClientEvent =
   | ChannelEventBody & { readonly atMs: number; readonly channel: ChannelName }
-  | (ConnectionEvent | QuotaEvent) & { readonly atMs: number; readonly channel?: undefined };
+  | (ConnectionEvent | QuotaEvent | WelcomeEvent) & { readonly atMs: number; readonly channel?: undefined };
 
 /** The plan's messages of this month are used to 80 %, or used up. */
 export interface QuotaEvent {
@@ -83,4 +83,12 @@ export interface QuotaEvent {
   readonly used: number;
   /** How many the plan has. */
   readonly limit: number;
+}
+
+/** A member has added this agent to a channel: `joinChannel(name)` takes the Welcome. */
+export interface WelcomeEvent {
+  /** What it is. */
+  readonly type: "welcome";
+  /** The channel that it is for. */
+  readonly name: ChannelName;
 }

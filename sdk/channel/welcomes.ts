@@ -3,6 +3,7 @@
  * the application joins its channel. In memory only: the relay delivers a Welcome again until it is acknowledged.
  */
 import type { AgentId, ChannelId, ChannelName, NoticeBody } from "../../proto/mod.ts";
+import { pause, type Runtime } from "../base/runtime.ts";
 
 export type Welcome = NoticeBody<"DeliverWelcome">;
 
@@ -13,11 +14,32 @@ export type WelcomeTaker = (welcome: Welcome) => boolean;
 const maxWaiting = 1000;
 /** A few of the largest, or hundreds of small ones: anybody may send them. */
 const maxWaitingBytes = 16 * 1024 * 1024;
+/** How long somebody who joins waits for one that is on its way. */
+const arrivalMs = 2000;
 
 export class Welcomes {
   /** The latest of each sender: one of garbage does not take the place of a good one. */
   readonly #waiting = new Map<ChannelId, Map<AgentId, Welcome>>();
   readonly #takers = new Map<ChannelId, WelcomeTaker>();
+
+  readonly #onWaiting: (name: ChannelName) => void;
+  readonly #arrivals = new Set<() => void>();
+
+  /** `onWaiting` hears of those that nobody waits for. */
+  constructor(onWaiting: (name: ChannelName) => void = () => {}) {
+    this.#onWaiting = onWaiting;
+  }
+
+  /** Resolves when one for this name is here, or when none has come in a while: the relay delivers them after it connects. */
+  async arrival(name: string, runtime: Runtime): Promise<void> {
+    const isHere = (): boolean => this.names.some((each) => each === name);
+    if (isHere()) return;
+    const stop = new AbortController();
+    const look = (): void => isHere() ? stop.abort() : undefined;
+    this.#arrivals.add(look);
+    await pause(runtime, arrivalMs, stop.signal);
+    this.#arrivals.delete(look);
+  }
 
   deliver(welcome: Welcome): void {
     const { channelId, sender } = welcome;
@@ -27,6 +49,8 @@ export class Welcomes {
     if (others.length >= maxWaiting || bytes > maxWaitingBytes) return;
     const here = this.#waiting.get(channelId) ?? new Map<AgentId, Welcome>();
     this.#waiting.set(channelId, here.set(sender, welcome));
+    for (const look of this.#arrivals) look();
+    this.#onWaiting(welcome.name);
   }
 
   /** From now on Welcomes to this channel go to `taker`, beginning with those that are here already. Answers how to stop. */

@@ -1,6 +1,6 @@
 // Requests and replies between agents on one relay: who runs what how often, through crashes, lost replies and lies.
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { encodeContent, replyIdOf } from "../../proto/mod.ts";
+import { encodeContent, readPrivateMessageHeader, replyIdOf } from "../../proto/mod.ts";
 import { type Channel, InvalidArgumentError, RemoteError, StaticError } from "../../sdk/mod.ts";
 import { type Actor, name, Stage, until } from "../support/scenario/stage.ts";
 
@@ -250,3 +250,34 @@ Deno.test("requests that nobody serves are bounded, and cost no message", async 
   serving.serve(() => "ok");
   await Promise.race(asked);
 });
+
+Deno.test("the relay sees the same of bytes, JSON, a request and its reply of one length", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, asking, serving } = await createPair(stage);
+  const sent: string[] = [];
+  for (const { session } of [alice, bob]) {
+    session.tampering = {
+      call: (operation, body, forward) => {
+        const { ciphertext } = body as { readonly ciphertext?: Uint8Array };
+        if (operation === "SendMessage") sent.push(`${operation} ${ciphertext?.length} ${clearPart(ciphertext)}`);
+        return forward();
+      },
+    };
+  }
+  serving.serve((request) => request.bytes);
+  for (const length of [2, 100, 1000, 3500]) {
+    const text = "x".repeat(length - 2);
+    const before = sent.length;
+    await asking.send(new Uint8Array(length));
+    await asking.send({ json: text });
+    await asking.request(new Uint8Array(length), { to: bob.client.agentId });
+    assertEquals(sent.length - before, 4, "one entry each: bytes, JSON, request, reply");
+    assertEquals(new Set(sent.slice(before)).size, 1, `${length} bytes: ${sent.slice(before).join()}`);
+  }
+});
+
+/** What stands before the encrypted parts, without group, epoch, id and counter: lengths and kinds. */
+function clearPart(ciphertext: Uint8Array | undefined): string {
+  const header = readPrivateMessageHeader(ciphertext ?? new Uint8Array(0));
+  return `${header.contentType} ${header.authenticatedData.length}`;
+}
