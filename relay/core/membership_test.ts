@@ -194,6 +194,16 @@ worldTest(
   },
 );
 
+worldTest("a member asks to rejoin 600 times an hour, and no more", async (world) => {
+  const { bob, carol, channelId } = await createTrio(world);
+  const ask = carol.rejoin(channelId);
+  for (let number = 0; number < 600; number++) await carol.client.call("RequestRejoin", ask);
+  await refused("rate_limited", carol.client.call("RequestRejoin", ask));
+  await bob.client.call("RequestRejoin", bob.rejoin(channelId));
+  await world.time.advance(60 * 60 * 1000);
+  await carol.client.call("RequestRejoin", ask);
+});
+
 worldTest("an agent that has left says so about other leaves 16 times an hour, and no more", async (world) => {
   const { carol, channelId } = await createTrio(world);
   for (let number = 0; number <= 16; number++) await carol.leave(channelId, number);

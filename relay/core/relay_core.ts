@@ -56,6 +56,8 @@ const drainAtOnce = 10;
 const foundingsPerHour = 10;
 /** Statements about further leaves of somebody that has left. One is enough for an honest agent. */
 const leavesAgainPerHour = 16;
+/** Requests of one member to come back. Each is told to all others, which verify it. An honest one makes a hundred at most. */
+const rejoinsPerHour = 600;
 
 export interface CoreStats {
   readonly sessions: number;
@@ -103,6 +105,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly allowances = new Allowances();
   readonly storage: StorageWatch;
   readonly leaveRate: HourlyRate = new HourlyRate(leavesAgainPerHour);
+  readonly rejoinRate: HourlyRate = new HourlyRate(rejoinsPerHour);
   readonly #sessions = new Set<Session>();
   readonly #byAgent = new Map<AgentId, Session>();
   readonly #places: SessionPlaces;
@@ -141,6 +144,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       this.inviteRate,
       this.foundingRate,
       this.leaveRate,
+      this.rejoinRate,
     ];
     this.#upkeep = new Upkeep({ config, deps, channels: this.channels, background: this.#background, rates });
   }

@@ -27,6 +27,7 @@ export interface CoreParts {
   readonly allowances: Allowances;
   readonly storage: StorageWatch;
   readonly leaveRate: HourlyRate;
+  readonly rejoinRate: HourlyRate;
   /** The session of an agent that is connected here. */
   sessionOf(agentId: AgentId): Session | undefined;
   /** Why an account may not have sessions. */

@@ -33,19 +33,25 @@ export async function requestRejoin(
     throw channelNotFound();
   }
   if (generation !== channel.state.generation) throw epochConflict(channel.state.epoch, "ask for its generation");
+  const retryAfterMs = core.rejoinRate.take(`${channelId} ${agentId}`, core.deps.nowMs());
+  if (retryAfterMs !== undefined) {
+    throw new Refusal("rate_limited", "This agent asks too often to come back into the channel; wait", {
+      retryAfterMs,
+    });
+  }
+  const open = core.joins.ofAgent(agentId, channelId);
+  const same = open?.kind === "rejoin" && isSameKeyPackage(open, keyPackage) && open.answerer === answerer &&
+    equalBytes(open.leafHash, leafHash) && equalBytes(open.signature, signature);
+  if (same) {
+    // What members answered may have been lost on its way.
+    if (core.deps.nowMs() - open.toldAtMs >= tellAgainMs) tell(asker, channel, open);
+    return { requestId: open.requestId, expiresAtMs: open.expiresAtMs };
+  }
   checkOwn(asker, keyPackage);
   const groupId = groupIdOf(channelId, generation);
   const statement = rejoinStatement({ channelId: groupId, agentId, leafHash, keyPackageHash: sha256(keyPackage) });
   if (!core.deps.verifySignature(publicKey, statement, signature)) {
     throw new Refusal("invalid_request", "The signature of the rejoin statement is wrong");
-  }
-  const open = core.joins.ofAgent(agentId, channelId);
-  const same = open?.kind === "rejoin" && isSameKeyPackage(open, keyPackage) && open.answerer === answerer &&
-    equalBytes(open.leafHash, leafHash);
-  if (same) {
-    // What members answered may have been lost on its way.
-    if (core.deps.nowMs() - open.toldAtMs >= tellAgainMs) tell(asker, channel, open);
-    return { requestId: open.requestId, expiresAtMs: open.expiresAtMs };
   }
   refuseCrowd(core, core.joins.ofChannel(channelId).filter(({ kind }) => kind === "rejoin"), open);
   if (open !== undefined) core.joins.remove(open.requestId);
