@@ -25,3 +25,15 @@ Deno.test("Welcomes that nobody asked for take no endless memory, and leave room
   welcomes.deliver(welcomeTo(200, 1000));
   assertEquals(welcomes.names.length, before + 1, "one that comes again takes the place of the one before");
 });
+
+Deno.test("each sender has one Welcome waiting for a channel, and whoever expects it is given all of them", () => {
+  const welcomes = new Welcomes();
+  const [good, garbage] = [welcomeTo(1, 100), { ...welcomeTo(1, 50), sender: parseAgentId(`${"b".repeat(21)}A`) }];
+  for (const welcome of [garbage, good, garbage, garbage]) welcomes.deliver(welcome);
+  assertEquals(welcomes.find(good.name).map(({ sender }) => sender).sort(), [good.sender, garbage.sender].sort());
+  assertEquals(welcomes.names, [good.name]);
+  const given: Welcome[] = [];
+  welcomes.expect(good.channelId, (welcome) => given.push(welcome) > 0);
+  assert(given.includes(good) && given.includes(garbage));
+  assertEquals(welcomes.names, []);
+});
