@@ -116,6 +116,7 @@ export {
   supportedCipherSuites,
   type UnverifiedKeyPackage,
   verifyKeyPackage,
+  type VerifySignature,
 } from "./mls/key_package.ts";
 export {
   type ContentType,

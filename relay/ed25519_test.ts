@@ -37,3 +37,31 @@ Deno.test("verifyEd25519() refuses keys of small order, under which everybody ca
     for (let i = 0; i < 16; i++) assertEquals(verifyEd25519(key, message.with(0, i), signature), false, key.toHex());
   }
 });
+
+Deno.test("verifyEd25519() judges every odd key as noble's strict mode does", () => {
+  const { Point } = ed25519;
+  const generator = Point.fromHex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a");
+  const small = Array.from({ length: 8 }, (_, i) => i === 0 ? Point.ZERO : generator.multiplyUnsafe(BigInt(i)));
+  const above = Array.from({ length: 19 }, (_, i) => new Uint8Array(32).fill(0xff).with(0, 0xed + i).with(31, 0x7f));
+  const keys = [...small.map((point) => point.toBytes()), ...above].flatMap((
+    key,
+  ) => [key, key.with(31, (key[31] ?? 0) | 0x80)]);
+  assertEquals(new Set(keys.map((key) => key.toHex())).size, 10 + 2 * above.length);
+  const message = new Uint8Array(8);
+  for (const key of keys) {
+    for (const commitment of [Point.BASE, ...small]) {
+      const signature = new Uint8Array(64);
+      signature.set(commitment.toBytes());
+      signature[32] = commitment === Point.BASE ? 1 : 0;
+      assertEquals(verifyEd25519(key, message, signature), verdictOfNoble(key, message, signature), key.toHex());
+    }
+  }
+});
+
+function verdictOfNoble(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
+  try {
+    return ed25519.verify(signature, message, publicKey, { zip215: false });
+  } catch {
+    return false; // noble throws for bytes that are no point
+  }
+}

@@ -104,7 +104,11 @@ export class Caretaker {
   #readKeyPackage(request: NoticeBody<"DeliverRejoinRequest">): KeyPackage | undefined {
     const { group: { current }, trust } = this.#parts.membership;
     try {
-      const { agentId } = verifyKeyPackage(readKeyPackage(request.keyPackage), this.#deps.relayNowMs());
+      const { agentId } = verifyKeyPackage(
+        readKeyPackage(request.keyPackage),
+        this.#deps.relayNowMs(),
+        this.#deps.signatures.verifyHandshake,
+      );
       if (agentId !== request.agentId) return undefined;
       const keyPackage = decodeKeyPackageMessage(request.keyPackage);
       const { suiteId, context: { extensions } } = current;
