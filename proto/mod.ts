@@ -89,6 +89,7 @@ export {
   type AgentId,
   agentIdOf,
   type BinaryId,
+  binaryIdBytes,
   binaryIdFromBytes,
   binaryIdToBytes,
   type Branded,

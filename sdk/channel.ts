@@ -35,7 +35,7 @@ export interface ChannelMember {
 /** What is wrong with a channel, and what is being done about it. */
 export interface ChannelHealth {
   /** `ok`, or the most serious thing that is the matter. */
-  readonly state: "ok" | "offline" | "catching_up" | "rejoining" | "blocked" | "ended";
+  readonly state: "ok" | "offline" | "catching_up" | "rejoining" | "stopped" | "ended";
   /** In words; absent while all is well. */
   readonly problem?: string;
   /** What is being done, or what to do. */
@@ -160,6 +160,27 @@ export class Channel {
       }
       await committer.commit(() => membership.memberOf(wanted) && { change: { remove: [wanted] } });
     });
+  }
+
+  /**
+   * Begins the channel anew when a member's commit has stopped it: the same channel, with the same members, without that one.
+   * For owners, when `health()` says that the channel is `stopped` and offers it. Others follow by themselves, also those that
+   * are offline now. What was sent before the commit stays readable; what stands behind it is reported.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function mend(channel: Channel): Promise<void> {
+   *   const { state, problem } = channel.health();
+   *   if (state !== "stopped") return;
+   *   console.log(problem);
+   *   await channel.recover();
+   * }
+   * ```
+   */
+  async recover(): Promise<void> {
+    await translating("Cannot recover the channel", () => this.#live.recover());
   }
 
   /**
@@ -445,14 +466,12 @@ export class Channel {
   }
 
   #condition(): Pick<ChannelHealth, "state" | "problem" | "action"> {
-    const { ended, blocked, rejoining, unwelcome, caughtUp, relayEpoch } = this.#live.state;
+    const { ended, stopped, rejoining, unwelcome, caughtUp, relayEpoch } = this.#live.state;
     if (ended !== undefined) {
       const problem = ended.error?.message ?? "The channel was left, or the client was closed";
       return { state: "ended", problem, action: "Open, create or join it again" };
     }
-    if (blocked !== undefined) {
-      return { state: "blocked", problem: blocked, action: "Leave the channel and rejoin with a new invite token" };
-    }
+    if (stopped !== undefined) return { state: "stopped", ...stopped };
     if (rejoining !== undefined) {
       const asking = "Asking the members to let this agent in again; one of them must be online";
       const action = unwelcome ? `${asking}. If this stays so, join with a new invite token of an owner` : asking;

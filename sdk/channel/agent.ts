@@ -280,7 +280,7 @@ export class Agent {
     const record = this.#records.get(name);
     if (record === undefined) return;
     const channel = this.#channels.get(record.channelId);
-    const isStuck = channel !== undefined && (channel.state.blocked !== undefined || channel.state.unwelcome);
+    const isStuck = channel !== undefined && (channel.state.stopped !== undefined || channel.state.unwelcome);
     if (!isStuck && await this.#isMember(record)) {
       const text = `This agent is in channel "${name}" already; open it with channel("${name}")`;
       throw createError("name_taken", text, { channel: name });

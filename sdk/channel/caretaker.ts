@@ -86,11 +86,12 @@ export class Caretaker {
   /** A member that lost its state asks to be let in again. Answers whether the request is genuine. */
   rejoin(request: NoticeBody<"DeliverRejoinRequest">): boolean {
     const { agentId, leafHash, signature, requestId, expiresAtMs, epoch, answerer } = request;
-    const claim = { agentId, leafHash, signature, keyPackageHash: sha256(request.keyPackage) };
     const isFull = this.#rejoins.size >= maxRequests && !this.#rejoins.has(agentId);
-    if (isFull || !this.#parts.membership.isRejoinOf(claim)) return false;
-    const keyPackage = this.#readKeyPackage(request);
+    const keyPackage = isFull ? undefined : this.#readKeyPackage(request);
     if (keyPackage === undefined) return false;
+    const signatureKey = keyPackage.leafNode.signaturePublicKey;
+    const claim = { agentId, leafHash, signature, keyPackageHash: sha256(request.keyPackage), signatureKey };
+    if (!this.#parts.membership.isRejoinOf(claim)) return false;
     const named = answerer === this.#deps.agentId;
     this.#rejoins.set(agentId, { ...claim, requestId, keyPackage, expiresAtMs, epoch, named, leafSent: false });
     this.look();
@@ -194,7 +195,7 @@ export class Caretaker {
     return {
       change: {
         add: rejoins.map(({ keyPackage }) => keyPackage),
-        remove: rejoins.map(({ agentId }) => agentId),
+        remove: rejoins.map(({ agentId }) => agentId).filter((agentId) => membership.leafOf(agentId) !== undefined),
         rejoins: rejoins.map(({ agentId, signature }) => ({ agentId, signature })),
       },
       answers: rejoins.map(({ requestId }) => requestId),

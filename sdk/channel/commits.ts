@@ -3,7 +3,14 @@
  * relay takes the first; the loser follows the winner and plans again. When a reply is lost, the relay's log says whose
  * commit it was. One commit of ours is under way at a time.
  */
-import { commitStatement, equalBytes, type JoinRequestId, limits, type RequestBody } from "../../proto/mod.ts";
+import {
+  commitStatement,
+  equalBytes,
+  generationOf,
+  type JoinRequestId,
+  limits,
+  type RequestBody,
+} from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { createError, isCode } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
@@ -175,7 +182,8 @@ export class Committer {
     const { added, removed, owners } = prepared.summary;
     const { signatures, identity } = this.#deps;
     const states = { state: stateOf(group.current), nextState: stateOf(prepared.next) };
-    const declared = { channelId, generation: 0, epoch, commitHash, added, removed, owners, ...states };
+    const generation = generationOf(epoch);
+    const declared = { channelId, generation, epoch, commitHash, added, removed, owners, ...states };
     return {
       channelId,
       epoch,
@@ -186,7 +194,7 @@ export class Committer {
       ...(owners !== undefined && { owners: { agentIds: [...owners] } }),
       answers: [...answers],
       signature: await signatures.sign(identity.signingSeed, commitStatement(declared)),
-      generation: 0,
+      generation,
       ...states,
     };
   }
@@ -253,7 +261,7 @@ export class Committer {
   /** Asks the log whose commit ended the epoch; unknown when none did. */
   async #fateOf(prepared: PreparedCommit): Promise<Taken | Conflict | "unknown"> {
     const { channelId } = this.#membership;
-    const asked = { channelId, epoch: prepared.epoch, generation: 0 };
+    const asked = { channelId, epoch: prepared.epoch, generation: generationOf(prepared.epoch) };
     const { commit, epoch } = await this.#deps.session.call("FindCommit", asked);
     if (commit === undefined) return epoch === prepared.epoch ? "unknown" : { conflict: epoch };
     return equalBytes(commit.commitHash, prepared.hash) ? { sequence: commit.sequence } : { conflict: epoch };

@@ -1,14 +1,17 @@
 /** The three ways into a channel: made by us, joined by a Welcome, opened again from disk. Each is durable when it resolves. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AgentId, binaryIdFromBytes, type ChannelId, type ChannelName } from "../../proto/mod.ts";
-import { defaultSuiteId } from "../mls/crypto/suite.ts";
+import { type AgentId, type ChannelId, type ChannelName } from "../../proto/mod.ts";
+import { channelIdOf } from "../mls/channel_extensions.ts";
+import { defaultSuiteId, type SuiteId } from "../mls/crypto/suite.ts";
 import { DurableGroup } from "../mls/durable_group.ts";
 import { Group, type PreparedCommit } from "../mls/group.ts";
-import { createKeyPackage } from "../mls/key_package.ts";
+import { createKeyPackage, type OwnKeyPackage } from "../mls/key_package.ts";
 import { credentialOf } from "../mls/leaf.ts";
+import type { FoundingCandidate } from "../mls/state_codec.ts";
 import type { RecordChange } from "../store/mod.ts";
 import { type Anchor, newAnchor, putAnchor, readAnchor } from "./anchor.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
+import { type BadCommit, deleteBadCommit, readBadCommit } from "./bad_commit.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import type { LogPosition } from "./log_place.ts";
 import {
@@ -41,6 +44,10 @@ export interface EnteredChannel {
   readonly anchor: Anchor;
   /** A commit of ours whose fate is not known. */
   readonly candidate: PreparedCommit | undefined;
+  /** A generation of ours whose fate is not known. */
+  readonly founding: FoundingCandidate | undefined;
+  /** The commit at which it is stopped. */
+  readonly bad: BadCommit | undefined;
   /** Undefined when the relay knows better: just joined. */
   readonly position: LogPosition | undefined;
   /** Undefined in an older store. */
@@ -55,9 +62,17 @@ export async function createChannel(
   name: ChannelName,
   deps: ChannelDeps,
 ): Promise<EnteredChannel> {
+  const own = await createOwnLeaf(deps);
+  const trust = new ChannelTrust([]);
+  const group = await Group.create({ channelId, name }, own, memberDepsOf(deps, trust.policy));
+  return partsOf(await writeEntered(group, { name, trust, position: 0, used: [] }, deps), trust, 0);
+}
+
+/** The leaf of somebody that begins a group. */
+export async function createOwnLeaf(deps: ChannelDeps, suiteId: SuiteId = defaultSuiteId): Promise<OwnKeyPackage> {
   const nowMs = deps.relayNowMs();
-  const own = await createKeyPackage({
-    suiteId: defaultSuiteId,
+  return await createKeyPackage({
+    suiteId,
     identity: deps.identity,
     notBeforeMs: nowMs - dayMs,
     notAfterMs: nowMs + dayMs,
@@ -65,9 +80,6 @@ export async function createChannel(
     randomBytes: (length) => deps.runtime.randomBytes(length),
     signatures: deps.signatures,
   });
-  const trust = new ChannelTrust([]);
-  const group = await Group.create({ channelId, name }, own, memberDepsOf(deps, trust.policy));
-  return partsOf(await writeEntered(group, { name, trust, position: 0, used: [] }, deps), trust, 0);
 }
 
 export interface ExpectedChannel {
@@ -103,6 +115,7 @@ export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Pro
   if (loaded === undefined) return undefined;
   return {
     ...loaded,
+    bad: await readBadCommit(deps.store, channelId),
     record,
     trust,
     anchor: await readAnchor(deps.store, channelId),
@@ -141,7 +154,7 @@ export async function writeEntered(
   { name, trust, position, used, byOwner = false, rejoined = false }: Entrance,
   { store }: Pick<ChannelDeps, "store">,
 ): Promise<Entered> {
-  const channelId = binaryIdFromBytes<ChannelId>(group.current.context.groupId);
+  const channelId = channelIdOf(group.current.context);
   const members = Array.from(group.current.tree.leaves(), ([, { node }]) => credentialOf(node));
   const changed = trust.enter(members, { byOwner });
   const { tree, ownLeaf } = group.current;
@@ -157,6 +170,7 @@ export async function writeEntered(
       : putPosition(channelId, { sequence: position, epoch: group.epoch }),
     putLandmarks(channelId, noLandmarks),
     putCounter(channelId, 0),
+    deleteBadCommit(channelId),
     ...await forgetSenders(store, channelId),
     ...used,
   ]);
@@ -167,5 +181,5 @@ function partsOf(entered: Entered, trust: ChannelTrust, position: number | undef
   const { durable, record, anchor } = entered;
   const start = position === undefined ? undefined : { sequence: position, epoch: durable.group.epoch };
   const rest = { position: start, landmarks: noLandmarks, counter: 0, senders: new Map() };
-  return { durable, candidate: undefined, record, trust, anchor, ...rest };
+  return { durable, candidate: undefined, founding: undefined, bad: undefined, record, trust, anchor, ...rest };
 }

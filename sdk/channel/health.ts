@@ -12,8 +12,8 @@ const maxSenders = 256;
 /** Where a channel stands. */
 export interface LiveChannelState {
   readonly ended: { readonly error: StaticError | undefined } | undefined;
-  /** Why nothing more can be done. */
-  readonly blocked: string | undefined;
+  /** The commit at which it is stopped, and what to do about it. */
+  readonly stopped: { readonly problem: string; readonly action: string } | undefined;
   /** Why it is joining anew. */
   readonly rejoining: string | undefined;
   /** Answers that it got were worth nothing so far: a new invite may be the only way. */

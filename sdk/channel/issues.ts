@@ -2,7 +2,7 @@
 
 /** What can go wrong in a channel without ending it. */
 export type IssueKind =
-  /** A commit was not followed: it did something else than declared, or something that its sender may not do. */
+  /** A commit that its sender signed cannot be followed: it does not open, or breaks the rules. The channel is stopped at it. */
   | "refused_commit"
   /** A message that no key of ours opens: its sender sealed something else, or it was changed on its way. */
   | "undecryptable"
@@ -34,6 +34,10 @@ export type IssueKind =
   | "refused_welcome"
   /** A member said that it leaves, but not about its present leaf: only an owner can remove it. */
   | "void_leave"
+  /** An owner began a new generation of the channel, and this agent has followed. */
+  | "recovered"
+  /** Somebody began a new generation, and this agent does not follow: it cannot tell that it was an owner, or why. */
+  | "refused_recovery"
   /** This agent was out of step and joined anew; messages in between are lost to it. */
   | "rejoined"
   /** A message that was queued while offline could not be sent in the end. */

@@ -1,6 +1,6 @@
 /** Telling the relay that we go. The others remove us from the group when they hear of it. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AgentId, type ChannelId, leaveStatement } from "../../proto/mod.ts";
+import { type AgentId, leaveStatement } from "../../proto/mod.ts";
 import { createError, isCode } from "../base/errors.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer, Plan } from "./commits.ts";
@@ -28,7 +28,7 @@ export async function sayGoodbye(parts: LeavingParts, deps: ChannelDeps): Promis
       // The statement is about our leaf: a commit that is taken after it would make it void.
       await committer.close();
     }
-    await leave(membership.channelId, presentLeaf(), deps);
+    await leave(membership, presentLeaf(), deps);
   } catch (error) {
     if (isCode(error, "not_found")) return; // the relay had forgotten us already
     committer.reopen();
@@ -67,10 +67,13 @@ function successionPlan(membership: Membership): Plan | undefined {
   return { change: { owners: [...owners.map(({ agentId }) => agentId), successor] } };
 }
 
-async function leave(channelId: ChannelId, leaf: Uint8Array, deps: ChannelDeps): Promise<void> {
+async function leave({ channelId, groupId }: Membership, leaf: Uint8Array, deps: ChannelDeps): Promise<void> {
   const { agentId, signatures, identity, session } = deps;
   if (leaf.length === 0) throw createError("mls_error", "Cannot leave: this agent is not in the channel's group");
   const leafHash = sha256(leaf);
-  const signature = await signatures.sign(identity.signingSeed, leaveStatement({ channelId, agentId, leafHash }));
+  const signature = await signatures.sign(
+    identity.signingSeed,
+    leaveStatement({ channelId: groupId, agentId, leafHash }),
+  );
   await session.call("LeaveChannel", { channelId, leafHash, signature });
 }

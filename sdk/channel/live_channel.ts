@@ -3,7 +3,15 @@
  * The parts do not know each other's state; this file says who hears what and in which order.
  * Long because it is the one place where all of them meet.
  */
-import type { ChannelEndReason, ChannelId, ChannelName, NoticeBody, NoticeEnvelope } from "../../proto/mod.ts";
+import {
+  type ChannelEndReason,
+  type ChannelId,
+  type ChannelName,
+  foundingHash,
+  generationOf,
+  type NoticeBody,
+  type NoticeEnvelope,
+} from "../../proto/mod.ts";
 import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
 import { jitter, pause } from "../base/runtime.ts";
@@ -31,6 +39,7 @@ import { memberEvents } from "./member_events.ts";
 import { Outbox } from "./outbox.ts";
 import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
+import { type Begun, Recovery } from "./recovery.ts";
 import { forgetChannel } from "./records.ts";
 import { createRequestRecords } from "./request_records.ts";
 import { standsInLog } from "./standing.ts";
@@ -67,6 +76,7 @@ export class LiveChannel {
   readonly #subscription: Subscription;
   readonly #caretaker: Caretaker;
   readonly #rejoiner: Rejoiner;
+  readonly #recovery: Recovery;
   readonly #storeAge: StoreAge;
   readonly #clearance: Clearance;
   readonly #entries = new Serial();
@@ -79,7 +89,8 @@ export class LiveChannel {
   #forgottenBefore = 0;
   #caughtUp = false;
   #isReady = false;
-  #blocked: string | undefined;
+  /** A generation that this agent does not follow: what belongs to it is passed over. */
+  #foreign: number | undefined;
   #erased = false;
   #ended: { readonly error: StaticError | undefined } | undefined;
   /** What callers are told once it has ended. */
@@ -99,7 +110,7 @@ export class LiveChannel {
       membership,
       health,
       candidate: parts.candidate,
-      cleared: () => this.#clearance.wait(),
+      cleared: () => this.#cleared(),
       onGivenUp: (prepared) => this.#storeAge.discarded(prepared),
       onForked: (reason) => this.#comeBack({ reason }),
       onOtherKeys: (reason) => this.#comeBack({ reason, named: true }),
@@ -144,8 +155,10 @@ export class LiveChannel {
       membership,
       health,
       onOpened: (sequence, write) => this.#entries.run(() => this.#rejoined(sequence, write)),
+      isStopped: () => this.#recovery.stopped !== undefined,
       onFault: (fault) => isCode(fault, "not_found") ? this.#endedBy("removed") : this.#die(fault),
     }, deps);
+    this.#recovery = new Recovery({ membership, health, bad: parts.bad, founding: parts.founding }, deps);
     membership.onMoved((moved) => this.#membersMoved(moved));
   }
 
@@ -175,7 +188,7 @@ export class LiveChannel {
   get state(): LiveChannelState {
     return {
       ended: this.#ended,
-      blocked: this.#blocked,
+      stopped: this.#recovery.condition,
       rejoining: this.#rejoiner.reason,
       unwelcome: this.#rejoiner.isUnwelcome,
       caughtUp: this.#caughtUp && this.membership.epoch >= this.#relayEpoch,
@@ -221,6 +234,17 @@ export class LiveChannel {
     }
   }
 
+  /**
+   * Begins the channel anew, without the member whose commit nobody can follow. Resolves when this agent is in the new generation,
+   * or another owner was faster. Throws `StaticError`.
+   */
+  async recover(): Promise<void> {
+    await this.#entries.run(async () => {
+      const begun = await this.#recovery.found();
+      if (begun !== undefined) await this.#entered(begun);
+    });
+  }
+
   /** Leaves the channel for good; its keys are deleted. Whoever is alone in it closes it. */
   async leave(): Promise<void> {
     const { membership, committer } = this;
@@ -231,8 +255,8 @@ export class LiveChannel {
     }
     // What it signs is about its present leaf: that must not change meanwhile, nor must anything be written after the end.
     await rejoiner.halt();
-    // Blocked or out of step, it cannot commit; whoever is in it may still go.
-    const blocked = this.#blocked !== undefined || rejoiner.reason !== undefined;
+    // Stopped or out of step, it cannot commit; whoever is in it may still go.
+    const blocked = this.#recovery.stopped !== undefined || rejoiner.reason !== undefined;
     const presentLeaf = (): Uint8Array => rejoiner.presentLeaf;
     try {
       await sayGoodbye({ membership, committer, caretaker: this.#caretaker, presentLeaf, blocked }, this.#deps);
@@ -276,9 +300,12 @@ export class LiveChannel {
   async #resume(connection: number): Promise<void> {
     for (let tries = 0; connection === this.#connections && this.#ended === undefined; tries++) {
       try {
+        this.#rejoiner.hurry();
+        const isStopped = this.#recovery.stopped !== undefined;
         // Out of step, nothing of this is of use; the way back ends with another connection.
-        if (this.#rejoiner.reason !== undefined || this.#blocked !== undefined) return this.#rejoiner.hurry();
-        await this.committer.recover();
+        if (this.#rejoiner.reason !== undefined && !isStopped) return;
+        if (isStopped) await this.#entries.run(() => this.#settleFounding());
+        else await this.committer.recover();
         return await this.#entries.run(() => this.#subscribe(connection));
       } catch (error) {
         if (isCode(error, "not_found")) return this.#endedBy("removed");
@@ -303,7 +330,8 @@ export class LiveChannel {
     // First the log itself: one that has lost entries also knows less of what we sent, and says nothing about our store.
     const { received, ownCommit } = this.#reader;
     const own = ownCommit === this.#foundCommit ? undefined : ownCommit;
-    const reason = await findLostCommit(reply, { received, own }, this);
+    const isForeign = this.#foreign !== undefined && generationOf(reply.epoch) >= this.#foreign;
+    const reason = isForeign ? undefined : await findLostCommit(reply, { received, own }, this);
     this.#foundCommit = ownCommit;
     const doubt = reason === undefined ? await this.#compare(reply) : { reason };
     if (connection !== this.#connections) return;
@@ -313,6 +341,8 @@ export class LiveChannel {
     this.#relayEpoch = Math.max(this.#relayEpoch, reply.epoch);
     this.#caughtUp = true;
     this.#progress.note();
+    // What was not read before the commit comes first; with the commit itself the agent asks.
+    if (this.#recovery.stopped !== undefined) return;
     this.#clearance.give();
     this.outbox.resume();
     this.#caretaker.look();
@@ -326,6 +356,13 @@ export class LiveChannel {
     this.#isReady = ready;
   }
 
+  /** A channel that is stopped stays so until an owner acts: nobody waits for that. */
+  async #cleared(): Promise<void> {
+    const stopped = this.#recovery.condition;
+    if (stopped !== undefined) throw createError("mls_error", `${stopped.problem}. ${stopped.action}`);
+    await this.#clearance.wait();
+  }
+
   #compare(reply: Claims): Promise<Doubt | undefined> {
     const { committer: { candidate }, outbox: { counter } } = this;
     return this.#storeAge.compare(reply, { candidate, counter, position: this.#progress.durable });
@@ -337,6 +374,7 @@ export class LiveChannel {
       case "DeliverStart":
         return this.#subscription.started(notice.body.tag);
       case "DeliverRejoinRequest":
+        if (this.#recovery.stopped !== undefined) return this.#recovery.asked(notice.body.agentId);
         if (!this.#caretaker.rejoin(notice.body)) {
           this.health.report("refused_join", `A request of ${notice.body.agentId} to rejoin is not genuine`);
         }
@@ -347,6 +385,10 @@ export class LiveChannel {
         return this.#endedBy(notice.body.reason);
     }
     if (!this.#subscription.live) return;
+    if (notice.operation === "DeliverFounding") return await this.#founded(notice.body);
+    if (this.#recovery.isBehind(notice)) return this.#passOver(notice);
+    const foreign = this.#foreignEntry(notice);
+    if (foreign !== undefined) return this.#reader.passForeign(foreign);
     switch (notice.operation) {
       case "DeliverMessage":
         await this.#follow(await this.#reader.message(notice.body));
@@ -388,12 +430,103 @@ export class LiveChannel {
         if (verdict.again) return this.#comeBack({ reason: "it was removed and added again" });
         this.#removed(commit);
         return await this.erase();
-      case "blocked":
-        return this.#block(verdict.reason);
+      case "stopped":
+        return await this.#stopAt(verdict.commit, verdict.reason);
       case "out_of_step":
         await this.membership.explainFork();
         this.#comeBack({ reason: verdict.reason });
     }
+  }
+
+  /** A commit that its sender signed and that we cannot follow. Everything stays as it is until an owner founds anew. */
+  async #stopAt(commit: NoticeBody<"DeliverCommit">, reason: string): Promise<void> {
+    const bad = this.membership.badCommitOf(commit, reason);
+    if (bad === undefined) return this.#comeBack({ reason });
+    await this.#recovery.stop(bad);
+    this.outbox.suspend();
+    this.#clearance.withdraw();
+    this.#caretaker.stop();
+    this.#askWhenRead();
+  }
+
+  /** We may be the only one that cannot follow. What is unread would be lost by coming back, so it is read first. */
+  #askWhenRead(): void {
+    const bad = this.#recovery.stopped;
+    if (bad !== undefined && this.inbox.unread === 0) this.#rejoiner.start({ reason: bad.reason });
+  }
+
+  /** While we are stopped, entries are looked at for a founding alone; none of them is acknowledged as done with. */
+  #passOver(notice: NoticeEnvelope): void {
+    this.#askWhenRead();
+    if (notice.operation !== "DeliverMessage" && notice.operation !== "DeliverCommit") return;
+    const { body } = notice;
+    if ("ciphertext" in body) this.#recovery.passOver();
+    this.#subscription.received(body.sequence, "ciphertext" in body ? body.ciphertext.length : body.commit.length);
+  }
+
+  /** The place of an entry that belongs to a generation which we do not follow. */
+  #foreignEntry(notice: NoticeEnvelope): number | undefined {
+    if (notice.operation !== "DeliverMessage" && notice.operation !== "DeliverCommit") return undefined;
+    const { epoch, sequence } = notice.body;
+    return this.#foreign !== undefined && generationOf(epoch) >= this.#foreign ? sequence : undefined;
+  }
+
+  /** Somebody began a new generation. */
+  async #founded(entry: NoticeBody<"DeliverFounding">): Promise<void> {
+    const { sequence, epoch } = entry;
+    if (!this.#reader.rises(sequence)) return;
+    const hash = foundingHash({ channelId: this.channelId, ...entry.founding });
+    // We are in it already, and read the log again.
+    if (epoch < this.membership.epoch) return this.#reader.founded({ sequence, epoch, hash, own: false });
+    const followed = await this.#recovery.follow(entry);
+    if (followed === "refused") {
+      this.#foreign = entry.founding.generation;
+      return this.#reader.passForeign(sequence);
+    }
+    if (!("behind" in followed)) return await this.#entered(followed);
+    this.#recovery.clear();
+    this.#rejoiner.stop();
+    this.#rejoiner.done();
+    this.health.report("rejoined", `The channel was begun anew, and this agent asks to be let in: ${followed.behind}`);
+    this.#comeBack({ reason: followed.behind, generation: entry.founding.generation });
+  }
+
+  async #settleFounding(): Promise<void> {
+    const begun = await this.#recovery.settle();
+    if (begun !== undefined) await this.#entered(begun);
+  }
+
+  /** Our group is in the new generation; nothing else has run since. */
+  async #entered(begun: Begun): Promise<void> {
+    this.#rejoiner.stop();
+    this.#rejoiner.done();
+    this.committer.forget();
+    this.#reader.founded(begun);
+    this.#relayEpoch = Math.max(this.#relayEpoch, begun.epoch + 1);
+    await this.#progress.flush();
+    this.#caretaker.start();
+    this.#clearance.give();
+    this.outbox.resume();
+    this.#caretaker.look();
+    if (begun.own) this.#strikeLeft().catch((error) => this.#dutyFailed(error));
+  }
+
+  /** Absent members that have left, or that the relay no longer has, will not come back by themselves. */
+  async #strikeLeft(): Promise<void> {
+    const { channelId, membership } = this;
+    if (membership.absent.length === 0) return;
+    const { members } = await this.#deps.session.call("ListMembers", { channelId });
+    const here = new Set(members.filter(({ leaving }) => !leaving).map(({ agentId }) => agentId));
+    await this.committer.commit(() => {
+      const strike = membership.absent.filter((agentId) => !here.has(agentId));
+      const owners = membership.group.binding.owners.filter((owner) => !strike.includes(owner));
+      return strike.length === 0 ? undefined : { change: { strike, owners } };
+    });
+  }
+
+  #dutyFailed(error: unknown): void {
+    const text = `Members that are gone are still listed: ${toStaticError(error, "Cannot commit").message}`;
+    this.health.report("duty_failed", text);
   }
 
   #comeBack(doubt: Doubt): void {
@@ -423,7 +556,9 @@ export class LiveChannel {
   }
 
   async #reopen(): Promise<void> {
-    if (this.#ended !== undefined || this.#rejoiner.reason !== undefined || this.#blocked !== undefined) return;
+    if (this.#ended !== undefined || (this.#rejoiner.reason !== undefined && this.#recovery.stopped === undefined)) {
+      return;
+    }
     try {
       await this.#subscription.open(this.#reader.received);
       this.#caughtUp = true;
@@ -436,8 +571,10 @@ export class LiveChannel {
 
   /** Of the parts none ever sees another's old state: between the write and the last of them nothing else runs. */
   async #rejoined(joinedSequence: number, write: () => Promise<Entered>): Promise<boolean> {
-    if (this.#ended !== undefined || this.#blocked !== undefined) return false;
+    // A new generation may have begun meanwhile, and made this of no use.
+    if (this.#ended !== undefined || this.#rejoiner.reason === undefined) return false;
     const entered = await write();
+    this.#recovery.clear();
     this.membership.replace(entered);
     this.committer.forget();
     this.#storeAge.restart(joinedSequence);
@@ -453,29 +590,13 @@ export class LiveChannel {
     return true;
   }
 
-  /** Nothing more can be done here. What is stored stays, so that leaving and looking at `health()` work. */
-  #block(reason: string): void {
-    this.#blocked = reason;
-    this.#subscription.lost();
-    this.#caretaker.stop();
-    const text = `Channel "${this.name}" cannot go on: ${reason}. Leave it and rejoin with a new invite token`;
-    const error = createError("mls_error", text);
-    this.#over = error;
-    this.service.end();
-    this.requester.end(error);
-    this.inbox.end(error);
-    this.outbox.end(error);
-    this.membership.end(error);
-    this.#clearance.end(error);
-  }
-
   /**
    * Nothing more will come. That is the relay's word, so the keys stay: only a commit that we verified, or leaving, erases
    * them.
    */
   #endedBy(reason: ChannelEndReason): void {
     if (reason === "lapsed") return this.#comeBack({ reason: "it was absent for too long" });
-    if (this.#rejoiner.reason !== undefined) return;
+    if (this.#rejoiner.reason !== undefined && reason !== "recovered") return;
     if (reason === "removed") return this.#removed(undefined);
     const why = { closed: "was closed", left: "was left", recovered: "was begun anew without this agent" }[reason];
     const text = `Channel "${this.name}" ${why}; create it again, or ask for a new invite token`;
@@ -526,6 +647,7 @@ export class LiveChannel {
 
   #doneWith(items: readonly InboxItem[], changes: readonly RecordChange[]): Promise<void> | undefined {
     const written = this.#progress.note([...this.#reader.changesOf(items), ...changes], items.length);
+    if (this.#recovery.stopped !== undefined) this.#askWhenRead();
     if (this.#reader.isPassingOver && this.inbox.isNearlyEmpty) {
       this.#entries.run(() => this.#refill()).catch((fault) => this.#die(fault));
     }

@@ -2,6 +2,7 @@
  * Reads a channel's log: messages to the inbox, commits to the group. The relay is not believed: what MLS does not open is
  * not shown, what was shown is not shown again, what is missing is fetched once more and then reported. That we are out of step
  * is concluded from commits alone: a message that does not open is its sender's fault or the relay's, however many there are.
+ * Long because it is one list of what an entry may be, and every case ends in the same few ways.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
@@ -141,6 +142,23 @@ export class LogReader {
     if (!this.#rises({ sequence })) return false;
     this.#pass({ sequence });
     return true;
+  }
+
+  /** Whether an entry comes after all that were processed. */
+  rises(sequence: number): boolean {
+    return this.#rises({ sequence });
+  }
+
+  /** A generation that we do not follow begins here; its entries are none of ours. */
+  passForeign(sequence: number): void {
+    this.#pass({ sequence });
+  }
+
+  /** A new generation that our group is in begins behind this entry; what stood before it and was not read is passed over. */
+  founded({ sequence, epoch, hash, own }: OwnCommit & { readonly own: boolean }): void {
+    if (own) this.#place.accepted({ sequence, epoch, hash }, this.#parts.durable());
+    this.#pass({ sequence }, epoch + 1);
+    this.#parts.onDone([this.#landmarks()]);
   }
 
   /** What to write when the application is done with these. */
@@ -367,13 +385,10 @@ export class LogReader {
     return { kind: "out_of_step", reason };
   }
 
-  #refused(entry: DeliverCommit, outcome: Refusal): Verdict {
+  /** Its sender signed it so, and it came twice: that is its sender's fault. */
+  #refused(entry: DeliverCommit, { reason }: Refusal): Verdict {
     if (!this.#wasFetchedFor(entry)) return this.#fetchFor(entry);
-    this.#parts.health.report("refused_commit", `A commit of ${entry.sender} was refused: ${outcome.reason}`);
-    // Without a cause it verified, and it was the channel's rules that refused it: joining anew would be following it.
-    return outcome.kind === "refused" && outcome.cause === undefined
-      ? { kind: "blocked", reason: outcome.reason }
-      : { kind: "out_of_step", reason: outcome.reason };
+    return { kind: "stopped", commit: entry, reason };
   }
 
   /** `epoch` is that of the log behind the entry; without it, the same as in front of it. */

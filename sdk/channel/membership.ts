@@ -1,13 +1,16 @@
 /**
  * Our place in a channel's group: which commits are followed, who has asked to leave, since when each member is in, whose
  * keys are trusted. What a commit changes here is on disk before anything that builds on it is sent.
+ * Long because every change of the channel's record is here, each with what must be written in one with it.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type AgentId,
+  binaryIdFromBytes,
   type ChannelId,
   type ChannelName,
   equalBytes,
+  generationOf,
   leaveStatement,
   type NoticeBody,
   type RejoinStatement,
@@ -15,7 +18,8 @@ import {
   type ReplyBody,
 } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
-import { createRules } from "../mls/channel_rules.ts";
+import { baseMembersOf } from "../mls/base_epoch.ts";
+import { createRules, noLeaf } from "../mls/channel_rules.ts";
 import { stateOf } from "../mls/epoch.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Group, PreparedCommit } from "../mls/group.ts";
@@ -23,7 +27,9 @@ import { credentialOf, type MemberCredential } from "../mls/leaf.ts";
 import type { CommitSummary, Member } from "../mls/members.ts";
 import { type Leaf, leafHashOf } from "../mls/ratchet_tree.ts";
 import type { Outcome } from "../mls/receive.ts";
+import type { FoundingCandidate } from "../mls/state_codec.ts";
 import type { RecordChange } from "../store/mod.ts";
+import type { BadCommit } from "./bad_commit.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Entered } from "./entering.ts";
 import { EpochWaiters } from "./epoch_waiters.ts";
@@ -42,7 +48,11 @@ export interface Place {
 }
 
 /** What somebody says who wants to come back. */
-export type RejoinClaim = Omit<RejoinStatement, "channelId"> & { readonly signature: Uint8Array };
+export type RejoinClaim = Omit<RejoinStatement, "channelId"> & {
+  readonly signature: Uint8Array;
+  /** Of the KeyPackage with which it wants to come back. */
+  readonly signatureKey: Uint8Array;
+};
 
 export type Followed =
   | Outcome
@@ -125,6 +135,16 @@ export class Membership {
     return this.#record.name;
   }
 
+  /** Of the present generation: what members sign about their leaves names it. */
+  get groupId(): ChannelId {
+    return binaryIdFromBytes<ChannelId>(this.group.current.context.groupId);
+  }
+
+  /** Members that the present generation's group has no leaf of. */
+  get absent(): readonly AgentId[] {
+    return this.group.binding.generation?.absent ?? [];
+  }
+
   onMoved(listener: MovedListener): void {
     this.#listeners.add(listener);
   }
@@ -181,7 +201,7 @@ export class Membership {
   async noteLeave(proof: LeaveProof): Promise<boolean> {
     const place = this.leafOf(proof.agentId);
     if (place === undefined || !this.#isOther(proof.agentId)) return false;
-    const statement = leaveStatement({ channelId: this.channelId, ...proof });
+    const statement = leaveStatement({ channelId: this.groupId, ...proof });
     if (this.judgeLeaf(proof) !== "present" || !this.#isSigned(place, statement, proof.signature)) return false;
     await this.#save({ ...this.#record, leavers: new Map(this.#record.leavers).set(proof.agentId, proof) });
     return true;
@@ -210,16 +230,59 @@ export class Membership {
   }
 
   /** Whether a member signed that it wants to come back with this KeyPackage. Its key is the same as long as its id is. */
-  isRejoinOf({ agentId, leafHash, keyPackageHash, signature }: RejoinClaim): boolean {
-    const place = this.leafOf(agentId);
-    const statement = rejoinStatement({ channelId: this.channelId, agentId, leafHash, keyPackageHash });
-    return place !== undefined && this.#isSigned(place, statement, signature);
+  isRejoinOf({ agentId, leafHash, keyPackageHash, signature, signatureKey }: RejoinClaim): boolean {
+    const known = this.leafOf(agentId)?.leaf.node.signaturePublicKey ??
+      (this.absent.includes(agentId) ? signatureKey : undefined);
+    const statement = rejoinStatement({ channelId: this.groupId, agentId, leafHash, keyPackageHash });
+    return known !== undefined && this.#deps.signatures.verifyHandshake(known, statement, signature);
   }
 
-  /** Whether a leaf is a member's present one, another one of it, or there is no such member. */
+  /** Whether a leaf is a member's present one, another one of it, or there is no such member. An absent member has none. */
   judgeLeaf({ agentId, leafHash }: Pick<RejoinClaim, "agentId" | "leafHash">): "present" | "other" | "gone" {
     const leaf = this.leafOf(agentId)?.leaf;
-    return leaf === undefined ? "gone" : equalBytes(leafHash, leafHashOf(leaf)) ? "present" : "other";
+    if (leaf !== undefined) return equalBytes(leafHash, leafHashOf(leaf)) ? "present" : "other";
+    return this.absent.includes(agentId) && equalBytes(leafHash, noLeaf) ? "present" : "gone";
+  }
+
+  /** What to keep of a commit that cannot be followed; its sender's signature was found to fit. */
+  badCommitOf(entry: DeliverCommit, reason: string): BadCommit | undefined {
+    const signed = signedCommitOf(this.channelId, entry);
+    const leaf = this.leafOf(entry.sender)?.leaf;
+    if (signed === undefined || leaf === undefined) return undefined;
+    const sinceMs = this.#deps.runtime.nowMs();
+    return { ...signed, sequence: entry.sequence, sender: credentialOf(leaf.node), reason, sinceMs };
+  }
+
+  /** A new generation takes the present one's place. Members, keys and counters go on, without those that are out. */
+  async enterGeneration(
+    generation: Pick<FoundingCandidate, "next" | "changes"> & { readonly founder: AgentId },
+    alongside: readonly RecordChange[],
+  ): Promise<void> {
+    const before = baseMembersOf(this.group.current);
+    const ownersBefore = this.group.binding.owners;
+    await this.#durable.enterGeneration(generation, () => {
+      const { current } = this.group;
+      const staying = new Set(baseMembersOf(current));
+      const gone = before.filter((agentId) => !staying.has(agentId));
+      const joinedLeaf = sha256(current.tree.leaf(current.ownLeaf)?.encoded ?? new Uint8Array(0));
+      const since = new Map([...this.#record.since].filter(([agentId]) => staying.has(agentId)));
+      const lapsed = new Set([...this.#record.lapsed].filter((agentId) => staying.has(agentId)));
+      const record = { ...this.#record, since, lapsed, leavers: new Map(), joinedLeaf, ...this.#removalsWith(gone) };
+      this.#record = record;
+      return [...alongside, putChannel(record), ...gone.map((agentId) => deleteSender(this.channelId, agentId))];
+    });
+    const staying = baseMembersOf(this.group.current);
+    const removed = before.filter((agentId) => !staying.includes(agentId));
+    const { owners } = this.group.binding;
+    this.#left = [];
+    this.#moved({
+      committer: generation.founder,
+      added: [],
+      keyPackageHashes: new Map(),
+      removed,
+      owners: owners.length === ownersBefore.length ? undefined : owners,
+      ownersBefore,
+    });
   }
 
   /**
@@ -260,7 +323,11 @@ export class Membership {
 
   /** Which commit ended an epoch, and the epoch of the log's end, as the relay says. Throws `StaticError`. */
   findCommit(epoch: number): Promise<ReplyBody<"FindCommit">> {
-    return this.#deps.session.call("FindCommit", { channelId: this.channelId, epoch, generation: 0 });
+    return this.#deps.session.call("FindCommit", {
+      channelId: this.channelId,
+      epoch,
+      generation: generationOf(epoch),
+    });
   }
 
   /**
@@ -380,7 +447,9 @@ export class Membership {
   #isSender(sender: AgentId, signed: SignedCommit): boolean {
     const { generation, state } = signed.declared;
     const place = this.leafOf(sender);
-    if (place === undefined || generation !== 0 || !equalBytes(state, stateOf(this.group.current))) return false;
+    if (
+      place === undefined || generation !== generationOf(this.epoch) || !equalBytes(state, stateOf(this.group.current))
+    ) return false;
     return this.#isSigned(place, signedBytesOf(signed), signed.signature);
   }
 

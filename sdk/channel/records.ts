@@ -228,7 +228,7 @@ export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChan
 /** Deletes everything of a channel but its MLS state, which erases itself. Who comes back one day gives out new invites. */
 export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
   const senders = await forgetSenders(store, channelId);
-  const own = [channels, trust, positions, counters, landmarks, anchors].map((each): RecordChange => ({
+  const own = ["stopped", channels, trust, positions, counters, landmarks, anchors].map((each): RecordChange => ({
     type: "delete",
     kind: each,
     id: channelId,

@@ -6,10 +6,19 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { equalBytes, generationOf, type JoinRequestId, type NoticeBody, rejoinStatement } from "../../proto/mod.ts";
+import {
+  binaryIdToBytes,
+  equalBytes,
+  generationOf,
+  groupIdOf,
+  type JoinRequestId,
+  type NoticeBody,
+  rejoinStatement,
+} from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import { jitter } from "../base/runtime.ts";
+import { noLeaf } from "../mls/channel_rules.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
 import { encodeLeaf, isOwnLeaf } from "../mls/leaf.ts";
 import type { Member } from "../mls/members.ts";
@@ -43,6 +52,8 @@ export interface RejoinParts {
    * The log goes on after `joinedSequence`.
    */
   readonly onOpened: (joinedSequence: number, write: () => Promise<Entered>) => Promise<boolean>;
+  /** The channel is stopped at a commit, which others may have followed. */
+  readonly isStopped: () => boolean;
   /** There is no way back, or the way itself failed. */
   readonly onFault: (fault: unknown) => void;
 }
@@ -67,6 +78,8 @@ export class Rejoiner {
   #reason: string | undefined;
   /** Our present leaf, as somebody told us. */
   #leaf: Uint8Array | undefined;
+  /** The generation that we want into. */
+  #generation = 0;
   #own: OwnKeyPackage | undefined;
   /** KeyPackages that may be in the group: their keys stay until we are in. */
   #spent: OwnKeyPackage[] = [];
@@ -97,10 +110,11 @@ export class Rejoiner {
     return this.#leaf ?? tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0);
   }
 
-  start({ reason, settle, named = false }: Doubt): void {
+  start({ reason, settle, named = false, generation }: Doubt): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#leaf = undefined;
+    this.#generation = generation ?? generationOf(this.#parts.membership.epoch);
     this.#answerers = new Answerers(named);
     this.resume(settle);
   }
@@ -178,10 +192,28 @@ export class Rejoiner {
     try {
       return await this.#ask(signal);
     } catch (error) {
+      // The channel was begun anew meanwhile: there is another group to come back into.
+      if (isCode(error, "epoch_conflict") && error.epoch !== undefined && this.#moveTo(generationOf(error.epoch))) {
+        return await this.#tryOnce(signal);
+      }
       // Any other refusal is the relay's word, and no reason to give up. What is no refusal is a fault of ours.
       if (!(error instanceof StaticError) || isCode(error, "not_found")) throw error;
       return false;
     }
+  }
+
+  /** Answers whether that is a later generation than the one that we asked for so far. */
+  #moveTo(generation: number): boolean {
+    if (generation <= this.#generation) return false;
+    this.#generation = generation;
+    this.#leaf = undefined;
+    return true;
+  }
+
+  /** What we sign about: in a generation that we are not in yet, nothing until somebody tells us our leaf there. */
+  #leafHash(): Uint8Array {
+    if (this.#leaf === undefined && this.#generation > generationOf(this.#parts.membership.epoch)) return noLeaf;
+    return sha256(this.presentLeaf);
   }
 
   /** One request, made anew for each leaf that we are told. Returns whether somebody answered, though in vain. */
@@ -257,8 +289,8 @@ export class Rejoiner {
   async #isNews({ requestId, leafIndex, leafNode }: DeliverLeaf, request: Request): Promise<boolean> {
     if (requestId !== request.requestId || request.signed.has(bytesToHex(leafNode))) return false;
     const { identity, signatures, keyPackages } = this.#deps;
-    const { group, joinedLeaf } = this.#parts.membership;
-    const { groupId } = group.current.context;
+    const { channelId, joinedLeaf } = this.#parts.membership;
+    const groupId = binaryIdToBytes(groupIdOf(channelId, this.#generation));
     return isOwnLeaf(leafNode, { groupId, leafIndex }, identity, signatures) ||
       equalBytes(sha256(leafNode), joinedLeaf) || await keyPackages.holdsLeaf(leafNode);
   }
@@ -272,8 +304,10 @@ export class Rejoiner {
   async #request(own: OwnKeyPackage, signal: AbortSignal): Promise<JoinRequestId | undefined> {
     const { channelId, epoch } = this.#parts.membership;
     const { agentId, signatures, identity, session } = this.#deps;
-    const leafHash = sha256(this.presentLeaf);
-    const statement = rejoinStatement({ channelId, agentId, leafHash, keyPackageHash: sha256(own.message) });
+    const [leafHash, generation] = [this.#leafHash(), this.#generation];
+    const groupId = groupIdOf(channelId, generation);
+    const claim = { channelId: groupId, agentId, leafHash, keyPackageHash: sha256(own.message) };
+    const statement = rejoinStatement(claim);
     const signature = await signatures.sign(identity.signingSeed, statement);
     const answerer = this.#answerers.next(this.#others());
     if (signal.aborted) return undefined;
@@ -283,7 +317,7 @@ export class Rejoiner {
       signature,
       leafHash,
       epoch,
-      generation: generationOf(epoch),
+      generation,
       ...(answerer !== undefined && { answerer }),
     });
     return await Promise.race([sent.then(({ requestId }) => requestId), aborted(signal)]);
@@ -299,7 +333,7 @@ export class Rejoiner {
    */
   async #enter(welcome: Welcome, asked: OwnKeyPackage | undefined): Promise<"in" | "spent" | "refused"> {
     const { membership, health } = this.#parts;
-    const opened = await openWelcome(welcome, membership, this.#deps);
+    const opened = await openWelcome(welcome, { membership, isStopped: this.#parts.isStopped() }, this.#deps);
     if (typeof opened === "string") return this.#refuse(welcome, opened, asked ?? this.#own);
     const { group, own, used, maker } = opened;
     const { name, trust } = membership;

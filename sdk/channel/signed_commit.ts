@@ -16,6 +16,6 @@ export function signedCommitOf(channelId: ChannelId, entry: NoticeBody<"DeliverC
   return { declared, signature };
 }
 
-export function signedBytesOf({ declared }: SignedCommit): Uint8Array {
+export function signedBytesOf({ declared }: Pick<SignedCommit, "declared">): Uint8Array {
   return commitStatement(declared);
 }

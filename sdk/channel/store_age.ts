@@ -35,6 +35,8 @@ export interface Doubt {
   readonly settle?: (signal: AbortSignal) => Promise<void>;
   /** Members are asked one by one: an answer to all let this agent in with wrong keys. */
   readonly named?: boolean;
+  /** Of the channel, that it wants into; its own when it is not given. */
+  readonly generation?: number;
 }
 
 const hourMs = 60 * 60 * 1000;

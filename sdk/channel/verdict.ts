@@ -1,13 +1,15 @@
 /** What becomes of the channel after an entry of its log was read. */
 
+import type { NoticeBody } from "../../proto/mod.ts";
+
 export type Verdict =
   | { readonly kind: "ok" }
   /** Ask for the log again from where it was last in order, not before this time has passed. */
   | { readonly kind: "fetch_again"; readonly afterMs: number }
   /** Our group cannot follow the log: join anew. */
   | { readonly kind: "out_of_step"; readonly reason: string }
-  /** The log went somewhere where an honest member does not follow. */
-  | { readonly kind: "blocked"; readonly reason: string }
+  /** The log went somewhere where this agent cannot follow: a member's fault, provably. */
+  | { readonly kind: "stopped"; readonly commit: NoticeBody<"DeliverCommit">; readonly reason: string }
   /** `again`: the commit that removes us also adds us, so we come back. */
   | { readonly kind: "removed"; readonly again: boolean };
 

@@ -1,6 +1,13 @@
 /** The group that a Welcome leads back into, judged by what this agent knew before. Anybody can make a Welcome. */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { equalBytes, readWelcomeHeader, WireError } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  equalBytes,
+  foundingEpoch,
+  generationOf,
+  readWelcomeHeader,
+  WireError,
+} from "../../proto/mod.ts";
 import { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
 import type { Member } from "../mls/members.ts";
@@ -21,7 +28,7 @@ export interface OpenedWelcome {
 /** Returns the group, or why the Welcome is worth nothing: whatever somebody wrote into it, it harms nobody. */
 export async function openWelcome(
   { welcome, sender }: Welcome,
-  membership: Membership,
+  { membership, isStopped }: { readonly membership: Membership; readonly isStopped: boolean },
   deps: ChannelDeps,
 ): Promise<OpenedWelcome | string> {
   const { channelId, name, trust } = membership;
@@ -35,11 +42,27 @@ export async function openWelcome(
     if (maker === undefined || (!maker.owner && membership.memberOf(sender) === undefined)) {
       return "it was made by somebody that this agent has not met";
     }
+    if (
+      isStopped && group.epoch <= foundingEpoch(generationOf(membership.epoch) + 1) &&
+      isMissing(group, sender, membership)
+    ) {
+      return "members are missing from it, and it was not made by an owner";
+    }
     return { group, own, maker, used: await deps.keyPackages.used(own, group.identifiers) };
   } catch (error) {
     if (error instanceof StoreError) throw error;
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+/**
+ * A commit that we cannot follow may have removed members that its sender may not remove: somebody that owns nothing does not
+ * bring us into a group without them.
+ */
+function isMissing(group: Group, sender: AgentId, membership: Membership): boolean {
+  if (membership.memberOf(sender)?.owner === true) return false;
+  const present = new Set(group.members().map(({ agentId }) => agentId));
+  return membership.group.members().some(({ agentId }) => !present.has(agentId));
 }
 
 /** Whether a Welcome says that it was made for this KeyPackage. */

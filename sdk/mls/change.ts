@@ -14,6 +14,8 @@ export interface Change {
   /** What members signed that are removed because they leave, or come back. */
   readonly leaves?: readonly MemberProof[];
   readonly rejoins?: readonly MemberProof[];
+  /** Members without a leaf that are given up. By owners only. */
+  readonly strike?: readonly AgentId[];
   readonly psks?: readonly (Proposal & { proposalType: "psk" })[];
 }
 

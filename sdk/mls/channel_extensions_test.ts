@@ -24,9 +24,9 @@ Deno.test("decodeBinding() gives back what encodeBinding() was given, with versi
 
 Deno.test("an extension of channels that only newer versions know is refused with what to update", () => {
   const [name, owners] = extensionsOf(versioned);
-  const newer = { extensionType: 0xf5c3, extensionData: nothing };
+  const newer = { extensionType: 0xf5c4, extensionData: nothing };
   for (const extensions of [[name, newer], [name, owners, newer], [newer]]) {
-    const fault = assertThrows(() => decodeBinding(extensions), MlsVersionFault, "0xf5c3");
+    const fault = assertThrows(() => decodeBinding(extensions), MlsVersionFault, "0xf5c4");
     assertEquals(toStaticError(fault, "Cannot join").code, "unsupported_version");
   }
 });

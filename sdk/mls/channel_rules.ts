@@ -16,13 +16,14 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
+import { decodeBinding } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { type Epoch, stateOf } from "./epoch.ts";
 import { agentOf, credentialOf } from "./leaf.ts";
 import type { CommitSummary } from "./members.ts";
 import { checkOwners, sameAgents } from "./owners_rules.ts";
-import { type Leaf, leafHashOf } from "./ratchet_tree.ts";
+import { leafHashOf } from "./ratchet_tree.ts";
 import type { CommitRules, ProposedCommit } from "./receive.ts";
 
 /** What a commit's sender declared to the relay, and signed. */
@@ -40,7 +41,7 @@ export function createRules(declared: Declared | undefined, signatures: Signatur
       checkIdentities(commit);
       const aad = decodeCommitAad(commit.authenticatedData);
       checkProofs(commit, aad, signatures);
-      if (!commit.committer.owner) checkUnowned(commit.summary, aad);
+      if (!commit.committer.owner) checkUnowned(commit, aad);
       checkOwners(commit, aad, signatures);
       return undefined;
     } catch (error) {
@@ -90,26 +91,32 @@ function checkIdentities({ proposals, committer, before }: ProposedCommit): void
   if (replaced) throw new MlsFault("Only owners bring in an identity of a member with another key");
 }
 
-/** Each proof is about a member that the commit removes, in the order of leaves, and signed by it about its present leaf. */
-function checkProofs({ summary, before }: ProposedCommit, aad: CommitAad, signatures: Signatures): void {
+/**
+ * Each proof is signed by the member that it is about. One is about the present leaf of a member that the commit removes; one of
+ * an absent member, which has none, about the KeyPackage alone. In the order of leaves, the absent after them in that of ids.
+ */
+function checkProofs(commit: ProposedCommit, aad: CommitAad, signatures: Signatures): void {
   if (aad.leaves.length + aad.rejoins.length === 0) return;
-  const { removed, added, keyPackageHashes } = summary;
-  const places = leavesOf(before);
+  const { removed, added, keyPackageHashes } = commit.summary;
+  const places = proofPlacesOf(commit);
   const signed: SignedBytes[] = [];
-  const channelId = binaryIdFromBytes<ChannelId>(before.context.groupId);
+  const channelId = binaryIdFromBytes<ChannelId>(commit.before.context.groupId);
   const check = (proofs: readonly MemberProof[], statementOf: (claim: LeaveStatement) => Uint8Array): void => {
-    let last = -1;
+    let last = "";
     for (const { agentId, signature } of proofs) {
       const place = places.get(agentId);
-      if (place === undefined || !removed.includes(agentId)) {
+      if (place === undefined || (place.leafHash !== noLeaf && !removed.includes(agentId))) {
         throw new MlsFault("A proof in the commit is about a member that it does not remove");
       }
-      if (place.leafIndex <= last) throw new MlsFault("The proofs in the commit are not in the order of leaves");
-      last = place.leafIndex;
-      const message = statementOf({ channelId, agentId, leafHash: leafHashOf(place.leaf) });
-      signed.push({ publicKey: place.leaf.node.signaturePublicKey, message, signature });
+      if (place.order <= last) throw new MlsFault("The proofs in the commit are not in the order of leaves");
+      last = place.order;
+      const message = statementOf({ channelId, agentId, leafHash: place.leafHash });
+      signed.push({ publicKey: place.publicKey, message, signature });
     }
   };
+  if (aad.leaves.some(({ agentId }) => places.get(agentId)?.leafHash === noLeaf)) {
+    throw new MlsFault("A member without a leaf leaves by an owner's commit alone");
+  }
   check(aad.leaves, leaveStatement);
   check(aad.rejoins, (claim) => {
     const keyPackageHash = keyPackageHashes.get(claim.agentId);
@@ -125,14 +132,45 @@ function checkProofs({ summary, before }: ProposedCommit, aad: CommitAad, signat
   }
 }
 
-function checkUnowned({ removed }: CommitSummary, { leaves, rejoins }: CommitAad): void {
+interface ProofPlace {
+  /** Sorts as proofs are sorted. */
+  readonly order: string;
+  readonly publicKey: Uint8Array;
+  readonly leafHash: Uint8Array;
+}
+
+/** What a member signs about in place of its leaf, when a new generation has none of it. */
+export const noLeaf: Uint8Array = new Uint8Array(32);
+
+function proofPlacesOf({ before, proposals }: ProposedCommit): Map<AgentId, ProofPlace> {
+  const places = new Map<AgentId, ProofPlace>();
+  for (const [leafIndex, leaf] of before.tree.leaves()) {
+    const order = String(leafIndex).padStart(8, "0");
+    places.set(leaf.agentId, { order, publicKey: leaf.node.signaturePublicKey, leafHash: leafHashOf(leaf) });
+  }
+  const absent = absentIn(before);
+  if (absent.length === 0) return places;
+  for (const each of proposals) {
+    if (each.proposalOrRefType !== "proposal" || each.proposal.proposalType !== "add") continue;
+    const { leafNode } = each.proposal.add.keyPackage;
+    const agentId = agentOf(leafNode);
+    if (!absent.includes(agentId)) continue;
+    places.set(agentId, { order: `absent ${agentId}`, publicKey: leafNode.signaturePublicKey, leafHash: noLeaf });
+  }
+  return places;
+}
+
+function absentIn({ context }: Epoch): readonly AgentId[] {
+  return decodeBinding(context.extensions).generation?.absent ?? [];
+}
+
+function checkUnowned({ summary: { removed, added }, before }: ProposedCommit, { leaves, rejoins }: CommitAad): void {
   const proven = new Set([...leaves, ...rejoins].map(({ agentId }) => agentId));
   if (removed.some((agentId) => !proven.has(agentId))) {
     throw new MlsFault("Only owners remove members that did not ask for it");
   }
-}
-
-/** The present leaf of each member. */
-function leavesOf({ tree }: Pick<Epoch, "tree">): Map<AgentId, { readonly leafIndex: number; readonly leaf: Leaf }> {
-  return new Map(Array.from(tree.leaves(), ([leafIndex, leaf]) => [leaf.agentId, { leafIndex, leaf }]));
+  const absent = absentIn(before);
+  if (added.some((agentId) => absent.includes(agentId) && !proven.has(agentId))) {
+    throw new MlsFault("Only owners bring in an absent member that did not ask for it");
+  }
 }

@@ -63,6 +63,23 @@ export async function createCommit(epoch: Epoch, input: CommitInput, deps: Group
     deps,
   );
   const path = applied.needsPath || input.forcePath === true ? await pathOf(epoch, applied, identity, deps) : undefined;
+  return await commitWith(epoch, input, { applied, path }, deps);
+}
+
+/** What a commit does, and the keys that come with it. */
+export interface PlannedCommit {
+  readonly applied: AppliedProposals;
+  readonly path: CreatedPath | undefined;
+}
+
+export async function commitWith(
+  epoch: Epoch,
+  input: CommitInput,
+  { applied, path }: PlannedCommit,
+  deps: GroupDeps,
+): Promise<CreatedCommit> {
+  const { proposals, identity } = input;
+  const committer = epoch.ownLeaf;
   const commit: Commit = {
     proposals: proposals.map((proposal) => ({ proposalOrRefType: "proposal", proposal })),
     path: path?.updatePath,
@@ -103,7 +120,12 @@ export async function createCommit(epoch: Epoch, input: CommitInput, deps: Group
   return { message, welcome, next: begun.next, effects: effectsOf(committer, applied) };
 }
 
-function pathOf(epoch: Epoch, applied: AppliedProposals, identity: MlsIdentity, deps: GroupDeps): Promise<CreatedPath> {
+export function pathOf(
+  epoch: Epoch,
+  applied: AppliedProposals,
+  identity: MlsIdentity,
+  deps: GroupDeps,
+): Promise<CreatedPath> {
   const current = epoch.tree.leaf(epoch.ownLeaf);
   if (current === undefined) throw new MlsFault("We are not in this group");
   const { groupId } = epoch.context;

@@ -3,9 +3,11 @@
  * about a hundred bytes, and only when the application is done with it: until then it can be read again. Nothing is sent
  * before what makes it safe to send is on disk: keys for sending are reserved in blocks, and a block that a crash cut short
  * is skipped, never used again.
+ * Long because every write of a group is here, each with what must go with it.
  */
 import type { ChannelId, OwnersChange } from "../../proto/mod.ts";
 import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mod.ts";
+import { channelIdOf } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "./group.ts";
@@ -19,16 +21,20 @@ import {
   encodeCandidate,
   encodeChanges,
   encodeEpoch,
+  encodeFounding,
   encodeFrontier,
+  encodeParent,
   encodePastEpoch,
   encodeProposalFrom,
   encodeRatchets,
+  type FoundingCandidate,
 } from "./state_codec.ts";
 import {
   changesId,
-  channelIdOf,
+  foundingId,
   frontierId,
   kindOf,
+  parentId,
   pastId,
   proposalId,
   ratchetId,
@@ -71,6 +77,13 @@ export interface Received {
   readonly receipt?: Receipt;
 }
 
+export interface LoadedGroup {
+  readonly durable: DurableGroup;
+  /** A commit, or a generation, of ours whose fate is unknown: the log says whether it was taken. */
+  readonly candidate: PreparedCommit | undefined;
+  readonly founding: FoundingCandidate | undefined;
+}
+
 export class DurableGroup {
   readonly group: Group;
   readonly #records: Records;
@@ -93,7 +106,7 @@ export class DurableGroup {
     this.#candidate = candidate;
     this.group = group;
     this.#records = records;
-    this.#kind = kindOf(channelIdOf(group.current));
+    this.#kind = kindOf(channelIdOf(group.current.context));
     this.#reservedUntil = reservedUntil;
     this.#proposals = new Set(group.proposals.keys());
   }
@@ -129,14 +142,15 @@ export class DurableGroup {
     channelId: ChannelId,
     records: Records,
     deps: MemberDeps,
-  ): Promise<{ readonly durable: DurableGroup; readonly candidate: PreparedCommit | undefined } | undefined> {
+  ): Promise<LoadedGroup | undefined> {
     const stored = readGroup(await records.list(kindOf(channelId)));
     if (stored === undefined) return undefined;
-    const { current, changes, past, proposals, candidate } = stored;
-    const group = Group.restore({ epoch: current, changes, past, proposals }, deps);
+    const { current, changes, past, proposals, candidate, founding, parent } = stored;
+    const group = Group.restore({ epoch: current, changes, past, proposals, parent }, deps);
     const own = current.secretTree.leaves.get(current.ownLeaf);
     const reservedUntil = own?.application.generation ?? 0;
-    return { durable: new DurableGroup(group, records, reservedUntil, candidate !== undefined), candidate };
+    const durable = new DurableGroup(group, records, reservedUntil, candidate !== undefined);
+    return { durable, candidate, founding };
   }
 
   /** Seals a message. Waits for the disk once in `reservedGenerations` messages. */
@@ -222,6 +236,28 @@ export class DurableGroup {
     return this.#exclusive(() => this.group.isUnknownOwn(message));
   }
 
+  /** A generation of ours that is safe to send. It goes by itself when any generation is entered. */
+  prepareFounding(founding: FoundingCandidate): Promise<void> {
+    return this.#exclusive(() => this.#write([this.#put(foundingId, encodeFounding(founding))]));
+  }
+
+  /** Another generation was founded than ours, or ours is of no use any more. */
+  dropFounding(): Promise<void> {
+    return this.#exclusive(() => this.#write([this.#delete(foundingId)]));
+  }
+
+  /** A new generation: its first epoch takes the present one's place, which stays for messages that are not read yet. */
+  enterGeneration(
+    { next, changes }: Pick<FoundingCandidate, "next" | "changes">,
+    alongside: () => readonly RecordChange[],
+  ): Promise<void> {
+    return this.#exclusive(async () => {
+      const before = this.#standing;
+      await this.group.enterGeneration(next, changes);
+      await this.#moved(before, [this.#delete(foundingId), ...alongside()]);
+    });
+  }
+
   /** Every message before this epoch was consumed or has expired. */
   forgetBefore(epoch: number): Promise<void> {
     return this.#exclusive(async () => {
@@ -291,13 +327,14 @@ export class DurableGroup {
   async #moved(before: Standing, alongside: readonly RecordChange[]): Promise<void> {
     this.#reservedUntil = 0;
     this.#candidate = false;
-    const { current, past } = this.group;
+    const { current, past, parent } = this.group;
     const old = past.get(before.epoch.context.epoch);
-    const forgotten = past.forgetBefore(current.context.epoch - BigInt(maxPastEpochs));
+    const forgotten = past.forgetBeyond(maxPastEpochs);
     await this.#write([
       ...this.#epochChanges(current),
       ...this.#ownersChanges(before.changes),
       this.#delete("candidate"),
+      parent === undefined ? this.#delete(parentId) : this.#put(parentId, encodeParent(parent)),
       ...Array.from(this.#proposals, (reference) => this.#delete(proposalId(reference))),
       ...(old === undefined ? [] : [
         ...this.#treeChanges(old),

@@ -2,6 +2,7 @@
  * One channel's MLS group as its member sees it. Commits have two phases: `prepare` leaves the group as it is, `accept` moves
  * it on once the relay took the commit; a commit that lost its race is dropped and the winner is received like any other.
  * Whatever arrives, `receive` answers with an outcome: one bad message never ends a group.
+ * Long because every way into an epoch, and out of it, is here.
  */
 import {
   type AgentId,
@@ -20,9 +21,10 @@ import {
   WireError,
 } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
+import { type BaseEpoch, baseOf } from "./base_epoch.ts";
 import { type Change, proposalsOf } from "./change.ts";
-import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
-import { equalBytes, MlsFault, vector } from "./codec.ts";
+import { type ChannelBinding, channelIdOf, decodeBinding, encodeBinding } from "./channel_extensions.ts";
+import { MlsFault, vector } from "./codec.ts";
 import { createCommit, type CreatedCommit } from "./commit.ts";
 import { hashBytes, suiteIdOf } from "./crypto/suite.ts";
 import { aeadOfEpoch, contextBytesOf, type Epoch, type GroupDeps } from "./epoch.ts";
@@ -41,7 +43,7 @@ import {
 } from "./members.ts";
 import { isUnknownOwn } from "./own_message.ts";
 import { keepChanges, type KnownOwners, noVersion, signChange, versionOf } from "./owners_chain.ts";
-import { planOwners } from "./owners_rules.ts";
+import { planBinding } from "./owners_rules.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { PastEpochs } from "./past_epochs.ts";
 import { type Admission, type CommitRules, type Outcome, receiveMessage } from "./receive.ts";
@@ -59,7 +61,10 @@ export interface MemberDeps extends GroupDeps {
 }
 
 export interface GroupStart {
+  /** The group's id: the channel's, in generation 0. */
   readonly channelId: ChannelId;
+  /** 0 unless a generation begins. */
+  readonly epoch?: number;
   readonly binding: ChannelBinding;
   readonly changes: readonly OwnersChange[];
 }
@@ -97,6 +102,13 @@ export interface GroupParts {
   readonly changes: readonly OwnersChange[];
   readonly past?: PastEpochs;
   readonly proposals?: Proposals;
+  readonly parent?: Parent | undefined;
+}
+
+/** The epoch before the present one, and the commit that ended it. */
+export interface Parent {
+  readonly base: BaseEpoch;
+  readonly commitHash: Uint8Array;
 }
 
 export type { Change };
@@ -105,6 +117,7 @@ export class Group {
   readonly #deps: MemberDeps;
   #epoch: Epoch;
   #changes: readonly OwnersChange[];
+  #parent: Parent | undefined;
   readonly #past: PastEpochs;
   readonly #proposals: Map<string, ProposalFrom>;
   readonly #senders = new DescribedMembers();
@@ -112,9 +125,10 @@ export class Group {
   #tail: Promise<unknown> = Promise.resolve();
 
   private constructor(
-    { epoch, changes, past = new PastEpochs(), proposals = new Map() }: GroupParts,
+    { epoch, changes, past = new PastEpochs(), proposals = new Map(), parent }: GroupParts,
     deps: MemberDeps,
   ) {
+    this.#parent = parent;
     this.#epoch = epoch;
     this.#changes = changes;
     this.#deps = deps;
@@ -140,7 +154,11 @@ export class Group {
   }
 
   /** A group of one with owners that are given. */
-  static begin({ channelId, binding, changes }: GroupStart, own: OwnKeyPackage, deps: MemberDeps): Group {
+  static begin(
+    { channelId, binding, changes, epoch: number = 0 }: GroupStart,
+    own: OwnKeyPackage,
+    deps: MemberDeps,
+  ): Group {
     const { keyPackage } = own;
     const suiteId = suiteIdOf(keyPackage.cipherSuite);
     if (suiteId === undefined) throw new MlsFault("Cannot create a group: the KeyPackage is for another suite");
@@ -149,7 +167,7 @@ export class Group {
       version: "mls10" as const,
       cipherSuite: keyPackage.cipherSuite,
       groupId: binaryIdToBytes(channelId),
-      epoch: 0n,
+      epoch: BigInt(number),
       treeHash: tree.hash(),
       confirmedTranscriptHash: noBytes,
       extensions: encodeBinding(binding),
@@ -182,7 +200,7 @@ export class Group {
     if (decodeBinding(epoch.context.extensions).name !== expected.name) {
       throw new MlsFault("Cannot join: the Welcome leads into a channel of another name");
     }
-    if (expected.channelId && !equalBytes(binaryIdToBytes(expected.channelId), epoch.context.groupId)) {
+    if (expected.channelId && expected.channelId !== channelIdOf(epoch.context)) {
       throw new MlsFault("Cannot join: the Welcome leads into another channel");
     }
     if (expected.inviter && memberAt(epoch, signer).agentId !== expected.inviter) {
@@ -202,6 +220,11 @@ export class Group {
 
   get current(): Epoch {
     return this.#epoch;
+  }
+
+  /** Undefined in the first epoch that we are in. */
+  get parent(): Parent | undefined {
+    return this.#parent;
   }
 
   get past(): PastEpochs {
@@ -224,7 +247,8 @@ export class Group {
 
   /** As `restore` takes them. */
   get parts(): GroupParts {
-    return { epoch: this.#epoch, changes: this.#changes, past: this.#past, proposals: this.#proposals };
+    const [epoch, changes, past, proposals] = [this.#epoch, this.#changes, this.#past, this.#proposals];
+    return { epoch, changes, past, proposals, parent: this.#parent };
   }
 
   /** How the present owners came to be: the latest changes, oldest first. */
@@ -289,7 +313,7 @@ export class Group {
       if ("kind" in sealed) return sealed;
       const places = { current: this.#epoch, past: this.#past, proposals: this.#proposals, senders: this.#senders };
       const { outcome, next } = await receiveMessage(places, sealed, { rules, admit }, this.#deps);
-      if (next !== undefined) this.#moveTo(next, sealed.authenticatedData);
+      if (next !== undefined) this.#moveTo(next, sealed.authenticatedData, sha256(message));
       return outcome;
     });
   }
@@ -308,7 +332,7 @@ export class Group {
     return this.#exclusive(async () => {
       for (const keyPackage of change.add ?? []) checkLifetime(keyPackage, this.#deps.clocksMs());
       const [leaves, rejoins] = [this.#inOrder(change.leaves), this.#inOrder(change.rejoins)];
-      const { binding, changes } = await planOwners(this.#epoch, { ...change, leaves }, this.#deps);
+      const { binding, changes } = await planBinding(this.#epoch, { ...change, leaves }, this.#deps);
       const created = await createCommit(this.#epoch, {
         proposals: proposalsOf(this.#epoch, change, binding),
         identity: this.#deps.identity,
@@ -335,14 +359,28 @@ export class Group {
       if (prepared.epoch !== this.epoch) {
         throw new MlsFault(`Cannot accept a commit of epoch ${prepared.epoch}: the group is at ${this.epoch}`);
       }
-      this.#moveTo(prepared.next, readPrivateMessageHeader(prepared.message).authenticatedData);
+      const { authenticatedData } = readPrivateMessageHeader(prepared.message);
+      this.#moveTo(prepared.next, authenticatedData, prepared.hash);
       return Promise.resolve();
     });
   }
 
-  /** With the authenticated data of the commit that leads there. */
-  #moveTo(next: Epoch, authenticatedData: Uint8Array): void {
+  /** A new generation has begun: its first epoch, and how its owners came to be. */
+  enterGeneration(next: Epoch, changes: readonly OwnersChange[]): Promise<void> {
+    return this.#exclusive(() => {
+      this.#parent = undefined;
+      this.#past.add(this.#epoch);
+      this.#proposals.clear();
+      this.#epoch = next;
+      this.#changes = changes;
+      return Promise.resolve();
+    });
+  }
+
+  /** With the authenticated data and the hash of the commit that leads there. */
+  #moveTo(next: Epoch, authenticatedData: Uint8Array, commitHash: Uint8Array): void {
     const changes = decodeOwnersChanges(decodeCommitAad(authenticatedData).changes);
+    this.#parent = { base: baseOf(this.#epoch), commitHash };
     this.#past.add(this.#epoch);
     this.#proposals.clear();
     this.#epoch = next;
@@ -353,7 +391,9 @@ export class Group {
   #inOrder(proofs: readonly MemberProof[] = []): MemberProof[] {
     if (proofs.length < 2) return [...proofs];
     const places = new Map(this.members().map(({ agentId, leafIndex }) => [agentId, leafIndex]));
-    return [...proofs].sort((a, b) => (places.get(a.agentId) ?? 0) - (places.get(b.agentId) ?? 0));
+    const last = Number.MAX_SAFE_INTEGER;
+    const placeOf = ({ agentId }: MemberProof): number => places.get(agentId) ?? last;
+    return [...proofs].sort((a, b) => placeOf(a) - placeOf(b) || (a.agentId < b.agentId ? -1 : 1));
   }
 
   #exclusive<T>(act: () => Promise<T>): Promise<T> {

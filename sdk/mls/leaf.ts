@@ -37,8 +37,15 @@ export const channelNameExtension = 0xf5c0;
 /** Owners without versions, in channels from before. */
 export const listedOwnersExtension = 0xf5c1;
 export const ownersExtension = 0xf5c2;
+/** Generations after the first. */
+export const generationExtension = 0xf5c3;
 /** Those that this version can read. A leaf lists more: what channels may have one day. */
-const readableExtensions: readonly number[] = [channelNameExtension, listedOwnersExtension, ownersExtension];
+const readableExtensions: readonly number[] = [
+  channelNameExtension,
+  listedOwnersExtension,
+  ownersExtension,
+  generationExtension,
+];
 /** RFC 9420 has it as a KeyPackage extension (section 16.8). */
 export const lastResortExtension = 10;
 

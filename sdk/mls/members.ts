@@ -1,10 +1,10 @@
 /** Members and commits in the terms of a channel: agents instead of leaves. */
 import { bytesToHex } from "@noble/hashes/utils.js";
 import type { GroupContext } from "ts-mls/groupContext.js";
-import { type AgentId, agentIdOf } from "../../proto/mod.ts";
+import { type AgentId, agentIdOf, binaryIdToBytes, generationOf, groupIdOf } from "../../proto/mod.ts";
 import { sha256 } from "../../wasm/mod.ts";
-import { decodeBinding } from "./channel_extensions.ts";
-import { MlsFault } from "./codec.ts";
+import { type ChannelBinding, decodeBinding } from "./channel_extensions.ts";
+import { equalBytes, MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";
 import { agentOf, credentialOf, type MemberCredential } from "./leaf.ts";
@@ -80,7 +80,9 @@ export function summarise(epoch: Epoch, { committer, added, removed, extensions 
 
 /** What MLS itself does not ask of an epoch, and a channel does. Throws `MlsFault`. */
 export function checkChannel({ tree, context }: Place): void {
-  const owners = new Set(decodeBinding(context.extensions).owners);
+  const binding = decodeBinding(context.extensions);
+  checkGroupId(context, binding);
+  const owners = new Set(binding.owners);
   const identities = new Set<string>();
   for (const [, leaf] of tree.leaves()) {
     const identity = bytesToHex(credentialOf(leaf.node).identity);
@@ -88,8 +90,20 @@ export function checkChannel({ tree, context }: Place): void {
     identities.add(identity);
     owners.delete(leaf.agentId);
   }
+  for (const agentId of binding.generation?.absent ?? []) owners.delete(agentId);
   // Who was removed must not be an owner again just because somebody adds it later.
   if (owners.size > 0) throw new MlsFault("An owner of the channel is not a member");
+}
+
+/** Epochs of a generation are numbered from its beginning on, and its group id follows from the channel's. */
+function checkGroupId({ groupId, epoch }: GroupContext, { generation: binding }: ChannelBinding): void {
+  const generation = binding?.generation ?? 0;
+  if (generationOf(Number(epoch)) !== generation) {
+    throw new MlsFault("An epoch is of another generation than its group");
+  }
+  if (binding !== undefined && !equalBytes(binaryIdToBytes(groupIdOf(binding.channelId, generation)), groupId)) {
+    throw new MlsFault("The group's id is not that of its channel and generation");
+  }
 }
 
 /** Channels from before list them in any order. */

@@ -8,6 +8,8 @@ import {
   agentIdOf,
   type ChannelId,
   encodeOwnersChange,
+  type Founded,
+  groupIdOf,
   leaveStatement,
   limits,
   type OwnersChange,
@@ -37,6 +39,22 @@ export async function signChange(
   return { kind: "signed", ...fields, signatureKey, identity, signature };
 }
 
+/** The change that a founding makes: its owners are those of the base without the blamed. */
+export async function foundedChange(
+  { channelId, before, owners, founded }: {
+    readonly channelId: ChannelId;
+    readonly before: OwnersVersion;
+    readonly owners: readonly AgentId[];
+    readonly founded: Founded;
+  },
+  { signingSeed, signatureKey, identity }: MlsIdentity,
+  signatures: Signatures,
+): Promise<OwnersChange> {
+  const fields = { version: before.version + 1, previous: before.lastChange, owners: inOrder(owners) };
+  const signature = await signatures.sign(signingSeed, ownersStatement({ channelId, ...fields, founded }));
+  return { kind: "founded", ...fields, signatureKey, identity, signature, founded };
+}
+
 /** What an owner signed when it left. */
 export interface OwnerLeave extends MemberCredential {
   readonly leafHash: Uint8Array;
@@ -63,13 +81,13 @@ export function signerOf({ signatureKey, identity }: OwnersChange): AgentId {
 
 /** The version after these changes. Throws `MlsFault` when one does not follow from the one before it. */
 export function followChanges(
-  channelId: ChannelId,
+  channel: Pick<ShownChain, "channelId" | "generation">,
   before: OwnersVersion,
   changes: readonly OwnersChange[],
   signatures: Signatures,
 ): OwnersVersion {
   const after = changes.reduce((version, change) => follow(version, change), before);
-  checkSignatures(channelId, changes, signatures);
+  checkSignatures({ ...channel, changes }, signatures);
   return after;
 }
 
@@ -78,12 +96,15 @@ export interface KnownOwners {
   readonly owners: readonly AgentId[];
   /** Undefined when its channel had no chain yet. */
   readonly chain: Pick<OwnersVersion, "version" | "lastChange"> | undefined;
+  /** Absent in generation 0. */
+  readonly generation?: { readonly generation: number };
 }
 
 /** What a Welcome says about the owners: the version in its GroupContext, and how it came to be. */
 export interface ShownChain {
   readonly channelId: ChannelId;
   readonly now: OwnersVersion;
+  readonly generation: number;
   /** Oldest first. */
   readonly changes: readonly OwnersChange[];
 }
@@ -92,7 +113,7 @@ export interface ShownChain {
 export function checkChain(shown: ShownChain, signatures: Signatures): void {
   const { version } = shown.now;
   checkLinks(shown, version <= keptChanges ? noVersion : undefined);
-  checkSignatures(shown.channelId, shown.changes, signatures);
+  checkSignatures(shown, signatures);
 }
 
 /** For a member that comes back: that it leads on from what it knew, without a break. Throws `MlsFault`. */
@@ -100,6 +121,7 @@ export function checkContinuation(known: KnownOwners, shown: ShownChain, signatu
   const { version, lastChange } = shown.now;
   const [first] = shown.changes;
   const { chain } = known;
+  const founding = firstFoundingAfter(known, shown);
   if (chain === undefined) {
     if (version > keptChanges) throw tooLong();
     checkChain(shown, signatures);
@@ -108,15 +130,31 @@ export function checkContinuation(known: KnownOwners, shown: ShownChain, signatu
     }
     return;
   }
-  if (version < chain.version) throw new MlsFault("The owners are of an older version than this agent knew");
+  const rolledBack = founding !== undefined && founding.version <= chain.version;
+  if (version < chain.version && !rolledBack) {
+    throw new MlsFault("The owners are of an older version than this agent knew");
+  }
   if (version - chain.version > keptChanges) throw tooLong();
   const isJustBefore = first?.version === chain.version + 1;
   checkLinks(shown, version <= keptChanges ? noVersion : isJustBefore ? { ...chain, owners: known.owners } : undefined);
   const last = chain.version === version ? lastChange : previousOf(shown.changes, chain.version + 1);
-  if (last === undefined || !equalBytes(last, chain.lastChange)) {
+  const leadsOn = last !== undefined && equalBytes(last, chain.lastChange);
+  // What it knew was made by the commit that a new generation has undone: an owner that it knew must have founded that one.
+  if (!leadsOn && (founding === undefined || !known.owners.includes(signerOf(founding)))) {
     throw new MlsFault("The chain of owners does not lead on from the version that this agent knew");
   }
-  checkSignatures(shown.channelId, shown.changes, signatures);
+  checkSignatures(shown, signatures);
+}
+
+/** Every generation above the known one has its change; answers the first. Throws `MlsFault`. */
+function firstFoundingAfter({ generation }: KnownOwners, shown: ShownChain): OwnersChange | undefined {
+  const from = generation?.generation ?? 0;
+  if (shown.generation < from) throw new MlsFault("The Welcome leads into an older generation than this agent knew");
+  const later = shown.changes.filter((each) => each.kind === "founded" && each.founded.generation > from);
+  const isWhole = later.length === shown.generation - from &&
+    later.every((each, i) => each.kind === "founded" && each.founded.generation === from + 1 + i);
+  if (!isWhole) throw new MlsFault("The chain of owners does not show how a generation was founded");
+  return later[0];
 }
 
 /** Those that members keep after a commit. */
@@ -157,7 +195,7 @@ function follow(before: OwnersVersion, change: OwnersChange): OwnersVersion {
   const signer = signerOf(change);
   const may = version === 1 ? owners : before.owners;
   if (!may.includes(signer)) throw new MlsFault("A change of the owners was not signed by an owner");
-  if (change.kind === "signed") {
+  if (change.kind !== "left") {
     if (owners.length === 0) throw new MlsFault("A change leaves the channel without an owner");
   } else if (version === 1 || owners.join() !== before.owners.filter((owner) => owner !== signer).join()) {
     throw new MlsFault("An owner's leave changes other owners than itself");
@@ -165,18 +203,27 @@ function follow(before: OwnersVersion, change: OwnersChange): OwnersVersion {
   return versionOf(change);
 }
 
-function checkSignatures(channelId: ChannelId, changes: readonly OwnersChange[], signatures: Signatures): void {
-  const signed = changes.map((change): SignedBytes => ({
-    publicKey: change.signatureKey,
-    message: statementOf(channelId, change),
-    signature: change.signature,
-  }));
+/** `generation` is that of the last change: what an owner signed that left names the group of its own. */
+function checkSignatures(
+  { channelId, generation, changes }: Pick<ShownChain, "channelId" | "generation" | "changes">,
+  signatures: Signatures,
+): void {
+  const first = changes.find((change) => change.kind === "founded");
+  let current = first?.kind === "founded" ? first.founded.generation - 1 : generation;
+  const signed = changes.map((change): SignedBytes => {
+    if (change.kind === "founded") current = change.founded.generation;
+    const message = statementOf({ channelId, groupId: groupIdOf(channelId, current) }, change);
+    return { publicKey: change.signatureKey, message, signature: change.signature };
+  });
   if (!signatures.verifyHandshakes(signed)) throw new MlsFault("The signature of a change of the owners is wrong");
 }
 
-function statementOf(channelId: ChannelId, change: OwnersChange): Uint8Array {
+function statementOf(
+  { channelId, groupId }: { readonly channelId: ChannelId; readonly groupId: ChannelId },
+  change: OwnersChange,
+): Uint8Array {
   return change.kind === "left"
-    ? leaveStatement({ channelId, agentId: signerOf(change), leafHash: change.leafHash })
+    ? leaveStatement({ channelId: groupId, agentId: signerOf(change), leafHash: change.leafHash })
     : ownersStatement({ channelId, ...change });
 }
 

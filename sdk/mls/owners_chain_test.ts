@@ -26,6 +26,7 @@ import {
   type KnownOwners,
   leaveChange,
   noVersion,
+  type ShownChain,
   signChange,
   versionOf,
 } from "./owners_chain.ts";
@@ -55,8 +56,8 @@ class Chain {
     return last === undefined ? noVersion : versionOf(last);
   }
 
-  get shown(): { channelId: ChannelId; now: OwnersVersion; changes: OwnersChange[] } {
-    return { channelId, now: this.now, changes: this.changes.slice(-limits.ownersChanges) };
+  get shown(): ShownChain {
+    return { channelId, now: this.now, generation: 0, changes: this.changes.slice(-limits.ownersChanges) };
   }
 
   get known(): KnownOwners {
@@ -100,7 +101,7 @@ function refuse(why: string, act: () => void): void {
 }
 
 const follow = (before: OwnersVersion, ...changes: OwnersChange[]): OwnersVersion =>
-  followChanges(channelId, before, changes, portableSignatures);
+  followChanges({ channelId, generation: 0 }, before, changes, portableSignatures);
 
 Deno.test("owners make owners, one after the other, and an owner's leave strikes that one alone", async () => {
   const chain = await (await start()).set(alice, alice, bob);
@@ -158,7 +159,7 @@ Deno.test("a forged signature, and one of another channel, version or list of ow
   ];
   for (const change of wrong) {
     refuse("signature", () => follow(now, change));
-    const shown = { channelId, now: versionOf(change), changes: [...chain.changes, change] };
+    const shown = { channelId, now: versionOf(change), generation: 0, changes: [...chain.changes, change] };
     refuse("signature", () => checkChain(shown, portableSignatures));
     refuse("signature", () => checkContinuation(chain.known, shown, portableSignatures));
   }

@@ -7,8 +7,6 @@ import type { Extension } from "ts-mls/extension.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import {
   type AgentId,
-  binaryIdFromBytes,
-  type ChannelId,
   type CommitAad,
   decodeOwnersChanges,
   encodeOwnersChanges,
@@ -17,7 +15,7 @@ import {
   type OwnersChange,
   type OwnersVersion,
 } from "../../proto/mod.ts";
-import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
+import { type ChannelBinding, channelIdOf, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import type { Epoch } from "./epoch.ts";
@@ -35,6 +33,8 @@ export interface OwnersIntent {
   readonly leaves?: readonly MemberProof[];
   /** Those that there shall be; otherwise those that remain. */
   readonly owners?: readonly AgentId[];
+  /** Members without a leaf that are given up. */
+  readonly strike?: readonly AgentId[];
 }
 
 export interface OwnersPlan {
@@ -43,8 +43,28 @@ export interface OwnersPlan {
   readonly changes: readonly OwnersChange[];
 }
 
-/** What a commit of ours does to the owners, with the proofs for it. */
-export async function planOwners(
+/** What a commit of ours does to the owners and to the absent, with the proofs for it. */
+export async function planBinding(
+  epoch: Epoch,
+  intent: OwnersIntent,
+  deps: { readonly identity: MlsIdentity; readonly signatures: Signatures },
+): Promise<OwnersPlan> {
+  const plan = await planOwners(epoch, intent, deps);
+  const before = decodeBinding(epoch.context.extensions);
+  const added = intent.add?.map(({ leafNode }) => agentOf(leafNode)) ?? [];
+  const binding = withoutAbsent(plan.binding ?? before, [...added, ...intent.strike ?? []]);
+  return binding === before ? plan : { ...plan, binding };
+}
+
+/** The same binding when none of these is absent. */
+function withoutAbsent(binding: ChannelBinding, gone: readonly AgentId[]): ChannelBinding {
+  const { generation } = binding;
+  if (generation === undefined || !generation.absent.some((agentId) => gone.includes(agentId))) return binding;
+  const absent = generation.absent.filter((agentId) => !gone.includes(agentId));
+  return { ...binding, generation: { ...generation, absent } };
+}
+
+async function planOwners(
   epoch: Epoch,
   intent: OwnersIntent,
   { identity, signatures }: { readonly identity: MlsIdentity; readonly signatures: Signatures },
@@ -68,7 +88,7 @@ export async function planOwners(
   const isByLeaves = !self.owner && sameAgents(byLeaves.at(-1)?.owners ?? version.owners, owners);
   const changes = isByLeaves
     ? byLeaves
-    : [await signChange({ channelId: channelIdOf(epoch), before: version, owners }, identity, signatures)];
+    : [await signChange({ channelId: channelIdOf(epoch.context), before: version, owners }, identity, signatures)];
   return { binding: bindingOf(before, changes.map(versionOf).at(-1) ?? version), changes };
 }
 
@@ -106,9 +126,18 @@ export function checkOwners(commit: OwnersCommit, aad: CommitAad, signatures: Si
   const remaining = remainingOwners(before.owners, { ...commit.summary, leaves: aad.leaves });
   if (before.chain === undefined && changes.length === 0) return checkListed(commit, remaining);
   const after = commit.committer.owner ? afterSigned(commit, changes, remaining, signatures) : afterLeaves(commit, aad);
-  if (!sameExtensions(commit.extensions, encodeBinding(bindingOf(before, after)))) {
+  const expected = withoutAbsent(bindingOf(before, after), [...commit.summary.added, ...struckBy(commit)]);
+  if (!sameExtensions(commit.extensions, encodeBinding(expected))) {
     throw new MlsFault("The owners after the commit are not the result of its changes");
   }
+}
+
+/** Only owners give up members that have no leaf. */
+function struckBy({ committer, before, extensions }: OwnersCommit): AgentId[] {
+  const { generation } = decodeBinding(before.context.extensions);
+  if (generation === undefined || !committer.owner) return [];
+  const left = decodeBinding(extensions).generation?.absent ?? [];
+  return generation.absent.filter((agentId) => !left.includes(agentId));
 }
 
 /** In a channel from before there were versions. */
@@ -128,7 +157,7 @@ function afterSigned(
   const [change, ...others] = changes;
   const binding = decodeBinding(epoch.context.extensions);
   const leaf = epoch.tree.leaf(committer.leafIndex);
-  if (others.length > 0 || change?.kind === "left") {
+  if (others.length > 0 || (change !== undefined && change.kind !== "signed")) {
     throw new MlsFault("An owner changes the owners once, by signing it");
   }
   if (change !== undefined && leaf !== undefined) {
@@ -137,7 +166,8 @@ function afterSigned(
       throw new MlsFault("A change of the owners was signed by another owner than the commit");
     }
   }
-  const after = followChanges(channelIdOf(epoch), versionIn(binding), changes, signatures);
+  const place = { channelId: channelIdOf(epoch.context), generation: binding.generation?.generation ?? 0 };
+  const after = followChanges(place, versionIn(binding), changes, signatures);
   const struck = binding.owners.filter((owner) => !remaining.includes(owner));
   if (after.owners.some((owner) => struck.includes(owner))) {
     throw new MlsFault("The commit removes an owner and leaves it on the list");
@@ -188,8 +218,8 @@ export function versionIn({ chain, owners }: ChannelBinding): OwnersVersion {
   return chain === undefined ? noVersion : { ...chain, owners };
 }
 
-function bindingOf({ name }: ChannelBinding, { version, lastChange, owners }: OwnersVersion): ChannelBinding {
-  return { name, owners, chain: { version, lastChange } };
+function bindingOf(before: ChannelBinding, { version, lastChange, owners }: OwnersVersion): ChannelBinding {
+  return { ...before, owners, chain: { version, lastChange } };
 }
 
 function sameExtensions(a: readonly Extension[], b: readonly Extension[]): boolean {
@@ -201,8 +231,4 @@ function sameExtensions(a: readonly Extension[], b: readonly Extension[]): boole
 
 export function sameAgents(a: readonly AgentId[], b: readonly AgentId[]): boolean {
   return a.length === b.length && [...a].sort().join() === [...b].sort().join();
-}
-
-function channelIdOf({ context }: Epoch): ChannelId {
-  return binaryIdFromBytes<ChannelId>(context.groupId);
 }

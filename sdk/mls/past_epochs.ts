@@ -70,7 +70,18 @@ export class PastEpochs {
 
   /** All messages before this epoch were read or have expired: their keys go. Answers what was forgotten. */
   forgetBefore(epoch: bigint): PastEpoch[] {
-    const forgotten = [...this.#epochs.keys()].filter((each) => each < epoch).flatMap((each) => this.get(each) ?? []);
+    return this.#forget([...this.#epochs.keys()].filter((each) => each < epoch));
+  }
+
+  /** The oldest beyond so many; their numbers may be far apart. */
+  forgetBeyond(count: number): PastEpoch[] {
+    if (this.#epochs.size <= count) return [];
+    const oldestFirst = [...this.#epochs.keys()].sort((a, b) => a < b ? -1 : 1);
+    return this.#forget(oldestFirst.slice(0, oldestFirst.length - count));
+  }
+
+  #forget(epochs: readonly bigint[]): PastEpoch[] {
+    const forgotten = epochs.flatMap((each) => this.get(each) ?? []);
     for (const past of forgotten) {
       this.#epochs.delete(past.context.epoch);
       this.#touched.delete(past);

@@ -113,11 +113,13 @@ export async function receiveMessage(
   checks: CommitChecks,
   deps: GroupDeps,
 ): Promise<Received> {
-  const { epoch: now, groupId } = places.current.context;
+  const { epoch: now } = places.current.context;
   const epoch = Number(message.epoch);
+  const place = message.epoch >= now ? readable(places.current) : readablePast(places.past.get(message.epoch));
+  // Epochs of an earlier generation have the id of another group.
+  const { groupId } = (place ?? places.current).context;
   if (!equalBytes(message.groupId, groupId)) return { outcome: { kind: "wrong_group" } };
   if (message.epoch > now) return { outcome: { kind: "future", epoch } };
-  const place = message.epoch === now ? readable(places.current) : readablePast(places.past.get(message.epoch));
   // A handshake of an epoch that is over lost its race, or is one that we have already followed.
   if (place === undefined || (message.epoch < now && message.contentType !== "application")) {
     return { outcome: { kind: "stale", epoch } };

@@ -3,16 +3,8 @@
  * GroupContext, which is hashed with every message.
  */
 import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
-import {
-  binaryIdFromBytes,
-  type ChannelId,
-  decodeOwnersChanges,
-  encodeOwnersChanges,
-  MlsReader,
-  type OwnersChange,
-  WireError,
-} from "../../proto/mod.ts";
-import { type ChannelBinding, decodeBinding } from "./channel_extensions.ts";
+import { decodeOwnersChanges, encodeOwnersChanges, MlsReader, type OwnersChange, WireError } from "../../proto/mod.ts";
+import { type ChannelBinding, channelIdOf, decodeBinding } from "./channel_extensions.ts";
 import { MlsFault, vector } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { ownersExtension } from "./leaf.ts";
@@ -43,7 +35,12 @@ export function believeOwners(
     return [];
   }
   if (changes === undefined) throw new MlsFault("A Welcome does not show how its group's owners came to be");
-  const shown = { channelId: binaryIdFromBytes<ChannelId>(context.groupId), now: versionIn(binding), changes };
+  const shown = {
+    channelId: channelIdOf(context),
+    now: versionIn(binding),
+    generation: binding.generation?.generation ?? 0,
+    changes,
+  };
   if (known === undefined) checkChain(shown, signatures);
   else checkContinuation(known, shown, signatures);
   return changes;

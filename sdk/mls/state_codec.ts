@@ -19,7 +19,7 @@ import { maxValueBytes } from "../store/mod.ts";
 import { decodeExactly, MlsFault } from "./codec.ts";
 import { aeadOf, type SuiteId } from "./crypto/suite.ts";
 import type { Epoch } from "./epoch.ts";
-import type { PreparedCommit } from "./group.ts";
+import type { Parent, PreparedCommit } from "./group.ts";
 import { RatchetTree } from "./ratchet_tree.ts";
 import type { PastEpoch } from "./past_epochs.ts";
 import { Roster } from "./roster.ts";
@@ -92,6 +92,59 @@ export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree
     nodeCount: number(nodeCount),
     roster: new Roster(bytes(roster)),
     senderData: bytes(senderData),
+  };
+}
+
+/** What is left of the epoch before the present one. */
+export function encodeParent({ base, commitHash }: Parent): Uint8Array {
+  const { epoch, groupId, suiteId, transcriptHash, members, owners, chain, generation, resumption } = base;
+  const version = chain === undefined ? null : [chain.version, chain.lastChange];
+  const lists = [members, [...owners], version];
+  return encodeCbor([commitHash, epoch, groupId, suiteId, transcriptHash, ...lists, generation, resumption]);
+}
+
+export function decodeParent(record: Uint8Array): Parent {
+  const fields = open(record, 10);
+  const [commitHash, epoch, groupId, suiteId, transcriptHash, members, owners, chain, generation, resumption] = fields;
+  const [version, lastChange] = chain === null ? [] : list(chain, 2);
+  return {
+    commitHash: bytes(commitHash),
+    base: {
+      epoch: number(epoch),
+      groupId: bytes(groupId),
+      suiteId: suite(suiteId),
+      transcriptHash: bytes(transcriptHash),
+      members: bytes(members),
+      owners: list(owners).map(agent),
+      chain: chain === null ? undefined : { version: number(version), lastChange: bytes(lastChange) },
+      generation: number(generation),
+      resumption: bytes(resumption),
+    },
+  };
+}
+
+/** A generation of ours that the relay has perhaps taken: what is sent, and where it leads. */
+export interface FoundingCandidate {
+  readonly hash: Uint8Array;
+  /** As it was sent, to be sent once more. */
+  readonly request: Uint8Array;
+  readonly next: Epoch;
+  readonly changes: readonly OwnersChange[];
+}
+
+export function encodeFounding({ hash, request, next, changes }: FoundingCandidate): Uint8Array {
+  return encodeCbor([hash, request, encodeEpoch(next), encodeFrontier(next.secretTree), encodeOwnersChanges(changes)]);
+}
+
+export function decodeFounding(record: Uint8Array): FoundingCandidate {
+  const [hash, request, next, frontier, changes] = open(record, 5);
+  const decoded = decodeEpoch(bytes(next));
+  const place = { ...decoded, nodeCount: decoded.tree.nodeCount };
+  return {
+    hash: bytes(hash),
+    request: bytes(request),
+    next: { ...decoded, secretTree: restoreSecretTree(place, bytes(frontier), []) },
+    changes: decodeOwnersChanges(bytes(changes)),
   };
 }
 

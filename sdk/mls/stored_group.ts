@@ -3,12 +3,12 @@
  * each waits with its own records alone, so that what was read and used elsewhere is not kept in memory by another.
  */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { binaryIdFromBytes, binaryIdToBytes, type ChannelId, type OwnersChange } from "../../proto/mod.ts";
+import { binaryIdToBytes, type ChannelId, type OwnersChange } from "../../proto/mod.ts";
 import type { StoredRecord } from "../store/mod.ts";
 import { decodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
-import type { PreparedCommit, Proposals } from "./group.ts";
+import type { Parent, PreparedCommit, Proposals } from "./group.ts";
 import { type LoadPastEpoch, PastEpochs } from "./past_epochs.ts";
 import { isChainOf } from "./owners_chain.ts";
 import { versionIn } from "./owners_rules.ts";
@@ -16,8 +16,11 @@ import {
   decodeCandidate,
   decodeChanges,
   decodeEpoch,
+  decodeFounding,
+  decodeParent,
   decodePastEpoch,
   decodeProposalFrom,
+  type FoundingCandidate,
   restoreSecretTree,
 } from "./state_codec.ts";
 
@@ -29,11 +32,9 @@ export function kindOf(channelId: ChannelId): string {
   return `mls-${BigInt(`0x${bytesToHex(binaryIdToBytes(channelId))}`).toString(36)}`;
 }
 
-export function channelIdOf({ context }: Epoch): ChannelId {
-  return binaryIdFromBytes<ChannelId>(context.groupId);
-}
-
 export const changesId = "owners";
+export const parentId = "parent";
+export const foundingId = "founding";
 
 export function pastId({ context }: EpochId): string {
   return `past/${context.epoch}`;
@@ -80,6 +81,9 @@ export interface StoredGroup {
   readonly proposals: Proposals;
   /** A commit of ours whose fate is unknown. */
   readonly candidate: PreparedCommit | undefined;
+  /** A generation of ours whose fate is unknown. */
+  readonly founding: FoundingCandidate | undefined;
+  readonly parent: Parent | undefined;
 }
 
 /** Undefined when there is no epoch among the records. Throws `MlsFault` or `WireError` when they are damaged. */
@@ -95,7 +99,10 @@ export function readGroup(records: readonly StoredRecord[]): StoredGroup | undef
   });
   const place = { ...epoch, nodeCount: epoch.tree.nodeCount };
   const candidate = stored.get("candidate");
+  const [founding, parent] = [stored.get(foundingId), stored.get(parentId)];
   return {
+    founding: founding && decodeFounding(founding),
+    parent: parent && decodeParent(parent),
     changes: changesOf(epoch, stored.get(changesId)),
     current: { ...epoch, secretTree: restoreTree(place, treeOf(String(epoch.context.epoch))) },
     past: new PastEpochs(

@@ -54,6 +54,7 @@ export const storeMigrations: readonly StoreMigration[] = [
       channels: fields((list) => list.map((field, at) => at === 8 ? true : field)),
     },
   },
+  { name: "the epoch before the present one, channels that are stopped at a commit, and foundings under way" },
 ];
 
 /** A change of a record's fields. `id` is the record's name within its kind. */

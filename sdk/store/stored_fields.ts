@@ -36,6 +36,10 @@ export class StoredFields {
     return typeof value === "number" ? value : this.#refuse();
   }
 
+  isNull(index: number): boolean {
+    return this.#fields[index] === null;
+  }
+
   optionalNumber(index: number): number | undefined {
     return this.#fields[index] === null ? undefined : this.number(index);
   }

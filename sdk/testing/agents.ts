@@ -1,9 +1,11 @@
 /** The SDK's insides for tests that bring their own relay and their own disk. */
 export { Agent } from "../channel/agent.ts";
 export type { LiveChannel } from "../channel/live_channel.ts";
+export { createFounding, requestOf } from "../channel/founding.ts";
 export { newChannelRecord, putChannel } from "../channel/records.ts";
 export { connectAgent } from "../client.ts";
 export { MlsFault } from "../mls/codec.ts";
+export { stateOf } from "../mls/epoch.ts";
 export { createError, errorFromRelay, StaticError } from "../base/errors.ts";
 export { DurableGroup } from "../mls/durable_group.ts";
 export { Group } from "../mls/group.ts";

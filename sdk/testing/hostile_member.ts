@@ -10,8 +10,9 @@ import {
 import type { Agent } from "../channel/agent.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
 import { encodeBinding } from "../mls/channel_extensions.ts";
-import { createCommit } from "../mls/commit.ts";
-import { aeadOfEpoch } from "../mls/epoch.ts";
+import { commitWith, createCommit, pathOf } from "../mls/commit.ts";
+import { aeadOfEpoch, type Epoch } from "../mls/epoch.ts";
+import { applyProposals } from "../mls/proposals.ts";
 import { vector } from "../mls/codec.ts";
 import { contentToSign, type FramedContent, sealMessage } from "../mls/framing.ts";
 import { decodeKeyPackageMessage } from "../mls/key_package.ts";
@@ -149,6 +150,32 @@ export class HostileMember {
       paddingBytes: 0,
     });
     return { channelId, epoch: Number(context.epoch), messageId, ciphertext };
+  }
+
+  /** A commit whose path is garbled on some levels, counted from its leaf: members there cannot follow, the others can. */
+  async garbledCommit(levels: readonly number[]): Promise<{ readonly message: Uint8Array; readonly next: Epoch }> {
+    const { current } = this.#live.membership.group;
+    const { identity, signatures, runtime } = this.#agent.parts;
+    const deps = {
+      signatures,
+      policy: () => undefined,
+      randomBytes: (length: number) => runtime.randomBytes(length),
+      findPsk: () => undefined,
+    };
+    const applied = applyProposals(current, current.ownLeaf, [], deps);
+    const path = await pathOf(current, applied, identity, deps);
+    const nodes = path.updatePath.nodes.map((node, level) =>
+      !levels.includes(level) ? node : {
+        ...node,
+        encryptedPathSecret: node.encryptedPathSecret.map((secret) => ({
+          ...secret,
+          ciphertext: runtime.randomBytes(secret.ciphertext.length),
+        })),
+      }
+    );
+    const input = { proposals: [], identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
+    const garbled = { ...path, updatePath: { ...path.updatePath, nodes } };
+    return await commitWith(current, input, { applied, path: garbled }, deps);
   }
 
   async send(message: SendMessage): Promise<void> {

@@ -160,7 +160,7 @@ Deno.test("a Welcome of garbage in answer to a request to rejoin is reported, an
   await alice.stop();
   await carol.manager.send(name, "lost to bob");
   await until("bob has refused it", () => saw(bob, "refused_welcome"));
-  assert((await bob.channel()).health().state !== "blocked");
+  assert((await bob.channel()).health().state !== "stopped");
   await alice.start();
   await until("bob is back", () => saw(bob, "rejoined"));
   await allAgree(alice, bob, carol);
@@ -230,7 +230,7 @@ Deno.test("a commit that does something else than its sender signed is refused, 
   for (const member of [alice, bob]) {
     await until("it is refused", () => saw(member, "refused_commit"));
     const channel = await member.channel();
-    assertEquals([channel.health().state, channel.members().length], ["blocked", 3]);
+    assertEquals([channel.health().state, channel.members().length], ["stopped", 3]);
     const issue = channel.health().issues.find(({ kind }) => kind === "refused_commit");
     assert(issue?.text.includes(carol.client.agentId));
   }

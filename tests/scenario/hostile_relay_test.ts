@@ -231,7 +231,7 @@ Deno.test("a relay that changes a commit for one member is reported; nobody is b
     await alice.manager.send(name, "meanwhile");
     assertEquals(channel.members().length, 3, what);
     assert(!issueOf(channel, "refused_commit") && !issueOf(channel, "rejoined"), what);
-    assert(!["blocked", "rejoining"].includes(channel.health().state), `${what}: ${channel.health().state}`);
+    assert(!["stopped", "rejoining"].includes(channel.health().state), `${what}: ${channel.health().state}`);
     bob.session.tampering = {};
     assertEquals(await read(channel, 1), ["meanwhile"], what);
     await allAgree(alice, bob, carol, dave);

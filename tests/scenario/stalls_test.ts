@@ -138,14 +138,14 @@ Deno.test("joining ends with the session, and says why", async () => {
   await soon("join", replaced);
 });
 
-Deno.test("a channel that is blocked refuses changes at once", async () => {
+Deno.test("a channel that is stopped refuses changes at once", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.trio();
   declareNothing(alice);
   const [dave, erin] = [await stage.actor("dave"), await stage.actor("erin")];
   await (await alice.channel()).addMember(await dave.client.generateKeyPackage());
   const channel = await bob.channel();
-  await until("it is blocked", () => channel.health().state === "blocked", soonMs);
+  await until("it is stopped", () => channel.health().state === "stopped", soonMs);
   const keyPackage = await erin.client.generateKeyPackage();
   await failsWith("mls_error", soon("addMember", channel.addMember(keyPackage)));
 });

@@ -19,7 +19,7 @@ export function checkNow(play: Play): void {
     const false_ = channel.members().find(({ agentId, owner }) => owner && !truth.wasOwner(agentId));
     if (false_ !== undefined) throw new Broken(`${player.label} takes ${labelOf(play, false_.agentId)} for an owner`);
     const { state, problem } = channel.health();
-    if (state === "blocked" && !hostileOwner) throw new Broken(`${player.label} is blocked: ${problem}`);
+    if (state === "stopped" && !hostileOwner) throw new Broken(`${player.label} is blocked: ${problem}`);
   }
 }
 

@@ -1,0 +1,99 @@
+/** A commit that its sender signed and that this agent cannot follow: the channel is stopped at it. Durable before it is told. */
+import {
+  type AgentId,
+  agentIdOf,
+  type ChannelId,
+  type CommitStatement,
+  generationOf,
+  parseAgentId,
+  type RequestBody,
+} from "../../proto/mod.ts";
+import type { MemberCredential } from "../mls/leaf.ts";
+import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
+import type { ChannelStore } from "./records.ts";
+import { signedBytesOf, type SignedCommit } from "./signed_commit.ts";
+
+export interface BadCommit extends SignedCommit {
+  /** Place in the log. */
+  readonly sequence: number;
+  /** Of its sender, as its leaf has it. */
+  readonly sender: MemberCredential;
+  /** Why it cannot be followed. */
+  readonly reason: string;
+  /** When this agent found out, by its own clock. */
+  readonly sinceMs: number;
+}
+
+export type CommitProof = RequestBody<"FoundGeneration">["proof"];
+
+export const stopped = "stopped";
+
+export function blamedOf({ sender }: Pick<BadCommit, "sender">): AgentId {
+  return agentIdOf(sender.signatureKey, sender.identity);
+}
+
+/** What anybody can check: the sender's own signature over the commit. */
+export function proofOf({ sender, declared, signature }: BadCommit): CommitProof {
+  const { added, removed, owners, state, nextState } = declared;
+  return {
+    ...sender,
+    added: [...added],
+    removed: [...removed],
+    ...(owners && { owners: { agentIds: [...owners] } }),
+    state,
+    nextState,
+    signature,
+  };
+}
+
+/** What the blamed signed, if the proof is about this commit. */
+export function provenBytes(
+  { signatureKey: _key, identity: _identity, owners, signature: _signature, ...declared }: CommitProof,
+  commit: Pick<CommitStatement, "channelId" | "epoch" | "commitHash">,
+): Uint8Array {
+  const statement = { ...commit, ...declared, generation: generationOf(commit.epoch), owners: owners?.agentIds };
+  return signedBytesOf({ declared: statement });
+}
+
+export function putBadCommit(bad: BadCommit): RecordChange {
+  const { declared, signature, sequence, sender, reason, sinceMs } = bad;
+  const { channelId, generation, epoch, commitHash, added, removed, owners, state, nextState } = declared;
+  const lists = [[...added], [...removed], owners === undefined ? null : [...owners]];
+  const value = encodeFields([
+    ...[generation, epoch, commitHash, ...lists, state, nextState],
+    ...[signature, sequence, sender.signatureKey, sender.identity, reason, sinceMs],
+  ]);
+  return { type: "put", kind: stopped, id: channelId, value };
+}
+
+export function deleteBadCommit(channelId: ChannelId): RecordChange {
+  return { type: "delete", kind: stopped, id: channelId };
+}
+
+export async function readBadCommit(
+  store: Pick<ChannelStore, "get">,
+  channelId: ChannelId,
+): Promise<BadCommit | undefined> {
+  const record = await store.get(stopped, channelId);
+  if (record === undefined) return undefined;
+  const fields = decodeFields(record, stopped);
+  const agents = (at: number): AgentId[] => fields.list(at).map((agentId) => parseAgentId(String(agentId)));
+  return {
+    declared: {
+      channelId,
+      generation: fields.number(0),
+      epoch: fields.number(1),
+      commitHash: fields.bytes(2),
+      added: agents(3),
+      removed: agents(4),
+      owners: fields.isNull(5) ? undefined : agents(5),
+      state: fields.bytes(6),
+      nextState: fields.bytes(7),
+    },
+    signature: fields.bytes(8),
+    sequence: fields.number(9),
+    sender: { signatureKey: fields.bytes(10), identity: fields.bytes(11) },
+    reason: fields.text(12),
+    sinceMs: fields.number(13),
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * Whether a founding that is in the log is followed. By this agent's own state alone: the founder is an owner in its present
+ * epoch, the base is that epoch or its parent with the named commit between, and the commit carries the signature of the blamed.
+ * An owner that was rightly removed by the commit that it calls bad is none any more for those that have followed it.
+ */
+import {
+  type AgentId,
+  agentIdOf,
+  decodeOwnersChanges,
+  encodeOwnersChanges,
+  equalBytes,
+  foundingEpoch,
+  foundingHash,
+  foundingStatement,
+  type NoticeBody,
+  type OwnersChange,
+} from "../../proto/mod.ts";
+import { type BaseEpoch, baseMembersOf, baseOf, hashOfMembers, pskOf } from "../mls/base_epoch.ts";
+import { type Epoch, stateOf } from "../mls/epoch.ts";
+import { Group } from "../mls/group.ts";
+import { type RecordChange, StoreError } from "../store/mod.ts";
+import { type BadCommit, provenBytes } from "./bad_commit.ts";
+import { type ChannelDeps, memberDepsOf } from "./deps.ts";
+import type { Membership } from "./membership.ts";
+
+export type Founding = NoticeBody<"DeliverFounding">;
+
+export type FoundingVerdict =
+  /** It may be followed from this epoch. */
+  | { readonly kind: "follow"; readonly base: BaseEpoch }
+  /** It is genuine, but this agent has moved on further. */
+  | { readonly kind: "behind"; readonly reason: string }
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** `bad` is the commit at which this agent is stopped, if it is. */
+export function judgeFounding(
+  entry: Founding,
+  bad: BadCommit | undefined,
+  membership: Membership,
+  deps: ChannelDeps,
+): FoundingVerdict {
+  const { founding, proof } = entry;
+  const { channelId, group } = membership;
+  const refused = (reason: string): FoundingVerdict => ({ kind: "refused", reason });
+  const founder = agentIdOf(founding.signatureKey, founding.identity);
+  if (!group.binding.owners.includes(founder) || founder !== entry.sender) {
+    return refused(`${entry.sender} is not an owner that this agent knows`);
+  }
+  const verify = (key: Uint8Array, bytes: Uint8Array, signature: Uint8Array): boolean =>
+    deps.signatures.verifyHandshake(key, bytes, signature);
+  if (!verify(founding.signatureKey, foundingStatement({ channelId, ...founding }), founding.signature)) {
+    return refused("its founder did not sign it so");
+  }
+  if (founding.generation !== (group.binding.generation?.generation ?? 0) + 1) {
+    return refused("it is not the generation after the present one");
+  }
+  const commit = { channelId, epoch: founding.baseEpoch, commitHash: founding.badCommit };
+  const isBlamed = agentIdOf(proof.signatureKey, proof.identity) === founding.blamed;
+  if (!isBlamed || !verify(proof.signatureKey, provenBytes(proof, commit), proof.signature)) {
+    return refused("the blamed agent did not sign the commit that it names");
+  }
+  const base = baseFor(entry, bad, group);
+  if (base === undefined) {
+    return { kind: "behind", reason: "the channel was begun anew on an epoch that this agent has left behind" };
+  }
+  return isOfBase(entry, base) ? { kind: "follow", base } : refused("it does not follow from the epoch that it names");
+}
+
+function baseFor(
+  { founding }: Founding,
+  bad: BadCommit | undefined,
+  { current, parent }: Group,
+): BaseEpoch | undefined {
+  const isNamed = (hash: Uint8Array | undefined): boolean => hash !== undefined && equalBytes(hash, founding.badCommit);
+  const present = baseOf(current);
+  if (present.epoch === founding.baseEpoch && isNamed(bad?.declared.commitHash)) return present;
+  return parent?.base.epoch === founding.baseEpoch && isNamed(parent.commitHash) ? parent.base : undefined;
+}
+
+/** Transcript, suite, members and owners are those that follow from the base. */
+function isOfBase({ founding }: Founding, base: BaseEpoch): boolean {
+  const { members, owners, blamed } = founding;
+  const expected = base.owners.filter((owner) => owner !== blamed).sort();
+  return equalBytes(founding.transcriptHash, base.transcriptHash) && founding.suite === base.suiteId &&
+    !members.includes(blamed) && equalBytes(hashOfMembers([...members, blamed]), base.members) &&
+    owners.join() === expected.join();
+}
+
+export interface OpenedFounding {
+  readonly next: Epoch;
+  readonly changes: readonly OwnersChange[];
+  readonly used: readonly RecordChange[];
+}
+
+/** The first epoch of the new generation, or why its Welcome is worth nothing. */
+export async function openFounding(
+  entry: Founding,
+  base: BaseEpoch,
+  membership: Membership,
+  deps: ChannelDeps,
+): Promise<OpenedFounding | string> {
+  const { founding, welcomes: [offered], change, absent, sender } = entry;
+  const { channelId, name, trust, group: { binding } } = membership;
+  if (offered === undefined || !offered.recipients.includes(deps.agentId)) {
+    return "this agent is not among the welcomed";
+  }
+  try {
+    const own = await deps.keyPackages.findFor(offered.welcome);
+    const known = {
+      owners: base.owners,
+      chain: base.chain,
+      ...(binding.generation && { generation: binding.generation }),
+    };
+    const members = { ...memberDepsOf(deps, trust.policy), findPsk: pskOf(base) };
+    const group = Group.join(offered.welcome, own, members, { channelId, name, inviter: sender, known });
+    const why = differs(group, entry, baseMembersOf(group.current));
+    if (why !== undefined) return why;
+    const last = group.changes.at(-1);
+    if (
+      last === undefined || !equalBytes(encodeOwnersChanges([last]), encodeOwnersChanges(decodeOwnersChanges(change)))
+    ) {
+      return "its owners came to be in another way";
+    }
+    const present = group.members().map(({ agentId }) => agentId);
+    if (present.some((agentId) => absent.includes(agentId))) return "somebody is both present and absent";
+    if (group.epoch !== foundingEpoch(founding.generation) + 1) return "it leads into another epoch";
+    const used = await deps.keyPackages.used(own, group.identifiers);
+    return { next: group.current, changes: group.changes, used };
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function differs(
+  group: Group,
+  { channelId, founding, absent }: Founding,
+  members: readonly AgentId[],
+): string | undefined {
+  const { generation, owners } = group.binding;
+  if (generation?.generation !== founding.generation) return "it is of another generation";
+  if (!equalBytes(generation.founding, foundingHash({ channelId, ...founding }))) {
+    return "it was founded in another way";
+  }
+  if (generation.absent.join() !== absent.join() || members.join() !== founding.members.join()) {
+    return "it has other members";
+  }
+  if (owners.join() !== founding.owners.join()) return "it has other owners";
+  return equalBytes(stateOf(group.current), founding.state)
+    ? undefined
+    : "its state is another one than the founder signed";
+}

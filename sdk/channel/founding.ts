@@ -1,0 +1,150 @@
+/**
+ * How an owner begins a new generation of its channel: KeyPackages of all members that have one, a group on the last epoch that
+ * they shared, and a statement about it. What is made here is durable before it is sent, and is sent as it was made.
+ */
+import {
+  type AgentId,
+  decodeClientEnvelope,
+  encodeOwnersChange,
+  encodeRequest,
+  foundingHash,
+  foundingStatement,
+  limits,
+  type RequestBody,
+} from "../../proto/mod.ts";
+import { baseMembersOf, baseOf } from "../mls/base_epoch.ts";
+import { stateOf } from "../mls/epoch.ts";
+import { fitsWelcome, type FoundedGroup, foundGroup } from "../mls/founding.ts";
+import { encodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
+import { agentOf, checkLeaf } from "../mls/leaf.ts";
+import { foundedChange, keepChanges, versionOf } from "../mls/owners_chain.ts";
+import { versionIn } from "../mls/owners_rules.ts";
+import type { FoundingCandidate } from "../mls/state_codec.ts";
+import { readApplicant } from "./adding.ts";
+import { type BadCommit, blamedOf, proofOf } from "./bad_commit.ts";
+import { type ChannelDeps, memberDepsOf } from "./deps.ts";
+import { createOwnLeaf } from "./entering.ts";
+import type { Membership } from "./membership.ts";
+
+type Request = RequestBody<"FoundGeneration">;
+
+/** Founded on the present epoch. Throws `StaticError` when the relay cannot be asked. */
+export async function createFounding(
+  membership: Membership,
+  bad: BadCommit,
+  deps: ChannelDeps,
+): Promise<FoundingCandidate> {
+  const { group: { current }, leavers } = membership;
+  const blamed = blamedOf(bad);
+  const members = baseMembersOf(current).filter((agentId) => agentId !== blamed);
+  const left = new Set(leavers.map(({ agentId }) => agentId));
+  const wanted = members.filter((agentId) => agentId !== deps.agentId && !left.has(agentId));
+  let add = await claimKeyPackages(wanted, membership, deps);
+  for (;;) {
+    const founding = await foundWith(add, { members, blamed, bad }, membership, deps);
+    if (founding !== undefined) return founding;
+    // Those with the largest KeyPackages come in later, by themselves.
+    const bySize = [...add].sort((a, b) => encodeKeyPackageMessage(a).length - encodeKeyPackageMessage(b).length);
+    add = bySize.slice(0, Math.floor(add.length * 0.9));
+  }
+}
+
+/** The request as it was made, to be sent once more. */
+export function requestOf({ request }: FoundingCandidate): Request {
+  const envelope = decodeClientEnvelope(request);
+  if (envelope.operation !== "FoundGeneration") throw new TypeError("A stored founding is another request");
+  return envelope.body;
+}
+
+/** One of each member, as far as the relay has one that can be added; members without one are absent at first. */
+async function claimKeyPackages(
+  wanted: readonly AgentId[],
+  { channelId, group: { current }, trust }: Membership,
+  deps: ChannelDeps,
+): Promise<KeyPackage[]> {
+  const usable: KeyPackage[] = [];
+  const { suiteId, context: { extensions } } = current;
+  for (let at = 0; at < wanted.length; at += limits.claimsForFounding) {
+    const agentIds = wanted.slice(at, at + limits.claimsForFounding);
+    const nonce = deps.runtime.randomBytes(16);
+    const { keyPackages } = await deps.session.call("ClaimForFounding", { channelId, agentIds, nonce });
+    for (const { agentId, keyPackage: message } of keyPackages) {
+      try {
+        const { keyPackage, agentId: of } = readApplicant(message, deps);
+        checkLeaf(keyPackage.leafNode, { suiteId, extensions, policy: trust.policy });
+        if (of === agentId && agentIds.includes(agentId)) usable.push(keyPackage);
+      } catch {
+        // Whatever the relay gave us for it, this member comes in later.
+      }
+    }
+  }
+  return usable;
+}
+
+interface FoundingBasis {
+  readonly members: readonly AgentId[];
+  readonly blamed: AgentId;
+  readonly bad: BadCommit;
+}
+
+/** Undefined when the Welcome is too long to be sent. */
+async function foundWith(
+  add: readonly KeyPackage[],
+  { members, blamed, bad }: FoundingBasis,
+  membership: Membership,
+  deps: ChannelDeps,
+): Promise<FoundingCandidate | undefined> {
+  const { channelId, group, trust } = membership;
+  const { identity, signatures, agentId } = deps;
+  const { binding } = group;
+  const base = baseOf(group.current);
+  const generation = base.generation + 1;
+  const owners = binding.owners.filter((owner) => owner !== blamed).sort();
+  const joining = add.map(({ leafNode }) => agentOf(leafNode)).sort();
+  const absent = members.filter((member) => member !== agentId && !joining.includes(member));
+  const statement = {
+    channelId,
+    generation,
+    baseEpoch: base.epoch,
+    transcriptHash: base.transcriptHash,
+    badCommit: bad.declared.commitHash,
+    blamed,
+    signatureKey: identity.signatureKey,
+    identity: identity.identity,
+    members: [...members],
+    owners,
+    suite: base.suiteId,
+  };
+  const hash = foundingHash(statement);
+  const founded = { generation, founding: hash };
+  const change = await foundedChange({ channelId, before: versionIn(binding), owners, founded }, identity, signatures);
+  const { version, lastChange } = versionOf(change);
+  const changes = keepChanges(group.changes, [change]);
+  const made: FoundedGroup = await foundGroup({
+    channelId,
+    base,
+    binding: {
+      name: binding.name,
+      owners,
+      chain: { version, lastChange },
+      generation: { channelId, generation, founding: hash, absent },
+    },
+    changes,
+    own: await createOwnLeaf(deps, base.suiteId),
+    add,
+  }, memberDepsOf(deps, trust.policy));
+  if (!fitsWelcome(made)) return undefined;
+  const { next, welcome } = made;
+  const state = stateOf(next);
+  const signature = await signatures.sign(identity.signingSeed, foundingStatement({ ...statement, state }));
+  const { channelId: _, ...fields } = statement;
+  const body: Request = {
+    channelId,
+    founding: { ...fields, state, signature },
+    proof: proofOf(bad),
+    change: encodeOwnersChange(change),
+    absent,
+    welcomes: welcome === undefined ? [] : [{ recipients: joining, welcome }],
+  };
+  return { hash, request: encodeRequest(1, "FoundGeneration", body), next, changes };
+}

@@ -1,0 +1,236 @@
+/**
+ * A channel that is stopped at a commit which this agent cannot follow, and the way out of it: an owner begins a new generation.
+ * Until then the group stays as it is, nothing is sent, and the log is read for a founding only. The agent may also be the only
+ * one that cannot follow; then a member lets it in again, and nothing has to begin anew.
+ */
+import { type AgentId, equalBytes, foundingEpoch, type NoticeBody, type NoticeEnvelope } from "../../proto/mod.ts";
+import { createError, isCode } from "../base/errors.ts";
+import type { Member } from "../mls/members.ts";
+import type { FoundingCandidate } from "../mls/state_codec.ts";
+import { type BadCommit, blamedOf, deleteBadCommit, putBadCommit } from "./bad_commit.ts";
+import type { ChannelDeps } from "./deps.ts";
+import { type Founding, judgeFounding, openFounding } from "./following.ts";
+import { createFounding, requestOf } from "./founding.ts";
+import type { HealthLog } from "./health.ts";
+import type { Membership } from "./membership.ts";
+
+/** An owner whose members do not all ask waits so long: others may be able to follow. */
+const patienceMs = 60_000;
+
+export interface RecoveryParts {
+  readonly membership: Membership;
+  readonly health: HealthLog;
+  readonly bad: BadCommit | undefined;
+  readonly founding: FoundingCandidate | undefined;
+}
+
+/** Where a new generation begins in the log. */
+export interface Begun {
+  readonly sequence: number;
+  /** The founder's own. */
+  readonly epoch: number;
+  readonly hash: Uint8Array;
+  readonly own: boolean;
+}
+
+export type Followed = Begun | { readonly behind: string } | "refused";
+
+export class Recovery {
+  readonly #deps: ChannelDeps;
+  readonly #parts: RecoveryParts;
+  #bad: BadCommit | undefined;
+  #founding: FoundingCandidate | undefined;
+  /** Members that ask to be let in again since we are stopped: they cannot follow either. */
+  readonly #askers = new Set<AgentId>();
+  #unread = 0;
+
+  constructor(parts: RecoveryParts, deps: ChannelDeps) {
+    this.#parts = parts;
+    this.#deps = deps;
+    this.#bad = parts.bad;
+    this.#founding = parts.founding;
+  }
+
+  get stopped(): BadCommit | undefined {
+    return this.#bad;
+  }
+
+  /** Durable first: blame must survive a crash of the agent that saw it. */
+  async stop(bad: BadCommit): Promise<void> {
+    await this.#deps.store.batch([putBadCommit(bad)]);
+    this.#bad = bad;
+    this.#askers.clear();
+    this.#unread = 0;
+    this.#parts.health.report("refused_commit", this.#problem(bad));
+  }
+
+  asked(agentId: AgentId): void {
+    this.#askers.add(agentId);
+  }
+
+  /** Whether an entry of the log is the commit at which we are stopped, or stands behind it. */
+  isBehind({ operation, body }: NoticeEnvelope): boolean {
+    if (this.#bad === undefined) return false;
+    if (operation === "DeliverGap") return body.firstSequence >= this.#bad.sequence;
+    return "sequence" in body && body.sequence >= this.#bad.sequence;
+  }
+
+  /** A message behind the commit: nobody that cannot follow that can read it. */
+  passOver(): void {
+    this.#unread++;
+  }
+
+  /** This agent was let in again, or has left. */
+  clear(): void {
+    this.#bad = undefined;
+    this.#founding = undefined;
+  }
+
+  /** In words, for `health()`. */
+  get condition(): { readonly problem: string; readonly action: string } | undefined {
+    return this.#bad && { problem: this.#problem(this.#bad), action: this.#action(this.#bad) };
+  }
+
+  /**
+   * Begins a new generation. Undefined when another owner was faster: its founding is in the log. Throws `StaticError` when this
+   * agent may not, when it is too early, or when the relay cannot be reached; then the same call sends the same founding.
+   */
+  async found(): Promise<Begun | undefined> {
+    const bad = this.#bad;
+    if (bad === undefined) {
+      throw createError("not_allowed", "Cannot recover: the channel is not stopped at a commit; see health()");
+    }
+    const { membership } = this.#parts;
+    if (!membership.group.self.owner || !this.#isOffered(bad)) {
+      throw createError("not_allowed", `Cannot recover: ${this.#action(bad)}`);
+    }
+    const founding = this.#founding ??= await this.#prepare(bad);
+    try {
+      const { sequence } = await this.#deps.session.call("FoundGeneration", requestOf(founding));
+      return await this.#promote(founding, sequence);
+    } catch (error) {
+      if (isCode(error, "transport_error", "connection_error", "internal")) throw error;
+      await this.#drop();
+      if (isCode(error, "epoch_conflict")) return undefined;
+      throw error;
+    }
+  }
+
+  /** Settles a founding from before a crash or a lost connection. It is never sent by itself. */
+  async settle(): Promise<Begun | undefined> {
+    const founding = this.#founding;
+    if (founding === undefined) return undefined;
+    const { membership } = this.#parts;
+    const { commit } = await membership.findCommit(Number(founding.next.context.epoch) - 1);
+    if (commit === undefined) return undefined;
+    if (equalBytes(commit.commitHash, founding.hash)) return await this.#promote(founding, commit.sequence);
+    await this.#drop();
+    return undefined;
+  }
+
+  /** A founding of somebody else. */
+  async follow(entry: Founding): Promise<Followed> {
+    const { membership, health } = this.#parts;
+    const verdict = judgeFounding(entry, this.#bad, membership, this.#deps);
+    if (verdict.kind === "refused") {
+      const text = `${entry.sender} began a new generation of the channel, and this agent does not follow: ` +
+        `${verdict.reason}. It stays in the generation before`;
+      health.report("refused_recovery", text);
+      return "refused";
+    }
+    const opened = verdict.kind === "follow"
+      ? await openFounding(entry, verdict.base, membership, this.#deps)
+      : verdict.reason;
+    if (typeof opened === "string") return { behind: opened };
+    const { founding } = entry;
+    await this.#enter({ ...opened, founder: entry.sender }, opened.used);
+    this.#tell(entry);
+    this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
+    const hash = membership.group.binding.generation?.founding ?? new Uint8Array(0);
+    return { sequence: entry.sequence, epoch: foundingEpoch(founding.generation), hash, own: false };
+  }
+
+  async #prepare(bad: BadCommit): Promise<FoundingCandidate> {
+    const { membership } = this.#parts;
+    const founding = await createFounding(membership, bad, this.#deps);
+    await membership.durable.prepareFounding(founding);
+    return founding;
+  }
+
+  async #promote(founding: FoundingCandidate, sequence: number): Promise<Begun> {
+    const request = requestOf(founding);
+    await this.#enter({ ...founding, founder: this.#deps.agentId }, []);
+    this.#tell({ ...request, sender: this.#deps.agentId });
+    return { sequence, epoch: Number(founding.next.context.epoch) - 1, hash: founding.hash, own: true };
+  }
+
+  async #drop(): Promise<void> {
+    this.#founding = undefined;
+    await this.#parts.membership.durable.dropFounding();
+  }
+
+  async #enter(
+    generation: Parameters<Membership["enterGeneration"]>[0],
+    used: Parameters<Membership["enterGeneration"]>[1],
+  ): Promise<void> {
+    const { membership } = this.#parts;
+    await membership.enterGeneration(generation, [deleteBadCommit(membership.channelId), ...used]);
+  }
+
+  #tell({ founding, absent, sender }: Pick<NoticeBody<"DeliverFounding">, "founding" | "absent" | "sender">): void {
+    const { health } = this.#parts;
+    const could = this.#bad === undefined ? "this agent could follow it" : "this agent could not follow it";
+    const away = absent.length === 0 ? "nobody is absent" : `absent until they come back: ${absent.join(", ")}`;
+    const text = `${sender} began generation ${founding.generation} of the channel on epoch ${founding.baseEpoch}, ` +
+      `because of a commit of ${founding.blamed}, which is out; ${could}; ${away}`;
+    health.report("recovered", text);
+    if (this.#unread > 0) {
+      const lost =
+        `${this.#unread} messages stand in the log behind the commit that nobody here could follow; they cannot be ` +
+        "read any more, ask their senders for them";
+      health.report("undecryptable", lost, this.#unread);
+    }
+    this.clear();
+  }
+
+  #isOffered(bad: BadCommit): boolean {
+    const others = this.#others(bad);
+    return others.every(({ agentId }) => this.#askers.has(agentId)) ||
+      this.#deps.runtime.nowMs() - bad.sinceMs >= patienceMs;
+  }
+
+  /** Without the blamed and this agent. */
+  #others(bad: BadCommit): Member[] {
+    const blamed = blamedOf(bad);
+    const { agentId: self } = this.#deps;
+    return this.#parts.membership.group.members().filter(({ agentId }) => agentId !== blamed && agentId !== self);
+  }
+
+  #problem(bad: BadCommit): string {
+    const { sender: { identity }, sequence, reason } = bad;
+    return `"${new TextDecoder().decode(identity)}" (${
+      blamedOf(bad)
+    }) signed a commit that this agent cannot follow, at ` +
+      `entry ${sequence} of the log: ${reason}`;
+  }
+
+  #action(bad: BadCommit): string {
+    const { self, binding } = this.#parts.membership.group;
+    const blamed = blamedOf(bad);
+    const owners = binding.owners.filter((owner) => owner !== blamed);
+    if (owners.length === 0) {
+      return "No owner is left that could recover the channel, because its only owner made that commit: create another " +
+        "channel. What has arrived can still be read";
+    }
+    if (!self.owner) {
+      return `An owner can recover the channel with recover(), without that member: ${
+        owners.join(", ")
+      }. This agent follows ` +
+        "by itself, and asks meanwhile whether somebody can follow the commit and lets it in";
+    }
+    return this.#isOffered(bad)
+      ? `Call recover() to begin the channel anew without that member; the others follow by themselves`
+      : "Others may be able to follow the commit, and let this agent in by themselves. If that has not happened a minute " +
+        "after the commit arrived, call recover()";
+  }
+}

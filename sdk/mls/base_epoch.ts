@@ -1,0 +1,56 @@
+/** What is left of an epoch on which a new generation may be founded: enough to judge the founding, nothing to read or speak with. */
+import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import type { AgentId, OwnersVersion } from "../../proto/mod.ts";
+import { decodeBinding } from "./channel_extensions.ts";
+import { equalBytes } from "./codec.ts";
+import type { SuiteId } from "./crypto/suite.ts";
+import type { Epoch } from "./epoch.ts";
+
+/** What a member keeps of the epoch before its present one, until the next commit: a new generation may be founded on it. */
+export interface BaseEpoch {
+  readonly epoch: number;
+  readonly groupId: Uint8Array;
+  readonly suiteId: SuiteId;
+  readonly transcriptHash: Uint8Array;
+  /** SHA-256 of the ids of its members, with and without a leaf, ascending and joined. */
+  readonly members: Uint8Array;
+  readonly owners: readonly AgentId[];
+  readonly chain: Pick<OwnersVersion, "version" | "lastChange"> | undefined;
+  readonly generation: number;
+  readonly resumption: Uint8Array;
+}
+
+export function baseOf({ context, suiteId, secrets, tree }: Epoch): BaseEpoch {
+  const { owners, chain, generation } = decodeBinding(context.extensions);
+  return {
+    epoch: Number(context.epoch),
+    groupId: context.groupId,
+    suiteId,
+    transcriptHash: context.confirmedTranscriptHash,
+    members: hashOfMembers(baseMembersOf({ context, tree })),
+    owners,
+    chain,
+    generation: generation?.generation ?? 0,
+    resumption: secrets.resumption,
+  };
+}
+
+/** Those with a leaf and those without, ascending. */
+export function baseMembersOf({ context, tree }: Pick<Epoch, "context" | "tree">): AgentId[] {
+  const present = Array.from(tree.leaves(), ([, { agentId }]) => agentId);
+  return [...present, ...decodeBinding(context.extensions).generation?.absent ?? []].sort();
+}
+
+export function hashOfMembers(members: readonly AgentId[]): Uint8Array {
+  return sha256(utf8ToBytes([...members].sort().join("")));
+}
+
+/** The base's resumption secret, to a Welcome that asks for it. */
+export function pskOf({ epoch, groupId, resumption }: BaseEpoch): (id: PreSharedKeyID) => Uint8Array | undefined {
+  return (id) =>
+    id.psktype === "resumption" && id.pskEpoch === BigInt(epoch) && equalBytes(id.pskGroupId, groupId)
+      ? resumption
+      : undefined;
+}

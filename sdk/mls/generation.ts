@@ -1,0 +1,56 @@
+/**
+ * What a generation above 0 binds into its group: which channel it is of, how it was founded, and who belongs to it without a leaf
+ * yet. The list of those stands in the GroupContext itself, so that every joiner knows it; it is short, and empty soon.
+ */
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import {
+  type AgentId,
+  binaryIdBytes,
+  binaryIdFromBytes,
+  binaryIdToBytes,
+  type ChannelId,
+  limits,
+  MlsReader,
+  parseAgentId,
+} from "../../proto/mod.ts";
+import { vector } from "./codec.ts";
+
+export interface GenerationBinding {
+  readonly channelId: ChannelId;
+  readonly generation: number;
+  /** SHA-256 of the founding statement. */
+  readonly founding: Uint8Array;
+  /** Ascending: members of the founding that have no leaf in the group. */
+  readonly absent: readonly AgentId[];
+}
+
+const format = 1;
+const [agentIdBytes, hashBytes] = [22, 32] as const;
+
+export function encodeGeneration({ channelId, generation, founding, absent }: GenerationBinding): Uint8Array {
+  const number = new Uint8Array(8);
+  new DataView(number.buffer).setBigUint64(0, BigInt(generation));
+  const ids = vector(utf8ToBytes(absent.join("")));
+  return concatBytes(Uint8Array.of(format), binaryIdToBytes(channelId), number, founding, ids);
+}
+
+/** Throws `WireError` for whatever `encodeGeneration` would not have written. */
+export function decodeGeneration(bytes: Uint8Array): GenerationBinding {
+  const reader = new MlsReader(bytes, "generation of a channel");
+  const found = reader.uint8();
+  if (found !== format) reader.refuse(`its format is ${found}, this version knows ${format}`);
+  const channelId = binaryIdFromBytes<ChannelId>(reader.take(binaryIdBytes));
+  const generation = reader.uint64();
+  if (generation === 0) reader.refuse("generation 0 has no extension");
+  const founding = reader.take(hashBytes);
+  const list = reader.nested();
+  reader.end();
+  const absent: AgentId[] = [];
+  while (!list.done) {
+    const agentId = parseAgentId(String.fromCharCode(...list.take(agentIdBytes)));
+    if (agentId <= (absent.at(-1) ?? "")) reader.refuse("the absent are not in ascending order, each once");
+    if (absent.length === limits.membersPerChannel) reader.refuse("more are absent than a channel has members");
+    absent.push(agentId);
+  }
+  return { channelId, generation, founding, absent };
+}

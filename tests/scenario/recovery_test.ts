@@ -1,0 +1,311 @@
+/** A commit that nobody can follow stops a channel, and an owner begins it anew: whoever sent it, and whatever it was. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { NoticeBody, RequestBody } from "../../proto/mod.ts";
+import { StaticError } from "../../sdk/mod.ts";
+import { createFounding, requestOf, stateOf as stateOfEpoch } from "../../sdk/testing/agents.ts";
+import { HostileMember } from "../../sdk/testing/hostile_member.ts";
+import { changeNext, flipped, idsOf, sendBogus, signedBy } from "../support/scenario/bad_commits.ts";
+import { declareNothing } from "../support/scenario/hostile.ts";
+import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+
+async function stateOf(actor: Actor): Promise<string> {
+  return (await actor.channel()).health().state;
+}
+
+async function issuesOf(actor: Actor, kind: string): Promise<string[]> {
+  return (await actor.channel()).health().issues.filter((issue) => issue.kind === kind).map(({ text }) => text);
+}
+
+async function allStopped(...actors: readonly Actor[]): Promise<void> {
+  for (const actor of actors) {
+    await until(`${actor.label} is stopped`, async () => await stateOf(actor) === "stopped");
+  }
+}
+
+/** All of these are in the same generation again, and hear each other. */
+async function talk(...actors: readonly Actor[]): Promise<void> {
+  await allAgree(...actors);
+  for (const actor of actors) {
+    await until(`${actor.label} is well`, async () => await stateOf(actor) === "ok");
+  }
+  for (const sender of actors) {
+    await (await sender.channel()).send(`${sender.label} is here`);
+    for (const reader of actors.filter((actor) => actor !== sender)) {
+      assertEquals(await read(await reader.channel(), 1), [`${sender.label} is here`]);
+    }
+  }
+}
+
+/** Waits until it is offered: all others have asked. */
+async function recover(owner: Actor): Promise<void> {
+  const channel = await owner.channel();
+  await until("recovery is offered", () => channel.health().action?.startsWith("Call recover()") === true);
+  await channel.recover();
+}
+
+async function members(actor: Actor): Promise<string[]> {
+  return (await actor.channel()).members().map(({ identity }) => identity).toSorted();
+}
+
+Deno.test("a commit of random bytes stops a channel, and recovery brings everybody back without its sender", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await (await carol.channel()).send("before");
+  assertEquals(await read(await alice.channel(), 1), ["before"]);
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  const { problem } = (await alice.channel()).health();
+  assert(problem?.includes(`"bob" (${bob.client.agentId}) signed a commit`), problem);
+  await assertRejects(async () => await (await carol.channel()).recover(), StaticError, alice.client.agentId);
+  await recover(alice);
+  await talk(alice, carol);
+  assertEquals(await members(alice), ["alice", "carol"]);
+  for (const actor of [alice, carol]) {
+    const [told] = await issuesOf(actor, "recovered");
+    assert(told?.includes(`${alice.client.agentId} began generation 1`) && told.includes(bob.client.agentId), told);
+  }
+  await until("bob is told", async () => (await bob.channel()).health().state === "ended");
+  // The way in is as before: by an invite, into the new generation.
+  const dave = await stage.actor("dave");
+  await dave.manager.joinWithToken(name, await carol.manager.invite(name));
+  await talk(alice, carol, dave);
+});
+
+Deno.test("a flipped byte, and a removal that is not declared, stop a channel and are blamed on their sender", async () => {
+  for (const kind of ["flipped", "undeclared"] as const) {
+    await using stage = await Stage.open();
+    const { alice, bob, carol } = await stage.trio();
+    const { committer, membership } = await bob.live();
+    // What the honest client would never make.
+    if (kind === "flipped") changeNext(bob, ({ commit }) => ({ commit: flipped(commit) }));
+    else declareNothing(bob);
+    const remove = kind === "flipped" ? [] : idsOf(alice);
+    const owners = kind === "flipped" ? undefined : idsOf(bob);
+    void committer.commit(() => ({ change: { remove, ...(owners && { owners }) } })).catch(() => {});
+    await allStopped(alice, carol);
+    assertEquals(membership.name, name);
+    await recover(alice);
+    await talk(alice, carol);
+    assertEquals(await members(carol), ["alice", "carol"], kind);
+  }
+});
+
+/** A commit that members on these levels of the tree, seen from its sender, cannot follow. */
+async function sendGarbled(sender: Actor, levels: readonly number[]): Promise<void> {
+  const hostile = await HostileMember.of(sender.agent, name);
+  const { message, next } = await hostile.garbledCommit(levels);
+  await sender.session.call("SendCommit", await signedBy(sender, message, { nextState: stateOfEpoch(next) }));
+}
+
+async function fourMembers(stage: Stage): Promise<[Actor, Actor, Actor, Actor]> {
+  const [alice, bob, carol, dave] = await stage.channelOf(3);
+  if (!alice || !bob || !carol || !dave) throw new Error("four actors were asked for");
+  return [alice, bob, carol, dave];
+}
+
+/** The relay does not tell them who asks to come back. */
+function deafen(...actors: readonly Actor[]): void {
+  for (const { session } of actors) {
+    session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
+  }
+}
+
+Deno.test("a path that is garbled for half of the members heals without a founding when somebody could follow", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await sendGarbled(bob, [1]);
+  for (const actor of [carol, dave]) {
+    await until(`${actor.label} is back`, async () => (await issuesOf(actor, "rejoined")).length > 0);
+    const [blamed] = await issuesOf(actor, "refused_commit");
+    assert(blamed?.includes(bob.client.agentId), blamed);
+  }
+  await talk(alice, carol, dave);
+  assertEquals(await issuesOf(alice, "recovered"), []);
+});
+
+Deno.test("a founding is followed by both halves: those that could follow the named commit, and those that could not", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  deafen(carol, dave);
+  await sendGarbled(bob, [0]);
+  await allStopped(alice);
+  const { membership } = await carol.live();
+  await until("carol has followed", async () => membership.epoch > (await alice.live()).membership.epoch);
+  await (await carol.channel()).send("said after the commit");
+  assertEquals(await read(await dave.channel(), 1), ["said after the commit"]);
+  await assertRejects(async () => await (await alice.channel()).recover(), StaticError, "a minute");
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  await talk(alice, carol, dave);
+  const [lost] = await issuesOf(alice, "undecryptable");
+  assert(lost?.includes("1 messages stand in the log"), lost);
+  const [told] = await issuesOf(carol, "recovered");
+  assert(told?.includes("this agent could follow it"), told);
+});
+
+Deno.test("a member that has moved on further than the named commit is let into the new generation by anybody", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  deafen(carol, dave);
+  await sendGarbled(bob, [0]);
+  await allStopped(alice);
+  const { committer, membership } = await carol.live();
+  await until("carol has followed", async () => membership.epoch > (await alice.live()).membership.epoch);
+  await committer.commit(() => ({ change: {} }));
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  await talk(alice, carol, dave);
+  for (const actor of [carol, dave]) assert((await issuesOf(actor, "rejoined")).length > 0, actor.label);
+});
+
+Deno.test("of two owners that recover at once one founds, and the other follows", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  const { committer } = await alice.live();
+  await committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await allAgree(alice, bob, carol, dave);
+  await sendBogus(bob);
+  await allStopped(alice, carol, dave);
+  await Promise.all([recover(alice), recover(carol)]);
+  await talk(alice, carol, dave);
+  const founders = await Promise.all([alice, carol, dave].map((actor) => issuesOf(actor, "recovered")));
+  assertEquals(new Set(founders.flat().map((text) => text.split(" began")[0])).size, 1);
+  assertEquals((await dave.channel()).members().filter(({ owner }) => owner).length, 2);
+});
+
+Deno.test("members that are offline, with a KeyPackage or without, come back when they connect", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await (await bob.channel()).send("unread by carol");
+  await until("carol has it", async () => (await carol.channel()).health().unread === 1);
+  assertEquals(await read(await alice.channel(), 1), ["unread by carol"]);
+  await dave.stop();
+  carol.session.disconnect();
+  // The relay has none of dave any more.
+  alice.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "ClaimForFounding") return forward();
+    const { agentIds, ...claim } = body as RequestBody<"ClaimForFounding">; // cast: of this operation
+    return forward({ ...claim, agentIds: agentIds.filter((agentId) => agentId !== dave.client.agentId) });
+  };
+  await sendBogus(bob);
+  await allStopped(alice);
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  await (await alice.channel()).send("said while they were away");
+  await dave.start();
+  await carol.session.connect();
+  assertEquals(await read(await carol.channel(), 2), ["unread by carol", "said while they were away"]);
+  assertEquals(await read(await dave.channel(), 1), ["unread by carol"]);
+  await talk(alice, carol, dave);
+  assert((await issuesOf(dave, "rejoined")).length > 0);
+  assertEquals(await members(dave), ["alice", "carol", "dave"]);
+});
+
+Deno.test("a channel without another owner than the blamed says so", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await sendBogus(alice);
+  await allStopped(bob, carol);
+  for (const actor of [bob, carol]) {
+    const { action } = (await actor.channel()).health();
+    assert(action?.includes("No owner is left"), action);
+    await assertRejects(async () => await (await actor.channel()).recover(), StaticError, "No owner is left");
+  }
+});
+
+Deno.test("an owner that was rightly removed and calls that commit bad is refused by the relay and by every member", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  const { committer } = await alice.live();
+  await committer.commit(() => ({ change: { owners: idsOf(alice, bob) } }));
+  await allAgree(alice, bob, carol, dave);
+  let removal: NoticeBody<"DeliverCommit"> | undefined;
+  bob.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverCommit") return [notice];
+    removal = notice.body;
+    return [];
+  };
+  bob.session.tampering.call = (operation, _body, forward) =>
+    operation === "ClaimForFounding" ? Promise.resolve({ keyPackages: [] }) : forward();
+  await (await alice.channel()).removeMember(bob.client.agentId);
+  await allAgree(alice, carol, dave);
+  await until("bob's relay has the commit", () => removal !== undefined);
+  const { membership, channelId } = await bob.live();
+  const bad = removal && membership.badCommitOf(removal, "it removes me");
+  assert(bad);
+  const { agentId } = bob.client;
+  const { parts, keyPackages, welcomes } = bob.agent;
+  const relayNowMs = (): number => parts.runtime.nowMs();
+  const deps = { ...parts, agentId, keyPackages, welcomes, relayNowMs, onErased: () => {}, onEvent: () => {} };
+  const founding = requestOf(await createFounding(membership, bad, deps));
+  await assertRejects(() => bob.session.call("FoundGeneration", founding), StaticError, "No such channel");
+  const entry = { ...founding, sequence: 900, epoch: 2 ** 32, sender: agentId, timeMs: 0 };
+  for (const actor of [alice, carol, dave]) {
+    actor.session.inject({ kind: "notice", operation: "DeliverFounding", body: entry });
+    await until(`${actor.label} refuses`, async () => (await issuesOf(actor, "refused_recovery")).length > 0);
+    assertEquals((await actor.live()).channelId, channelId);
+  }
+});
+
+/** Where a process may die while a channel is recovered. */
+const deaths = ["stopped", "before claiming", "before founding", "after founding"] as const;
+
+for (const death of deaths) {
+  Deno.test(`an owner that dies while it recovers goes on: ${death}`, async () => {
+    await using stage = await Stage.open();
+    const { alice, bob, carol } = await stage.trio();
+    await sendBogus(bob);
+    await allStopped(alice, carol);
+    await until(
+      "recovery is offered",
+      async () => (await alice.channel()).health().action?.startsWith("Call recover()") === true,
+    );
+    const dying = Promise.withResolvers<void>();
+    alice.session.tampering.call = async (operation, _body, forward) => {
+      const at = { ClaimForFounding: "before claiming", FoundGeneration: "before founding" }[operation as string];
+      if (at !== undefined && at === death) return await hang(dying);
+      const reply = await forward();
+      return operation === "FoundGeneration" && death === "after founding" ? await hang(dying) : reply;
+    };
+    if (death === "stopped") dying.resolve();
+    else (await alice.channel()).recover().catch(() => {});
+    await dying.promise;
+    await alice.crash();
+    if (death !== "after founding") {
+      await allStopped(alice);
+      alice.clockOffsetMs += 61_000;
+      await (await alice.channel()).recover();
+    }
+    await talk(alice, carol);
+    assertEquals((await carol.live()).membership.epoch, (await alice.live()).membership.epoch);
+  });
+}
+
+function hang(reached: PromiseWithResolvers<void>): Promise<never> {
+  reached.resolve();
+  return new Promise(() => {});
+}
+
+Deno.test("a member that dies when the founding arrives, or right after it followed, is in the new generation", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await (await bob.channel()).send("unread");
+  await until("carol has it", async () => (await carol.channel()).health().unread === 1);
+  await sendBogus(bob);
+  await allStopped(alice, carol, dave);
+  alice.clockOffsetMs += 61_000;
+  const arrived = Promise.withResolvers<void>();
+  carol.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverFounding") return [notice];
+    arrived.resolve();
+    return [];
+  };
+  await (await alice.channel()).recover();
+  await arrived.promise;
+  await carol.crash();
+  await until("dave has followed", async () => (await issuesOf(dave, "recovered")).length === 1);
+  await dave.crash();
+  await until("carol has followed", async () => (await issuesOf(carol, "recovered")).length === 1);
+  for (const actor of [alice, carol, dave]) assertEquals(await read(await actor.channel(), 1), ["unread"]);
+  await talk(alice, carol, dave);
+});

@@ -1,0 +1,67 @@
+/** Commits that an honest relay takes and that nobody, or not everybody, can follow. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import {
+  type AgentId,
+  binaryIdToBytes,
+  commitStatement,
+  generationOf,
+  groupIdOf,
+  type RequestBody,
+} from "../../../proto/mod.ts";
+import { stateOf } from "../../../sdk/testing/agents.ts";
+import { createPrivateMessage } from "../mls.ts";
+import type { Actor } from "./stage.ts";
+
+type Commit = RequestBody<"SendCommit">;
+
+/** Signed as its sender would sign it, in the right state. */
+export async function signedBy(actor: Actor, commit: Uint8Array, change: Partial<Commit> = {}): Promise<Commit> {
+  const { channelId, membership: { group } } = await actor.live();
+  const body = {
+    channelId,
+    epoch: group.epoch,
+    commit,
+    added: [],
+    removed: [],
+    welcomes: [],
+    answers: [],
+    generation: generationOf(group.epoch),
+    state: stateOf(group.current),
+    nextState: crypto.getRandomValues(new Uint8Array(32)),
+    ...change,
+  };
+  const statement = commitStatement({ ...body, commitHash: sha256(commit), owners: body.owners?.agentIds });
+  return { ...body, signature: actor.sign(statement) };
+}
+
+/** A commit of random bytes. */
+export async function sendBogus(actor: Actor, change: Partial<Commit> = {}): Promise<void> {
+  const { channelId, membership: { epoch } } = await actor.live();
+  const commit = createPrivateMessage({
+    groupId: binaryIdToBytes(groupIdOf(channelId, generationOf(epoch))),
+    epoch,
+    contentType: 3,
+    ciphertext: crypto.getRandomValues(new Uint8Array(300)),
+  });
+  await actor.session.call("SendCommit", await signedBy(actor, commit, change));
+}
+
+/** From now on the actor's next commit goes out changed, signed as it is then, and the actor believes that it is taken. */
+export function changeNext(actor: Actor, change: (commit: Commit) => Partial<Commit>): void {
+  actor.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit") return forward();
+    actor.session.tampering = {};
+    const sent = { ...body as Commit, ...change(body as Commit) }; // cast: of this operation
+    const statement = commitStatement({ ...sent, commitHash: sha256(sent.commit), owners: sent.owners?.agentIds });
+    return forward({ ...sent, signature: actor.sign(statement) });
+  };
+}
+
+/** One byte of the ciphertext is another. */
+export function flipped(commit: Uint8Array): Uint8Array {
+  const changed = commit.slice();
+  changed[changed.length - 5] = (changed.at(-5) ?? 0) ^ 1;
+  return changed;
+}
+
+export const idsOf = (...actors: readonly Actor[]): AgentId[] => actors.map(({ client }) => client.agentId);
