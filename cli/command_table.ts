@@ -7,6 +7,7 @@ import {
   leaveChannel,
   listChannels,
   listMembers,
+  recoverChannel,
   removeMember,
   showFingerprint,
 } from "./commands/channel.ts";
@@ -36,6 +37,7 @@ export const commands: readonly Command[] = [
   listen,
   listMembers,
   removeMember,
+  recoverChannel,
   showFingerprint,
   listChannels,
   leaveChannel,

@@ -40,6 +40,8 @@ export interface ChannelHealth {
   readonly problem?: string;
   /** What is being done, or what to do. */
   readonly action?: string;
+  /** The channel is stopped, and `recover()` can be called now. */
+  readonly recoverable?: boolean;
   /** How many times the channel's members have changed, as far as this agent knows. */
   readonly epoch: number;
   /** Messages that have arrived and would come again after a crash: no loop has asked past them, or they are being noted. */
@@ -172,8 +174,8 @@ export class Channel {
    * import type { Channel } from "static-sdk";
    *
    * async function mend(channel: Channel): Promise<void> {
-   *   const { state, problem } = channel.health();
-   *   if (state !== "stopped") return;
+   *   const { recoverable, problem } = channel.health();
+   *   if (!recoverable) return;
    *   console.log(problem);
    *   await channel.recover();
    * }
@@ -465,7 +467,7 @@ export class Channel {
     };
   }
 
-  #condition(): Pick<ChannelHealth, "state" | "problem" | "action"> {
+  #condition(): Pick<ChannelHealth, "state" | "problem" | "action" | "recoverable"> {
     const { ended, stopped, rejoining, unwelcome, caughtUp, relayEpoch } = this.#live.state;
     if (ended !== undefined) {
       const problem = ended.error?.message ?? "The channel was left, or the client was closed";

@@ -15,6 +15,8 @@ export const nameArgument: ArgumentSpec = {
 };
 
 const catchUpMs = 15_000;
+/** A little more than the minute after which an owner may recover a channel whatever the others say. */
+const [turnMs, patienceTurns] = [5_000, 13];
 
 export const createChannel: Command = {
   path: "channel create",
@@ -87,6 +89,39 @@ export const removeMember: Command = {
       await output.progress("removing the member", channel.removeMember(member.agentId));
       await output.result({ channel: channel.name, removed: memberFields(member) }, [
         `${output.paint("green", "✓")} ${memberName(member)} is no longer in ${channel.name}`,
+      ]);
+    }),
+};
+
+export const recoverChannel: Command = {
+  path: "channel recover",
+  summary: "begin a channel anew that a member's commit has stopped",
+  details: [
+    "For owners. The channel keeps its name and its members, without the one whose commit nobody can follow; the others",
+    "follow by themselves. It is offered at once when all others are stopped too, and after a minute otherwise.",
+  ],
+  arguments: [nameArgument],
+  flags: [agentFlag],
+  examples: [{ command: "channel recover acme/ops/deploy", what: "" }],
+  run: (context) =>
+    withClient(context, async (client) => {
+      const { platform, output } = context;
+      const channel = await findChannel(context, client);
+      const isKnown = (): boolean => ["ok", "stopped", "ended"].includes(channel.health().state);
+      await output.progress("catching up", waitUntil(platform, catchUpMs, [channel], isKnown));
+      if (channel.health().state === "ok") throw badInput(`${channel.name} is well: there is nothing to recover`, "");
+      const isOffered = (): boolean => {
+        const { state, recoverable } = channel.health();
+        return state !== "stopped" || recoverable === true;
+      };
+      const isOwner = channel.members().some(({ self, owner }) => self && owner);
+      for (let turn = 0; isOwner && !isOffered() && turn < patienceTurns; turn++) {
+        await output.progress("waiting for the others", waitUntil(platform, turnMs, [channel], isOffered));
+      }
+      if (channel.health().state !== "ok") await output.progress("recovering", channel.recover());
+      const members = channel.members().map(memberFields);
+      await output.result({ channel: channel.name, recovered: true, members }, [
+        `${output.paint("green", "✓")} ${channel.name} was begun anew, with ${members.length} members so far`,
       ]);
     }),
 };

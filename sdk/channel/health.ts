@@ -9,11 +9,19 @@ export type { HealthIssue, IssueKind };
 /** Senders whose unreadable messages are counted one by one; the one that was heard longest ago goes first. */
 const maxSenders = 256;
 
+/** A channel that a commit has stopped, in words. */
+export interface StoppedState {
+  readonly problem: string;
+  readonly action: string;
+  /** This agent may begin the channel anew now. */
+  readonly recoverable: boolean;
+}
+
 /** Where a channel stands. */
 export interface LiveChannelState {
   readonly ended: { readonly error: StaticError | undefined } | undefined;
   /** The commit at which it is stopped, and what to do about it. */
-  readonly stopped: { readonly problem: string; readonly action: string } | undefined;
+  readonly stopped: StoppedState | undefined;
   /** Why it is joining anew. */
   readonly rejoining: string | undefined;
   /** Answers that it got were worth nothing so far: a new invite may be the only way. */

@@ -11,7 +11,7 @@ import { type BadCommit, blamedOf, deleteBadCommit, putBadCommit } from "./bad_c
 import type { ChannelDeps } from "./deps.ts";
 import { type Founding, judgeFounding, openFounding } from "./following.ts";
 import { createFounding, requestOf } from "./founding.ts";
-import type { HealthLog } from "./health.ts";
+import type { HealthLog, StoppedState } from "./health.ts";
 import type { Membership } from "./membership.ts";
 
 /** An owner whose members do not all ask waits so long: others may be able to follow. */
@@ -87,8 +87,11 @@ export class Recovery {
   }
 
   /** In words, for `health()`. */
-  get condition(): { readonly problem: string; readonly action: string } | undefined {
-    return this.#bad && { problem: this.#problem(this.#bad), action: this.#action(this.#bad) };
+  get condition(): StoppedState | undefined {
+    const bad = this.#bad;
+    if (bad === undefined) return undefined;
+    const recoverable = this.#parts.membership.group.self.owner && this.#isOffered(bad);
+    return { problem: this.#problem(bad), action: this.#action(bad), recoverable };
   }
 
   /**

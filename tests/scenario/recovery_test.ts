@@ -39,7 +39,7 @@ async function talk(...actors: readonly Actor[]): Promise<void> {
 /** Waits until it is offered: all others have asked. */
 async function recover(owner: Actor): Promise<void> {
   const channel = await owner.channel();
-  await until("recovery is offered", () => channel.health().action?.startsWith("Call recover()") === true);
+  await until("recovery is offered", () => channel.health().recoverable === true);
   await channel.recover();
 }
 
@@ -258,7 +258,7 @@ for (const death of deaths) {
     await allStopped(alice, carol);
     await until(
       "recovery is offered",
-      async () => (await alice.channel()).health().action?.startsWith("Call recover()") === true,
+      async () => (await alice.channel()).health().recoverable === true,
     );
     const dying = Promise.withResolvers<void>();
     alice.session.tampering.call = async (operation, _body, forward) => {
