@@ -19,6 +19,6 @@ export { loadAdminSecret, loadRelaySecret } from "./relay_secret.ts";
 export { Secret } from "./secret.ts";
 export { needed, StartFailed } from "./start_failed.ts";
 export { type ConfiguredPort, naming, PortTaken } from "./taken_port.ts";
-export { after, every, within } from "./timers.ts";
+export { after, every, soon, within } from "./timers.ts";
 export { ConfigError, type ReadVariable, readVariables, type VariableReader } from "./variables.ts";
 export type { KeyedCertificate } from "./x509.ts";

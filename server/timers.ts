@@ -1,9 +1,16 @@
 /** Timers in the form in which `deps` objects take them. Each returns how to stop it. */
 
+import { setImmediate } from "node:timers";
+
 /** Once. */
 export function after(ms: number, run: () => void): () => void {
   const timer = setTimeout(run, ms);
   return () => clearTimeout(timer);
+}
+
+/** When everything that waits for the event loop has had its turn. */
+export function soon(run: () => void): void {
+  setImmediate(run);
 }
 
 /** Again and again, one run at a time. `run` deals with its own failures. */

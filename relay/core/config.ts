@@ -36,6 +36,9 @@ export interface CoreConfig {
   readonly subscriptionsPerSession: number;
   /** Requests of one session under way; above it the session is not read. */
   readonly requestsInFlight: number;
+  /** Work that one account may cause at once, by estimate, and what comes back of it in a second; messages are not part of it. */
+  readonly accountWorkMs: number;
+  readonly accountWorkMsPerSecond: number;
   /** Deliveries pause while a link has this much to write, and go on below the low mark. */
   readonly highWaterBytes: number;
   readonly lowWaterBytes: number;
@@ -100,6 +103,8 @@ export const defaultCoreConfig: CoreConfig = {
   welcomeBytesPerAgent: 64 * 1024 * 1024,
   subscriptionsPerSession: 1_000,
   requestsInFlight: 64,
+  accountWorkMs: 10_000,
+  accountWorkMsPerSecond: 250,
   highWaterBytes: 256 * 1024,
   lowWaterBytes: 64 * 1024,
   slowReaderMs: 20_000,

@@ -44,6 +44,8 @@ export interface CoreDeps {
   readonly verifySignature: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean;
   /** Runs once after the time; answers how to cancel. */
   readonly after: (ms: number, run: () => void) => () => void;
+  /** Runs when everything that waits for the event loop has had its turn. */
+  readonly soon: (run: () => void) => void;
   /** How late the event loop runs, for load shedding. */
   readonly loopLagMs: () => number;
   readonly log: (event: CoreEvent) => void;

@@ -22,6 +22,10 @@ export class LoadedChannels {
     return this.#loaded.values();
   }
 
+  isLoaded(channelId: ChannelId): boolean {
+    return this.#loaded.has(channelId);
+  }
+
   /** Undefined when there is no such channel. */
   open(channelId: ChannelId): Channel | Promise<Channel | undefined> {
     const channel = this.#loaded.get(channelId);

@@ -8,6 +8,8 @@ export interface Meter {
   sessionsEvicted: number;
   requests: number;
   requestErrors: number;
+  /** Requests of accounts that have had their share of the work. */
+  requestsOverBudget: number;
   messagesAccepted: number;
   messagesDuplicate: number;
   commitsAccepted: number;
@@ -40,6 +42,7 @@ export function createMeter(): Meter {
     sessionsEvicted: 0,
     requests: 0,
     requestErrors: 0,
+    requestsOverBudget: 0,
     messagesAccepted: 0,
     messagesDuplicate: 0,
     commitsAccepted: 0,

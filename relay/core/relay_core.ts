@@ -12,19 +12,23 @@ import {
 } from "../../proto/mod.ts";
 import type { AppendOutcome, Entry, NewEntry, StorageSize } from "../engine/engine.ts";
 import { Allowances } from "./allowances.ts";
+import { AppendGate } from "./append_gate.ts";
 import { Background } from "./background.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
 import { dispatch } from "./dispatch.ts";
 import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
+import { FairTurns } from "./fair_turns.ts";
 import { HourlyRate } from "./hourly_rate.ts";
 import type { EndReason, Link, RelaySession } from "./link.ts";
 import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.ts";
 import { LoadedChannels } from "./loaded_channels.ts";
 import { type PendingJoin, PendingJoins } from "./pending_joins.ts";
 import { AccountPlans } from "./plans.ts";
-import type { Refusal } from "./refusal.ts";
+import { Refusal } from "./refusal.ts";
+import { RequestBudget } from "./request_budget.ts";
+import { budgetCostOf } from "./request_cost.ts";
 import type { CoreParts } from "./request_handler.ts";
 import { close } from "./requests/channel_requests.ts";
 import { answerRequests, joinNotice } from "./requests/join_requests.ts";
@@ -40,6 +44,8 @@ import { pushWelcomes } from "./welcomes.ts";
 /** What a client waits before it comes back, at most, and at least after a drain. */
 const drainRetryMs = 5_000;
 const minDrainRetryMs = 500;
+/** Between two parts of slow work, each about as long: so it has half of the process at most, and others the rest. */
+const slowPauseMs = 2;
 /** Who had to make room comes back late, because there is none. */
 const evictedRetryMs = 30_000;
 const isSuspended: EndReason = {
@@ -67,6 +73,8 @@ export interface CoreStats {
   /** Bytes of application messages in the channels in memory. */
   readonly queueBytes: number;
   readonly appendsWaiting: number;
+  /** Requests, and parts of them, that wait for the turn of their account. */
+  readonly requestsWaiting: number;
   readonly joinRequests: number;
   readonly sheddingLevel: SheddingLevel;
   readonly storage: StorageSize & { readonly level: StorageLevel };
@@ -108,7 +116,11 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly rejoinRate: HourlyRate = new HourlyRate(rejoinsPerHour);
   readonly #sessions = new Set<Session>();
   readonly #byAgent = new Map<AgentId, Session>();
+  readonly turns: FairTurns;
+  readonly slowTurns: FairTurns;
   readonly #places: SessionPlaces;
+  readonly #gate = new AppendGate();
+  readonly #budget: RequestBudget;
   readonly #background: Background;
   readonly #upkeep: Upkeep;
   /** Suspended or deleted. */
@@ -127,6 +139,12 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     this.inviteRate = new HourlyRate(config.invitesPerAgentAndHour);
     const { engine, nowMs } = deps;
     this.plans = new AccountPlans(engine.records);
+    this.turns = new FairTurns({ soon: deps.soon });
+    this.slowTurns = new FairTurns({ soon: (run) => void deps.after(slowPauseMs, run), turnCost: 1, shareCost: 1 });
+    this.#budget = new RequestBudget({
+      burst: 1_000 * config.accountWorkMs,
+      perSecond: 1_000 * config.accountWorkMsPerSecond,
+    });
     this.#places = new SessionPlaces(config);
     this.storage = new StorageWatch(() => engine.storage(), nowMs);
     const tails = new TailBudget(config.tailBytesInAll);
@@ -138,6 +156,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     });
     this.#background = new Background(deps);
     const rates = [
+      this.#budget,
       this.claimRate,
       this.singleUseRate,
       this.accountClaimRate,
@@ -188,6 +207,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       subscriptions: channels.reduce((sum, { subscriptions }) => sum + subscriptions.size, 0),
       queueBytes: channels.reduce((sum, { queueBytes }) => sum + queueBytes, 0),
       appendsWaiting: this.#appendsWaiting,
+      requestsWaiting: this.turns.waiting + this.slowTurns.waiting,
       joinRequests: this.joins.size,
       sheddingLevel: this.#level(),
       storage: { ...this.storage.size, level: this.storage.level },
@@ -224,10 +244,15 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     return dispatch(this, session, envelope);
   }
 
-  shed(operation: CallName): Refusal | undefined {
-    const refusal = shedRequest(this.#level(), operation);
-    if (refusal !== undefined) this.deps.meter.shed++;
-    return refusal;
+  refuse({ agent }: Session, envelope: ClientEnvelope): Refusal | undefined {
+    const { meter, nowMs } = this.deps;
+    const refusal = shedRequest(this.#level(), envelope.operation);
+    if (refusal !== undefined) meter.shed++;
+    if (refusal !== undefined || agent === undefined) return refusal;
+    const retryAfterMs = this.#budget.take(agent.account, budgetCostOf(envelope), nowMs());
+    if (retryAfterMs === undefined) return undefined;
+    meter.requestsOverBudget++;
+    return new Refusal("rate_limited", "This account asks for more work than its share; try later", { retryAfterMs });
   }
 
   ended(session: Session): void {
@@ -277,13 +302,15 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     }
   }
 
-  async append(channel: Channel, entry: NewEntry): Promise<AppendOutcome> {
-    this.#appendsWaiting++;
-    try {
-      return await this.deps.engine.append(channel.channelId, entry);
-    } finally {
-      this.#appendsWaiting--;
-    }
+  append(channel: Channel, entry: NewEntry): Promise<AppendOutcome> {
+    return this.#gate.pass(channel.account, async () => {
+      this.#appendsWaiting++;
+      try {
+        return await this.deps.engine.append(channel.channelId, entry);
+      } finally {
+        this.#appendsWaiting--;
+      }
+    });
   }
 
   touch(channel: Channel): void {

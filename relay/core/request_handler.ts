@@ -5,6 +5,7 @@ import type { Allowances } from "./allowances.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
+import type { FairTurns } from "./fair_turns.ts";
 import type { HourlyRate } from "./hourly_rate.ts";
 import type { EndReason } from "./link.ts";
 import type { LoadedChannels } from "./loaded_channels.ts";
@@ -28,6 +29,8 @@ export interface CoreParts {
   readonly storage: StorageWatch;
   readonly leaveRate: HourlyRate;
   readonly rejoinRate: HourlyRate;
+  /** For parts of requests that take milliseconds: one at a time, of whichever account, with pauses between. */
+  readonly slowTurns: FairTurns;
   /** The session of an agent that is connected here. */
   sessionOf(agentId: AgentId): Session | undefined;
   /** Why an account may not have sessions. */

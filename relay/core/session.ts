@@ -25,9 +25,11 @@ import {
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
+import type { FairTurns } from "./fair_turns.ts";
 import type { EndReason, Link, RelaySession } from "./link.ts";
 import type { Plan } from "./plans.ts";
 import { Refusal } from "./refusal.ts";
+import { costOf } from "./request_cost.ts";
 import type { DeliverySink, ReadingEnd, Subscription } from "./subscription.ts";
 
 /** Who a session belongs to, once it has proved it. */
@@ -47,8 +49,9 @@ export interface SessionHost {
   readonly deps: CoreDeps;
   /** Carries out a request; rejects with `Refusal` for an expected no. */
   handle(session: Session, envelope: ClientEnvelope): Promise<ReplyBody<CallName>>;
-  /** Why a request is not even looked at because of load. */
-  shed(operation: CallName): Refusal | undefined;
+  readonly turns: FairTurns;
+  /** Why a request is not even looked at: because of load, or because its account has had its share of the work. */
+  refuse(session: Session, envelope: ClientEnvelope): Refusal | undefined;
   ended(session: Session): void;
   /** Its client knows that it is authenticated: tell it what waited for it. */
   greet(session: Session): void;
@@ -56,6 +59,7 @@ export interface SessionHost {
   nextWelcome(session: Session): void;
 }
 
+const refusedPauseMs = 100;
 /** Beyond what deliveries may fill: replies to requests that the client sends without reading. */
 const replyReserveBytes = 2 * limits.envelopeBytes;
 /** Pages of logs that wait for one session: about so much of all, and each within these. */
@@ -118,13 +122,13 @@ export class Session implements RelaySession, DeliverySink {
     if (envelope === undefined) return undefined;
     this.#host.deps.meter.requests++;
     this.lastRequestMs = this.#host.deps.nowMs();
-    const refusal = this.#refusalFor(envelope.operation);
+    const refusal = this.#refusalFor(envelope);
     if (refusal !== undefined) {
       this.#sendError(envelope.id, refusal);
-      return undefined;
+      return refusal.code === "rate_limited" ? this.#pause() : undefined;
     }
     this.#inFlight++;
-    this.#host.handle(this, envelope).then(
+    this.#handle(envelope).then(
       (body) => this.#answer(envelope, body),
       (error: unknown) => this.#sendError(envelope.id, error),
     ).catch((error: unknown) => this.#replyFailed(error)).finally(() => this.#requestDone());
@@ -269,11 +273,23 @@ export class Session implements RelaySession, DeliverySink {
     }
   }
 
-  #refusalFor(operation: CallName): Refusal | undefined {
+  #refusalFor(envelope: ClientEnvelope): Refusal | undefined {
+    const { operation } = envelope;
     if (this.agent === undefined && !calls[operation].open) {
       return new Refusal("auth_failed", `${operation} needs an authenticated session; authenticate first`);
     }
-    return this.#host.shed(operation);
+    return this.#host.refuse(this, envelope);
+  }
+
+  /** Refusing costs too: who asks on in spite of it is read more slowly. */
+  #pause(): Promise<void> {
+    return new Promise((resolve) => void this.#host.deps.after(refusedPauseMs, resolve));
+  }
+
+  /** When its account has a turn; strangers have one together. */
+  #handle(envelope: ClientEnvelope): Promise<ReplyBody<CallName>> {
+    const turn = this.#host.turns.take(this.agent?.account ?? "strangers", costOf(envelope.operation));
+    return turn === undefined ? this.#host.handle(this, envelope) : turn.then(() => this.#host.handle(this, envelope));
   }
 
   #answer(envelope: ClientEnvelope, body: ReplyBody<CallName>): void {

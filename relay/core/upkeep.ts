@@ -6,7 +6,6 @@ import type { Background } from "./background.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
-import type { HourlyRate } from "./hourly_rate.ts";
 import type { LoadedChannels } from "./loaded_channels.ts";
 import { careForQueue, saveSnapshot, writeCursors } from "./queue_care.ts";
 
@@ -17,12 +16,17 @@ const closedMs = 60 * 60 * 1000;
 /** Idle channels with old messages that one round of upkeep looks at. */
 const agedAtOnce = 100;
 
+/** What is forgotten once it no longer matters. */
+interface Forgetful {
+  forget(nowMs: number): void;
+}
+
 export interface UpkeepParts {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
   readonly channels: LoadedChannels;
   readonly background: Background;
-  readonly rates: readonly HourlyRate[];
+  readonly rates: readonly Forgetful[];
 }
 
 export class Upkeep {

@@ -41,6 +41,12 @@ function sessionMetrics({ meter, core, edge }: MetricSources): Metric[] {
     counter("slow_readers_total", "Sessions that were cut off because they did not read.", meter.slowReaders),
     counter("requests_total", "Requests.", meter.requests),
     counter("request_errors_total", "Requests that were answered with an error.", meter.requestErrors),
+    counter(
+      "requests_over_budget_total",
+      "Requests that were refused because their account has had its share of the work.",
+      meter.requestsOverBudget,
+    ),
+    gauge("requests_waiting", "Requests that wait for the turn of their account.", core.requestsWaiting),
     counter("shed_total", "Requests and connections that were refused because of load.", meter.shed),
     gauge("shedding_level", "0 none, 1 connections, 2 joins too, 3 messages too.", core.sheddingLevel),
   ];

@@ -3,7 +3,7 @@
  * quota is a lease that lasts. Everything else is the real thing.
  */
 import { type AccountId, type CoverBudgetOptions, parseAccountId } from "../../proto/mod.ts";
-import { after } from "../../server/mod.ts";
+import { after, soon } from "../../server/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "../core/config.ts";
 import type { CoreEvent, Quota } from "../core/deps.ts";
 import { createMeter, type Meter } from "../core/meter.ts";
@@ -71,6 +71,7 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
     after,
     randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
     verifySignature: verifyEd25519,
+    soon,
     loopLagMs: () => 0,
     log: onEvent,
     meter,

@@ -163,6 +163,7 @@ export class SimulatedRelay {
       after,
       randomBytes: (length) => random.bytes(length),
       verifySignature: verifyFast,
+      soon: queueMicrotask,
       loopLagMs: () => 0,
       log: (event) => {
         if (event.event === "fault") this.auditor.report(`fault in ${event.where}: ${String(event.error)}`);

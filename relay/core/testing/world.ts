@@ -73,6 +73,7 @@ export async function createWorld({ config, random, engine: given, ...options }:
     after: time.after,
     randomBytes: random ?? ((length) => crypto.getRandomValues(new Uint8Array(length))),
     verifySignature: verifyEd25519,
+    soon: queueMicrotask,
     loopLagMs: () => load.lagMs,
     log: (event) => void events.push(event),
     meter,

@@ -1,0 +1,116 @@
+/** Turns between accounts, the budget of each, and how many entries of one are under way. */
+import { assertEquals, assertGreater, assertLess } from "@std/assert";
+import { parseAccountId } from "../../proto/mod.ts";
+import { AppendGate } from "./append_gate.ts";
+import { FairTurns } from "./fair_turns.ts";
+import { RequestBudget } from "./request_budget.ts";
+import { Actor } from "./testing/actors.ts";
+import { refused, worldTest } from "./testing/scene.ts";
+import { accountOf } from "./testing/world.ts";
+
+/** Turns that the test takes by hand. */
+function byHand(turnCost = 10, shareCost = 2): { turns: FairTurns; next: () => Promise<void> } {
+  const soon: (() => void)[] = [];
+  const turns = new FairTurns({ soon: (run) => soon.push(run), turnCost, shareCost });
+  const next = async (): Promise<void> => {
+    for (const run of soon.splice(0)) run();
+    await undefined;
+    await undefined;
+  };
+  return { turns, next };
+}
+
+Deno.test("who is alone waits only when a turn is full, and nothing is reordered", async () => {
+  const { turns, next } = byHand();
+  const begun: number[] = [];
+  for (let i = 0; i < 25; i++) {
+    const turn = turns.take("a", 1);
+    if (turn === undefined) begun.push(i);
+    else void turn.then(() => begun.push(i));
+  }
+  assertEquals([begun.length, turns.waiting], [10, 15]);
+  await next();
+  assertEquals(begun.length, 20);
+  await next();
+  assertEquals(begun, Array.from({ length: 25 }, (_, i) => i));
+});
+
+Deno.test("who asks little begins in the next turn, however much others have waiting", async () => {
+  const { turns, next } = byHand();
+  const begun: string[] = [];
+  const take = (account: string, cost: number): void => {
+    const turn = turns.take(account, cost);
+    if (turn === undefined) begun.push(account);
+    else void turn.then(() => begun.push(account));
+  };
+  for (let i = 0; i < 1_000; i++) take(i % 2 === 0 ? "noisy" : "loud", 1);
+  take("quiet", 1);
+  begun.length = 0;
+  await next();
+  assertEquals(begun.includes("quiet"), true);
+  assertEquals(begun.length, 11);
+});
+
+Deno.test("something large has its turn after some rounds, and holds up nobody", async () => {
+  const { turns, next } = byHand();
+  turns.take("filler", 10);
+  const begun: string[] = [];
+  void turns.take("large", 9)?.then(() => begun.push("large"));
+  for (let i = 0; i < 30; i++) void turns.take("small", 1)?.then(() => begun.push("small"));
+  for (let turn = 0; turn < 4; turn++) await next();
+  assertGreater(begun.indexOf("large"), 5);
+  assertLess(begun.indexOf("large"), 20);
+});
+
+Deno.test("a budget comes back with time, and says when", () => {
+  const budget = new RequestBudget({ burst: 1_000, perSecond: 100 });
+  assertEquals(budget.take("a", 900, 0), undefined);
+  assertEquals(budget.take("a", 200, 0), 1_000);
+  assertEquals(budget.take("b", 200, 0), undefined);
+  assertEquals(budget.take("a", 200, 900), 100);
+  assertEquals(budget.take("a", 200, 1_000), undefined);
+  // More than there ever is needs all of it.
+  assertEquals(budget.take("c", 5_000, 0), undefined);
+  assertEquals(budget.take("c", 1, 0), 40_010);
+  budget.forget(100_000);
+  assertEquals(budget.take("c", 1_000, 100_000), undefined);
+});
+
+Deno.test("one account has a bounded number of entries under way, and another passes at once", async () => {
+  const [noisy, quiet] = [1, 2].map((number) => parseAccountId(accountOf(number)));
+  if (noisy === undefined || quiet === undefined) throw new Error("two accounts");
+  const gate = new AppendGate();
+  const [begun, held]: [number[], (() => void)[]] = [[], []];
+  const appends = Array.from({ length: 300 }, (_, i) =>
+    gate.pass(noisy, () => {
+      begun.push(i);
+      return new Promise<void>((resolve) => held.push(resolve));
+    }));
+  assertEquals(begun.length, 256);
+  await gate.pass(quiet, () => Promise.resolve());
+  for (let i = 0; i < 300; i++) {
+    held[i]?.();
+    await appends[i];
+  }
+  assertEquals(begun, Array.from({ length: 300 }, (_, i) => i));
+});
+
+worldTest(
+  "an account that asks for too much work is told when to come again, and its messages go on",
+  async (world) => {
+    const alice = await Actor.connect(world, 1);
+    const channelId = await alice.createChannel();
+    const upload = (number: number): Promise<unknown> =>
+      alice.client.call("UploadKeyPackage", { keyPackages: [alice.keyPackage(number)], replace: false });
+    let number = 0;
+    while (await upload(number).then(() => true, () => false)) number++;
+    assertLess(number, 20);
+    const { body } = await refused("rate_limited", upload(number));
+    await alice.send(channelId, 0, 1);
+    await (await Actor.connect(world, 2)).createChannel();
+    assertEquals(world.meter.requestsOverBudget, 2);
+    await world.time.advance(body.retryAfterMs ?? 0);
+    await upload(number);
+  },
+  { config: { accountWorkMs: 10, accountWorkMsPerSecond: 1 } },
+);

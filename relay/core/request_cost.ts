@@ -1,0 +1,53 @@
+/**
+ * What requests cost the core, in microseconds by estimate, and what they take of their account's budget. Messages, commits and
+ * Welcomes take nothing of it: the plan counts them, and acknowledgements follow them.
+ */
+import { type CallName, type ClientEnvelope, limits } from "../../proto/mod.ts";
+import type { Cost } from "./fair_turns.ts";
+
+/** The usual one: a lookup in memory, an answer. */
+const defaultCost: Cost = 50;
+const costs: Partial<Readonly<Record<CallName, Cost>>> = {
+  Ping: 10,
+  Acknowledge: 15,
+  Authenticate: 1_000,
+  SendMessage: 50,
+  SendCommit: 300,
+  SendWelcome: 200,
+  CreateChannel: 500,
+  CloseChannel: 500,
+  UploadKeyPackage: 1_000,
+  RequestJoin: 600,
+  RequestRejoin: 600,
+  Subscribe: 200,
+};
+
+/** A KeyPackage's two signatures. */
+const keyPackageCost: Cost = 500;
+
+/** Counted elsewhere, or too small to count. */
+const unmetered: ReadonlySet<CallName> = new Set([
+  "Ping",
+  "Acknowledge",
+  "SendMessage",
+  "SendCommit",
+  "SendWelcome",
+  "RenewToken",
+  "ConfigureCover",
+  "EndSession",
+  "Unsubscribe",
+]);
+
+/** What beginning a request costs; large ones take further turns for the rest. */
+export function costOf(operation: CallName): Cost {
+  return costs[operation] ?? defaultCost;
+}
+
+/** What a request takes of its account's budget. */
+export function budgetCostOf({ operation, body }: ClientEnvelope): Cost {
+  if (unmetered.has(operation)) return 0;
+  const own = costOf(operation);
+  if ("keyPackages" in body) return own + body.keyPackages.length * keyPackageCost;
+  if ("limit" in body) return own + Math.min(body.limit, limits.channelsPerPage) * defaultCost;
+  return own;
+}
