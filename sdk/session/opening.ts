@@ -31,6 +31,12 @@ export interface Online extends Authenticated {
   readonly token: string;
 }
 
+interface Attempt {
+  readonly signal: AbortSignal;
+  /** No other way follows. */
+  readonly isLast: boolean;
+}
+
 interface Failure {
   readonly error: StaticError;
   readonly tryOtherWays: boolean;
@@ -40,6 +46,11 @@ interface Failure {
 const demotionMs = 10 * 60 * 1000;
 /** A network that loses a third and takes a second there and back needs half a minute; a good one must not wait that long. */
 const maxPatience = 4;
+/**
+ * For the handshake of a way that another one follows: packets that nobody answers (a firewall that drops UDP, a relay whose
+ * QUIC port is flooded) must not hold up an agent that TCP serves at once. It is more than two round trips to a satellite.
+ */
+const handshakeMs = 1_500;
 /** A tick each for request and reply, of which each may take a slot and a half to come, and one for a long token. */
 const ticksToAuthenticate = 4;
 /** Codes that may be the way's fault. What the relay itself answered holds whichever way it is asked. */
@@ -72,8 +83,9 @@ export class Opening {
   /** `onOnline` was called when it answers a connection; else why there is none. */
   async open(signal: AbortSignal): Promise<Connection | StaticError> {
     const failed = new Map<Way, StaticError>();
-    for (const way of this.#bestFirst()) {
-      const outcome = await this.#try(way, signal);
+    const ways = this.#bestFirst();
+    for (const [index, way] of ways.entries()) {
+      const outcome = await this.#try(way, { signal, isLast: index === ways.length - 1 });
       if (outcome instanceof Connection) {
         for (const other of failed.keys()) this.#demotedUntilMs.set(other, this.#deps.nowMs() + demotionMs);
         this.#refused = undefined;
@@ -93,11 +105,11 @@ export class Opening {
   }
 
   /** With a second token if the first is not taken. */
-  async #try(way: Way, signal: AbortSignal): Promise<Connection | Failure> {
+  async #try(way: Way, { signal, isLast }: Attempt): Promise<Connection | Failure> {
     for (;;) {
       const token = await this.#nextToken(signal);
       if (token instanceof StaticError) return { error: token, tryOtherWays: false };
-      const outcome = await this.#connect(way, token, signal);
+      const outcome = await this.#connect(way, token, { signal, isLast });
       if (outcome instanceof Connection || !isTokenRefusal(outcome.error)) return outcome;
       if (this.#refused !== undefined || !this.#deps.tokens.renewable) return outcome;
       this.#refused = token;
@@ -115,7 +127,7 @@ export class Opening {
   async #connect(
     { connector, target, origin }: Way,
     token: string,
-    signal: AbortSignal,
+    { signal, isLast }: Attempt,
   ): Promise<Connection | Failure> {
     const { nowMs, after, random, randomBytes, onNotice, onRoom, onOnline } = this.#deps;
     const cover = this.#deps.cover();
@@ -123,9 +135,10 @@ export class Opening {
       (cover.mode === "constant" ? ticksToAuthenticate * cover.intervalMs : 0);
     const attempt = new AbortController();
     const abort = (): void => attempt.abort(createError("transport_error", "The session was closed by its client"));
-    const cancel = after(connectMs, () => {
-      attempt.abort(createError("connection_error", `no answer within ${connectMs} ms`));
-    });
+    const giveUp = (ms: number): () => void =>
+      after(ms, () => attempt.abort(createError("connection_error", `no answer within ${ms} ms`)));
+    const cancel = giveUp(connectMs);
+    const cancelHandshake = isLast ? () => {} : giveUp(Math.min(connectMs, handshakeMs * this.#patience));
     signal.addEventListener("abort", abort);
     let connection: Connection | undefined;
     try {
@@ -133,6 +146,7 @@ export class Opening {
       // Ticks must not wait for what this thread computes.
       const connect = cover.mode === "constant" ? connector.connectInThread ?? connector.connect : connector.connect;
       const stream = await connect(target, attempt.signal);
+      cancelHandshake();
       const opened = connection = new Connection(stream, { nowMs, after, random, onNotice, onRoom });
       const abandon = (): void => opened.abandon(toError(attempt.signal.reason));
       if (attempt.signal.aborted) abandon();
@@ -147,6 +161,7 @@ export class Opening {
     } catch (cause) {
       return await failure(toError(cause), connection);
     } finally {
+      cancelHandshake();
       cancel();
       signal.removeEventListener("abort", abort);
     }

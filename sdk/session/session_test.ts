@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { type ChannelId, errorCodes, type MessageId, parseBinaryId, parseChannelId } from "../../proto/mod.ts";
 import { StaticError } from "../base/errors.ts";
-import type { CellStream } from "../transport/transport.ts";
+import type { CellStream, Connector } from "../transport/transport.ts";
 import { type CoverStop, parseCover } from "./cover.ts";
 import { Bench } from "./testing/bench.ts";
 import { ScriptedRelay } from "./testing/scripted_relay.ts";
@@ -340,6 +340,19 @@ Deno.test("the next way is taken when one fails, remembered, and named", async (
   await bench.clock.settle();
   await bench.online();
   assertEquals([blocked.refused, bench.relay.links.length], [1, 2]);
+  await bench.close();
+});
+
+Deno.test("a way whose packets nobody answers holds up the next one for less than two seconds", async () => {
+  const silent = (connector: Connector): Connector => ({
+    ...connector,
+    connect: (_target, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+  });
+  const bench = new Bench({
+    connectors: (relay) => [silent(relay.connector("quic")), relay.connector("cells")],
+  });
+  assertEquals((await bench.online(2_000)).transport, "cells");
   await bench.close();
 });
 
