@@ -54,7 +54,9 @@ Deno.test("a session that begins to read many channels holds few pages of them a
   const { watched, reads, gate } = watchReads(engine);
   const world = await createWorld({ engine: watched });
   await bob.reconnect(world);
-  await bob.client.call("ListChannels", { limit: 100 });
+  const listing = bob.client.call("ListChannels", { limit: 100 });
+  await world.time.advance(1_000);
+  await listing;
   const { promise, resolve } = Promise.withResolvers<void>();
   gate.open = promise;
   Object.assign(reads, { most: 0, bytes: [] });
