@@ -272,7 +272,7 @@ export class StaticClient {
   }
 }
 
-/** Everything from options to a connected agent. What was opened is closed again when it does not come about. */
+/** @internal Everything from options to a connected agent. What was opened is closed again when it does not come about. */
 export async function connectAgent(options: ConnectOptions, runtime: Platform): Promise<Agent> {
   options.signal?.throwIfAborted();
   const store = await translating("Cannot open the data directory", () => openStore(options, runtime));

@@ -5,6 +5,7 @@
  */
 import { version } from "../proto/mod.ts";
 import { installPackages } from "./npm.ts";
+import { bundleTypes } from "./public_types.ts";
 import { listFiles } from "./source.ts";
 
 export interface NpmPackage {
@@ -34,7 +35,9 @@ export const sdkPackage: PackageDefinition = {
   manifest: {
     description: "End-to-end encrypted channels for software agents",
     sideEffects: false,
-    exports: { ".": { types: "./sdk/mod.d.ts", default: "./sdk/mod.js" } },
+    keywords: ["mls", "rfc9420", "end-to-end encryption", "agents", "messaging"],
+    types: "./sdk/mod.d.ts",
+    exports: { ".": { types: "./sdk/mod.d.ts", default: "./sdk/mod.js" }, "./package.json": "./package.json" },
     imports: {
       "#platform": {
         deno: "./sdk/platform/deno.js",
@@ -68,6 +71,7 @@ export async function buildPackage(out: string, definition: PackageDefinition = 
   try {
     await copySources(work);
     await compile(work, folder, definition);
+    if (definition.declaration) await keepPublicTypes(folder);
   } finally {
     await Deno.remove(work, { recursive: true });
   }
@@ -80,13 +84,21 @@ export async function buildPackage(out: string, definition: PackageDefinition = 
 
 /** Every file that a package depends on, this one included: when none of them has changed, neither has the package. */
 export async function sourcesOf({ readme }: PackageDefinition): Promise<string[]> {
-  const others = [readme, "LICENSE", "deno.json", "deno.lock", "tools/npm/deno.lock", "tools/build_npm.ts"];
+  const others = [
+    readme,
+    "LICENSE",
+    "deno.json",
+    "deno.lock",
+    "tools/npm/deno.lock",
+    "tools/build_npm.ts",
+    "tools/public_types.ts",
+  ];
   return [...await listSources(), ...others].map((path) => repository + path);
 }
 
 async function listSources(): Promise<string[]> {
   const written = (await listFiles(repository)).filter((path) => sources.test(path));
-  const generated = (await Promise.all(["proto/gen", "sdk/gen", "wasm/gen"].map(filesOf))).flat();
+  const generated = (await Promise.all(["proto/gen", "sdk/gen", "wasm/gen"].map((each) => filesOf(each)))).flat();
   return [...written, ...generated].sort();
 }
 
@@ -98,8 +110,8 @@ async function copySources(work: string): Promise<void> {
 }
 
 /** Generated code, which `listFiles` leaves out. */
-async function filesOf(folder: string): Promise<string[]> {
-  return (await Array.fromAsync(Deno.readDir(repository + folder))).map(({ name }) => `${folder}/${name}`);
+async function filesOf(folder: string, root = repository): Promise<string[]> {
+  return (await Array.fromAsync(Deno.readDir(root + folder))).map(({ name }) => `${folder}/${name}`);
 }
 
 /** Types are checked once more here: against Node's and the DOM's, and a library no newer than Node 20. */
@@ -129,6 +141,16 @@ async function compile(work: string, folder: string, { entries, declaration }: P
   await run(Deno.execPath(), ["run", "-A", "node_modules/typescript/bin/tsc", "-p", "."], work);
 }
 
+/** One file instead of one for each module; see `public_types.ts`. */
+async function keepPublicTypes(folder: string): Promise<void> {
+  const types = bundleTypes("sdk/mod.d.ts", (path) => Deno.readTextFileSync(`${folder}/${path}`));
+  const generated = (await Promise.all(["sdk/gen", "wasm/gen"].map((each) => filesOf(each, `${folder}/`)))).flat();
+  for (const path of [...await listFiles(folder), ...generated]) {
+    if (path.endsWith(".d.ts")) await Deno.remove(`${folder}/${path}`);
+  }
+  await Deno.writeTextFile(`${folder}/sdk/mod.d.ts`, types);
+}
+
 /** The dependencies are what the compiled modules really import. */
 async function describe(folder: string, { name, manifest }: PackageDefinition): Promise<Record<string, unknown>> {
   const { imports } = await readConfig();
@@ -141,9 +163,14 @@ async function describe(folder: string, { name, manifest }: PackageDefinition): 
   const dependencies = Object.entries(imports)
     .filter(([name]) => [...used].some((specifier) => specifier === name || specifier.startsWith(`${name}/`)))
     .filter(([, target]) => target.startsWith("npm:"))
-    .map(([name, target]) => [name, target.slice(target.lastIndexOf("@") + 1)]);
+    .map(([name, target]) => [name, rangeOf(name, target.slice(target.lastIndexOf("@") + 1))]);
   const common = { name, version, license: "Apache-2.0", type: "module", engines: { node: ">=20" } };
   return { ...common, ...manifest, dependencies: Object.fromEntries(dependencies) };
+}
+
+/** So that a fix reaches users without us. Of ts-mls we use modules behind its surface: no more than its patches. */
+function rangeOf(name: string, version: string): string {
+  return `${name === "ts-mls" ? "~" : "^"}${version}`;
 }
 
 interface DenoConfig {

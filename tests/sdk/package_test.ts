@@ -26,6 +26,30 @@ try {
   if (error instanceof StaticError) console.log(error.code, error.message);
 }
 `;
+/** Every part of the surface, as a program uses it. */
+const typedScript = `
+import { type Channel, type Envelope, RemoteError, StaticClient } from "static-sdk";
+
+export async function use(channel: Channel): Promise<Uint8Array> {
+  await channel.send({ json: 1 }, { to: channel.members() });
+  // @ts-expect-error a channel takes bytes, text or JSON
+  await channel.send(5);
+  const reply = await channel.request("x", { to: "id" });
+  for await (const answer of channel.request("x", { to: ["a", "b"] })) if (answer.ok) answer.reply.json();
+  channel.serve((request) => {
+    if (request.attempt > 1) throw new RemoteError(reply.text());
+    return { json: 1 };
+  });
+  for await (const event of channel.events()) if (event.type === "member_joined") console.log(event.member.identity);
+  const envelope: Envelope = await channel.receiveEnvelope();
+  return envelope.bytes;
+}
+
+export async function transport(): Promise<"quic" | "webtransport" | "grpc" | "cells" | undefined> {
+  const client = await StaticClient.connect({ dataDir: "data", identity: "me" });
+  return client.transport;
+}
+`;
 const maxBrowserBytes = 180 * 1024;
 
 /** Every script of the README with the output that is printed below it. */
@@ -35,7 +59,7 @@ function examples(readme: string): { readonly script: string; readonly output: s
 }
 
 testWhen(packageTools, "the npm package works as its README says", async (t) => {
-  await using opened = await installPackage();
+  await using opened = await installPackage(["typescript", "typescript-5.0"]);
   const { folder } = opened;
   const manifest = JSON.parse(await Deno.readTextFile(`${folder}/node_modules/static-sdk/package.json`));
 
@@ -58,6 +82,28 @@ testWhen(packageTools, "the npm package works as its README says", async (t) => 
     assertEquals(/["'](node:[^"']*)|\bDeno\b/.exec(new TextDecoder().decode(code))?.[0], undefined);
   });
 
+  await t.step("its types are one file without our insides, for every TypeScript from 5.0 on", async () => {
+    const types = await Deno.readTextFile(`${folder}/node_modules/static-sdk/sdk/mod.d.ts`);
+    assertEquals(/@internal|LiveChannel|ts-mls|Uint8Array<|^import/m.exec(types)?.[0], undefined);
+    await Deno.writeTextFile(`${folder}/typed.mts`, typedScript);
+    const { imports } = JSON.parse(await Deno.readTextFile(new URL("../../tools/npm/deno.json", import.meta.url)));
+    for (const compiler of ["typescript-5.0", "typescript"]) {
+      const version = String(imports[compiler]).replace(/^.*@/, "");
+      for (const [module, moduleResolution] of [["nodenext", "nodenext"], ["esnext", "bundler"]]) {
+        const strict = { noEmit: true, strict: true, skipLibCheck: false, types: [], target: "es2022" };
+        const compilerOptions = { ...strict, lib: ["es2022", "dom"], module, moduleResolution };
+        await Deno.writeTextFile(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions, files: ["typed.mts"] }));
+        const tsc = `node_modules/.deno/typescript@${version}/node_modules/typescript/bin/tsc`;
+        await runCommand("node", [tsc, "-p", "."], { cwd: folder });
+      }
+    }
+  });
+
+  await t.step("it can be required", async () => {
+    const script = 'console.log(typeof require("static-sdk").StaticClient.connect)';
+    assertEquals(await runCommand("node", ["--no-warnings", "-e", script], { cwd: folder }), "function\n");
+  });
+
   await t.step("its types reach the user, and Deno takes its own platform", async () => {
     const consumer = `${folder}/consumer`;
     await Deno.mkdir(consumer);
@@ -69,7 +115,7 @@ testWhen(packageTools, "the npm package works as its README says", async (t) => 
     assert(/^connection_error .*--unstable-net/.test(output), output);
   });
 
-  await t.step("its scripts run in Node against a real relay and API", async () => {
+  await t.step("its scripts run in Node against a real relay and API, twice in a row", async () => {
     await using stack = await startStack();
     const readme = await Deno.readTextFile(`${folder}/node_modules/static-sdk/README.md`);
     const env = {
@@ -80,7 +126,7 @@ testWhen(packageTools, "the npm package works as its README says", async (t) => 
     };
     const scripts = examples(readme);
     assertGreater(scripts.length, 2);
-    for (const { script, output } of scripts) {
+    for (const { script, output } of [...scripts, ...scripts]) {
       await Deno.writeTextFile(`${folder}/example.mjs`, script);
       assertEquals(await runCommand("node", ["example.mjs"], { cwd: folder, env }), output);
     }

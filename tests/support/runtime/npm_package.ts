@@ -14,10 +14,10 @@ export const packageTools: Requirement = {
 
 const builds = new URL("../../../dist/tested/", import.meta.url).pathname;
 
-/** A project with the dependencies and, unpacked, the package. */
-export async function installPackage(): Promise<Project> {
+/** A project with the dependencies, those of `tools/npm` that are named and, unpacked, the package. */
+export async function installPackage(packages: readonly string[] = []): Promise<Project> {
   await using opened = new AsyncDisposableStack();
-  const project = opened.use(await createProject());
+  const project = opened.use(await createProject(packages));
   const target = `${project.folder}/node_modules/static-sdk`;
   await Deno.mkdir(target);
   await runCommand("tar", ["-xzf", await packedOnce(), "--strip-components=1", "-C", target]);
