@@ -22,11 +22,12 @@ const apiStopMs = 1_000;
 const drainSeconds = "1";
 const root = new URL("./", import.meta.url);
 
-const usage = `Usage: ${denoOfUser()} task start [--watch]
+const usage = `Usage: ${denoOfUser()} task start [--watch] [--plan NAME]
 
 Runs the API and the relay on this machine until Ctrl-C.
 
   --watch                   start a part again when its code changes
+  --plan NAME               plan of accounts here: free (10,000 messages a month), dev, team or enterprise (no limit)
   STATIC_DATA_DIR           where everything is kept (.static)
   STATIC_API_PORT           the API (8080)
   STATIC_RELAY_GRPC_PORT    the relay over TCP (5000)
@@ -38,7 +39,15 @@ if (Deno.args.includes("--help")) {
   console.log(usage);
   Deno.exit(0);
 }
-const surplus = Deno.args.find((argument) => argument !== "--watch");
+const planAt = Deno.args.indexOf("--plan");
+const plan = planAt < 0 ? undefined : Deno.args[planAt + 1] ?? "";
+if (plan !== undefined && !["free", "dev", "team", "enterprise"].includes(plan)) {
+  console.error(`"--plan" takes free, dev, team or enterprise\n\n${usage}`);
+  Deno.exit(2);
+}
+const surplus = Deno.args.find((argument, index) =>
+  argument !== "--watch" && (planAt < 0 || (index !== planAt && index !== planAt + 1))
+);
 if (surplus !== undefined) {
   console.error(`"start" does not take "${surplus}"\n\n${usage}`);
   Deno.exit(2);
@@ -58,7 +67,7 @@ async function runStack(configs: Configs): Promise<void> {
   const { dataDir } = configs.api;
   const made = await exists(`${dataDir}/database`) && !await exists(`${dataDir}/database.making`);
   const isFirst = configs.api.database === undefined && !made;
-  const apiPart = createPart("API", dataDir, apiCommand);
+  const apiPart = createPart("API", dataDir, (last) => apiCommand(last, plan));
   const addresses = { apiUrl: "", apiInternalUrl: "" };
   const relayPart = createPart("Relay", dataDir, (last) => relayCommand({ ...configs.relay, ...addresses }, last));
   const asked = untilAskedToStop(() => {

@@ -12,6 +12,7 @@ import { addAccountRoutes } from "./routes/accounts.ts";
 import { addAddressClaimRoutes } from "./routes/address_claims.ts";
 import { addChangesRoutes } from "./routes/changes.ts";
 import type { ApiContext, AppEnv, RouteDeps } from "./routes/context.ts";
+import { addDiscoveryRoutes } from "./routes/discovery.ts";
 import { addDocumentationRoutes } from "./routes/documentation.ts";
 import { notFound, refuse } from "./routes/errors.ts";
 import { addHealthRoutes } from "./routes/health.ts";
@@ -62,6 +63,7 @@ export function createApp(deps: AppDeps): App {
       addOwnAccountRoutes(router, deps);
       addAddressClaimRoutes(router, deps);
       addSessionRoutes(router, deps);
+      addDiscoveryRoutes(router, deps);
       addDocumentationRoutes(router);
     }),
     fetchInternal: serve((router) => {

@@ -57,6 +57,10 @@ export interface Config {
   };
   /** Of new accounts. */
   readonly defaultPlan: string;
+  /** What clients are told. */
+  readonly relayUrls: readonly string[];
+  /** What signed the relay's certificate, where that is no public authority. */
+  readonly caFile: string | undefined;
   /** Fewer where the process may not open as many files. */
   readonly maxConnections: number;
   readonly keyMemory: number;
@@ -114,6 +118,9 @@ function readAll(read: VariableReader): Config {
       mail: readRate(read, "STATIC_RATE_MAIL", { limit: 5, windowMs: 3_600_000 }),
     },
     mail: readMail(read),
+    relayUrls: readRelayUrls(read, isLoopback(host)),
+    // Not read here: a relay that is started after the API may have to make it first.
+    caFile: read.given("STATIC_CA_FILE"),
     defaultPlan: read.choice("STATIC_DEFAULT_PLAN", ["free", "dev", "team", "enterprise"]),
     maxConnections: read.integer("STATIC_API_CONNECTIONS", 10_000, { min: 16, max: 1_000_000 }),
     keyMemory: read.integer("STATIC_KEY_MEMORY", 100_000, { min: 0, max: 10_000_000 }),
@@ -183,6 +190,20 @@ function readDatabase(read: VariableReader): Config["database"] {
     return undefined;
   }
   return { kind: "url", url: new Secret(text), tls, ca };
+}
+
+/** Where nothing is said, the relay of this machine is meant, unless its ports are the system's choice. */
+function readRelayUrls(read: VariableReader, isLocal: boolean): readonly string[] {
+  const given = read.list("STATIC_RELAY_URL", parseRelayUrl, "an address such as quic://relay.example:4433");
+  const [quic, grpc] = [read.port("STATIC_RELAY_QUIC_PORT", 4433), read.port("STATIC_RELAY_GRPC_PORT", 5000)];
+  if (given !== undefined || !isLocal) return given ?? [];
+  return [...(quic === 0 ? [] : [`quic://localhost:${quic}`]), ...(grpc === 0 ? [] : [`https://localhost:${grpc}`])];
+}
+
+function parseRelayUrl(text: string): string | undefined {
+  return /^(quic|grpc|https):\/\/([\w.-]+|\[[\da-fA-F:.]+\])(:\d{1,5})?\/?$/.test(text)
+    ? text.replace(/\/$/, "")
+    : undefined;
 }
 
 function readMail(read: VariableReader): Config["mail"] {

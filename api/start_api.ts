@@ -23,6 +23,7 @@ import { rotateJwtKey } from "./admin/run_admin.ts";
 import { type App, type AppDeps, createApp } from "./app.ts";
 import { createClientAddress } from "./client_address.ts";
 import { type Config, describeConfig, warningsOf } from "./config.ts";
+import { createDiscovery } from "./discovery.ts";
 import { createFingerprint, createSign } from "./cryptography.ts";
 import { type KeyRingSource, openKeyRing } from "./key_ring_file.ts";
 import { createAccountLife } from "./domain/account_life.ts";
@@ -98,6 +99,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
   const { keyRing, relaySecret } = await openSecrets(config);
   const { store, applied, close: closeStore } = await openDatabase(config);
   if (applied.length > 0) log("info", "migrated", { applied });
+  await raisePlans(config, { store, clock, log });
 
   const pools = createPools(config);
   const metrics = createMetrics();
@@ -109,6 +111,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
     ...domain,
     store,
     clock,
+    discovery: createDiscovery(config, clock),
     secureCookies: config.tls !== undefined || config.tlsTerminated,
     relaySecret,
     maxBodyBytes,
@@ -268,6 +271,16 @@ async function createAdmin(
     });
   const failures = createRateLimiter("admin", config.rateLimits.failures, clock);
   return createAdminPort({ secret, failures, run, log });
+}
+
+/** The embedded database is one machine's: what its owner says now holds for accounts that were made before, too. */
+async function raisePlans(
+  { database, defaultPlan }: Config,
+  { store, clock, log }: { store: Store; clock: Clock; log: Log },
+): Promise<void> {
+  if (database !== undefined || defaultPlan === "free") return;
+  const accounts = await store.movePlan("free", defaultPlan, { atMs: clock(), actor: "start" });
+  if (accounts > 0) log("info", "plans_raised", { accounts, plan: defaultPlan });
 }
 
 function createMail(

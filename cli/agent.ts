@@ -7,6 +7,7 @@ import type { Context, FlagSpec } from "./command.ts";
 import { keyAdvice } from "./service/api.ts";
 import { reasonOf } from "./service/credentials.ts";
 import { badInput, Failure } from "./failure.ts";
+import { findRelay } from "./service/discovery.ts";
 import { readSettings, requireKey, requireRelay } from "./service/settings.ts";
 
 export const agentFlag: FlagSpec = {
@@ -42,8 +43,9 @@ export async function withManager<T>(context: Context, act: (manager: ChannelMan
 }
 
 export async function connectOptions(context: Context): Promise<ConnectOptions> {
-  const settings = await readSettings(context);
-  const apiKey = requireKey(settings);
+  const given = await readSettings(context);
+  const apiKey = requireKey(given);
+  const settings = await findRelay(context, given);
   const endpoint = requireRelay(settings);
   const { dataDir, identity } = await openPlace(context);
   return {

@@ -188,6 +188,41 @@ function keyOf(json: unknown, apiKey: string): CreatedKey {
   return { id: textOf(json, "id"), prefix: textOf(json, "key_prefix"), name: textOf(json, "name"), apiKey };
 }
 
+/** What `GET /.well-known/static` tells a client. */
+export interface ServiceDiscovery {
+  /** As `endpoint` takes them: separated by commas. Undefined when none is known. */
+  readonly relayUrl: string | undefined;
+  /** Of a private installation. */
+  readonly ca: { readonly pem: string; readonly sha256: string } | undefined;
+  readonly certificateHashes: readonly string[];
+  /** Where messages of a development machine lie. */
+  readonly mailFolder: string | undefined;
+}
+
+/** `GET /.well-known/static`. */
+export function readDiscovery(api: ApiAccess): Promise<ApiOutcome<ServiceDiscovery>> {
+  return callApi(api, {
+    method: "GET",
+    path: "/.well-known/static",
+    parse: (json) => {
+      const ca = fieldOf(json, "ca");
+      const urls = textsOf(fieldOf(fieldOf(json, "relay"), "urls"));
+      const folder = fieldOf(fieldOf(json, "mail"), "folder");
+      return {
+        relayUrl: urls.length === 0 ? undefined : urls.join(","),
+        ca: ca === null ? undefined : { pem: textOf(ca, "pem"), sha256: textOf(ca, "sha256") },
+        certificateHashes: textsOf(fieldOf(json, "certificate_hashes")),
+        mailFolder: typeof folder === "string" ? folder : undefined,
+      };
+    },
+  });
+}
+
+function textsOf(value: unknown): string[] {
+  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) throw missing("a list");
+  return value;
+}
+
 function textOf(json: unknown, name: string): string {
   const value = fieldOf(json, name);
   if (typeof value !== "string") throw missing(name);

@@ -67,11 +67,13 @@ export {
   listApiKeys,
   type ListedKey,
   type Login,
+  readDiscovery,
   readHealth,
   readTokenClaims,
   readTokenKeys,
   readUsage,
   revokeApiKey,
+  type ServiceDiscovery,
   type TokenClaims,
   type Usage,
 } from "./http_api.ts";

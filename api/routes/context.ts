@@ -10,6 +10,7 @@ import type { Keys } from "../domain/keys.ts";
 import type { Clock } from "../domain/deps.ts";
 import type { Store } from "../domain/store.ts";
 import type { RateLimiter } from "../domain/rate_limit.ts";
+import type { Discovery } from "../discovery.ts";
 import type { Secret } from "../../server/mod.ts";
 import type { Sessions } from "../domain/sessions.ts";
 import type { Tokens } from "../domain/tokens.ts";
@@ -42,6 +43,7 @@ export interface RouteDeps {
   readonly life: AccountLife;
   readonly sessions: Sessions;
   readonly changes: Changes;
+  readonly discovery: Discovery;
   /** Cookies travel over TLS only. */
   readonly secureCookies: boolean;
   readonly authenticator: Authenticator;

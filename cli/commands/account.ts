@@ -2,6 +2,7 @@
 import { createAccount, createKeyByPassword, type Credentials } from "../../proto/mod.ts";
 import { issueToken, openApi } from "../service/api.ts";
 import type { Command, Context, FlagSpec } from "../command.ts";
+import { findRelay, findService } from "../service/discovery.ts";
 import { removeCredentials, writeCredentials } from "../service/credentials.ts";
 import { printable, table } from "../output.ts";
 import { ask as askUser, askEmail, askPassword, confirm } from "../prompt.ts";
@@ -33,9 +34,11 @@ export const signup: Command = {
     const settings = await readSettings(context);
     await keepOrReplace(context, settings);
     const login = { email: await askEmail(context), password: await askPassword(context, { again: true }) };
+    // Before there is a key to lose: an authority that has changed ends it here.
+    const found = await findService(context, settings);
     const created = openApi(platform, settings)((api) => createAccount(api, login));
     const { accountId, plan, key } = await output.progress("creating the account", created);
-    await save(context, settings, { api_key: key.apiKey, email: login.email });
+    await save(context, found, { api_key: key.apiKey, email: login.email });
     await output.result(
       {
         account_id: accountId,
@@ -49,6 +52,9 @@ export const signup: Command = {
         `  Its key ${key.prefix}… is saved in ${platform.folders.credentialsFile}`,
       ],
     );
+    if (found.mailFolder !== undefined) {
+      await output.note(`  Mail of this service lies in ${found.mailFolder}, with the code for your address`);
+    }
     await nextStep(context, "channel create acme/ops/deploy");
   },
 };
@@ -76,16 +82,17 @@ export const login: Command = {
     const settings = await readSettings(context);
     await keepOrReplace(context, settings);
     const ask = openApi(platform, settings);
+    const found = await findService(context, settings);
     if (given.has("with-key")) {
       const apiKey = checkKey((await askUser(context, "API key", { hidden: true })).trim());
       await output.progress("checking the key", issueToken(ask, apiKey));
-      await save(context, settings, { api_key: apiKey });
+      await save(context, found, { api_key: apiKey });
       return await signedIn(context, { prefix: apiKey.slice(0, 16) });
     }
     const login = { email: await askEmail(context), password: await askPassword(context, { again: false }) };
     const name = given.value("name") ?? "cli";
     const key = await output.progress("signing in", ask((api) => createKeyByPassword(api, { ...login, name })));
-    await save(context, settings, { api_key: key.apiKey, email: login.email });
+    await save(context, found, { api_key: key.apiKey, email: login.email });
     await signedIn(context, key);
   },
 };
@@ -107,8 +114,9 @@ export const whoami: Command = {
   examples: [{ command: "whoami", what: "" }, { command: "whoami --json", what: "for scripts" }],
   run: async (context) => {
     const { platform, output } = context;
-    const settings = await readSettings(context);
-    const apiKey = requireKey(settings);
+    const saved = await readSettings(context);
+    const apiKey = requireKey(saved);
+    const settings = await findRelay(context, saved);
     const issued = issueToken(openApi(platform, settings), apiKey);
     const { accountId, plan } = await output.progress("asking the API", issued);
     const from = settings.key?.from ?? "file";

@@ -4,6 +4,7 @@ import { checks, type Finding, runCheck } from "./doctor_checks.ts";
 import type { Command } from "../command.ts";
 import { Failure, toFailure } from "../failure.ts";
 import { type Colour, printable, withCommands } from "../output.ts";
+import { findRelay } from "../service/discovery.ts";
 import { readSettings } from "../service/settings.ts";
 
 const marks: Readonly<Record<Finding["state"], { readonly mark: string; readonly colour: Colour }>> = {
@@ -21,7 +22,8 @@ export const doctor: Command = {
   examples: [{ command: "doctor", what: "" }, { command: "doctor --json", what: "for monitoring" }],
   run: async (context) => {
     const { platform, output } = context;
-    const settings = await readSettings(context).catch((error) => {
+    const reading = readSettings(context).then((settings) => findRelay(context, settings));
+    const settings = await reading.catch((error) => {
       const { message, advice } = toFailure(error);
       throw new Failure("invalid_request", message, { exit: "unhealthy", ...(advice !== undefined && { advice }) });
     });

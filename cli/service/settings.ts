@@ -7,7 +7,7 @@ import type { Platform } from "../platform/platform.ts";
 
 export interface Settings {
   readonly apiUrl: string;
-  /** Undefined when nothing names a relay and the API is not on this machine. */
+  /** Undefined when nobody has named a relay; the API may. */
   readonly relayUrl: string | undefined;
   readonly caFile: string | undefined;
   readonly caCerts: readonly string[];
@@ -20,16 +20,21 @@ export interface SettingsKey {
   readonly from: "command line" | "environment" | "file";
 }
 
-const [localApi, localRelay] = ["http://127.0.0.1:8080", "quic://localhost:4433"];
+const localApi = "http://127.0.0.1:8080";
+/** Of a stack on this machine that tells nothing itself. */
+export const localRelay = "quic://localhost:4433";
 
 export async function readSettings({ given, platform }: Pick<Context, "given" | "platform">): Promise<Settings> {
   const saved = await readCredentials(platform);
   const wanted = given.value("api-url") ?? platform.variable("STATIC_API_URL");
   const apiUrl = requireApiUrl(wanted ?? saved.api_url ?? localApi);
   const isLocal = isLoopback(apiUrl);
-  const relayUrl = given.value("relay-url") ?? platform.variable("STATIC_RELAY_URL") ?? saved.relay_url ??
-    (isLocal ? localRelay : undefined);
-  const caFile = given.value("ca-file") ?? platform.variable("STATIC_CA_FILE") ?? saved.ca_file ??
+  // What was saved belongs to one service.
+  const { relay_url, ca_file }: Credentials = saved.api_url === undefined || apiUrl === parseApiUrl(saved.api_url)
+    ? saved
+    : {};
+  const relayUrl = given.value("relay-url") ?? platform.variable("STATIC_RELAY_URL") ?? relay_url;
+  const caFile = given.value("ca-file") ?? platform.variable("STATIC_CA_FILE") ?? ca_file ??
     (isLocal ? await findLocalAuthority(platform) : undefined);
   return {
     apiUrl,
@@ -62,7 +67,7 @@ export function checkKey(apiKey: string): string {
 
 export function requireRelay({ relayUrl }: Settings): string {
   if (relayUrl !== undefined) return relayUrl;
-  throw badInput("Nothing says where the relay is", "Give --relay-url, or set STATIC_RELAY_URL");
+  throw badInput("Nothing says where the relay is, not even the API", "Give --relay-url, or set STATIC_RELAY_URL");
 }
 
 interface KeySources extends Pick<Context, "given" | "platform"> {

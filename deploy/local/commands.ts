@@ -3,7 +3,8 @@ import type { RelayConfig } from "../../relay/mod.ts";
 import type { Listening } from "./part.ts";
 import type { PartCommand } from "./part_process.ts";
 
-export function apiCommand(last: Listening | undefined): PartCommand {
+/** Accounts have this plan, if one is given. */
+export function apiCommand(last: Listening | undefined, plan?: string): PartCommand {
   return {
     entry: "deploy/local/api/main.ts",
     permissions: ["--allow-net", "--allow-read", "--allow-write", "--allow-env"],
@@ -11,6 +12,7 @@ export function apiCommand(last: Listening | undefined): PartCommand {
       ...portOf(last?.url, "STATIC_API_PORT"),
       ...portOf(last?.internal_url, "STATIC_INTERNAL_PORT"),
       ...portOf(last?.admin_url, "STATIC_ADMIN_PORT"),
+      ...(plan === undefined ? {} : { STATIC_DEFAULT_PLAN: plan }),
     },
     withheld: [],
   };

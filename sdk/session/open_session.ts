@@ -1,7 +1,9 @@
 /** From what a user writes to a session: fills in what was not given from the platform's settings, and puts the parts together. */
+import { parseApiUrl, readDiscovery } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import type { Platform, PlatformSettings } from "../platform/platform.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
+import type { Trust } from "../transport/transport.ts";
 import { type CellTap, tapped } from "../transport/tap.ts";
 import type { CoverOptions, CoverProfile } from "./cover.ts";
 import type { SessionOptions } from "./options.ts";
@@ -12,7 +14,7 @@ import { readTlsOptions, type TlsOptions } from "./tls_options.ts";
 
 /** How to reach the relay and the API, and what the connection looks like from outside. */
 export interface RelayOptions extends TokenOptions {
-  /** Where the relay is; `STATIC_RELAY_URL` or the credentials file when not given. */
+  /** Where the relay is; when not given, `STATIC_RELAY_URL`, the credentials file, or what the API at `apiUrl` tells. */
   readonly endpoint?: string;
   /** `auto` when not given: what the runtime has, in the order in which it serves best. */
   readonly transport?: TransportChoice;
@@ -36,11 +38,13 @@ export async function openRelaySession(
   platform: Platform,
 ): Promise<RelaySession> {
   const settings = await settingsFor(options, platform);
-  const endpoint = options.endpoint ?? settings.relayUrl;
-  if (endpoint === undefined) throw createError("invalid_request", "Cannot find the relay: give endpoint");
   const { nowMs, after, randomBytes, openHttp } = platform;
   const { caFile } = settings;
-  const trust = await readTlsOptions(options.tls ?? (caFile === undefined ? {} : { caFile }), platform.readTextFile);
+  const given = await readTlsOptions(options.tls ?? (caFile === undefined ? {} : { caFile }), platform.readTextFile);
+  const known = options.endpoint ?? settings.relayUrl;
+  const { endpoint, trust } = known !== undefined
+    ? { endpoint: known, trust: given }
+    : await discover(options.apiUrl ?? settings.apiUrl, given, { platform, signal: options.signal });
   const tokens = createTokenSource(credentialsOf(options, settings), { openHttp: () => openHttp(trust), nowMs, after });
   if (tokens.renewable) await tokens.get({ signal: options.signal });
   const { transport, cover, tap } = options;
@@ -52,6 +56,39 @@ export async function openRelaySession(
     ...(transport !== undefined && { transport }),
     ...(cover !== undefined && { cover }),
   }, { connectors, tokens, nowMs, after, randomBytes });
+}
+
+const discoveryMs = 10_000;
+
+/** Asks the API where its relay is, and, where nobody else has said it, whom to trust. Throws `StaticError`. */
+async function discover(
+  apiUrl: string | undefined,
+  trust: Trust,
+  { platform, signal }: { readonly platform: Platform; readonly signal: AbortSignal | undefined },
+): Promise<{ readonly endpoint: string; readonly trust: Trust }> {
+  const url = apiUrl === undefined ? undefined : parseApiUrl(apiUrl);
+  if (url === undefined) throw createError("invalid_request", "Cannot find the relay: give endpoint, or apiUrl");
+  const http = platform.openHttp(trust);
+  const timeout = new AbortController();
+  const cancel = platform.after(discoveryMs, () => timeout.abort());
+  try {
+    const signals = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
+    const answer = await readDiscovery({ url, fetch: http.request, signal: signals });
+    if (answer.outcome === "unreachable") {
+      throw createError("connection_error", `Cannot reach the API at ${url}`, { cause: answer.cause });
+    }
+    if (answer.outcome !== "done" || answer.value.relayUrl === undefined) {
+      throw createError("invalid_request", `Cannot find the relay: the API at ${url} does not tell; give endpoint`);
+    }
+    const { relayUrl: endpoint, ca, certificateHashes } = answer.value;
+    if (ca === undefined || trust.caCerts.length + trust.certificateHashes.length > 0) return { endpoint, trust };
+    // A browser takes no authority from a page; it takes the hash of the relay's own certificate.
+    const tls = platform.runtime === "browser" ? { certificateHashes } : { caCerts: [ca.pem] };
+    return { endpoint, trust: await readTlsOptions(tls, platform.readTextFile) };
+  } finally {
+    cancel();
+    http.close();
+  }
 }
 
 /** A credentials file that cannot be used is no obstacle for whoever does not need it. */

@@ -6,6 +6,7 @@ import { startStack } from "../support/stack.ts";
 import { testWhen } from "../support/mod.ts";
 import { checkAccounts } from "./account.ts";
 import { checkChannels } from "./channels.ts";
+import { checkDiscovery } from "./discovery.ts";
 import { cases, checkMishaps } from "./mishaps.ts";
 import { checkPipesUnderDeno, checkPipesUnderNode, forNode, forPipes, installNodeProgram } from "./pipes.ts";
 import { endings } from "./user.ts";
@@ -16,6 +17,7 @@ Deno.test("the commands", async (t) => {
   installing?.catch(() => {});
   await using stack = await startStack();
   await t.step("accounts", (t) => checkAccounts(t, stack.api));
+  await t.step("discovery", (t) => checkDiscovery(t, stack));
   await t.step("channels", (t) => checkChannels(t, stack));
   await t.step("mishaps", (t) => checkMishaps(t, stack.api));
   if (forPipes.met) await t.step("in pipes, under Deno as the task starts it", () => checkPipesUnderDeno(stack));

@@ -22,17 +22,22 @@ export async function startStack(): Promise<Stack> {
   await using opened = new AsyncDisposableStack();
   const backend = await anyBackend.open();
   opened.defer(() => backend.close());
-  const api = await startTestApi(backend.environment);
-  opened.defer(() => api.close());
   const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
   opened.defer(() => Deno.remove(dataDir, { recursive: true }));
+  const [quicPort, grpcPort] = [freePort(), freePort()];
+  const api = await startTestApi({
+    ...backend.environment,
+    STATIC_RELAY_URL: `quic://localhost:${quicPort},https://localhost:${grpcPort}`,
+    STATIC_CA_FILE: `${dataDir}/ca.pem`,
+  });
+  opened.defer(() => api.close());
   const environment = {
     STATIC_DATA_DIR: dataDir,
     STATIC_API_URL: api.url,
     STATIC_API_INTERNAL_URL: api.internalUrl,
     STATIC_RELAY_SECRET: relaySecret,
-    STATIC_RELAY_QUIC_PORT: String(freePort()),
-    STATIC_RELAY_GRPC_PORT: String(freePort()),
+    STATIC_RELAY_QUIC_PORT: String(quicPort),
+    STATIC_RELAY_GRPC_PORT: String(grpcPort),
   };
   let relay: RelayProcess = await startRelayProcess(environment);
   opened.defer(() => relay.stop());

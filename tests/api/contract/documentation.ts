@@ -39,6 +39,7 @@ const story = [
   "delete /v1/account/sessions",
   "delete /v1/account",
   "get /.well-known/jwks.json",
+  "get /.well-known/static",
   "get /health",
   "get /ready",
   "get /openapi.json",
