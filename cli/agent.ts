@@ -45,9 +45,9 @@ export async function withManager<T>(context: Context, act: (manager: ChannelMan
 export async function connectOptions(context: Context): Promise<ConnectOptions> {
   const given = await readSettings(context);
   const apiKey = requireKey(given);
+  const { dataDir, identity } = await openPlace(context);
   const settings = await findRelay(context, given);
   const endpoint = requireRelay(settings);
-  const { dataDir, identity } = await openPlace(context);
   return {
     endpoint,
     apiKey,

@@ -28,7 +28,7 @@ const example = {
   version: "1.0.0",
   environment: "live",
   relay: {
-    urls: ["quic://relay.example:4433", "https://relay.example:5000"],
+    urls: ["quic://relay.example:4433", "grpc://relay.example:5000"],
     transports: ["quic", "webtransport", "grpc", "grpc-web", "connect"],
   },
   ca: null,

@@ -82,15 +82,16 @@ export const login: Command = {
     const settings = await readSettings(context);
     await keepOrReplace(context, settings);
     const ask = openApi(platform, settings);
-    const found = await findService(context, settings);
     if (given.has("with-key")) {
       const apiKey = checkKey((await askUser(context, "API key", { hidden: true })).trim());
+      const found = await findService(context, settings);
       await output.progress("checking the key", issueToken(ask, apiKey));
       await save(context, found, { api_key: apiKey });
       return await signedIn(context, { prefix: apiKey.slice(0, 16) });
     }
     const login = { email: await askEmail(context), password: await askPassword(context, { again: false }) };
     const name = given.value("name") ?? "cli";
+    const found = await findService(context, settings);
     const key = await output.progress("signing in", ask((api) => createKeyByPassword(api, { ...login, name })));
     await save(context, found, { api_key: key.apiKey, email: login.email });
     await signedIn(context, key);

@@ -7,7 +7,7 @@ export const source =
   "value:r,enumerable:!0}):t,r));var Q=ie(require(\"node:process\")),R=require(\"node:worker_threads\");var i={invali" +
   "dArgument:3,deadlineExceeded:4,notFound:5,alreadyExists:6,permissionDenied:7,resourceExhausted:8,failedPrecond" +
   "ition:9,aborted:10,outOfRange:11,unimplemented:12,internal:13,unavailable:14,unauthenticated:16},s=(r,e,t,n)=>" +
-  "({http:r,grpc:e,close:t,errorClass:n,retryable:!1}),h=(...r)=>({...s(...r),retryable:!0}),S={join_timeout:h(50" +
+  "({http:r,grpc:e,close:t,errorClass:n,retryable:!1}),h=(...r)=>({...s(...r),retryable:!0}),P={join_timeout:h(50" +
   "4,i.deadlineExceeded,257,\"TransportError\"),auth_failed:s(401,i.unauthenticated,258,\"AuthError\"),auth_key_inval" +
   "id:s(401,i.unauthenticated,259,\"AuthError\"),transport_error:h(502,i.unavailable,260,\"TransportError\"),connecti" +
   "on_error:h(502,i.unavailable,261,\"TransportError\"),listener_died:s(500,i.internal,262,\"TransportError\"),channe" +
@@ -35,7 +35,7 @@ export const source =
   "eExceeded,353,\"TransportError\"),remote_error:s(502,i.aborted,354,\"RemoteError\"),store_locked:h(409,i.failedPre" +
   "condition,336,\"StoreError\"),store_corrupt:s(500,i.internal,337,\"StoreError\"),store_failed:s(500,i.internal,339" +
   ",\"StoreError\"),passphrase_wrong:s(401,i.unauthenticated,338,\"StoreError\")};function O(r){return Object.hasOwn(" +
-  "S,r)}var xe=new Map(Object.entries(S).flatMap(([r,{close:e}])=>O(r)?[[e,r]]:[])),y=class extends Error{name=\"W" +
+  "P,r)}var xe=new Map(Object.entries(P).flatMap(([r,{close:e}])=>O(r)?[[e,r]]:[])),y=class extends Error{name=\"W" +
   "ireError\";code;requestId;constructor(e,t,n={}){super(t,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,th" +
   "is.requestId=n.requestId}};var m=Object.freeze({cellBytes:4096,minCellBytes:1024,maxCellBytes:16384,payloadByt" +
   "es:1048576,ciphertextBytes:1081344,keyPackageBytes:16384,commitBytes:262144,welcomeBytes:2097152,leafNodeBytes" +
@@ -101,9 +101,9 @@ export const source =
   "de,l.intervalMs);case\"covering\":return n?.setCovering(l.covering);case\"flush\":return void n?.flush(l.timeoutMs" +
   ").then(c=>{r.post({kind:\"flushed\",id:l.id,flushed:c})});case\"read\":return void f();case\"stop\":return n?.stop()" +
   ";case\"close\":return t?.close(l.closeCode),void e.after(ce,e.exit)}})}var g=require(\"node:http2\");var x=5,he=64" +
-  "*1024,F=10;function D(r,e){let t=ue(F,e),n=x+t.length+e,o=new Uint8Array(r.length/e*n);for(let a=0;a<r.length/" +
+  "*1024,D=10;function F(r,e){let t=ue(D,e),n=x+t.length+e,o=new Uint8Array(r.length/e*n);for(let a=0;a<r.length/" +
   "e;a++){let d=a*n;pe(o,d+1,t.length+e),o.set(t,d+x),o.set(r.subarray(a*e,(a+1)*e),d+x+t.length)}return o}functi" +
-  "on W(r){let{value:e,end:t}=ye(r,0,F);if(t!==r.length)throw new y(\"protocol_error\",\"A cell's message holds more" +
+  "on W(r){let{value:e,end:t}=ye(r,0,D);if(t!==r.length)throw new y(\"protocol_error\",\"A cell's message holds more" +
   " than a cell\");return e}var U=class{#t=new Uint8Array(x);#e=0;#r=new Uint8Array(0);#i=0;read(e,t){let n=0;for(" +
   ";n<e.length;){if(this.#e<x){let a=e.subarray(n,n+x-this.#e);if(this.#t.set(a,this.#e),this.#e+=a.length,n+=a.l" +
   "ength,this.#e<x)return;this.#n()}let o=e.subarray(n,n+this.#r.length-this.#i);n+=o.length,o.length===this.#r.l" +
@@ -124,7 +124,7 @@ export const source =
   "e(l,t))return c(new Error(\"the relay's certificate is none of tls.certificateHashes\"));if(l.alpnProtocol!==n)r" +
   "eturn c(new Error(`the server does not speak ${n}`));o.removeEventListener(\"abort\",p),l.removeListener(\"error\"" +
   ",c),a(l)})})}function me(r,{certificateHashes:e}){let t=(0,N.createHash)(\"sha256\").update(r.getPeerCertificate" +
-  "().raw).digest();return e.some(n=>M(n,t))}function V(){return Date.now()}function P(r,e){let t=setTimeout(e,r)" +
+  "().raw).digest();return e.some(n=>M(n,t))}function V(){return Date.now()}function S(r,e){let t=setTimeout(e,r)" +
   ";return()=>clearTimeout(t)}function z(r){return crypto.getRandomValues(new Uint8Array(r))}var G=1024*1024,fe=1" +
   "500,J={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:async(r,e)=>new I(await j(r,\"h2\",e),r)},I=class{" +
   "#t;#e;#r;#i=new U;#n;#o=()=>{};#a;closed;constructor(e,{host:t,port:n}){this.closed=new Promise(o=>this.#o=o)," +
@@ -138,12 +138,12 @@ export const source =
   "ad(){try{for(;;){let{done:e,value:t}=await this.#r.next();if(e)break;let n=[];if(this.#i.read(t,(o,a)=>{if(o!=" +
   "=0)throw new Error(\"compressed cells were not asked for\");n.push(W(a).slice())}),n.length>0)return q(n)}}catch" +
   "(e){this.#s({message:v(e)})}this.#l()}write(e,t){return new Promise((n,o)=>{if(this.#n!==void 0)return o(new E" +
-  "rror(this.#n.message));this.#e.write(D(e,t),a=>{if(!a)return n();this.#s({message:v(a)}),o(a)})})}close(e){thi" +
-  "s.#o({message:\"it was closed by this side\"}),e===0?this.#l():this.#d()}#l(){this.#e.end(),this.#a??=P(fe,()=>t" +
+  "rror(this.#n.message));this.#e.write(F(e,t),a=>{if(!a)return n();this.#s({message:v(a)}),o(a)})})}close(e){thi" +
+  "s.#o({message:\"it was closed by this side\"}),e===0?this.#l():this.#d()}#l(){this.#e.end(),this.#a??=S(fe,()=>t" +
   "his.#d())}#h(e){let t=e[g.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#s({message:`Session was answe" +
   "red ${String(t)}`});e[\"grpc-status\"]!==void 0&&this.#u(e)}#u(e){let{\"grpc-status\":t,\"grpc-message\":n}=e,o=type" +
   "of n==\"string\"&&n!==\"\"?ge(n):\"the relay ended the stream\";this.#s({message:t===\"0\"?\"the relay ended the stream" +
   "\":o})}#s(e){this.#n===void 0&&(this.#n=e,this.#o(e),this.#l())}#d(){this.#a?.(),this.#a=()=>{},this.#n??={mess" +
   "age:\"it was closed by this side\"},this.#e.destroy(),this.#t.destroy()}};function ge(r){try{return decodeURICom" +
   "ponent(r).slice(0,1024)}catch{return r.slice(0,1024)}}L({post:r=>R.parentPort?.postMessage(r),listen:r=>{R.par" +
-  "entPort?.on(\"message\",r)}},{connectors:[J],nowMs:V,after:P,randomBytes:z,exit:()=>Q.default.exit()});\n";
+  "entPort?.on(\"message\",r)}},{connectors:[J],nowMs:V,after:S,randomBytes:z,exit:()=>Q.default.exit()});\n";
