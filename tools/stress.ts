@@ -17,6 +17,7 @@ const campaigns = [
   "tests/http2/load_test.ts",
   "tests/relay/engine_kill_test.ts",
   "tests/relay/garbage_test.ts",
+  "tests/scenario/large_recovery_test.ts",
   "tests/scenario/races_test.ts",
   "tests/scenario/simulation_test.ts",
   "tests/story/story_test.ts",

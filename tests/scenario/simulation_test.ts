@@ -48,6 +48,26 @@ Deno.test("hostile members, a hostile relay, or both, neither block honest membe
   assert(total.commits > total.schedules && total.shown > 2 * total.schedules, JSON.stringify(total));
 });
 
+/** Each is as long as one of the others; the campaign has many. */
+const recoveries = Number(Deno.env.get("STATIC_SCHEDULES") ?? (stress ? 10_000 : 6));
+
+Deno.test("hostile members that commit what nobody can follow stop a channel until its owner recovers it", async () => {
+  const signatures = await warmUp();
+  const seeds = createRandom(stress ? seedFromEnvironment() : knownSeed);
+  let [foundings, outside] = [0, 0];
+  for (let done = 0; done < recoveries; done++) {
+    const seed = done === 0 ? seeds.seed : seeds.uint32();
+    const schedule = createSchedule(seed, { hostileCommits: true });
+    const { failure, trace, outside: out } = await runSchedule(schedule, signatures);
+    if (failure !== undefined) {
+      throw new Error(`schedule ${done} (${schedule.attackers}); seed ${seed}: ${failure}\n${trace.join("\n")}`);
+    }
+    foundings += trace.filter((line) => line.includes("recover the channel")).length;
+    outside += out;
+  }
+  console.log(JSON.stringify({ schedules: recoveries, foundings, outside }));
+});
+
 Deno.test("the same seed makes the same schedule and the same outcome", async () => {
   const signatures = await warmUp();
   const seed = stress ? seedFromEnvironment() : knownSeed;

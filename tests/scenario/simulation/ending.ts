@@ -1,6 +1,7 @@
 /** How a schedule must end: the relay tells the truth again, and every honest member is in, agrees, and reads the others. */
 import type { Play } from "./play.ts";
 import type { Player } from "./player.ts";
+import { recoverWhereOffered } from "./recovery_moves.ts";
 
 export class Broken extends Error {}
 
@@ -19,7 +20,9 @@ export function checkNow(play: Play): void {
     const false_ = channel.members().find(({ agentId, owner }) => owner && !truth.wasOwner(agentId));
     if (false_ !== undefined) throw new Broken(`${player.label} takes ${labelOf(play, false_.agentId)} for an owner`);
     const { state, problem } = channel.health();
-    if (state === "stopped" && !hostileOwner) throw new Broken(`${player.label} is blocked: ${problem}`);
+    if (state === "stopped" && !hostileOwner && !play.hasBadCommit) {
+      throw new Broken(`${player.label} is blocked: ${problem}`);
+    }
   }
 }
 
@@ -93,6 +96,8 @@ async function calmDown(play: Play, relayLies: boolean): Promise<number> {
   for (let stepMs = second;; stepMs = Math.min(stepMs * 1.5, 60 * second)) {
     // A channel in which nothing is said shows nobody that it lost step.
     if (stepMs < 30 * second) { for (const player of staying(play)) say(play, player); }
+    const recovering = recoverWhereOffered(play);
+    if (recovering !== undefined) play.note(recovering);
     await time.advance(Math.round(stepMs));
     checkNow(play);
     const prints = new Set(inStep(play).map(({ channel }) => channel?.fingerprint()));

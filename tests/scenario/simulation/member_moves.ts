@@ -228,15 +228,3 @@ function spoiled(welcome: Uint8Array, garbage: Uint8Array): Uint8Array {
   }
   return changed;
 }
-
-/** What opens for nobody, or breaks the rules, stops a channel so far: `docs/recovery.md`. Not part of a schedule by default. */
-export const commitMoves: MoveTable = {
-  bogusCommit: hostile(2, async (play, random, by) => {
-    const { channelId, membership: { epoch } } = await by.actor.live();
-    play.background(`${by.label} commits`, by.actor.session.call("SendCommit", bogus()));
-    return `${by.label} commits random bytes in epoch ${epoch} of ${channelId}`;
-    function bogus(): RequestBody<"SendCommit"> {
-      throw new Error(`not made yet: ${random.below(2)}`);
-    }
-  }),
-};

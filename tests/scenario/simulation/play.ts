@@ -40,6 +40,8 @@ export class Play {
   readonly oldLeaves: { readonly agentId: string; readonly leafIndex: number; readonly leafNode: Uint8Array }[] = [];
   /** Something happened after which honest members ask to rejoin, though nobody lies. */
   hasLostState = false;
+  /** A member made a commit that stops others. */
+  hasBadCommit = false;
   #truth: Truth | undefined;
 
   private constructor(stage: SimulatedStage, cast: Cast) {

@@ -4,9 +4,10 @@ import type { Signatures } from "../../../sdk/testing/agents.ts";
 import { Broken, checkEnding, checkNow } from "./ending.ts";
 import { honestMoves } from "./honest_moves.ts";
 import { lossMoves } from "./loss_moves.ts";
-import { commitMoves, memberMoves } from "./member_moves.ts";
+import { memberMoves } from "./member_moves.ts";
 import type { MoveTable } from "./moves.ts";
 import { type Cast, Play } from "./play.ts";
+import { commitMoves } from "./recovery_moves.ts";
 import { relayMoves } from "./relay_moves.ts";
 
 export type Attackers = "members" | "relay" | "both";
@@ -39,6 +40,7 @@ const allMoves: MoveTable = {
   ...honestMoves,
   ...lossMoves,
   ...prefixed("member", memberMoves),
+  ...prefixed("member", commitMoves),
   ...prefixed("relay", relayMoves),
 };
 

@@ -1,5 +1,5 @@
 /** What really happened, as nobody in the channel sees it: by it the schedule's end is judged. */
-import type { AgentId, NoticeEnvelope, RequestBody } from "../../../proto/mod.ts";
+import { type AgentId, foundingEpoch, type NoticeEnvelope, type RequestBody } from "../../../proto/mod.ts";
 
 type Commit = Pick<RequestBody<"SendCommit">, "epoch" | "added" | "removed" | "owners"> & { readonly sender: AgentId };
 
@@ -35,6 +35,14 @@ export class Truth {
     for (const agentId of commit.added) this.#left.delete(agentId);
   }
 
+  /** A new generation: all that it does not name are out. */
+  founded({ founding }: Pick<RequestBody<"FoundGeneration">, "founding">, sender: AgentId): void {
+    const epoch = foundingEpoch(founding.generation);
+    if (this.#commits.has(epoch)) return;
+    const removed = [...this.members()].filter((agentId) => !founding.members.includes(agentId));
+    this.taken({ epoch, added: [], removed, owners: { agentIds: founding.owners }, sender });
+  }
+
   /** The relay has taken that an agent leaves: it is no member to it any more, until it is added again. */
   left(agentId: AgentId): void {
     this.#left.add(agentId);
@@ -42,6 +50,7 @@ export class Truth {
 
   delivered(notice: NoticeEnvelope): void {
     if (notice.operation === "DeliverCommit") this.taken(notice.body);
+    if (notice.operation === "DeliverFounding") this.founded(notice.body, notice.body.sender);
   }
 
   /** A text of its own for a message of this agent. */

@@ -62,6 +62,9 @@ export class SimulatedWire implements Wire {
       if (commit !== undefined) this.#truth().asked(player.agentId, commit);
       const reply = await forward(changed);
       if (commit !== undefined) this.#truth().taken({ ...commit, sender: player.agentId });
+      if (operation === "FoundGeneration") {
+        this.#truth().founded(changed as RequestBody<"FoundGeneration">, player.agentId); // cast: of this operation
+      }
       if (operation === "LeaveChannel") this.#truth().left(player.agentId);
       return reply;
     };

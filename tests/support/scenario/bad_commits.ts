@@ -8,7 +8,7 @@ import {
   groupIdOf,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import { stateOf } from "../../../sdk/testing/agents.ts";
+import { type Agent, type LiveChannel, stateOf } from "../../../sdk/testing/agents.ts";
 import { createPrivateMessage } from "../mls.ts";
 import type { Actor } from "./stage.ts";
 
@@ -16,7 +16,33 @@ type Commit = RequestBody<"SendCommit">;
 
 /** Signed as its sender would sign it, in the right state. */
 export async function signedBy(actor: Actor, commit: Uint8Array, change: Partial<Commit> = {}): Promise<Commit> {
-  const { channelId, membership: { group } } = await actor.live();
+  return await signedCommit(actor.agent, await actor.live(), commit, change);
+}
+
+/** A commit of random bytes. */
+export async function sendBogus(actor: Actor, change: Partial<Commit> = {}): Promise<void> {
+  const { name } = await actor.live();
+  await actor.session.call("SendCommit", await bogusCommit(actor.agent, name, change));
+}
+
+export async function bogusCommit(agent: Agent, name: string, change: Partial<Commit> = {}): Promise<Commit> {
+  const live = await agent.open(name);
+  const { channelId, membership: { epoch } } = live;
+  const commit = createPrivateMessage({
+    groupId: binaryIdToBytes(groupIdOf(channelId, generationOf(epoch))),
+    epoch,
+    contentType: 3,
+    ciphertext: crypto.getRandomValues(new Uint8Array(300)),
+  });
+  return await signedCommit(agent, live, commit, change);
+}
+
+async function signedCommit(
+  { parts: { signatures, identity } }: Agent,
+  { channelId, membership: { group } }: LiveChannel,
+  commit: Uint8Array,
+  change: Partial<Commit>,
+): Promise<Commit> {
   const body = {
     channelId,
     epoch: group.epoch,
@@ -31,19 +57,7 @@ export async function signedBy(actor: Actor, commit: Uint8Array, change: Partial
     ...change,
   };
   const statement = commitStatement({ ...body, commitHash: sha256(commit), owners: body.owners?.agentIds });
-  return { ...body, signature: actor.sign(statement) };
-}
-
-/** A commit of random bytes. */
-export async function sendBogus(actor: Actor, change: Partial<Commit> = {}): Promise<void> {
-  const { channelId, membership: { epoch } } = await actor.live();
-  const commit = createPrivateMessage({
-    groupId: binaryIdToBytes(groupIdOf(channelId, generationOf(epoch))),
-    epoch,
-    contentType: 3,
-    ciphertext: crypto.getRandomValues(new Uint8Array(300)),
-  });
-  await actor.session.call("SendCommit", await signedBy(actor, commit, change));
+  return { ...body, signature: await signatures.sign(identity.signingSeed, statement) };
 }
 
 /** From now on the actor's next commit goes out changed, signed as it is then, and the actor believes that it is taken. */
