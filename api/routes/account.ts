@@ -127,8 +127,7 @@ function addVerification(router: Router, deps: RouteDeps): void {
     refusals: ["code_invalid", "email_taken", "not_found"],
     handle: async (c, { body, caller }) => {
       const { accountId } = caller();
-      const about = { subject: `code ${accountId}`, password: body.code };
-      const tried = await tryPassword(c, deps, about, () => life.confirmAddress(caller(), body.code));
+      const tried = await tryPassword(c, deps, { password: body.code }, () => life.confirmAddress(caller(), body.code));
       if ("limited" in tried) return tried.limited;
       if (tried.value === "code_invalid") return codeInvalid(c);
       tried.refund();

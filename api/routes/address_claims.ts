@@ -1,7 +1,6 @@
 /** For somebody with a mailbox and no key: a new password for a verified account, or an address that nobody has verified. */
 import { z } from "@hono/zod-openapi";
 import { networkOf } from "../domain/rate_limit.ts";
-import { emailKeyOf } from "../domain/accounts.ts";
 import { Secret } from "../../server/mod.ts";
 import { accountCreated, createdBody, exampleCreated } from "./account_created.ts";
 import { codeInvalid, endingsBody, exampleCode } from "./account.ts";
@@ -73,7 +72,7 @@ function addReset(router: Router, deps: RouteDeps): void {
     refusals: ["code_invalid", "rate_limited"],
     handle: async (c, { body }) => {
       const { code, new_password: chosen, revoke_keys: revokeKeys } = body;
-      const about = { subject: `code ${emailKeyOf(body.email)}`, password: chosen };
+      const about = { password: chosen };
       const tried = await tryPassword(
         c,
         deps,
@@ -106,7 +105,7 @@ function addClaim(router: Router, deps: RouteDeps): void {
     handle: async (c, { body }) => {
       const { life } = deps;
       const address = c.get("clientAddress");
-      const about = { subject: `code ${emailKeyOf(body.email)}`, password: body.password };
+      const about = { password: body.password };
       const proof = { email: body.email, code: body.code, password: new Secret(body.password) };
       const tried = await tryPassword(c, deps, about, () => life.claim({ ...proof, client: networkOf(address) }));
       if ("limited" in tried) return tried.limited;

@@ -10,17 +10,19 @@ export type Tried<T> = { readonly limited: Response } | { readonly value: T; rea
 
 /**
  * Taken before the work and given back after a success: only failures count, also when they run in parallel. The account's own
- * limit comes second, so that an address that is out of attempts cannot use up the account's as well.
+ * limit comes second, so that an address that is out of attempts cannot use up the account's as well. A code has 60 random
+ * bits and no such limit (no `subject`): with one, anybody could keep somebody from using theirs.
  */
 export async function tryPassword<T>(
   c: ApiContext,
   deps: RouteDeps,
-  { subject, password }: { readonly subject: string; readonly password: string },
+  { subject, password }: { readonly subject?: string; readonly password: string },
   work: (attempt: Attempt) => Promise<T>,
 ): Promise<Tried<T>> {
   const address = c.get("clientAddress");
   const taken: (() => void)[] = [];
-  const limits: [RateLimiter, string][] = [[deps.rateLimits.failures, address], [deps.rateLimits.passwords, subject]];
+  const limits: [RateLimiter, string][] = [[deps.rateLimits.failures, address]];
+  if (subject !== undefined) limits.push([deps.rateLimits.passwords, subject]);
   for (const [limiter, whose] of limits) {
     const decision = limiter.take(whose);
     if (!decision.allowed) return { limited: rateLimited(c, decision) };

@@ -84,7 +84,8 @@ function addLogIn(router: Router, deps: RouteDeps): void {
         path: "/v1",
         httpOnly: true,
         sameSite: "Strict",
-        secure: deps.secureCookies,
+        // Where a platform listens, only the request knows.
+        secure: deps.secureCookies || c.req.url.startsWith("https:"),
         maxAge: sessionLifetimeMs / 1000,
       });
       return c.json({ account_id: login.id, csrf, expires_at: isoTime(expiresAtMs) });

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { encodeApiKey } from "../../proto/mod.ts";
 import { assertRefused } from "./contract/contract.ts";
 import { type Answer, anyBackend, signUp, startTestApi } from "../support/api/harness.ts";
+import { codeTo } from "../support/api/mailbox.ts";
 
 const unknownKey = encodeApiKey({ environment: "live", lookup: "00000000", secret: "0".repeat(32) });
 
@@ -82,6 +83,24 @@ Deno.test("rate limits: per address for sign-up and failures, per account otherw
         assertEquals((await attempt(password, 5)).status, 200);
       },
     );
+
+    await t.step("guesses of a code are limited for each client, and keep nobody else from using theirs", async () => {
+      api.clock.aheadMs += 4_000_000;
+      const { email } = await signUp(api.call);
+      assertEquals((await api.call("POST", "/v1/accounts/claim", { body: { email } })).status, 204);
+      const confirm = (code: string, address: string): Promise<Answer> => {
+        const body = { email, code, password: "1234567 apples" };
+        return api.call("POST", "/v1/accounts/claim/confirm", { body, ...from(address) });
+      };
+      const code = await codeTo(backend, email, 2);
+      for (let host = 1; host <= 4; host++) {
+        for (let i = 0; i < 5; i++) {
+          assertRefused(await confirm("0000-0000-0000", `203.0.113.${host}`), 400, "code_invalid");
+        }
+        assertLimited(await confirm("0000-0000-0000", `203.0.113.${host}`));
+      }
+      assertEquals((await confirm(code, "203.0.113.99")).status, 201);
+    });
 
     await t.step("an account is limited over all its keys and addresses; others are not", async () => {
       api.clock.aheadMs += 4_000_000;
