@@ -91,6 +91,8 @@ export class LiveChannel {
   #isReady = false;
   /** A generation that this agent does not follow: what belongs to it is passed over. */
   #foreign: number | undefined;
+  /** This agent has begun the present generation, and has not looked yet who will not come back. */
+  #hasFounded = false;
   #erased = false;
   #ended: { readonly error: StaticError | undefined } | undefined;
   /** What callers are told once it has ended. */
@@ -241,7 +243,11 @@ export class LiveChannel {
   async recover(): Promise<void> {
     await this.#entries.run(async () => {
       const begun = await this.#recovery.found();
-      if (begun !== undefined) await this.#entered(begun);
+      if (begun === undefined) return;
+      await this.#entered(begun);
+      // Entries from before it may still be under way: they are none of the new generation.
+      await this.#reopen();
+      this.#goOn();
     });
   }
 
@@ -343,9 +349,7 @@ export class LiveChannel {
     this.#progress.note();
     // What was not read before the commit comes first; with the commit itself the agent asks.
     if (this.#recovery.stopped !== undefined) return;
-    this.#clearance.give();
-    this.outbox.resume();
-    this.#caretaker.look();
+    this.#goOn();
     this.#tellReady();
   }
 
@@ -483,7 +487,10 @@ export class LiveChannel {
       this.#foreign = entry.founding.generation;
       return this.#reader.passForeign(sequence);
     }
-    if (!("behind" in followed)) return await this.#entered(followed);
+    if (!("behind" in followed)) {
+      await this.#entered(followed);
+      return this.#goOn();
+    }
     this.#recovery.clear();
     this.#rejoiner.stop();
     this.#rejoiner.done();
@@ -491,6 +498,7 @@ export class LiveChannel {
     this.#comeBack({ reason: followed.behind, generation: entry.founding.generation });
   }
 
+  /** Nothing is sent in the new generation before the connection has shown that our store is as new as what we did. */
   async #settleFounding(): Promise<void> {
     const begun = await this.#recovery.settle();
     if (begun !== undefined) await this.#entered(begun);
@@ -502,13 +510,20 @@ export class LiveChannel {
     this.#rejoiner.done();
     this.committer.forget();
     this.#reader.founded(begun);
+    this.#hasFounded = begun.own;
     this.#relayEpoch = Math.max(this.#relayEpoch, begun.epoch + 1);
     await this.#progress.flush();
     this.#caretaker.start();
+  }
+
+  /** From here on the channel works as before. */
+  #goOn(): void {
     this.#clearance.give();
     this.outbox.resume();
     this.#caretaker.look();
-    if (begun.own) this.#strikeLeft().catch((error) => this.#dutyFailed(error));
+    if (!this.#hasFounded) return;
+    this.#hasFounded = false;
+    this.#strikeLeft().catch((error) => this.#dutyFailed(error));
   }
 
   /** Absent members that have left, or that the relay no longer has, will not come back by themselves. */

@@ -201,6 +201,43 @@ Deno.test("members that are offline, with a KeyPackage or without, come back whe
   assertEquals(await members(dave), ["alice", "carol", "dave"]);
 });
 
+Deno.test("a member that leaves a stopped channel is not waited for in the new generation", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await sendBogus(bob);
+  await allStopped(alice, carol, dave);
+  await (await carol.channel()).leave();
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  const { membership } = await alice.live();
+  await until("carol is struck", () => membership.absent.length === 0);
+  await talk(alice, dave);
+  assertEquals(await members(dave), ["alice", "dave"]);
+});
+
+Deno.test("a channel is begun anew again, after restarts of relay and agents, and works as before in each generation", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await sendBogus(bob);
+  await allStopped(alice, carol, dave);
+  await recover(alice);
+  await talk(alice, carol, dave);
+  await stage.restartRelay();
+  for (const actor of [alice, carol, dave]) await actor.restart();
+  await talk(alice, carol, dave);
+  const { committer } = await alice.live();
+  await committer.commit(() => ({ change: { owners: idsOf(alice, dave) } }));
+  await allAgree(alice, carol, dave);
+  await sendBogus(carol);
+  await allStopped(alice, dave);
+  await recover(dave);
+  await talk(alice, dave);
+  const { membership } = await alice.live();
+  assertEquals(membership.group.binding.generation?.generation, 2);
+  await (await alice.channel()).removeMember(dave.client.agentId);
+  await until("dave is out", async () => await stateOf(dave).catch(() => "ended") === "ended");
+});
+
 Deno.test("a channel without another owner than the blamed says so", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();

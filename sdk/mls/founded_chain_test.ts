@@ -1,0 +1,126 @@
+/** The chain of owners across generations: what a member believes that comes back into one that it has not seen begin. */
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { assertThrows } from "@std/assert";
+import {
+  type AgentId,
+  agentIdOf,
+  binaryIdFromBytes,
+  type ChannelId,
+  groupIdOf,
+  leaveStatement,
+  type OwnersChange,
+} from "../../proto/mod.ts";
+import { MlsFault } from "./codec.ts";
+import { portableSignatures } from "./crypto/signatures.ts";
+import type { MlsIdentity } from "./identity.ts";
+import {
+  checkChain,
+  checkContinuation,
+  foundedChange,
+  type KnownOwners,
+  leaveChange,
+  noVersion,
+  type ShownChain,
+  signChange,
+  versionOf,
+} from "./owners_chain.ts";
+
+const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(1));
+
+interface Someone extends MlsIdentity {
+  readonly id: AgentId;
+}
+
+function someone(name: string): Someone {
+  const signingSeed = new Uint8Array(32).fill(name.length);
+  const signatureKey = ed25519.getPublicKey(signingSeed);
+  const identity = utf8ToBytes(name);
+  return { signingSeed, signatureKey, identity, id: agentIdOf(signatureKey, identity) };
+}
+
+const [bob, alice, mallory] = [someone("bob"), someone("alice"), someone("mallory")];
+const idsOf = (owners: readonly Someone[]): AgentId[] => owners.map(({ id }) => id);
+
+function versionBefore(changes: readonly OwnersChange[]): ReturnType<typeof versionOf> {
+  const last = changes.at(-1);
+  return last === undefined ? noVersion : versionOf(last);
+}
+
+async function set(changes: readonly OwnersChange[], by: Someone, ...owners: Someone[]): Promise<OwnersChange[]> {
+  const plan = { channelId, before: versionBefore(changes), owners: idsOf(owners) };
+  return [...changes, await signChange(plan, by, portableSignatures)];
+}
+
+async function found(
+  changes: readonly OwnersChange[],
+  generation: number,
+  by: Someone,
+  ...owners: Someone[]
+): Promise<OwnersChange[]> {
+  const founded = { generation, founding: new Uint8Array(32).fill(generation) };
+  const plan = { channelId, before: versionBefore(changes), owners: idsOf(owners), founded };
+  return [...changes, await foundedChange(plan, by, portableSignatures)];
+}
+
+const shown = (changes: readonly OwnersChange[], generation: number): ShownChain => ({
+  channelId,
+  now: versionBefore(changes),
+  generation,
+  changes,
+});
+const known = (changes: readonly OwnersChange[], generation = 0): KnownOwners => {
+  const version = versionBefore(changes);
+  return { owners: version.owners, chain: version, ...(generation > 0 && { generation: { generation } }) };
+};
+const refuse = (why: string, act: () => void): unknown => assertThrows(act, MlsFault, why);
+const comesBack = (from: KnownOwners, to: ShownChain): void => checkContinuation(from, to, portableSignatures);
+
+Deno.test("a member that comes back follows foundings by owners that it knew, one for each generation", async () => {
+  const base = await set(await set([], alice, alice), alice, alice, bob);
+  const first = await found(base, 1, alice, alice, bob);
+  const second = await set(await found(first, 2, bob, bob), bob, bob, mallory);
+  comesBack(known(base), shown(first, 1));
+  comesBack(known(base), shown(second, 2));
+  comesBack(known(first, 1), shown(second, 2));
+  checkChain(shown(second, 2), portableSignatures);
+  refuse("does not show how a generation", () => comesBack(known(base), shown(base, 1)));
+  refuse("does not show how a generation", () => comesBack(known(base), shown(second, 1)));
+  refuse("does not show how a generation", () => comesBack(known(base), shown(first, 2)));
+  refuse("older generation", () => comesBack(known(second, 2), shown(first, 1)));
+});
+
+Deno.test("what a founding has undone is forgotten, if an owner that the member knew has founded it", async () => {
+  const base = await set(await set([], alice, alice), alice, alice, bob);
+  // The commit that was called bad made an owner; the member followed it, and knows a version that is no more.
+  const undone = await set(base, bob, alice, bob, mallory);
+  const founded = await found(base, 1, alice, alice);
+  comesBack(known(undone), shown(founded, 1));
+  const more = await set(await set(founded, alice, alice, bob), alice, alice);
+  comesBack(known(undone), shown(more, 1));
+  // Without alice among those that it knew, it believes none of that.
+  const without = await set(base, alice, bob, mallory);
+  refuse("does not lead on", () => comesBack(known(without), shown(founded, 1)));
+});
+
+Deno.test("a founding is signed by an owner of the version before, over its generation", async () => {
+  const base = await set([], alice, alice);
+  const by = await found(base, 1, mallory, mallory);
+  refuse("not signed by an owner", () => checkChain(shown(by, 1), portableSignatures));
+  const [first, last] = await found(base, 1, alice, alice);
+  if (first === undefined || last?.kind !== "founded") throw new TypeError("a founding is two changes here");
+  const other = { ...last, founded: { ...last.founded, generation: 2 } };
+  refuse("signature", () => checkChain(shown([first, other], 2), portableSignatures));
+});
+
+Deno.test("what an owner signed when it left names the group of its generation", async () => {
+  const base = await found(await set(await set([], alice, alice), alice, alice, bob), 1, alice, alice, bob);
+  const leafHash = new Uint8Array(32).fill(9);
+  const leave = (generation: number): OwnersChange[] => {
+    const statement = leaveStatement({ channelId: groupIdOf(channelId, generation), agentId: bob.id, leafHash });
+    const signature = ed25519.sign(statement, bob.signingSeed);
+    return [...base, leaveChange(versionBefore(base), { ...bob, leafHash, signature })];
+  };
+  checkChain(shown(leave(1), 1), portableSignatures);
+  refuse("signature", () => checkChain(shown(leave(0), 1), portableSignatures));
+});
