@@ -48,7 +48,9 @@ export async function connectOptions(context: Context): Promise<ConnectOptions> 
   const { dataDir, identity } = await openPlace(context);
   const settings = await findRelay(context, given);
   const endpoint = requireRelay(settings);
+  const passphrase = context.platform.variable("STATIC_PASSPHRASE");
   return {
+    ...(passphrase !== undefined && { passphrase }),
     endpoint,
     apiKey,
     apiUrl: settings.apiUrl,
@@ -63,6 +65,18 @@ export function agentName({ given, platform }: Pick<Context, "given" | "platform
   const name = given.value("agent") ?? platform.variable("STATIC_AGENT") ?? "default";
   if (nameForm.test(name)) return name;
   throw badInput(`"${name}" cannot be an agent's name`, "Use up to 32 of a-z, 0-9, dot, dash and underscore");
+}
+
+/** The folder of an agent that exists. Throws when there is none of this name. */
+export async function agentPlace(context: Context): Promise<AgentPlace> {
+  const { files, folders } = context.platform;
+  const name = agentName(context);
+  const folder = files.join(folders.agents, name);
+  const identity = identityIn(await files.read(files.join(folder, "agent.json")));
+  if (identity !== undefined) return { name, identity, dataDir: files.join(folder, "state") };
+  throw new Failure("not_found", `This user has no agent "${name}"`, {
+    advice: "Act as another agent with --agent NAME",
+  });
 }
 
 /** The agent's folder; a new agent gets its identity here. */
@@ -139,6 +153,13 @@ export function explained(error: unknown, context: Context): unknown {
       cause: error,
     });
   }
-  const advice = code === "auth_key_invalid" ? keyAdvice : "To find out more: {} doctor";
+  const advice = adviceFor(code);
   return new Failure(code, error.message, { advice, cause: error });
+}
+
+function adviceFor(code: string): string {
+  if (code === "auth_key_invalid") return keyAdvice;
+  if (code === "passphrase_wrong") return "Set STATIC_PASSPHRASE to the agent's passphrase";
+  if (code === "store_corrupt") return "See what is damaged with: {} agent verify";
+  return "To find out more: {} doctor";
 }

@@ -1,5 +1,6 @@
 /** All commands, in the order in which help shows them. */
 import type { Command } from "./command.ts";
+import { changePassphrase, repairAgent, verifyAgent } from "./commands/agent_store.ts";
 import { login, logout, signup, whoami } from "./commands/account.ts";
 import {
   closeChannel,
@@ -42,6 +43,9 @@ export const commands: readonly Command[] = [
   listChannels,
   leaveChannel,
   closeChannel,
+  verifyAgent,
+  repairAgent,
+  changePassphrase,
   doctor,
   demo,
   completionCommand(() => commands),

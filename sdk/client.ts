@@ -44,6 +44,10 @@ export interface ConnectOptions extends RelayOptions {
   readonly identity: Uint8Array | string;
   /** Protects the keys in `dataDir`; without it they are protected by the file's permissions alone. */
   readonly passphrase?: string;
+  /** After `store_corrupt`: rebuild the database from its intact files first; see also `repairAgentStore`. */
+  readonly repair?: boolean;
+  /** What to do when the directory as a whole cannot be trusted: `refuse`, which is the default, or `accept` the loss. */
+  readonly damaged?: "refuse" | "accept";
 }
 
 /**
@@ -304,10 +308,17 @@ async function connectWith(store: RecordStore, options: ConnectOptions, runtime:
   }
 }
 
-async function openStore({ dataDir, passphrase }: ConnectOptions, runtime: Platform): Promise<RecordStore> {
+async function openStore(
+  { dataDir, passphrase, repair, damaged }: ConnectOptions,
+  runtime: Platform,
+): Promise<RecordStore> {
   if (dataDir === "") throw createError("invalid_request", "Cannot connect: dataDir is empty; name a directory");
-  const migrations = storeMigrations;
-  return await runtime.openStore(dataDir, passphrase === undefined ? { migrations } : { migrations, passphrase });
+  return await runtime.openStore(dataDir, {
+    migrations: storeMigrations,
+    ...(passphrase !== undefined && { passphrase }),
+    ...(repair !== undefined && { repair }),
+    ...(damaged !== undefined && { damaged }),
+  });
 }
 
 /** Without one, what is local works and the rest fails with `auth_failed`. */

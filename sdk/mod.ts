@@ -2,6 +2,13 @@
  * The SDK: end-to-end encrypted channels for software agents. `StaticClient` and `Channel` are the channel itself,
  * `ChannelManager` adds invites; everything that fails does so with one of the error classes below.
  */
+export {
+  type AgentStoreOptions,
+  changeAgentPassphrase,
+  repairAgentStore,
+  type StoreReport,
+  verifyAgentStore,
+} from "./agent_store.ts";
 export type { Abortable } from "./base/abortable.ts";
 export { Channel, type ChannelHealth, type ChannelMember } from "./channel.ts";
 export type { ChannelOptions } from "./channel/agent.ts";

@@ -24,13 +24,8 @@ const ownerFolder = 0o700;
 const maxKeyFileBytes = 4096;
 const witnessBytes = 41;
 
-export interface DirectoryStoreOptions extends StoreOptions {
-  /** Rebuild the database's own index from its data files first, after `store_corrupt` of kind "database". */
-  readonly repair?: boolean;
-}
-
 /** Opens the store in a directory, which is created when missing. Throws `StoreError`. */
-export async function openDirectoryStore(directory: string, options: DirectoryStoreOptions = {}): Promise<RecordStore> {
+export async function openDirectoryStore(directory: string, options: StoreOptions = {}): Promise<RecordStore> {
   const { blobs, leaveCopy } = await openDatabase(directory, options.repair ?? false);
   try {
     const witness = openWitness(join(directory, "witness"));

@@ -2,7 +2,7 @@
 import "./testing/leveldb_tables.ts";
 import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
 import { createRandom, type Random, seedFromEnvironment, testWhen } from "../../tests/support/mod.ts";
-import { type DirectoryStoreOptions, openDirectoryStore, type RecordStore, StoreError } from "./directory_store.ts";
+import { openDirectoryStore, type RecordStore, StoreError, type StoreOptions } from "./directory_store.ts";
 
 const random: Random = createRandom(seedFromEnvironment());
 const kind = "channel";
@@ -69,7 +69,7 @@ interface Honesty {
  * Opens a store that someone has touched. Every record must be as it was last written, or refused; none may be absent or
  * wrong. Opened in spite of its faults, a store may also answer what it was rolled back to.
  */
-async function assertHonest(folder: string, expected: Expected, options: DirectoryStoreOptions = {}): Promise<Honesty> {
+async function assertHonest(folder: string, expected: Expected, options: StoreOptions = {}): Promise<Honesty> {
   let store;
   try {
     store = await openDirectoryStore(folder, options);

@@ -61,6 +61,8 @@ export interface StoreOptions {
   readonly passphrase?: string;
   readonly cost?: PassphraseCost;
   readonly damaged?: "refuse" | "read" | "accept";
+  /** Rebuild the database's own index from its data files first, where there are files. */
+  readonly repair?: boolean;
   readonly migrations?: readonly StoreMigration[];
 }
 

@@ -18,6 +18,7 @@ export async function checkChannels(t: Deno.TestContext, stack: Stack): Promise<
   await t.step("what is not there or not allowed is refused in words, with exit code 2 or 4", () => refuse(user));
   await t.step("channel remove and leave take members out, channel close ends it", () => end(user));
   await t.step("a message beyond the plan's quota ends with exit code 6", () => quota(stack));
+  await t.step("agent verify, passphrase and repair work on the agent's own files", () => ownFiles(user));
   await t.step("doctor finds everything well, and says what to do about what is not", () => diagnose(stack, user));
   await t.step("demo shows what members see beside what the relay sees", () => demonstrate(stack, user));
 }
@@ -43,6 +44,25 @@ async function create(user: User): Promise<void> {
   assertEquals(again.error.code, "name_taken");
   assertEquals(again.error.message, `Agent "default" is in channel "${name}" already`);
   assertStringIncludes(again.error.advice, "--agent NAME");
+}
+
+async function ownFiles(user: User): Promise<void> {
+  const { damaged, faults, identity } = await user.json(["agent", "verify"]);
+  assertEquals([damaged, faults, identity.startsWith("default-")], [[], [], true]);
+  await user.run(["agent", "passphrase"], { input: "\nswordfish\n" });
+  const refused = await user.json(["agent", "verify"], { code: 3 });
+  assertEquals(refused.error.code, "passphrase_wrong");
+  const variables = { STATIC_PASSPHRASE: "swordfish" };
+  await user.run(["agent", "verify"], { variables });
+  await user.run(["channel", "list"], { variables });
+  await user.run(["agent", "passphrase"], { input: "swordfish\n\n" });
+  const state = `${user.folder}/data/static/agents/default/state`;
+  const witness = `${state}/witness`;
+  const bytes = await Deno.readFile(witness);
+  await Deno.writeFile(witness, bytes.map((byte, i) => i === bytes.length - 1 ? byte ^ 1 : byte));
+  await user.run(["agent", "verify"], { code: 7 });
+  await user.run(["agent", "repair", "--yes"]);
+  await user.run(["agent", "verify"]);
 }
 
 /** Both sides of an invite at once, as in two terminals. */

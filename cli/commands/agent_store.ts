@@ -1,0 +1,84 @@
+/** An agent's own files: `agent verify`, `agent repair`, `agent passphrase`. */
+import type { StoreReport } from "../../sdk/mod.ts";
+import { agentFlag, agentPlace, explained } from "../agent.ts";
+import type { Command, Context } from "../command.ts";
+import { Failure } from "../failure.ts";
+import { printable } from "../output.ts";
+import { ask, confirm } from "../prompt.ts";
+
+export const verifyAgent: Command = {
+  path: "agent verify",
+  summary: "read all of an agent's files, and say what is damaged",
+  details: ["Writes nothing. Ends with exit code 7 when something is damaged."],
+  flags: [agentFlag],
+  examples: [{ command: "agent verify --agent bob", what: "" }],
+  run: async (context) => {
+    const { verifyAgentStore } = await import("../../sdk/mod.ts");
+    const report = await opened(context, (options) => verifyAgentStore(options));
+    await show(context, report);
+    if (report.intact) return;
+    throw new Failure("store_corrupt", "Some of the agent's files are damaged", {
+      advice: "Restore the whole folder from a backup, or save what is left with: {} agent repair",
+      exit: "unhealthy",
+    });
+  },
+};
+
+export const repairAgent: Command = {
+  path: "agent repair",
+  summary: "save what can be saved of an agent's damaged files",
+  details: ["Damaged files are set aside. Channels whose state is lost must be joined again."],
+  flags: [agentFlag, { name: "yes", summary: "do not ask" }],
+  examples: [{ command: "agent repair --yes", what: "without asking" }],
+  run: async (context) => {
+    await agentPlace(context);
+    await confirm(context, "Repair the agent's files? What is damaged is given up");
+    const { repairAgentStore } = await import("../../sdk/mod.ts");
+    await show(context, await opened(context, (options) => repairAgentStore(options)));
+  },
+};
+
+export const changePassphrase: Command = {
+  path: "agent passphrase",
+  summary: "protect an agent's keys by a passphrase, or by another one",
+  details: [
+    "Asks for the present one (empty for none) and for the new one (empty for none). Commands then take it from",
+    "STATIC_PASSPHRASE.",
+  ],
+  flags: [agentFlag],
+  examples: [{ command: "agent passphrase --agent bob", what: "" }],
+  run: async (context) => {
+    const { dataDir } = await agentPlace(context);
+    const { changeAgentPassphrase } = await import("../../sdk/mod.ts");
+    const passphrase = await ask(context, "Present passphrase (not shown; empty for none)", { hidden: true });
+    const to = await ask(context, "New passphrase (not shown; empty for none)", { hidden: true });
+    const given = { ...(passphrase !== "" && { passphrase }), ...(to !== "" && { to }) };
+    try {
+      await changeAgentPassphrase({ dataDir, ...given });
+    } catch (error) {
+      throw explained(error, context);
+    }
+    await context.output.result({ changed: true, passphrase: to !== "" }, ["✓ The passphrase was changed"]);
+  },
+};
+
+interface Opening {
+  readonly dataDir: string;
+  readonly passphrase?: string;
+}
+
+async function opened(context: Context, act: (options: Opening) => Promise<StoreReport>): Promise<StoreReport> {
+  const { dataDir } = await agentPlace(context);
+  const passphrase = context.platform.variable("STATIC_PASSPHRASE");
+  try {
+    return await act({ dataDir, ...(passphrase !== undefined && { passphrase }) });
+  } catch (error) {
+    throw explained(error, context);
+  }
+}
+
+async function show({ output }: Context, { records, damaged, faults, identity, channels }: StoreReport): Promise<void> {
+  const found = { records, damaged, faults, identity: identity ?? null, channels };
+  const lines = [...faults, ...damaged.map(({ text }) => text)].map((text) => `✗ ${printable(text)}`);
+  await output.result(found, [`${records} records, ${damaged.length} damaged; ${channels.length} channels`, ...lines]);
+}
