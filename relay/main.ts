@@ -1,6 +1,6 @@
 /**
  * Runs the relay: environment → configuration → service. SIGTERM or SIGINT drains it and exits 0, a second one ends it at
- * once; SIGHUP looks for another certificate. When the disk or a port fails it exits 1: what was accepted is safe, a new
+ * once; SIGHUP looks for another certificate, SIGUSR1 makes a backup. When the disk or a port fails it exits 1: what was accepted is safe, a new
  * process reads it.
  */
 import { createLog, describeError, reportUncaught, runUntil, untilAskedToStop } from "../server/mod.ts";
@@ -14,6 +14,7 @@ const asked = untilAskedToStop(() => Deno.exit(1));
 const code = await runUntil(asked, async () => {
   const relay = await startRelay(configFromEnvironment(), { writeLog });
   Deno.addSignalListener("SIGHUP", relay.reloadCertificate);
+  Deno.addSignalListener("SIGUSR1", relay.backUp);
   return relay;
 });
 Deno.exit(code);

@@ -59,6 +59,8 @@ export interface RunningRelay {
   readonly failed: Promise<Error>;
   /** Looks for another certificate now; it is looked for every few seconds anyway. */
   reloadCertificate(): Promise<void>;
+  /** Writes a copy of the relay's file beside it, and says in the log what became of it. */
+  backUp(): Promise<void>;
   /** Stops accepting, sends clients away, returns leases, writes what is pending, lets go of everything. */
   close(): Promise<void>;
 }
@@ -103,8 +105,9 @@ export async function startRelay(config: RelayConfig, { writeLog }: RelayOptions
     ca_file: urls.caFile,
   });
   void quota.tick();
+  const backUp = (): Promise<void> => writeBackup(deps, `${config.dataDir}/relay.sqlite.backup`, log);
   const running = opened.move();
-  return { ...urls, failed, reloadCertificate, close: () => running.disposeAsync() };
+  return { ...urls, failed, reloadCertificate, backUp, close: () => running.disposeAsync() };
 }
 
 interface Parts {
@@ -264,6 +267,16 @@ function loopbackOrigins({ grpcPort, quicPort }: RelayEdge): string[] {
     `https://${name}:${grpcPort}`,
     `grpc://${name}:${grpcPort}`,
   ]);
+}
+
+async function writeBackup({ engine, nowMs }: CoreDeps, path: string, log: Log): Promise<void> {
+  const startedMs = nowMs();
+  try {
+    await engine.backUp(path, startedMs);
+    log("info", "backup_written", { path, bytes: (await Deno.stat(path)).size, ms: nowMs() - startedMs });
+  } catch (error) {
+    log("error", "backup_failed", { path, error: describeFailure(error) });
+  }
 }
 
 async function reload(certificate: CertificateSource, edge: RelayEdge, log: Log): Promise<void> {

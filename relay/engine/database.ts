@@ -88,6 +88,8 @@ export class Database {
   readonly #readDisk: () => DiskSpace;
   readonly #maxBytes: number;
   #changesBefore = 0;
+  /** A copy is wanted, or being made: the file is whole and stays as it is, and the log grows. */
+  #copying: { readonly whole: PromiseWithResolvers<void>; isWhole: boolean } | undefined;
   #checkpointAt: number;
 
   private constructor(
@@ -170,15 +172,46 @@ export class Database {
    * commit overwrites the log.
    */
   async checkpoint(): Promise<void> {
-    if (this.#handles === undefined) return;
+    if (this.#handles === undefined || this.#copying?.isWhole === true) return;
     const pages = this.#logPages.get()?.log ?? 0;
-    if (pages < this.#checkpointAt) return;
+    if (pages < this.#checkpointAt && this.#copying === undefined) return;
     if (this.#copyLogBack()) {
       this.#checkpointAt = this.#checkpointPages;
       await this.#handles.file.syncData();
+      if (this.#copying === undefined) return;
+      this.#copying.isWhole = true;
+      this.#copying.whole.resolve();
     } else {
+      this.#copying?.whole.reject(
+        new EngineError("io", "Cannot copy the database: its disk is full. Make space first"),
+      );
       // A full disk: the log has everything and goes on growing; space may come before the next attempt.
       this.#checkpointAt = pages + this.#checkpointPages;
+    }
+  }
+
+  /**
+   * A copy of everything that is durable now, at `path`. `write` must make a group, whose checkpoint begins the copy. Commits go
+   * on meanwhile: they are in the log alone, so the file does not change under the copy.
+   */
+  async copyTo(path: string, write: () => Promise<unknown>): Promise<void> {
+    const file = this.#handles?.file;
+    if (file?.copyTo === undefined) throw new EngineError("invalid", "A database in memory cannot be copied");
+    if (this.#copying !== undefined) {
+      throw new EngineError("invalid", "The database is being copied already; wait for it");
+    }
+    const whole = Promise.withResolvers<void>();
+    this.#copying = { whole, isWhole: false };
+    try {
+      await Promise.all([write(), whole.promise]);
+      const unfinished = `${path}.unfinished`;
+      await file.copyTo(unfinished);
+      await Deno.rename(unfinished, path);
+      await syncFolder(path);
+    } catch (cause) {
+      throw faultOf(`copy the relay's database to ${path}`, cause);
+    } finally {
+      this.#copying = undefined;
     }
   }
 
@@ -246,12 +279,19 @@ function configure(sqlite: DatabaseSync, path: string, migrations: readonly Migr
   return migrate(sqlite, format, migrations);
 }
 
-/** Readable by its owner only, from the moment it exists; SQLite gives the log the same mode. */
+/**
+ * Readable by its owner only, from the moment it exists; SQLite gives the log the same mode. A file that others may read was
+ * copied there, from a backup perhaps: nobody else has business with it.
+ */
 async function createPrivateFile(path: string): Promise<void> {
   try {
     (await Deno.open(path, { write: true, createNew: true, mode: 0o600 })).close();
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  }
+  for (const file of [path, `${path}-wal`]) {
+    const mode = await Deno.stat(file).then(({ mode }) => mode ?? 0, () => 0);
+    if ((mode & 0o077) !== 0) await Deno.chmod(file, 0o600);
   }
 }
 

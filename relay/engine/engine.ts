@@ -63,6 +63,8 @@ export interface Engine {
   /** Forgets what is older than these times. */
   forget(before: ForgetBefore): Promise<void>;
 
+  /** Writes a copy of everything that is durable to a file, while work goes on. It can be opened in place of the original. */
+  backUp(path: string, timeMs: number): Promise<void>;
   /** What is kept now, and what more there is room for. */
   storage(): StorageSize;
 

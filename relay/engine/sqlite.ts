@@ -49,6 +49,10 @@ export interface SqliteEngineOptions extends DatabaseOptions {
   readonly onFailed?: (error: EngineError) => void;
 }
 
+/** When the last backup was made; the copy has it too. */
+const backupKey = "backup/last";
+const backupRecordMs = 10 * 365 * 24 * 60 * 60 * 1000;
+
 /** Throws `EngineError`: `locked`, `corrupt`, `unsupported_version` or `io`. */
 export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Engine> {
   const { onListenerError = () => {}, onFailed = () => {} } = options;
@@ -206,6 +210,16 @@ class SqliteEngine implements Engine {
   async forget(before: ForgetBefore): Promise<void> {
     for (const timeMs of Object.values(before)) checkCount("time", timeMs);
     await this.#trimming.forget(before);
+  }
+
+  async backUp(path: string, timeMs: number): Promise<void> {
+    checkCount("time", timeMs);
+    const expiresAtMs = timeMs + backupRecordMs;
+    const value = new TextEncoder().encode(String(timeMs));
+    await this.#database.copyTo(path, async () => {
+      const last = await this.records.get(backupKey);
+      await this.records.put(backupKey, { value, expiresAtMs }, last?.revision ?? 0);
+    });
   }
 
   storage(): StorageSize {

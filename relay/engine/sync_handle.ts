@@ -8,6 +8,8 @@
 export interface SyncHandle {
   /** What was written before the call survives a loss of power when it resolves. One call at a time. */
   syncData(): Promise<void>;
+  /** Of the database file: copies it, while nobody writes it, to a file that then survives a loss of power. */
+  copyTo?(path: string): Promise<void>;
   close(): void;
 }
 
@@ -27,6 +29,14 @@ class LockedFile implements SyncHandle {
   }
 
   syncData(): Promise<void> {
+    return this.#ask({ path: this.#path });
+  }
+
+  copyTo(path: string): Promise<void> {
+    return this.#ask({ path: this.#path, copyTo: path });
+  }
+
+  #ask(request: FileRequest): Promise<void> {
     const worker = this.#worker ??= startWorker();
     return new Promise((resolve, reject) => {
       worker.onmessage = ({ data: { error } }: MessageEvent<SyncAnswer>) =>
@@ -35,7 +45,7 @@ class LockedFile implements SyncHandle {
         event.preventDefault();
         reject(new Error(event.message));
       };
-      worker.postMessage(this.#path);
+      worker.postMessage(request);
     });
   }
 
@@ -45,13 +55,18 @@ class LockedFile implements SyncHandle {
   }
 }
 
+interface FileRequest {
+  readonly path: string;
+  readonly copyTo?: string;
+}
+
 interface SyncAnswer {
   readonly error?: string;
 }
 
 /** The worker's side of the channel, typed here because the project is checked with the main thread's library. */
 interface WorkerScope {
-  onmessage: ((event: MessageEvent<string>) => void) | null;
+  onmessage: ((event: MessageEvent<FileRequest>) => void) | null;
   postMessage(answer: SyncAnswer): void;
 }
 
@@ -60,15 +75,25 @@ function startWorker(): Worker {
   return new Worker(`data:text/javascript,${encodeURIComponent(`(${confirmFiles})()`)}`, { type: "module" });
 }
 
-/** Runs in the worker, as text, so it uses nothing from outside: gets a path, answers nothing or an error. */
+/** Runs in the worker, as text, so it uses nothing from outside: gets a request, answers nothing or an error. */
 function confirmFiles(): void {
   const scope = globalThis as unknown as WorkerScope; // cast: it only ever runs in a worker
   const files = new Map<string, Deno.FsFile>();
-  scope.onmessage = ({ data: path }) => {
+  const copy = (file: Deno.FsFile, path: string): void => {
+    using target = Deno.openSync(path, { write: true, create: true, truncate: true, mode: 0o600 });
+    const piece = new Uint8Array(1024 * 1024);
+    file.seekSync(0, 0);
+    for (let read = file.readSync(piece); read !== null && read > 0; read = file.readSync(piece)) {
+      for (let written = 0; written < read;) written += target.writeSync(piece.subarray(written, read));
+    }
+    target.syncDataSync();
+  };
+  scope.onmessage = ({ data: { path, copyTo } }) => {
     try {
       const file = files.get(path) ?? Deno.openSync(path, { read: true, write: true });
       files.set(path, file);
       file.syncDataSync();
+      if (copyTo !== undefined) copy(file, copyTo);
       scope.postMessage({});
     } catch (error) {
       scope.postMessage({ error: error instanceof Error ? error.message : String(error) });

@@ -9,6 +9,8 @@ export interface Stack extends AsyncDisposable {
   readonly quicUrl: string;
   readonly grpcUrl: string;
   readonly caFile: string;
+  /** Where the relay keeps its file. */
+  readonly relayDir: string;
   /** SHA-256 of the relay's own certificate, in hexadecimal. */
   certificateHash(): Promise<string>;
   signalRelay(signal: Deno.Signal): void;
@@ -50,6 +52,7 @@ export async function startStack(): Promise<Stack> {
     quicUrl,
     grpcUrl,
     caFile,
+    relayDir: dataDir,
     certificateHash: () => firstCertificateHash(`${dataDir}/relay_certificate.pem`),
     signalRelay: (signal) => relay.signal(signal),
     killRelay: () => relay.stop(),

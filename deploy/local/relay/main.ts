@@ -4,4 +4,9 @@ import { runUntil } from "../../../server/mod.ts";
 import { untilLetGo } from "../held.ts";
 
 const writeLog = (line: string): void => console.log(line);
-Deno.exit(await runUntil(untilLetGo(), () => startRelay(configFromEnvironment(), { writeLog })));
+const code = await runUntil(untilLetGo(), async () => {
+  const relay = await startRelay(configFromEnvironment(), { writeLog });
+  Deno.addSignalListener("SIGUSR1", relay.backUp);
+  return relay;
+});
+Deno.exit(code);

@@ -48,6 +48,7 @@ export function createShakyEngine(real: Engine, options: ShakyOptions): ShakyEng
     trim: (channelId, through) => write(channelId, () => real.trim(channelId, through)),
     dropMessages: (channelId, through, reason) => write(channelId, () => real.dropMessages(channelId, through, reason)),
     forget: (before) => read(() => real.forget(before)),
+    backUp: (path, timeMs) => read(() => real.backUp(path, timeMs)),
     storage: () => real.storage(),
     records: shakyRecords(real.records, life),
     leases: shakyLeases(real.leases, life),
