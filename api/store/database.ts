@@ -25,8 +25,8 @@ export interface DatabaseOptions {
 export interface Database {
   readonly sql: Sql;
   /**
-   * Awaits a query under the deadline and turns connection trouble into a fault. A query that is late is cancelled: one that
-   * still waits for a connection must not run long after its caller was told that it failed.
+   * Awaits a query under the deadline and turns connection trouble into a fault. A query that is late and still waits for a
+   * connection is taken back: it must not run long after its caller was told that it failed.
    */
   run<T extends readonly object[]>(query: postgres.PendingQuery<T>): Promise<postgres.RowList<T>>;
   /** The same for a transaction. */
@@ -61,11 +61,7 @@ export function connectDatabase(address: DatabaseAddress, options: DatabaseOptio
   });
   return {
     sql,
-    run: (query) =>
-      withDeadline(query, options.deadlineMs, () => {
-        // Answers whether the cancellation was sent, which changes nothing any more.
-        Promise.resolve(query.cancel()).catch(() => {});
-      }),
+    run: (query) => withDeadline(query, options.deadlineMs, () => giveUp(query)),
     transact: <T>(work: (sql: Transaction) => Promise<T>) => {
       let late = false;
       const begun = sql.begin(async (transaction) => {
@@ -132,6 +128,16 @@ export async function assertTls({ sql, run }: Database, address: DatabaseAddress
   if (row?.ssl !== true) {
     throw new Error(`Cannot use the database: sslmode is ${address.tls}, but the connection is not encrypted`);
   }
+}
+
+/**
+ * Never one that was sent: the driver forgets a cancelled query whose answer is still to come, and from then on every query on
+ * that connection gets the answer of the one before it. The database ends it by itself (`statement_timeout`).
+ */
+function giveUp(query: { cancel(): unknown }): void {
+  // The driver's mark of the connection that has it; its types do not say so.
+  const isSent = Boolean(Reflect.get(query, "state"));
+  if (!isSent) Promise.resolve(query.cancel()).catch(() => {});
 }
 
 async function withDeadline<T>(work: PromiseLike<T>, deadlineMs: number, giveUp: () => void): Promise<T> {

@@ -1,7 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { testWhen } from "../../tests/support/mod.ts";
+import { postgresInstalled, startPostgres, testWhen } from "../../tests/support/mod.ts";
 import { Secret } from "../../server/mod.ts";
-import type { DatabaseAddress } from "./database.ts";
+import { Fault } from "../domain/fault.ts";
+import { connectDatabase, type DatabaseAddress } from "./database.ts";
 import { openStore } from "./mod.ts";
 
 const plainText = (url: string): DatabaseAddress => ({
@@ -36,5 +37,32 @@ testWhen(
     assertEquals(await Promise.race([dialled.then(() => "dialled"), opening.then(() => "given up")]), "dialled");
     listener.close();
     await opening;
+  },
+);
+
+testWhen(
+  postgresInstalled,
+  "a query that is given up behind others on its connection gives nobody another's rows",
+  async () => {
+    const server = await startPostgres();
+    const database = connectDatabase(plainText(await server.createDatabase()), {
+      maxConnections: 1,
+      deadlineMs: 400,
+    });
+    const ask = async (number: number, seconds = 0): Promise<string> => {
+      const query = database.sql<{ n: number }[]>`SELECT ${number}::int AS n FROM pg_sleep(${seconds})`;
+      const rows = await database.run(query).catch((error: unknown) => error);
+      if (rows instanceof Fault) return rows.code;
+      if (rows instanceof Error) return rows.message;
+      return JSON.stringify(rows) === JSON.stringify([{ n: number }]) ? "own" : "another's";
+    };
+    // The first takes longer than the deadline of those behind it; those who come last still have time.
+    const asked = [ask(0, 1), ...Array.from({ length: 20 }, (_, i) => ask(1 + i))];
+    await new Promise((resolve) => setTimeout(resolve, 350)); // wait: until shortly before the deadline
+    asked.push(...Array.from({ length: 20 }, (_, i) => ask(21 + i)));
+    const outcomes = new Set(await Promise.all(asked));
+    await database.close();
+    await server.close();
+    assertEquals([...outcomes].filter((outcome) => outcome !== "own" && outcome !== "overloaded"), []);
   },
 );
