@@ -2,7 +2,8 @@
 import { platform } from "#platform";
 import type { AgentId, ChannelName } from "../proto/mod.ts";
 import { Agent, type ChannelOptions } from "./channel/agent.ts";
-import type { ClientEvent, MissedEvents } from "./channel/events.ts";
+import type { ClientEvent, MissedEvents, QuotaEvent } from "./channel/events.ts";
+import { QuotaWatch } from "./channel/quota_watch.ts";
 import { Channel } from "./channel.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError } from "./base/errors.ts";
@@ -71,6 +72,7 @@ export interface ConnectOptions extends RelayOptions {
  */
 export class StaticClient {
   readonly #agent: Agent;
+  #quota: QuotaWatch | undefined;
 
   private constructor(agent: Agent) {
     this.#agent = agent;
@@ -231,6 +233,10 @@ export class StaticClient {
   events(
     { signal }: { readonly signal?: AbortSignal } = {},
   ): AsyncIterableIterator<ClientEvent | MissedEvents, undefined> {
+    const { session: { usage }, session, runtime } = this.#agent.parts;
+    const isOver = (): boolean => session.state.kind === "ended";
+    const tell = (event: QuotaEvent): void => this.#agent.tell(event);
+    if (usage !== undefined) this.#quota ??= new QuotaWatch({ runtime, usage, tell, isOver });
     return this.#agent.events.listen(signal);
   }
 

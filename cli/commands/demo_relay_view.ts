@@ -17,7 +17,8 @@ export class RelayView {
   readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
   #sights: Sight[] = [];
 
-  readonly tap = (cells: Uint8Array, cellBytes: number): void => {
+  readonly tap = (cells: Uint8Array, cellBytes: number, direction: "sent" | "received"): void => {
+    if (direction === "received") return;
     this.#reader.configure({ cellBytes, maxEnvelopeBytes: limits.envelopeBytes });
     this.#reader.read(cells, (bytes) => {
       const sight = describe(decodeClientEnvelope(bytes));

@@ -1,12 +1,12 @@
 /** From what a user writes to a session: fills in what was not given from the platform's settings, and puts the parts together. */
-import { parseApiUrl, readDiscovery } from "../../proto/mod.ts";
+import { type HttpFetch, parseApiUrl, readDiscovery, readUsage } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import type { Platform, PlatformSettings } from "../platform/platform.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
-import type { Trust } from "../transport/transport.ts";
+import type { HttpClient, Trust } from "../transport/transport.ts";
 import { type CellTap, tapped } from "../transport/tap.ts";
 import type { CoverOptions, CoverProfile } from "./cover.ts";
-import type { SessionOptions } from "./options.ts";
+import type { SessionDeps, SessionOptions } from "./options.ts";
 import type { RelaySession } from "./relay_session.ts";
 import { createRelaySession } from "./session.ts";
 import { createTokenSource, type TokenOptions } from "./tokens.ts";
@@ -22,7 +22,7 @@ export interface RelayOptions extends TokenOptions {
   readonly tls?: TlsOptions;
   /** Cover traffic, `standard` when not given: a profile by name, or in detail. */
   readonly cover?: CoverProfile | CoverOptions;
-  /** Is shown every cell that goes to the relay, as the relay sees it. For demonstrations and tests. */
+  /** Is shown every cell that goes to the relay, as the relay sees it, and what comes from it. For demonstrations and tests. */
   readonly tap?: CellTap;
   /** Gives up connecting when it is aborted; `connect` then rejects with its reason. */
   readonly signal?: AbortSignal;
@@ -55,9 +55,40 @@ export async function openRelaySession(
     trust,
     ...(transport !== undefined && { transport }),
     ...(cover !== undefined && { cover }),
-  }, { connectors, tokens, nowMs, after, randomBytes });
+  }, {
+    connectors,
+    tokens,
+    nowMs,
+    after,
+    randomBytes,
+    ...usageOf(credentialsOf(options, settings), { openHttp: () => openHttp(trust), after }),
+  });
 }
 
+/** With a key the API says how much of the plan is used. */
+function usageOf(
+  { apiKey, apiUrl }: TokenOptions,
+  { openHttp, after }: { readonly openHttp: () => HttpClient } & Pick<Platform, "after">,
+): Pick<SessionDeps, "usage"> {
+  const url = apiUrl === undefined ? undefined : parseApiUrl(apiUrl);
+  if (apiKey === undefined || url === undefined) return {};
+  return {
+    usage: async () => {
+      const [http, late] = [openHttp(), new AbortController()];
+      const cancel = after(usageMs, () => late.abort());
+      try {
+        const fetch: HttpFetch = (address, init) => http.request(address, init);
+        const answer = await readUsage({ url, fetch, signal: late.signal }, apiKey);
+        return answer.outcome === "done" ? answer.value : undefined;
+      } finally {
+        cancel();
+        http.close();
+      }
+    },
+  };
+}
+
+const usageMs = 15_000;
 const discoveryMs = 10_000;
 
 /** Asks the API where its relay is, and, where nobody else has said it, whom to trust. Throws `StaticError`. */

@@ -1,4 +1,5 @@
 /** What a session is opened with: by the user's wishes (`SessionOptions`) and from the runtime (`SessionDeps`). */
+import type { Usage } from "../../proto/mod.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
 import type { Connector, Trust } from "../transport/transport.ts";
 import type { CoverOptions, CoverProfile } from "./cover.ts";
@@ -37,4 +38,6 @@ export interface SessionDeps {
   readonly nowMs: () => number;
   readonly after: (ms: number, run: () => void) => () => void;
   readonly randomBytes: (length: number) => Uint8Array<ArrayBuffer>;
+  /** How much of the plan is used; undefined when the API cannot say it now. */
+  readonly usage?: () => Promise<Usage | undefined>;
 }

@@ -2,7 +2,7 @@
  * What channels see of the relay: one session per client that outlives its connections. Connecting, authenticating, renewing
  * the token, heartbeats and reconnecting happen behind it; channels only hear that it is online again and catch up.
  */
-import type { AgentId, CallName, NoticeEnvelope, RelayLimits, ReplyBody, RequestBody } from "../../proto/mod.ts";
+import type { AgentId, CallName, NoticeEnvelope, RelayLimits, ReplyBody, RequestBody, Usage } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { TransportName } from "../transport/transport.ts";
 
@@ -30,6 +30,8 @@ export interface RelaySession {
   onConnection(listener: (connection: ConnectionInfo | undefined) => void): () => void;
   /** Called whenever `state` has changed. */
   onState(listener: (state: SessionState) => void): () => void;
+  /** How much of the plan is used, where there is an API key to ask with. */
+  readonly usage?: (() => Promise<Usage | undefined>) | undefined;
   /** Says goodbye and ends. Calls under way are rejected. */
   close(): Promise<void>;
 }

@@ -39,6 +39,7 @@ export function createRelaySession(options: SessionOptions, deps: SessionDeps): 
 
 class ReconnectingSession implements RelaySession {
   readonly agentId: AgentId;
+  readonly usage: RelaySession["usage"];
   readonly #deps: SessionDeps;
   readonly #timing: SessionTiming;
   readonly #cover: CoverKeeper;
@@ -60,6 +61,7 @@ class ReconnectingSession implements RelaySession {
   constructor(options: SessionOptions, deps: SessionDeps) {
     this.agentId = agentIdOf(options.publicKey, options.identity);
     this.#deps = deps;
+    this.usage = deps.usage;
     this.#timing = { ...defaultTiming, ...options.timing };
     const cover = parseCover(options.cover);
     this.#cover = new CoverKeeper(cover, { ...deps, onStopped: (body) => this.#coverStopped(body) });
