@@ -3,8 +3,9 @@
  * enveloped one begins with a fixed tag. The relay sees neither. A later version may send kinds and fields that this one does
  * not know: they are told apart from what is broken, because only the second is somebody's fault.
  */
-import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type CborMap, type CborValue, decodeFirstCbor, encodeCbor } from "./cbor.ts";
 import { WireError } from "./errors.ts";
 import {
@@ -16,13 +17,26 @@ import {
   parseAgentId,
 } from "./ids.ts";
 import { limits } from "./limits.ts";
-import { binaryId, bool, type Field, type Infer, list, optional, parsedText, struct, text, uint } from "./schema.ts";
+import {
+  binaryId,
+  bool,
+  type Field,
+  fixedBytes,
+  type Infer,
+  list,
+  optional,
+  parsedText,
+  struct,
+  text,
+  uint,
+} from "./schema.ts";
 
 /** In the order of their numbers on the wire. `error` is the reply of a handler that failed. */
 export const contentKinds = ["message", "request", "reply", "error"] as const;
 export type ContentKind = (typeof contentKinds)[number];
 
 const agentIdCharacters = 22;
+export const replySecretBytes = 16;
 const visible = /^[\x20-\x7e]+$/;
 /** Control characters have no place in what programs and people compare. */
 const visibleText = (max: number): Field<string> =>
@@ -38,6 +52,8 @@ const fieldsSchema = struct({
   headers: [7, optional(headers())],
   error: [8, optional(visibleText(limits.contentErrorBytes))],
   again: [9, optional(bool())],
+  replySecret: [10, optional(fixedBytes(replySecretBytes))],
+  retryAfterMs: [11, optional(uint())],
 });
 
 /** What an envelope says about its body. Times are milliseconds since 1970 by the relay's clock. */
@@ -70,7 +86,7 @@ const known: ReadonlySet<CborValue> = new Set(Object.values(fieldsSchema.shape).
 
 const needs: Readonly<Record<ContentKind, readonly (keyof ContentFields)[]>> = {
   message: [],
-  request: ["to", "deadlineMs"],
+  request: ["to", "deadlineMs", "replySecret"],
   reply: ["to", "replyTo", "expiryMs"],
   error: ["to", "replyTo", "expiryMs", "error"],
 };
@@ -78,7 +94,9 @@ const needs: Readonly<Record<ContentKind, readonly (keyof ContentFields)[]>> = {
 const belongings: readonly { readonly name: keyof ContentFields; readonly owner: ContentKind }[] = [
   { name: "deadlineMs", owner: "request" },
   { name: "again", owner: "request" },
+  { name: "replySecret", owner: "request" },
   { name: "error", owner: "error" },
+  { name: "retryAfterMs", owner: "error" },
 ];
 
 /** Throws `WireError` for fields beyond their limits. */
@@ -127,18 +145,20 @@ export function decodeContent(plaintext: Uint8Array): DecodedContent {
   return { form: "enveloped", content: { kind, fields, body: bodyOf(plaintext, headBytes + length) } };
 }
 
-/** Under which the relay takes a handler's reply to a request once, however often it is sent. */
-export function replyIdOf(request: { readonly id: MessageId; readonly from: AgentId }, handler: AgentId): MessageId {
-  return derivedId("static reply", binaryIdToBytes(request.id), utf8ToBytes(request.from + handler));
+/** What a reply's id is made of. */
+export interface AnsweredRequest {
+  readonly id: MessageId;
+  readonly from: AgentId;
+  readonly secret: Uint8Array;
 }
 
-/** Of a request that a program names with a key of its own, so that it can be asked again after a crash. */
-export function requestIdOf(requester: AgentId, key: string): MessageId {
-  return derivedId("static request", utf8ToBytes(requester), utf8ToBytes(key));
-}
-
-function derivedId(label: string, ...parts: readonly Uint8Array[]): MessageId {
-  const digest = sha256(concatBytes(utf8ToBytes(label), Uint8Array.of(0), ...parts));
+/**
+ * Under which the relay takes a handler's reply to a request once, however often it is sent. The relay sees both ids. The secret
+ * stands in the encrypted request, so that the relay cannot tell that they belong together.
+ */
+export function replyIdOf({ id, from, secret }: AnsweredRequest, handler: AgentId): MessageId {
+  const label = concatBytes(utf8ToBytes("static reply"), Uint8Array.of(0));
+  const digest = hmac(sha256, secret, concatBytes(label, binaryIdToBytes(id), utf8ToBytes(from + handler)));
   return binaryIdFromBytes(digest.subarray(0, binaryIdBytes));
 }
 

@@ -8,7 +8,7 @@ import {
   encodeContent,
   encodeRawPayload,
   replyIdOf,
-  requestIdOf,
+  replySecretBytes,
 } from "./content.ts";
 import { WireError } from "./errors.ts";
 import { type AgentId, binaryIdFromBytes, type MessageId, parseAgentId } from "./ids.ts";
@@ -19,6 +19,7 @@ const golden: Readonly<Record<string, string>> = JSON.parse(
 );
 const [alice, bob] = [parseAgentId("A".repeat(22)), parseAgentId("B".repeat(22))];
 const request = binaryIdFromBytes<MessageId>(new Uint8Array(16).fill(9));
+const secret = new Uint8Array(replySecretBytes).fill(5);
 
 const samples: Readonly<Record<string, Content>> = {
   text: {
@@ -28,7 +29,13 @@ const samples: Readonly<Record<string, Content>> = {
   },
   request: {
     kind: "request",
-    fields: { contentType: "application/json", to: [alice, bob], deadlineMs: 1_790_000_060_000, again: true },
+    fields: {
+      contentType: "application/json",
+      to: [alice, bob],
+      deadlineMs: 1_790_000_060_000,
+      again: true,
+      replySecret: secret,
+    },
     body: utf8ToBytes('{"city":"Oslo"}'),
   },
   reply: {
@@ -38,7 +45,7 @@ const samples: Readonly<Record<string, Content>> = {
   },
   error: {
     kind: "error",
-    fields: { to: [alice], replyTo: request, expiryMs: 1_790_000_060_000, error: "no_such_city" },
+    fields: { to: [alice], replyTo: request, expiryMs: 1_790_000_060_000, error: "no_such_city", retryAfterMs: 500 },
     body: utf8ToBytes("There is no such city"),
   },
 };
@@ -54,15 +61,14 @@ function sent({ version = 1, kind = 0, fields = new Map(), body = encodeCbor(new
   return concatBytes(contentTag, Uint8Array.of(0x84, version, kind), encoded, body);
 }
 
-Deno.test("golden: a text for one, a request, a reply, an error, a payload that begins with the tag, derived ids", () => {
+Deno.test("golden: a text for one, a request, a reply, an error, a payload that begins with the tag, a derived id", () => {
   const made = Object.fromEntries(
     Object.entries(samples).map(([name, each]) => [name, bytesToHex(encodeContent(each))]),
   );
   assertEquals({
     ...made,
     tagged: bytesToHex(encodeRawPayload(concatBytes(contentTag, Uint8Array.of(1, 2)))),
-    replyId: replyIdOf({ id: request, from: alice }, bob),
-    requestId: requestIdOf(alice, "order-17"),
+    replyId: replyIdOf({ id: request, from: alice, secret }, bob),
   }, golden);
 });
 
@@ -96,7 +102,7 @@ Deno.test("what a later version sends is told apart: versions, kinds, fields tha
     what: "version 2",
   });
   assertEquals(decodeContent(sent({ kind: 4 })), { form: "later", what: "kind 4" });
-  assertEquals(decodeContent(sent({ fields: new Map([[10, true]]) })), { form: "later", what: "field 10" });
+  assertEquals(decodeContent(sent({ fields: new Map([[12, true]]) })), { form: "later", what: "field 12" });
   const ignored = decodeContent(sent({ fields: new Map([[32, "later"]]) }));
   assert(ignored.form === "enveloped" && Object.keys(ignored.content.fields).length === 0);
 });
@@ -119,8 +125,13 @@ Deno.test("decodeContent() refuses what no version may send", () => {
     "a body that is text": sent({ body: encodeCbor("text") }),
     "a kind that is no integer": concatBytes(contentTag, Uint8Array.of(0x84, 1, 0x60, 0xa0, 0x40)),
     "fields that are no map": concatBytes(contentTag, Uint8Array.of(0x84, 1, 0, 0x80, 0x40)),
-    "a request without addressees": sent({ kind: 1, fields: new Map([[5, 1]]) }),
-    "a request without a deadline": sent({ kind: 1, fields: new Map([[2, [alice]]]) }),
+    "a request without addressees": sent({ kind: 1, fields: new Map<number, unknown>([[5, 1], [10, secret]]) }),
+    "a request without a deadline": sent({ kind: 1, fields: new Map<number, unknown>([[2, [alice]], [10, secret]]) }),
+    "a request without a secret": sent({ kind: 1, fields: new Map<number, unknown>([[2, [alice]], [5, 1]]) }),
+    "a short secret": sent({
+      kind: 1,
+      fields: new Map<number, unknown>([[2, [alice]], [5, 1], [10, secret.subarray(1)]]),
+    }),
     "a reply to two": sent({
       kind: 2,
       fields: new Map<number, unknown>([[2, [alice, bob]], [3, new Uint8Array(16)], [6, 1]]),
@@ -153,14 +164,13 @@ Deno.test("encodeContent() refuses what decodeContent() would", () => {
   assertThrows(() => encodeContent({ kind: "message", fields: { headers }, body }), WireError);
 });
 
-Deno.test("a reply's id is another for each request, requester and handler", () => {
+Deno.test("a reply's id is another for each secret, request, requester and handler", () => {
   const other = binaryIdFromBytes<MessageId>(new Uint8Array(16));
   const ids = [
-    replyIdOf({ id: request, from: alice }, bob),
-    replyIdOf({ id: request, from: bob }, alice),
-    replyIdOf({ id: other, from: alice }, bob),
-    requestIdOf(alice, "order-17"),
-    requestIdOf(bob, "order-17"),
+    replyIdOf({ id: request, from: alice, secret }, bob),
+    replyIdOf({ id: request, from: alice, secret: new Uint8Array(replySecretBytes) }, bob),
+    replyIdOf({ id: request, from: bob, secret }, alice),
+    replyIdOf({ id: other, from: alice, secret }, bob),
   ];
   assertEquals(new Set(ids).size, ids.length);
 });

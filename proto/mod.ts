@@ -35,7 +35,7 @@ export {
   encodeContent,
   encodeRawPayload,
   replyIdOf,
-  requestIdOf,
+  replySecretBytes,
 } from "./content.ts";
 export { type Credentials, credentialsPath, formatCredentials, parseCredentials, savedKeyFor } from "./credentials.ts";
 export { decodeCreatorWelcome, encodeCreatorWelcome } from "./creator_welcome.ts";

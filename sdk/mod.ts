@@ -27,7 +27,8 @@ export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/i
 export type { ReceiveOptions } from "./channel/receiver.ts";
 export { Envelope, type EnvelopeKind, type Sender } from "./content/envelope.ts";
 export { IncomingRequest } from "./content/incoming_request.ts";
-export type { Answer, Answers, AskOptions as RequestOptions } from "./content/requester.ts";
+export type { Answer, Answers } from "./content/answers.ts";
+export type { AskOptions as RequestOptions } from "./content/requester.ts";
 export type { RequestHandler, ServeOptions, Serving } from "./content/service.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./content/standard_schema.ts";
 export type { Addressee, ContentOptions, MessageOptions, Sendable } from "./content/values.ts";

@@ -228,3 +228,17 @@ export function isCode(error: unknown, ...codes: readonly StaticError["code"][])
 export function isCode(error: unknown, ...codes: readonly StaticError["code"][]): error is StaticError {
   return error instanceof StaticError && codes.includes(error.code);
 }
+
+/** Whether the relay has surely not taken the message. */
+export function isRefusal(error: StaticError): boolean {
+  return isCode(
+    error,
+    "quota_exceeded",
+    "queue_full",
+    "storage_full",
+    "payload_too_large",
+    "invalid_request",
+    "not_found",
+    "not_allowed",
+  );
+}

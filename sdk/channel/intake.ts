@@ -102,8 +102,7 @@ export class Intake {
         );
         return undefined;
       case "broken":
-        health.tell({ type: "skipped", why: read.why, id, sender });
-        health.report("bad_content", `A message of ${sender} is not shown: ${read.why}. Its sender is to blame`);
+        reportBadContent(health, opened, read.why);
         return undefined;
     }
   }
@@ -153,6 +152,11 @@ export class Intake {
       "probably restored from a backup: it must rejoin, and send again what was not read";
     this.#parts.health.report("repeated_counter", text);
   }
+}
+
+export function reportBadContent(health: HealthLog, { id, sender }: Pick<Opened, "id" | "sender">, why: string): void {
+  health.tell({ type: "skipped", why, id, sender });
+  health.report("bad_content", `A message of ${sender} is not shown: ${why}. Its sender is to blame`);
 }
 
 /** Undefined when there is none: its sender speaks another version. */

@@ -30,6 +30,7 @@ import { FetchBudget } from "./fetch_budget.ts";
 import { toStaticError } from "./faults.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
+import { reportBadContent } from "./intake.ts";
 import { sayGoodbye, successorOf } from "./leaving.ts";
 import type { OwnCommit } from "./log_place.ts";
 import { findLostCommit } from "./lost_commit.ts";
@@ -176,6 +177,7 @@ export class LiveChannel {
       isMember: (each) => membership.memberOf(each) !== undefined,
       stands: (id) => standsInLog(id, { membership, session }),
       tell: health.tell,
+      refuse: (incoming, why) => reportBadContent(health, incoming, why),
     };
   }
 

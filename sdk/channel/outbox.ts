@@ -4,7 +4,7 @@
  * commit of somebody else the message is sealed anew under the same id. Plaintext is in memory only.
  */
 import { binaryIdFromBytes, decodeContent, encodeMessageAad, limits, type MessageId } from "../../proto/mod.ts";
-import { createError, isCode, type StaticError } from "../base/errors.ts";
+import { createError, isCode, isRefusal, type StaticError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import type { MessageOptions } from "../content/values.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -355,20 +355,6 @@ function obstacleOf(error: StaticError, sealedIn: number): Obstacle | undefined 
     return { kind: "wait", ms: error.retryAfterMs ?? 0 };
   }
   return undefined;
-}
-
-/** Whether the relay has surely not taken the message. */
-function isRefusal(error: StaticError): boolean {
-  return isCode(
-    error,
-    "quota_exceeded",
-    "queue_full",
-    "storage_full",
-    "payload_too_large",
-    "invalid_request",
-    "not_found",
-    "not_allowed",
-  );
 }
 
 /** Of what is said, without what is said about it. */

@@ -233,7 +233,7 @@ export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">,
     kind: each,
     id: channelId,
   }));
-  const lists = [invitesKind, askedKind, attemptsKind].map(async (kindOf) => {
+  const lists = [invitesKind, askedKind, repliesKind, attemptsKind].map(async (kindOf) => {
     const kind = kindOf(channelId);
     return (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
   });
@@ -251,9 +251,13 @@ export function invitesKind(channelId: ChannelId): string {
   return `inv-${inBase36(channelId)}`;
 }
 
-/** Requests of ours that have a key, and those to us that were begun; see `request_records.ts`. */
+/** Requests of ours that have a key, replies to them, and requests to us that were begun; see `request_records.ts`. */
 export function askedKind(channelId: ChannelId): string {
-  return `ask-${inBase36(channelId)}`;
+  return `asked-${inBase36(channelId)}`;
+}
+
+export function repliesKind(channelId: ChannelId): string {
+  return `reply-${inBase36(channelId)}`;
 }
 
 export function attemptsKind(channelId: ChannelId): string {

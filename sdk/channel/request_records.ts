@@ -1,30 +1,51 @@
-/** What a channel keeps on disk of requests: those that were asked under a key, and how often those to us were begun. */
-import { type ChannelId, type MessageId, parseBinaryId } from "../../proto/mod.ts";
-import type { Attempts, RequestRecords } from "../content/ports.ts";
-import { decodeFields, encodeFields } from "../store/mod.ts";
-import { askedKind, attemptsKind, type ChannelStore } from "./records.ts";
+/** What a channel keeps on disk of requests: those that were asked under a key, replies to them, and how often those to us were begun. */
+import {
+  type AgentId,
+  type ChannelId,
+  decodeContent,
+  encodeContent,
+  type MessageId,
+  parseAgentId,
+  parseBinaryId,
+} from "../../proto/mod.ts";
+import { createError } from "../base/errors.ts";
+import type { Incoming } from "../content/incoming.ts";
+import type { Asked, Attempts, RequestRecords } from "../content/ports.ts";
+import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
+import { translating } from "./faults.ts";
+import { askedKind, attemptsKind, type ChannelStore, repliesKind } from "./records.ts";
 
 export function createRequestRecords(
   channelId: ChannelId,
-  store: Pick<ChannelStore, "list" | "batch">,
+  store: Pick<ChannelStore, "get" | "list" | "batch">,
 ): RequestRecords {
-  const [asked, attempts] = [askedKind(channelId), attemptsKind(channelId)];
+  const [asked, replies, attempts] = [askedKind(channelId), repliesKind(channelId), attemptsKind(channelId)];
+  const reading = <T>(act: () => Promise<T>): Promise<T> => translating("Cannot read what is noted of requests", act);
   return {
-    asked: async () => {
-      const records = await store.list(asked);
-      return new Map(
-        records.map(({ id, value }) => [parseBinaryId<MessageId>(id), decodeFields(value, asked).number(0)]),
-      );
+    asked: () =>
+      reading(async () => (await store.list(asked)).map(({ id, value }): Asked => decodeAsked(id, value, asked))),
+    putAsked: ({ id, key, secret, to, deadlineMs }) => {
+      return { type: "put", kind: asked, id, value: encodeFields([key, secret, [...to], deadlineMs]) };
     },
-    putAsked: (id, deadlineMs) => ({ type: "put", kind: asked, id, value: encodeFields([deadlineMs]) }),
-    deleteAsked: (id) => ({ type: "delete", kind: asked, id }),
-    attempts: async () => {
-      const records = await store.list(attempts);
-      return new Map(records.map(({ id, value }): [string, Attempts] => {
-        const fields = decodeFields(value, attempts);
-        return [id, { count: fields.number(0), deadlineMs: fields.number(1) }];
-      }));
+    deleteAsked: ({ id, to }) => [
+      { type: "delete", kind: asked, id },
+      ...to.map((from): RecordChange => ({ type: "delete", kind: replies, id: replyKey(id, from) })),
+    ],
+    putReply: (request, reply) => {
+      return { type: "put", kind: replies, id: replyKey(request, reply.sender), value: encodeReply(reply) };
     },
+    reply: (request, from) =>
+      reading(async () => {
+        const value = await store.get(replies, replyKey(request, from));
+        return value && decodeReply(value, { kind: replies, from });
+      }),
+    attempts: () =>
+      reading(async () =>
+        new Map((await store.list(attempts)).map(({ id, value }): [string, Attempts] => {
+          const fields = decodeFields(value, attempts);
+          return [id, { count: fields.number(0), deadlineMs: fields.number(1) }];
+        }))
+      ),
     putAttempts: (id, { count, deadlineMs }) => ({
       type: "put",
       kind: attempts,
@@ -32,6 +53,42 @@ export function createRequestRecords(
       value: encodeFields([count, deadlineMs]),
     }),
     deleteAttempts: (id) => ({ type: "delete", kind: attempts, id }),
-    write: (changes) => store.batch(changes),
+    write: (changes) => translating("Cannot note the request", () => store.batch(changes)),
+  };
+}
+
+function replyKey(request: MessageId, from: AgentId): string {
+  return `${request}.${from}`;
+}
+
+function decodeAsked(id: string, value: Uint8Array, kind: string): Asked {
+  const fields = decodeFields(value, kind);
+  return {
+    id: parseBinaryId<MessageId>(id),
+    key: fields.text(0),
+    secret: fields.bytes(1),
+    to: fields.list(2).map((each) => parseAgentId(String(each))),
+    deadlineMs: fields.number(3),
+  };
+}
+
+function encodeReply({ id, identity, timeMs, sequence, kind, fields, body }: Incoming): Uint8Array {
+  return encodeFields([id, identity, timeMs, sequence, encodeContent({ kind, fields, body })]);
+}
+
+function decodeReply(value: Uint8Array, { kind, from }: { readonly kind: string; readonly from: AgentId }): Incoming {
+  const fields = decodeFields(value, kind);
+  const decoded = decodeContent(fields.bytes(4));
+  if (decoded.form !== "enveloped") throw createError("internal", "A reply was noted in another form");
+  return {
+    id: parseBinaryId<MessageId>(fields.text(0)),
+    sender: from,
+    identity: fields.bytes(1),
+    // Others are not taken as replies.
+    verified: true,
+    timeMs: fields.number(2),
+    sequence: fields.number(3),
+    lane: "reply",
+    ...decoded.content,
   };
 }

@@ -2,15 +2,7 @@
  * A message that was opened, as the rest of the SDK sees it: what it is, and whom it concerns. What cannot be shown is told apart
  * here too: expired, of a later version, or broken.
  */
-import {
-  type AgentId,
-  type ContentFields,
-  decodeContent,
-  limits,
-  type MessageId,
-  replyIdOf,
-  WireError,
-} from "../../proto/mod.ts";
+import { type AgentId, type ContentFields, decodeContent, limits, type MessageId, WireError } from "../../proto/mod.ts";
 
 /** What stands in an envelope. */
 export type EnvelopeKind = "message" | "request" | "reply" | "error";
@@ -80,10 +72,6 @@ function place(content: Omit<Incoming, "lane">, { agentId, nowMs }: Reader): Rea
   const incoming = { ...content, fields: deadlineMs === undefined ? fields : { ...fields, deadlineMs } };
   const isForUs = content.verified && (fields.to === undefined || fields.to.includes(agentId));
   if (!isForUs) return { outcome: "incoming", incoming: { ...incoming, lane: "aside" } };
-  if (kind === "message" || kind === "request") return { outcome: "incoming", incoming: { ...incoming, lane: kind } };
-  // Under another id it could come twice, or be somebody's who was not asked.
-  if (fields.replyTo === undefined || content.id !== replyIdOf({ id: fields.replyTo, from: agentId }, content.sender)) {
-    return { outcome: "broken", why: "a reply has an id that is not derived from its request" };
-  }
-  return { outcome: "incoming", incoming: { ...incoming, lane: "reply" } };
+  const lane = kind === "error" ? "reply" : kind;
+  return { outcome: "incoming", incoming: { ...incoming, lane } };
 }

@@ -19,12 +19,26 @@ export interface Outgoing {
   readonly signal?: AbortSignal;
 }
 
-/** Requests that may be asked, or run, again after a crash, on disk. */
+/** A request of this agent that the relay may have. */
+export interface Asked {
+  readonly id: MessageId;
+  /** Of a request that a program names, so that it can be asked again after a crash. */
+  readonly key: string | undefined;
+  /** Of the ids of replies. */
+  readonly secret: Uint8Array;
+  readonly to: readonly AgentId[];
+  readonly deadlineMs: number;
+}
+
+/** Requests that may be asked, or run, again after a crash, on disk. Everything here rejects with `StaticError`. */
 export interface RequestRecords {
-  /** Keys of requests that this agent has asked, with their deadlines. */
-  asked(): Promise<ReadonlyMap<MessageId, number>>;
-  putAsked(id: MessageId, deadlineMs: number): RecordChange;
-  deleteAsked(id: MessageId): RecordChange;
+  /** Requests that this agent has asked under a key. */
+  asked(): Promise<readonly Asked[]>;
+  putAsked(asked: Asked & { readonly key: string }): RecordChange;
+  /** With the replies to it. */
+  deleteAsked(asked: Asked): readonly RecordChange[];
+  putReply(request: MessageId, reply: Incoming): RecordChange;
+  reply(request: MessageId, from: AgentId): Promise<Incoming | undefined>;
   /** How often each request was run that came to this agent, by requester and id. */
   attempts(): Promise<ReadonlyMap<string, Attempts>>;
   putAttempts(key: string, attempts: Attempts): RecordChange;
@@ -49,6 +63,8 @@ export interface Ports {
   /** Whether a message of ours under this id is in the log. Throws `StaticError` when the relay cannot be asked. */
   readonly stands: (id: MessageId) => Promise<boolean>;
   readonly tell: (event: RequestEvent) => void;
+  /** Its sender broke the rules. */
+  readonly refuse: (incoming: Incoming, why: string) => void;
 }
 
 export type RequestEvent =

@@ -1,13 +1,13 @@
 /**
- * Requests of this agent that wait for replies. A reply is acknowledged when somebody has it. One to a request that was given a
- * key, and that nobody waits for now, is held until its deadline: the program may have been killed, and ask again.
+ * Requests of this agent that wait for replies. A request that was given a key is on disk before it is sent, and a reply to it
+ * before it is acknowledged: until its deadline, asking again with the key continues the request or finds the replies. A reply
+ * to any other request that nobody waits for is consumed: nobody could ask for it.
  */
-import { type AgentId, binaryIdFromBytes, type MessageId, requestIdOf } from "../../proto/mod.ts";
-import { createError, invalidArgument, RemoteError, type StaticError } from "../base/errors.ts";
-import { Serial } from "../base/serial.ts";
-import type { RecordChange } from "../store/mod.ts";
-import { Envelope } from "./envelope.ts";
-import type { Handed, Ports } from "./ports.ts";
+import { type AgentId, binaryIdFromBytes, type MessageId, replyIdOf, replySecretBytes } from "../../proto/mod.ts";
+import { createError, invalidArgument, isCode, isRefusal, StaticError } from "../base/errors.ts";
+import { answerOf, type AnswerQueue, type Answers, answersOf } from "./answers.ts";
+import type { Incoming } from "./incoming.ts";
+import type { Asked, Handed, Ports } from "./ports.ts";
 import { bodyOf, type ContentOptions, duration, envelope, fieldsOf, type Sendable } from "./values.ts";
 
 /** How a request is made. */
@@ -17,41 +17,36 @@ export interface AskOptions extends ContentOptions {
   /** Gives up waiting; the call then rejects with its reason. The request may still be handled. */
   readonly signal?: AbortSignal;
   /**
-   * Names the request for ever, such as the number of an order: asking again with the same key, also after a crash, continues
-   * the same request instead of making another. At most 128 characters.
+   * Names the request until its deadline, such as the number of an order: asking the same members again with the same key, also
+   * after a crash, continues the same request, or returns the reply that has come. At most 128 characters.
    */
   readonly key?: string;
 }
 
-/** What became of a request, for one of those who were asked. */
-export type Answer =
-  | { readonly from: AgentId; readonly ok: true; readonly reply: Envelope }
-  | { readonly from: AgentId; readonly ok: false; readonly error: StaticError };
-
-/** One answer for each of those who were asked, as they come. */
-export type Answers = AsyncIterableIterator<Answer, undefined>;
-
-interface Pending {
-  readonly id: MessageId;
-  readonly keyed: boolean;
+interface Pending extends AnswerQueue {
+  readonly key: string | undefined;
   /** Those whose reply has not come. */
   readonly waiting: Set<AgentId>;
-  readonly answers: Answer[];
-  wake: () => void;
-  /** Nobody waits any more. */
-  readonly stop: () => void;
+  /** How many have said that the same request may succeed later. */
+  later: number;
+  /** Undefined while the disk is read. */
+  asked: Asked | undefined;
+  /** Of what happens at its deadline. */
+  cancel: () => void;
+  readonly signal: AbortSignal | undefined;
 }
 
 const defaultTimeoutMs = 60_000;
 const maxKeyCharacters = 128;
-const maxHeld = 256;
+const maxPending = 4096;
 const idBytes = 16;
 
 export class Requester {
   readonly #ports: Ports;
-  readonly #pending = new Map<MessageId, Pending>();
-  readonly #held = new Map<MessageId, Handed>();
-  #asked: Promise<Map<MessageId, number>> | undefined;
+  readonly #pending = new Set<Pending>();
+  /** Of these, those that are known by their id. */
+  readonly #waiting = new Map<MessageId, Pending>();
+  #asked: Promise<Map<MessageId, Asked>> | undefined;
   #ended: StaticError | undefined;
 
   constructor(ports: Ports) {
@@ -61,54 +56,51 @@ export class Requester {
   /** Asks at once. Throws for arguments that are wrong, before anything is sent. */
   ask(value: Sendable, to: readonly AgentId[], options: AskOptions): Answers {
     const { key, signal } = options;
-    const { agentId, relayNowMs, runtime, send } = this.#ports;
+    const { relayNowMs, runtime } = this.#ports;
     const timeoutMs = duration("timeoutMs", options.timeoutMs ?? defaultTimeoutMs);
     this.#check(to, key);
     signal?.throwIfAborted();
-    const fields = { ...fieldsOf(value, options), to, deadlineMs: relayNowMs() + timeoutMs };
-    const body = bodyOf(value);
-    const plaintext = envelope({ kind: "request", fields }, body);
-    const id = key === undefined
-      ? binaryIdFromBytes<MessageId>(runtime.randomBytes(idBytes))
-      : requestIdOf(agentId, key);
-    const pending = this.#begin({ id, to, timeoutMs, signal, keyed: key !== undefined });
-    const transmit = async (): Promise<void> => {
-      const again = pending.keyed && await this.#noteAsked(id, fields.deadlineMs);
-      if (pending.waiting.size === 0) return;
-      const bytes = again ? envelope({ kind: "request", fields: { ...fields, again } }, body) : plaintext;
-      await send(bytes, { id, timeoutMs, ...(signal !== undefined && { signal }) });
+    const said: Said = { fields: fieldsOf(value, options), body: bodyOf(value), timeoutMs };
+    const fresh: Asked = {
+      id: binaryIdFromBytes<MessageId>(runtime.randomBytes(idBytes)),
+      key,
+      secret: runtime.randomBytes(replySecretBytes),
+      to,
+      deadlineMs: relayNowMs() + timeoutMs,
     };
-    transmit().catch((error: StaticError) => this.#fail(pending, [...pending.waiting], error));
+    encodeRequest(fresh, said, false);
+    const pending = this.#begin(to, key, signal);
+    this.#transmit(pending, fresh, said).catch((error: unknown) => {
+      if (signal?.aborted !== true) this.#fail(pending, [...pending.waiting], staticErrorOf(error));
+    });
     return answersOf(pending, to.length, signal);
   }
 
-  /** A reply to this agent, under an id that its sender may use. */
+  /** A reply to this agent. */
   async reply(handed: Handed): Promise<void> {
-    const { incoming: { fields, sender, id } } = handed;
-    const request = fields.replyTo;
-    const pending = request && this.#pending.get(request);
-    if (pending?.waiting.has(sender) === true) return this.#take(pending, handed);
-    const isKeyed = request !== undefined && (await this.#known()).has(request);
-    // Meanwhile somebody may have asked.
-    const late = request && this.#pending.get(request);
-    if (late?.waiting.has(sender) === true) return this.#take(late, handed);
-    if (!isKeyed || this.#held.has(id)) return handed.done();
-    this.#held.set(id, handed);
-    const [oldest] = this.#held.values();
-    if (this.#held.size > maxHeld && oldest !== undefined) this.#letGo(oldest);
-    const leftMs = (fields.expiryMs ?? 0) - this.#ports.relayNowMs();
-    this.#ports.runtime.after(leftMs, () => this.#letGo(handed));
+    const { agentId, records, refuse } = this.#ports;
+    const { incoming, incoming: { id, sender, fields: { replyTo } } } = handed;
+    const asked = replyTo && (this.#waiting.get(replyTo)?.asked ?? (await this.#known()).get(replyTo));
+    if (asked === undefined || !asked.to.includes(sender)) return handed.done();
+    // Under another id it could come twice.
+    if (id !== replyIdOf({ id: asked.id, from: agentId, secret: asked.secret }, sender)) {
+      refuse(incoming, "a reply has an id that is not derived from its request");
+      return handed.done();
+    }
+    if (asked.key !== undefined) await records.write([records.putReply(asked.id, incoming)]);
+    const pending = this.#waiting.get(asked.id);
+    if (pending !== undefined) this.#take(pending, incoming);
+    handed.done();
   }
 
   /** It will not reply any more. */
   gone(agentId: AgentId): void {
-    const error = createError("not_found", `${agentId} is no member of the channel any more, and did not reply`);
-    for (const pending of this.#pending.values()) this.#fail(pending, [agentId], error);
+    for (const pending of [...this.#pending]) this.#fail(pending, [agentId], goneError(agentId));
   }
 
   end(error: StaticError): void {
     this.#ended ??= error;
-    for (const pending of this.#pending.values()) this.#fail(pending, [...pending.waiting], error);
+    for (const pending of [...this.#pending]) this.#fail(pending, [...pending.waiting], error);
   }
 
   #check(to: readonly AgentId[], key: string | undefined): void {
@@ -116,130 +108,173 @@ export class Requester {
     if (this.#ended !== undefined) throw this.#ended;
     for (const each of to) {
       if (each === agentId) throw invalidArgument("Cannot ask oneself; name another member");
-      if (!isMember(each)) throw invalidArgument(`Cannot ask ${each}: it is not a member of this channel`);
+      // Somebody who has replied to a key may have left since.
+      if (key === undefined && !isMember(each)) throw noMember(each);
     }
     if (key !== undefined && (key === "" || key.length > maxKeyCharacters)) {
       throw invalidArgument(`A request's key has 1 to ${maxKeyCharacters} characters`);
     }
+    if (key !== undefined && [...this.#pending].some((each) => each.key === key)) {
+      throw invalidArgument("A request with this key waits already; wait for its reply");
+    }
+    if (this.#pending.size < maxPending) return;
+    throw createError("queue_full", `Cannot ask: ${maxPending} requests wait for replies; wait for some of them`);
   }
 
-  #begin({ id, to, timeoutMs, signal, keyed }: Asking): Pending {
-    if (this.#pending.has(id)) throw invalidArgument("A request with this key waits already; wait for its reply");
-    const late = createError(
-      "request_timeout",
-      `No reply within ${timeoutMs} ms; ask again, or with a longer timeoutMs`,
-    );
-    const cancel = this.#ports.runtime.after(timeoutMs, () => this.#fail(pending, [...pending.waiting], late));
+  #begin(to: readonly AgentId[], key: string | undefined, signal: AbortSignal | undefined): Pending {
     const stop = (): void => {
-      cancel();
+      pending.cancel();
       signal?.removeEventListener("abort", abort);
-      this.#pending.delete(id);
+      this.#pending.delete(pending);
+      if (pending.asked !== undefined) this.#waiting.delete(pending.asked.id);
     };
-    const pending: Pending = { id, keyed, waiting: new Set(to), answers: [], wake: () => {}, stop };
     const abort = (): void => {
       stop();
       pending.wake();
     };
+    const start = { answers: [], later: 0, asked: undefined, cancel: () => {}, wake: () => {} };
+    const pending: Pending = { ...start, key, waiting: new Set(to), signal, stop };
     signal?.addEventListener("abort", abort);
-    this.#pending.set(id, pending);
-    for (const handed of [...this.#held.values()]) {
-      if (handed.incoming.fields.replyTo === id && pending.waiting.has(handed.incoming.sender)) {
-        this.#take(pending, handed);
-      }
-    }
+    this.#pending.add(pending);
     return pending;
   }
 
-  #take(pending: Pending, handed: Handed): void {
-    const { incoming, incoming: { kind, sender, fields, body } } = handed;
-    this.#held.delete(incoming.id);
-    pending.waiting.delete(sender);
-    if (kind === "error") {
-      const remoteCode = fields.error ?? "failed";
-      const text = new TextDecoder().decode(body);
-      const error = new RemoteError(text, { remoteCode, retryable: remoteCode === "overloaded" });
-      pending.answers.push({ from: sender, ok: false, error });
-    } else {
-      pending.answers.push({ from: sender, ok: true, reply: new Envelope(incoming, () => Promise.resolve()) });
+  async #transmit(pending: Pending, fresh: Asked, said: Said): Promise<void> {
+    const { key } = fresh;
+    const before = key === undefined ? undefined : await this.#askedBefore(key, fresh.to);
+    const asked = before ?? fresh;
+    if (before !== undefined) await this.#recall(pending, before);
+    else if (key !== undefined) await this.#note({ ...fresh, key });
+    if (!this.#attach(pending, asked)) return;
+    try {
+      await this.#send(pending, asked, encodeRequest(asked, said, before !== undefined));
+    } catch (error) {
+      if (before === undefined && error instanceof StaticError && isRefusal(error)) this.#forget(asked);
+      if (!isCode(error, "transport_error", "connection_error") || this.#ended !== undefined) throw error;
+      const text = `No reply within ${said.timeoutMs} ms: the relay has not confirmed the request; ask again`;
+      throw createError("request_timeout", text, { cause: error });
     }
-    handed.done(this.#settled(pending));
-    pending.wake();
+    const late = `No reply within ${said.timeoutMs} ms; ask again, or with a longer timeoutMs`;
+    this.#expireLater(pending, asked.deadlineMs, createError("request_timeout", late));
+  }
+
+  async #send(pending: Pending, { id, deadlineMs }: Asked, plaintext: Uint8Array): Promise<void> {
+    const { send, relayNowMs } = this.#ports;
+    const timeoutMs = Math.max(0, deadlineMs - relayNowMs());
+    const { signal } = pending;
+    await send(plaintext, { id, timeoutMs, ...(signal !== undefined && { signal }) });
+  }
+
+  #expireLater(pending: Pending, deadlineMs: number, error: StaticError): void {
+    if (!this.#pending.has(pending)) return;
+    const { runtime, relayNowMs } = this.#ports;
+    const leftMs = Math.max(0, deadlineMs - relayNowMs());
+    pending.cancel = runtime.after(leftMs, () => this.#fail(pending, [...pending.waiting], error));
+  }
+
+  /** The request that goes by this key now. */
+  async #askedBefore(key: string, to: readonly AgentId[]): Promise<Asked | undefined> {
+    const nowMs = this.#ports.relayNowMs();
+    const before = [...(await this.#known()).values()].find((each) => each.key === key && each.deadlineMs > nowMs);
+    if (before === undefined || before.to.join() === to.join()) return before;
+    throw invalidArgument("A request with this key was made to others; ask the same members, or use another key");
+  }
+
+  /** What an earlier call, or an earlier life, got in reply. */
+  async #recall(pending: Pending, asked: Asked): Promise<void> {
+    const { records, isMember } = this.#ports;
+    if (!this.#attach(pending, asked)) return;
+    for (const from of asked.to) {
+      const reply = await records.reply(asked.id, from);
+      if (reply !== undefined) this.#take(pending, reply);
+      else if (!isMember(from)) this.#fail(pending, [from], goneError(from));
+    }
+  }
+
+  /** Durable before it is sent. */
+  async #note(asked: Asked & { readonly key: string }): Promise<void> {
+    const { records, relayNowMs, isMember } = this.#ports;
+    for (const each of asked.to) if (!isMember(each)) throw noMember(each);
+    const known = await this.#known();
+    const over = [...known.values()].filter(({ deadlineMs }) => deadlineMs <= relayNowMs());
+    for (const { id } of over) known.delete(id);
+    known.set(asked.id, asked);
+    await records.write([records.putAsked(asked), ...over.flatMap((each) => records.deleteAsked(each))]);
+  }
+
+  /** From now on replies go to this call; false when nobody waits any more. */
+  #attach(pending: Pending, asked: Asked): boolean {
+    if (!this.#pending.has(pending)) return false;
+    pending.asked = asked;
+    this.#waiting.set(asked.id, pending);
+    return true;
+  }
+
+  #take(pending: Pending, reply: Incoming): void {
+    if (!pending.waiting.delete(reply.sender)) return;
+    const answer = answerOf(reply);
+    if (!answer.ok && answer.error.retryable) pending.later++;
+    pending.answers.push(answer);
+    this.#settle(pending);
   }
 
   #fail(pending: Pending, agents: readonly AgentId[], error: StaticError): void {
     for (const from of agents) {
       if (pending.waiting.delete(from)) pending.answers.push({ from, ok: false, error });
     }
-    const changes = this.#settled(pending);
-    // Left for the next time when it fails: it only costs a record.
-    if (changes.length > 0) this.#ports.records.write(changes).catch(() => {});
-    pending.wake();
+    this.#settle(pending);
   }
 
-  /** What to write when everybody who was asked has replied, or will not. */
-  #settled({ id, keyed, waiting, stop }: Pending): RecordChange[] {
-    if (waiting.size > 0) return [];
-    stop();
-    if (!keyed || this.#ended !== undefined) return [];
-    void this.#known().then((known) => known.delete(id));
-    return [this.#ports.records.deleteAsked(id)];
+  #settle({ asked, waiting, later, stop, wake }: Pending): void {
+    if (waiting.size === 0) stop();
+    // Everybody said "later": asking again is another request, because nobody replies to this one twice.
+    if (asked !== undefined && later === asked.to.length) this.#forget(asked);
+    wake();
   }
 
-  #letGo(handed: Handed): void {
-    if (this.#ended === undefined && this.#held.delete(handed.incoming.id)) handed.done();
+  /** Left for its deadline when it fails: it only costs a record. */
+  #forget(asked: Asked): void {
+    const { records } = this.#ports;
+    if (asked.key === undefined || this.#ended !== undefined) return;
+    this.#known().then((known) => {
+      known.delete(asked.id);
+      return records.write(records.deleteAsked(asked));
+    }).catch(() => {});
   }
 
-  #known(): Promise<Map<MessageId, number>> {
-    this.#asked ??= this.#ports.records.asked().then((asked) => new Map(asked));
+  #known(): Promise<Map<MessageId, Asked>> {
+    this.#asked ??= this.#ports.records.asked().then(
+      (all) => new Map(all.map((each) => [each.id, each])),
+      (error) => {
+        this.#asked = undefined;
+        throw error;
+      },
+    );
     return this.#asked;
   }
-
-  /** Durable before it is sent. Returns whether it was asked before. */
-  async #noteAsked(id: MessageId, deadlineMs: number): Promise<boolean> {
-    const { records, relayNowMs } = this.#ports;
-    const known = await this.#known();
-    const again = known.has(id);
-    const over = [...known].filter(([each, untilMs]) => each !== id && untilMs < relayNowMs()).map(([each]) => each);
-    for (const each of over) known.delete(each);
-    known.set(id, deadlineMs);
-    await records.write([records.putAsked(id, deadlineMs), ...over.map((each) => records.deleteAsked(each))]);
-    return again;
-  }
 }
 
-interface Asking {
-  readonly id: MessageId;
-  readonly to: readonly AgentId[];
+/** What a request says. */
+interface Said {
+  readonly fields: ReturnType<typeof fieldsOf>;
+  readonly body: Uint8Array;
   readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
-  readonly keyed: boolean;
 }
 
-function answersOf(pending: Pending, count: number, signal: AbortSignal | undefined): Answers {
-  let given = 0;
-  const next = async (): Promise<IteratorResult<Answer, undefined>> => {
-    while (given < count) {
-      const answer = pending.answers.shift();
-      if (answer !== undefined) {
-        given++;
-        return { done: false, value: answer };
-      }
-      signal?.throwIfAborted();
-      await new Promise<void>((resolve) => pending.wake = resolve);
-    }
-    return { done: true, value: undefined };
-  };
-  const calls = new Serial();
-  return {
-    next: () => calls.run(next),
-    return: () => {
-      pending.stop();
-      given = count;
-      pending.wake();
-      return Promise.resolve({ done: true, value: undefined });
-    },
-    [Symbol.asyncIterator](): Answers {
-      return this;
-    },
-  };
+function encodeRequest({ to, deadlineMs, secret }: Asked, { fields, body }: Said, again: boolean): Uint8Array {
+  const asked = { ...fields, to, deadlineMs, replySecret: secret, ...(again && { again }) };
+  return envelope({ kind: "request", fields: asked }, body);
+}
+
+function staticErrorOf(error: unknown): StaticError {
+  if (error instanceof StaticError) return error;
+  return createError("internal", `Cannot ask: ${error instanceof Error ? error.message : error}`, { cause: error });
+}
+
+function noMember(agentId: AgentId): StaticError {
+  return invalidArgument(`Cannot ask ${agentId}: it is not a member of this channel`);
+}
+
+function goneError(agentId: AgentId): StaticError {
+  return createError("not_found", `${agentId} is no member of the channel any more, and did not reply`);
 }

@@ -3,9 +3,10 @@
  * over: until then it comes again after a crash. One that may have been run by an earlier life of this agent is not run before
  * the relay has said that no reply to it stands in the log.
  */
-import { replyIdOf } from "../../proto/mod.ts";
+import { type AgentId, type ContentFields, type MessageId, replyIdOf } from "../../proto/mod.ts";
 import { createError, invalidArgument, isCode, RemoteError, StaticError } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
+import type { Incoming } from "./incoming.ts";
 import { IncomingRequest } from "./incoming_request.ts";
 import type { Attempts, Handed, Ports } from "./ports.ts";
 import { bodyOf, envelope, fieldsOf, type Sendable } from "./values.ts";
@@ -170,7 +171,7 @@ export class Service {
     const { stands, agentId, runtime, relayNowMs } = this.#ports;
     while (!signal.aborted && relayNowMs() < deadlineMs) {
       try {
-        return await stands(replyIdOf({ id: incoming.id, from: incoming.sender }, agentId));
+        return await stands(replyIdTo(incoming, agentId));
       } catch (error) {
         if (!(error instanceof StaticError) || !error.retryable) throw error;
         await pause(runtime, error.retryAfterMs ?? retryMs, signal);
@@ -206,7 +207,9 @@ export class Service {
     } catch (error) {
       const { id, sender: { agentId } } = request;
       this.#ports.tell({ type: "handler_failed", id, sender: agentId, error });
-      if (error instanceof RemoteError) return failure(error.remoteCode, error.message);
+      if (error instanceof RemoteError) {
+        return failure(error.remoteCode, error.message, error.retryable ? error.retryAfterMs ?? 0 : undefined);
+      }
       return failure("handler_failed", "The handler failed; its own side has the reason");
     }
   }
@@ -215,7 +218,7 @@ export class Service {
   async #send({ handed: { incoming }, deadlineMs }: Waiting, reply: Reply, signal: AbortSignal): Promise<boolean> {
     const { send, agentId, runtime, relayNowMs } = this.#ports;
     const to = { to: [incoming.sender], replyTo: incoming.id, expiryMs: deadlineMs };
-    const id = replyIdOf({ id: incoming.id, from: incoming.sender }, agentId);
+    const id = replyIdTo(incoming, agentId);
     let sent = reply;
     for (;;) {
       const timeoutMs = deadlineMs - relayNowMs();
@@ -263,7 +266,7 @@ export class Service {
     const { id, sender } = waiting.handed.incoming;
     this.#ports.tell({ type: "request_dropped", id, sender });
     if (this.#work === undefined) return waiting.handed.done();
-    const busy = failure("overloaded", "Too many requests wait for this handler; ask again later");
+    const busy = failure("overloaded", "Too many requests wait for this handler; ask again later", 0);
     this.#send(waiting, busy, this.#stop.signal).catch(() => {}).then(() => waiting.handed.done());
   }
 
@@ -288,17 +291,23 @@ export class Service {
   }
 }
 
+function replyIdTo({ id, sender, fields }: Incoming, agentId: AgentId): MessageId {
+  return replyIdOf({ id, from: sender, secret: fields.replySecret ?? new Uint8Array(0) }, agentId);
+}
+
 interface Reply {
   readonly kind: "reply" | "error";
-  readonly fields: { readonly contentType?: string; readonly error?: string };
+  readonly fields: Pick<ContentFields, "contentType" | "error" | "retryAfterMs">;
   readonly body: Uint8Array;
 }
 
-function failure(code: string, text: string): Reply {
+/** `retryAfterMs`: the same request may succeed later; 0 when nobody knows when. */
+function failure(code: string, text: string, retryAfterMs?: number): Reply {
   const isCodeText = /^[\x20-\x7e]{1,64}$/.test(code);
+  const retry = Number.isFinite(retryAfterMs) ? { retryAfterMs: Math.max(0, Math.ceil(retryAfterMs ?? 0)) } : {};
   return {
     kind: "error",
-    fields: { error: isCodeText ? code : "failed" },
+    fields: { error: isCodeText ? code : "failed", ...retry },
     body: new TextEncoder().encode(text.slice(0, maxErrorText)),
   };
 }

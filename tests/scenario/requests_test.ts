@@ -1,6 +1,16 @@
 // Requests and replies between agents on one relay: who runs what how often, through crashes, lost replies and lies.
-import { assert, assertEquals, assertRejects } from "@std/assert";
-import { encodeContent, readPrivateMessageHeader, replyIdOf } from "../../proto/mod.ts";
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import {
+  binaryIdToBytes,
+  encodeBase64url,
+  encodeContent,
+  type MessageId,
+  readPrivateMessageHeader,
+  replySecretBytes,
+} from "../../proto/mod.ts";
 import { type Channel, InvalidArgumentError, RemoteError, StaticError } from "../../sdk/mod.ts";
 import { type Actor, name, Stage, until } from "../support/scenario/stage.ts";
 
@@ -58,11 +68,13 @@ Deno.test("a handler's RemoteError arrives with its code and text, any other err
 
 Deno.test("a request to somebody offline waits for it, and not beyond its deadline", async () => {
   await using stage = await Stage.open();
-  const { bob, asking } = await createPair(stage);
+  const { alice, bob, asking } = await createPair(stage);
   const to = bob.client.agentId;
   await bob.stop();
+  const deadlineMs = alice.agent.relayNowMs + 250;
   const [answered, late] = [asking.request("soon", { to }), asking.request("late", { to, timeoutMs: 200 })];
   assertEquals(await codeOf(late), "request_timeout");
+  await until("the relay's clock says so too", () => alice.agent.relayNowMs > deadlineMs);
   await bob.start();
   const handled: string[] = [];
   (await bob.channel()).serve((request) => void handled.push(request.text()));
@@ -154,11 +166,123 @@ Deno.test("a requester that is killed finds its reply by the request's key, with
   await until("it runs", () => runs === 1);
   await alice.crash();
   release.resolve();
-  await until("the reply is there", async () => (await alice.channel()).health().unread === 1);
+  await until("it has replied", () => serving.health().unread === 0);
+  await until("the reply is acknowledged", async () => {
+    const { state, unread } = (await alice.channel()).health();
+    return state === "ok" && unread === 0;
+  });
   await alice.crash();
   const reply = await (await alice.channel()).request("17", { to, key: "order-17" });
-  assertEquals([reply.text(), runs], ["17 shipped", 1]);
-  await until("it is acknowledged", async () => (await alice.channel()).health().unread === 0);
+  assertEquals([reply.text(), reply.sender.identity, runs], ["17 shipped", "bob", 1]);
+});
+
+Deno.test("a request with a key that was answered is answered again until its deadline, also after a crash and after its handler has left", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, asking, serving } = await createPair(stage);
+  const carol = await stage.actor("carol");
+  await carol.client.joinChannel(name, await asking.addMember(await carol.client.generateKeyPackage()));
+  let runs = 0;
+  serving.serve(() => `run ${++runs}`);
+  const to = bob.client.agentId;
+  const ask = async (channel: Channel, timeoutMs = 60_000): Promise<string> =>
+    (await channel.request("17", { to, key: "order-17", timeoutMs })).text();
+  assertEquals([await ask(asking), await ask(asking)], ["run 1", "run 1"]);
+  await alice.crash();
+  assertEquals(await ask(await alice.channel()), "run 1");
+  const others = asking.request("17", { to: carol.client.agentId, key: "order-17" });
+  assertEquals(await codeOf(others), "invalid_request", "a key is for the same members");
+  await (await alice.channel()).removeMember(to);
+  assertEquals(await ask(await alice.channel()), "run 1", "it replied before it left");
+  assertEquals(runs, 1);
+});
+
+Deno.test("a key is free again when its deadline is over", async () => {
+  await using stage = await Stage.open();
+  const { bob, asking, serving } = await createPair(stage);
+  let runs = 0;
+  serving.serve(() => `run ${++runs}`);
+  const options = { to: bob.client.agentId, key: "order-17", timeoutMs: 500 };
+  assertEquals((await asking.request("17", options)).text(), "run 1");
+  await until("it is asked anew", async () => (await asking.request("17", options)).text() === "run 2");
+});
+
+Deno.test("giving up a request with a key forgets nothing", async () => {
+  await using stage = await Stage.open();
+  const { bob, asking, serving } = await createPair(stage);
+  let runs = 0;
+  const release = Promise.withResolvers<void>();
+  serving.serve(async () => {
+    runs++;
+    await release.promise;
+    return "shipped";
+  });
+  const given = new AbortController();
+  const options = { to: bob.client.agentId, key: "order-17" };
+  const first = codeOf(asking.request("17", { ...options, signal: given.signal }));
+  await until("it runs", () => runs === 1);
+  given.abort(new Error("enough"));
+  assertEquals(await first, "Error: enough");
+  release.resolve();
+  await until("the reply is acknowledged", () => serving.health().unread === 0 && asking.health().unread === 0);
+  assertEquals([(await asking.request("17", options)).text(), runs], ["shipped", 1]);
+});
+
+Deno.test("some of several members have replied when the requester is killed: their replies are kept, the others awaited", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const runs: string[] = [];
+  const release = Promise.withResolvers<void>();
+  (await bob.channel()).serve(() => {
+    runs.push("bob");
+    return "bob";
+  });
+  (await carol.channel()).serve(async () => {
+    runs.push("carol");
+    await release.promise;
+    return "carol";
+  });
+  const to = [bob.client.agentId, carol.client.agentId];
+  const answers = (await alice.channel()).request("?", { to, key: "vote" });
+  const { value } = await answers.next();
+  assert(value?.ok === true && value.reply.text() === "bob");
+  await until("carol runs", () => runs.length === 2);
+  await alice.crash();
+  const replies: string[] = [];
+  const again = (await alice.channel()).request("?", { to, key: "vote" });
+  for await (const answer of again) {
+    replies.push(answer.ok ? answer.reply.text() : answer.error.code);
+    release.resolve();
+  }
+  assertEquals([replies, runs.sort()], [["bob", "carol"], ["bob", "carol"]]);
+});
+
+Deno.test("the relay cannot tell which reply belongs to which request", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, asking, serving } = await createPair(stage);
+  const ids: string[] = [];
+  for (const { session } of [alice, bob]) {
+    session.tampering = {
+      call: (operation, body, forward) => {
+        if (operation === "SendMessage") ids.push((body as { readonly messageId: MessageId }).messageId); // cast: its body
+        return forward();
+      },
+    };
+  }
+  serving.serve(() => "yes");
+  await asking.request("?", { to: bob.client.agentId, key: "order-17" });
+  const [request, reply] = ids;
+  assert(request !== undefined && reply !== undefined && ids.length === 2);
+  const members = asking.members().map(({ agentId }) => utf8ToBytes(agentId));
+  for (const from of members) {
+    for (const handler of members) {
+      const parts = concatBytes(utf8ToBytes("static reply\0"), binaryIdToBytes(request as MessageId), from, handler); // cast: seen above
+      for (const digest of [sha256(parts), hmac(sha256, new Uint8Array(replySecretBytes), parts)]) {
+        assertNotEquals(reply, encodeBase64url(digest.subarray(0, 16)));
+      }
+    }
+    const guess = sha256(concatBytes(utf8ToBytes("static request\0"), from, utf8ToBytes("order-17")));
+    assertNotEquals(request, encodeBase64url(guess.subarray(0, 16)));
+  }
 });
 
 Deno.test("a reply that nobody asked for holds nothing up", async () => {
@@ -177,7 +301,10 @@ Deno.test("a reply that nobody asked for holds nothing up", async () => {
   await serving.send("after it");
   const channel = await alice.channel();
   assertEquals((await channel.receiveEnvelope())?.text(), "after it");
-  await until("the reply is consumed", () => channel.health().unread === 1);
+  await until("it has replied", () => serving.health().unread === 0);
+  await serving.send("after the reply");
+  assertEquals((await channel.receiveEnvelope())?.text(), "after the reply");
+  assertEquals(channel.health().unread, 1, "the message that was given");
 });
 
 Deno.test("one handler at a time, in as many requests as it wants, and none after stop()", async () => {
@@ -213,22 +340,21 @@ Deno.test("replies of others, under other ids, and requests that repeat an id ar
   await mallory.client.joinChannel(name, await asking.addMember(await mallory.client.generateKeyPackage()));
   const live = await mallory.live();
   const [from, to] = [alice.client.agentId, bob.client.agentId];
-  const replies: Promise<unknown>[] = [];
-  const fields = { to: [from], expiryMs: alice.agent.relayNowMs + 60_000 };
-  serving.serve((request) => {
+  const expiryMs = alice.agent.relayNowMs + 60_000;
+  let requests = 0;
+  serving.serve(async (request) => {
+    if (request.sender.agentId !== from) return void requests++;
     const body = new TextEncoder().encode("mallory");
-    const lie = encodeContent({ kind: "reply", fields: { ...fields, replyTo: request.id }, body });
-    // Under bob's id, under one of its own, and a request of its own under alice's.
-    replies.push(live.outbox.send(lie, { id: replyIdOf({ id: request.id, from }, to) }));
-    replies.push(live.outbox.send(lie, { id: replyIdOf({ id: request.id, from }, mallory.client.agentId) }));
-    const deadlineMs = fields.expiryMs;
-    const repeated = encodeContent({ kind: "request", fields: { to: [to], deadlineMs }, body });
-    if (request.sender.agentId === from) replies.push(live.outbox.send(repeated, { id: request.id }));
+    const lie = encodeContent({ kind: "reply", fields: { to: [from], expiryMs, replyTo: request.id }, body });
+    // Replies of somebody who was not asked, and of bob under an id that is not derived; a request under alice's id.
+    await live.outbox.send(lie, {});
+    await (await bob.live()).outbox.send(lie, {});
+    const repeated = { to: [to], deadlineMs: expiryMs, replySecret: new Uint8Array(replySecretBytes) };
+    await live.outbox.send(encodeContent({ kind: "request", fields: repeated, body }), { id: request.id });
+    await until("bob has served mallory", () => requests === 1);
     return "bob";
   });
   assertEquals((await asking.request("?", { to })).text(), "bob");
-  await until("mallory has spoken", () => replies.length > 3);
-  await Promise.all(replies);
   await until("all of it is consumed", () => asking.health().unread === 0 && serving.health().unread === 0);
   assertEquals(asking.health().issues.map(({ kind }) => kind), ["bad_content"]);
 });
@@ -243,12 +369,16 @@ Deno.test("requests that nobody serves are bounded, and cost no message", async 
   })();
   const big = new Uint8Array(1024 * 1024);
   const to = bob.client.agentId;
-  const asked = Array.from({ length: 6 }, () => asking.request(big, { to, timeoutMs: 60_000 }).catch(() => {}));
+  const asked = Array.from(
+    { length: 6 },
+    () => asking.request(big, { to, timeoutMs: 60_000 }).then((reply) => reply.text()),
+  );
+  for (const each of asked) each.catch(() => {});
   await asking.send("hello");
   assertEquals((await serving.receiveEnvelope())?.text(), "hello");
   assertEquals(dropped.length, 2);
   serving.serve(() => "ok");
-  await Promise.race(asked);
+  assertEquals(await Promise.any(asked), "ok");
 });
 
 Deno.test("the relay sees the same of bytes, JSON, a request and its reply of one length", async () => {
