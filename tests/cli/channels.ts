@@ -1,7 +1,11 @@
 /** Channels, doctor and demo from the command line, with a real API and a real relay. */
 import { assert, assertEquals, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
+import { ChannelManager } from "../../sdk/mod.ts";
+import { platform } from "../../sdk/platform/deno.ts";
+import { connectAgent } from "../../sdk/testing/agents.ts";
 import type { Stack } from "../support/stack.ts";
 import { createCertificate, eventually } from "../support/mod.ts";
+import { bogusCommit } from "../support/scenario/bad_commits.ts";
 import { User } from "./user.ts";
 
 const name = "acme/ops/deploy";
@@ -17,6 +21,7 @@ export async function checkChannels(t: Deno.TestContext, stack: Stack): Promise<
   await t.step("channel invite and join end in words when nobody answers", () => alone(user));
   await t.step("what is not there or not allowed is refused in words, with exit code 2 or 4", () => refuse(user));
   await t.step("channel remove and leave take members out, channel close ends it", () => end(user));
+  await t.step("channel recover begins a channel anew that a member has stopped", () => recover(stack, user));
   await t.step("a message beyond the plan's quota ends with exit code 6", () => quota(stack));
   await t.step("agent verify, passphrase and repair work on the agent's own files", () => ownFiles(user));
   await t.step("doctor finds everything well, and says what to do about what is not", () => diagnose(stack, user));
@@ -242,6 +247,41 @@ async function end(user: User): Promise<void> {
   await user.run(["channel", "create", name]);
   await user.run(["channel", "leave", name]);
   assertEquals((await user.run(["channel", "list"])).stdout, "");
+}
+
+/** A member with a modified client commits random bytes; the owner goes on without it. */
+async function recover({ api, account, quicUrl, caFile }: Stack, user: User): Promise<void> {
+  await user.run(["channel", "create", name]);
+  const well = await user.json(["channel", "recover", name], { code: 2 });
+  assertStringIncludes(well.error.message, "nothing to recover");
+  const folder = await Deno.makeTempDir();
+  const agent = await connectAgent({
+    identity: "mallory",
+    dataDir: folder,
+    endpoint: quicUrl,
+    apiUrl: api.url,
+    apiKey: account.apiKey,
+    tls: { caCerts: [await Deno.readTextFile(caFile)] },
+  }, platform);
+  const manager = await ChannelManager.over(agent);
+  try {
+    const inviting = user.start(["channel", "invite", name]);
+    const said = (): Promise<string> => Promise.resolve(inviting.stdout());
+    const token = await eventually({ withinMs: 30_000, what: "a token" }, said, (out) => out.includes("\n"));
+    await manager.joinWithToken(name, token.trim());
+    await inviting.done;
+    await agent.parts.session.call("SendCommit", await bogusCommit(agent, name));
+  } finally {
+    await manager.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+  const stopped = await user.json(["channel", "members", name], { code: 4 });
+  assertMatch(stopped.error.message, /"mallory" \(.*\) signed a commit that this agent cannot follow/);
+  assertStringIncludes(stopped.error.advice, "recover()");
+  const recovered = await user.json(["channel", "recover", name]);
+  assertEquals([recovered.recovered, recovered.members.length], [true, 1]);
+  await user.run(["channel", "send", name, "alone, and well"]);
+  await user.run(["channel", "leave", name]);
 }
 
 /** An account that has used all messages of its month, as another relay reports. */
