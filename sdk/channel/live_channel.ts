@@ -347,12 +347,10 @@ export class LiveChannel {
     this.#reader.begin(reply.after);
     this.service.connected(reply.head);
     this.#relayEpoch = Math.max(this.#relayEpoch, reply.epoch);
-    this.#caughtUp = true;
     this.#progress.note();
     // What was not read before the commit comes first; with the commit itself the agent asks.
     if (this.#recovery.stopped !== undefined) return;
     this.#goOn();
-    this.#tellReady();
   }
 
   /** Once for each time that it becomes so. */
@@ -520,9 +518,11 @@ export class LiveChannel {
 
   /** From here on the channel works as before. */
   #goOn(): void {
+    this.#caughtUp = true;
     this.#clearance.give();
     this.outbox.resume();
     this.#caretaker.look();
+    this.#tellReady();
     if (!this.#hasFounded) return;
     this.#hasFounded = false;
     this.#strikeLeft().catch((error) => this.#dutyFailed(error));
