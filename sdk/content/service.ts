@@ -157,7 +157,10 @@ export class Service {
       else this.#expire(waiting);
     } catch (fault) {
       const error = fault instanceof StaticError ? fault : createError("internal", String(fault), { cause: fault });
-      if (!this.#stop.signal.aborted) tell({ type: "reply_failed", id, sender, error });
+      if (this.#stop.signal.aborted) return;
+      tell({ type: "reply_failed", id, sender, error });
+      // It comes again in the next life; without one it holds the place in the log no longer than its deadline.
+      runtime.after(Math.max(0, deadlineMs - relayNowMs()), () => this.#expire(waiting));
     } finally {
       cancel();
       this.#stop.signal.removeEventListener("abort", abort);
@@ -251,7 +254,9 @@ export class Service {
 
   #forget(handed: Handed, key: string): void {
     const { records } = this.#ports;
-    void this.#knownAttempts().then((known) => handed.done(known.delete(key) ? [records.deleteAttempts(key)] : []));
+    // Without the count the request is done with all the same.
+    const known = this.#knownAttempts().catch(() => new Map<string, Attempts>());
+    void known.then((attempts) => handed.done(attempts.delete(key) ? [records.deleteAttempts(key)] : []));
   }
 
   #expire({ handed, key }: Waiting): void {
