@@ -20,4 +20,5 @@ export {
 } from "./chacha20poly1305.ts";
 export { type SignedBytes, verifyEd25519Batch } from "./ed25519_batch.ts";
 export { CipherError, type CipherErrorCode } from "./errors.ts";
+export { createInstances } from "./instances.ts";
 export { hkdfExpandSha256, hmacSha256, sha256 } from "./sha256.ts";

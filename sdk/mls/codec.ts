@@ -4,7 +4,8 @@
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { Decoder } from "ts-mls/codec/tlsDecoder.js";
-import { encodeVectorLength, equalBytes } from "../../proto/mod.ts";
+import { encodeVectorLength, equalBytes, WireError } from "../../proto/mod.ts";
+import { CipherError } from "../../wasm/mod.ts";
 
 export { equalBytes };
 
@@ -94,11 +95,28 @@ export class KeySet {
   }
 }
 
-/** An AEAD that refuses throws; here that is an answer. */
+/** Returns undefined for what its sender is to blame for. Throws everything else: it says nothing about the sender. */
 export function attempt<T>(act: () => T): T | undefined {
   try {
     return act();
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (isRefusal(error)) return undefined;
+    throw error;
   }
+}
+
+/** Whether bytes were judged, and found malformed or not authentic. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof MlsFault || error instanceof WireError ||
+    (error instanceof CipherError && error.code === "authentication_failed");
+}
+
+/**
+ * Whether this machine could not compute: out of memory, out of stack, or WebAssembly that cannot run. It says nothing about
+ * the bytes, which may be judged again later. No check of this library throws such an error for bytes from outside.
+ */
+export function isMachineFault(error: unknown): boolean {
+  return error instanceof RangeError || error instanceof WebAssembly.RuntimeError ||
+    error instanceof WebAssembly.CompileError || error instanceof WebAssembly.LinkError ||
+    (error instanceof Error && error.name === "InternalError"); // Firefox: too much recursion
 }

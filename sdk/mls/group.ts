@@ -304,7 +304,8 @@ export class Group {
   }
 
   /**
-   * Whatever arrives; never throws for what a peer or the relay sent. `rules` says what a commit may do, `admit` whether the
+   * Whatever arrives; never throws for what a peer or the relay sent, only when this machine cannot compute (out of memory):
+   * then nothing has changed, and the same message can be received again. `rules` says what a commit may do, `admit` whether the
    * epoch after it can be kept.
    */
   receive(message: Uint8Array, rules: CommitRules, admit: Admission = always): Promise<Outcome> {

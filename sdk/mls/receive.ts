@@ -7,7 +7,7 @@ import type { LeafNode } from "ts-mls/leafNode.js";
 import { decodeProposal, type Proposal } from "ts-mls/proposal.js";
 import { limits, WireError } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
-import { attempt, decodeFirst, equalBytes, MlsFault, vector } from "./codec.ts";
+import { attempt, decodeFirst, equalBytes, isMachineFault, MlsFault, vector } from "./codec.ts";
 import { processCommit } from "./commit.ts";
 import { proposalRefLabel, refHash } from "./crypto/labelled.ts";
 import { aeadOfEpoch, type Epoch, type GroupDeps } from "./epoch.ts";
@@ -132,6 +132,8 @@ export async function receiveMessage(
     }
     return readHandshake(places, message, opened, checks, deps);
   } catch (cause) {
+    // The message may be right: a member that refused its commit for that would leave the others for good.
+    if (isMachineFault(cause)) throw cause;
     // Whatever a member wrote into its message, and however the cryptography below balked at it: the group goes on.
     const known = cause instanceof MlsFault || cause instanceof WireError;
     const reason = known ? cause.message : `The ${message.contentType} is malformed or was not made for us`;
@@ -177,11 +179,12 @@ async function readApplication(
   if (!await deps.signatures.verifyApplication(credential.signatureKey, signed, signature)) {
     return { kind: "undecryptable", reason: "The sender's signature is wrong" };
   }
+  const from = senders.at(sender, credential, place.context);
   key.use();
   return {
     kind: "message",
     epoch: Number(message.epoch),
-    sender: senders.at(sender, credential, place.context),
+    sender: from,
     payload: data,
     authenticatedData: message.authenticatedData,
     key,
@@ -221,9 +224,10 @@ function readHandshake(
     if (proposals.size >= maxProposals || content.length > maxProposalBytes) {
       return { outcome: { kind: "refused", reason: "Too many proposals are waiting, or this one is too long" } };
     }
-    use();
     // For a proposal, what the transcript takes in of a commit is what its reference is the hash of.
-    proposals.set(bytesToHex(refHash(proposalRefLabel, transcript)), { proposal: value, sender });
+    const reference = bytesToHex(refHash(proposalRefLabel, transcript));
+    use();
+    proposals.set(reference, { proposal: value, sender });
     return { outcome: { kind: "proposal", sender: from } };
   }
   const processed = processCommit(current, {

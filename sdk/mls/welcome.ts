@@ -5,7 +5,7 @@ import { decodeGroupSecrets, encodeGroupSecrets, type GroupSecrets } from "ts-ml
 import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
 import type { Welcome } from "ts-mls/welcome.js";
 import type { SignedBytes } from "../../wasm/mod.ts";
-import { decodeExactly, equalBytes, label, MlsFault } from "./codec.ts";
+import { decodeExactly, equalBytes, isRefusal, label, MlsFault } from "./codec.ts";
 import type { KeyAgreement } from "./crypto/key_agreement.ts";
 import { createEncryptor, decryptWithLabel, expandWithLabel, signContent } from "./crypto/labelled.ts";
 import { type Aead, aeadOf, type SuiteId, suiteIdOf, suiteNames } from "./crypto/suite.ts";
@@ -251,6 +251,7 @@ function opening<T>(act: () => T): T {
   try {
     return act();
   } catch (cause) {
+    if (!isRefusal(cause)) throw cause;
     throw new MlsFault("Cannot join: the Welcome cannot be opened with this KeyPackage", { cause });
   }
 }

@@ -3,6 +3,7 @@
  * external joins. A context is never reused, so its sequence number is always 0.
  */
 import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { MlsFault } from "../codec.ts";
 import { type KeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
 import { type Aead, expand, extract, hashBytes } from "./suite.ts";
 
@@ -132,7 +133,9 @@ function encapsulate(
   return { kemOutput: ephemeral.publicKey, sharedSecret };
 }
 
+/** Section 4.1. What the sender may get wrong is checked before, so that a fault of the agreement is the machine's. */
 function decapsulate(kemOutput: Uint8Array, privateKey: Uint8Array, agreement: KeyAgreement): Uint8Array {
+  if (!isUsablePublicKey(kemOutput)) throw new MlsFault("An encapsulated key is malformed or of small order");
   const shared = agreement.sharedSecret(privateKey, kemOutput);
   return kemSecret(shared, concatBytes(kemOutput, agreement.publicKeyOf(privateKey)));
 }

@@ -6,7 +6,7 @@
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { chooseKeyAgreement, type KeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
-import { type SignedBytes, verifyEd25519Batch } from "../../../wasm/mod.ts";
+import { createInstances, type SignedBytes, verifyEd25519Batch } from "../../../wasm/mod.ts";
 
 /** X25519 is among it because groups take it from the same place. */
 export interface Signatures {
@@ -35,6 +35,7 @@ export const portableSignatures: Signatures = {
 
 /** With the runtime's Ed25519 and X25519 where it has them and they agree with noble's, with noble's otherwise. */
 export async function createSignatures(native: NativeEd25519 | undefined, x25519?: KeyAgreement): Promise<Signatures> {
+  createInstances(); // a machine without memory for them fails here, not in the middle of a message
   const agreement = chooseKeyAgreement(x25519);
   const portable = { ...portableSignatures, agreement };
   if (native === undefined || !await agrees(native)) return portable;

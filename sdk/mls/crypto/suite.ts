@@ -6,7 +6,14 @@
 import { gcm } from "@noble/ciphers/aes.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { type CiphersuiteName, ciphersuites } from "ts-mls/crypto/ciphersuite.js";
-import { hkdfExpandSha256, hmacSha256, openChaCha20Poly1305, sealChaCha20Poly1305 } from "../../../wasm/mod.ts";
+import {
+  CipherError,
+  hkdfExpandSha256,
+  hmacSha256,
+  openChaCha20Poly1305,
+  sealChaCha20Poly1305,
+} from "../../../wasm/mod.ts";
+import { isMachineFault } from "../codec.ts";
 
 /** RFC 9420 section 17.1; both with X25519, SHA-256 and Ed25519. */
 export type SuiteId = 1 | 3;
@@ -35,7 +42,7 @@ export interface Aead {
   seal(key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, plaintext: Uint8Array): Uint8Array;
   /** The same for a message: put together where it is sealed, and copied once. */
   sealParts(input: PartsToSeal): Uint8Array;
-  /** Throws when the tag is wrong. */
+  /** Throws `authentication_failed` when the tag is wrong. */
   open(key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, ciphertext: Uint8Array): Uint8Array;
 }
 
@@ -60,17 +67,25 @@ const chacha: Aead = {
   open: (key, nonce, aad, ciphertext) => openChaCha20Poly1305({ key, nonce, aad, ciphertext }),
 };
 
+const aesTagBytes = 16;
 const aes128: Aead = {
   hpkeId: 1,
   keyBytes: 16,
   nonceBytes: 12,
-  tagBytes: 16,
+  tagBytes: aesTagBytes,
   seal: (key, nonce, aad, plaintext) => gcm(key, nonce, aad).encrypt(plaintext),
   sealParts: ({ key, nonce, aad, parts, paddingBytes, roomBytes }) => {
     const sealed = gcm(key, nonce, aad).encrypt(concatBytes(...parts, new Uint8Array(paddingBytes)));
     return concatBytes(new Uint8Array(roomBytes), sealed);
   },
-  open: (key, nonce, aad, ciphertext) => gcm(key, nonce, aad).decrypt(ciphertext),
+  open: (key, nonce, aad, ciphertext) => {
+    try {
+      return gcm(key, nonce, aad).decrypt(ciphertext);
+    } catch (cause) {
+      if (ciphertext.length >= aesTagBytes && isMachineFault(cause)) throw cause;
+      throw new CipherError("authentication_failed", "Cannot open: the tag is missing or wrong");
+    }
+  },
 };
 
 export const aeadOf: Readonly<Record<SuiteId, Aead>> = { 1: aes128, 3: chacha };
