@@ -49,6 +49,7 @@ const maxWaitingBytes = 4 * 1024 * 1024;
 /** Requests whose reply was accepted in this life. */
 const maxAnswered = 4096;
 const retryMs = 1000;
+const maxRetryMs = 30_000;
 const maxErrorText = 1024;
 
 export class Service {
@@ -109,10 +110,8 @@ export class Service {
     if (this.#waiting.size >= maxWaiting || this.#waitingBytes + body.length > maxWaitingBytes) {
       return this.#turnAway(waiting);
     }
-    this.#waiting.set(key, waiting);
-    this.#waitingBytes += body.length;
+    this.#await(waiting);
     this.#pump();
-    this.#sweepLater();
   }
 
   /** The channel is over here: what runs is not waited for, and comes again if it can. */
@@ -141,42 +140,46 @@ export class Service {
 
   async #serveOne(waiting: Waiting, handler: RequestHandler): Promise<void> {
     const { handed, key, deadlineMs } = waiting;
-    const { relayNowMs, runtime, tell } = this.#ports;
-    const { id, sender } = handed.incoming;
+    const { relayNowMs, runtime, isMember } = this.#ports;
+    const { sender } = handed.incoming;
     const over = new AbortController();
     const abort = (): void => over.abort(createError("request_timeout", "The request's deadline is over"));
     const cancel = runtime.after(Math.max(0, deadlineMs - relayNowMs()), abort);
     this.#stop.signal.addEventListener("abort", abort);
+    const isOver = (): boolean => over.signal.aborted || relayNowMs() >= deadlineMs;
     try {
       if (await this.#isAnswered(waiting, over.signal)) return this.#finish(waiting);
-      if (over.signal.aborted) return this.#expire(waiting);
+      if (isOver()) return this.#expire(waiting);
       const attempt = await this.#nextAttempt(key, deadlineMs);
+      // The disk may have taken long.
+      if (isOver()) return this.#expire(waiting);
+      if (!isMember(sender)) return this.#drop(waiting);
       const request = new IncomingRequest(handed.incoming, { attempt, signal: over.signal });
       const reply = await this.#run(handler, request);
       if (await this.#send(waiting, reply, over.signal)) this.#finish(waiting);
       else this.#expire(waiting);
     } catch (fault) {
-      const error = fault instanceof StaticError ? fault : createError("internal", String(fault), { cause: fault });
-      if (this.#stop.signal.aborted) return;
-      tell({ type: "reply_failed", id, sender, error });
-      // It comes again in the next life; without one it holds the place in the log no longer than its deadline.
-      runtime.after(Math.max(0, deadlineMs - relayNowMs()), () => this.#expire(waiting));
+      // The handler has not run: it is tried again, until the deadline.
+      this.#tellFailed(waiting, fault);
+      await pause(runtime, retryMs, over.signal);
+      if (isOver()) this.#expire(waiting);
+      else this.#await(waiting);
     } finally {
       cancel();
       this.#stop.signal.removeEventListener("abort", abort);
     }
   }
 
-  /** Whether an earlier life of this agent has replied. */
-  async #isAnswered({ handed: { incoming }, deadlineMs }: Waiting, signal: AbortSignal): Promise<boolean> {
+  /** Whether an earlier life of this agent has replied; false as well when the time is over first. */
+  async #isAnswered({ handed: { incoming } }: Waiting, signal: AbortSignal): Promise<boolean> {
     const { sequence, fields } = incoming;
     if (sequence > (this.#firstHead ?? Infinity) && fields.again !== true) return false;
-    const { stands, agentId, runtime, relayNowMs } = this.#ports;
-    while (!signal.aborted && relayNowMs() < deadlineMs) {
+    const { stands, agentId, runtime } = this.#ports;
+    while (!signal.aborted) {
       try {
         return await stands(replyIdTo(incoming, agentId));
       } catch (error) {
-        if (!(error instanceof StaticError) || !error.retryable) throw error;
+        if (!(error instanceof StaticError)) throw error;
         await pause(runtime, error.retryAfterMs ?? retryMs, signal);
       }
     }
@@ -199,7 +202,10 @@ export class Service {
   }
 
   #knownAttempts(): Promise<Map<string, Attempts>> {
-    this.#attempts ??= this.#ports.records.attempts().then((attempts) => new Map(attempts));
+    this.#attempts ??= this.#ports.records.attempts().then((attempts) => new Map(attempts), (error) => {
+      this.#attempts = undefined;
+      throw error;
+    });
     return this.#attempts;
   }
 
@@ -218,11 +224,12 @@ export class Service {
   }
 
   /** Until the relay has it; false when the time is over first. */
-  async #send({ handed: { incoming }, deadlineMs }: Waiting, reply: Reply, signal: AbortSignal): Promise<boolean> {
+  async #send(waiting: Waiting, reply: Reply, signal: AbortSignal): Promise<boolean> {
+    const { handed: { incoming }, deadlineMs } = waiting;
     const { send, agentId, runtime, relayNowMs } = this.#ports;
     const to = { to: [incoming.sender], replyTo: incoming.id, expiryMs: deadlineMs };
     const id = replyIdTo(incoming, agentId);
-    let sent = reply;
+    let [sent, pauseMs, told] = [reply, retryMs, false];
     for (;;) {
       const timeoutMs = deadlineMs - relayNowMs();
       if (signal.aborted || timeoutMs <= 0) return false;
@@ -237,9 +244,15 @@ export class Service {
         if (signal.aborted) return false;
         if (isCode(error, "payload_too_large", "invalid_request") && sent.kind === "reply") {
           sent = failure("reply_too_large", "The reply is larger than a message may be");
-        } else if (isCode(error, "quota_exceeded") || (error instanceof StaticError && error.retryable)) {
-          await pause(runtime, error.retryAfterMs ?? retryMs, signal);
-        } else throw error;
+        } else {
+          // Whatever it is, the handler has run: only the reply is tried again.
+          if (!isCode(error, "quota_exceeded") && !(error instanceof StaticError && error.retryable) && !told) {
+            this.#tellFailed(waiting, error);
+            told = true;
+          }
+          await pause(runtime, (error instanceof StaticError ? error.retryAfterMs : undefined) ?? pauseMs, signal);
+          pauseMs = Math.min(2 * pauseMs, maxRetryMs);
+        }
       }
     }
   }
@@ -254,9 +267,23 @@ export class Service {
 
   #forget(handed: Handed, key: string): void {
     const { records } = this.#ports;
-    // Without the count the request is done with all the same.
-    const known = this.#knownAttempts().catch(() => new Map<string, Attempts>());
-    void known.then((attempts) => handed.done(attempts.delete(key) ? [records.deleteAttempts(key)] : []));
+    this.#knownAttempts().then(
+      (known) => handed.done(known.delete(key) ? [records.deleteAttempts(key)] : []),
+      // A record that cannot be read is not deleted either: it only costs its place.
+      () => handed.done(),
+    );
+  }
+
+  #tellFailed({ handed: { incoming: { id, sender } } }: Waiting, fault: unknown): void {
+    const error = fault instanceof StaticError ? fault : createError("internal", String(fault), { cause: fault });
+    if (!this.#stop.signal.aborted) this.#ports.tell({ type: "reply_failed", id, sender, error });
+  }
+
+  /** Nobody could read the reply. */
+  #drop({ handed, key }: Waiting): void {
+    const { id, sender } = handed.incoming;
+    this.#ports.tell({ type: "request_dropped", id, sender });
+    this.#forget(handed, key);
   }
 
   #expire({ handed, key }: Waiting): void {
@@ -273,6 +300,12 @@ export class Service {
     if (this.#work === undefined) return waiting.handed.done();
     const busy = failure("overloaded", "Too many requests wait for this handler; ask again later", 0);
     this.#send(waiting, busy, this.#stop.signal).catch(() => {}).then(() => waiting.handed.done());
+  }
+
+  #await(waiting: Waiting): void {
+    this.#waiting.set(waiting.key, waiting);
+    this.#waitingBytes += waiting.handed.incoming.body.length;
+    this.#sweepLater();
   }
 
   #takeOut({ key, handed }: Waiting): void {
