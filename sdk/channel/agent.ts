@@ -42,7 +42,7 @@ export interface AgentParts {
 
 /** How a channel is opened. */
 export interface ChannelOptions extends Abortable {
-  /** False for an agent that only sends: messages are acknowledged as they arrive and never shown. */
+  /** False for an agent that wants no messages: they are acknowledged as they arrive. Requests and replies still come. */
   readonly receive?: boolean;
 }
 

@@ -44,7 +44,9 @@ export interface InboxParts {
   readonly onDone: (items: readonly InboxItem[], changes: readonly RecordChange[]) => Promise<void> | undefined;
   readonly onRequest: (request: Handed) => void;
   readonly onReply: (reply: Handed) => void;
-  /** The application wants no messages: each is done with as it arrives. Replies to its own requests still come. */
+  /** Whether a message's time is over; then it is not shown. Asked once it would be. */
+  readonly isExpired: (message: Incoming) => boolean;
+  /** The application wants no messages: each is done with as it arrives. Requests and replies still come. */
   readonly discard: boolean;
 }
 
@@ -59,6 +61,8 @@ interface Entry {
   readonly number: number;
   /** Nobody but readers has to be done with it. */
   handled: boolean;
+  /** Its time was over when a reader would have been given it. */
+  expired: boolean;
 }
 
 interface Reader {
@@ -76,6 +80,8 @@ export class Inbox {
   /** In the order in which they came. */
   #entries: Entry[] = [];
   #count = 0;
+  /** Of those that wait for readers. Requests and replies that wait for others are bounded by them, and hold up no message. */
+  #held = 0;
   #bytes = 0;
   readonly #readers = new Set<Reader>();
   #wakers: (() => void)[] = [];
@@ -89,12 +95,17 @@ export class Inbox {
     return this.#entries.length;
   }
 
+  /** A loop is there that asks for messages. */
+  get isRead(): boolean {
+    return this.#readers.size > 0;
+  }
+
   get isFull(): boolean {
-    return this.#entries.length >= maxItems || this.#bytes >= maxBytes;
+    return this.#held >= maxItems || this.#bytes >= maxBytes;
   }
 
   get isNearlyEmpty(): boolean {
-    return this.#entries.length < fewItems && this.#bytes < fewBytes;
+    return this.#held < fewItems && this.#bytes < fewBytes;
   }
 
   /** The oldest message that is not done with. */
@@ -104,16 +115,17 @@ export class Inbox {
 
   push(item: InboxItem): void {
     const { incoming, incoming: { lane } } = item;
-    const entry: Entry = { item, number: this.#count++, handled: lane === "aside" };
+    const entry: Entry = { item, number: this.#count++, handled: lane === "aside", expired: false };
     this.#entries.push(entry);
-    this.#bytes += item.bytes;
+    this.#hold(entry, 1);
     const done = (changes: readonly RecordChange[] = []): void => {
       if (entry.handled) return;
       entry.handled = true;
+      this.#hold(entry, 1);
       this.#settle([entry], changes);
     };
     if (lane === "reply") this.#parts.onReply({ incoming, done });
-    else if (lane === "request" && !this.#parts.discard) this.#parts.onRequest({ incoming, done });
+    else if (lane === "request") this.#parts.onRequest({ incoming, done });
     this.#settle([entry]);
     this.#wake();
   }
@@ -177,15 +189,29 @@ export class Inbox {
 
   /** The next one that it wants. */
   #take(reader: Reader): Entry | undefined {
+    const over: Entry[] = [];
     for (let at = this.#indexOf(reader.next); at < this.#entries.length; at++) {
       const entry = this.#entries[at];
       if (entry === undefined || !wants(reader, entry)) continue;
       reader.next = entry.number + 1;
+      if (this.#isExpired(entry)) {
+        over.push(entry);
+        continue;
+      }
+      void this.#settle(over);
       reader.open.set(entry.number, entry);
       return entry;
     }
     reader.next = this.#count;
+    void this.#settle(over);
     return undefined;
+  }
+
+  /** Told once, however many readers pass it. */
+  #isExpired(entry: Entry): boolean {
+    const { incoming } = entry.item;
+    if (incoming.lane !== "message") return false;
+    return entry.expired ||= this.#parts.isExpired(incoming);
   }
 
   /** Where the first entry of this number, or of a later one, is. */
@@ -226,8 +252,16 @@ export class Inbox {
   ): Promise<void> | undefined {
     const done = entries.filter((entry) => this.#isDone(entry, acknowledged) && this.#remove(entry));
     if (done.length === 0 && changes.length === 0) return undefined;
-    for (const { item } of done) this.#bytes -= item.bytes;
+    for (const entry of done) this.#hold(entry, -1);
     return this.#parts.onDone(done.map(({ item }) => item), changes);
+  }
+
+  /** Counts those that wait for readers. */
+  #hold({ item, handled }: Entry, change: 1 | -1): void {
+    const { lane } = item.incoming;
+    if ((lane === "request" || lane === "reply") && !handled) return;
+    this.#held += change;
+    this.#bytes += change * item.bytes;
   }
 
   #remove(entry: Entry): boolean {
@@ -239,7 +273,7 @@ export class Inbox {
 
   #isDone(entry: Entry, acknowledged: boolean): boolean {
     const { lane } = entry.item.incoming;
-    if (this.#parts.discard && lane !== "reply") return true;
+    if (this.#parts.discard && (lane === "message" || lane === "aside")) return true;
     const concerned = [...this.#readers].filter((reader) => wants(reader, entry));
     const passed = concerned.every(({ next, open }) => entry.number < next && !open.has(entry.number));
     return passed && (lane === "message" ? concerned.length > 0 || acknowledged : entry.handled);

@@ -34,6 +34,7 @@ function createInbox(): { inbox: Inbox; done: number[]; handed: Handed[] } {
     },
     onRequest: (request) => handed.push(request),
     onReply: (reply) => handed.push(reply),
+    isExpired: ({ fields: { expiryMs } }) => expiryMs !== undefined,
     discard: false,
   });
   return { inbox, done, handed };
@@ -183,4 +184,56 @@ Deno.test("a request holds the place in the log until it is settled, and no read
   handed[0]?.done();
   handed[0]?.done();
   assertEquals([done, inbox.oldest], [[2, 1], undefined]);
+});
+
+Deno.test("requests that nobody has handled leave the messages their room", () => {
+  const { inbox, handed } = createInbox();
+  for (let sequence = 1; sequence <= 5000; sequence++) inbox.push(item(sequence, { bytes: 4096, lane: "request" }));
+  assertEquals([handed.length, inbox.isFull, inbox.isNearlyEmpty], [5000, false, true]);
+  for (const { done } of handed) done();
+  assertEquals([inbox.unread, inbox.isFull, inbox.isNearlyEmpty], [0, false, true]);
+  while (!inbox.isFull) inbox.push(item(6000 + inbox.unread));
+  assertEquals(inbox.unread, 4096);
+});
+
+Deno.test("requests that were handled and wait for a loop that is shown all count like messages", async () => {
+  const { inbox, handed } = createInbox();
+  const reader = inbox.read({ all: true });
+  for (let sequence = 1; sequence <= 4096; sequence++) inbox.push(item(sequence, { lane: "request" }));
+  for (const { done } of handed) done();
+  assertEquals(inbox.isFull, true);
+  for (let count = 0; count <= 4000; count++) await reader.next();
+  assertEquals([inbox.isFull, inbox.isNearlyEmpty], [false, true]);
+  await reader.return?.();
+  assertEquals(inbox.unread, 0);
+});
+
+Deno.test("a message whose time is over when a loop comes to it is not shown, and is done with", async () => {
+  const { inbox, done } = createInbox();
+  const late = item(1);
+  inbox.push({ ...late, incoming: { ...late.incoming, fields: { expiryMs: 1 } } });
+  inbox.push(item(2));
+  const reader = inbox.read();
+  assertEquals((await reader.next()).value?.timeMs, 2);
+  assertEquals(done, [1]);
+});
+
+Deno.test("without messages, requests and replies are still handed on and waited for", () => {
+  const done: number[] = [];
+  const handed: Handed[] = [];
+  const inbox = new Inbox({
+    onDone: (items) => {
+      done.push(...items.map(({ sequence }) => sequence));
+      return undefined;
+    },
+    onRequest: (request) => handed.push(request),
+    onReply: (reply) => handed.push(reply),
+    isExpired: () => false,
+    discard: true,
+  });
+  const lanes: readonly Lane[] = ["message", "aside", "request", "reply"];
+  for (const [at, lane] of lanes.entries()) inbox.push(item(at, { lane }));
+  assertEquals([done, handed.length], [[0, 1], 2]);
+  for (const each of handed) each.done();
+  assertEquals(done, [0, 1, 2, 3]);
 });

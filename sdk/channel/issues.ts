@@ -46,6 +46,8 @@ export type IssueKind =
   | "bad_content"
   /** A message that only a later version of the SDK understands. */
   | "later_content"
+  /** So many messages wait that no loop has asked for that nothing more is opened, requests and replies included. */
+  | "unread_messages"
   /** A duty of this member (removing a leaver, answering a request) failed and will be tried again. */
   | "duty_failed";
 

@@ -16,6 +16,7 @@ import { createError, isCode, StaticError, TransportError } from "../base/errors
 import { EventStream } from "../base/event_stream.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
+import type { Incoming } from "../content/incoming.ts";
 import type { Ports } from "../content/ports.ts";
 import { Requester } from "../content/requester.ts";
 import { Service } from "../content/service.ts";
@@ -128,6 +129,7 @@ export class LiveChannel {
       onDone: (items, changes) => this.#doneWith(items, changes),
       onRequest: (request) => this.service.request(request),
       onReply: (reply) => void this.requester.reply(reply).catch(onFault),
+      isExpired: (message) => this.#isExpired(message),
       discard: !parts.receive,
     });
     const { position, landmarks, record: { joinedEpoch } } = parts;
@@ -624,6 +626,12 @@ export class LiveChannel {
   #removed(commit: NoticeBody<"DeliverCommit"> | undefined): void {
     const text = `This agent was removed from channel "${this.name}"; ask an owner for a new invite token`;
     this.#end(createError("removed", text, commit && { by: commit.sender, atMs: commit.timeMs }));
+  }
+
+  #isExpired({ fields: { expiryMs }, kind, id, sender }: Incoming): boolean {
+    if (expiryMs === undefined || this.#deps.relayNowMs() < expiryMs) return false;
+    this.tell({ type: "expired", kind, id, sender });
+    return true;
   }
 
   #membersMoved(moved: Moved): void {

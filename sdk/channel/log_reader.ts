@@ -245,11 +245,21 @@ export class LogReader {
 
   #isPassedOver({ sequence, sender, epoch }: DeliverMessage, header: PrivateMessageHeader): boolean {
     const { inbox, discard } = this.#parts;
-    if (!discard && inbox.isFull) this.#passedOver ??= { sequence, epoch };
+    if (!discard && inbox.isFull && this.#passedOver === undefined) {
+      this.#passedOver = { sequence, epoch };
+      if (!inbox.isRead) this.#reportUnread();
+    }
     if (this.#passedOver === undefined) return false;
     const counter = aadOf(header)?.counter ?? 0;
     this.#passedCounters.set(sender, Math.max(counter, this.#passedCounters.get(sender) ?? 0));
     return true;
+  }
+
+  #reportUnread(): void {
+    const text =
+      `${this.#parts.inbox.unread} messages wait and nobody reads them, so nothing more is opened, requests ` +
+      "and replies included; read messages(), or open the channel with { receive: false } to have none";
+    this.#parts.health.report("unread_messages", text);
   }
 
   /** What a commit means for reading the log again, to be written in one with it. */

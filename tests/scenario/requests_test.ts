@@ -12,6 +12,7 @@ import {
   replySecretBytes,
 } from "../../proto/mod.ts";
 import { type Channel, InvalidArgumentError, RemoteError, StaticError } from "../../sdk/mod.ts";
+import { createError } from "../../sdk/testing/agents.ts";
 import { type Actor, name, Stage, until } from "../support/scenario/stage.ts";
 
 async function codeOf(act: Promise<unknown>): Promise<string> {
@@ -149,6 +150,26 @@ Deno.test("a request whose reply the relay has accepted is not run again, whatev
   assertEquals(runs, 1);
   assertEquals((await asking.request("?", { to: bob.client.agentId })).text(), "twice");
   assertEquals(asking.health().issues, []);
+});
+
+Deno.test("a reply that the relay refuses is tried again until the deadline, and its handler does not run again", async () => {
+  await using stage = await Stage.open();
+  const { bob, asking, serving } = await createPair(stage);
+  let [runs, refused] = [0, 0];
+  bob.session.tampering = {
+    call: (operation, _, forward) => {
+      if (operation !== "SendMessage" || refused > 0) return forward();
+      refused++;
+      return Promise.reject(createError("mls_error", "out of step for a while"));
+    },
+  };
+  const events = serving.events();
+  serving.serve(() => `run ${++runs}`);
+  assertEquals((await asking.request("?", { to: bob.client.agentId })).text(), "run 1");
+  assertEquals([runs, refused], [1, 1]);
+  const { value } = await events.next();
+  assertEquals(value?.type, "reply_failed");
+  await until("it is acknowledged", () => serving.health().unread === 0);
 });
 
 Deno.test("a requester that is killed finds its reply by the request's key, without a second run", async () => {
@@ -379,6 +400,21 @@ Deno.test("requests that nobody serves are bounded, and cost no message", async 
   assertEquals(dropped.length, 2);
   serving.serve(() => "ok");
   assertEquals(await Promise.any(asked), "ok");
+});
+
+Deno.test("messages that nobody reads are told by health(), and a channel without messages serves requests behind any number", async () => {
+  await using stage = await Stage.open();
+  const { asking, serving: deaf } = await createPair(stage);
+  const carol = await stage.actor("carol");
+  const welcome = await asking.addMember(await carol.client.generateKeyPackage());
+  const serving = await carol.client.joinChannel(name, welcome, { receive: false });
+  serving.serve(() => "served");
+  const big = new Uint8Array(1024 * 1024);
+  for (let i = 0; i < 9; i++) await asking.send(big);
+  assertEquals((await asking.request("?", { to: carol.client.agentId })).text(), "served");
+  await until("all is acknowledged", () => serving.health().unread === 0);
+  await until("it is told", () => deaf.health().issues.some(({ kind }) => kind === "unread_messages"));
+  assertEquals(serving.health().issues, []);
 });
 
 Deno.test("the relay sees the same of bytes, JSON, a request and its reply of one length", async () => {
