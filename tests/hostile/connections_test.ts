@@ -15,6 +15,8 @@ const holder = new URL("attackers/connection_holder.ts", import.meta.url);
 for (const [mode, openFiles] of [["plain", 400], ["TLS", 1_000]] as const) {
   Deno.test(`${mode}: two thousand held connections with ${openFiles} open files allowed leave the API serving`, async () => {
     const backend = await anyBackend.open();
+    await using opened = new AsyncDisposableStack();
+    opened.defer(() => backend.close());
     const { cert, key } = await createCertificate();
     const folder = backend.environment.STATIC_DATA_DIR ?? "";
     await Deno.writeTextFile(`${folder}/tls.crt`, cert);
@@ -51,6 +53,5 @@ for (const [mode, openFiles] of [["plain", 400], ["TLS", 1_000]] as const) {
     assertLess(siege.peakBytes - siege.idleBytes, mostBytes[mode], "the service's memory grew");
     assertLess(siege.recoveryMs, 10_000);
     assertEquals((await call("GET", "/ready")).status, 200);
-    await backend.close();
   });
 }

@@ -17,6 +17,8 @@ const production = {
 
 Deno.test("twelve addresses with wrong passwords stop neither sign-ups nor keys that were not seen before", async () => {
   const backend = await anyBackend.open();
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => backend.close());
   await using api = await startProcess({ ...backend.environment, ...production, STATIC_KEY_MEMORY: "0" });
   const { apiKey } = await signUp(api.call);
   let calls = 0;
@@ -40,11 +42,12 @@ Deno.test("twelve addresses with wrong passwords stop neither sign-ups nor keys 
   // Each password takes 19 MiB, which is given back when the collector comes by.
   assertLess(siege.peakBytes - siege.idleBytes, 400 * 2 ** 20, "the service's memory grew");
   assertLess(siege.recoveryMs, 10_000);
-  await backend.close();
 });
 
 Deno.test("sixty good keys at once from one address, right after a restart, are all accepted", async () => {
   const backend = await anyBackend.open();
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => backend.close());
   const keys: string[] = [];
   {
     await using api = await startProcess(backend.environment);
@@ -57,5 +60,4 @@ Deno.test("sixty good keys at once from one address, right after a restart, are 
   const answers = await Promise.all(keys.map((key) => again.call("POST", "/v1/tokens", { key })));
   console.log(`60 cold keys at once: the last after ${(performance.now() - startedMs).toFixed(0)} ms`);
   assertEquals(answers.filter(({ status }) => status !== 200).map(({ text }) => text), []);
-  await backend.close();
 });

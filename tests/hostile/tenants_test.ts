@@ -12,6 +12,8 @@ const noiseMs = 50;
 
 Deno.test("two tenants at several times their limits leave a third one's p99 within twice that of peace", async () => {
   const backend = await anyBackend.open();
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => backend.close());
   // Small buckets, so that both are at their limits from the first second on.
   await using api = await startProcess({ ...backend.environment, STATIC_RATE_ACCOUNT: "60/3" });
   const tenants = await Promise.all([signUp(api.call), signUp(api.call), signUp(api.call)]);
@@ -34,5 +36,4 @@ Deno.test("two tenants at several times their limits leave a third one's p99 wit
   assertEquals(siege.errors, 0, siege.reasons.join("\n"));
   for (const report of reports) assertGreater(report["429"] ?? 0, report["200"] ?? 0);
   assertLess(siege.p99Ms, 2 * Math.max(peace.p99Ms, noiseMs));
-  await backend.close();
 });
