@@ -63,7 +63,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     if (original !== undefined) return { ...answer(original), duplicate: true };
     checkLists(body);
     checkSignatures(asker, body);
-    await checkBadCommit(asker, body);
+    await checkBadCommit(asker, channel.state.epoch, body);
     // Again: an entry that came meanwhile may have made it a member, or an owner, no more.
     if (!channel.state.isActive(agent.agentId)) throw channelNotFound();
     checkOwner(channel.state.owners, agent.agentId);
@@ -157,12 +157,15 @@ function checkSignatures({ core, agent }: AgentAsker, body: Founding): void {
   }
 }
 
-/** The log's commit that ended the base is the one that is named, of the one that is blamed. */
-async function checkBadCommit({ core }: AgentAsker, { channelId, founding }: Founding): Promise<void> {
+/**
+ * The log's commit that ended the base is the one that is named, of the one that is blamed. Traces of commits are forgotten one
+ * day; then its sender's signature has to do, and members compare with the commit that they have seen.
+ */
+async function checkBadCommit({ core }: AgentAsker, epoch: number, { channelId, founding }: Founding): Promise<void> {
   const { generation, baseEpoch, badCommit, blamed } = founding;
-  const found = generationOf(baseEpoch) === generation - 1
-    ? await core.deps.engine.findCommit(channelId, baseEpoch)
-    : undefined;
-  if (found !== undefined && equalBytes(found.commitHash, badCommit) && found.sender === blamed) return;
+  if (generationOf(baseEpoch) === generation - 1 && baseEpoch < epoch) {
+    const found = await core.deps.engine.findCommit(channelId, baseEpoch);
+    if (found === undefined || (equalBytes(found.commitHash, badCommit) && found.sender === blamed)) return;
+  }
   throw new Refusal("invalid_request", "The log holds another commit than the one that the founding names");
 }

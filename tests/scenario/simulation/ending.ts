@@ -78,6 +78,7 @@ export async function backInStep(play: Play, player: Player): Promise<void> {
   for (const endMs = play.nowMs + calmMs; play.nowMs < endMs; await time.advance(second)) {
     const health = player.channel?.health();
     if (health?.state === "ok" && health.epoch === play.truth.epoch) return;
+    recoverWhereOffered(play);
   }
   const { state, problem } = player.channel?.health() ?? {};
   throw new Broken(`${player.label} does not come back: ${state} (${problem ?? "no problem"})`);
