@@ -4,7 +4,7 @@ import { type Engine, openSqliteEngine } from "../engine/mod.ts";
 import type { DeliverableItem } from "./deliverable_item.ts";
 import { Subscription } from "./subscription.ts";
 import { CallRefused, createAgent } from "./testing/client.ts";
-import { createPair, worldTest } from "./testing/scene.ts";
+import { createPair, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
 import { createWorld } from "./testing/world.ts";
 
@@ -130,6 +130,29 @@ Deno.test("a commit of a future epoch is not taken from whom the commit before i
   release();
   const refusal = await assertRejects(() => early, CallRefused);
   assertEquals(refusal.body.code, "not_found");
+  await world.close();
+  await engine.close();
+});
+
+Deno.test("a message of a session that is over is not taken: its agent may be back, and have asked for it", async () => {
+  const engine = await openSqliteEngine({ path: ":memory:" });
+  const { held, hold } = holdable(engine, "findKey");
+  const world = await createWorld({ engine: held });
+  const { alice, bob, channelId } = await createPair(world);
+  const release = hold();
+  // Of an epoch that is over, so that its id is looked for; the next message waits for it.
+  const first = bob.send(channelId, 0, 1).catch(() => {});
+  const second = bob.send(channelId, 1, 2).catch(() => {});
+  await settle();
+  await bob.reconnect();
+  await refused("epoch_conflict", bob.send(channelId, 0, 2));
+  release();
+  await Promise.all([first, second]);
+  await settle();
+  await refused("epoch_conflict", bob.send(channelId, 0, 2));
+  await alice.subscribe(channelId);
+  await settle();
+  assertEquals(alice.client.pushed("DeliverMessage"), []);
   await world.close();
   await engine.close();
 });

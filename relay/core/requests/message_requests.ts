@@ -61,6 +61,8 @@ async function append(
   const { quota, meter, nowMs } = core.deps;
   let appended = false;
   try {
+    // Its agent may be back already, and have asked whether this message stands in the log.
+    if (asker.session.isEnded) throw new Refusal("transport_error", "The session has ended");
     const { sequence, timeMs, duplicate } = await appendSettled(core, channel, {
       kind: "message",
       epoch: body.epoch,
