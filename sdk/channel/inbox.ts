@@ -42,6 +42,8 @@ export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> 
 export interface InboxParts {
   /** Hears of messages that are done with; a reader that runs far ahead of it waits for its promise. */
   readonly onDone: (items: readonly InboxItem[], changes: readonly RecordChange[]) => Promise<void> | undefined;
+  /** Resolves when what is done with so far is on disk. */
+  readonly written: () => Promise<void>;
   readonly onRequest: (request: Handed) => void;
   readonly onReply: (reply: Handed) => void;
   /** Whether a message's time is over; then it is not shown. Asked once it would be. */
@@ -179,7 +181,11 @@ export class Inbox {
       if (reader.closed) return { done: true, value: undefined };
       const entry = this.#take(reader);
       if (entry !== undefined) {
-        const ack = (): Promise<void> => this.#acknowledge(reader, [entry]) ?? Promise.resolve();
+        const ack = async (): Promise<void> => {
+          await this.#acknowledge(reader, [entry]);
+          // Another reader may still hold it.
+          if (this.#entries[this.#indexOf(entry.number)] !== entry) await this.#parts.written();
+        };
         return { done: false, value: new Envelope(entry.item.incoming, ack) };
       }
       if (this.#ended !== undefined) return this.#finish(reader, this.#ended);

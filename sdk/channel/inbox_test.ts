@@ -32,6 +32,7 @@ function createInbox(): { inbox: Inbox; done: number[]; handed: Handed[] } {
       done.push(...items.map(({ sequence }) => sequence));
       return undefined;
     },
+    written: () => Promise.resolve(),
     onRequest: (request) => handed.push(request),
     onReply: (reply) => handed.push(reply),
     isExpired: ({ fields: { expiryMs } }) => expiryMs !== undefined,
@@ -226,6 +227,7 @@ Deno.test("without messages, requests and replies are still handed on and waited
       done.push(...items.map(({ sequence }) => sequence));
       return undefined;
     },
+    written: () => Promise.resolve(),
     onRequest: (request) => handed.push(request),
     onReply: (reply) => handed.push(reply),
     isExpired: () => false,

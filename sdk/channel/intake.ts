@@ -35,6 +35,7 @@ export interface IntakeParts {
   readonly endings: Endings;
   readonly agentId: AgentId;
   readonly relayNowMs: () => number;
+  readonly maxAgeMs: () => number;
   readonly onDone: (changes: readonly RecordChange[]) => void;
 }
 
@@ -85,8 +86,8 @@ export class Intake {
 
   /** Undefined for what is not shown: expired, of a later version, broken. */
   #read(payload: Uint8Array, opened: Opened): Incoming | undefined {
-    const { health, agentId, relayNowMs } = this.#parts;
-    const read = readContent(payload, opened, { agentId, nowMs: relayNowMs() });
+    const { health, agentId, relayNowMs, maxAgeMs } = this.#parts;
+    const read = readContent(payload, opened, { agentId, nowMs: relayNowMs(), maxAgeMs: maxAgeMs() });
     const { id, sender } = opened;
     switch (read.outcome) {
       case "incoming":

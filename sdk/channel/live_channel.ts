@@ -9,6 +9,7 @@ import {
   type ChannelName,
   foundingHash,
   generationOf,
+  limits,
   type NoticeBody,
   type NoticeEnvelope,
 } from "../../proto/mod.ts";
@@ -127,6 +128,7 @@ export class LiveChannel {
     this.service = new Service(ports);
     this.inbox = new Inbox({
       onDone: (items, changes) => this.#doneWith(items, changes),
+      written: () => this.#progress.written(),
       onRequest: (request) => this.service.request(request),
       onReply: (reply) => void this.requester.reply(reply).catch(onFault),
       isExpired: (message) => this.#isExpired(message),
@@ -142,6 +144,7 @@ export class LiveChannel {
       budget: new FetchBudget(() => deps.runtime.nowMs()),
       agentId: deps.agentId,
       relayNowMs: deps.relayNowMs,
+      maxAgeMs: () => this.#maxAgeMs,
       discard: !parts.receive,
       onDone: (changes) => void this.#progress.note(changes),
       durable: () => this.#progress.durable,
@@ -174,6 +177,7 @@ export class LiveChannel {
       agentId,
       runtime,
       relayNowMs,
+      maxAgeMs: () => this.#maxAgeMs,
       records: createRequestRecords(membership.channelId, store),
       send: (plaintext, outgoing) => outbox.send(plaintext, outgoing),
       isMember: (each) => membership.memberOf(each) !== undefined,
@@ -181,6 +185,12 @@ export class LiveChannel {
       tell: health.tell,
       refuse: (incoming, why) => reportBadContent(health, incoming, why),
     };
+  }
+
+  /** How long the relay keeps messages; as long as any may, while it cannot be asked. */
+  get #maxAgeMs(): number {
+    const { state } = this.#deps.session;
+    return state.kind === "online" ? state.connection.limits.queueAgeMs : limits.queueAgeMs;
   }
 
   get channelId(): ChannelId {

@@ -43,6 +43,7 @@ export interface LogReaderParts {
   readonly budget: FetchBudget;
   readonly agentId: AgentId;
   readonly relayNowMs: () => number;
+  readonly maxAgeMs: () => number;
   readonly discard: boolean;
   readonly onDone: (changes: readonly RecordChange[]) => void;
   /** The position that is on disk. */

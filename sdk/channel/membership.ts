@@ -361,7 +361,7 @@ export class Membership {
     if (await this.#waiters.wait(epoch, timeoutMs) === "arrived") return;
     const text = `Channel "${this.name}" is at epoch ${epoch}, this agent at ${this.epoch}, and the commits between ` +
       "did not arrive; see health(), then try again";
-    throw createError("mls_error", text);
+    throw createError("mls_error", text, { retryable: true });
   }
 
   /** Nobody needs to wait for an epoch any more. */

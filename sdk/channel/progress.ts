@@ -4,12 +4,16 @@
  * after it, the next one collects, so that a fast reader neither waits for the disk with every message nor wears it out.
  */
 import type { ChannelId } from "../../proto/mod.ts";
+import { createDeferred, type Deferred } from "../base/deferred.ts";
+import { createError } from "../base/errors.ts";
 import type { RecordChange } from "../store/mod.ts";
 import type { LogPosition } from "./log_place.ts";
 import { type ChannelStore, putPosition } from "./records.ts";
 
 /** A reader that is further than this ahead of the disk waits for it: so many messages may come again after a crash. */
 const maxAhead = 64;
+
+const notWritten = "The channel ended before the acknowledgement was on disk; the message comes again";
 
 /** Between two writes. */
 const restMs = 4;
@@ -32,6 +36,8 @@ export class Progress {
   #durable: number;
   #writing: Promise<void> | undefined;
   #stopped = false;
+  /** They wait for the write that holds what was noted before they asked. */
+  #waiting: Deferred<void>[] = [];
 
   constructor(position: number, deps: ProgressDeps) {
     this.#durable = position;
@@ -56,6 +62,14 @@ export class Progress {
     return this.#ahead > maxAhead ? this.#writing : undefined;
   }
 
+  /** Resolves when what was noted so far is on disk, and rejects with `StaticError` when it will not be. */
+  written(): Promise<void> {
+    const waiting = createDeferred<void>();
+    this.#waiting.push(waiting);
+    this.#writing ??= this.#write();
+    return waiting.promise;
+  }
+
   /** Resolves when everything noted is on disk. */
   async flush(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
@@ -70,6 +84,14 @@ export class Progress {
 
   stop(): void {
     this.#stopped = true;
+  }
+
+  /** Of those who still wait, all is on disk, or nothing more will be. */
+  #release(): void {
+    for (const { resolve, reject } of this.#waiting.splice(0)) {
+      if (this.#stopped) reject(createError("transport_error", notWritten));
+      else resolve();
+    }
   }
 
   #hasNews(): boolean {
@@ -87,7 +109,12 @@ export class Progress {
         const messages = this.#ahead;
         this.#changes = [];
         const moved = now.sequence < this.#durable ? [] : [putPosition(this.#deps.channelId, now)];
-        await this.#deps.store.batch([...changes, ...moved]);
+        const waiting = this.#waiting.splice(0);
+        await this.#deps.store.batch([...changes, ...moved]).catch((fault) => {
+          this.#waiting.push(...waiting);
+          throw fault;
+        });
+        for (const { resolve } of waiting) resolve();
         this.#durable = position;
         this.#ahead -= messages;
         await this.#deps.onDurable(position);
@@ -98,6 +125,7 @@ export class Progress {
       this.#deps.onFault(fault);
     } finally {
       this.#writing = undefined;
+      this.#release();
     }
   }
 }

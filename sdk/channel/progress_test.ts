@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { StaticError } from "../base/errors.ts";
 import { parseChannelId } from "../../proto/mod.ts";
 import type { RecordChange } from "../store/mod.ts";
 import { Progress } from "./progress.ts";
@@ -97,4 +98,38 @@ Deno.test("after a write that failed nothing is acknowledged any more", async ()
   bench.progress.note([change("b")]);
   await bench.progress.flush();
   assertEquals([bench.writes.length, bench.durable], [1, []]);
+});
+
+Deno.test("written() resolves with the write that holds what was noted, and not before", async () => {
+  const bench = createBench();
+  const told: string[] = [];
+  bench.position = 1;
+  bench.progress.note([change("a")]);
+  void bench.progress.written().then(() => told.push("a"));
+  await turn();
+  bench.position = 2;
+  bench.progress.note([change("b")]);
+  void bench.progress.written().then(() => told.push("b"));
+  assertEquals([bench.writes.length, told], [1, []]);
+  bench.settle();
+  await turn();
+  assertEquals(told, ["a"]);
+  bench.settle();
+  await bench.progress.flush();
+  await turn();
+  assertEquals(told, ["a", "b"]);
+  await bench.progress.written();
+});
+
+Deno.test("written() rejects when the disk does not write, and when the channel has ended", async () => {
+  const bench = createBench();
+  bench.fail = true;
+  bench.position = 1;
+  bench.progress.note([change("a")]);
+  await assertRejects(() => bench.progress.written(), StaticError);
+  const ended = createBench();
+  ended.progress.stop();
+  ended.position = 1;
+  ended.progress.note([change("a")]);
+  await assertRejects(() => ended.progress.written(), StaticError);
 });

@@ -2,7 +2,7 @@
  * A message that was opened, as the rest of the SDK sees it: what it is, and whom it concerns. What cannot be shown is told apart
  * here too: expired, of a later version, or broken.
  */
-import { type AgentId, type ContentFields, decodeContent, limits, type MessageId, WireError } from "../../proto/mod.ts";
+import { type AgentId, type ContentFields, decodeContent, type MessageId, WireError } from "../../proto/mod.ts";
 
 /** What stands in an envelope. */
 export type EnvelopeKind = "message" | "request" | "reply" | "error";
@@ -35,6 +35,8 @@ export interface Reader {
   readonly agentId: AgentId;
   /** By the relay's clock. */
   readonly nowMs: number;
+  /** Longer than this the relay keeps nothing: no request has more time, whatever it says. */
+  readonly maxAgeMs: number;
 }
 
 export type ReadContent =
@@ -42,9 +44,6 @@ export type ReadContent =
   | { readonly outcome: "expired"; readonly kind: EnvelopeKind }
   | { readonly outcome: "later"; readonly what: string }
   | { readonly outcome: "broken"; readonly why: string };
-
-/** Longer than this the relay keeps nothing: no request has more time, whatever it says. */
-export const maxDeadlineMs: number = limits.queueAgeMs;
 
 export function readContent(plaintext: Uint8Array, opened: Opened, reader: Reader): ReadContent {
   try {
@@ -65,9 +64,9 @@ export function readContent(plaintext: Uint8Array, opened: Opened, reader: Reade
   }
 }
 
-function place(content: Omit<Incoming, "lane">, { agentId, nowMs }: Reader): ReadContent {
+function place(content: Omit<Incoming, "lane">, { agentId, nowMs, maxAgeMs }: Reader): ReadContent {
   const { kind, fields, timeMs } = content;
-  const deadlineMs = fields.deadlineMs === undefined ? undefined : Math.min(fields.deadlineMs, timeMs + maxDeadlineMs);
+  const deadlineMs = fields.deadlineMs === undefined ? undefined : Math.min(fields.deadlineMs, timeMs + maxAgeMs);
   if (nowMs >= Math.min(deadlineMs ?? Infinity, fields.expiryMs ?? Infinity)) return { outcome: "expired", kind };
   const incoming = { ...content, fields: deadlineMs === undefined ? fields : { ...fields, deadlineMs } };
   const isForUs = content.verified && (fields.to === undefined || fields.to.includes(agentId));

@@ -56,6 +56,8 @@ export interface Ports {
   readonly agentId: AgentId;
   readonly runtime: Runtime;
   readonly relayNowMs: () => number;
+  /** How long the relay keeps a message: no request has more time. */
+  readonly maxAgeMs: () => number;
   readonly records: RequestRecords;
   /** Resolves when the relay has it. */
   readonly send: (plaintext: Uint8Array, outgoing: Outgoing) => Promise<unknown>;

@@ -56,8 +56,8 @@ export class Requester {
   /** Asks at once. Throws for arguments that are wrong, before anything is sent. */
   ask(value: Sendable, to: readonly AgentId[], options: AskOptions): Answers {
     const { key, signal } = options;
-    const { relayNowMs, runtime } = this.#ports;
-    const timeoutMs = duration("timeoutMs", options.timeoutMs ?? defaultTimeoutMs);
+    const { relayNowMs, maxAgeMs, runtime } = this.#ports;
+    const timeoutMs = Math.min(duration("timeoutMs", options.timeoutMs ?? defaultTimeoutMs), maxAgeMs());
     this.#check(to, key);
     signal?.throwIfAborted();
     const said: Said = { fields: fieldsOf(value, options), body: bodyOf(value), timeoutMs };

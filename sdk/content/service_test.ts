@@ -24,6 +24,7 @@ function createPorts(
     agentId: bob,
     runtime: { nowMs: () => time.nowMs, after: () => () => {}, randomBytes: (length) => new Uint8Array(length) },
     relayNowMs: () => time.nowMs,
+    maxAgeMs: () => deadlineMs,
     records: {
       asked: () => Promise.resolve([]),
       putAsked: () => ({ type: "delete", kind: "asked", id: "" }),

@@ -87,9 +87,19 @@ export function fieldsOf(value: Sendable, { contentType, conversation, headers }
 export function bodyOf(value: Sendable): Uint8Array {
   if (typeof value === "string") return new TextEncoder().encode(value);
   if (value instanceof Uint8Array) return value;
-  const text = isJson(value) ? JSON.stringify(value.json) : undefined;
+  const text = isJson(value) ? jsonOf(value.json) : undefined;
   if (text !== undefined) return new TextEncoder().encode(text);
   throw invalidArgument("Cannot send this value: give bytes, text, or { json: value }");
+}
+
+/** Undefined for what JSON has no form of, such as a function. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw createError("invalid_request", `Cannot send this value as JSON: ${why}`, { cause });
+  }
 }
 
 /** A time from now on, in milliseconds. */

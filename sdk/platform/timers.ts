@@ -4,9 +4,14 @@ export function nowMs(): number {
   return Date.now();
 }
 
+/** Beyond it, `setTimeout` runs at once. */
+const longestMs = 2 ** 31 - 1;
+
 /** Runs once after the time; answers how to cancel. */
 export function after(ms: number, run: () => void): () => void {
-  const timer = setTimeout(run, ms);
+  const wait = (leftMs: number): number | ReturnType<typeof setTimeout> =>
+    leftMs > longestMs ? setTimeout(() => timer = wait(leftMs - longestMs), longestMs) : setTimeout(run, leftMs);
+  let timer = wait(ms);
   return () => clearTimeout(timer);
 }
 
