@@ -30,7 +30,7 @@ export const source =
   "504,s.deadlineExceeded,353,\"TransportError\"),remote_error:d(502,s.aborted,354,\"RemoteError\"),store_locked:h(40" +
   "9,s.failedPrecondition,336,\"StoreError\"),store_corrupt:d(500,s.internal,337,\"StoreError\"),store_failed:d(500,s" +
   ".internal,339,\"StoreError\"),passphrase_wrong:d(401,s.unauthenticated,338,\"StoreError\")};function _(t){return O" +
-  "bject.hasOwn(C,t)}function L(t){return ge.get(t)}var ge=new Map(Object.entries(C).flatMap(([t,{close:e}])=>_(t" +
+  "bject.hasOwn(C,t)}function L(t){return be.get(t)}var be=new Map(Object.entries(C).flatMap(([t,{close:e}])=>_(t" +
   ")?[[e,t]]:[])),f=class extends Error{name=\"WireError\";code;requestId;constructor(e,r,n={}){super(r,n.cause===v" +
   "oid 0?void 0:{cause:n.cause}),this.code=e,this.requestId=n.requestId}};var m=Object.freeze({cellBytes:4096,min" +
   "CellBytes:1024,maxCellBytes:16384,payloadBytes:1048576,ciphertextBytes:1081344,keyPackageBytes:16384,commitByt" +
@@ -51,10 +51,10 @@ export const source =
   "dingBytes(){return this.#n}push(e,r){M(r.length),(e===\"control\"?this.#e:this.#t).push(r),this.#n+=r.length+p}n" +
   "ext(e){let r=this.#e.length>0?F.control:F.data,n=r===F.control?this.#e:this.#t;if(n.length===0)return;let o=e?" +
   ".length===this.#r?e:new Uint8Array(this.#r);return this.#s(o,n,r),o}#s(e,r,n){let o=A,a=0,c=this.#o[n]??0;for(" +
-  "let i of r){if(c===0){if(e.length-o<=p)break;be(e,o,i.length),o+=p,c=p}let l=c-p,y=i.subarray(l,l+e.length-o);" +
+  "let i of r){if(c===0){if(e.length-o<=p)break;xe(e,o,i.length),o+=p,c=p}let l=c-p,y=i.subarray(l,l+e.length-o);" +
   "if(e.set(y,o),o+=y.length,c+=y.length,c-p<i.length)break;a++,c=0}let u=o-A;a===1?r.shift():r.splice(0,a),this." +
-  "#o[n]=c,this.#n-=u,e[0]=n,e[1]=u>>8,e[2]=u&255,e.fill(0,o)}};function be(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+" +
-  "2]=r>>>8,t[e+3]=r}var xe=64*1024,te=.5,ve=2,U=class{#r;#e;#t=[];#o=0;#n=0;#s=new Uint8Array(0);#l=\"off\";#i=0;#" +
+  "#o[n]=c,this.#n-=u,e[0]=n,e[1]=u>>8,e[2]=u&255,e.fill(0,o)}};function xe(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+" +
+  "2]=r>>>8,t[e+3]=r}var ve=64*1024,ne=.5,we=2,U=class{#r;#e;#t=[];#o=0;#n=0;#s=new Uint8Array(0);#l=\"off\";#i=0;#" +
   "c;#u=0;#a=!0;#h=!1;#p=!1;#d=!1;#f=new Set;#y={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e)" +
   "{this.#r=e,this.#e=new k(e.cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this.#o+this.#n}get count" +
   "s(){return{...this.#y}}push(e,r){this.#d||(this.#t.length===0?this.#e.push(e,r):(M(r.length),this.#t.push({lan" +
@@ -68,19 +68,19 @@ export const source =
   "t\"&&this.#e.pendingBytes>0}async#A(){await void 0;try{for(;!this.#d&&this.#b();){let e=this.#l===\"constant\"?th" +
   "is.#B():this.#_();if(await this.#r.write(e,this.#e.cellBytes),this.#n=0,this.#d)break;this.#C(),this.#r.onWrit" +
   "ten?.()}}catch(e){this.#n=0;let r=this.#d;this.stop(),r||this.#r.onFailed?.(e)}this.#p=!1,this.#E()}#E(){if(!(" +
-  "this.#d||this.pendingBytes>0)){this.#s.length>ve*this.#e.cellBytes&&(this.#s=new Uint8Array(0));for(let e of t" +
+  "this.#d||this.pendingBytes>0)){this.#s.length>we*this.#e.cellBytes&&(this.#s=new Uint8Array(0));for(let e of t" +
   "his.#f)e(!0)}}#B(){this.#h=!1;let e=this.#g(1);return this.#x(e)?e:this.#v(e)}#_(){let{cellBytes:e,pendingByte" +
   "s:r}=this.#e;if(r===0)return this.#h=!1,this.#v(this.#g(1));let n=Math.ceil(r/(e-A))+1,o=this.#g(Math.min(n,Ma" +
-  "th.max(1,Math.floor(xe/e)))),a=0;for(;a<o.length&&this.#x(o.subarray(a,a+e));)a+=e;return o.subarray(0,a)}#g(e" +
+  "th.max(1,Math.floor(ve/e)))),a=0;for(;a<o.length&&this.#x(o.subarray(a,a+e));)a+=e;return o.subarray(0,a)}#g(e" +
   "){let r=e*this.#e.cellBytes;return this.#s.length<r&&(this.#s=new Uint8Array(r)),this.#s.subarray(0,r)}#x(e){l" +
   "et r=this.#e.pendingBytes;if(this.#e.next(e)===void 0)return!1;let n=r-this.#e.pendingBytes;return this.#n+=n," +
   "this.#y.cells++,this.#y.paddingBytes+=e.length-A-n,!0}#v(e){return this.#y.cells++,this.#y.coverCells++,this.#" +
   "y.coverBytes+=e.length,e.fill(0)}#w(){let e=this.#r.nowMs();this.#c=this.#r.after(this.#l===\"poisson\"?this.#k(" +
   "):this.#U(e),()=>{this.#h=this.#a||this.#l===\"constant\"&&this.#e.pendingBytes>0,this.#w(),this.#m()})}#k(){ret" +
-  "urn-Math.log(1-this.#r.random())*this.#i}#U(e){this.#u=we(this.#u,this.#i,e);let r=this.#r.random()*te*this.#i" +
-  ";return Math.max((1-te)*this.#i,this.#u-r-e)}#C(){for(;this.#e.pendingBytes===0&&this.#t.length>0;){let e=this" +
+  "urn-Math.log(1-this.#r.random())*this.#i}#U(e){this.#u=Ce(this.#u,this.#i,e);let r=this.#r.random()*ne*this.#i" +
+  ";return Math.max((1-ne)*this.#i,this.#u-r-e)}#C(){for(;this.#e.pendingBytes===0&&this.#t.length>0;){let e=this" +
   ".#t.findIndex((r,n)=>n>0&&\"cellBytes\"in r);for(let r of this.#t.splice(0,e<0?this.#t.length:e))\"cellBytes\"in r" +
-  "?this.#e.cellBytes=r.cellBytes:(this.#o-=r.envelope.length+p,this.#e.push(r.lane,r.envelope))}}};function we(t" +
+  "?this.#e.cellBytes=r.cellBytes:(this.#o-=r.envelope.length+p,this.#e.push(r.lane,r.envelope))}}};function Ce(t" +
   ",e,r){if(r<t-e)return r+e;let n=Math.max(0,Math.floor((r-t)/e));return t+(n+1)*e}async function D({body:t},e){" +
   "let r=t?.getReader();if(r===void 0)return\"\";let n=new TextDecoder,o=\"\";try{for(let a=await r.read();a.value!==" +
   "void 0;a=await r.read())if(o+=n.decode(a.value,{stream:!0}),o.length>e)return;return o}finally{await r.cancel(" +
@@ -93,40 +93,40 @@ export const source =
   "nds b{name=\"QuotaExceededError\"},V=class extends b{name=\"MlsError\"},z=class extends b{name=\"InvalidArgumentErr" +
   "or\"},J=class extends b{name=\"StoreError\"},G=class extends b{name=\"RemoteError\";remoteCode;constructor(e,{remot" +
   "eCode:r=\"failed\",...n}={}){super(\"remote_error\",e,n),this.remoteCode=r}};function g(t){return(e,r,n)=>new t(e," +
-  "r,n)}var Ce={TransportError:g(S),AuthError:g(q),ChannelError:g(O),QuotaExceededError:g(j),MlsError:g(V),Invali" +
+  "r,n)}var Ae={TransportError:g(S),AuthError:g(q),ChannelError:g(O),QuotaExceededError:g(j),MlsError:g(V),Invali" +
   "dArgumentError:g(z),StoreError:g(J),UnavailableError:g(H),RemovedError:g(N),RemoteError:(t,e,r)=>new G(e,r),In" +
-  "ternalError:g($)};function Q(t,e,r){return Ce[C[t].errorClass](t,e,r)}var ne=2,E=5,Ae=64*1024,Ee=10;function o" +
-  "e(t){let e=new Uint8Array(E+t.length);return Be(e,1,t.length),e.set(t,E),e}function se(t){let{value:e,end:r}=Y" +
-  "(t,0,Ee);if(r!==t.length)throw new f(\"protocol_error\",\"A cell's message holds more than a cell\");return e}func" +
-  "tion ae(t,e,r){let[n,o]=[X(10,t.length),X(26,r.length)],a=new Uint8Array(9);return a[0]=17,new DataView(a.buff" +
-  "er).setBigUint64(1,BigInt(e),!0),W([n,t,a,o,r])}function ie(t){return W([X(10,t.length),t])}function de(t){let" +
+  "ternalError:g($)};function Q(t,e,r){return Ae[C[t].errorClass](t,e,r)}var oe=2,E=5,Ee=64*1024,Be=10;function s" +
+  "e(t){let e=new Uint8Array(E+t.length);return _e(e,1,t.length),e.set(t,E),e}function ae(t){let{value:e,end:r}=Y" +
+  "(t,0,Be);if(r!==t.length)throw new f(\"protocol_error\",\"A cell's message holds more than a cell\");return e}func" +
+  "tion ie(t,e,r){let[n,o]=[X(10,t.length),X(26,r.length)],a=new Uint8Array(9);return a[0]=17,new DataView(a.buff" +
+  "er).setBigUint64(1,BigInt(e),!0),W([n,t,a,o,r])}function de(t){return W([X(10,t.length),t])}function le(t){let" +
   " e=new TextDecoder,r=Y(t,0,10);return r.end===t.length?{code:e.decode(r.value),message:\"\"}:{code:e.decode(r.va" +
   "lue),message:e.decode(Y(t,r.end,18).value)}}var R=class{#r=new Uint8Array(E);#e=0;#t=new Uint8Array(0);#o=0;re" +
   "ad(e,r){let n=0;for(;n<e.length;){if(this.#e<E){let a=e.subarray(n,n+E-this.#e);if(this.#r.set(a,this.#e),this" +
   ".#e+=a.length,n+=a.length,this.#e<E)return;this.#n()}let o=e.subarray(n,n+this.#t.length-this.#o);n+=o.length," +
   "o.length===this.#t.length?this.#s(o,r):(this.#t.set(o,this.#o),this.#o+=o.length,this.#o===this.#t.length&&thi" +
-  "s.#s(this.#t,r))}}#n(){let e=new DataView(this.#r.buffer).getUint32(1);if(e===0||e>Ae)throw new f(\"protocol_er" +
+  "s.#s(this.#t,r))}}#n(){let e=new DataView(this.#r.buffer).getUint32(1);if(e===0||e>Ee)throw new f(\"protocol_er" +
   "ror\",`A message of ${e} bytes where cells are expected`);this.#t.length!==e&&(this.#t=new Uint8Array(e)),this." +
   "#o=0}#s(e,r){this.#e=0,r(this.#r[0]??0,e)}};function W(t){let e=new Uint8Array(t.reduce((n,{length:o})=>n+o,0)" +
   "),r=0;for(let n of t)e.set(n,r),r+=n.length;return e}function X(t,e){let r=[t];for(let n=e;n>0||r.length===1;n" +
   ">>>=7)r.push(n>127?n&127|128:n);return Uint8Array.from(r)}function Y(t,e,r){if(t[e]!==r)throw new f(\"protocol_" +
   "error\",\"A message without the field that it must have\");let[n,o]=[0,e+1];for(let a=1;a<=2**14;a*=128){let c=t[" +
   "o++]??0;if(n+=(c&127)*a,c<128){if(n>t.length-o)break;return{value:t.subarray(o,o+n),end:o+n}}}throw new f(\"pro" +
-  "tocol_error\",\"A field goes beyond the end of its message\")}function Be(t,e,r){new DataView(t.buffer,t.byteOffs" +
-  "et).setUint32(e,r)}var _e=\"static.relay.v1.ErrorDetail\";function ee(t,e){let r=ke(t),{message:n,details:o}=Z(r" +
-  ".error??r);for(let a of Array.isArray(o)?o:[]){let{type:c,value:u}=Z(a);if(!(c!==_e||typeof u!=\"string\"))try{l" +
-  "et i=de(Uint8Array.from(atob(u),l=>l.charCodeAt(0)));if(_(i.code))return{code:i.code,message:i.message}}catch{" +
-  "}}return{message:typeof n==\"string\"?n.slice(0,1024):e}}function ke(t){try{return Z(JSON.parse(t))}catch{return" +
+  "tocol_error\",\"A field goes beyond the end of its message\")}function _e(t,e,r){new DataView(t.buffer,t.byteOffs" +
+  "et).setUint32(e,r)}var ke=\"static.relay.v1.ErrorDetail\";function ee(t,e){let r=Ue(t),{message:n,details:o}=Z(r" +
+  ".error??r);for(let a of Array.isArray(o)?o:[]){let{type:c,value:u}=Z(a);if(!(c!==ke||typeof u!=\"string\"))try{l" +
+  "et i=le(Uint8Array.from(atob(u),l=>l.charCodeAt(0)));if(_(i.code))return{code:i.code,message:i.message}}catch{" +
+  "}}return{message:typeof n==\"string\"?n.slice(0,1024):e}}function Ue(t){try{return Z(JSON.parse(t))}catch{return" +
   "{}}}function Z(t){return typeof t==\"object\"&&t!==null?t:{}}function w(t){let e=[];for(let r=t;r!==void 0&&e.le" +
   "ngth<3;r=r instanceof Error?r.cause:void 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o." +
-  "includes(n))&&e.push(n)}return e.join(\": \")}var Ue=32,Se=1e3,Te=64*1024,Pe={\"connect-protocol-version\":\"1\"};fu" +
-  "nction le(t){let{openHttp:e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusable:r,conn" +
-  "ect:(o,a)=>{let c=e(o.trust),u=new AbortController;u.signal.addEventListener(\"abort\",()=>c.close());let i=Me(c" +
-  ",o,u.signal),l=n(Ue),y=i(\"CellDown\",\"application/connect+proto\",oe(ie(l))),x=(v,K)=>i(\"CellUp\",\"application/pr" +
-  "oto\",ae(l,v,K)),T=new re(y,x,u,t);return a.aborted&&T.close(),Promise.resolve(T)}}}function Me(t,{host:e,port:" +
+  "includes(n))&&e.push(n)}return e.join(\": \")}var Se=32,Te=1e3,Pe=64*1024,Me={\"connect-protocol-version\":\"1\"};fu" +
+  "nction ce(t){let{openHttp:e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusable:r,conn" +
+  "ect:(o,a)=>{let c=e(o.trust),u=new AbortController;u.signal.addEventListener(\"abort\",()=>c.close());let i=Oe(c" +
+  ",o,u.signal),l=n(Se),y=i(\"CellDown\",\"application/connect+proto\",se(de(l))),x=(v,K)=>i(\"CellUp\",\"application/pr" +
+  "oto\",ie(l,v,K)),T=new re(y,x,u,t);return a.aborted&&T.close(),Promise.resolve(T)}}}function Oe(t,{host:e,port:" +
   "r},n){let o=`${e.includes(\":\")?`[${e}]`:e}:${r}`;return async(a,c,u)=>{let i=await t.request(`https://${o}/sta" +
-  "tic.relay.v1.Relay/${a}`,{method:\"POST\",headers:{...Pe,\"content-type\":c},body:u,signal:n,redirect:\"error\",cred" +
-  "entials:\"omit\",cache:\"no-store\"});if(i.status===200)return i;let l=await D(i,Te)??\"\",{code:y,message:x}=ee(l,`" +
+  "tic.relay.v1.Relay/${a}`,{method:\"POST\",headers:{...Me,\"content-type\":c},body:u,signal:n,redirect:\"error\",cred" +
+  "entials:\"omit\",cache:\"no-store\"});if(i.status===200)return i;let l=await D(i,Pe)??\"\",{code:y,message:x}=ee(l,`" +
   "${a} was answered ${i.status}`);throw Q(y??\"transport_error\",x)}}var re=class{#r;#e;#t;#o;#n=new Set;#s=new R;" +
   "#l=0;#i=()=>{};closed;constructor(e,r,n,o){this.#r=e.then(a=>a.body?.getReader()),this.#r.catch(()=>{}),this.#" +
   "e=r,this.#t=o,this.#o=n,this.closed=new Promise(a=>this.#i=a)}async read(){try{for(;;){let e=await(await this." +
@@ -136,40 +136,40 @@ export const source =
   "subarray(n,n+r)).finally(()=>this.#n.delete(o));this.#n.add(o),this.#n.size>=this.#t.callsAtOnce&&await Promis" +
   "e.race(this.#n)}this.#o.signal.throwIfAborted()}async#c(e){try{await(await this.#e(++this.#l,e)).arrayBuffer()" +
   "}catch(r){this.#a({message:w(r)})}}close(){let e={message:\"it was closed by this side\"};if(this.#n.size===0)re" +
-  "turn this.#a(e);this.#i(e);let r=this.#t.after(Se,()=>this.#a(e));Promise.all(this.#n).then(()=>{r(),this.#a(e" +
-  ")})}#u(e){let r=[],n;return this.#s.read(e,(o,a)=>{o===0?r.push(se(a).slice()):n=o===ne?Oe(a):{message:\"compre" +
+  "turn this.#a(e);this.#i(e);let r=this.#t.after(Te,()=>this.#a(e));Promise.all(this.#n).then(()=>{r(),this.#a(e" +
+  ")})}#u(e){let r=[],n;return this.#s.read(e,(o,a)=>{o===0?r.push(ae(a).slice()):n=o===oe?Re(a):{message:\"compre" +
   "ssed cells were not asked for\"}}),{cells:r,end:n}}#a(e){this.#i(e),this.#o.abort(Q(\"transport_error\",e.message" +
-  "))}};function Oe(t){return ee(new TextDecoder().decode(t),\"the relay ended the stream\")}function ce(){return D" +
-  "ate.now()}function B(t,e){let r=setTimeout(e,t);return()=>clearTimeout(r)}function I(t){return crypto.getRando" +
-  "mValues(new Uint8Array(t))}function Re(){return{request:(t,e)=>fetch(t,e),close:()=>{}}}var We=16,ue=le({openH" +
-  "ttp:Re,unusable:Ie,randomBytes:I,callsAtOnce:We,after:B});function Ie({caCerts:t,certificateHashes:e}){return " +
-  "t.length>0||e.length>0?\"a browser's fetch trusts only what the browser trusts; tls options do not apply\":void " +
-  "0}var Ke=1500,Le=64*1024;function ye(t){let e=t.readable.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.c" +
-  "losed.catch(()=>{});let n=new ArrayBuffer(Le),o=()=>{},a=new Promise(l=>o=l),c,u=l=>{c?.(),o(l)};t.closed.then" +
-  "(({closeCode:l=0})=>u(Fe(l)),l=>u({message:w(l)}));let i=()=>{r.close().catch(()=>{}),c??=t.after(Ke,()=>{t.cl" +
-  "ose(0),o({message:\"the relay ended the stream\"})})};return{read:async()=>{try{let{value:l}=await e.read(new Ui" +
-  "nt8Array(n));if(l!==void 0&&l.length>0)return n=l.buffer,l}catch{}i()},write:async l=>{try{await r.write(l)}ca" +
-  "tch(y){throw i(),y}},close:l=>{o({message:\"it was closed by this side\"}),l===0?i():t.close(l)},closed:a}}funct" +
-  "ion Fe(t){let e=L(t);return e===void 0?{message:\"the relay closed the connection\"}:{code:e,message:`the relay " +
-  "closed the connection with ${e}`}}var pe={transport:\"webtransport\",carrier:\"udp\",unusable:({caCerts:t})=>he()=" +
-  "==void 0?\"this browser has no WebTransport\":t.length>0?\"a browser takes no certificates; give tls.certificateH" +
-  "ashes\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=he();if(o===void 0)throw new Error(\"this browse" +
-  "r has no WebTransport\");n.throwIfAborted();let a=r.certificateHashes.map(y=>({algorithm:\"sha-256\",value:y})),c" +
-  "=`${t.includes(\":\")?`[${t}]`:t}:${e}`,u=new o(`https://${c}/`,{...a.length>0&&{serverCertificateHashes:a}});u." +
-  "closed.catch(()=>{});let i=y=>u.close({closeCode:y}),l=()=>i(0);n.addEventListener(\"abort\",l);try{await u.read" +
-  "y;let{readable:y,writable:x}=await u.createBidirectionalStream();return ye({readable:y,writable:x,closed:u.clo" +
-  "sed,close:i,after:B})}catch(y){throw n.aborted?n.reason:y}finally{n.removeEventListener(\"abort\",l)}}};function" +
-  " he(){return globalThis.WebTransport}var De=2e3;function fe(t,e){let r,n,o=0,a=i=>{t.post({kind:\"written\",take" +
-  "nBytes:o-i.pendingBytes,counts:i.counts})},c=async({transport:i,target:l})=>{let y=e.connectors.find(v=>v.tran" +
-  "sport===i);if(y===void 0)throw new Error(`no way to connect by ${i} in a thread of its own`);let x=r=await y.c" +
-  "onnect(l,new AbortController().signal),T=n=new U({cellBytes:m.cellBytes,write:(v,K)=>x.write(v,K),after:e.afte" +
-  "r,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,onWritten:()=>a(T),onFaile" +
-  "d:()=>t.post({kind:\"failed\"})});x.closed.then(v=>t.post({kind:\"closed\",end:v})),t.post({kind:\"connected\"})},u=" +
-  "async()=>{let i=await r?.read();t.post({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"conn" +
-  "ect\":return void c(i).catch(l=>t.post({kind:\"refused\",message:w(l)}));case\"push\":return o+=i.envelope.length+p" +
-  ",n?.push(i.lane,i.envelope);case\"cellBytes\":return n?.setCellBytes(i.cellBytes);case\"configure\":return n?.conf" +
-  "igure(i.mode,i.intervalMs);case\"covering\":return n?.setCovering(i.covering);case\"flush\":return void n?.flush(i" +
-  ".timeoutMs).then(l=>{t.post({kind:\"flushed\",id:i.id,flushed:l})});case\"read\":return void u();case\"stop\":return" +
-  " n?.stop();case\"close\":return r?.close(i.closeCode),void e.after(De,e.exit)}})}function me(t){let e=globalThis" +
-  ";fe({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:ce,after:B,randomB" +
-  "ytes:I,exit:()=>e.close()})}me([pe,ue]);\n";
+  "))}};function Re(t){return ee(new TextDecoder().decode(t),\"the relay ended the stream\")}function ue(){return D" +
+  "ate.now()}var te=2**31-1;function B(t,e){let r=o=>o>te?setTimeout(()=>n=r(o-te),te):setTimeout(e,o),n=r(t);ret" +
+  "urn()=>clearTimeout(n)}function I(t){return crypto.getRandomValues(new Uint8Array(t))}function We(){return{req" +
+  "uest:(t,e)=>fetch(t,e),close:()=>{}}}var Ie=16,ye=ce({openHttp:We,unusable:Ke,randomBytes:I,callsAtOnce:Ie,aft" +
+  "er:B});function Ke({caCerts:t,certificateHashes:e}){return t.length>0||e.length>0?\"a browser's fetch trusts on" +
+  "ly what the browser trusts; tls options do not apply\":void 0}var Le=1500,Fe=64*1024;function he(t){let e=t.rea" +
+  "dable.getReader({mode:\"byob\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(Fe),o=()=" +
+  ">{},a=new Promise(l=>o=l),c,u=l=>{c?.(),o(l)};t.closed.then(({closeCode:l=0})=>u(De(l)),l=>u({message:w(l)}));" +
+  "let i=()=>{r.close().catch(()=>{}),c??=t.after(Le,()=>{t.close(0),o({message:\"the relay ended the stream\"})})}" +
+  ";return{read:async()=>{try{let{value:l}=await e.read(new Uint8Array(n));if(l!==void 0&&l.length>0)return n=l.b" +
+  "uffer,l}catch{}i()},write:async l=>{try{await r.write(l)}catch(y){throw i(),y}},close:l=>{o({message:\"it was c" +
+  "losed by this side\"}),l===0?i():t.close(l)},closed:a}}function De(t){let e=L(t);return e===void 0?{message:\"th" +
+  "e relay closed the connection\"}:{code:e,message:`the relay closed the connection with ${e}`}}var fe={transport" +
+  ":\"webtransport\",carrier:\"udp\",unusable:({caCerts:t})=>pe()===void 0?\"this browser has no WebTransport\":t.lengt" +
+  "h>0?\"a browser takes no certificates; give tls.certificateHashes\":void 0,connect:async({host:t,port:e,trust:r}" +
+  ",n)=>{let o=pe();if(o===void 0)throw new Error(\"this browser has no WebTransport\");n.throwIfAborted();let a=r." +
+  "certificateHashes.map(y=>({algorithm:\"sha-256\",value:y})),c=`${t.includes(\":\")?`[${t}]`:t}:${e}`,u=new o(`http" +
+  "s://${c}/`,{...a.length>0&&{serverCertificateHashes:a}});u.closed.catch(()=>{});let i=y=>u.close({closeCode:y}" +
+  "),l=()=>i(0);n.addEventListener(\"abort\",l);try{await u.ready;let{readable:y,writable:x}=await u.createBidirect" +
+  "ionalStream();return he({readable:y,writable:x,closed:u.closed,close:i,after:B})}catch(y){throw n.aborted?n.re" +
+  "ason:y}finally{n.removeEventListener(\"abort\",l)}}};function pe(){return globalThis.WebTransport}var He=2e3;fun" +
+  "ction me(t,e){let r,n,o=0,a=i=>{t.post({kind:\"written\",takenBytes:o-i.pendingBytes,counts:i.counts})},c=async(" +
+  "{transport:i,target:l})=>{let y=e.connectors.find(v=>v.transport===i);if(y===void 0)throw new Error(`no way to" +
+  " connect by ${i} in a thread of its own`);let x=r=await y.connect(l,new AbortController().signal),T=n=new U({c" +
+  "ellBytes:m.cellBytes,write:(v,K)=>x.write(v,K),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomByt" +
+  "es(4).buffer).getUint32(0)/2**32,onWritten:()=>a(T),onFailed:()=>t.post({kind:\"failed\"})});x.closed.then(v=>t." +
+  "post({kind:\"closed\",end:v})),t.post({kind:\"connected\"})},u=async()=>{let i=await r?.read();t.post({kind:\"chunk" +
+  "\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return void c(i).catch(l=>t.post({kind:\"refuse" +
+  "d\",message:w(l)}));case\"push\":return o+=i.envelope.length+p,n?.push(i.lane,i.envelope);case\"cellBytes\":return " +
+  "n?.setCellBytes(i.cellBytes);case\"configure\":return n?.configure(i.mode,i.intervalMs);case\"covering\":return n?" +
+  ".setCovering(i.covering);case\"flush\":return void n?.flush(i.timeoutMs).then(l=>{t.post({kind:\"flushed\",id:i.id" +
+  ",flushed:l})});case\"read\":return void u();case\"stop\":return n?.stop();case\"close\":return r?.close(i.closeCode)" +
+  ",void e.after(He,e.exit)}})}function ge(t){let e=globalThis;me({post:r=>e.postMessage(r),listen:r=>{e.onmessag" +
+  "e=({data:n})=>r(n)}},{connectors:t,nowMs:ue,after:B,randomBytes:I,exit:()=>e.close()})}ge([fe,ye]);\n";
