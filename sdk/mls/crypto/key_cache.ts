@@ -1,14 +1,15 @@
 /**
  * Keys that a runtime imported: importing costs more than signing. They are found by the array that holds their bytes, because
- * a group hands in the same array for every message and never changes it, and by the bytes themselves. The oldest go when
- * there are too many.
+ * a group hands in the same array for every message, and by the bytes themselves. An array that was changed since is found by
+ * its bytes. The oldest go when there are too many.
  */
+import { equalBytes } from "../codec.ts";
 
 /** A channel has up to a thousand senders. */
 const maxKeys = 2048;
 
 export function createKeyCache<Key>(importKey: (bytes: Uint8Array) => Key): (bytes: Uint8Array) => Key {
-  const byArray = new WeakMap<Uint8Array, Key>();
+  const byArray = new WeakMap<Uint8Array, { readonly key: Key; readonly bytes: Uint8Array }>();
   /** The map's order is the order in which arrays were first seen, so its first entry is the oldest. */
   const byBytes = new Map<string, Key>();
   const find = (bytes: Uint8Array): Key => {
@@ -21,9 +22,11 @@ export function createKeyCache<Key>(importKey: (bytes: Uint8Array) => Key): (byt
     return key;
   };
   return (bytes) => {
-    const known = byArray.get(bytes) ?? find(bytes);
-    byArray.set(bytes, known);
-    return known;
+    const known = byArray.get(bytes);
+    if (known !== undefined && equalBytes(known.bytes, bytes)) return known.key;
+    const key = find(bytes);
+    byArray.set(bytes, { key, bytes: bytes.slice() });
+    return key;
   };
 }
 

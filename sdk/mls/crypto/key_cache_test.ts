@@ -20,6 +20,15 @@ Deno.test("a key is imported once, for the same array and for another with the s
   assertEquals(imported, [258, 259]);
 });
 
+Deno.test("an array that was changed is another key", () => {
+  const { imported, find } = createRecorded();
+  const bytes = Uint8Array.of(1, 2, 3);
+  assertEquals(find(bytes), 258);
+  bytes[1] = 3;
+  assertEquals([find(bytes), find(Uint8Array.of(1, 2, 3))], [259, 258]);
+  assertEquals(imported, [258, 259]);
+});
+
 Deno.test("of more than 2,048 keys the oldest is forgotten, unless its own array is still there", () => {
   const { imported, find } = createRecorded();
   const arrays = Array.from({ length: 2049 }, (_, i) => Uint8Array.of(i >> 8, i));
