@@ -1,6 +1,7 @@
 /**
- * Regenerates what is checked in: the messages of `proto/relay.proto` and of gRPC's own services, the page of the protocol's fields, the modules of
- * `wasm/assembly`, the threads of the SDK, the packages' `deno.json`, the CLI's reference and the README's table of benchmarks.
+ * Regenerates what is checked in: the messages of `proto/relay.proto` and of gRPC's own services, the page of the protocol's
+ * fields, the modules of `wasm/assembly`, the threads of the SDK, the packages' `deno.json`, the CLI's reference and the
+ * README's table of benchmarks.
  * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
  * used by the generators themselves.
  */

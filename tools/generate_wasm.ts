@@ -1,4 +1,7 @@
-/** Builds the folders of `wasm/assembly` into the base64 modules that are checked in. The compiler is pinned, so the bytes are reproducible. */
+/**
+ * Builds the folders of `wasm/assembly` into the base64 modules that are checked in. The compiler is pinned, so the bytes are
+ * reproducible.
+ */
 import { runNpmScript } from "./npm.ts";
 
 /** `stub`: nothing is allocated inside. */

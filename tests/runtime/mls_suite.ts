@@ -49,7 +49,10 @@ async function syncAll(world: World): Promise<void> {
 }
 
 export const tests: readonly RuntimeTest[] = [
-  { name: "a channel's history, with noble alone, is the same to the last byte", run: () => history(false) },
+  {
+    name: "a channel's history, with nothing of the runtime's, is the same to the last byte",
+    run: () => history(false),
+  },
   {
     name: "the runtime's own Ed25519 changes nothing of it",
     run: async () => {

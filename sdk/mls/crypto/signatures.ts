@@ -1,8 +1,8 @@
 /**
  * Ed25519 in two strengths of agreement. Whatever all members must judge alike (handshakes, KeyPackages, Welcomes) is
  * verified by the strict verification of `wasm/` and nothing else: runtimes disagree about signatures with small-order
- * components, and a disagreement there would fork a group. Signing, and verifying application messages, may use the runtime's own Ed25519:
- * its signatures are bit-identical, and a message that one member refuses harms nobody's epoch.
+ * components, and a disagreement there would fork a group. Signing, and verifying application messages, may use the
+ * runtime's own Ed25519: its signatures are bit-identical, and a message that one member refuses harms nobody's epoch.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { chooseKeyAgreement, type KeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
@@ -33,7 +33,7 @@ export const portableSignatures: Signatures = {
   verifyApplication: (publicKey, message, signature) => Promise.resolve(verifyStrictly(publicKey, message, signature)),
 };
 
-/** With the runtime's Ed25519 and X25519 where it has them and they agree with noble's, with noble's otherwise. */
+/** With the runtime's Ed25519 and X25519 where it has them and they agree with noble's, with the portable ones otherwise. */
 export async function createSignatures(native: NativeEd25519 | undefined, x25519?: KeyAgreement): Promise<Signatures> {
   createInstances(); // a machine without memory for them fails here, not in the middle of a message
   const agreement = chooseKeyAgreement(x25519);
