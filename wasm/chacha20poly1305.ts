@@ -61,6 +61,8 @@ export class ChaCha20Poly1305 {
   readonly #keyAt: number;
   readonly #nonceAt: number;
   readonly #roomBytes: number;
+  /** The most that the window held since it was last wiped: more than one message's if wiping failed (out of stack). */
+  #used = 0;
 
   constructor() {
     this.#wasm = instantiate<Exports>(moduleBase64);
@@ -75,11 +77,20 @@ export class ChaCha20Poly1305 {
   seal({ parts, paddingBytes = 0, roomBytes = 0, ...input }: ChaChaSealInput): Uint8Array<ArrayBuffer> {
     const textBytes = lengthOf(parts) + paddingBytes;
     checkInput("seal", input, textBytes);
+    if (!isLength(paddingBytes) || !isLength(roomBytes)) {
+      const got = `${paddingBytes} and ${roomBytes}`;
+      throw new CipherError("invalid_input", `Cannot seal: give padding and room as numbers of bytes, got ${got}`);
+    }
     if (textBytes > this.windowBytes || roomBytes > this.#roomBytes) {
-      return this.#sealLong(joined(parts, textBytes), roomBytes, input);
+      const text = joined(parts, textBytes);
+      try {
+        return this.#sealLong(text, roomBytes, input);
+      } finally {
+        text.fill(0);
+      }
     }
     try {
-      this.#begin(input);
+      this.#begin(input, textBytes);
       let at = this.windowAt;
       for (const part of parts) {
         this.memory.set(part, at);
@@ -90,7 +101,7 @@ export class ChaCha20Poly1305 {
       this.#wasm.appendTag(textBytes, input.aad.length, textBytes);
       return this.memory.slice(this.windowAt - roomBytes, this.windowAt + textBytes + tagBytes);
     } finally {
-      this.#wipe(Math.max(textBytes, input.aad.length));
+      this.#wipe();
     }
   }
 
@@ -107,7 +118,7 @@ export class ChaCha20Poly1305 {
       throw invalid("open", ciphertext);
     }
     try {
-      this.#begin(input);
+      this.#begin(input, textBytes);
       this.#checkTag(ciphertext, input.aad.length);
       if (textBytes <= this.windowBytes) {
         this.#wasm.crypt(textBytes, firstTextBlock);
@@ -122,12 +133,13 @@ export class ChaCha20Poly1305 {
       }
       return text;
     } finally {
-      this.#wipe(Math.max(textBytes, input.aad.length));
+      this.#wipe();
     }
   }
 
   /** Takes in the associated data. */
-  #begin({ key, nonce, aad }: ChaChaInput): void {
+  #begin({ key, nonce, aad }: ChaChaInput, textBytes: number): void {
+    this.#used = Math.max(this.#used, Math.min(Math.max(textBytes, aad.length), this.windowBytes));
     this.memory.set(key, this.#keyAt);
     this.memory.set(nonce, this.#nonceAt);
     this.#wasm.begin();
@@ -142,7 +154,7 @@ export class ChaCha20Poly1305 {
   #sealLong(text: Uint8Array, roomBytes: number, input: ChaChaInput): Uint8Array<ArrayBuffer> {
     const sealed = new Uint8Array(roomBytes + text.length + tagBytes);
     try {
-      this.#begin(input);
+      this.#begin(input, text.length);
       let at = 0;
       for (; text.length - at > this.windowBytes; at += this.windowBytes) {
         this.#fill(text, at, this.windowBytes);
@@ -157,7 +169,7 @@ export class ChaCha20Poly1305 {
       this.#takeInto(sealed, roomBytes + at, rest + tagBytes);
       return sealed;
     } finally {
-      this.#wipe(Math.max(text.length, input.aad.length));
+      this.#wipe();
     }
   }
 
@@ -186,9 +198,14 @@ export class ChaCha20Poly1305 {
     target.set(this.memory.subarray(this.windowAt, this.windowAt + bytes), at);
   }
 
-  #wipe(bytes: number): void {
-    this.#wasm.wipe(Math.min(bytes, this.windowBytes));
+  #wipe(): void {
+    this.#wasm.wipe(this.#used);
+    this.#used = 0;
   }
+}
+
+function isLength(bytes: number): boolean {
+  return Number.isInteger(bytes) && bytes >= 0 && bytes <= maxBytes;
 }
 
 function lengthOf(parts: readonly Uint8Array[]): number {
@@ -227,7 +244,8 @@ function checkInput(action: "seal" | "open", { key, nonce, aad }: ChaChaInput, t
 
 function invalid(action: string, input: unknown): CipherError {
   const wanted = `give Uint8Arrays that are not shared, of at most ${maxBytes} bytes`;
-  return new CipherError("invalid_input", `Cannot ${action}: ${wanted}, got ${describe(input)}`);
+  const got = typeof input === "number" ? `${input} bytes` : describe(input);
+  return new CipherError("invalid_input", `Cannot ${action}: ${wanted}, got ${got}`);
 }
 
 /** Encrypts and authenticates. Returns the room, the encrypted text, and the tag. */

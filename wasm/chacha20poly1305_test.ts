@@ -96,14 +96,18 @@ Deno.test("nothing of a message stays in WebAssembly memory, whether it was seal
     assert(!used(), `a refused open of ${length} bytes left something behind`);
   }
   let passes = 0;
+  let seen = false;
   const failing = {
     *[Symbol.iterator](): Iterator<Uint8Array> {
       yield random.bytes(10);
-      if (++passes > 1) throw new Error("a fault between the steps");
+      if (++passes === 1) return;
+      seen = used();
+      throw new Error("a fault between the steps");
     },
   };
   const parts = failing as unknown as readonly Uint8Array[]; // cast: the first pass adds lengths, the second copies
   assertThrows(() => sealChaCha20Poly1305({ ...fresh(), parts }), Error, "a fault between");
+  assert(seen, "the search finds what a message leaves before it is wiped");
   assert(!used(), "a fault left something behind");
 });
 
@@ -124,6 +128,10 @@ Deno.test("wrong keys, nonces and inputs are refused by length, type and kind of
     const nonce = random.bytes(length);
     assertRefused("invalid_nonce", () => sealChaCha20Poly1305({ ...input, nonce, parts: [] }));
     assertRefused("invalid_nonce", () => openChaCha20Poly1305({ ...input, nonce, ciphertext: random.bytes(16) }));
+  }
+  for (const size of [-1, 0.5, NaN, Infinity, 2 ** 31 + 1]) {
+    assertRefused("invalid_input", () => sealChaCha20Poly1305({ ...input, parts: [empty], paddingBytes: size }));
+    assertRefused("invalid_input", () => sealChaCha20Poly1305({ ...input, parts: [empty], roomBytes: size }));
   }
   const shared = new Uint8Array(new SharedArrayBuffer(70_000));
   assertRefused("invalid_input", () => openChaCha20Poly1305({ ...input, ciphertext: shared }));

@@ -5,10 +5,10 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes, hexToBytes } from "@noble/hashes/utils.js";
-import { assert, assertEquals, assertGreater } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { createRandom, readVectors, seedFromEnvironment, testWhen, vectors } from "../tests/support/mod.ts";
 import { Edwards25519, type Term } from "./ed25519_batch.ts";
-import { type SignedBytes, verifyEd25519Batch } from "./mod.ts";
+import { CipherError, type SignedBytes, verifyEd25519Batch } from "./mod.ts";
 
 const cases = 1000 * (Deno.env.get("STATIC_STRESS") === "1" ? 20 : 1);
 const random = createRandom(seedFromEnvironment());
@@ -195,7 +195,13 @@ Deno.test("sums of multiples of points with extreme coordinates are noble's", ()
 });
 
 Deno.test("a batch is valid only if each signature is, whatever its size and however many keys it has", () => {
-  for (const [count, keys] of [[1, 1], [2, 1], [2, 2], [9, 3], [127, 127], [128, 128], [129, 129], [400, 7]] as const) {
+  // A turn has 256 terms: those of 128 signatures of 127 keys, with the base point, fill one.
+  for (
+    const [count, keys] of [[1, 1], [2, 1], [2, 2], [9, 3], [127, 127], [128, 127], [128, 128], [129, 129], [
+      400,
+      7,
+    ]] as const
+  ) {
     const seeds = Array.from({ length: keys }, () => random.bytes(32));
     const items = Array.from({ length: count }, (_, i): SignedBytes => {
       const [seed, message] = [seeds[i % keys] ?? random.bytes(32), random.bytes(40)];
@@ -210,15 +216,113 @@ Deno.test("a batch is valid only if each signature is, whatever its size and how
   assert(verifyEd25519Batch([]));
 });
 
+/** With another response: valid only together with what makes up for it. */
+function shifted({ signature, ...item }: SignedBytes, by: bigint): SignedBytes {
+  const response = ((decodeNumber(signature.subarray(32)) + by) % order + order) % order;
+  return { ...item, signature: concatBytes(signature.subarray(0, 32), encodeNumber(response)) };
+}
+
 Deno.test("two signatures that are wrong in opposite ways do not cancel out", () => {
-  const shifted = ({ signature, ...item }: SignedBytes, by: bigint): SignedBytes => {
-    const response = (decodeNumber(signature.subarray(32)) + by + order) % order;
-    return { ...item, signature: concatBytes(signature.subarray(0, 32), encodeNumber(response)) };
-  };
   const [first, second, third] = [createValid(), createValid(), createValid()];
   assert(verifyEd25519Batch([first, second, third]));
   assert(!verifyEd25519Batch([shifted(first, 1n), shifted(second, -1n), third]));
   assert(!verifyEd25519Batch([first, shifted(second, 1n), shifted(third, -1n)]));
+});
+
+/** As the module is to compute them: an odd number of 128 bits for each but the first. */
+function weightsOf(items: readonly SignedBytes[], fresh: Uint8Array): bigint[] {
+  const given = items.flatMap(({ publicKey, message, signature }) => [
+    sha512(concatBytes(signature.subarray(0, 32), publicKey, message)),
+    signature.subarray(32),
+  ]);
+  const transcript = sha512(concatBytes(fresh, ...given));
+  return items.map((_, i) =>
+    i === 0 ? 1n : decodeNumber(sha512(concatBytes(transcript, Uint8Array.of(0, 0, 0, i))).subarray(0, 16)) | 1n
+  );
+}
+
+Deno.test("weights are 128 bits of the hash of fresh randomness and of all that is verified", () => {
+  const curve = new Edwards25519();
+  const items = Array.from({ length: 40 }, () => createValid());
+  const fresh = random.bytes(32);
+  const weights = curve.weights(items, fresh);
+  assertEquals(weights, weightsOf(items, fresh), `seed ${random.seed}`);
+  assert(weights.some((weight) => weight >= 2n ** 127n), `seed ${random.seed}`);
+  const [first, ...others] = items;
+  assert(first);
+  for (
+    const changed of [
+      curve.weights(items, random.bytes(32)),
+      curve.weights([shifted(first, 1n), ...others], fresh),
+      curve.weights([{ ...first, message: random.bytes(9) }, ...others], fresh),
+      curve.weights([{ ...first, publicKey: random.bytes(32) }, ...others], fresh),
+    ]
+  ) assert(changed.every((weight, i) => i === 0 || weight !== weights[i]));
+});
+
+Deno.test("responses that are shifted to fit the weights of a batch do not cancel out, even if randomness is known", () => {
+  const curve = new Edwards25519();
+  const fresh = random.bytes(32);
+  const items = [createValid(), createValid(), createValid()] as const;
+  assert(curve.verify(items, fresh));
+  // Of the batch before the shift: what an attacker can know if weights do not depend on responses.
+  const [first = 0n, second = 0n, third = 0n] = curve.weights(items, fresh);
+  const by = 12345n;
+  const fitted = [items[0], shifted(items[1], by * third), shifted(items[2], -by * second)];
+  assert(!curve.verify(fitted, fresh), `seed ${random.seed}`);
+  const fittedToFirst = [shifted(items[0], by * second), shifted(items[1], -by * first), items[2]];
+  assert(!curve.verify(fittedToFirst, fresh), `seed ${random.seed}`);
+  assert(!verifyEd25519Batch(fitted) && !verifyEd25519Batch(fittedToFirst));
+  // The same shifts are exactly what the sum of the batch's own weights does not see.
+  const sum = (batch: readonly SignedBytes[]): bigint =>
+    batch.reduce((total, { signature }, i) => {
+      const weight = [first, second, third][i] ?? 0n;
+      return (total + weight * decodeNumber(signature.subarray(32))) % order;
+    }, 0n);
+  assertEquals([sum(fitted), sum(fittedToFirst)], [sum(items), sum(items)]);
+});
+
+Deno.test("nothing of a message stays in WebAssembly memory, whether a batch is valid, refused or given wrongly", () => {
+  const curve = new Edwards25519();
+  const untouched = curve.memory.slice();
+  const [one, long] = [createValid(100), createValid(20_000)];
+  const many = Array.from({ length: 130 }, () => createValid());
+  const wrong = { ...one, message: random.bytes(500) };
+  const noPoint = { ...one, publicKey: new Uint8Array(32).fill(0xff) };
+  for (const items of [[one], [one, long], many, [wrong], [one, wrong], [...many, wrong], [one, noPoint]]) {
+    const isValid = items.every(verdictOfNoble);
+    assertEquals(curve.verify(items), isValid);
+    assertEquals(curve.memory, untouched, `${items.length} signatures left something behind`);
+  }
+  let seen = false;
+  const failing = {
+    ...one,
+    get message(): Uint8Array {
+      seen = curve.memory.some((byte, i) => byte !== untouched[i]);
+      throw new Error("a fault between the steps");
+    },
+  };
+  assertThrows(() => curve.verify([long, failing]), Error, "a fault between");
+  assert(seen, "the comparison sees what a batch leaves before it is wiped");
+  assertEquals(curve.memory, untouched, "a fault left something behind");
+});
+
+Deno.test("verifyEd25519Batch() refuses shared memory, which could change while it is judged, and what is too long", () => {
+  const item = createValid();
+  const inShared = (bytes: Uint8Array): Uint8Array => {
+    const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+    copy.set(bytes);
+    return copy;
+  };
+  for (const name of ["publicKey", "message", "signature"] as const) {
+    const error = assertThrows(() => verifyEd25519Batch([{ ...item, [name]: inShared(item[name]) }]), CipherError);
+    assertEquals(error.code, "invalid_input");
+  }
+  const tooLong = new Uint8Array(2 ** 31);
+  assertEquals(
+    assertThrows(() => verifyEd25519Batch([{ ...item, message: tooLong }]), CipherError).code,
+    "invalid_input",
+  );
 });
 
 Deno.test("keys and signatures of a wrong length are invalid, messages of all lengths are hashed", () => {

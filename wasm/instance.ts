@@ -1,4 +1,5 @@
 /** What all modules of this package share: how one is instantiated, and what it takes as bytes. */
+import { CipherError } from "./errors.ts";
 
 /** Throws only where WebAssembly with SIMD is missing or forbidden. `Exports` is what the module's `index.ts` exports. */
 export function instantiate<Exports>(moduleBase64: string): Exports {
@@ -16,6 +17,22 @@ export interface FixedMemory {
 export function isBytes(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array &&
     (value.buffer instanceof ArrayBuffer || Object.prototype.toString.call(value.buffer) === "[object ArrayBuffer]");
+}
+
+/** Most bytes of one hash: lengths are u32 inside, and none wraps. */
+const maxHashedBytes = 2 ** 31;
+
+/** How long a message in parts is. Throws before a byte is copied. */
+export function hashedBytes(parts: Iterable<Uint8Array>): number {
+  let sum = 0;
+  for (const part of parts) {
+    sum += part instanceof Uint8Array ? part.length : Infinity;
+    if (sum > maxHashedBytes) {
+      const wanted = `give Uint8Arrays of at most ${maxHashedBytes} bytes together`;
+      throw new CipherError("invalid_input", `Cannot hash: ${wanted}, got ${describe(part)}`);
+    }
+  }
+  return sum;
 }
 
 /** For errors: lengths, never content. */

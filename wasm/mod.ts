@@ -1,4 +1,7 @@
-/** Ciphers and hashes in WebAssembly: constant-time, synchronous, the same in Deno, Node and browsers. */
+/**
+ * Ciphers, hashes and the verification of signatures in WebAssembly: synchronous, the same in Deno, Node and browsers. What
+ * sees secret keys is constant-time; `verifyEd25519Batch` sees none.
+ */
 export {
   Aes256Gcm,
   type Aes256GcmOptions,

@@ -1,15 +1,14 @@
 /**
  * SHA-256, HMAC and HKDF (RFC 5869), synchronous. Inputs pass through a window in WebAssembly memory piece by piece, and
- * everything that they left there is wiped before a call returns, also when it throws.
+ * everything that they left there is wiped before a call returns, also when it throws. A fault of the wiping itself (out of
+ * stack) is made good before the next call.
  */
-import { CipherError } from "./errors.ts";
 import { moduleBase64 } from "./gen/sha256.ts";
-import { describe, type FixedMemory, instantiate } from "./instance.ts";
+import { type FixedMemory, hashedBytes, instantiate } from "./instance.ts";
 
 /** Length of a hash, a MAC, and a pseudorandom key of HKDF. */
 export const hashBytes = 32;
 const blockBytes = 64;
-const maxBytes = 2 ** 31;
 const maxExpandedBytes = 255 * hashBytes;
 const nothing = new Uint8Array(0);
 const firstCounter = Uint8Array.of(1);
@@ -37,9 +36,8 @@ export class Sha256 {
   readonly #wasm: Exports;
   readonly #keyAt: number;
   readonly #resultAt: number;
-  /** Bytes in the window that were not yet taken in, bytes of the message so far, and the most that the window held. */
-  #waiting = 0;
-  #total = 0;
+  /** Whether something may be in memory, and the most that the window held. */
+  #dirty = false;
   #used = 0;
 
   constructor() {
@@ -52,10 +50,11 @@ export class Sha256 {
   }
 
   hash(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+    const total = hashedBytes(parts);
+    this.#enter();
     try {
       this.#wasm.begin();
-      for (const part of parts) this.#take(part);
-      this.#wasm.finish(this.#waiting, this.#total);
+      this.#wasm.finish(this.#take(parts), total);
       return this.#result(hashBytes);
     } finally {
       this.#wipe();
@@ -64,19 +63,24 @@ export class Sha256 {
 
   mac(key: Uint8Array, parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
     const short = this.#shortKey(key);
+    this.#enter();
     try {
       this.#setKey(short);
       this.#mac(parts);
       return this.#result(hashBytes);
     } finally {
+      if (short !== key) short.fill(0);
       this.#wipe();
     }
   }
 
   /** Almost always to one block, which is one HMAC. */
   expand(pseudorandomKey: Uint8Array, info: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
-    if (length > maxExpandedBytes) throw new RangeError(`HKDF cannot expand to ${length} bytes`);
+    if (!Number.isInteger(length) || length < 0 || length > maxExpandedBytes) {
+      throw new RangeError(`HKDF cannot expand to ${length} bytes`);
+    }
     const short = this.#shortKey(pseudorandomKey);
+    this.#enter();
     try {
       this.#setKey(short);
       if (length <= hashBytes) {
@@ -87,18 +91,21 @@ export class Sha256 {
       let previous: Uint8Array = nothing;
       for (let block = 0; block * hashBytes < length; block++) {
         this.#mac([previous, info, Uint8Array.of(block + 1)]);
+        previous.fill(0);
         previous = this.#result(hashBytes);
         expanded.set(previous.subarray(0, length - block * hashBytes), block * hashBytes);
       }
+      previous.fill(0);
       return expanded;
     } finally {
+      if (short !== pseudorandomKey) short.fill(0);
       this.#wipe();
     }
   }
 
   /** A key that is longer than a block is hashed first (RFC 2104 section 2). */
   #shortKey(key: Uint8Array): Uint8Array {
-    return checked(key).length > blockBytes ? this.hash([key]) : key;
+    return hashedBytes([key]) > blockBytes ? this.hash([key]) : key;
   }
 
   #setKey(key: Uint8Array): void {
@@ -107,48 +114,48 @@ export class Sha256 {
   }
 
   #mac(parts: readonly Uint8Array[]): void {
+    const total = hashedBytes(parts);
     this.#wasm.beginMac();
-    this.#waiting = this.#total = 0;
-    for (const part of parts) this.#take(part);
-    this.#wasm.finishMac(this.#waiting, this.#total);
+    this.#wasm.finishMac(this.#take(parts), total);
   }
 
-  /** Takes in a part. The window stays full until more comes, because the last piece of a message is not absorbed alone. */
-  #take(part: Uint8Array): void {
-    checked(part);
-    let from = 0;
-    while (from < part.length) {
-      if (this.#waiting === this.windowBytes) {
-        this.#wasm.absorb(this.windowBytes);
-        this.#waiting = 0;
+  /**
+   * Takes in parts, and returns how many bytes wait in the window: it stays full until more comes, because the last piece of a
+   * message is not absorbed alone.
+   */
+  #take(parts: readonly Uint8Array[]): number {
+    let waiting = 0;
+    for (const part of parts) {
+      for (let from = 0; from < part.length;) {
+        if (waiting === this.windowBytes) {
+          this.#wasm.absorb(waiting);
+          waiting = 0;
+        }
+        const bytes = Math.min(part.length - from, this.windowBytes - waiting);
+        if (waiting + bytes > this.#used) this.#used = waiting + bytes;
+        const piece = bytes === part.length ? part : part.subarray(from, from + bytes);
+        this.memory.set(piece, this.windowAt + waiting);
+        waiting += bytes;
+        from += bytes;
       }
-      const bytes = Math.min(part.length - from, this.windowBytes - this.#waiting);
-      const piece = bytes === part.length ? part : part.subarray(from, from + bytes);
-      this.memory.set(piece, this.windowAt + this.#waiting);
-      this.#waiting += bytes;
-      from += bytes;
-      if (this.#waiting > this.#used) this.#used = this.#waiting;
     }
-    this.#total += part.length;
+    return waiting;
   }
 
   #result(length: number): Uint8Array<ArrayBuffer> {
     return this.memory.slice(this.#resultAt, this.#resultAt + length);
   }
 
+  #enter(): void {
+    if (this.#dirty) this.#wipe();
+    this.#dirty = true;
+  }
+
   #wipe(): void {
     this.#wasm.wipe(this.#used);
-    this.#waiting = this.#total = this.#used = 0;
+    this.#used = 0;
+    this.#dirty = false;
   }
-}
-
-/** Shared memory is taken too: every byte is read once. */
-function checked(bytes: Uint8Array): Uint8Array {
-  if (bytes instanceof Uint8Array && bytes.length <= maxBytes) return bytes;
-  throw new CipherError(
-    "invalid_input",
-    `Cannot hash: give Uint8Arrays of at most ${maxBytes} bytes, got ${describe(bytes)}`,
-  );
 }
 
 /** The hash of the parts, one behind the other. */
@@ -161,7 +168,7 @@ export function hmacSha256(key: Uint8Array, ...parts: readonly Uint8Array[]): Ui
   return sharedSha256().mac(key, parts);
 }
 
-/** HKDF-Expand. Throws a `RangeError` for more than 255 hashes. */
+/** HKDF-Expand. Throws a `RangeError` for more than 255 hashes, and for what is no length. */
 export function hkdfExpandSha256(
   pseudorandomKey: Uint8Array,
   info: Uint8Array,

@@ -43,7 +43,23 @@ Deno.test("hashes, MACs and expansions of all lengths are noble's, in whatever p
 Deno.test("hkdfExpandSha256() goes to 255 hashes and not further", () => {
   const [key, info] = [random.bytes(32), random.bytes(10)];
   assertEquals(hkdfExpandSha256(key, info, 255 * 32), expand(nobleSha256, key, info, 255 * 32));
-  assertThrows(() => hkdfExpandSha256(key, info, 255 * 32 + 1), RangeError);
+  for (const length of [255 * 32 + 1, -1, -5, 1.5, NaN, Infinity]) {
+    assertThrows(() => hkdfExpandSha256(key, info, length), RangeError);
+  }
+});
+
+Deno.test("more than 2^31 bytes are refused before one is hashed, in one part or in several", () => {
+  const key = random.bytes(32);
+  const gibibyte = new Uint8Array(2 ** 30); // never touched, so it takes no memory
+  const parts = [gibibyte, gibibyte, Uint8Array.of(1)];
+  for (
+    const act of [
+      () => sha256(...parts),
+      () => hmacSha256(key, ...parts),
+      () => hmacSha256(new Uint8Array(2 ** 31 + 1)),
+      () => hkdfExpandSha256(key, new Uint8Array(2 ** 31), 32),
+    ]
+  ) assertEquals(assertThrows(act, CipherError).code, "invalid_input");
 });
 
 Deno.test("nothing of a secret stays in WebAssembly memory, also when a call throws", () => {
@@ -62,6 +78,20 @@ Deno.test("nothing of a secret stays in WebAssembly memory, also when a call thr
   const error = assertThrows(() => core.mac(random.bytes(32), [secret, text]), CipherError);
   assertEquals(error.code, "invalid_input");
   assertEquals(core.memory, untouched, "a refused MAC left something behind");
+  let seen = false;
+  let passes = 0;
+  const failing = {
+    *[Symbol.iterator](): Iterator<Uint8Array> {
+      yield secret;
+      if (++passes === 1) return;
+      seen = core.memory.some((byte, i) => byte !== untouched[i]);
+      throw new Error("a fault between the steps");
+    },
+  };
+  const parts = failing as unknown as readonly Uint8Array[]; // cast: the first pass adds lengths, the second copies
+  assertThrows(() => core.mac(random.bytes(32), parts), Error, "a fault between");
+  assert(seen, "the comparison sees what a MAC leaves before it is wiped");
+  assertEquals(core.memory, untouched, "a fault left something behind");
   assertEquals(core.hash([secret]), nobleSha256(secret));
 });
 

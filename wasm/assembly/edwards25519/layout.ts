@@ -1,5 +1,6 @@
 /**
- * Where everything lies in linear memory; the compiler puts constants before it. Everything here is public, nothing is wiped.
+ * Where everything lies in linear memory; the compiler puts constants before it. `wipe` wipes all of it: what was
+ * signed may be a private message.
  *
  *   SCRATCH  field elements and points of the calculation that runs
  *   WINDOW   one piece of what SHA-512 hashes
@@ -14,6 +15,8 @@ export const RESULT: usize = 0x1b40; // 64 bytes
 
 export const WINDOW: usize = 0x2000;
 export const WINDOW_BYTES: usize = 0x2000;
+/** Behind the text: its end and its length, in up to two blocks. */
+export const WINDOW_SLACK: usize = 0x100;
 
 /** 32 bytes of encoding, whether it is a key (u32), 4 of nothing, 32 of scalar, 8 of zero behind it. */
 export const TERM_BYTES: usize = 80;
@@ -26,6 +29,6 @@ export const TABLE_POINTS: usize = 8;
 export const POINT_BYTES: usize = 160;
 export const TABLE_BYTES: usize = TABLE_POINTS * POINT_BYTES;
 
-export const TERMS: usize = WINDOW + WINDOW_BYTES + 0x100;
+export const TERMS: usize = WINDOW + WINDOW_BYTES + WINDOW_SLACK;
 export const DIGITS: usize = TERMS + MAX_TERMS * TERM_BYTES;
 export const TABLES: usize = DIGITS + MAX_TERMS * DIGIT_COUNT;

@@ -6,10 +6,16 @@
 import { add, copy, FIELD_BYTES, fromBytes, multiply, setNumber, square, squareTimes, subtract, toBytes } from "./field";
 import { SCRATCH } from "./layout";
 
-const D: usize = memory.data<i32>([-10913610, 13857413, -15372611, 6949391, 114729, -8787816, -6275908, -3247719, -18696448, -12055116]);
-const TWO_D: usize = memory.data<i32>([-21827239, -5839606, -30745221, 13898782, 229458, 15978800, -12551817, -6495438, 29715968, 9444199]);
+const D: usize = memory.data<i32>([
+  -10913610, 13857413, -15372611, 6949391, 114729, -8787816, -6275908, -3247719, -18696448, -12055116,
+]);
+const TWO_D: usize = memory.data<i32>([
+  -21827239, -5839606, -30745221, 13898782, 229458, 15978800, -12551817, -6495438, 29715968, 9444199,
+]);
 /** A square root of -1. */
-const ROOT_OF_MINUS_1: usize = memory.data<i32>([-32595792, -7943725, 9377950, 3500415, 12389472, -272473, -25146209, -2005654, 326686, 11406482]);
+const ROOT_OF_MINUS_1: usize = memory.data<i32>([
+  -32595792, -7943725, 9377950, 3500415, 12389472, -272473, -25146209, -2005654, 326686, 11406482,
+]);
 
 const T0: usize = SCRATCH, T1: usize = SCRATCH + 0x30, T2: usize = SCRATCH + 0x60;
 const U: usize = SCRATCH + 0x90, V: usize = SCRATCH + 0xc0, V3: usize = SCRATCH + 0xf0, VXX: usize = SCRATCH + 0x120;

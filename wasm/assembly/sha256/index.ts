@@ -30,9 +30,17 @@ export function absorb(bytes: usize): void {
   for (let at: usize = 0; at < bytes; at += BLOCK_BYTES) compress(WINDOW + at);
 }
 
-/** Takes in the last piece of a message of `total` bytes (before it, whole blocks only), and writes the hash. */
+/**
+ * Takes in the last piece of a message of `total` bytes (before it, whole blocks only), padded (a one bit, zeros, the length in
+ * bits), and writes the hash.
+ */
 export function finish(bytes: usize, total: u32): void {
-  finishInto(RESULT, bytes, total);
+  const end = (bytes + 9 + BLOCK_BYTES - 1) & ~(BLOCK_BYTES - 1);
+  memory.fill(WINDOW + bytes, 0, end - bytes);
+  store<u8>(WINDOW + bytes, 0x80);
+  store<u64>(WINDOW + end - 8, bswap<u64>(<u64>total << 3));
+  absorb(end);
+  writeHash();
 }
 
 /** Prepares HMAC with the key at `keyAt`, filled up with zeros to a block. */
@@ -49,7 +57,16 @@ export function beginMac(): void {
 
 /** Takes in the last piece of what is authenticated, `total` bytes in all, and writes the MAC. */
 export function finishMac(bytes: usize, total: u32): void {
-  finishMacInto(RESULT, bytes, total);
+  finish(bytes, total + <u32>BLOCK_BYTES);
+  v128.store(BLOCK, v128.load(RESULT));
+  v128.store(BLOCK, v128.load(RESULT, 16), 16);
+  v128.store(BLOCK, i64x2.splat(0), 32);
+  v128.store(BLOCK, i64x2.splat(0), 48);
+  store<u8>(BLOCK + HASH_BYTES, 0x80);
+  store<u64>(BLOCK + BLOCK_BYTES - 8, bswap<u64>(<u64>(BLOCK_BYTES + HASH_BYTES) << 3));
+  loadState(OUTER);
+  compress(BLOCK);
+  writeHash();
 }
 
 /** Forgets everything about the last message, of which at most `bytes` bytes were in the window at once. */
@@ -75,29 +92,6 @@ function loadState(from: usize): void {
   v128.store(STATE, v128.load(from, 16), 16);
 }
 
-/** Pads the window (a one bit, zeros, the length in bits), takes it in, and writes the hash. */
-function finishInto(to: usize, bytes: usize, total: u32): void {
-  const end = (bytes + 9 + BLOCK_BYTES - 1) & ~(BLOCK_BYTES - 1);
-  memory.fill(WINDOW + bytes, 0, end - bytes);
-  store<u8>(WINDOW + bytes, 0x80);
-  store<u64>(WINDOW + end - 8, bswap<u64>(<u64>total << 3));
-  absorb(end);
-  writeHash(to);
-}
-
-function finishMacInto(to: usize, bytes: usize, total: u32): void {
-  finishInto(to, bytes, total + <u32>BLOCK_BYTES);
-  v128.store(BLOCK, v128.load(to));
-  v128.store(BLOCK, v128.load(to, 16), 16);
-  v128.store(BLOCK, i64x2.splat(0), 32);
-  v128.store(BLOCK, i64x2.splat(0), 48);
-  store<u8>(BLOCK + HASH_BYTES, 0x80);
-  store<u64>(BLOCK + BLOCK_BYTES - 8, bswap<u64>(<u64>(BLOCK_BYTES + HASH_BYTES) << 3));
-  loadState(OUTER);
-  compress(BLOCK);
-  writeHash(to);
-}
-
-function writeHash(to: usize): void {
-  for (let at: usize = 0; at < HASH_BYTES; at += 4) store<u32>(to + at, bswap<u32>(load<u32>(STATE + at)));
+function writeHash(): void {
+  for (let at: usize = 0; at < HASH_BYTES; at += 4) store<u32>(RESULT + at, bswap<u32>(load<u32>(STATE + at)));
 }

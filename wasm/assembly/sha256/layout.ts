@@ -4,7 +4,7 @@
  */
 export const SECRETS: usize = 0x800;
 export const STATE: usize = SECRETS; // eight words
-/** The states after HMAC's inner and outer key block, directly behind each other. */
+/** The states after HMAC's inner and outer key block. */
 export const INNER: usize = SECRETS + 0x20;
 export const OUTER: usize = SECRETS + 0x40;
 /** What is asked for: a hash or a MAC. */
