@@ -14,6 +14,15 @@ import { moduleBase64 as sha256 } from "./gen/sha256.ts";
 const forbidden =
   /\b(i32|i64)\.(div|rem)_|\bbr_table\b|\bcall_indirect\b|\b[fi](32|64)\.(sqrt|convert|trunc)|\bf(32|64)\.(?!const)/;
 
+/** Instructions whose addresses are not reported: loads that fill a vector with one value, and fills. */
+const unreported = /\b(v128\.load\d+_(splat|zero|lane)|memory\.(fill|copy|init))\b/g;
+/** The same with an address that is a constant, or a counter or length (with a constant added): nothing that was loaded. */
+const unreportedAtPublicAddress = new RegExp(
+  `${unreported.source}[^\\n]*\\s+(?:\\(local\\.tee \\$\\d+\\s+)?` +
+    String.raw`\((?:i32\.const|local\.get|i32\.add\s+\(local\.get \$\d+\)\s+\(i32\.const)`,
+  "g",
+);
+
 interface Lengths {
   readonly text: number;
   readonly aad: number;
@@ -151,6 +160,13 @@ for (const [name, subject] of Object.entries(subjects)) {
     const { text } = await instrumented;
     assertEquals(forbidden.exec(text)?.[0], undefined);
     assertGreater(text.match(subject.expected)?.length ?? 0, 40);
+  });
+
+  Deno.test(`${name}: addresses that are not reported are constants, counters and lengths`, async () => {
+    const { text } = await instrumented;
+    const [all, atPublicAddress] = [unreported, unreportedAtPublicAddress].map((kind) => text.match(kind)?.length ?? 0);
+    assertGreater(all ?? 0, 2);
+    assertEquals(atPublicAddress, all);
   });
 
   Deno.test(`${name}: addresses and paths are the same for all secrets, nonces and texts of one length`, async () => {

@@ -1,9 +1,42 @@
-/** What seals messages: ChaCha20-Poly1305, SHA-256, HMAC and HKDF give the same bytes everywhere. */
-import { hkdfExpandSha256, hmacSha256, openChaCha20Poly1305, sealChaCha20Poly1305, sha256 } from "../../wasm/mod.ts";
+/**
+ * What seals messages and judges signatures: ChaCha20-Poly1305, SHA-256, HMAC and HKDF give the same bytes everywhere, and odd
+ * signatures the same verdict.
+ */
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha512 } from "@noble/hashes/sha2.js";
+import { concatBytes, numberToBytesLE } from "@noble/curves/utils.js";
+import {
+  hkdfExpandSha256,
+  hmacSha256,
+  openChaCha20Poly1305,
+  sealChaCha20Poly1305,
+  sha256,
+  verifyEd25519Batch,
+} from "../../wasm/mod.ts";
 import { createRandom } from "../support/random.ts";
-import { Digest, failsWith, type RuntimeTest, sameBytes } from "../support/runtime/suite.ts";
+import { check, Digest, failsWith, type RuntimeTest, sameBytes } from "../support/runtime/suite.ts";
 
 const seed = 5;
+const { Point } = ed25519;
+const order = Point.Fn.ORDER;
+/** One that generates the eight points of small order. */
+const smallOrder = Point.fromHex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a");
+
+/** A signature with key and commitment that have components of small order, valid by the cofactored equation alone. */
+function signatureWith(keyPart: bigint, commitmentPart: bigint, message: Uint8Array): {
+  readonly publicKey: Uint8Array;
+  readonly signature: Uint8Array;
+} {
+  const [scalar, nonce] = [123456789n, 987654321n];
+  const publicKey = Point.BASE.multiply(scalar).add(smallOrder.multiplyUnsafe(keyPart)).toBytes();
+  const commitment = Point.BASE.multiply(nonce).add(smallOrder.multiplyUnsafe(commitmentPart)).toBytes();
+  const challenge = BigInt(`0x${
+    [...sha512(concatBytes(commitment, publicKey, message))].reverse()
+      .map((byte) => byte.toString(16).padStart(2, "0")).join("")
+  }`);
+  const response = (nonce + challenge * scalar) % order;
+  return { publicKey, signature: concatBytes(commitment, numberToBytesLE(response, 32)) };
+}
 
 export const tests: readonly RuntimeTest[] = [
   {
@@ -46,6 +79,24 @@ export const tests: readonly RuntimeTest[] = [
         const parameters = { name: "HKDF", hash: "SHA-256", salt: bytes, info };
         const derived = hkdfExpandSha256(hmacSha256(bytes, secret), info, i);
         sameBytes(derived, new Uint8Array(await subtle.deriveBits(parameters, hkdf, i * 8)), `key ${i}`);
+      }
+    },
+  },
+  {
+    name: "signatures with components of small order are valid, keys of small order and changed signatures are not",
+    run: () => {
+      const message = createRandom(seed).bytes(50);
+      for (let i = 0n; i < 8n; i++) {
+        for (let j = 0n; j < 8n; j++) {
+          const { publicKey, signature } = signatureWith(i, j, message);
+          const item = { publicKey, message, signature };
+          check(verifyEd25519Batch([item]) && verifyEd25519Batch([item, item]), `key ${i}, commitment ${j}`);
+          const changed = { ...item, message: message.subarray(1) };
+          check(!verifyEd25519Batch([changed]) && !verifyEd25519Batch([item, changed]), `changed, ${i} and ${j}`);
+          const [key, commitment] = [smallOrder.multiplyUnsafe(i), smallOrder.multiplyUnsafe(j)];
+          const small = concatBytes(commitment.toBytes(), new Uint8Array(32));
+          check(!verifyEd25519Batch([{ publicKey: key.toBytes(), message, signature: small }]), `small, ${i} and ${j}`);
+        }
       }
     },
   },
