@@ -107,9 +107,7 @@ export class Service {
     // The same request again, in a message of its own: its first copy is answered, once.
     if (this.#answered.has(key) || this.#underWay.has(key) || this.#waiting.has(key)) return handed.done();
     const waiting = { handed, key, deadlineMs: fields.deadlineMs ?? 0 };
-    if (this.#waiting.size >= maxWaiting || this.#waitingBytes + body.length > maxWaitingBytes) {
-      return this.#turnAway(waiting);
-    }
+    if (!this.#hasRoomFor(sender, body.length)) return this.#turnAway(waiting);
     this.#await(waiting);
     this.#pump();
   }
@@ -306,6 +304,14 @@ export class Service {
     this.#waiting.set(waiting.key, waiting);
     this.#waitingBytes += waiting.handed.incoming.body.length;
     this.#sweepLater();
+  }
+
+  /** Nobody takes more than half of what may wait. */
+  #hasRoomFor(sender: AgentId, length: number): boolean {
+    if (this.#waiting.size >= maxWaiting || this.#waitingBytes + length > maxWaitingBytes) return false;
+    const own = [...this.#waiting.values()].filter(({ handed }) => handed.incoming.sender === sender);
+    const bytes = own.reduce((sum, { handed }) => sum + handed.incoming.body.length, length);
+    return own.length < maxWaiting / 2 && bytes <= maxWaitingBytes / 2;
   }
 
   #takeOut({ key, handed }: Waiting): void {

@@ -380,7 +380,7 @@ Deno.test("replies of others, under other ids, and requests that repeat an id ar
   assertEquals(asking.health().issues.map(({ kind }) => kind), ["bad_content"]);
 });
 
-Deno.test("requests that nobody serves are bounded, and cost no message", async () => {
+Deno.test("requests that nobody serves are bounded, each sender's to a half, and cost no message", async () => {
   await using stage = await Stage.open();
   const { bob, asking, serving } = await createPair(stage);
   const dropped: string[] = [];
@@ -397,9 +397,13 @@ Deno.test("requests that nobody serves are bounded, and cost no message", async 
   for (const each of asked) each.catch(() => {});
   await asking.send("hello");
   assertEquals((await serving.receiveEnvelope())?.text(), "hello");
-  assertEquals(dropped.length, 2);
-  serving.serve(() => "ok");
-  assertEquals(await Promise.any(asked), "ok");
+  assertEquals(dropped.length, 4);
+  const carol = await stage.actor("carol");
+  await carol.client.joinChannel(name, await asking.addMember(await carol.client.generateKeyPackage()));
+  const other = (await carol.channel()).request(big, { to });
+  await until("both wait", () => serving.health().unread === 4);
+  serving.serve((request) => request.sender.identity);
+  assertEquals([await Promise.any(asked), (await other).text()], ["alice", "carol"]);
 });
 
 Deno.test("messages that nobody reads are told by health(), and a channel without messages serves requests behind any number", async () => {
