@@ -13,7 +13,7 @@ import {
   type NoticeBody,
   type NoticeEnvelope,
 } from "../../proto/mod.ts";
-import { createError, isCode, StaticError, TransportError } from "../base/errors.ts";
+import { createError, isCode, StaticError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
@@ -333,7 +333,8 @@ export class LiveChannel {
         // The relay's log is not where we left it: from where it thinks that we are.
         if (isCode(error, "cursor_invalid")) this.#reader.lose();
         if (this.#deps.session.state.kind === "ended") return; // `connection` hears of it
-        if (!(error instanceof TransportError) && !isCode(error, "cursor_invalid", "invalid_request")) throw error;
+        // What is no refusal is a fault of ours. A refusal is the relay's word, and no reason to give up.
+        if (!(error instanceof StaticError)) throw error;
         await pause(
           this.#deps.runtime,
           jitter(this.#deps.runtime, retryMs * 2 ** Math.min(tries, 5)),
@@ -450,7 +451,7 @@ export class LiveChannel {
         return await this.#stopAt(verdict.commit, verdict.reason);
       case "out_of_step":
         await this.membership.explainFork();
-        this.#comeBack({ reason: verdict.reason });
+        this.#comeBack(verdict);
     }
   }
 

@@ -224,6 +224,9 @@ export class LogReader {
           return this.#unsigned(entry);
         case "misattributed":
           return this.#misattributed(entry);
+        case "forked":
+          if (await this.#ownCommitSettled()) continue;
+          return this.#forked(entry);
         case "own":
           if (await this.#ownCommitSettled()) continue;
           if (entry.sender !== this.#parts.agentId) return this.#refused(entry, forged);
@@ -386,6 +389,13 @@ export class LogReader {
     const text = `The relay delivers a commit of ${entry.sender} that this member did not make so`;
     this.#parts.health.report("relay_lied", text);
     return this.#fetchFor(entry);
+  }
+
+  /** A member proves that the log's group has other keys in this epoch than ours: a wrong Welcome or commit led us here. */
+  #forked(entry: DeliverCommit): Verdict {
+    if (!this.#wasFetchedFor(entry)) return this.#fetchFor(entry);
+    const reason = `${entry.sender} signed its commit of epoch ${entry.epoch} for a group with other keys than ours`;
+    return { kind: "out_of_step", reason, named: true };
   }
 
   /** Senders sign their commits: one from before they did, or whose signature the relay took away, is as good as withheld. */

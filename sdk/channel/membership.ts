@@ -59,7 +59,9 @@ export type Followed =
   /** From before senders signed their commits, or the relay took the signature away: as good as not delivered. */
   | { readonly kind: "unsigned" }
   /** What the relay says about it is not what its sender said: the relay lies. */
-  | { readonly kind: "misattributed" };
+  | { readonly kind: "misattributed" }
+  /** Its sender signed it for a group of this epoch with other keys than ours. */
+  | { readonly kind: "forked" };
 
 /** A commit that the group has followed, and its place in the log. */
 export interface CommitPlace extends Pick<CommitSummary, "removed"> {
@@ -294,7 +296,8 @@ export class Membership {
     const hash = sha256(commit.commit);
     const signed = signedCommitOf(this.channelId, commit);
     if (signed === undefined && !this.#record.unsigned) return { kind: "unsigned" };
-    if (signed !== undefined && !this.#isSender(commit.sender, signed)) return { kind: "misattributed" };
+    const standing = signed === undefined ? "here" : this.#placeOf(commit.sender, signed);
+    if (standing !== "here") return { kind: standing };
     const { outcome } = await this.#durable.receive(
       commit.commit,
       createRules(signed?.declared, this.#deps.signatures),
@@ -443,14 +446,15 @@ export class Membership {
     return agentId !== this.#deps.agentId && this.memberOf(agentId) !== undefined;
   }
 
-  /** Whether a commit's sender signed it so, with what it declares, for the group that we are in. */
-  #isSender(sender: AgentId, signed: SignedCommit): boolean {
+  /** For which group a commit's sender signed it so, with what it declares: ours, or another one of this epoch. */
+  #placeOf(sender: AgentId, signed: SignedCommit): "here" | "forked" | "misattributed" {
     const { generation, state } = signed.declared;
     const place = this.leafOf(sender);
     if (
-      place === undefined || generation !== generationOf(this.epoch) || !equalBytes(state, stateOf(this.group.current))
-    ) return false;
-    return this.#isSigned(place, signedBytesOf(signed), signed.signature);
+      place === undefined || generation !== generationOf(this.epoch) ||
+      !this.#isSigned(place, signedBytesOf(signed), signed.signature)
+    ) return "misattributed";
+    return equalBytes(state, stateOf(this.group.current)) ? "here" : "forked";
   }
 
   /** By the key of a member's leaf. */

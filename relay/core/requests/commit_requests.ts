@@ -19,7 +19,7 @@ import { mayAnswer } from "../pending_joins.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { appendSettled, roomIn, type Settled } from "./append.ts";
-import { openAsMember } from "./channel_access.ts";
+import { openAsMember, openAsReader } from "./channel_access.ts";
 import { payHandshake, settling } from "./handshake_payment.ts";
 import { refuseUnasked, welcomeBytesOf } from "./unasked_welcomes.ts";
 
@@ -263,11 +263,14 @@ export async function findCommit(
   asker: AgentAsker,
   { channelId, epoch, generation }: RequestBody<"FindCommit">,
 ): Promise<ReplyBody<"FindCommit">> {
-  const { state } = await openAsMember(asker, channelId);
+  // Also for one that was removed: it asks before it reads what is left for it.
+  const channel = await openAsReader(asker, channelId);
+  const { state } = channel;
+  const end = channel.endOf(asker.agent.agentId)?.sequence ?? Infinity;
   const found = generation === generationOf(epoch)
     ? await asker.core.deps.engine.findCommit(channelId, epoch)
     : undefined;
-  if (found === undefined) return { epoch: state.epoch };
+  if (found === undefined || found.sequence > end) return { epoch: state.epoch };
   const { sequence, commitHash, sender, timeMs } = found;
   return { epoch: state.epoch, commit: { sequence, commitHash, sender, timeMs } };
 }

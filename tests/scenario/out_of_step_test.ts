@@ -1,0 +1,140 @@
+/** Ways to lose step that only another member's word, or a new connection, shows: each of them ends, without a restart. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import type { RequestBody } from "../../proto/mod.ts";
+import { type IssueKind, StaticError } from "../../sdk/mod.ts";
+import { createError } from "../../sdk/testing/agents.ts";
+import { withholdCommits } from "../support/scenario/hostile.ts";
+import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+
+async function countOf(actor: Actor, wanted: IssueKind): Promise<number> {
+  return (await actor.channel()).health().issues.find(({ kind }) => kind === wanted)?.count ?? 0;
+}
+
+async function commit(actor: Actor): Promise<void> {
+  await (await actor.live()).committer.commit(() => ({ change: {} }));
+}
+
+async function reconnect({ session }: Actor): Promise<void> {
+  session.disconnect();
+  await session.connect();
+}
+
+/** The actor answers rejoins with the Welcome of another commit than the one that it sends. Returns how often. */
+async function answerWrongly(actor: Actor): Promise<() => number> {
+  const { group } = (await actor.live()).membership;
+  const prepare = group.prepare.bind(group);
+  let other: Uint8Array | undefined;
+  let answers = 0;
+  group.prepare = async (change) => {
+    if (change.rejoins !== undefined && change.rejoins.length > 0) other = (await prepare(change)).welcome;
+    return await prepare(change);
+  };
+  actor.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit" || other === undefined) return forward();
+    const sent = body as RequestBody<"SendCommit">; // cast: of this operation
+    const welcome = other;
+    other = undefined;
+    answers++;
+    return forward({ ...sent, welcomes: sent.welcomes.map(({ recipients }) => ({ recipients, welcome })) });
+  };
+  return () => answers;
+}
+
+for (const isFaster of [true, false]) {
+  const what = isFaster ? "whose maker commits again before it can" : "before anybody else has committed";
+  Deno.test(`an agent that a Welcome of another commit let in finds out, ${what}, and comes back`, async () => {
+    await using stage = await Stage.open();
+    const { alice, bob, carol: mallory } = await stage.trio();
+    const answers = await answerWrongly(mallory);
+    alice.session.tampering.notice = (notice) =>
+      notice.operation === "DeliverRejoinRequest" && answers() === 0 ? [] : [notice];
+    let isMade = !isFaster;
+    bob.session.tampering.call = async (operation, _, forward) => {
+      if (operation === "SendCommit") await until("mallory has committed", () => isMade);
+      return await forward();
+    };
+    withholdCommits(bob, () => answers() > 0);
+    await commit(alice);
+    await alice.manager.send(name, "lost to bob");
+    await until("mallory has answered", () => answers() === 1);
+    if (isFaster) await commit(mallory);
+    isMade = true;
+    await until("bob is back", async () => await countOf(bob, "rejoined") === 2);
+    await allAgree(alice, bob, mallory);
+    await alice.manager.send(name, "after all");
+    assertEquals((await read(await bob.channel(), 1)).at(-1), "after all");
+    assertEquals(await countOf(bob, "relay_lied"), 0);
+  });
+}
+
+Deno.test("a removed member that has committed reads what was sent while it was one", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await commit(bob);
+  await allAgree(alice, bob, carol);
+  const channel = await bob.channel();
+  bob.session.disconnect();
+  await alice.manager.send(name, "for all of us");
+  await (await alice.channel()).removeMember(bob.client.agentId);
+  await bob.session.connect();
+  assertEquals(await read(channel, 1), ["for all of us"]);
+  await until("bob has noticed", () => bob.client.channels.length === 0);
+});
+
+Deno.test("a refusal of what a new connection asks first is no end: the agent asks again", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  await commit(bob);
+  const channel = await bob.channel();
+  const refusals = [
+    ["Subscribe", "not_allowed"],
+    ["FindCommit", "epoch_conflict"],
+    ["Subscribe", "auth_failed"],
+  ] as const;
+  const open = [...refusals];
+  bob.session.tampering.call = (operation, _, forward) => {
+    if (operation !== open[0]?.[0]) return forward();
+    const code = open.shift()?.[1] ?? "internal";
+    return Promise.reject(createError(code, "Refused by a relay that is not well"));
+  };
+  await reconnect(bob);
+  await until("all are refused", () => open.length === 0);
+  await until("bob has caught up", () => channel.health().state === "ok");
+  await alice.manager.send(name, "still here?");
+  assertEquals(await read(channel, 1), ["still here?"]);
+});
+
+Deno.test("a commit that the relay took and contradicted leads back into the channel, not to its end", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await bob.channel();
+  let hash: Uint8Array | undefined;
+  bob.session.tampering.call = async (operation, body, forward) => {
+    if (operation === "SendCommit" && hash === undefined) {
+      hash = sha256((body as RequestBody<"SendCommit">).commit); // cast: of this operation
+    }
+    if (operation === "SendCommit" && !isBack) throw createError("transport_error", "The connection was lost");
+    const reply = await forward();
+    // cast: the reply of this operation
+    const { commit } = reply as { commit?: { commitHash: Uint8Array } };
+    if (operation === "FindCommit" && commit !== undefined && hash !== undefined && !isBack) commit.commitHash = hash;
+    return reply;
+  };
+  let isBack = false;
+  await assertRejects(() => commit(bob), StaticError);
+  await commit(alice);
+  await until(
+    "bob has followed",
+    async () => (await bob.live()).membership.epoch === (await alice.live()).membership.epoch,
+  );
+  await reconnect(bob);
+  await until(
+    "bob is on its way",
+    async () => (await bob.live()).state.rejoining !== undefined || channel.health().state === "ended",
+  );
+  isBack = true;
+  await until("bob is back", async () => await countOf(bob, "rejoined") === 1);
+  await allAgree(alice, bob, carol);
+  assert(await countOf(bob, "relay_lied") > 0);
+});
