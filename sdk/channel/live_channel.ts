@@ -355,8 +355,12 @@ export class LiveChannel {
     const reason = isForeign ? undefined : await findLostCommit(reply, { received, own }, this);
     this.#foundCommit = ownCommit;
     const doubt = reason === undefined ? await this.#compare(reply) : { reason };
-    if (connection !== this.#connections) return;
+    if (connection !== this.#connections || this.#ended !== undefined) return;
     if (doubt !== undefined) return this.#comeBack(doubt);
+    if (received === undefined) await this.#progress.lose(reply.after);
+    // A crash may have come between the write and the acknowledgement.
+    else if (this.#progress.durable > reply.consumed) this.#subscription.consumed(this.#progress.durable);
+    if (connection !== this.#connections) return;
     this.#reader.begin(reply.after);
     this.service.connected(reply.head);
     this.#relayEpoch = Math.max(this.#relayEpoch, reply.epoch);
@@ -613,7 +617,7 @@ export class LiveChannel {
     this.#progress.restart(joinedSequence);
     this.#rejoiner.done();
     await this.outbox.restart();
-    this.#subscription.consumed(joinedSequence);
+    this.#subscription.restart(joinedSequence);
     this.#caretaker.start();
     this.health.report("rejoined", "This agent was out of step and joined anew; messages in between are lost to it");
     this.connection(this.#deps.session.state.kind === "online");

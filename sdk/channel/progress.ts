@@ -34,6 +34,8 @@ export class Progress {
   #changes: RecordChange[] = [];
   #ahead = 0;
   #durable: number;
+  /** A write that began before the place was set anew says nothing about it. */
+  #life = 0;
   #writing: Promise<void> | undefined;
   #stopped = false;
   /** They wait for the write that holds what was noted before they asked. */
@@ -75,9 +77,16 @@ export class Progress {
     while (this.#writing !== undefined) await this.#writing;
   }
 
+  /** The relay's log goes on behind this entry, which may be before the place where we were. The place is written again. */
+  async lose(position: number): Promise<void> {
+    await this.flush();
+    this.#durable = Math.min(this.#durable, position - 1);
+  }
+
   /** After a rejoin: what came before is not read any more. */
   restart(position: number): void {
     this.#durable = position;
+    this.#life++;
     this.#changes = [];
     this.#ahead = 0;
   }
@@ -107,6 +116,7 @@ export class Progress {
         const now = this.#deps.position();
         const position = Math.max(now.sequence, this.#durable);
         const messages = this.#ahead;
+        const life = this.#life;
         this.#changes = [];
         const moved = now.sequence < this.#durable ? [] : [putPosition(this.#deps.channelId, now)];
         const waiting = this.#waiting.splice(0);
@@ -115,6 +125,7 @@ export class Progress {
           throw fault;
         });
         for (const { resolve } of waiting) resolve();
+        if (life !== this.#life) continue;
         this.#durable = position;
         this.#ahead -= messages;
         await this.#deps.onDurable(position);

@@ -39,6 +39,8 @@ export class Subscription {
       tag,
     });
     this.#received = this.#toldReceived = reply.after;
+    // The log was not where we left it: what stood behind this place is not acknowledged any more.
+    if (after === undefined) this.#consumed = Math.min(this.#consumed, reply.after);
     this.#bytesSince = 0;
     if (this.#consumed > reply.consumed) this.#acknowledge();
     return reply;
@@ -64,6 +66,12 @@ export class Subscription {
     this.#consumed = Math.max(this.#consumed, position);
     this.#received = Math.max(this.#received, position);
     if (this.#session.state.kind === "online") this.#acknowledge();
+  }
+
+  /** A new membership begins behind this entry, wherever the one before has been. */
+  restart(position: number): void {
+    this.#consumed = this.#received = this.#toldReceived = 0;
+    this.consumed(position);
   }
 
   #acknowledge(): void {

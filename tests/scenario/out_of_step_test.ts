@@ -1,7 +1,7 @@
 /** Ways to lose step that only another member's word, or a new connection, shows: each of them ends, without a restart. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { RequestBody } from "../../proto/mod.ts";
+import type { ReplyBody, RequestBody } from "../../proto/mod.ts";
 import { type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
 import { withholdCommits } from "../support/scenario/hostile.ts";
@@ -137,4 +137,35 @@ Deno.test("a commit that the relay took and contradicted leads back into the cha
   await until("bob is back", async () => await countOf(bob, "rejoined") === 1);
   await allAgree(alice, bob, carol);
   assert(await countOf(bob, "relay_lied") > 0);
+});
+
+/** Whether the relay has all of the log as read by the actor: it says so with a new connection. */
+async function hasReadAll(actor: Actor): Promise<boolean> {
+  let isAll: boolean | undefined;
+  actor.session.tampering.call = async (operation, _, forward) => {
+    const reply = await forward();
+    if (operation !== "Subscribe") return reply;
+    const { consumed, head } = reply as ReplyBody<"Subscribe">; // cast: of this operation
+    isAll = consumed === head;
+    return reply;
+  };
+  await reconnect(actor);
+  await until("it has subscribed", () => isAll !== undefined);
+  return isAll === true;
+}
+
+Deno.test("a place that the log never had is forgotten: what is read afterwards is acknowledged", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  bob.session.tampering.notice = (notice) =>
+    notice.operation === "DeliverMessage" ? [{ ...notice, body: { ...notice.body, sequence: 900 } }] : [notice];
+  await alice.manager.send(name, "moved by the relay");
+  assertEquals(await read(channel, 1), ["moved by the relay"]);
+  bob.session.tampering = {};
+  await reconnect(bob);
+  await until("bob has caught up", () => channel.health().state === "ok");
+  await alice.manager.send(name, "where it should be");
+  assertEquals(await read(channel, 1), ["where it should be"]);
+  await until("the relay knows", () => hasReadAll(bob), 5000);
 });
