@@ -247,7 +247,7 @@ export class Auditor {
       const same = entry?.commit !== undefined && equalBytes(sha256(entry.commit.commit), reply.commit.commitHash) &&
         entry.sequence === reply.commit.sequence && entry.sender === reply.commit.sender;
       this.check(same, `${what} found another commit than entry ${entry?.sequence}`);
-    } else if (entry !== undefined && entry.sequence <= before.head) {
+    } else if (before.active && entry !== undefined && entry.sequence <= before.head) {
       const forgotten = entry.timeMs < this.nowMs() - this.options.lapseMs;
       this.check(forgotten, `${what} did not find entry ${entry.sequence}`);
     }
