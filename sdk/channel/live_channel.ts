@@ -654,6 +654,7 @@ export class LiveChannel {
     for (const agentId of moved.added) this.senders.begin(agentId, membership.epoch);
     for (const agentId of moved.removed) if (!moved.added.includes(agentId)) this.requester.gone(agentId);
     for (const event of memberEvents(moved, membership)) this.tell(event);
+    if (moved.committer === this.#deps.agentId) this.#rejoiner.forgetKeys().catch((fault) => this.#die(fault));
     this.#tellReady();
   }
 

@@ -81,7 +81,7 @@ export class Rejoiner {
   /** The generation that we want into. */
   #generation = 0;
   #own: OwnKeyPackage | undefined;
-  /** KeyPackages that may be in the group: their keys stay until we are in. */
+  /** KeyPackages that may be in the group, or be brought into it by a request that is valid: their keys stay. */
   #spent: OwnKeyPackage[] = [];
   #answerers = new Answerers();
   #told: Told[] = [];
@@ -156,6 +156,13 @@ export class Rejoiner {
     this.#reason = undefined;
     this.#leaf = undefined;
     this.#told = [];
+  }
+
+  /** No request of ours is valid any more, because our leaf is another one: the keys of their KeyPackages are of no use. */
+  async forgetKeys(): Promise<void> {
+    const spent = this.#spent;
+    this.#spent = [];
+    if (spent.length > 0) await this.#deps.keyPackages.forget(spent);
   }
 
   /** A member says what our present leaf is. It is believed if we made it for this group, joined with it, or hold its keys. */
@@ -346,10 +353,8 @@ export class Rejoiner {
       return await writeEntered(group, entrance, this.#deps);
     });
     if (!isIn) return "refused";
-    const others = [...this.#spent, ...(this.#own === undefined ? [] : [this.#own])];
-    this.#own = undefined;
-    this.#spent = [];
-    await this.#deps.keyPackages.forget(others.filter(({ reference }) => !equalBytes(reference, own.reference)));
+    if (this.#own !== undefined) this.#spend(this.#own);
+    this.#spent = this.#spent.filter(({ reference }) => !equalBytes(reference, own.reference));
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
     return "in";
   }

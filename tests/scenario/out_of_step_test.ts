@@ -1,7 +1,7 @@
 /** Ways to lose step that only another member's word, or a new connection, shows: each of them ends, without a restart. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { ReplyBody, RequestBody } from "../../proto/mod.ts";
+import { equalBytes, type NoticeEnvelope, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
 import { type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
 import { withholdCommits } from "../support/scenario/hostile.ts";
@@ -168,4 +168,47 @@ Deno.test("a place that the log never had is forgotten: what is read afterwards 
   await alice.manager.send(name, "where it should be");
   assertEquals(await read(channel, 1), ["where it should be"]);
   await until("the relay knows", () => hasReadAll(bob), 5000);
+});
+
+Deno.test("an answer to a second request, after the first one's let the agent in, does not keep it out", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const { after } = bob;
+  // Nobody waits ten seconds for an answer here.
+  bob.after = (ms, run) => after(ms === 10_000 ? 200 : ms, run);
+  const welcomes: NoticeEnvelope[] = [];
+  const requests: NoticeEnvelope[] = [];
+  let isIn = false;
+  let first: Uint8Array | undefined;
+  bob.session.tampering.notice = (notice) => {
+    if (notice.operation === "DeliverCommit") return isIn ? [notice] : [];
+    if (notice.operation !== "DeliverWelcome" || isIn) return [notice];
+    welcomes.push(notice);
+    return [];
+  };
+  let isAnswered = false;
+  bob.session.tampering.call = async (operation, _, forward) => {
+    if (operation === "SendCommit") await until("the second request is answered", () => isAnswered);
+    return await forward();
+  };
+  alice.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverRejoinRequest") return [notice];
+    first ??= notice.body.keyPackage;
+    if (isIn || equalBytes(first, notice.body.keyPackage)) return [notice];
+    requests.push(notice);
+    return [];
+  };
+  await commit(alice);
+  await alice.manager.send(name, "lost to bob");
+  await until("bob has asked with another KeyPackage", () => requests.length > 0);
+  isIn = true;
+  for (const notice of welcomes.slice(0, 1)) bob.session.inject(notice);
+  await until("bob is in", async () => await countOf(bob, "rejoined") === 1);
+  const { membership } = await alice.live();
+  const { epoch } = membership;
+  for (const notice of requests.slice(0, 1)) alice.session.inject(notice);
+  await until("alice has answered", () => membership.epoch > epoch);
+  isAnswered = true;
+  await until("bob is back", async () => await countOf(bob, "rejoined") === 2, 15_000);
+  await allAgree(alice, bob);
 });
