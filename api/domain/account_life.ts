@@ -1,7 +1,7 @@
 /** What becomes of an account after its sign-up: its address is proved, changed or claimed, its password changed, it is deleted. */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import { Secret } from "../../server/secret.ts";
-import type { AccountLifeStore, AccountState, CodePurpose, Endings, Login } from "./account_store.ts";
+import type { AccountLifeStore, AccountState, CodePurpose, Endings, Expected, Login } from "./account_store.ts";
 import { emailKeyOf, normalizePassword } from "./accounts.ts";
 import { actorOf, type Caller } from "./authentication.ts";
 import type { Account, Act, Clock, Hasher, NewId, RandomBytes } from "./deps.ts";
@@ -68,10 +68,10 @@ export function createAccountLife(deps: AccountLifeDeps): AccountLife {
 interface Parts {
   readonly logIn: AccountLife["logIn"];
   readonly hash: (password: Secret, client: string) => Promise<string>;
-  /** Code and message. With a version, only while the account has that. */
+  /** Code and message. Only while the account has what is expected. */
   readonly send: (
     about: { purpose: CodePurpose; email: string; accountId: AccountId | null },
-    version?: number,
+    expected?: Expected,
   ) => Promise<"added" | "conflict">;
   readonly hint: (email: string, letter: Letter) => Promise<void>;
 }
@@ -84,14 +84,14 @@ function createParts({ store, passwords, clock, newId, randomBytes }: AccountLif
       return matches ? login : undefined;
     },
     hash: (password, client) => passwords.hash(normalizePassword(password), client),
-    send: async ({ purpose, email, accountId }, version) => {
+    send: async ({ purpose, email, accountId }, expected) => {
       const code = createCode(randomBytes);
       const expiresAtMs = clock() + codeLifetimeMs;
       const about = { email, emailKey: emailKeyOf(email), accountId, expiresAtMs };
       const outcome = await store.addCode(
         { id: newId(), purpose, codeHash: hashCode(code), ...about },
         { id: newId(), recipient: email, accountId, atMs: clock(), expiresAtMs, ...letterWith(purpose, code) },
-        version,
+        expected,
       );
       if (outcome === "full") throw queueFull();
       return outcome;
@@ -120,9 +120,11 @@ function ownLife({ store, clock }: AccountLifeDeps, { logIn, hash, send }: Parts
     },
     changeAddress: async (caller, { email, version, ...attempt }) => {
       const { accountId } = caller;
-      if (await logIn({ id: accountId }, attempt) === undefined) return { outcome: "wrong_password" };
+      const login = await logIn({ id: accountId }, attempt);
+      if (login === undefined) return { outcome: "wrong_password" };
       if (await isOthers(store, accountId, { email, nowMs: clock() })) return { outcome: "email_taken" };
-      const outcome = await send({ purpose: "change", email, accountId }, version);
+      const expected = { version, passwordHash: login.passwordHash };
+      const outcome = await send({ purpose: "change", email, accountId }, expected);
       return { outcome: outcome === "added" ? "sent" : "conflict" };
     },
     confirmAddress: (caller, code) =>
@@ -158,8 +160,10 @@ function lifeByMail({ store, clock, newId, keys, plan }: AccountLifeDeps, { hash
       else await hint(email, hintLetters.reset);
     },
     reset: async ({ email, code, newPassword, revokeKeys, client }) => {
-      const newHash = await hash(newPassword, client);
       const proof = { emailKey: emailKeyOf(email), codeHash: hashCode(code) };
+      // A guess must not cost what a password costs.
+      if (!await store.hasCode({ ...proof, purpose: "reset", atMs: clock() })) return "code_invalid";
+      const newHash = await hash(newPassword, client);
       return await store.reset({ ...proof, newHash, revokeKeys, ...act() });
     },
     askClaim: async (email) => {
@@ -167,10 +171,11 @@ function lifeByMail({ store, clock, newId, keys, plan }: AccountLifeDeps, { hash
       else await send({ purpose: "claim", email, accountId: null });
     },
     claim: async ({ email, code, password, client }) => {
-      const passwordHash = await hash(password, client);
       const [id, emailKey] = [parseAccountId(newId()), emailKeyOf(email)];
-      const account = { id, email, emailKey, passwordHash, plan, createdAtMs: clock() };
       const proof = { emailKey, codeHash: hashCode(code), ...act() };
+      if (!await store.hasCode({ ...proof, purpose: "claim" })) return { outcome: "code_invalid" };
+      const passwordHash = await hash(password, client);
+      const account = { id, email, emailKey, passwordHash, plan, createdAtMs: clock() };
       const { key, outcome } = await keys.issue(
         client,
         (key) => store.claim(proof, account, { ...key, name: defaultKeyName }),

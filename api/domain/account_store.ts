@@ -62,6 +62,12 @@ export interface Proof {
   readonly codeHash: Uint8Array;
 }
 
+/** What an account must still have when it is changed. */
+export interface Expected {
+  readonly version?: number | undefined;
+  readonly passwordHash?: string | undefined;
+}
+
 export interface AccountLifeStore {
   readAccount(accountId: AccountId, atMs: number): Promise<AccountState | undefined>;
   findLogin(by: { id: AccountId } | { emailKey: string }): Promise<Login | undefined>;
@@ -87,7 +93,9 @@ export interface AccountLifeStore {
   /** Erases all but what accounting needs. With `oldHash`, only while that is the password. */
   deleteAccount(order: Act & { accountId: AccountId; oldHash?: string }): Promise<boolean>;
   /** Code and message together or neither; `full` when too many messages wait. */
-  addCode(code: NewCode, message: QueuedMessage, version: number | undefined): Promise<"added" | "full" | "conflict">;
+  addCode(code: NewCode, message: QueuedMessage, expected?: Expected): Promise<"added" | "full" | "conflict">;
+  /** Whether the code is good now; only its use proves that. */
+  hasCode(proof: Proof & { purpose: "reset" | "claim"; atMs: number }): Promise<boolean>;
   addMessage(message: QueuedMessage): Promise<"added" | "full">;
 }
 
@@ -101,9 +109,16 @@ export interface Session {
 }
 
 export interface SessionStore {
+  /** False when this is no longer the account's password, or the account was suspended meanwhile. */
   openSession(
-    session: Act & { id: string; accountId: AccountId; secretHash: Uint8Array; expiresAtMs: number },
-  ): Promise<void>;
+    session: Act & {
+      id: string;
+      accountId: AccountId;
+      passwordHash: string;
+      secretHash: Uint8Array;
+      expiresAtMs: number;
+    },
+  ): Promise<boolean>;
   findSession(secretHash: Uint8Array, atMs: number): Promise<Session | undefined>;
   endSession(id: string, act: Act): Promise<boolean>;
   endSessions(accountId: AccountId, act: Act): Promise<number>;

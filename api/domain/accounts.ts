@@ -57,7 +57,9 @@ export function createAccounts({ store, passwords, keys, clock, newId, plan, log
       const login = await logIn(by, { password, client });
       if (login === undefined) return { outcome: "wrong_credentials" };
       if (login.isSuspended) return { outcome: "suspended" };
-      return await keys.create({ accountId: login.id }, { name });
+      const created = await keys.create({ accountId: login.id, passwordHash: login.passwordHash }, { name });
+      // The password was changed, or the account suspended, while it was being compared.
+      return created.outcome === "revoked" ? { outcome: "wrong_credentials" } : created;
     },
   };
 }

@@ -66,6 +66,8 @@ export interface NewKey {
 export interface KeyMaker {
   readonly keyId?: KeyId | undefined;
   readonly sessionId?: string | undefined;
+  /** The one that the password was compared with, which may have taken seconds. */
+  readonly passwordHash?: string | undefined;
 }
 
 export interface KeyLimits {

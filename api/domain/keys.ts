@@ -12,7 +12,17 @@ import {
 } from "../../proto/mod.ts";
 import { actorOf, type Caller } from "./authentication.ts";
 import { Fault } from "./fault.ts";
-import type { Act, AdditionRefusal, Clock, Hasher, KeyAddition, KeyLimits, KeyRecord, KeyStore } from "./deps.ts";
+import type {
+  Act,
+  AdditionRefusal,
+  Clock,
+  Hasher,
+  KeyAddition,
+  KeyLimits,
+  KeyMaker,
+  KeyRecord,
+  KeyStore,
+} from "./deps.ts";
 import type { NewId, NewKey, RandomBytes, RotatedKey } from "./deps.ts";
 import { type KeyTraits, mayMake, plainTraits } from "./powers.ts";
 import { Secret } from "../../server/secret.ts";
@@ -46,7 +56,7 @@ export type Rotation =
   | KeyRefusal;
 
 /** Whose key it will be; without key and session it was a password that asked. */
-export type Owner = Pick<Caller, "accountId" | "keyId" | "sessionId" | "traits">;
+export type Owner = Pick<Caller, "accountId" | "keyId" | "sessionId" | "traits"> & Pick<KeyMaker, "passwordHash">;
 
 export interface KeysDeps {
   readonly store: KeyStore;
@@ -88,7 +98,7 @@ export function createKeys(deps: KeysDeps): Keys {
     ...limits,
     ...actBy(owner),
     accountId: owner.accountId,
-    by: { keyId: owner.keyId, sessionId: owner.sessionId },
+    by: { keyId: owner.keyId, sessionId: owner.sessionId, passwordHash: owner.passwordHash },
   });
   const actBy = (owner: Owner): Act => ({ atMs: clock(), actor: actorOf(owner) });
   const refusalOf = (outcome: AdditionRefusal, { kind }: KeyTraits): KeyRefusal =>

@@ -3,9 +3,9 @@
  * send back with every change is derived from them, so that nothing else has to be kept.
  */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AccountId, decodeBase64url, encodeBase64url, equalBytes } from "../../proto/mod.ts";
+import { decodeBase64url, encodeBase64url, equalBytes } from "../../proto/mod.ts";
 import { Secret } from "../../server/secret.ts";
-import type { Session, SessionStore } from "./account_store.ts";
+import type { Login, Session, SessionStore } from "./account_store.ts";
 import type { Caller } from "./authentication.ts";
 import { actorOf } from "./authentication.ts";
 import type { Act, Clock, NewId, RandomBytes } from "./deps.ts";
@@ -20,7 +20,8 @@ export interface OpenedSession {
 }
 
 export interface Sessions {
-  open(accountId: AccountId): Promise<OpenedSession>;
+  /** Undefined when the password was changed, or the account suspended, after it had been compared. */
+  open(login: Pick<Login, "id" | "passwordHash">): Promise<OpenedSession | undefined>;
   /** Undefined when it is over, or never was. */
   find(secret: string): Promise<{ session: Session; csrf: string } | undefined>;
   end(caller: Caller): Promise<boolean>;
@@ -37,18 +38,20 @@ export interface SessionsDeps {
 export function createSessions({ store, clock, newId, randomBytes }: SessionsDeps): Sessions {
   const act = (caller: Caller): Act => ({ atMs: clock(), actor: actorOf(caller) });
   return {
-    open: async (accountId) => {
+    open: async ({ id: accountId, passwordHash }) => {
       const secret = randomBytes(secretBytes);
       const atMs = clock();
       const expiresAtMs = atMs + sessionLifetimeMs;
-      await store.openSession({
+      const isOpen = await store.openSession({
         id: newId(),
         accountId,
+        passwordHash,
         secretHash: sha256(secret),
         expiresAtMs,
         atMs,
         actor: "password",
       });
+      if (!isOpen) return undefined;
       return { secret: new Secret(encodeBase64url(secret)), csrf: csrfOf(secret), expiresAtMs };
     },
     find: async (text) => {

@@ -12,6 +12,7 @@ import type { Router } from "./operation.ts";
 import { tryPassword } from "./passwords.ts";
 
 const path = "/v1/session";
+const wrongLogin = "Unknown account or wrong password";
 const sessionBody = z.object({
   account_id: id,
   csrf: z.string().openapi({ description: "To be sent as `x-static-csrf` with every request that is not a GET." }),
@@ -76,10 +77,12 @@ function addLogIn(router: Router, deps: RouteDeps): void {
       const tried = await tryPassword(c, deps, about, (attempt) => deps.life.logIn({ email: body.email }, attempt));
       if ("limited" in tried) return tried.limited;
       const { value: login, refund } = tried;
-      if (login === undefined) return refuse(c, "auth_failed", "Unknown account or wrong password");
+      if (login === undefined) return refuse(c, "auth_failed", wrongLogin);
       refund();
       if (login.isSuspended) return suspended(c);
-      const { secret, csrf, expiresAtMs } = await deps.sessions.open(login.id);
+      const opened = await deps.sessions.open(login);
+      if (opened === undefined) return refuse(c, "auth_failed", wrongLogin);
+      const { secret, csrf, expiresAtMs } = opened;
       setCookie(c, sessionCookie, secret.reveal(), {
         path: "/v1",
         httpOnly: true,

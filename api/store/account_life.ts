@@ -25,7 +25,10 @@ export function createAccountLifeStore(database: Database): AccountLifeStore {
   return { ...createReading(database), ...createChanges(database) };
 }
 
-type Reading = Pick<AccountLifeStore, "readAccount" | "findLogin" | "isAddressVerified" | "addCode" | "addMessage">;
+type Reading = Pick<
+  AccountLifeStore,
+  "readAccount" | "findLogin" | "isAddressVerified" | "hasCode" | "addCode" | "addMessage"
+>;
 
 function createReading({ sql, run, transact }: Database): Reading {
   return {
@@ -59,12 +62,22 @@ function createReading({ sql, run, transact }: Database): Reading {
       return row !== undefined;
     },
 
-    addCode: (code, message, version) =>
+    hasCode: async ({ purpose, emailKey, codeHash, atMs }) => {
+      const [row] = await run(sql`
+        SELECT 1 FROM mail_codes WHERE email_key = ${emailKey} AND purpose = ${purpose} AND code_hash = ${codeHash}
+          AND expires_at > ${new Date(atMs)}`);
+      return row !== undefined;
+    },
+
+    addCode: (code, message, { version, passwordHash } = {}) =>
       transact(async (sql) => {
         if (code.accountId !== null) {
-          const [row] = await sql<{ version: number }[]>`
-            SELECT version FROM accounts WHERE id = ${code.accountId} AND deleted_at IS NULL FOR SHARE`;
-          if (row === undefined || (version !== undefined && row.version !== version)) return "conflict";
+          const [row] = await sql`
+            SELECT 1 FROM accounts WHERE id = ${code.accountId} AND deleted_at IS NULL
+              AND (${version === undefined} OR version = ${version ?? null}::bigint)
+              AND (${passwordHash === undefined} OR password_hash = ${passwordHash ?? null})
+            FOR SHARE`;
+          if (row === undefined) return "conflict";
         }
         if (!await insertMessage(sql, message)) return "full";
         await sql`
@@ -95,6 +108,7 @@ function createChanges({ transact, violatedConstraint }: Database): Omit<Account
           UPDATE accounts SET password_hash = ${newHash}, version = version + 1
           WHERE id = ${accountId} AND password_hash = ${oldHash}`;
         if (count === 0) return "conflict";
+        await voidCodes(sql, accountId);
         return await endAll(sql, { accountId, revokeKeys, event: "account.password_changed", ...act });
       }),
 
@@ -109,6 +123,7 @@ function createChanges({ transact, violatedConstraint }: Database): Omit<Account
         }
         const accountId = parseAccountId(row.id);
         await sql`UPDATE accounts SET password_hash = ${newHash}, version = version + 1 WHERE id = ${accountId}`;
+        await voidCodes(sql, accountId);
         const endings = await endAll(sql, { accountId, revokeKeys, event: "account.reset", ...act });
         return { id: accountId, ...endings };
       }),
@@ -116,8 +131,8 @@ function createChanges({ transact, violatedConstraint }: Database): Omit<Account
     claim: async ({ emailKey, codeHash, ...act }, account, key) => {
       const claimed = transact(async (sql) => {
         const loser = await lockLoser(sql, emailKey);
-        if (loser === "email_taken") return "email_taken";
         if (!await useCode(sql, { purpose: "claim", emailKey, codeHash, ...act })) return "code_invalid";
+        if (loser === "email_taken") return "email_taken";
         if (loser !== undefined) await loseAddress(sql, loser, act);
         const created = await insertAccount(sql, account, key);
         await sql`UPDATE accounts SET email_verified_at = ${new Date(act.atMs)} WHERE id = ${account.id}`;
@@ -201,6 +216,11 @@ async function useCode(
   if (good === undefined) return false;
   const { count } = await sql`DELETE FROM mail_codes WHERE email_key = ${emailKey} AND purpose = ${purpose}`;
   return count > 0;
+}
+
+/** What was asked for with the old password, or to get around it, ends with it. */
+async function voidCodes(sql: Transaction, accountId: AccountId): Promise<void> {
+  await sql`DELETE FROM mail_codes WHERE account_id = ${accountId} AND purpose IN ('change', 'reset')`;
 }
 
 async function endAll(

@@ -94,10 +94,12 @@ export function createKeyStore(database: Database): KeyStore {
  */
 async function lockMaker(
   sql: Transaction,
-  { accountId, by: { keyId, sessionId }, atMs }: KeyAddition,
+  { accountId, by: { keyId, sessionId, passwordHash }, atMs }: KeyAddition,
 ): Promise<"revoked" | undefined> {
   const [account] = await sql`
-    SELECT 1 FROM accounts WHERE id = ${accountId} AND deleted_at IS NULL FOR NO KEY UPDATE`;
+    SELECT 1 FROM accounts WHERE id = ${accountId} AND deleted_at IS NULL
+      AND (${passwordHash === undefined} OR (password_hash = ${passwordHash ?? null} AND suspended_at IS NULL))
+    FOR NO KEY UPDATE`;
   if (account === undefined) return "revoked";
   const now = new Date(atMs);
   if (keyId !== undefined) {

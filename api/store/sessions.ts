@@ -14,13 +14,19 @@ interface SessionRow {
 
 export function createSessionStore({ sql, run }: Database): SessionStore {
   return {
-    openSession: async ({ id, accountId, secretHash, expiresAtMs, atMs, actor }) => {
+    openSession: async ({ id, accountId, passwordHash, secretHash, expiresAtMs, atMs, actor }) => {
       const at = new Date(atMs);
-      await run(sql`
-        WITH session AS (
+      const { count } = await run(sql`
+        WITH owner AS (
+          SELECT id FROM accounts
+          WHERE id = ${accountId} AND password_hash = ${passwordHash} AND suspended_at IS NULL AND deleted_at IS NULL
+          FOR SHARE),
+        session AS (
           INSERT INTO sessions (id, account_id, secret_hash, created_at, expires_at)
-          VALUES (${id}, ${accountId}, ${secretHash}, ${at}, ${new Date(expiresAtMs)}) RETURNING id, account_id)
+          SELECT ${id}::uuid, owner.id, ${secretHash}::bytea, ${at}::timestamptz, ${new Date(expiresAtMs)}::timestamptz
+          FROM owner RETURNING id, account_id)
         SELECT audit_append(${at}, 'session.opened', ${actor}, account_id, id) FROM session`);
+      return count === 1;
     },
 
     findSession: async (secretHash, atMs) => {
@@ -28,7 +34,9 @@ export function createSessionStore({ sql, run }: Database): SessionStore {
         SELECT s.id, s.account_id, a.plan, a.suspended_at IS NOT NULL AS suspended,
                a.address_lost_at IS NOT NULL AS address_lost, s.expires_at
         FROM sessions s JOIN accounts a ON a.id = s.account_id
-        WHERE s.secret_hash = ${secretHash} AND s.ended_at IS NULL AND s.expires_at > ${new Date(atMs)}`);
+        WHERE s.secret_hash = ${secretHash} AND a.deleted_at IS NULL AND s.ended_at IS NULL AND s.expires_at > ${new Date(
+        atMs,
+      )}`);
       if (row === undefined) return undefined;
       const { id, plan, suspended: isSuspended, address_lost: hasLostAddress } = row;
       const accountId = parseAccountId(row.account_id);

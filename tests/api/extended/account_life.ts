@@ -125,6 +125,13 @@ export const accountLifeGuarantees: Guarantees = {
     }
   },
 
+  "A claim without its code learns nothing of the address": async ({ api, backend }) => {
+    const user = await api.signUp();
+    await verify(api, backend, user);
+    const body = { email: user.email, code: "AAAA-AAAA-AAAA", password: newPassword };
+    assertRefused(await post(api, "/v1/accounts/claim/confirm", body), 400, "code_invalid");
+  },
+
   "A new address is the account's when its code came back, not before; then sessions end": async ({ api, backend }) => {
     const user = await api.signUp();
     const session = await post(api, "/v1/session", { email: user.email, password: user.password });
