@@ -3,6 +3,7 @@
  * cover does not exist for their bearer; a right that is missing in one that they cover is `not_allowed`.
  */
 import {
+  type AgentId,
   type CallName,
   type ChannelId,
   type ChannelName,
@@ -101,8 +102,17 @@ function judgeChannel(
 
 /** Members that come back are removed and added in one commit: that is no invitation. */
 function addsStranger({ state }: Channel, { operation, body }: ClientEnvelope): boolean {
-  if (operation !== "SendCommit") return false;
-  return body.added.some((agentId) => !state.members.has(agentId));
+  return operation === "SendCommit" && hasStranger(state, body.added);
+}
+
+function hasStranger({ members }: Channel["state"], added: readonly AgentId[]): boolean {
+  return added.some((agentId) => !members.has(agentId));
+}
+
+/** Again in the epoch of the commit: somebody that was a member when the request came may have been removed since. */
+export function authorizeCommit({ grant }: Agent, channel: Channel, added: readonly AgentId[]): void {
+  if (grant === undefined || !hasStranger(channel.state, added)) return;
+  if (!rightsIn(grant.scopes, channel).has("invite")) throw notAllowed("SendCommit");
 }
 
 function notAllowed(operation: CallName): Refusal {

@@ -241,3 +241,15 @@ worldTest("one guest pass has so many sessions, and the account's others are not
   const owner = await Actor.connect(world, 1);
   assert((await owner.createChannel()).length > 0);
 }, { config: { sessionsPerGuest: 2 } });
+
+worldTest("a guest does not bring back whom a commit removes while its own is on its way", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
+  const carol = await Actor.connect(world, 3);
+  await alice.commit(channelId, 1, { added: [carol.agentId] });
+  await narrow(bob, world, { key, scopes: [{ channelId, allow: ["send", "receive"] }] }, alice.account);
+  const removing = alice.commit(channelId, 2, { removed: [carol.agentId] });
+  // Judged while carol is a member, appended after what bob sent before, when she is none.
+  const before = Array.from({ length: 4 }, (_, i) => bob.send(channelId, 2, i).catch(() => {}));
+  const adding = refused("not_allowed", bob.commit(channelId, 3, { added: [carol.agentId] }));
+  await Promise.all([removing, ...before, adding]);
+});

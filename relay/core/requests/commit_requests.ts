@@ -13,6 +13,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
+import { authorizeCommit } from "../authorization.ts";
 import type { Channel } from "../channel.ts";
 import { encodeCommitBody, encodeWelcomeBody } from "../entry_body.ts";
 import { mayAnswer } from "../pending_joins.ts";
@@ -40,6 +41,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
       asker.core.deps.meter.epochConflicts++;
       throw epochConflict(channel.state.epoch);
     }
+    authorizeCommit(asker.agent, channel, body.added);
     checkState(channel, body);
     checkChange(asker, channel, body);
     const welcomeBytes = welcomeBytesOf(body.welcomes);
