@@ -66,6 +66,7 @@ function createBrokenApp(
       passwords: limiter,
       mail: limiter,
       mailClients: limiter,
+      sharedKeys: limiter,
     },
     log: (level, event, fields) => logs.push(JSON.stringify({ level, event, ...fields })),
     metrics: createMetrics(),

@@ -51,6 +51,8 @@ import { startUpkeep } from "./upkeep.ts";
 const maxBodyBytes = 64 * 1024;
 /** A client may ask for mail to several addresses. */
 const mailClientShare = 4;
+/** Of an account's requests, for each of its keys that strangers may have. */
+const sharedKeyShare = 0.1;
 /** Every request must be answered within two seconds when the database is away. */
 const databaseDeadlineMs = 1500;
 /** The embedded database cannot be away, only busy: it does one thing at a time. */
@@ -246,6 +248,11 @@ function createRateLimits({ rateLimits }: Config, clock: Clock): AppDeps["rateLi
     signUp: createAddressLimiter("sign-up", rateLimits.signUp, clock),
     failures: createAddressLimiter("failures", rateLimits.failures, clock),
     account: createRateLimiter("account", rateLimits.account, clock),
+    sharedKeys: createRateLimiter(
+      "key",
+      { ...rateLimits.account, limit: Math.max(1, Math.floor(rateLimits.account.limit * sharedKeyShare)) },
+      clock,
+    ),
     passwords: createRateLimiter("passwords", rateLimits.passwords, clock),
     mail: createRateLimiter("mail", rateLimits.mail, clock),
     mailClients: createAddressLimiter(

@@ -5,7 +5,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { z } from "zod";
 import { equalBytes } from "../../proto/mod.ts";
-import { describeFailure, type Log, type Secret } from "../../server/mod.ts";
+import { describeFailure, isLoopback, type Log, type Secret } from "../../server/mod.ts";
 import { Fault } from "../domain/fault.ts";
 import type { RateLimiter } from "../domain/rate_limit.ts";
 import { AdminRefusal } from "./commands.ts";
@@ -28,13 +28,16 @@ export function createAdminPort(
   return async (request) => {
     if (new URL(request.url).pathname !== path) return undefined;
     if (request.method !== "POST") return answer(405, { error: "This path answers POST" }, { Allow: "POST" });
-    const decision = failures.take("admin");
-    if (!decision.allowed) return answer(429, { error: "Too many wrong credentials; try again later" });
+    if (request.headers.has("origin") || !isLoopback(new URL(request.url).hostname)) {
+      return answer(403, { error: "This path is for programs of this machine, not for pages or other hosts' names" });
+    }
     const given = /^Bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+    // Compared first: others' failures must not keep the operator out.
     if (given === undefined || !isSecret(given, secret)) {
+      const { allowed } = failures.take("admin");
+      if (!allowed) return answer(429, { error: "Too many wrong credentials; try again later" });
       return answer(401, { error: "Send STATIC_ADMIN_SECRET as the bearer token" }, { "WWW-Authenticate": "Bearer" });
     }
-    failures.refund("admin");
     const args = await readArgs(request);
     if (args === undefined) return answer(400, { error: 'Send {"args": ["accounts"]}' });
     try {

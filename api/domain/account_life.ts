@@ -154,10 +154,10 @@ function lifeByMail({ store, clock, newId, keys, plan }: AccountLifeDeps, { hash
   return {
     askReset: async (email) => {
       const login = await store.findLogin({ emailKey: emailKeyOf(email) });
-      if (login === undefined) return;
-      // An account that never proved the address is not the mailbox owner's to open.
-      if (login.isVerified) await send({ purpose: "reset", email, accountId: login.id });
-      else await hint(email, hintLetters.reset);
+      if (login === undefined || login.email === null) return;
+      // To the address on file, not to the spelling that was sent. An account that never proved the address is not the mailbox owner's to open.
+      if (login.isVerified) await send({ purpose: "reset", email: login.email, accountId: login.id });
+      else await hint(login.email, hintLetters.reset);
     },
     reset: async ({ email, code, newPassword, revokeKeys, client }) => {
       const proof = { emailKey: emailKeyOf(email), codeHash: hashCode(code) };
@@ -167,7 +167,8 @@ function lifeByMail({ store, clock, newId, keys, plan }: AccountLifeDeps, { hash
       return await store.reset({ ...proof, newHash, revokeKeys, ...act() });
     },
     askClaim: async (email) => {
-      if (await store.isAddressVerified(emailKeyOf(email))) await hint(email, hintLetters.claim);
+      const login = await store.findLogin({ emailKey: emailKeyOf(email) });
+      if (login?.isVerified === true) await hint(login.email ?? email, hintLetters.claim);
       else await send({ purpose: "claim", email, accountId: null });
     },
     claim: async ({ email, code, password, client }) => {

@@ -20,6 +20,8 @@ export interface AccountState {
 
 export interface Login {
   readonly id: AccountId;
+  /** As its owner wrote it: other spellings are compared as the same, and may be another mailbox. */
+  readonly email: string | null;
   readonly passwordHash: string;
   readonly isSuspended: boolean;
   readonly isVerified: boolean;

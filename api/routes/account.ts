@@ -73,7 +73,7 @@ function addAddressChange(router: Router, deps: RouteDeps): void {
     success,
     refusals: ["auth_failed", "email_taken", "conflict", "not_found"],
     handle: async (c, { body, caller }) => {
-      const limited = limitMail(c, deps, body.email);
+      const limited = limitMail(c, deps, { email: body.email, purpose: "change" });
       if (limited !== undefined) return limited;
       const { accountId } = caller();
       const about = { subject: accountId, password: body.password };
@@ -110,7 +110,7 @@ function addVerification(router: Router, deps: RouteDeps): void {
         return refuse(c, "conflict", "The account has no address. Give it one with PATCH /v1/account");
       }
       if (state.isVerified) return refuse(c, "conflict", "The address is verified already");
-      const limited = limitMail(c, deps, state.email);
+      const limited = limitMail(c, deps, { email: state.email, purpose: "verify" });
       if (limited !== undefined) return limited;
       await life.sendVerification({ id: accountId, email: state.email });
       return c.body(null, 204);

@@ -14,7 +14,7 @@ import type { ApiContext, RouteDeps } from "./context.ts";
 import { notFound, rateLimited, refuse, showRateLimit } from "./errors.ts";
 import { email, id, keyName, keyPrefix, newPassword, parseUuid, password, secretKey } from "./fields.ts";
 import type { Router } from "./operation.ts";
-import { tryPassword } from "./passwords.ts";
+import { mailSubject, tryPassword } from "./passwords.ts";
 
 const examplePassword = "correct horse battery staple";
 
@@ -138,7 +138,7 @@ async function recover(
 
 /** An account without its message is an account all the same; its owner can ask for another one. */
 async function sendVerification({ life, rateLimits }: RouteDeps, account: Account): Promise<void> {
-  if (!rateLimits.mail.take(emailKeyOf(account.email)).allowed) return;
+  if (!rateLimits.mail.take(mailSubject("verify", account.email)).allowed) return;
   try {
     await life.sendVerification(account);
   } catch (error) {

@@ -26,7 +26,7 @@ export function addAddressClaimRoutes(router: Router, deps: RouteDeps): void {
     path: "/v1/accounts/reset",
     summary: "Send a code that resets the password of a verified account",
     handle: async (c, { body }) => {
-      const limited = limitMail(c, deps, body.email);
+      const limited = limitMail(c, deps, { email: body.email, purpose: "reset" });
       if (limited !== undefined) return limited;
       await deps.life.askReset(body.email);
       return c.body(null, 204);
@@ -37,7 +37,7 @@ export function addAddressClaimRoutes(router: Router, deps: RouteDeps): void {
     path: "/v1/accounts/claim",
     summary: "Send a code that proves an address which no account has verified",
     handle: async (c, { body }) => {
-      const limited = limitMail(c, deps, body.email);
+      const limited = limitMail(c, deps, { email: body.email, purpose: "claim" });
       if (limited !== undefined) return limited;
       await deps.life.askClaim(body.email);
       return c.body(null, 204);

@@ -66,7 +66,9 @@ function admit(
   { caller, evenSuspended }: { caller: Caller; evenSuspended: boolean },
 ): Response | undefined {
   c.set("caller", caller);
-  const decision = rateLimits.account.take(caller.accountId);
+  const { accountId, keyId, traits } = caller;
+  const isShared = keyId !== undefined && traits !== undefined && traits.kind !== "secret";
+  const decision = isShared ? rateLimits.sharedKeys.take(keyId) : rateLimits.account.take(accountId);
   if (!decision.allowed) return rateLimited(c, decision);
   showRateLimit(c, decision);
   if (caller.suspended && !evenSuspended) return suspended(c);

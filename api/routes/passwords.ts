@@ -2,6 +2,7 @@
 import { networkOf, orRefund, type RateLimiter } from "../domain/rate_limit.ts";
 import { Secret } from "../../server/mod.ts";
 import type { Attempt } from "../domain/account_life.ts";
+import type { CodePurpose } from "../domain/account_store.ts";
 import { emailKeyOf } from "../domain/accounts.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { rateLimited, refuse } from "./errors.ts";
@@ -37,10 +38,21 @@ export function wrongPassword(c: ApiContext): Response {
   return refuse(c, "auth_failed", "Wrong password");
 }
 
-/** Before mail is sent to somebody: not too often by one client, and not too often to one address. */
-export function limitMail(c: ApiContext, { rateLimits }: RouteDeps, email: string): Response | undefined {
+/**
+ * Before mail is sent to somebody: not too often by one client, and not too often to one address. Purposes are counted apart:
+ * a stranger who asks for claims of an address must not keep its owner from a reset.
+ */
+export function limitMail(
+  c: ApiContext,
+  { rateLimits }: RouteDeps,
+  { email, purpose }: { readonly email: string; readonly purpose: CodePurpose },
+): Response | undefined {
   const byClient = rateLimits.mailClients.take(c.get("clientAddress"));
   if (!byClient.allowed) return rateLimited(c, byClient);
-  const byAddress = rateLimits.mail.take(emailKeyOf(email));
+  const byAddress = rateLimits.mail.take(mailSubject(purpose, email));
   return byAddress.allowed ? undefined : rateLimited(c, byAddress);
+}
+
+export function mailSubject(purpose: CodePurpose, email: string): string {
+  return `${purpose} ${emailKeyOf(email)}`;
 }

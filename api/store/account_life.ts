@@ -46,14 +46,14 @@ function createReading({ sql, run, transact }: Database): Reading {
 
     findLogin: async (by) => {
       const [row] = await run(
-        sql<{ id: string; password_hash: string; suspended: boolean; verified: boolean }[]>`
-          SELECT id, password_hash, suspended_at IS NOT NULL AS suspended, email_verified_at IS NOT NULL AS verified
+        sql<{ id: string; email: string | null; password_hash: string; suspended: boolean; verified: boolean }[]>`
+          SELECT id, email, password_hash, suspended_at IS NOT NULL AS suspended, email_verified_at IS NOT NULL AS verified
           FROM accounts
           WHERE password_hash IS NOT NULL AND ${"id" in by ? sql`id = ${by.id}` : sql`email_key = ${by.emailKey}`}`,
       );
       if (row === undefined) return undefined;
       const { password_hash: passwordHash, suspended: isSuspended, verified: isVerified } = row;
-      return { id: parseAccountId(row.id), passwordHash, isSuspended, isVerified };
+      return { id: parseAccountId(row.id), email: row.email, passwordHash, isSuspended, isVerified };
     },
 
     isAddressVerified: async (emailKey) => {
@@ -118,9 +118,8 @@ function createChanges({ transact, violatedConstraint }: Database): Omit<Account
       transact(async (sql) => {
         const [row] = await sql<{ id: string }[]>`
           SELECT id FROM accounts WHERE email_key = ${emailKey} AND email_verified_at IS NOT NULL FOR NO KEY UPDATE`;
-        if (row === undefined || !await useCode(sql, { purpose: "reset", emailKey, codeHash, ...act })) {
-          return "code_invalid";
-        }
+        if (row === undefined) return "code_invalid";
+        if (await useCode(sql, { purpose: "reset", emailKey, codeHash, ...act }) === undefined) return "code_invalid";
         const accountId = parseAccountId(row.id);
         await sql`UPDATE accounts SET password_hash = ${newHash}, version = version + 1 WHERE id = ${accountId}`;
         await voidCodes(sql, accountId);
@@ -131,10 +130,11 @@ function createChanges({ transact, violatedConstraint }: Database): Omit<Account
     claim: async ({ emailKey, codeHash, ...act }, account, key) => {
       const claimed = transact(async (sql) => {
         const loser = await lockLoser(sql, emailKey);
-        if (!await useCode(sql, { purpose: "claim", emailKey, codeHash, ...act })) return "code_invalid";
+        const email = await useCode(sql, { purpose: "claim", emailKey, codeHash, ...act });
+        if (email === undefined) return "code_invalid";
         if (loser === "email_taken") return "email_taken";
         if (loser !== undefined) await loseAddress(sql, loser, act);
-        const created = await insertAccount(sql, account, key);
+        const created = await insertAccount(sql, { ...account, email }, key);
         await sql`UPDATE accounts SET email_verified_at = ${new Date(act.atMs)} WHERE id = ${account.id}`;
         const at = new Date(act.atMs);
         if (loser !== undefined) await sql`SELECT audit_append(${at}, 'account.address_lost', 'mail', ${loser}, NULL)`;
@@ -205,17 +205,17 @@ async function loseAddress(sql: Transaction, accountId: AccountId, { atMs }: Act
   await sql`DELETE FROM mail_codes WHERE account_id = ${accountId} AND purpose = 'verify'`;
 }
 
-/** Voids every code of its purpose and address. */
+/** Returns the address that the code was sent to, and voids every code of its purpose and address. */
 async function useCode(
   sql: Transaction,
   { purpose, emailKey, codeHash, atMs }: Act & Proof & { purpose: "reset" | "claim" },
-): Promise<boolean> {
-  const [good] = await sql`
-    SELECT 1 FROM mail_codes WHERE email_key = ${emailKey} AND purpose = ${purpose} AND code_hash = ${codeHash}
+): Promise<string | undefined> {
+  const [good] = await sql<{ email: string }[]>`
+    SELECT email FROM mail_codes WHERE email_key = ${emailKey} AND purpose = ${purpose} AND code_hash = ${codeHash}
       AND expires_at > ${new Date(atMs)} FOR UPDATE`;
-  if (good === undefined) return false;
+  if (good === undefined) return undefined;
   const { count } = await sql`DELETE FROM mail_codes WHERE email_key = ${emailKey} AND purpose = ${purpose}`;
-  return count > 0;
+  return count > 0 ? good.email : undefined;
 }
 
 /** What was asked for with the old password, or to get around it, ends with it. */

@@ -37,6 +37,8 @@ export interface Database {
 }
 
 const retryAfterSeconds = 2;
+/** Between two statements of a transaction. */
+const stalledMs = 3_000;
 /** Reconnecting is cheap and the caller is waiting: no exponential patience. */
 const reconnectSeconds = 0.25;
 
@@ -52,6 +54,8 @@ export function connectDatabase(address: DatabaseAddress, options: DatabaseOptio
     connection: {
       application_name: "static-api",
       statement_timeout: options.deadlineMs,
+      // Everybody who adds to the audit waits for the one who adds: a process that stalls in its transaction loses it.
+      idle_in_transaction_session_timeout: stalledMs,
       // Every statement is prepared and finds its rows by keys; to plan the one of each request anew took four times as long
       // as to carry it out.
       plan_cache_mode: "force_generic_plan",
@@ -165,13 +169,14 @@ function unavailable(cause: unknown): Fault {
 }
 
 /**
- * What another time may bring: connection exceptions (08), a standby after a failover (25006), credentials or a database that
+ * What another time may bring: connection exceptions (08), a standby after a failover (25006), a transaction
+ * that stalled (25P03), credentials or a database that
  * are being replaced (28, 3D000), deadlocks (40), no more resources (53), shutdown and cancellation (57), the client's codes.
  */
-const troubleCode = /^(08...|25006|28...|3D000|40...|53...|57P0[1-5]|57014|CONNECT|E[A-Z]+$)/;
+const troubleCode = /^(08...|25006|25P03|28...|3D000|40...|53...|57P0[1-5]|57014|CONNECT|E[A-Z]+$)/;
 
 /** After these the connection is closed, by either side. */
-const lostCode = /^(CONNECTION_|57P0[1-3]|E[A-Z]+$)/;
+const lostCode = /^(CONNECTION_|25P03|57P0[1-3]|E[A-Z]+$)/;
 
 function isConnectionTrouble(error: unknown): boolean {
   return !(error instanceof Fault) && hasCode(error, troubleCode);

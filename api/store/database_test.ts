@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { postgresInstalled, startPostgres, testWhen } from "../../tests/support/mod.ts";
+import { eventually, postgresInstalled, startPostgres, testWhen } from "../../tests/support/mod.ts";
 import { Secret } from "../../server/mod.ts";
 import { Fault } from "../domain/fault.ts";
 import { connectDatabase, type DatabaseAddress } from "./database.ts";
@@ -64,5 +64,25 @@ testWhen(
     await database.close();
     await server.close();
     assertEquals([...outcomes].filter((outcome) => outcome !== "own" && outcome !== "overloaded"), []);
+  },
+);
+
+testWhen(
+  postgresInstalled,
+  "a process that stalls in its transaction holds up the others for seconds only",
+  async () => {
+    const server = await startPostgres();
+    const url = await server.createDatabase();
+    const [stalled, other] = [connectDatabase(plainText(url), options), connectDatabase(plainText(url), options)];
+    await other.run(other.sql`CREATE TABLE head AS SELECT 1 AS seq`);
+    const stalling = stalled.transact(async (sql) => {
+      await sql`SELECT * FROM head FOR UPDATE`;
+      await new Promise(() => {});
+    });
+    await assertRejects(() => stalling, Fault);
+    const add = (): Promise<unknown> => other.run(other.sql`UPDATE head SET seq = seq + 1`).catch(() => undefined);
+    await eventually({ withinMs: 15_000, what: "the lock" }, add, (done) => done !== undefined);
+    await Promise.all([stalled.close(), other.close()]);
+    await server.close();
   },
 );

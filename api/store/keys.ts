@@ -185,9 +185,12 @@ async function findKeys({ sql, run }: Database, keyPrefixes: readonly string[]):
                 THEN jsonb_build_object('kind', k.kind, 'expires_at_ms', round(extract(epoch FROM k.expires_at) * 1000),
                        'powers', k.powers, 'channel_id', k.channel_id, 'message_limit', k.message_limit,
                        'counted_as', coalesce(k.counted_as, k.id)) END AS traits,
-           CASE WHEN ku.claimed >= 0.8 * k.message_limit THEN ku.claimed || '/' || k.message_limit
-                WHEN u.claimed >= 0.8 * coalesce(a.message_limit, p.message_limit)
-                THEN u.claimed || '/' || coalesce(a.message_limit, p.message_limit) END AS near_limit
+           (SELECT claimed || '/' || message_limit
+            FROM (VALUES (ku.claimed, k.message_limit),
+                         (CASE WHEN k.kind = 'secret' AND (k.powers IS NULL OR k.powers->'scopes' ? 'usage:read')
+                               THEN u.claimed END, coalesce(a.message_limit, p.message_limit))) AS s (claimed, message_limit)
+            WHERE claimed >= 0.8 * message_limit
+            ORDER BY claimed::numeric / greatest(message_limit, 1) DESC LIMIT 1) AS near_limit
     FROM api_keys k JOIN accounts a ON a.id = k.account_id JOIN plans p ON p.name = a.plan
     LEFT JOIN usage u ON u.account_id = a.id AND u.period_start = date_trunc('month', now(), 'UTC')
     LEFT JOIN key_usage ku ON k.message_limit IS NOT NULL AND ku.key_id = coalesce(k.counted_as, k.id)

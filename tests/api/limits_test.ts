@@ -21,6 +21,7 @@ Deno.test("rate limits: per address for sign-up and failures, per account otherw
     STATIC_RATE_FAILURES: "5/60",
     STATIC_RATE_ACCOUNT: "10/60",
     STATIC_RATE_PASSWORDS: "2/60",
+    STATIC_RATE_MAIL: "5/3600",
   });
   const from = (address: string): { headers: Record<string, string> } => ({ headers: { "x-forwarded-for": address } });
   const signUpFrom = (address: string): Promise<Answer> =>
@@ -100,6 +101,31 @@ Deno.test("rate limits: per address for sign-up and failures, per account otherw
         assertLimited(await confirm("0000-0000-0000", `203.0.113.${host}`));
       }
       assertEquals((await confirm(code, "203.0.113.99")).status, 201);
+    });
+
+    await t.step("a key that strangers have spends nothing of its owner's requests", async () => {
+      api.clock.aheadMs += 4_000_000;
+      const { apiKey } = await signUp(api.call);
+      const channels = [{ pattern: "acme/ops/*", allow: ["send"] }];
+      const { json } = await api.call("POST", "/v1/keys", { key: apiKey, body: { kind: "publishable", channels } });
+      const statuses: number[] = [];
+      for (let i = 0; i < 12; i++) statuses.push((await api.call("POST", "/v1/tokens", { key: json.key })).status);
+      assertEquals(new Set(statuses), new Set([200, 429]));
+      assertEquals((await api.call("GET", "/v1/usage", { key: apiKey })).status, 200);
+    });
+
+    await t.step("a stranger who asks for claims of an address does not keep its owner from a reset", async () => {
+      api.clock.aheadMs += 4_000_000;
+      const { email, apiKey } = await signUp(api.call);
+      const verify = { code: await codeTo(backend, email, 1) };
+      const path = "/v1/account/verification/confirm";
+      assertEquals((await api.call("POST", path, { key: apiKey, body: verify })).status, 200);
+      const ask = (what: string, host: number): Promise<Answer> =>
+        api.call("POST", `/v1/accounts/${what}`, { body: { email }, ...from(`203.0.113.${host}`) });
+      let asked = 0;
+      while ((await ask("claim", 100 + asked)).status === 204) asked++;
+      assert(asked > 0 && asked < 100);
+      assertEquals((await ask("reset", 99)).status, 204);
     });
 
     await t.step("an account is limited over all its keys and addresses; others are not", async () => {

@@ -6,17 +6,18 @@ const adminSecret = "admin-secret-for-tests-0123456789abcdef";
 
 Deno.test("operators see, limit and end accounts, from the command line and on the admin port", async (t) => {
   const backend = await anyBackend.open();
-  const environment = { ...backend.environment, STATIC_ADMIN_SECRET: adminSecret };
+  const environment = { ...backend.environment, STATIC_ADMIN_SECRET: adminSecret, STATIC_RATE_FAILURES: "30/60" };
   const api = await startTestApi(environment);
   const config = readTestConfig(environment);
   const admin = (...args: string[]): Promise<string> => runAdmin(args, config);
   const onPort = async (
     args: unknown,
     secret = adminSecret,
+    headers: Record<string, string> = {},
   ): Promise<{ status: number; text: string; error: string }> => {
     const response = await fetch(`${api.adminUrl}/admin/v1/run`, {
       method: "POST",
-      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json", ...headers },
       body: JSON.stringify({ args }),
     });
     return { status: response.status, ...await response.json() };
@@ -99,6 +100,10 @@ Deno.test("operators see, limit and end accounts, from the command line and on t
         (await api.call("POST", "/admin/v1/run", { key: adminSecret, body: { args: ["accounts"] } })).status,
         404,
       );
+      // A page that a browser of this machine has open can send requests here; it locks nobody out.
+      for (let i = 0; i < 60; i++) await onPort(["accounts"], "x");
+      assertEquals([(await onPort(["accounts"], "x")).status, (await onPort(["accounts"])).status], [429, 200]);
+      assertEquals((await onPort(["accounts"], adminSecret, { origin: "http://localhost:8080" })).status, 403);
       const exported = (await onPort(["audit", "export"])).text;
       for (const actor of ["admin:port", "admin:cli", "password"]) assertStringIncludes(exported, `\\"${actor}\\"`);
       assert(!api.logs.some((line) => line.includes(adminSecret)));

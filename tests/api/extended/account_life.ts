@@ -11,7 +11,11 @@ const post = (api: TestApi, path: string, body: object, key?: string): Promise<A
 
 const read = (api: TestApi, key: string): Promise<Answer> => api.call("GET", "/v1/account", { key });
 
-async function verify(api: TestApi, backend: OpenBackend, { email, apiKey }: SignedUp): Promise<void> {
+async function verify(
+  api: TestApi,
+  backend: OpenBackend,
+  { email, apiKey }: Pick<SignedUp, "email" | "apiKey">,
+): Promise<void> {
   const code = await codeTo(backend, email, 1);
   assertEquals((await post(api, "/v1/account/verification/confirm", { code }, apiKey)).status, 200);
 }
@@ -123,6 +127,23 @@ export const accountLifeGuarantees: Guarantees = {
     for (const answer of answers.filter(({ status }) => status !== 201)) {
       assert(["code_invalid", "email_taken"].includes(answer.json.code), answer.text);
     }
+  },
+
+  "Codes go to the address on file, and a claim gives the address that its code went to": async ({ api, backend }) => {
+    const email = `kate-${crypto.randomUUID()}@example.com`;
+    const { json: created } = await post(api, "/v1/accounts", { email, password: newPassword });
+    await verify(api, backend, { email, apiKey: created.api_key });
+    // U+212A is compared like a k, and is another mailbox.
+    const spelled = email.replace("k", "\u212a");
+    await post(api, "/v1/accounts/reset", { email: spelled });
+    assertMatch((await mailTo(backend, email, 2)).at(-1) ?? "", codeForm);
+
+    const free = `kim-${crypto.randomUUID()}@example.com`;
+    const proved = free.replace("k", "\u212a");
+    await post(api, "/v1/accounts/claim", { email: proved });
+    const code = await codeTo(backend, proved, 1);
+    const { json } = await post(api, "/v1/accounts/claim/confirm", { email: free, code, password: newPassword });
+    assertEquals((await read(api, json.api_key)).json.email, proved);
   },
 
   "A claim without its code learns nothing of the address": async ({ api, backend }) => {

@@ -112,5 +112,15 @@ export const usageByKeyGuarantees: Guarantees = {
     await take(api, account, 8_000);
     assertEquals(await header(account.apiKey), "8008/10000");
     assert((await api.call("GET", "/v1/keys", { key: account.apiKey })).headers.has("static-usage"));
+    // The account's numbers are for those who may read its usage.
+    const made = async (body: object): Promise<string> =>
+      (await api.call("POST", "/v1/keys", { key: account.apiKey, body })).json.key;
+    const channels = [{ pattern: "acme/ops/*", allow: ["send"] }];
+    assertEquals(await header(await made({ kind: "publishable", channels })), null);
+    assertEquals(await header(await made({ scopes: ["tokens"] })), null);
+    assertEquals(await header(await made({ scopes: ["tokens", "usage:read"] })), "8008/10000");
+    // Of both, the one that is nearer to its end.
+    await take(api, account, 1_000);
+    assertEquals(await header(key), "9008/10000");
   },
 };
