@@ -118,7 +118,7 @@ function readAll(read: VariableReader): Config {
       mail: readRate(read, "STATIC_RATE_MAIL", { limit: 5, windowMs: 3_600_000 }),
     },
     mail: readMail(read),
-    relayUrls: readRelayUrls(read, isLoopback(host)),
+    relayUrls: readRelayUrls(read, isDevelopment({ host, tlsTerminated })),
     // Not read here: a relay that is started after the API may have to make it first.
     caFile: read.given("STATIC_CA_FILE"),
     defaultPlan: read.choice("STATIC_DEFAULT_PLAN", ["free", "dev", "team", "enterprise"]),
@@ -193,6 +193,11 @@ function readDatabase(read: VariableReader): Config["database"] {
 }
 
 /** Where nothing is said, the relay of this machine is meant, unless its ports are the system's choice. */
+/** Behind an edge that ends TLS, loopback is how a public service listens. */
+export function isDevelopment({ host, tlsTerminated }: { host: string; tlsTerminated: boolean }): boolean {
+  return isLoopback(host) && !tlsTerminated;
+}
+
 function readRelayUrls(read: VariableReader, isLocal: boolean): readonly string[] {
   const given = read.list("STATIC_RELAY_URL", parseRelayUrl, "an address such as quic://relay.example:4433");
   const [quic, grpc] = [read.port("STATIC_RELAY_QUIC_PORT", 4433), read.port("STATIC_RELAY_GRPC_PORT", 5000)];

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { createCertificate } from "../tests/support/mod.ts";
 import { ConfigError } from "../server/mod.ts";
+import { createDiscovery, type Discovery } from "./discovery.ts";
 import { type Config, describeConfig, readConfig as readFrom, warningsOf } from "./config.ts";
 
 const readConfig = (environment: Record<string, string>): Config => readFrom((name) => environment[name]);
@@ -112,4 +113,23 @@ Deno.test("the configuration in force is told without secrets: they hide themsel
   const told = JSON.stringify(describeConfig(config));
   assert(!told.includes(secret), told);
   assert(told.includes('"trustedProxies":2') && told.includes('"database":{"tls":"disable"'), told);
+});
+
+Deno.test("an API on loopback behind an edge is no development machine: it names no relay of its own", () => {
+  assertEquals(readConfig({}).relayUrls, ["quic://localhost:4433", "https://localhost:5000"]);
+  assertEquals(readConfig({ STATIC_TLS_TERMINATED: "true" }).relayUrls, []);
+});
+
+Deno.test("an API behind an edge tells nobody the folder of its mail and the certificates of its machine", async () => {
+  const dataDir = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${dataDir}/ca.pem`, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    const discover = (environment: Record<string, string>): Discovery =>
+      createDiscovery(readConfig({ STATIC_DATA_DIR: dataDir, ...environment }), Date.now);
+    const [local, edge] = [discover({}), discover({ STATIC_TLS_TERMINATED: "true" })];
+    assertEquals([local.mail.folder !== undefined, edge.mail.folder], [true, undefined]);
+    assertEquals([(await local.certificates()).ca !== null, (await edge.certificates()).ca], [true, null]);
+  } finally {
+    await Deno.remove(dataDir, { recursive: true });
+  }
 });

@@ -5,8 +5,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { version } from "../proto/mod.ts";
 import type { Clock } from "./domain/deps.ts";
-import type { Config } from "./config.ts";
-import { isLoopback } from "../server/mod.ts";
+import { type Config, isDevelopment } from "./config.ts";
 import { mailFolder } from "./mail/file_mailer.ts";
 
 export interface Certificates {
@@ -28,7 +27,7 @@ const freshMs = 5_000;
 
 export function createDiscovery(config: Config, clock: Clock): Discovery {
   const { environment, relayUrls, caFile, dataDir, maxActiveKeys } = config;
-  const isLocal = isLoopback(config.listen.host);
+  const isLocal = isDevelopment({ host: config.listen.host, tlsTerminated: config.tlsTerminated });
   const known: { certificates?: Certificates; atMs: number } = { atMs: -Infinity };
   const read = async (): Promise<Certificates> => {
     const ca = await readPem(caFile ?? (isLocal ? `${dataDir}/ca.pem` : undefined));
