@@ -129,7 +129,7 @@ export class Agent {
   create(text: string, options: ChannelOptions = {}): Promise<LiveChannel> {
     return this.#enter("Cannot create the channel", async () => {
       const name = parseChannelName(text);
-      await this.checkFree(name);
+      await this.checkFree(name, { leave: false });
       const reply = await this.#createAtRelay(name);
       const parts = await createChannel(reply.channelId, name, this.#deps);
       await this.parts.store.delete(creating, name);
@@ -142,8 +142,9 @@ export class Agent {
     if (welcome === undefined) await this.welcomes.arrival(text, this.parts.runtime);
     return await this.#enter("Cannot join the channel", async () => {
       const name = parseChannelName(text);
-      await this.checkFree(name);
       const here = welcome === undefined ? this.welcomes.find(name).map((each) => each.welcome) : [welcome];
+      // Without a Welcome there is nothing to leave for.
+      await this.checkFree(name, { leave: here.length > 0 });
       if (here.length === 0) {
         throw createError(
           "not_found",
@@ -274,14 +275,14 @@ export class Agent {
 
   /**
    * A name that is held locally is free only when the relay knows nothing of that channel any more, or this agent cannot go on
-   * in it: then a new invite is the way back.
+   * in it: then a new invite is the way back, and with `leave` it leaves for that.
    */
-  async checkFree(name: ChannelName): Promise<void> {
+  async checkFree(name: ChannelName, { leave = true } = {}): Promise<void> {
     const record = this.#records.get(name);
     if (record === undefined) return;
     const channel = this.#channels.get(record.channelId);
     const isStuck = channel !== undefined && (channel.state.stopped !== undefined || channel.state.unwelcome);
-    if (!isStuck && await this.#isMember(record)) {
+    if (!(isStuck && leave) && await this.#isMember(record)) {
       const text = `This agent is in channel "${name}" already; open it with channel("${name}")`;
       throw createError("name_taken", text, { channel: name });
     }

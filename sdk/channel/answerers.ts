@@ -19,6 +19,7 @@ export class Answerers {
   /** Place in the round; 0 names nobody. */
   #place: number;
   #tries = 0;
+  #inVain = false;
 
   /** `named`: not anybody, from the first request on. */
   constructor(named = false) {
@@ -26,8 +27,8 @@ export class Answerers {
   }
 
   /** An attempt came to nothing although members answered. */
-  get areNamed(): boolean {
-    return this.#place > 0;
+  get areInVain(): boolean {
+    return this.#inVain || this.#refusals > 0;
   }
 
   /** So many answers were refused that a new invite is likely to be the only way. */
@@ -54,6 +55,7 @@ export class Answerers {
     const round = this.#round(others).length;
     const isLast = this.#place % round === 0;
     if (answered || this.#place > 0) this.#place++;
+    this.#inVain ||= answered;
     const shortMs = Math.min(firstPauseMs * 2 ** this.#tries++, maxPauseMs);
     if (!isLast || !this.isHopeless) return shortMs;
     return Math.min(maxPauseMs * 2 ** (this.#refusals - manyRefusals + 1), maxHopelessPauseMs);

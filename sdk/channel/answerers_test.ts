@@ -14,7 +14,7 @@ Deno.test("while nobody answers, anybody is asked; after an answer in vain owner
   const answerers = new Answerers();
   answerers.pass(others, false);
   assertEquals(answerers.next(others), undefined);
-  assert(!answerers.areNamed);
+  assert(!answerers.areInVain);
   const asked = [true, false, false, false, false].map((answered) => {
     answerers.pass(others, answered);
     return answerers.next(others);

@@ -60,8 +60,11 @@ export interface RejoinParts {
 
 type Told = { readonly welcome: Welcome } | { readonly leaf: DeliverLeaf };
 
-/** What came of a time of waiting. `spent`: our KeyPackage may be in the group, and did not let us in. */
-type Outcome = "in" | "late" | "spent" | { readonly leaf: Uint8Array };
+/**
+ * What came of a time of waiting. `spent`: our KeyPackage may be in the group, and did not let us in. `strange`: we were told
+ * nothing but leaves that we cannot know to be ours.
+ */
+type Outcome = "in" | "late" | "spent" | "strange" | { readonly leaf: Uint8Array };
 
 interface Request {
   readonly own: OwnKeyPackage;
@@ -101,7 +104,7 @@ export class Rejoiner {
 
   /** An answer was worth nothing, and none has let us in yet. */
   get isUnwelcome(): boolean {
-    return this.#reason !== undefined && this.#answerers.areNamed;
+    return this.#reason !== undefined && this.#answerers.areInVain;
   }
 
   /** Our present leaf as bytes, as far as we know. */
@@ -187,7 +190,7 @@ export class Rejoiner {
         const answered = await this.#tryOnce(signal);
         if (answered === "in" || signal.aborted) return;
         const ms = this.#answerers.pass(this.#others(), answered);
-        if (this.#answerers.isHopeless) this.#adviseInvite();
+        if (this.#answerers.isHopeless) this.#adviseInvite("it may have been away for too many changes of the owners");
         if (await this.#wait(jitter(this.#deps.runtime, ms), signal) === "in") return;
       }
     } finally {
@@ -266,6 +269,7 @@ export class Rejoiner {
     let cancel = this.#deps.runtime.after(ms, end);
     if (request === undefined) this.#endPause = end;
     let leaf: Uint8Array | undefined;
+    let isStrange = false;
     try {
       while (!isLate && !signal.aborted) {
         const told = this.#told.shift();
@@ -273,13 +277,19 @@ export class Rejoiner {
         else if ("welcome" in told) {
           const outcome = await this.#enter(told.welcome, request?.own);
           if (outcome !== "refused") return outcome;
-        } else if (leaf === undefined && request !== undefined && await this.#isNews(told.leaf, request)) {
+        } else if (leaf === undefined && request !== undefined && isNews(told.leaf, request)) {
+          if (!await this.#isOurs(told.leaf)) {
+            isStrange = true;
+            continue;
+          }
           leaf = told.leaf.leafNode;
           cancel();
           cancel = this.#deps.runtime.after(this.#patienceWith(told.leaf), end);
         }
       }
-      return leaf === undefined ? "late" : { leaf };
+      if (leaf !== undefined) return { leaf };
+      if (isStrange) this.#adviseInvite("its present leaf is one that it cannot know to be its own");
+      return isStrange ? "strange" : "late";
     } finally {
       cancel();
       this.#endPause = () => {};
@@ -292,9 +302,8 @@ export class Rejoiner {
     await promise;
   }
 
-  /** Another leaf of ours than this request was about. */
-  async #isNews({ requestId, leafIndex, leafNode }: DeliverLeaf, request: Request): Promise<boolean> {
-    if (requestId !== request.requestId || request.signed.has(bytesToHex(leafNode))) return false;
+  /** We made it for this group, joined with it, or hold its keys. */
+  async #isOurs({ leafIndex, leafNode }: DeliverLeaf): Promise<boolean> {
     const { identity, signatures, keyPackages } = this.#deps;
     const { channelId, joinedLeaf } = this.#parts.membership;
     const groupId = binaryIdToBytes(groupIdOf(channelId, this.#generation));
@@ -369,11 +378,16 @@ export class Rejoiner {
     return "spent";
   }
 
-  #adviseInvite(): void {
-    const text = "No answer to this agent's requests to come back could be accepted; it may have been away for too " +
-      "many changes of the owners. Ask an owner for a new invite token and join with it. The agent goes on asking, rarely";
+  #adviseInvite(why: string): void {
+    const text = `No answer to this agent's requests to come back could be accepted; ${why}. ` +
+      "Ask an owner for a new invite token and join with it. The agent goes on asking";
     this.#parts.health.report("refused_welcome", text);
   }
+}
+
+/** Another leaf than this request was about. */
+function isNews({ requestId, leafNode }: DeliverLeaf, request: Request): boolean {
+  return requestId === request.requestId && !request.signed.has(bytesToHex(leafNode));
 }
 
 /** Resolves when the signal is aborted: nobody has to wait for a reply that is of no use any more. */

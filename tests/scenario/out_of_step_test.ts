@@ -212,3 +212,27 @@ Deno.test("an answer to a second request, after the first one's let the agent in
   await until("bob is back", async () => await countOf(bob, "rejoined") === 2, 15_000);
   await allAgree(alice, bob);
 });
+
+Deno.test("an agent that cannot know its leaf says so, keeps its place when it creates, and comes back by a new invite", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const backup = await bob.backup();
+  // It comes back with a KeyPackage that the backup does not have, and makes no leaf of its own.
+  let isAway = true;
+  withholdCommits(bob, () => !isAway);
+  bob.session.tampering.call = (operation, _, forward) =>
+    operation === "SendCommit" ? Promise.reject(createError("not_allowed", "Not now")) : forward();
+  await commit(alice);
+  await alice.manager.send(name, "lost to bob");
+  await until("bob is on its way", async () => (await bob.live()).state.rejoining !== undefined);
+  isAway = false;
+  await until("bob is back", async () => await countOf(bob, "rejoined") === 1);
+  const { after } = bob;
+  bob.after = (ms, run) => after(ms === 10_000 ? 200 : ms, run);
+  await bob.restore(backup);
+  const channel = await bob.channel();
+  await until("bob says so", () => channel.health().action?.includes("new invite") === true, 10_000);
+  await assertRejects(() => bob.manager.create(name), StaticError, "already");
+  await bob.manager.joinWithToken(name, await alice.manager.invite(name));
+  await allAgree(alice, bob, carol);
+});
