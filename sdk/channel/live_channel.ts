@@ -86,6 +86,8 @@ export class LiveChannel {
   readonly #stop = new AbortController();
   /** The latest commit of ours that the log was asked for. */
   #foundCommit: OwnCommit | undefined;
+  /** We are on our way back by nothing but the relay's word. */
+  #isByWord = false;
   #connections = 0;
   #relayEpoch = 0;
   /** Keys of epochs before this one are gone. */
@@ -322,8 +324,9 @@ export class LiveChannel {
       try {
         this.#rejoiner.hurry();
         const isStopped = this.#recovery.stopped !== undefined;
-        // Out of step, nothing of this is of use; the way back ends with another connection.
-        if (this.#rejoiner.reason !== undefined && !isStopped) return;
+        // Out of step, nothing of this is of use; the way back ends with another connection. What rests on the relay's word is
+        // asked again: it may have been wrong.
+        if (this.#rejoiner.reason !== undefined && !isStopped && !this.#isByWord) return;
         if (isStopped) await this.#entries.run(() => this.#settleFounding());
         else await this.committer.recover();
         return await this.#entries.run(() => this.#subscribe(connection));
@@ -353,10 +356,11 @@ export class LiveChannel {
     const own = ownCommit === this.#foundCommit ? undefined : ownCommit;
     const isForeign = this.#foreign !== undefined && generationOf(reply.epoch) >= this.#foreign;
     const reason = isForeign ? undefined : await findLostCommit(reply, { received, own }, this);
-    this.#foundCommit = ownCommit;
+    if (reason === undefined) this.#foundCommit = ownCommit;
     const doubt = reason === undefined ? await this.#compare(reply) : { reason };
     if (connection !== this.#connections || this.#ended !== undefined) return;
-    if (doubt !== undefined) return this.#comeBack(doubt);
+    if (doubt !== undefined) return this.#comeBack(doubt, true);
+    if (this.#isByWord) this.#stay();
     if (received === undefined) await this.#progress.lose(reply.after);
     // A crash may have come between the write and the acknowledgement.
     else if (this.#progress.durable > reply.consumed) this.#subscription.consumed(this.#progress.durable);
@@ -563,7 +567,18 @@ export class LiveChannel {
     this.health.report("duty_failed", text);
   }
 
-  #comeBack(doubt: Doubt): void {
+  /** The relay has taken back why we were to join anew, and nothing was written yet. */
+  #stay(): void {
+    this.#isByWord = false;
+    if (this.#rejoiner.reason === undefined) return;
+    this.#rejoiner.stop();
+    this.#rejoiner.done();
+    this.#caretaker.start();
+  }
+
+  /** `byWord`: by nothing but what the relay said about its log and us. */
+  #comeBack(doubt: Doubt, byWord = false): void {
+    this.#isByWord = byWord && (this.#isByWord || this.#rejoiner.reason === undefined);
     this.#subscription.lost();
     this.#caughtUp = false;
     this.outbox.suspend();

@@ -55,6 +55,8 @@ export class StoreAge {
   readonly #membership: Membership;
   readonly #health: HealthLog;
   #anchor: Anchor;
+  /** The log holds something of ours that this store does not know. */
+  #isProven = false;
 
   constructor({ anchor, membership, health }: StoreAgeParts, deps: ChannelDeps) {
     this.#anchor = anchor;
@@ -72,12 +74,15 @@ export class StoreAge {
   /** A new membership, which is on disk already. */
   restart(joinedSequence: number): void {
     this.#anchor = newAnchor(joinedSequence, this.#anchor.unprovenMs);
+    this.#isProven = false;
   }
 
   /** Undefined when the store is as new as what the agent did. */
   async compare(claims: Claims, memory: Memory): Promise<Doubt | undefined> {
     const { joinedSequence, sent, acknowledged } = claims;
     const { joinedSequence: known } = this.#anchor;
+    // Whatever the relay says now.
+    if (this.#isProven) return { reason: "its data directory is older than what it did" };
     if (known !== undefined && known !== joinedSequence) {
       // A membership in which this agent did nothing yet began while it was away.
       const isNew = sent === undefined && acknowledged < joinedSequence;
@@ -114,6 +119,7 @@ export class StoreAge {
   async #settle(reason: string, sequence: number | undefined, signal: AbortSignal): Promise<void> {
     const entry = sequence === undefined ? {} : await this.#readOwn(sequence, signal);
     if (await this.#isUnknownOwn(entry)) {
+      this.#isProven = true;
       const text =
         "This agent's data directory is older than what the agent has sent: it was restored from a backup, or " +
         "copied. Nothing is sent with its old keys; the agent joins the channel anew. Use a directory in one place only";

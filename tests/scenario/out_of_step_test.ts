@@ -236,3 +236,27 @@ Deno.test("an agent that cannot know its leaf says so, keeps its place when it c
   await bob.manager.joinWithToken(name, await alice.manager.invite(name));
   await allAgree(alice, bob, carol);
 });
+
+Deno.test("a relay that takes back what it said of an agent's store ends the way back, while nobody has answered", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const channel = await bob.channel();
+  for (const member of [alice, carol]) {
+    member.session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
+  }
+  bob.session.tampering.call = async (operation, _, forward) => {
+    const reply = await forward();
+    // cast: of this operation
+    return operation === "Subscribe" ? { ...reply as ReplyBody<"Subscribe">, acknowledged: 10_000 } : reply;
+  };
+  await reconnect(bob);
+  await until("bob asks", () => channel.health().state === "rejoining");
+  bob.session.tampering = {};
+  await reconnect(bob);
+  await until("bob is in step", () => channel.health().state === "ok", 10_000);
+  await alice.manager.send(name, "nothing was wrong");
+  assertEquals(await read(channel, 1), ["nothing was wrong"]);
+  assertEquals(await countOf(bob, "rejoined"), 0);
+  await commit(bob);
+  await allAgree(alice, bob, carol);
+});
