@@ -34,9 +34,16 @@ export async function findLostCommit(
     health.report("relay_lied", text);
     return text;
   }
+  const { parent } = membership.group;
+  const began = parent?.base.epoch === epoch - 1 && own?.epoch !== epoch - 1 ? parent.commitHash : undefined;
+  const found = began !== undefined || log.epoch < epoch ? await membership.findCommit(epoch - 1) : undefined;
+  if (began !== undefined && found?.commit !== undefined && !equalBytes(found.commit.commitHash, began)) {
+    const text = `the relay delivered another commit of epoch ${epoch - 1} to us than its log holds`;
+    health.report("relay_lied", text);
+    return text;
+  }
   if (log.epoch < epoch) {
-    const found = await membership.findCommit(epoch - 1);
-    if (found.commit !== undefined || found.epoch >= epoch) return undefined;
+    if (found === undefined || found.commit !== undefined || found.epoch >= epoch) return undefined;
     const text = `the relay took the commit that began epoch ${epoch}, and its log is in epoch ${found.epoch}`;
     health.report("relay_lied", text);
     return text;

@@ -260,3 +260,32 @@ Deno.test("a relay that takes back what it said of an agent's store ends the way
   await commit(bob);
   await allAgree(alice, bob, carol);
 });
+
+Deno.test("a commit that the relay delivered and did not take is found out with the next connection", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const { membership } = await bob.live();
+  const { epoch } = membership;
+  let swallowed: RequestBody<"SendCommit"> | undefined;
+  carol.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit") return forward();
+    swallowed = body as RequestBody<"SendCommit">; // cast: of this operation
+    return Promise.reject(createError("not_allowed", "The relay keeps it for itself"));
+  };
+  await assertRejects(() => commit(carol), StaticError);
+  assert(swallowed !== undefined);
+  carol.session.tampering = {};
+  // The log's own commit of that epoch, which it gives to all others.
+  const { welcomes: _, answers: __, ...delivered } = swallowed;
+  bob.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverCommit" || notice.body.epoch !== epoch) return [notice];
+    return [{ ...notice, body: { ...notice.body, ...delivered, sender: carol.client.agentId } }];
+  };
+  await commit(alice);
+  await until("bob has followed the wrong one", () => membership.epoch === epoch + 1);
+  bob.session.tampering = {};
+  await reconnect(bob);
+  await until("bob is back", async () => await countOf(bob, "rejoined") === 1, 10_000);
+  await allAgree(alice, bob, carol);
+  assert(await countOf(bob, "relay_lied") > 0);
+});
