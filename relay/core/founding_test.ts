@@ -1,6 +1,6 @@
 /** A new generation of a channel, as far as the relay can judge it. */
 import { assertEquals } from "@std/assert";
-import { foundingEpoch, foundingHash, type RequestBody } from "../../proto/mod.ts";
+import { foundingEpoch, foundingHash, parseChannelName, type RequestBody } from "../../proto/mod.ts";
 import { Actor, commitRequest } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { foundingRequest, otherProof } from "./testing/founding.ts";
@@ -153,8 +153,36 @@ worldTest("an owner claims a KeyPackage of every member, so often an hour and no
   const first = await claim(1);
   assertEquals(first.keyPackages.map(({ agentId }) => agentId), [carol.agentId]);
   assertEquals(await claim(1), first);
-  for (let nonce = 2; nonce < 10; nonce++) await claim(nonce);
-  await refused("rate_limited", claim(10));
+  // The same again counts for nothing.
+  assertEquals(await claim(1), first);
+  await carol.client.call("UploadKeyPackage", {
+    keyPackages: [],
+    lastResort: carol.keyPackage(9, true),
+    replace: false,
+  });
+  for (let nonce = 2; nonce <= 10; nonce++) await claim(nonce);
+  await refused("rate_limited", claim(11));
+});
+
+worldTest("foundings take no more of a stranger's KeyPackages than additions do", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const victim = await Actor.connect(world, 3);
+  const keyPackages = Array.from({ length: 10 }, (_, number) => victim.keyPackage(number));
+  const uploading = victim.client.call("UploadKeyPackage", { keyPackages, replace: false });
+  await world.time.advance(100);
+  await uploading;
+  let claimed = 0;
+  for (let number = 1; number <= 3; number++) {
+    const channelId = await alice.createChannel(number, parseChannelName(`a/b/${number}`));
+    await alice.commit(channelId, 0, { added: [victim.agentId] });
+    for (let count = 0; count < 5; count++) {
+      const nonce = new Uint8Array(16).fill(count);
+      const claim = { channelId, agentIds: [victim.agentId], nonce };
+      const reply = await alice.client.call("ClaimForFounding", claim).catch(() => undefined);
+      claimed += reply?.keyPackages.length ?? 0;
+    }
+  }
+  assertEquals(claimed, 5);
 });
 
 Deno.test("a founded channel is the same after a restart from its log, and from a snapshot", async () => {

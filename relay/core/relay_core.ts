@@ -32,7 +32,7 @@ import { budgetCostOf } from "./request_cost.ts";
 import type { CoreParts } from "./request_handler.ts";
 import { close } from "./requests/channel_requests.ts";
 import { answerRequests, joinNotice } from "./requests/join_requests.ts";
-import { askForMore } from "./requests/key_package_requests.ts";
+import { askForMore } from "./requests/key_package_claims.ts";
 import { expireWithToken } from "./requests/session_requests.ts";
 import { type Agent, Session, type SessionHost } from "./session.ts";
 import { SessionPlaces } from "./session_places.ts";

@@ -341,8 +341,11 @@ export interface PoolUpload {
 export interface PoolClaim {
   readonly key: string;
   readonly nowMs: number;
-  /** What the claimer may still have: anything, or that unless less than half of the pool is left, or only the last resort. */
-  readonly share?: "any" | "half" | "last resort";
+  /**
+   * What the claimer may still have: anything, or that unless less than half of the pool is left, or only the last resort, or
+   * nothing but what this key has got before.
+   */
+  readonly share?: "any" | "half" | "last resort" | "none";
 }
 
 export interface PoolCount {

@@ -177,6 +177,7 @@ function claimFrom(pool: Pool, { key, nowMs, share }: Required<PoolClaim>): Clai
 }
 
 function takeFrom(pool: Pool, nowMs: number, share: Required<PoolClaim>["share"]): ClaimAnswer | undefined {
+  if (share === "none") return undefined;
   expireAvailable(pool, nowMs);
   const isAllowed = share === "any" || (share === "half" && 2 * pool.available.size > pool.filled);
   for (const [reference, keyPackage] of isAllowed ? pool.available : []) {

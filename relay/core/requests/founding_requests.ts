@@ -23,7 +23,7 @@ import type { AgentAsker } from "../request_handler.ts";
 import { appendSettled } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
 import { payHandshake, settling } from "./handshake_payment.ts";
-import { askForMore } from "./key_package_requests.ts";
+import { claimKeyPackage, repeatClaim } from "./key_package_claims.ts";
 
 type Founding = RequestBody<"FoundGeneration">;
 
@@ -32,23 +32,31 @@ export async function claimForFounding(
   { channelId, agentIds, nonce }: RequestBody<"ClaimForFounding">,
 ): Promise<ReplyBody<"ClaimForFounding">> {
   const { core, agent } = asker;
-  const { engine, nowMs, meter } = core.deps;
-  const { state } = await openAsMember(asker, channelId);
+  const channel = await openAsMember(asker, channelId);
+  const { state } = channel;
   checkOwner(state.owners, agent.agentId);
   if (new Set(agentIds).size < agentIds.length) throw new Refusal("invalid_request", "An agent is named twice");
-  const keyPackages = agentIds.filter((agentId) => state.isActive(agentId)).flatMap((agentId) => {
-    // As often as the relay lets an owner begin anew, each of its members is claimed once.
-    const retryAfterMs = core.foundingRate.take(`${channelId} ${agentId}`, nowMs());
-    if (retryAfterMs !== undefined) {
-      throw new Refusal("rate_limited", "This channel was begun anew too often; try later", { retryAfterMs });
+  const keyPackages: { agentId: AgentId; keyPackage: Uint8Array }[] = [];
+  let retryAfterMs: number | undefined;
+  for (const agentId of agentIds) {
+    const member = state.members.get(agentId);
+    if (!state.isActive(agentId) || member === undefined) continue;
+    const hasJoined = (channel.cursor(agentId) ?? 0) >= member.joinedSequence;
+    const claim = { channelId, agentId, nonce, hasJoined };
+    let claimed = repeatClaim(asker, claim);
+    if (claimed === undefined) {
+      // As often as the relay lets an owner begin anew, each of its members is claimed once.
+      const waitMs = core.foundingRate.take(`${channelId} ${agentId}`, core.deps.nowMs());
+      retryAfterMs ??= waitMs;
+      const anew = waitMs === undefined ? claimKeyPackage(asker, claim) : undefined;
+      claimed = anew !== undefined && "keyPackage" in anew ? anew : undefined;
     }
-    const key = `${agent.agentId} ${channelId} ${encodeBase64url(nonce)}`;
-    const claimed = engine.keyPackages.claim(agentId, { key, nowMs: nowMs() });
-    if (claimed === undefined) return [];
-    meter.keyPackagesClaimed++;
-    askForMore(core, agentId);
-    return [{ agentId, keyPackage: claimed.keyPackage }];
-  });
+    // Members without one are absent at first: a founding for some is better than none.
+    if (claimed !== undefined) keyPackages.push({ agentId, keyPackage: claimed.keyPackage });
+  }
+  if (keyPackages.length === 0 && retryAfterMs !== undefined) {
+    throw new Refusal("rate_limited", "This channel was begun anew too often; try later", { retryAfterMs });
+  }
   return { keyPackages };
 }
 

@@ -1,9 +1,6 @@
 /** KeyPackages: uploaded by their owner, each claimed once by whoever adds it to a channel. */
 import {
-  type AccountId,
-  type AgentId,
   checkChannelExtensions,
-  encodeBase64url,
   type KeyPackage,
   readKeyPackage,
   type ReplyBody,
@@ -12,15 +9,12 @@ import {
 } from "../../../proto/mod.ts";
 import type { PooledKeyPackage } from "../../engine/engine.ts";
 import { Refusal } from "../refusal.ts";
-import type { AgentAsker, CoreParts } from "../request_handler.ts";
+import type { AgentAsker } from "../request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
+import { claimKeyPackage, repeatClaim, tooManyClaims } from "./key_package_claims.ts";
 
 /** KeyPackages verified before others have their turn: each takes about half a millisecond. */
 const verifiedAtOnce = 4;
-/** Claims of an account in an hour that a pool serves to its end. */
-const firstClaims = 3;
-/** An agent that is connected fills its pool within moments; one that is not may come back in a while. */
-const halfEmptyRetryMs = 60_000;
 
 export async function uploadKeyPackage(
   asker: AgentAsker,
@@ -51,46 +45,15 @@ export async function addMember(
   asker: AgentAsker,
   { channelId, agentId, nonce }: RequestBody<"AddMember">,
 ): Promise<ReplyBody<"AddMember">> {
-  const { core, agent } = asker;
-  const { engine, nowMs, meter } = core.deps;
   const { state } = await openAsMember(asker, channelId);
   if (state.isActive(agentId)) throw new Refusal("already_member", "This agent is in the channel already");
-  const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
-  // The limit remembers a bounded number of agents: those that were invented must not push out the others.
-  const counts = keyPackages > 0 || hasLastResort;
-  const pair = `${agent.account} ${agentId}`;
-  if (counts) refuseClaims(core, agent.account, pair);
-  const isOwn = engine.keyPackages.ownerOf(agentId) === agent.account;
-  const shareMs = isOwn ? undefined : core.singleUseRate.take(pair, nowMs());
-  const isFirst = isOwn || core.singleUseRate.count(pair, nowMs()) <= firstClaims;
-  const share = shareMs !== undefined ? "last resort" : isFirst ? "any" : "half";
-  const key = `${agent.agentId} ${channelId} ${encodeBase64url(nonce)}`;
-  const claimed = engine.keyPackages.claim(agentId, { key, nowMs: nowMs(), share });
-  if (claimed === undefined && counts && share !== "any") throw tooManyClaims(shareMs ?? halfEmptyRetryMs);
+  const claim = { channelId, agentId, nonce, hasJoined: false };
+  const claimed = repeatClaim(asker, claim) ?? claimKeyPackage(asker, claim);
   if (claimed === undefined) {
     throw new Refusal("key_package_missing", "The relay holds no KeyPackage of this agent; it must upload one");
   }
-  meter.keyPackagesClaimed++;
-  askForMore(core, agentId);
+  if ("retryAfterMs" in claimed) throw tooManyClaims(claimed.retryAfterMs);
   return { keyPackage: claimed.keyPackage, lastResort: claimed.lastResort };
-}
-
-function refuseClaims({ claimRate, accountClaimRate, deps }: CoreParts, account: AccountId, pair: string): void {
-  const retryAfterMs = accountClaimRate.take(account, deps.nowMs()) ?? claimRate.take(pair, deps.nowMs());
-  if (retryAfterMs !== undefined) throw tooManyClaims(retryAfterMs);
-}
-
-function tooManyClaims(retryAfterMs: number): Refusal {
-  return new Refusal("rate_limited", "This account has claimed too many KeyPackages; try later", { retryAfterMs });
-}
-
-/** Tells an agent that is connected that its pool runs low. */
-export function askForMore(core: CoreParts, agentId: AgentId): void {
-  const { engine, nowMs } = core.deps;
-  const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
-  if (keyPackages >= core.config.keyPackagesWanted) return;
-  const wanted = core.config.limits.keyPackagesPerAgent - keyPackages;
-  core.sessionOf(agentId)?.notify("KeyPackagesLow", { remaining: keyPackages, wanted, hasLastResort });
 }
 
 /** A KeyPackage of the asking agent; everything else is refused. */

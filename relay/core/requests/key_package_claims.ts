@@ -1,0 +1,76 @@
+/**
+ * Claims of KeyPackages, and what an account may have of them: so many an hour, and of a stranger's pool a share. A claim sent
+ * again gets the same answer and counts for nothing.
+ */
+import { type AgentId, type ChannelId, encodeBase64url } from "../../../proto/mod.ts";
+import type { Claimed } from "../../engine/engine.ts";
+import { Refusal } from "../refusal.ts";
+import type { AgentAsker, CoreParts } from "../request_handler.ts";
+
+/** Claims of an account in an hour that a pool serves to its end. */
+const firstClaims = 3;
+/** An agent that is connected fills its pool within moments; one that is not may come back in a while. */
+const halfEmptyRetryMs = 60_000;
+
+interface Claim {
+  readonly channelId: ChannelId;
+  readonly agentId: AgentId;
+  readonly nonce: Uint8Array;
+  /** It came into the channel itself: no rate refuses its owners, but its pool is shared all the same. */
+  readonly hasJoined: boolean;
+}
+
+interface Wait {
+  readonly retryAfterMs: number;
+}
+
+/** The answer that this claim has had. */
+export function repeatClaim({ core, agent }: AgentAsker, claim: Omit<Claim, "hasJoined">): Claimed | undefined {
+  const { engine, nowMs } = core.deps;
+  const key = keyOf(agent.agentId, claim);
+  return engine.keyPackages.claim(claim.agentId, { key, nowMs: nowMs(), share: "none" });
+}
+
+/** Undefined when the relay holds nothing of this agent; a time to wait when the account has had its share. */
+export function claimKeyPackage(
+  { core, agent }: AgentAsker,
+  claim: Claim,
+): Claimed | Wait | undefined {
+  const { agentId, hasJoined } = claim;
+  const { engine, nowMs, meter } = core.deps;
+  const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
+  // The rates remember a bounded number of agents: those that were invented must not push out the others.
+  if (keyPackages === 0 && !hasLastResort) return undefined;
+  const pair = `${agent.account} ${agentId}`;
+  const retryAfterMs = hasJoined
+    ? undefined
+    : core.accountClaimRate.take(agent.account, nowMs()) ?? core.claimRate.take(pair, nowMs());
+  if (retryAfterMs !== undefined) return { retryAfterMs };
+  const isOwn = engine.keyPackages.ownerOf(agentId) === agent.account;
+  const shareMs = isOwn ? undefined : core.singleUseRate.take(pair, nowMs());
+  const isFirst = isOwn || core.singleUseRate.count(pair, nowMs()) <= firstClaims;
+  const share = shareMs !== undefined ? "last resort" : isFirst ? "any" : "half";
+  const key = keyOf(agent.agentId, claim);
+  const claimed = engine.keyPackages.claim(agentId, { key, nowMs: nowMs(), share });
+  if (claimed === undefined) return { retryAfterMs: shareMs ?? halfEmptyRetryMs };
+  meter.keyPackagesClaimed++;
+  askForMore(core, agentId);
+  return claimed;
+}
+
+function keyOf(claimer: AgentId, { channelId, nonce }: Pick<Claim, "channelId" | "nonce">): string {
+  return `${claimer} ${channelId} ${encodeBase64url(nonce)}`;
+}
+
+export function tooManyClaims(retryAfterMs: number): Refusal {
+  return new Refusal("rate_limited", "This account has claimed too many KeyPackages; try later", { retryAfterMs });
+}
+
+/** Tells an agent that is connected that its pool runs low. */
+export function askForMore(core: CoreParts, agentId: AgentId): void {
+  const { engine, nowMs } = core.deps;
+  const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
+  if (keyPackages >= core.config.keyPackagesWanted) return;
+  const wanted = core.config.limits.keyPackagesPerAgent - keyPackages;
+  core.sessionOf(agentId)?.notify("KeyPackagesLow", { remaining: keyPackages, wanted, hasLastResort });
+}
