@@ -3,7 +3,6 @@
  * has no messages left must still be able to change its keys; beyond it they carry whatever their sender likes, so they are
  * messages. Each account has a bucket that a day fills.
  */
-import type { AccountId } from "../../proto/mod.ts";
 import type { Allowance } from "./plans.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -17,10 +16,10 @@ interface Bucket {
 }
 
 export class Allowances {
-  readonly #buckets = new Map<AccountId, Bucket>();
+  readonly #buckets = new Map<string, Bucket>();
 
   /** Whether there is room for one more of so many bytes; then it is taken. */
-  take(account: AccountId, bytes: number, allowance: Allowance, nowMs: number): boolean {
+  take(account: string, bytes: number, allowance: Allowance, nowMs: number): boolean {
     const bucket = this.#filled(account, allowance, nowMs);
     if (bucket.count + 1 > allowance.count || bucket.bytes + bytes > allowance.bytes) return false;
     this.draw(account, bytes, nowMs);
@@ -28,7 +27,7 @@ export class Allowances {
   }
 
   /** Takes it in any case, in advance if need be: of what is never refused. */
-  draw(account: AccountId, bytes: number, nowMs: number): void {
+  draw(account: string, bytes: number, nowMs: number): void {
     const bucket = this.#buckets.get(account) ?? { count: 0, bytes: 0, atMs: nowMs };
     bucket.count++;
     bucket.bytes += bytes;
@@ -36,7 +35,7 @@ export class Allowances {
   }
 
   /** It was not used after all. */
-  giveBack(account: AccountId, bytes: number): void {
+  giveBack(account: string, bytes: number): void {
     const bucket = this.#buckets.get(account);
     if (bucket === undefined) return;
     bucket.count--;
@@ -44,7 +43,7 @@ export class Allowances {
   }
 
   /** Brings back what time brings back. A clock that was set back brings nothing. */
-  #filled(account: AccountId, { count, bytes }: Allowance, nowMs: number): Bucket {
+  #filled(account: string, { count, bytes }: Allowance, nowMs: number): Bucket {
     const bucket = this.#buckets.get(account) ?? { count: 0, bytes: 0, atMs: nowMs };
     const share = Math.max(0, nowMs - bucket.atMs) / dayMs;
     if (share > 0) {

@@ -111,6 +111,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly foundingRate: HourlyRate = new HourlyRate(foundingsPerHour);
   readonly plans: AccountPlans;
   readonly allowances = new Allowances();
+  readonly reserves = new Allowances();
   readonly storage: StorageWatch;
   readonly leaveRate: HourlyRate = new HourlyRate(leavesAgainPerHour);
   readonly rejoinRate: HourlyRate = new HourlyRate(rejoinsPerHour);

@@ -26,6 +26,8 @@ export interface CoreParts {
   readonly foundingRate: HourlyRate;
   readonly plans: AccountPlans;
   readonly allowances: Allowances;
+  /** What removals of accounts and in channels took that nobody may refuse. */
+  readonly reserves: Allowances;
   readonly storage: StorageWatch;
   readonly leaveRate: HourlyRate;
   readonly rejoinRate: HourlyRate;

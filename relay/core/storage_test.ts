@@ -1,7 +1,7 @@
 /** What a tenant may put on the relay's disk, and what it may send without paying. */
 import { assertEquals, assertGreater } from "@std/assert";
-import { parseChannelName } from "../../proto/mod.ts";
-import { createWelcome } from "../../tests/support/mod.ts";
+import { binaryIdToBytes, parseChannelName } from "../../proto/mod.ts";
+import { createPrivateMessage, createWelcome } from "../../tests/support/mod.ts";
 import { openSqliteEngine } from "../engine/mod.ts";
 import { Allowances } from "./allowances.ts";
 import { Actor } from "./testing/actors.ts";
@@ -50,6 +50,29 @@ worldTest("without messages left members are still removed, and what that took i
   await alice.commit(channelId, 3, { removed: [bob.agentId] });
   await refused("quota_exceeded", alice.commit(channelId, 4));
 }, { config: threeHandshakes });
+
+worldTest("large removals are refused like others when their reserve is used up; small ones go on", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const channelId = await alice.createChannel();
+  const added = Array.from({ length: 50 }, (_, number) => createAgent(20 + number).agentId);
+  await alice.commit(channelId, 0, { added });
+  world.quota.left = 0;
+  let epoch = 1;
+  const remove = (bytes: number): Promise<unknown> => {
+    const commit = createPrivateMessage({
+      groupId: binaryIdToBytes(channelId),
+      epoch,
+      contentType: 3,
+      ciphertext: new Uint8Array(bytes),
+    });
+    return alice.commit(channelId, epoch, { removed: added.slice(epoch, epoch + 1), commit });
+  };
+  while (epoch < 49 && await remove(250_000).then(() => true, () => false)) epoch++;
+  assertEquals(epoch - 1, Math.floor(8 * 1024 * 1024 / 250_500));
+  const { body } = await refused("storage_full", remove(250_000));
+  assertGreater(body.retryAfterMs ?? 0, 0);
+  await remove(1_000);
+}, { config: { storageBytesPerAccount: 6_000 } });
 
 worldTest("large Welcomes use up the bytes of the allowance", async (world) => {
   const { alice, channelId } = await createPair(world);

@@ -37,10 +37,14 @@ export class StorageWatch {
   }
 
   get level(): StorageLevel {
+    const share = this.#reserveShare;
+    return share >= 1 ? "ok" : share >= 0.5 ? "tight" : "full";
+  }
+
+  /** How much of the reserve is free; above 1 nobody has touched it. */
+  get #reserveShare(): number {
     const { availableBytes, capacityBytes } = this.size;
-    const reserve = Math.min(reserveBytes, capacityBytes / 10);
-    if (availableBytes >= reserve) return "ok";
-    return availableBytes >= reserve / 2 ? "tight" : "full";
+    return availableBytes / Math.min(reserveBytes, capacityBytes / 10);
   }
 
   /** Throws `Refusal` for what stays on disk for long. */
@@ -53,6 +57,11 @@ export class StorageWatch {
   /** Throws `Refusal` for a change of keys that adds nobody. */
   refuseChange(): void {
     if (this.level === "full") throw nearlyFull("The relay's disk is nearly full: only removals are taken");
+  }
+
+  /** Throws `Refusal` for a removal: the last quarter of the reserve is for leaving, acknowledging and closing. */
+  refuseRemoval(): void {
+    if (this.#reserveShare < 0.25) throw nearlyFull("The relay's disk is full: members can only read, leave and close");
   }
 
   /** Why a message cannot be taken, unless its readers are about to make room for it. */

@@ -21,7 +21,7 @@ import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { appendSettled, roomIn, type Settled } from "./append.ts";
 import { openAsMember, openAsReader } from "./channel_access.ts";
-import { payHandshake, settling } from "./handshake_payment.ts";
+import { type Exemption, payHandshake, settling, takeReserve } from "./handshake_payment.ts";
 import { refuseUnasked, welcomeBytesOf } from "./unasked_welcomes.ts";
 
 type Commit = RequestBody<"SendCommit">;
@@ -47,12 +47,12 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     const welcomeBytes = welcomeBytesOf(body.welcomes);
     await refuseUnasked(asker.core, channel, { added: body.added, answers: body.answers, welcomeBytes });
     const { core, agent } = asker;
-    const isRemoval = onlyRemoves(body);
-    if (body.added.length > 0) core.storage.refuseGrowth();
-    else if (!isRemoval) core.storage.refuseChange();
     const room = await roomIn(core, channel);
     const entryBody = encodeCommitBody(body);
-    const payment = await payHandshake(asker, { bytes: entryBody.body.length, mustPass: isRemoval });
+    const exemption = exemptRemoval(asker, body, entryBody.body.length);
+    if (body.added.length > 0) core.storage.refuseGrowth();
+    else if (exemption === undefined) core.storage.refuseChange();
+    const payment = await payHandshake(asker, entryBody.body.length, exemption);
     const appending = settling(
       payment,
       appendSettled(core, channel, {
@@ -67,7 +67,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
         commitHash,
         welcomeBytes,
         ...(payment.charge && { charge: payment.charge }),
-        ...(isRemoval ? {} : { room }),
+        ...(exemption === undefined && { room }),
       }),
     );
     release();
@@ -77,9 +77,11 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
   });
 }
 
-/** Never refused for want of room: it is how room is made. There are never more of them than members. */
-function onlyRemoves({ added, removed }: Commit): boolean {
-  return added.length === 0 && removed.length > 0;
+function exemptRemoval(asker: AgentAsker, body: Commit, bytes: number): Exemption | undefined {
+  const { channelId, added, removed } = body;
+  if (added.length > 0 || removed.length === 0) return undefined;
+  asker.core.storage.refuseRemoval();
+  return takeReserve(asker, channelId, bytes);
 }
 
 function answer(
@@ -227,7 +229,7 @@ export async function sendWelcome(
   await refuseUnasked(core, channel, { added: recipients, answers: [], welcomeBytes });
   const room = await roomIn(core, channel);
   const entryBody = encodeWelcomeBody(body);
-  const payment = await payHandshake(asker, { bytes: entryBody.body.length, mustPass: false });
+  const payment = await payHandshake(asker, entryBody.body.length);
   const { sequence, duplicate } = await settling(
     payment,
     appendSettled(core, channel, {

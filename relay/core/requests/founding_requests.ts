@@ -20,9 +20,9 @@ import {
 import { encodeFoundingBody } from "../entry_body.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
-import { appendSettled } from "./append.ts";
+import { appendSettled, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
-import { payHandshake, settling } from "./handshake_payment.ts";
+import { payHandshake, settling, takeReserve } from "./handshake_payment.ts";
 import { claimKeyPackage, repeatClaim } from "./key_package_claims.ts";
 
 type Founding = RequestBody<"FoundGeneration">;
@@ -78,8 +78,11 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     const { epoch } = channel.state;
     if (generationOf(epoch) !== founding.generation - 1) throw epochConflict(epoch, "another generation has begun");
     const entryBody = encodeFoundingBody(body);
-    // Never refused, but each needs a commit before it, and those are.
-    const payment = await payHandshake(asker, { bytes: entryBody.body.length, mustPass: true });
+    const room = await roomIn(core, channel);
+    core.storage.refuseRemoval();
+    const exemption = takeReserve(asker, channelId, entryBody.body.length);
+    if (exemption === undefined) core.storage.refuseChange();
+    const payment = await payHandshake(asker, entryBody.body.length, exemption);
     const appending = settling(
       payment,
       appendSettled(core, channel, {
@@ -93,6 +96,8 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
         added: [],
         removed: [...channel.state.members.keys()].filter((agentId) => !founding.members.includes(agentId)),
         commitHash: hash,
+        ...(payment.charge && { charge: payment.charge }),
+        ...(exemption === undefined && { room }),
       }),
     );
     release();

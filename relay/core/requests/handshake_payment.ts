@@ -1,6 +1,7 @@
 /** How commits and Welcomes are paid for: from the allowance of their sender's account, and as messages above it. */
+import type { ChannelId } from "../../../proto/mod.ts";
 import type { Charge } from "../../engine/engine.ts";
-import { allowanceOf } from "../plans.ts";
+import { type Allowance, allowanceOf } from "../plans.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import type { Settled } from "./append.ts";
 import { quotaRefusal } from "./quota_refusal.ts";
@@ -23,19 +24,47 @@ export async function settling(payment: Payment, appending: Promise<Settled>): P
   }
 }
 
-/** Throws `Refusal`, but never for what must be accepted. */
+/**
+ * What removes members is never refused for want of allowance, messages or room, up to so many bytes a day of an account and of
+ * a channel: it is how room is made, but it carries whatever its sender likes. This is two foundings of a thousand members, or a
+ * thousand usual removals.
+ */
+const reserve: Allowance = { count: Infinity, bytes: 8 * 1024 * 1024 };
+
+export interface Exemption {
+  giveBack(): void;
+}
+
+/** Undefined when the reserve is used up: then it is like any other entry. */
+export function takeReserve(
+  { core: { reserves, deps: { nowMs } }, agent: { account } }: AgentAsker,
+  channelId: ChannelId,
+  bytes: number,
+): Exemption | undefined {
+  if (!reserves.take(channelId, bytes, reserve, nowMs())) return undefined;
+  if (reserves.take(account, bytes, reserve, nowMs())) {
+    return { giveBack: () => [channelId, account].forEach((key) => reserves.giveBack(key, bytes)) };
+  }
+  reserves.giveBack(channelId, bytes);
+  return undefined;
+}
+
+/** Throws `Refusal`, but never for what is exempt. */
 export async function payHandshake(
   { core, agent: { account, plan, grant } }: AgentAsker,
-  { bytes, mustPass }: { readonly bytes: number; readonly mustPass: boolean },
+  bytes: number,
+  exemption?: Exemption,
 ): Promise<Payment> {
   const { allowances, config, deps: { quota, meter, nowMs } } = core;
   const free: Payment = {
     settle: (appended) => {
-      if (!appended) allowances.giveBack(account, bytes);
+      if (appended) return;
+      allowances.giveBack(account, bytes);
+      exemption?.giveBack();
     },
   };
   if (allowances.take(account, bytes, allowanceOf(config, plan), nowMs())) return free;
-  if (mustPass) {
+  if (exemption !== undefined) {
     allowances.draw(account, bytes, nowMs());
     return free;
   }
