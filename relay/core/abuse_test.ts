@@ -175,6 +175,35 @@ worldTest(
   { config: { welcomeBytesPerAccount: 50_000, welcomeBytesPerAgent: 90_000 } },
 );
 
+worldTest(
+  "a commit that adds many is looked at in slices, and its account pays for each that it names",
+  async (world) => {
+    const added = Array.from({ length: 100 }, (_, number) => createAgent(20 + number).agentId);
+    let [lookups, most] = [0, 0];
+    const counted = new Proxy(world.engine, {
+      get: (engine, property): unknown => {
+        const value: unknown = Reflect.get(engine, property);
+        if (property !== "joining") return typeof value === "function" ? value.bind(engine) : value;
+        return async (query: Parameters<typeof engine.joining>[0]): Promise<unknown> => {
+          most = Math.max(most, ++lookups);
+          return await engine.joining(query).finally(() => lookups--);
+        };
+      },
+    });
+    const config = { accountWorkMs: 100, accountWorkMsPerSecond: 10 };
+    const other = await createWorld({ engine: counted, config });
+    const alice = await Actor.connect(other, 1);
+    const channelId = await alice.createChannel();
+    const add = (): Promise<unknown> => alice.commit(channelId, 0, { added, welcomes: [] });
+    await add();
+    assertLess(most, 10);
+    await add();
+    await add();
+    await refused("rate_limited", add());
+    await other.close();
+  },
+);
+
 worldTest("who asked is let in however much waits for it", async (world) => {
   const alice = await Actor.connect(world, 1);
   const carol = await Actor.connect(world, 3);

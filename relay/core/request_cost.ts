@@ -1,6 +1,6 @@
 /**
  * What requests cost the core, in microseconds by estimate, and what they take of their account's budget. Messages, commits and
- * Welcomes take nothing of it: the plan counts them, and acknowledgements follow them.
+ * Welcomes take nothing of it but for agents that are added: the plan counts them, and acknowledgements follow them.
  */
 import { type CallName, type ClientEnvelope, limits } from "../../proto/mod.ts";
 import type { Cost } from "./fair_turns.ts";
@@ -25,6 +25,9 @@ const costs: Partial<Readonly<Record<CallName, Cost>>> = {
 /** A KeyPackage's two signatures. */
 const keyPackageCost: Cost = 500;
 
+/** Adding up what waits for an agent that is added. A commit that is refused has caused this work all the same. */
+export const unaskedCost: Cost = 300;
+
 /** Counted elsewhere, or too small to count. */
 const unmetered: ReadonlySet<CallName> = new Set([
   "Ping",
@@ -45,6 +48,7 @@ export function costOf(operation: CallName): Cost {
 
 /** What a request takes of its account's budget. */
 export function budgetCostOf({ operation, body }: ClientEnvelope): Cost {
+  if ("added" in body) return body.added.length * unaskedCost;
   if (unmetered.has(operation)) return 0;
   const own = costOf(operation);
   if ("keyPackages" in body) return own + body.keyPackages.length * keyPackageCost;

@@ -31,6 +31,8 @@ export interface CoreParts {
   readonly storage: StorageWatch;
   readonly leaveRate: HourlyRate;
   readonly rejoinRate: HourlyRate;
+  /** For parts of requests that take less than a millisecond. */
+  readonly turns: FairTurns;
   /** For parts of requests that take milliseconds: one at a time, of whichever account, with pauses between. */
   readonly slowTurns: FairTurns;
   /** The session of an agent that is connected here. */

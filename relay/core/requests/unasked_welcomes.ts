@@ -6,6 +6,7 @@ import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
 import type { Waiting } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
 import { Refusal } from "../refusal.ts";
+import { unaskedCost } from "../request_cost.ts";
 import type { CoreParts } from "../request_handler.ts";
 
 export interface Additions {
@@ -17,6 +18,9 @@ export interface Additions {
 
 /** Who is away may come back in a minute, or never. */
 const retryAfterMs = 60_000;
+
+/** Looked up before others have their turn: each reads all that waits for its agent. */
+const agentsAtOnce = 4;
 
 /** By those who wait for each. */
 export function welcomeBytesOf(
@@ -33,15 +37,21 @@ export async function refuseUnasked(
 ): Promise<void> {
   const requests = answers.flatMap((requestId) => core.joins.find(requestId) ?? []);
   const asked = new Set(requests.flatMap((request) => request.channelId === channelId ? [request.agentId] : []));
-  await Promise.all(added.map(async (agentId) => {
-    if (asked.has(agentId)) return;
-    const waiting = await core.deps.engine.joining({ agentId, account, except: channelId });
-    const isOwn = core.deps.engine.keyPackages.ownerOf(agentId) === account;
-    const why = excessOf(core, waiting, { bytes: welcomeBytes.get(agentId) ?? 0, isOwn });
-    if (why === undefined) return;
-    core.deps.meter.welcomesRefused++;
-    throw new Refusal("queue_full", `Agent ${agentId} ${why}; wait until it has come into some`, { retryAfterMs });
-  }));
+  const unasked = added.filter((agentId) => !asked.has(agentId));
+  for (let at = 0; at < unasked.length; at += agentsAtOnce) {
+    // The first are part of the request's own turn.
+    if (at > 0) await core.turns.take(account, agentsAtOnce * unaskedCost);
+    await Promise.all(
+      unasked.slice(at, at + agentsAtOnce).map(async (agentId) => {
+        const waiting = await core.deps.engine.joining({ agentId, account, except: channelId });
+        const isOwn = core.deps.engine.keyPackages.ownerOf(agentId) === account;
+        const why = excessOf(core, waiting, { bytes: welcomeBytes.get(agentId) ?? 0, isOwn });
+        if (why === undefined) return;
+        core.deps.meter.welcomesRefused++;
+        throw new Refusal("queue_full", `Agent ${agentId} ${why}; wait until it has come into some`, { retryAfterMs });
+      }),
+    );
+  }
 }
 
 function excessOf(
