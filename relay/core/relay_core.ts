@@ -276,14 +276,14 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
 
   adopt(session: Session, agent: Agent, isMember: boolean): void {
     const older = this.#byAgent.get(agent.agentId);
-    older?.end({ code: "session_replaced", message: "A newer session of this agent has taken its place" });
-    const admitted = this.#places.admit(session, agent, isMember, this.deps.nowMs());
-    session.agent = agent;
-    this.#byAgent.set(agent.agentId, session);
+    const admitted = this.#places.admit(session, agent, { isMember, older, nowMs: this.deps.nowMs() });
     if ("refused" in admitted) {
       this.deps.meter.sessionsRefused++;
       return session.end(admitted.refused);
     }
+    older?.end({ code: "session_replaced", message: "A newer session of this agent has taken its place" });
+    session.agent = agent;
+    this.#byAgent.set(agent.agentId, session);
     if (admitted.evicted !== undefined) this.#evict(admitted.evicted);
     this.learnPlan(agent);
     session.authenticated(agent);

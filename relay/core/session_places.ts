@@ -17,6 +17,13 @@ const retryAfterMs = 5_000;
 
 export type Admitted = { readonly refused: EndReason } | { readonly evicted: Session | undefined };
 
+export interface Arrival {
+  readonly isMember: boolean;
+  /** The agent's own, until now. */
+  readonly older: Session | undefined;
+  readonly nowMs: number;
+}
+
 export class SessionPlaces {
   readonly #config: CoreConfig;
   readonly #sessions = new Set<Session>();
@@ -34,8 +41,18 @@ export class SessionPlaces {
     return this.#sessions.size >= this.#openPlaces;
   }
 
-  /** Counts a session that has an agent from now on, unless it is refused; the one that is evicted is for the caller to end. */
-  admit(session: Session, agent: Agent, isMember: boolean, nowMs: number): Admitted {
+  /**
+   * Counts a session that has an agent from now on, unless it is refused; the one that is evicted is for the caller to end. So
+   * is the older session of the same agent, whose place it takes: it stays when the new one is refused.
+   */
+  admit(session: Session, agent: Agent, { isMember, older, nowMs }: Arrival): Admitted {
+    if (older !== undefined) this.leave(older);
+    const admitted = this.#admit(session, agent, isMember || older !== undefined, nowMs);
+    if ("refused" in admitted && older?.agent !== undefined) this.#enter(older, older.agent);
+    return admitted;
+  }
+
+  #admit(session: Session, agent: Agent, isMember: boolean, nowMs: number): Admitted {
     const { sessionsPerAccount, sessionsPerAddress, sessionsPerGuest, maxSessions } = this.#config;
     const { account } = agent;
     const guest = guestKey(agent);
@@ -54,11 +71,16 @@ export class SessionPlaces {
       return { refused: { code: "overloaded", message: "The relay has no place for one more session", retryAfterMs } };
     }
     if (evicted !== undefined) this.leave(evicted);
-    this.#sessions.add(session);
-    change(this.#accounts, account, 1);
-    change(this.#addresses, remoteAddress, 1);
-    if (guest !== undefined) change(this.#guests, guest, 1);
+    this.#enter(session, agent);
     return { evicted };
+  }
+
+  #enter(session: Session, agent: Agent): void {
+    this.#sessions.add(session);
+    change(this.#accounts, agent.account, 1);
+    change(this.#addresses, session.link.remoteAddress, 1);
+    const guest = guestKey(agent);
+    if (guest !== undefined) change(this.#guests, guest, 1);
   }
 
   /** Of a session that was not admitted nothing is known. */

@@ -81,3 +81,28 @@ worldTest("the last places are for members of channels", async (world) => {
   await owner.reconnect().catch(() => {});
   assertEquals([member, owner].map(({ client }) => client.ended?.code), [undefined, "overloaded"]);
 }, { config: tenPlaces });
+
+worldTest("a session that is refused leaves the agent's older one alone", async (world) => {
+  await hoard(world, 1, 6);
+  const older = await connect(world, 201, 2);
+  const newer = await connect(world, 201, 1);
+  assertEquals(endings([older, newer]), [undefined, "rate_limited"]);
+  await older.client.call("Ping", {});
+  // Its place was counted on: nine of ten are open to all.
+  for (let account = 3; account < 5; account++) await connect(world, 100 * account, account);
+  assertEquals([world.core.stats().authenticated, world.meter.sessionsEvicted], [9, 0]);
+}, { config: tenPlaces });
+
+worldTest(
+  "an agent that comes again takes the place of its older session, however full the relay is",
+  async (world) => {
+    const owner = await Actor.connect(world, 1);
+    await owner.createChannel(1, parseChannelName("a/b/1"));
+    owner.client.close();
+    for (let account = 10; account < 19; account++) await connect(world, account, account);
+    await owner.reconnect();
+    assertEquals((await connect(world, 10, 10)).client.ended, undefined);
+    assertEquals(owner.client.ended, undefined);
+  },
+  { config: tenPlaces },
+);
