@@ -1,6 +1,6 @@
 /**
- * Who has the places for sessions. An account and an address have a share each. When places run out, a newcomer takes that of
- * the account that has most: sessions of typed calls that lie idle go first, then those that read nothing. The last places
+ * Who has the places for sessions. An account and an address have a share each. When places run out, a newcomer takes one of
+ * the account that has most: of its sessions those of typed calls that lie idle go first, then those that read nothing. The last places
  * are for agents that are members of a channel: others can wait, they cannot.
  */
 import type { AccountId } from "../../proto/mod.ts";
@@ -27,7 +27,7 @@ export interface Arrival {
 export class SessionPlaces {
   readonly #config: CoreConfig;
   readonly #sessions = new Set<Session>();
-  readonly #accounts = new Map<AccountId, number>();
+  readonly #accounts = new Map<AccountId, Set<Session>>();
   readonly #addresses = new Map<string, number>();
   /** By key. */
   readonly #guests = new Map<string, number>();
@@ -60,7 +60,7 @@ export class SessionPlaces {
       return refused(`This guest pass has ${sessionsPerGuest} sessions; end some first`);
     }
     const { remoteAddress } = session.link;
-    const count = this.#accounts.get(account) ?? 0;
+    const count = this.#accounts.get(account)?.size ?? 0;
     if (count >= sessionsPerAccount) return refused(`This account has ${sessionsPerAccount} sessions; end some first`);
     if ((this.#addresses.get(remoteAddress) ?? 0) >= sessionsPerAddress) {
       return refused(`This address has ${sessionsPerAddress} sessions; end some first`);
@@ -77,7 +77,8 @@ export class SessionPlaces {
 
   #enter(session: Session, agent: Agent): void {
     this.#sessions.add(session);
-    change(this.#accounts, agent.account, 1);
+    const sessions = this.#accounts.get(agent.account) ?? new Set();
+    this.#accounts.set(agent.account, sessions.add(session));
     change(this.#addresses, session.link.remoteAddress, 1);
     const guest = guestKey(agent);
     if (guest !== undefined) change(this.#guests, guest, 1);
@@ -86,7 +87,10 @@ export class SessionPlaces {
   /** Of a session that was not admitted nothing is known. */
   leave(session: Session): void {
     if (!this.#sessions.delete(session) || session.agent === undefined) return;
-    change(this.#accounts, session.agent.account, -1);
+    const { account } = session.agent;
+    const sessions = this.#accounts.get(account);
+    sessions?.delete(session);
+    if (sessions?.size === 0) this.#accounts.delete(account);
     change(this.#addresses, session.link.remoteAddress, -1);
     const guest = guestKey(session.agent);
     if (guest !== undefined) change(this.#guests, guest, -1);
@@ -96,15 +100,19 @@ export class SessionPlaces {
     return Math.ceil(this.#config.maxSessions * (1 - reservedShare));
   }
 
-  /** Of an account that has more than the newcomer's, which then has one more. */
+  /**
+   * Of the account that has most, if that is more than the newcomer's, which then has one more. Among its own sessions the
+   * least useful goes: if the rank came first, an account could shield a hoard by subscribing, at the expense of others.
+   */
   #victim(newcomers: number, nowMs: number): Session | undefined {
-    let victim: { readonly session: Session; readonly rank: number; readonly count: number } | undefined;
-    for (const session of this.#sessions) {
-      const count = session.agent === undefined ? 0 : this.#accounts.get(session.agent.account) ?? 0;
-      if (count <= newcomers + 1) continue;
-      const rank = rankOf(session, nowMs);
-      if (victim === undefined || rank > victim.rank || (rank === victim.rank && count > victim.count)) {
-        victim = { session, rank, count };
+    let most = newcomers + 2;
+    for (const { size } of this.#accounts.values()) most = Math.max(most, size);
+    let victim: { readonly session: Session; readonly rank: number } | undefined;
+    for (const sessions of this.#accounts.values()) {
+      if (sessions.size < most) continue;
+      for (const session of sessions) {
+        const rank = rankOf(session, nowMs);
+        if (victim === undefined || rank > victim.rank) victim = { session, rank };
       }
     }
     return victim?.session;

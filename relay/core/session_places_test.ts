@@ -53,19 +53,33 @@ worldTest("a newcomer takes the place of the account that has most, and of nobod
   assertEquals((await connect(world, 150, 1)).client.ended?.code, "overloaded");
 }, { config: tenPlaces });
 
-worldTest("typed sessions that lie idle end first, and those that read end last", async (world) => {
+worldTest("of its sessions typed ones that lie idle end first, and those that read end last", async (world) => {
   const reader = await connect(world, 1, 1);
   await reader.subscribe(await reader.createChannel());
-  const typed = await hoard(world, 2, 3, "typed");
-  const active = await hoard(world, 1, 5);
+  const typed = await hoard(world, 1, 3, "typed");
+  const active = [await connect(world, 151, 1), await connect(world, 152, 1)];
+  for (let account = 2; account < 5; account++) await connect(world, 100 * account, account);
   await world.time.advance(6_000);
   await typed[0]?.client.call("Ping", {});
-  await connect(world, 401, 4);
-  await connect(world, 402, 5);
+  await connect(world, 501, 5);
+  await connect(world, 601, 6);
   assertEquals(endings(typed), [undefined, "overloaded", "overloaded"]);
-  await connect(world, 403, 6);
-  assertEquals(endings(active).filter((code) => code === "overloaded").length, 1);
+  await connect(world, 701, 7);
+  assertEquals(endings([...active, ...typed]).filter((code) => code === "overloaded").length, 3);
   assertEquals(reader.client.ended, undefined);
+}, { config: tenPlaces });
+
+worldTest("an account that hoards keeps nothing by subscribing", async (world) => {
+  const hoarders = await hoard(world, 1, 6);
+  for (const [index, hoarder] of hoarders.entries()) {
+    const name = parseChannelName(`a/b/${index}`);
+    await hoarder.subscribe(await hoarder.createChannel(index + 1, name));
+  }
+  const idle = await hoard(world, 2, 3, "typed");
+  await world.time.advance(6_000);
+  assertEquals((await connect(world, 301, 3)).client.ended, undefined);
+  assertEquals(endings(idle), [undefined, undefined, undefined]);
+  assertEquals(endings(hoarders).filter((code) => code === "overloaded").length, 1);
 }, { config: tenPlaces });
 
 worldTest("the last places are for members of channels", async (world) => {
