@@ -16,7 +16,7 @@ export interface EndReason {
 /** One session's way to its client. All calls are synchronous and never throw; after `closed()` they do nothing. */
 export interface Link {
   readonly transport: Transport;
-  /** Host without port; for limits and nothing else. */
+  /** Host without port, of IPv6 its /64; for limits and nothing else. */
   readonly remoteAddress: string;
   /** Envelope bytes that were given to `send` and not yet to the network. */
   readonly pendingBytes: number;

@@ -1,4 +1,5 @@
 /** The `Session` call: a whole session as one stream of cells each way, one cell per message. */
+import { addressKey } from "../../server/http2/mod.ts";
 import type { CellPeer } from "./cell_peer.ts";
 import { CellQueue } from "./cell_queue.ts";
 import type { GrpcDeps } from "./deps.ts";
@@ -31,7 +32,7 @@ export class CellStreams {
     const queue = new CellQueue();
     const pipe = this.#deps.upstream.openCells({
       transport: "grpc",
-      remoteAddress,
+      remoteAddress: addressKey(remoteAddress),
       write: (cells, cellBytes) => queue.write(cells, cellBytes),
       authenticated: () => {
         known();

@@ -316,3 +316,13 @@ Deno.test("before authentication a call is as small as in cells", async () => {
   const { session } = await bench.authenticate();
   await session.call("UploadKeyPackage", large);
 });
+
+Deno.test("sessions of one IPv6 network, or of an address that comes mapped, share an address", async () => {
+  const bench = new Bench();
+  for (const address of ["2001:db8::1", "2001:db8::2:3", "::ffff:192.0.2.1", "192.0.2.1"]) {
+    await bench.sessions.challenge(sampleRequest("GetChallenge"), address).catch(() => {});
+  }
+  const [first, second, mapped, plain] = bench.clients.map(({ remoteAddress }) => remoteAddress);
+  assertEquals([second, plain], [first, mapped]);
+  assertNotEquals(first, plain);
+});
