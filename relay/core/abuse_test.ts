@@ -76,7 +76,8 @@ worldTest("the requests that wait of one account, and of all, are bounded", asyn
     asker.client.call("RequestJoin", joinRequest(asker, channels[number] ?? idOf(0), idOf<InviteId>(5)));
   await ask(greedy, 0);
   await ask(greedy, 1);
-  await refused("rate_limited", ask(greedy, 2));
+  const { body } = await refused("rate_limited", ask(greedy, 2));
+  assertEquals(body.retryAfterMs, 10_000);
   // The same again is no other.
   await ask(greedy, 1);
   await ask(other, 0);
@@ -230,7 +231,8 @@ worldTest(
     let sent = 0;
     while (await welcome(sent).then(() => true, () => false)) sent++;
     assertEquals(sent, 4);
-    await refused("queue_full", welcome(sent));
+    const { body } = await refused("queue_full", welcome(sent));
+    assertEquals(body.retryAfterMs, 60_000);
     await alice.commit(channelId, 2, { removed: [carol.agentId] });
     await alice.acknowledge(channelId, alice.client.pushed("DeliverCommit").length);
     await bob.reconnect();

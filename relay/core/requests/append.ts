@@ -32,7 +32,8 @@ export async function appendSettled(core: CoreParts, channel: Channel, entry: Ne
     case "full":
       channel.full = true;
       core.touch(channel);
-      throw outcome.of === "channel" ? new Refusal("queue_full", channelFull) : accountIsFull();
+      if (outcome.of === "account") throw accountIsFull();
+      throw new Refusal("queue_full", channelFull, { retryAfterMs: 60_000 });
     case "lease_spent":
       throw new Refusal("overloaded", "The message could not be charged; try again", { retryAfterMs: 100 });
   }

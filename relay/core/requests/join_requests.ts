@@ -16,6 +16,9 @@ import { checkOwn } from "./key_package_requests.ts";
 
 const requestIdBytes = 16;
 
+/** Requests that wait are answered within moments, or end. */
+const crowdRetryMs = 10_000;
+
 export async function requestJoin(
   asker: AgentAsker,
   body: RequestBody<"RequestJoin">,
@@ -81,14 +84,18 @@ export function newRequest(
 ): Pick<PendingJoin, "requestId" | "channelId" | "agentId" | "account" | "expiresAtMs"> {
   const { joinRequestsPerAgent, joinRequestsPerAccount, joinRequestsInAll } = core.config;
   if (core.joins.countOfAgent(agentId) >= joinRequestsPerAgent) {
-    throw new Refusal("rate_limited", "This agent has too many join requests open; wait for their answers");
+    throw new Refusal("rate_limited", "This agent has too many join requests open; wait for their answers", {
+      retryAfterMs: crowdRetryMs,
+    });
   }
   if (core.joins.countOfAccount(account) >= joinRequestsPerAccount) {
-    throw new Refusal("rate_limited", "This account has too many join requests open; wait for their answers");
+    throw new Refusal("rate_limited", "This account has too many join requests open; wait for their answers", {
+      retryAfterMs: crowdRetryMs,
+    });
   }
   if (core.joins.size >= joinRequestsInAll) {
     throw new Refusal("overloaded", "Too many join requests wait at this relay; try again later", {
-      retryAfterMs: 10_000,
+      retryAfterMs: crowdRetryMs,
     });
   }
   const expiresAtMs = core.deps.nowMs() + Math.min(ttlMs, core.config.limits.joinRequestMs);
@@ -103,8 +110,9 @@ export function refuseCrowd(
   open: PendingJoin | undefined,
 ): void {
   if (waiting.length < config.joinRequestsPerInviter || waiting.some((request) => request === open)) return;
-  const retryAfterMs = 10_000;
-  throw new Refusal("rate_limited", "Too many others wait for the same answer; try again later", { retryAfterMs });
+  throw new Refusal("rate_limited", "Too many others wait for the same answer; try again later", {
+    retryAfterMs: crowdRetryMs,
+  });
 }
 
 export function hold(core: CoreParts, request: PendingJoin): void {
