@@ -23,6 +23,9 @@ export class StorageWatch {
   readonly #nowMs: () => number;
   #size: StorageSize | undefined;
   #sampledAtMs = 0;
+  /** Taken since the disk was asked last, and between that and the time before: some of it may not be written yet. */
+  #taken = 0;
+  #takenBefore = 0;
 
   constructor(read: () => StorageSize, nowMs: () => number) {
     this.#read = read;
@@ -33,25 +36,32 @@ export class StorageWatch {
     const nowMs = this.#nowMs();
     if (this.#size !== undefined && Math.abs(nowMs - this.#sampledAtMs) < sampleMs) return this.#size;
     this.#sampledAtMs = nowMs;
+    this.#takenBefore = this.#taken;
+    this.#taken = 0;
     return this.#size = this.#read();
   }
 
   get level(): StorageLevel {
-    const share = this.#reserveShare;
+    const share = this.#reserveShare();
     return share >= 1 ? "ok" : share >= 0.5 ? "tight" : "full";
   }
 
-  /** How much of the reserve is free; above 1 nobody has touched it. */
-  get #reserveShare(): number {
+  /** How much of the reserve is free, with so many bytes more on disk; above 1 nobody has touched it. */
+  #reserveShare(bytes = 0): number {
     const { availableBytes, capacityBytes } = this.size;
-    return availableBytes / Math.min(reserveBytes, capacityBytes / 10);
+    const left = availableBytes - this.#taken - this.#takenBefore - bytes;
+    return left / Math.min(reserveBytes, capacityBytes / 10);
   }
 
-  /** Throws `Refusal` for what stays on disk for long. */
-  refuseGrowth(): void {
-    if (this.level !== "ok") {
+  /**
+   * Throws `Refusal` for what stays on disk for long; otherwise its bytes count from now on. Large ones at once must not use up
+   * the reserve before the disk is asked again.
+   */
+  refuseGrowth(bytes = 0): void {
+    if (this.level !== "ok" || this.#reserveShare(bytes) < 0.5) {
       throw nearlyFull("The relay's disk is nearly full: new channels, members and invites must wait");
     }
+    this.#taken += bytes;
   }
 
   /** Throws `Refusal` for a change of keys that adds nobody. */
@@ -61,7 +71,9 @@ export class StorageWatch {
 
   /** Throws `Refusal` for a removal: the last quarter of the reserve is for leaving, acknowledging and closing. */
   refuseRemoval(): void {
-    if (this.#reserveShare < 0.25) throw nearlyFull("The relay's disk is full: members can only read, leave and close");
+    if (this.#reserveShare() < 0.25) {
+      throw nearlyFull("The relay's disk is full: members can only read, leave and close");
+    }
   }
 
   /** Why a message cannot be taken, unless its readers are about to make room for it. */

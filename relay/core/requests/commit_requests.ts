@@ -50,7 +50,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     const room = await roomIn(core, channel);
     const entryBody = encodeCommitBody(body);
     const exemption = exemptRemoval(asker, body, entryBody.body.length);
-    if (body.added.length > 0) core.storage.refuseGrowth();
+    if (body.added.length > 0) core.storage.refuseGrowth(entryBody.body.length);
     else if (exemption === undefined) core.storage.refuseChange();
     const payment = await payHandshake(asker, entryBody.body.length, exemption);
     const appending = settling(
@@ -224,7 +224,7 @@ export async function sendWelcome(
   const original = await core.deps.engine.findKey(channel.channelId, key);
   if (original !== undefined) return { sequence: original.sequence, duplicate: true };
   for (const agentId of recipients) await checkWelcomeFor(channel, agentId, agent.agentId);
-  core.storage.refuseGrowth();
+  core.storage.refuseGrowth(body.welcome.length);
   const welcomeBytes = welcomeBytesOf([body]);
   await refuseUnasked(core, channel, { added: recipients, answers: [], welcomeBytes });
   const room = await roomIn(core, channel);
