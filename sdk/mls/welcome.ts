@@ -81,11 +81,6 @@ export function decodeWelcomeMessage(bytes: Uint8Array): Welcome {
   return message.welcome;
 }
 
-/** Which of our KeyPackages it was made for. */
-export function isWelcomeFor(welcome: Welcome, reference: Uint8Array): boolean {
-  return welcome.secrets.some(({ newMember }) => equalBytes(newMember, reference));
-}
-
 export interface JoinInput {
   readonly welcome: Welcome;
   readonly own: OwnKeyPackage;

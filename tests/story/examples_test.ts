@@ -1,6 +1,7 @@
 // The examples in the doc comments of the public surface: each is run as it stands there.
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type Channel, type ConnectOptions, type Serving, type StaticClient } from "../../sdk/mod.ts";
+import { sendBogus } from "../support/scenario/bad_commits.ts";
 import { startStack } from "../support/stack.ts";
 import { name, read, Stage, until } from "../support/scenario/stage.ts";
 
@@ -137,6 +138,16 @@ Deno.test("every example of the public surface runs", async (t) => {
     stop.abort();
     await following;
     assertEquals(await watching, ["carol"]);
+  });
+
+  await t.step("of a channel that a member has stopped", async () => {
+    await using stage = await Stage.open();
+    const { alice, bob, carol } = await stage.trio();
+    await sendBogus(bob);
+    const channel = await alice.channel();
+    await until("recovery is offered", () => channel.health().recoverable === true);
+    await run("mend", channel);
+    await until("carol has followed", async () => (await carol.channel()).members().length === 2);
   });
 
   await t.step("of whole programs, with a real relay and API", async () => {
