@@ -49,16 +49,17 @@ export class StorageWatch {
   /** How much of the reserve is free, with so many bytes more on disk; above 1 nobody has touched it. */
   #reserveShare(bytes = 0): number {
     const { availableBytes, capacityBytes } = this.size;
-    const left = availableBytes - this.#taken - this.#takenBefore - bytes;
-    return left / Math.min(reserveBytes, capacityBytes / 10);
+    return (availableBytes - bytes) / Math.min(reserveBytes, capacityBytes / 10);
   }
 
   /**
-   * Throws `Refusal` for what stays on disk for long; otherwise its bytes count from now on. Large ones at once must not use up
-   * the reserve before the disk is asked again.
+   * Throws `Refusal` for what stays on disk for long. What was taken shortly before counts even if it may be on disk already:
+   * large ones at once must not use up the reserve, which is for messages and removals, before the disk is asked again.
    */
   refuseGrowth(bytes = 0): void {
-    if (this.level !== "ok" || this.#reserveShare(bytes) < 0.5) {
+    const share = this.#reserveShare(); // Asks the disk first, if it is time.
+    const taken = this.#taken + this.#takenBefore;
+    if (share < 1 || this.#reserveShare(taken) < 1 || this.#reserveShare(taken + bytes) < 0.5) {
       throw nearlyFull("The relay's disk is nearly full: new channels, members and invites must wait");
     }
     this.#taken += bytes;
