@@ -18,7 +18,8 @@ const browserSafe = ["proto/mod.ts", "wasm/mod.ts", "sdk/platform/browser.ts", "
 
 /** They measure, so they run alone; the rest of their folders does not. */
 const timedApi = ["tests/api/timing_test.ts", "tests/api/fault_test.ts"];
-const timedFaults = ["tests/faults/faults_test.ts", "tests/faults/memory_test.ts"];
+/** A minute of waiting for faults and for a heap to settle: it runs beside others. */
+const longFaults = ["tests/faults/faults_test.ts", "tests/faults/memory_test.ts"];
 
 export const suites: readonly Suite[] = [
   gate("format", ["fmt", "--check", "--quiet"]),
@@ -31,6 +32,7 @@ export const suites: readonly Suite[] = [
   gate("generated", ["run", "-A", "tools/generate.ts", "--check"]),
   tests("tools", ["tools/", "bench/"]),
   // The longest first, so that none of them is left over at the end.
+  tests("faults", ["--parallel", ...longFaults]),
   tests("story", ["--parallel", "tests/story/"]),
   tests("scenario", ["--parallel", "tests/scenario/"]),
   tests("relay-processes", ["--parallel", "tests/relay/"]),
@@ -41,7 +43,7 @@ export const suites: readonly Suite[] = [
   tests("sdk-sessions", ["--parallel", "tests/sdk/"]),
   tests("api", ["api/"]),
   tests("api-processes", without("tests/api/", timedApi)),
-  tests("faults-agents", without("tests/faults/", timedFaults)),
+  tests("faults-agents", without("tests/faults/", longFaults)),
   tests("docs", ["--parallel", "tests/docs/"]),
   tests("proto", ["proto/"]),
   tests("project", [
@@ -56,7 +58,6 @@ export const suites: readonly Suite[] = [
   alone(tests("http2", ["tests/http2/"])),
   alone(tests("hostile", ["tests/hostile/"])),
   alone(tests("traffic", ["tests/traffic/"])),
-  alone(tests("faults", ["--parallel", ...timedFaults])),
 ];
 
 /** A folder without some of its files. Of one folder only: Deno ignores nothing when it is given several. */

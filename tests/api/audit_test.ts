@@ -4,7 +4,7 @@ import { anyBackend, type OpenBackend, readTestConfig, signUp, startTestApi } fr
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
 
 const adminSecret = "admin-secret-for-tests-0123456789abcdef";
-const events = 10_000;
+const events = Deno.env.get("STATIC_STRESS") === "1" ? 10_000 : 2_000;
 const kills = 5;
 const operators = 8;
 

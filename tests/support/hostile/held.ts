@@ -8,7 +8,7 @@ const p99Ms = isLong ? 100 : 1_000;
 const grownBytes = (isLong ? 100 : 150) * 2 ** 20;
 
 /** How long an attack lasts. */
-export const siegeMs = isLong ? 60_000 : 4_000;
+export const siegeMs = isLong ? 60_000 : 3_000;
 
 /** Honest agents were all served, in time, by a process that did not grow and was as before within seconds. */
 export function assertHeld({ peace, siege, idleBytes, peakBytes, recoveryMs }: Siege<unknown>): void {
