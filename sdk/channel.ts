@@ -14,7 +14,7 @@ import type { RequestHandler, ServeOptions, Serving } from "./content/service.ts
 import { type Addressee, agentIdsOf, encodeMessage, type Sendable } from "./content/values.ts";
 import type { Agent } from "./channel/agent.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
-import { createError } from "./base/errors.ts";
+import { createError, invalidArgument } from "./base/errors.ts";
 import { identityText } from "./base/identity_text.ts";
 import { translating } from "./channel/faults.ts";
 import { fingerprintOf } from "./mls/fingerprint.ts";
@@ -227,8 +227,7 @@ export class Channel {
 
   /**
    * Asks a member and resolves with its reply. Durable: a member that is offline gets the request when it is back, until the
-   * time is over. Rejects with a `RemoteError` when its handler failed, and with `request_timeout`. Several members: one
-   * answer for each, as they come.
+   * time is over. Rejects with a `RemoteError` when its handler failed, and with `request_timeout`.
    *
    * @example
    * ```ts
@@ -240,9 +239,23 @@ export class Channel {
    * }
    * ```
    */
-  request(value: Sendable, options: RequestOptions & { readonly to: Addressee }): Promise<Envelope>;
+  async request(
+    value: Sendable,
+    { to, ...options }: RequestOptions & { readonly to: Addressee },
+  ): Promise<Envelope> {
+    return await translating("Cannot ask", async () => {
+      if (Array.isArray(to)) throw invalidArgument("Cannot ask: `to` is a list; use requestAll() for several members");
+      for await (const answer of this.#live.requester.ask(value, agentIdsOf(to), options)) {
+        if (answer.ok) return answer.reply;
+        throw answer.error;
+      }
+      throw createError("internal", "Cannot ask: there was no answer");
+    }, options.signal);
+  }
+
   /**
-   * Asks several members.
+   * Asks several members. Returns one answer for each of them, as they come: a reply, or the error that `request` would
+   * reject with. Throws before anything is sent when an argument is wrong.
    *
    * @example
    * ```ts
@@ -251,26 +264,18 @@ export class Channel {
    * async function vote(channel: Channel): Promise<number> {
    *   let votes = 0;
    *   const others = channel.members().filter(({ self }) => !self);
-   *   for await (const answer of channel.request("may I?", { to: others, timeoutMs: 10_000 })) {
+   *   for await (const answer of channel.requestAll("may I?", { to: others, timeoutMs: 10_000 })) {
    *     if (answer.ok && answer.reply.text() === "yes") votes++;
    *   }
    *   return votes;
    * }
    * ```
    */
-  request(value: Sendable, options: RequestOptions & { readonly to: readonly Addressee[] }): Answers;
-  request(
+  requestAll(
     value: Sendable,
-    { to, ...options }: RequestOptions & { readonly to: Addressee | readonly Addressee[] },
-  ): Promise<Envelope> | Answers {
-    if (Array.isArray(to)) return this.#live.requester.ask(value, agentIdsOf(to), options);
-    return translating("Cannot ask", async () => {
-      for await (const answer of this.#live.requester.ask(value, agentIdsOf(to), options)) {
-        if (answer.ok) return answer.reply;
-        throw answer.error;
-      }
-      throw createError("internal", "Cannot ask: there was no answer");
-    }, options.signal);
+    { to, ...options }: RequestOptions & { readonly to: readonly Addressee[] },
+  ): Answers {
+    return this.#live.requester.ask(value, agentIdsOf(to), options);
   }
 
   /**

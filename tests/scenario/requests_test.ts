@@ -96,8 +96,11 @@ Deno.test("several members: one answer for each, as they come, failures among th
     throw new RemoteError("no");
   });
   const others = asking.members().filter(({ self }) => !self);
+  const list: unknown = others;
+  const asOne = asking.request("?", { to: list as string }); // cast: what a program without types may do
+  await assertRejects(() => asOne, InvalidArgumentError, "requestAll");
   const answers = new Map<string, string>();
-  for await (const answer of asking.request("?", { to: others, timeoutMs: 1000 })) {
+  for await (const answer of asking.requestAll("?", { to: others, timeoutMs: 1000 })) {
     answers.set(answer.from, answer.ok ? answer.reply.text() : answer.error.code);
   }
   assertEquals(Object.fromEntries(answers), {
@@ -263,13 +266,13 @@ Deno.test("some of several members have replied when the requester is killed: th
     return "carol";
   });
   const to = [bob.client.agentId, carol.client.agentId];
-  const answers = (await alice.channel()).request("?", { to, key: "vote" });
+  const answers = (await alice.channel()).requestAll("?", { to, key: "vote" });
   const { value } = await answers.next();
   assert(value?.ok === true && value.reply.text() === "bob");
   await until("carol runs", () => runs.length === 2);
   await alice.crash();
   const replies: string[] = [];
-  const again = (await alice.channel()).request("?", { to, key: "vote" });
+  const again = (await alice.channel()).requestAll("?", { to, key: "vote" });
   for await (const answer of again) {
     replies.push(answer.ok ? answer.reply.text() : answer.error.code);
     release.resolve();
