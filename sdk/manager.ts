@@ -1,15 +1,16 @@
 /** Channels by name: create, invite, join, send, receive. Whoever invites keeps a manager running, which lets people in. */
 import { platform } from "#platform";
-import { type ChannelName, parseInviteToken } from "../proto/mod.ts";
+import { type ChannelName, type InviteId, parseBinaryId, parseInviteToken } from "../proto/mod.ts";
 import type { Agent, ChannelOptions } from "./channel/agent.ts";
 import { Channel, type ChannelHealth } from "./channel.ts";
 import type { EnvelopeOptions } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import { connectAgent, type ConnectOptions, StaticClient } from "./client.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
+import { createError } from "./base/errors.ts";
 import { translating } from "./channel/faults.ts";
 import type { LiveChannel } from "./channel/live_channel.ts";
-import { InviteBook, type InviteOptions } from "./invites/invite_book.ts";
+import { InviteBook, type InviteOptions, type InviteState } from "./invites/invite_book.ts";
 import { JoinAnswers } from "./invites/join_answers.ts";
 import { joinWithToken } from "./invites/joining.ts";
 import type { ReceiveOptions } from "./channel/receiver.ts";
@@ -163,6 +164,48 @@ export class ChannelManager {
       signal,
       () => translating("Cannot revoke the invite", () => this.#book.revoke(parseInviteToken(token))),
     );
+  }
+
+  /**
+   * The invites of this agent that somebody could join with, without their secrets; of one channel, or of all.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function openDoors(manager: ChannelManager): Promise<number> {
+   *   const invites = await manager.invites("acme/ops/deploy");
+   *   return invites.reduce((sum, { uses, used }) => sum + uses - used, 0);
+   * }
+   * ```
+   */
+  async invites(name?: string): Promise<InviteState[]> {
+    return await translating("Cannot list the invites", async () => {
+      const names = name === undefined ? this.channels : [name];
+      const lists: InviteState[][] = [];
+      for (const each of names) lists.push(await this.#book.list((await this.#agent.open(each)).channelId));
+      return lists.flat();
+    });
+  }
+
+  /**
+   * Revokes an invite by what `invites` tells of it, for whoever no longer has its token.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function closeDoors(manager: ChannelManager): Promise<void> {
+   *   for (const invite of await manager.invites()) await manager.revokeInviteById(invite);
+   * }
+   * ```
+   */
+  async revokeInviteById({ channel, id }: Pick<InviteState, "channel" | "id">): Promise<void> {
+    await translating("Cannot revoke the invite", async () => {
+      const { channelId } = await this.#agent.open(channel);
+      if (await this.#book.revokeById(channelId, parseBinaryId<InviteId>(id))) return;
+      throw createError("not_found", `There is no invite ${id} for "${channel}"; see which there are`);
+    });
   }
 
   /**

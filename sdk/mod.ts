@@ -52,7 +52,7 @@ export {
   UnavailableError,
   type Unreachable,
 } from "./base/errors.ts";
-export type { InviteOptions } from "./invites/invite_book.ts";
+export type { InviteOptions, InviteState } from "./invites/invite_book.ts";
 export { ChannelManager } from "./manager.ts";
 export type { CoverOptions, CoverProfile, CoverStop } from "./session/cover.ts";
 export type { RelayOptions } from "./session/open_session.ts";

@@ -33,6 +33,20 @@ export interface InviteOptions {
   readonly uses?: number;
 }
 
+/** An invite that this agent has given out, without its secret. */
+export interface InviteState {
+  /** By which it can be revoked; no secret. */
+  readonly id: string;
+  /** The channel that it is for. */
+  readonly channel: ChannelName;
+  /** When it ends, by the relay's clock. */
+  readonly expiresAtMs: number;
+  /** How many agents may join with it. */
+  readonly uses: number;
+  /** How many have. */
+  readonly used: number;
+}
+
 interface InviteRecord {
   readonly channelId: ChannelId;
   readonly name: ChannelName;
@@ -93,12 +107,33 @@ export class InviteBook {
     return formatInviteToken({ channelId, name, inviter: this.#deps.agentId, secret });
   }
 
+  /** Those of a channel that somebody could join with. */
+  async list(channelId: ChannelId): Promise<InviteState[]> {
+    const records = (await this.#deps.store.list(invitesKind(channelId))).map(({ id, value }) => ({
+      id,
+      ...decode(channelId, value),
+    }));
+    return records.filter((each) => !this.#isOver(each) && each.admitted.size < each.uses)
+      .map(({ id, name, expiresAtMs, uses, admitted }) => ({
+        id,
+        channel: name,
+        expiresAtMs,
+        uses,
+        used: admitted.size,
+      }));
+  }
+
   /** Nobody joins with it any more, whatever the relay does. */
   async revoke({ channelId, secret }: Pick<Invite, "channelId" | "secret">): Promise<void> {
-    const inviteId = inviteIdOf(secret);
-    if (await this.#get(channelId, inviteId) === undefined) return;
+    await this.revokeById(channelId, inviteIdOf(secret));
+  }
+
+  /** Returns whether there was one. */
+  async revokeById(channelId: ChannelId, inviteId: InviteId): Promise<boolean> {
+    if (await this.#get(channelId, inviteId) === undefined) return false;
     await this.#changes.run(() => this.#deps.store.delete(invitesKind(channelId), inviteId));
     await this.#deps.session.call("RevokeInvite", { channelId, inviteId });
+    return true;
   }
 
   /**

@@ -87,7 +87,10 @@ Deno.test("every example of the public surface runs", async (t) => {
     await run("check", alice.manager);
     await run("reopen", bob.client);
     assertEquals(await run("whoElse", await alice.channel()), ["bob"]);
+    assertEquals(await run("openDoors", alice.manager), 1);
     await run("withdraw", alice.manager, token);
+    await run("closeDoors", alice.manager);
+    assertEquals(await alice.manager.invites(), []);
     await run("sayGoodbye", await bob.channel());
     assertEquals(bob.client.channels, []);
     const keyPackage = Uint8Array.from(atob(String(await run("apply", bob.client))), (c) => c.charCodeAt(0));
