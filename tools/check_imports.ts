@@ -64,7 +64,7 @@ const onlyIn: readonly { readonly dependency: RegExp; readonly places: readonly 
 const suiteFolder = /^tests\/(?!support\/)[^/]+\//;
 
 const pureZone = /^(?:(?:proto|api\/domain|relay\/core|sdk)\/|server\/secret\.ts$)/;
-const pureExempt = /^sdk\/platform\//;
+const pureExempt = /^sdk\/(platform|driver)\//;
 const impure =
   /\b(?:Deno\b|Date\.now\b|new Date\(\)|performance\.now\b|setTimeout\b|setInterval\b|getRandomValues\b|randomUUID\b|Math\.random\b|console\b|process\.|fetch\()/g;
 

@@ -233,7 +233,7 @@ export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">,
     kind: each,
     id: channelId,
   }));
-  const lists = [invitesKind, askedKind, repliesKind, attemptsKind].map(async (kindOf) => {
+  const lists = [invitesKind, askedKind, repliesKind, attemptsKind, readersKind].map(async (kindOf) => {
     const kind = kindOf(channelId);
     return (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
   });
@@ -262,6 +262,11 @@ export function repliesKind(channelId: ChannelId): string {
 
 export function attemptsKind(channelId: ChannelId): string {
   return `run-${inBase36(channelId)}`;
+}
+
+/** Durable readers of a host, by name; see `driver/reader_records.ts`. */
+export function readersKind(channelId: ChannelId): string {
+  return `read-${inBase36(channelId)}`;
 }
 
 function inBase36(channelId: ChannelId): string {

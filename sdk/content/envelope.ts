@@ -62,6 +62,8 @@ export class Envelope {
   readonly expiresAtMs: number | undefined;
   /** Whatever else the sender says about it. */
   readonly headers: Readonly<Record<string, string>>;
+  /** @internal Its place in the channel's log. */
+  readonly sequence: number;
   readonly #ack: () => Promise<void>;
 
   /** @internal Envelopes come from channels. */
@@ -82,6 +84,7 @@ export class Envelope {
     this.replyTo = fields.replyTo;
     this.conversation = fields.conversation;
     this.expiresAtMs = fields.expiryMs;
+    this.sequence = incoming.sequence;
     this.headers = Object.fromEntries(fields.headers ?? []);
     this.#ack = ack;
   }

@@ -1,0 +1,73 @@
+/** From the fields of `connect` to an agent that one program holds alone. */
+import { Fields } from "../host/fields.ts";
+import { platform } from "#platform";
+import type { Channel } from "../channel.ts";
+import { connectAgent, type ConnectOptions, StaticClient } from "../client.ts";
+import { ChannelManager } from "../manager.ts";
+import type { Held, MessageReader, ReadOptions } from "./held.ts";
+import { ServedChannels } from "./serving.ts";
+
+export function connectOptionsOf(fields: Fields, identity: Uint8Array, ask: () => Promise<string>): ConnectOptions {
+  const text = (name: string): Record<string, string> => {
+    const value = fields.optionalText(name);
+    return value === undefined ? {} : { [name]: value };
+  };
+  const tls = fields.optionalObject("tls");
+  const damaged = fields.one("damaged", ["refuse", "accept"]);
+  const given = {
+    ...text("endpoint"),
+    ...text("apiUrl"),
+    ...text("apiKey"),
+    ...text("token"),
+    ...text("passphrase"),
+    ...text("transport"),
+    ...(fields.flag("tokenAsk") && { token: ask }),
+    ...(fields.has("cover") && { cover: fields.raw("cover") }),
+    ...(tls !== undefined && { tls: tlsOf(tls) }),
+    ...(damaged !== undefined && { damaged }),
+    repair: fields.flag("repair"),
+    dataDir: fields.text("dataDir"),
+    identity,
+  };
+  return given as ConnectOptions; // cast: `transport` and `cover` are checked by the session that takes them
+}
+
+function tlsOf(tls: Fields): NonNullable<ConnectOptions["tls"]> {
+  const [caFile, caCerts] = [tls.optionalText("caFile"), tls.optionalTexts("caCerts")];
+  const certificateHashes = tls.optionalTexts("certificateHashes");
+  return {
+    ...(caFile !== undefined && { caFile }),
+    ...(caCerts !== undefined && { caCerts }),
+    ...(certificateHashes !== undefined && { certificateHashes }),
+  };
+}
+
+/** Throws `StaticError`. */
+export async function connectAlone(options: ConnectOptions, withManager: boolean): Promise<Held> {
+  const agent = await connectAgent(options, platform);
+  const manager = withManager ? await ChannelManager.over(agent) : undefined;
+  return holdAlone(manager?.client ?? StaticClient.over(agent), manager);
+}
+
+/** Messages are read by the channel's own loops. */
+export function holdAlone(client: StaticClient, manager: ChannelManager | undefined): Held {
+  return {
+    client,
+    manager,
+    served: new ServedChannels(),
+    read: (channel, options) => Promise.resolve(readAlone(channel, options)),
+    close: () => (manager ?? client).close(),
+  };
+}
+
+function readAlone(channel: Channel, { all, manual }: ReadOptions): MessageReader {
+  const reader = channel.envelopes({ all, ack: manual ? "manual" : "auto" });
+  return {
+    next: async () => {
+      const { done, value } = await reader.next();
+      return done === true ? undefined : { envelope: value, ack: () => value.ack() };
+    },
+    finish: () => reader.finish(),
+    end: async () => void await reader.return?.(),
+  };
+}

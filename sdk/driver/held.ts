@@ -1,0 +1,46 @@
+/** The agent that operations work on, and how messages of its channels are read: alone by one program, or by readers of a host. */
+import type { Channel } from "../channel.ts";
+import type { StaticClient } from "../client.ts";
+import type { Envelope } from "../content/envelope.ts";
+import type { ChannelManager } from "../manager.ts";
+import type { Header } from "../host/frames.ts";
+import type { ServedChannels } from "./serving.ts";
+
+/** How a program wants to read. */
+export interface ReadOptions {
+  /** The durable reader; `default` when not given. */
+  readonly as: string | undefined;
+  /** From now on, holding nothing back. */
+  readonly tail: boolean;
+  readonly all: boolean;
+  readonly manual: boolean;
+}
+
+/** A message, and what else is to be said with it. */
+export interface ReadMessage {
+  readonly envelope: Envelope;
+  /** With `manual`: it is done with. Resolves when that is on disk. */
+  readonly ack?: () => Promise<void>;
+  readonly more?: Header;
+}
+
+/** A loop of one program over a channel's messages. */
+export interface MessageReader {
+  /** Undefined at the end. Without `manual` it acknowledges what was given before. */
+  next(): Promise<ReadMessage | undefined>;
+  /** What was given counts as done with; then it ends. */
+  finish(): Promise<void>;
+  /** What was given comes again. */
+  end(): Promise<void>;
+}
+
+/** What one program may use of an agent. */
+export interface Held {
+  readonly client: StaticClient;
+  /** Undefined when only a client was asked for. */
+  readonly manager: ChannelManager | undefined;
+  readonly served: ServedChannels;
+  read(channel: Channel, options: ReadOptions): Promise<MessageReader>;
+  /** The program has said that it ends. */
+  close(): Promise<void>;
+}

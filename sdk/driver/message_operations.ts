@@ -1,0 +1,166 @@
+/** Talking: messages, requests and events of channels. */
+import { RemoteError } from "../base/errors.ts";
+import type { Answer as RequestAnswer } from "../content/answers.ts";
+import type { AskOptions } from "../content/requester.ts";
+import type { SendOptions } from "../channel/outbox.ts";
+import { encodeError } from "../host/wire_errors.ts";
+import { encodeEnvelope, encodeEvent } from "../host/wire_values.ts";
+import type { Fields } from "../host/fields.ts";
+import type { Envelope } from "../content/envelope.ts";
+import type { ReadMessage } from "./held.ts";
+import { type Answer, type Call, channelOf, type Operation } from "./operation.ts";
+import { channelOver } from "./receivers.ts";
+import type { Source, StreamItem } from "./streams.ts";
+
+export const messageOperations: Readonly<Record<string, Operation>> = {
+  send: async (call) => {
+    const { id, accepted } = await (await channelOf(call)).send(call.bytes, sendOptions(call));
+    return { ok: { id, accepted } };
+  },
+  request: async (call) => {
+    const options = { ...askOptions(call), to: call.fields.text("to") };
+    return withEnvelope(await (await channelOf(call)).request(call.bytes, options));
+  },
+  requestAll: async (call) => {
+    call.streams.check();
+    const { signal: _, ...options } = askOptions(call);
+    const answers = (await channelOf(call)).requestAll(call.bytes, { ...options, to: call.fields.texts("to") });
+    return opened(call, {
+      next: async () => {
+        const { done, value } = await answers.next();
+        return done === true ? undefined : answerItem(value);
+      },
+      end: async () => void await answers.return?.(),
+    });
+  },
+  read,
+  receive,
+  events: async (call) => {
+    call.streams.check();
+    const events = call.fields.has("channel") ? (await channelOf(call)).events() : call.held.client.events();
+    return opened(call, {
+      next: async () => {
+        const { done, value } = await events.next();
+        return done === true ? undefined : { header: { event: encodeEvent(value) } };
+      },
+      end: async () => void await events.return?.(),
+    });
+  },
+  serve: async (call) => {
+    const { streams, held, fields, tell } = call;
+    streams.check();
+    const channel = await channelOf(call);
+    let stream = 0;
+    const source = held.served.serve(channel, fields.optionalNumber("concurrency"), (isIt) => {
+      const item = streams.drop(stream, isIt);
+      if (item !== undefined) tell({ event: "over", stream, item });
+    });
+    stream = streams.add(source);
+    return { ok: { stream } };
+  },
+  next: async ({ streams, fields, signal }) => {
+    const next = await streams.next(fields.number("stream"), signal);
+    if (next === undefined) return { ok: { done: true } };
+    const { item, content: { header, bytes } } = next;
+    return { ok: { item, ...header }, ...(bytes !== undefined && { bytes }) };
+  },
+  ack: ({ streams, fields }) => streams.ack(fields.number("stream"), fields.number("item")),
+  finish: ({ streams, fields }) => streams.finish(fields.number("stream")),
+  end: ({ streams, fields }) => streams.end(fields.number("stream")),
+  reply: ({ streams, fields, bytes }) => {
+    const contentType = fields.optionalText("contentType");
+    streams.settle(fields.number("stream"), fields.number("item"), ({ reply }) => reply(bytes, contentType));
+  },
+  fail: ({ streams, fields }) => {
+    const [message, remoteCode] = [fields.text("message"), fields.optionalText("remoteCode")];
+    const [retryable, retryAfterMs] = [fields.flag("retryable"), fields.optionalNumber("retryAfterMs")];
+    const options = { retryable, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    // Without a code the handler's own words stay on its side.
+    const error = remoteCode === undefined ? new Error(message) : new RemoteError(message, { ...options, remoteCode });
+    streams.settle(fields.number("stream"), fields.number("item"), ({ fail }) => fail(error));
+  },
+};
+
+async function read(call: Call): Promise<Answer> {
+  const { streams, held, fields } = call;
+  streams.check();
+  const manual = fields.one("ack", ["auto", "manual"]) === "manual";
+  const options = { as: fields.optionalText("as"), tail: fields.flag("tail"), all: fields.flag("all"), manual };
+  const reader = await held.read(await channelOf(call), options);
+  return opened(call, {
+    next: async () => {
+      const next = await reader.next();
+      return next && messageItem(next, manual);
+    },
+    finish: () => reader.finish(),
+    end: () => reader.end(),
+  });
+}
+
+/** One message at a time, for the whole program; see `Receiver`. */
+async function receive(call: Call): Promise<Answer> {
+  const { fields, signal } = call;
+  const receiver = await call.receivers.of(await channelOf(call));
+  const timeoutMs = fields.optionalNumber("timeoutMs");
+  const next = await receiver.receive({ signal, ...(timeoutMs !== undefined && { timeoutMs }) });
+  if (next === undefined) return { ok: { none: true } };
+  if (next.done !== true) return withEnvelope(next.value);
+  throw channelOver();
+}
+
+function opened({ streams }: Call, source: Source): Answer {
+  return { ok: { stream: streams.add(source) } };
+}
+
+function withEnvelope(envelope: Envelope): Answer {
+  return { ok: { envelope: encodeEnvelope(envelope) }, bytes: envelope.bytes };
+}
+
+function messageItem({ envelope, ack, more }: ReadMessage, manual: boolean): StreamItem {
+  return {
+    header: { envelope: encodeEnvelope(envelope), ...more },
+    bytes: envelope.bytes,
+    ...(manual && ack !== undefined && { ack }),
+  };
+}
+
+function answerItem(answer: RequestAnswer): StreamItem {
+  const { from } = answer;
+  if (!answer.ok) return { header: { from, error: encodeError(answer.error) } };
+  return { header: { from, envelope: encodeEnvelope(answer.reply) }, bytes: answer.reply.bytes };
+}
+
+function sendOptions({ fields, signal }: Call): SendOptions {
+  const to = fields.optionalTexts("to");
+  const replyTo = fields.optionalText("replyTo");
+  const [expiresInMs, timeoutMs] = [fields.optionalNumber("expiresInMs"), fields.optionalNumber("timeoutMs")];
+  return {
+    ...contentOptions(fields),
+    signal,
+    queue: fields.flag("queue"),
+    ...(to !== undefined && { to }),
+    ...(replyTo !== undefined && { replyTo }),
+    ...(expiresInMs !== undefined && { expiresInMs }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+}
+
+function askOptions({ fields, signal }: Call): AskOptions {
+  const [timeoutMs, key] = [fields.optionalNumber("timeoutMs"), fields.optionalText("key")];
+  return {
+    ...contentOptions(fields),
+    signal,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(key !== undefined && { key }),
+  };
+}
+
+function contentOptions(fields: Fields): Pick<SendOptions, "contentType" | "conversation" | "headers"> {
+  const [contentType, conversation] = [fields.optionalText("contentType"), fields.optionalText("conversation")];
+  const headers = fields.optionalMap("headers");
+  return {
+    ...(contentType !== undefined && { contentType }),
+    ...(conversation !== undefined && { conversation }),
+    ...(headers !== undefined && { headers }),
+  };
+}

@@ -1,0 +1,389 @@
+/**
+ * The durable readers of one channel: each sees every message and has a position of its own. A message is acknowledged when all of
+ * them are past it. The position of a reader that is ahead of another is on disk before the message can be acknowledged, so a
+ * crash delivers a message again to those alone that have not acknowledged it.
+ */
+import type { AgentId } from "../../proto/mod.ts";
+import { createError, invalidArgument } from "../base/errors.ts";
+import { EventStream } from "../base/event_stream.ts";
+import type { InboxReader } from "../channel/inbox.ts";
+import type { Envelope } from "../content/envelope.ts";
+import type { MessageReader, ReadMessage, ReadOptions } from "./held.ts";
+import { Lag, type LagLimits } from "./lag.ts";
+import { ReaderPosition } from "./reader_position.ts";
+import type { ReaderRecords } from "./reader_records.ts";
+
+export interface ReadersParts {
+  readonly agentId: AgentId;
+  readonly records: ReaderRecords;
+  /** Every message from the oldest that is not acknowledged, each acknowledged by itself. */
+  readonly source: () => InboxReader;
+  readonly nowMs: () => number;
+  readonly limits?: LagLimits;
+}
+
+/** A reader, for people. */
+export interface ReaderState {
+  readonly name: string;
+  readonly programs: number;
+  /** Messages that it has not acknowledged. */
+  readonly behind: number;
+}
+
+export interface Entry {
+  readonly envelope: Envelope;
+  readonly number: number;
+  /** Readers that are not past it. */
+  readonly pending: Set<Reader>;
+  /** One reader is past it. */
+  passed: boolean;
+}
+
+/** A durable reader. */
+export interface Reader {
+  readonly name: string;
+  readonly position: ReaderPosition;
+  /** Number of the first message that it has not acknowledged. */
+  first: number;
+  /** No message before this one waits to be given out. */
+  next: number;
+  /** Given to a program that has not acknowledged it. */
+  readonly given: Map<Entry, Loop>;
+  readonly loops: Set<Loop>;
+  readonly lag: Lag<Entry>;
+  /** Messages that it was set past, and has not been told of. */
+  missed: number;
+}
+
+/** One program's loop. */
+interface Loop {
+  readonly all: boolean;
+  ended: boolean;
+}
+
+const defaultName = "default";
+const maxReaders = 16;
+const namePattern = /^[a-z0-9][a-z0-9._-]{0,31}$/;
+/** A loop that is further ahead of the disk waits for it. */
+const maxAhead = 64;
+
+export class Readers {
+  readonly #parts: ReadersParts;
+  readonly #readers = new Map<string, Reader>();
+  readonly #tails = new EventStream<Entry>();
+  #defaultDeleted = false;
+  /** In the order in which they came. */
+  #entries: Entry[] = [];
+  #count = 0;
+  #wakers: (() => void)[] = [];
+  #over: { readonly error: unknown } | undefined;
+  #source: InboxReader | undefined;
+  #opened: Promise<void> | undefined;
+  /** Readers whose position has changed since the last write. */
+  readonly #dirty = new Set<Reader>();
+  #writing: Promise<void> | undefined;
+  /** Messages that a reader is done with, and that would come again to it after a crash now. */
+  #unwritten = 0;
+
+  constructor(parts: ReadersParts) {
+    this.#parts = parts;
+  }
+
+  async open({ as: name = defaultName, tail, all, manual }: ReadOptions): Promise<MessageReader> {
+    await (this.#opened ??= this.#begin());
+    if (tail) return this.#openTail(all);
+    const reader = await this.#readerOf(name);
+    const loop: Loop = { all, ended: false };
+    reader.loops.add(loop);
+    return {
+      next: async () => {
+        if (!manual) await this.#acknowledge(reader, this.#givenTo(reader, loop), false);
+        return await this.#next(reader, loop, manual);
+      },
+      finish: async () => {
+        await this.#acknowledge(reader, this.#givenTo(reader, loop), true);
+        this.#leave(reader, loop);
+      },
+      end: () => Promise.resolve(this.#leave(reader, loop)),
+    };
+  }
+
+  async list(): Promise<ReaderState[]> {
+    await (this.#opened ??= this.#begin());
+    return Array.from(this.#readers.values(), (reader) => ({
+      name: reader.name,
+      programs: reader.loops.size,
+      behind: this.#entries.filter(({ pending }) => pending.has(reader)).length,
+    }));
+  }
+
+  /** What it has not acknowledged it never sees. */
+  async delete(name: string): Promise<void> {
+    await (this.#opened ??= this.#begin());
+    const reader = this.#readers.get(name);
+    if (reader === undefined) throw createError("not_found", `There is no reader "${name}" of this channel`);
+    if (reader.loops.size > 0) throw createError("not_allowed", `A program reads as "${name}"; end it first`);
+    if (name === defaultName) {
+      await this.#parts.records.write([{ name, position: reader.position, deleted: true }]);
+      this.#defaultDeleted = true;
+    } else {
+      await this.#parts.records.delete(name);
+    }
+    this.#readers.delete(name);
+    for (const entry of this.#entries) entry.pending.delete(reader);
+    this.#settleUnheard();
+  }
+
+  /** Nothing more comes. */
+  async stop(): Promise<void> {
+    await this.#writing;
+    await this.#source?.return?.();
+  }
+
+  async #begin(): Promise<void> {
+    for (const { name, position, deleted } of await this.#parts.records.list()) {
+      if (deleted) this.#defaultDeleted = true;
+      else this.#add(name, position);
+    }
+    if (!this.#readers.has(defaultName) && !this.#defaultDeleted) this.#add(defaultName, new ReaderPosition());
+    this.#source = this.#parts.source();
+    void this.#pump(this.#source);
+  }
+
+  #add(name: string, position: ReaderPosition): Reader {
+    const first = this.#entries[0]?.number ?? this.#count;
+    const reader: Reader = {
+      name,
+      position,
+      first,
+      next: first,
+      given: new Map(),
+      loops: new Set(),
+      lag: new Lag(this.#parts.limits),
+      missed: 0,
+    };
+    this.#readers.set(name, reader);
+    for (const entry of this.#entries) if (this.#isForUs(entry.envelope)) entry.pending.add(reader);
+    return reader;
+  }
+
+  async #readerOf(name: string): Promise<Reader> {
+    const known = this.#readers.get(name);
+    if (known !== undefined) return known;
+    if (!namePattern.test(name)) {
+      throw invalidArgument(`"${name}" cannot be a reader's name: use up to 32 of a-z, 0-9, dot, dash and underscore`);
+    }
+    if (this.#readers.size >= maxReaders) {
+      const text = `A channel has at most ${maxReaders} durable readers; delete one, or read with tail`;
+      throw createError("overloaded", text);
+    }
+    const reader = this.#add(name, new ReaderPosition());
+    // On disk before anything is acknowledged without it: nothing is acknowledged that it has not passed.
+    await this.#parts.records.write([{ name, position: reader.position, deleted: false }]);
+    if (name === defaultName) this.#defaultDeleted = false;
+    return reader;
+  }
+
+  #openTail(all: boolean): MessageReader {
+    const entries = this.#tails.listen();
+    return {
+      next: async () => {
+        for (;;) {
+          const { done, value } = await entries.next();
+          if (done === true) return this.#over?.error === undefined ? undefined : Promise.reject(this.#over.error);
+          if ("type" in value) continue;
+          if (all || this.#isForUs(value.envelope)) return { envelope: value.envelope, ack: () => Promise.resolve() };
+        }
+      },
+      finish: async () => void await entries.return?.(),
+      end: async () => void await entries.return?.(),
+    };
+  }
+
+  async #pump(source: InboxReader): Promise<void> {
+    try {
+      for await (const envelope of source) this.#take(envelope);
+      this.#over = { error: undefined };
+    } catch (error) {
+      this.#over = { error };
+    }
+    this.#tails.end();
+    this.#wake();
+  }
+
+  #take(envelope: Envelope): void {
+    const isForUs = this.#isForUs(envelope);
+    const concerned = [...this.#readers.values()].filter(({ position, loops }) =>
+      !position.isPast(envelope) && (isForUs || [...loops].some(({ all }) => all))
+    );
+    const entry: Entry = { envelope, number: this.#count++, pending: new Set(concerned), passed: false };
+    this.#entries.push(entry);
+    this.#tails.tell(entry);
+    if (entry.pending.size === 0) this.#settleUnheard();
+    this.#wake();
+  }
+
+  /** What is for others, or of somebody whose key is not trusted, is for those that want all. */
+  #isForUs({ kind, sender, to }: Envelope): boolean {
+    return kind === "message" && sender.verified && (to === undefined || to.includes(this.#parts.agentId));
+  }
+
+  async #next(reader: Reader, loop: Loop, manual: boolean): Promise<ReadMessage | undefined> {
+    for (;;) {
+      if (loop.ended) return undefined;
+      const entry = this.#findNext(reader, loop);
+      if (entry !== undefined) {
+        reader.given.set(entry, loop);
+        const missed = reader.missed;
+        reader.missed = 0;
+        const ack = (): Promise<void> => this.#acknowledge(reader, [entry], true);
+        return { envelope: entry.envelope, ...(manual && { ack }), ...(missed > 0 && { more: { missed } }) };
+      }
+      if (this.#over !== undefined) {
+        if (this.#over.error !== undefined) throw this.#over.error;
+        return undefined;
+      }
+      await new Promise<void>((resolve) => this.#wakers.push(resolve));
+    }
+  }
+
+  #findNext(reader: Reader, { all }: Loop): Entry | undefined {
+    for (let at = this.#indexOf(reader.next); at < this.#entries.length; at++) {
+      const entry = this.#entries[at];
+      if (entry === undefined) break;
+      reader.next = entry.number + 1;
+      if (!entry.pending.has(reader) || reader.given.has(entry)) continue;
+      if (all || this.#isForUs(entry.envelope)) return entry;
+      // It was kept for a loop of this reader that wanted all, and has gone.
+      entry.pending.delete(reader);
+    }
+    this.#settleUnheard();
+    return undefined;
+  }
+
+  #givenTo(reader: Reader, loop: Loop): Entry[] {
+    return [...reader.given].flatMap(([entry, to]) => to === loop ? [entry] : []);
+  }
+
+  /** `durable`: resolves when it is on disk that they never come again to this reader. */
+  async #acknowledge(reader: Reader, entries: readonly Entry[], durable: boolean): Promise<void> {
+    const own = entries.filter((entry) => entry.pending.delete(reader));
+    if (own.length === 0) return;
+    const written: Promise<void>[] = [];
+    const nowMs = this.#parts.nowMs();
+    for (const entry of own) {
+      reader.given.delete(entry);
+      reader.lag.passed(entry);
+      if (entry.pending.size === 0) continue;
+      reader.position.pass(placeOf(entry));
+      for (const behind of entry.pending) if (!entry.passed) behind.lag.add(entry, nowMs);
+      entry.passed = true;
+    }
+    this.#advance(reader);
+    if (own.some(({ pending }) => pending.size > 0)) written.push(this.#note(reader));
+    written.push(...this.#settle());
+    this.#setForward(nowMs);
+    const all = Promise.all(written).finally(() => this.#unwritten -= own.length);
+    this.#unwritten += own.length;
+    all.catch(() => {});
+    if (durable || this.#unwritten > maxAhead) await all;
+  }
+
+  /** Over everything that it is done with. */
+  #advance(reader: Reader): void {
+    for (let at = this.#indexOf(reader.first); at < this.#entries.length; at++) {
+      const entry = this.#entries[at];
+      if (entry === undefined || entry.pending.has(reader)) return;
+      reader.first = entry.number + 1;
+      reader.position.advance(placeOf(entry));
+    }
+  }
+
+  /** Lets go of those that every reader is past, and acknowledges them. */
+  #settle(): Promise<void>[] {
+    const done = this.#entries.filter(({ pending }) => pending.size === 0);
+    if (done.length === 0) return [];
+    this.#entries = this.#entries.filter(({ pending }) => pending.size > 0);
+    return done.map(({ envelope }) => envelope.ack());
+  }
+
+  /** One that fails comes again, to readers that are past it. */
+  #settleUnheard(): void {
+    for (const settled of this.#settle()) settled.catch(() => {});
+  }
+
+  /** Readers that are too far behind the fastest are set past what they have not read. */
+  #setForward(nowMs: number): void {
+    for (const reader of this.#readers.values()) {
+      const entries = reader.lag.giveUp(nowMs);
+      if (entries.length === 0) continue;
+      for (const entry of entries) {
+        entry.pending.delete(reader);
+        reader.given.delete(entry);
+        if (entry.pending.size > 0) reader.position.pass(placeOf(entry));
+      }
+      reader.missed += entries.length;
+      this.#advance(reader);
+      this.#note(reader).catch(() => {});
+    }
+    this.#settleUnheard();
+  }
+
+  /** Resolves when the reader's position as it is now is on disk. */
+  async #note(reader: Reader): Promise<void> {
+    this.#dirty.add(reader);
+    const writing = this.#writePositions(this.#writing);
+    this.#writing = writing;
+    try {
+      await writing;
+    } finally {
+      if (this.#writing === writing) this.#writing = undefined;
+    }
+  }
+
+  /** One write at a time; what changes meanwhile goes with the next one. */
+  async #writePositions(before: Promise<void> | undefined): Promise<void> {
+    await before?.catch(() => {});
+    // Everything of this turn goes into one write.
+    await Promise.resolve();
+    const dirty = [...this.#dirty];
+    this.#dirty.clear();
+    if (dirty.length === 0) return;
+    try {
+      await this.#parts.records.write(dirty.map(({ name, position }) => ({ name, position, deleted: false })));
+    } catch (error) {
+      for (const reader of dirty) this.#dirty.add(reader);
+      throw error;
+    }
+  }
+
+  /** What it was given goes to the next loop. */
+  #leave(reader: Reader, loop: Loop): void {
+    if (loop.ended) return;
+    loop.ended = true;
+    reader.loops.delete(loop);
+    for (const entry of this.#givenTo(reader, loop)) {
+      reader.given.delete(entry);
+      reader.next = Math.min(reader.next, entry.number);
+    }
+    this.#wake();
+  }
+
+  #indexOf(number: number): number {
+    let [low, high] = [0, this.#entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#entries[middle]?.number ?? 0) < number) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakers.splice(0)) wake();
+  }
+}
+
+function placeOf({ envelope: { sequence, timeMs } }: Entry): { readonly sequence: number; readonly timeMs: number } {
+  return { sequence, timeMs };
+}

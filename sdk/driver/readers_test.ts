@@ -1,0 +1,264 @@
+// Durable readers over a source in memory that delivers again what was not acknowledged, as a channel does after a crash.
+import { assertEquals, assertRejects } from "@std/assert";
+import { agentIdOf, binaryIdFromBytes, type MessageId } from "../../proto/mod.ts";
+import { Envelope } from "../content/envelope.ts";
+import type { InboxReader } from "../channel/inbox.ts";
+import { StaticError } from "../mod.ts";
+import type { MessageReader } from "./held.ts";
+import { ReaderPosition } from "./reader_position.ts";
+import type { ReaderRecord, ReaderRecords } from "./reader_records.ts";
+import { Readers } from "./readers.ts";
+
+const me = agentIdOf(new Uint8Array(32), Uint8Array.of(1));
+const [first, second] = [2, 3].map((byte) => agentIdOf(new Uint8Array(32), Uint8Array.of(byte)));
+const others = [first ?? me, second ?? me];
+
+/** A channel's log, and what is acknowledged of it. */
+class Log {
+  readonly #messages: { text: string; sender: number; timeMs: number; to?: typeof me }[] = [];
+  readonly acknowledged = new Set<number>();
+  #wake = (): void => {};
+
+  say(
+    text: string,
+    { sender = 0, timeMs = 1000, to }: { sender?: number; timeMs?: number; to?: typeof me } = {},
+  ): void {
+    this.#messages.push({ text, sender, timeMs: timeMs + this.#messages.length, ...(to !== undefined && { to }) });
+    this.#wake();
+  }
+
+  /** Of a process that lives from now on. */
+  source(): InboxReader {
+    let at = 0;
+    let ended = false;
+    const next = async (): Promise<IteratorResult<Envelope, undefined>> => {
+      for (;;) {
+        if (ended) return { done: true, value: undefined };
+        const index = at;
+        const message = this.#messages[index];
+        if (message !== undefined) {
+          at++;
+          if (!this.acknowledged.has(index)) return { done: false, value: this.#envelope(index) };
+          continue;
+        }
+        await new Promise<void>((resolve) => this.#wake = resolve);
+      }
+    };
+    return {
+      next,
+      finish: () => Promise.resolve(),
+      return: () => {
+        ended = true;
+        this.#wake();
+        return Promise.resolve({ done: true, value: undefined });
+      },
+      [Symbol.asyncIterator](): InboxReader {
+        return this;
+      },
+    };
+  }
+
+  #envelope(index: number): Envelope {
+    const { text, sender, timeMs, to } = this.#messages[index] ?? { text: "", sender: 0, timeMs: 0 };
+    const id = new Uint8Array(16);
+    new DataView(id.buffer).setUint32(0, index);
+    return new Envelope({
+      kind: "message",
+      lane: "message",
+      id: binaryIdFromBytes<MessageId>(id),
+      sender: others[sender] ?? me,
+      identity: new TextEncoder().encode("sender"),
+      verified: true,
+      timeMs,
+      sequence: index + 1,
+      fields: { ...(to !== undefined && { to: [to] }) },
+      body: new TextEncoder().encode(text),
+    }, () => {
+      this.acknowledged.add(index);
+      return Promise.resolve();
+    });
+  }
+}
+
+class MemoryRecords implements ReaderRecords {
+  readonly disk = new Map<string, ReaderRecord>();
+
+  list(): Promise<ReaderRecord[]> {
+    return Promise.resolve([...this.disk.values()].map(({ position: { floor, beyond }, ...rest }) => ({
+      ...rest,
+      position: new ReaderPosition(floor, beyond),
+    })));
+  }
+
+  write(records: readonly ReaderRecord[]): Promise<void> {
+    for (const { position: { floor, beyond }, ...rest } of records) {
+      this.disk.set(rest.name, { ...rest, position: new ReaderPosition(floor, beyond) });
+    }
+    return Promise.resolve();
+  }
+
+  delete(name: string): Promise<void> {
+    this.disk.delete(name);
+    return Promise.resolve();
+  }
+}
+
+interface Place {
+  readonly log: Log;
+  readonly records: MemoryRecords;
+}
+
+function place(): Place {
+  return { log: new Log(), records: new MemoryRecords() };
+}
+
+/** A host's life: what was in memory before is gone. */
+function live(
+  { log, records }: Place,
+  limits = { messagesOfSender: 1000, messages: 3072, bytes: 1e9, ageMs: 1e9 },
+): Readers {
+  return new Readers({ agentId: me, records, source: () => log.source(), nowMs: () => Date.now(), limits });
+}
+
+function open(readers: Readers, as?: string, more = {}): Promise<MessageReader> {
+  return readers.open({ as, tail: false, all: false, manual: false, ...more });
+}
+
+async function take(reader: MessageReader, count: number): Promise<string[]> {
+  const texts: string[] = [];
+  while (texts.length < count) texts.push((await reader.next())?.envelope.text() ?? "end");
+  return texts;
+}
+
+Deno.test("each reader sees every message, and it is acknowledged when all are past it", async () => {
+  const here = place();
+  for (const text of ["1", "2", "3"]) here.log.say(text);
+  const readers = live(here);
+  const [one, two] = [await open(readers), await open(readers, "mcp")];
+  assertEquals(await take(one, 3), ["1", "2", "3"]);
+  assertEquals([...here.log.acknowledged], []);
+  assertEquals(await take(two, 3), ["1", "2", "3"]);
+  assertEquals([...here.log.acknowledged], [0, 1]);
+  await two.finish();
+  await one.finish();
+  assertEquals([...here.log.acknowledged], [0, 1, 2]);
+});
+
+Deno.test("after a crash each reader goes on where it was, and nothing that one has not seen is acknowledged", async () => {
+  const here = place();
+  for (const text of ["1", "2", "3", "4"]) here.log.say(text);
+  const before = live(here);
+  const [one, two] = [await open(before), await open(before, "mcp")];
+  await take(one, 3);
+  await one.finish();
+  await take(two, 2);
+  const after = live(here);
+  assertEquals(await take(await open(after, "mcp"), 3), ["2", "3", "4"]);
+  assertEquals(await take(await open(after), 1), ["4"]);
+  assertEquals(here.log.acknowledged.has(3), false);
+});
+
+Deno.test("out of order acknowledgements of a reader hold after a crash, too", async () => {
+  const here = place();
+  for (const text of ["1", "2", "3"]) here.log.say(text);
+  const before = live(here);
+  await open(before, "slow");
+  const worker = await open(before, "worker", { manual: true });
+  const items = [await worker.next(), await worker.next(), await worker.next()];
+  await items[1]?.ack?.();
+  const after = await open(live(here), "worker");
+  assertEquals(await take(after, 2), ["1", "3"]);
+});
+
+Deno.test("two programs on one reader share its messages; what one leaves undone goes to the other, in order", async () => {
+  const here = place();
+  for (const text of ["1", "2", "3", "4"]) here.log.say(text);
+  const readers = live(here);
+  const [one, two] = [await open(readers), await open(readers)];
+  assertEquals([...await take(one, 1), ...await take(two, 1)], ["1", "2"]);
+  await one.end();
+  assertEquals(await take(two, 2), ["1", "3"]);
+});
+
+Deno.test("a durable reader exists from the start, so that nothing is acknowledged while only others read", async () => {
+  const here = place();
+  here.log.say("1");
+  const readers = live(here);
+  const other = await open(readers, "other");
+  await take(other, 1);
+  await other.finish();
+  assertEquals([...here.log.acknowledged], []);
+  assertEquals(await take(await open(live(here)), 1), ["1"]);
+});
+
+Deno.test("a reader that is too far behind is set forward and told, and holds up nobody", async () => {
+  const here = place();
+  const readers = live(here, { messagesOfSender: 1000, messages: 5, bytes: 1e9, ageMs: 1e9 });
+  const [fast, slow] = [await open(readers, "fast"), await open(readers)];
+  for (let i = 1; i <= 12; i++) here.log.say(String(i));
+  await take(fast, 12);
+  await fast.finish();
+  const next = await slow.next();
+  assertEquals([next?.envelope.text(), next?.more], ["8", { missed: 7 }]);
+  assertEquals(here.log.acknowledged.size, 7);
+});
+
+Deno.test("a sender that floods costs a slow reader its own messages alone", async () => {
+  const here = place();
+  const readers = live(here, { messagesOfSender: 3, messages: 1000, bytes: 1e9, ageMs: 1e9 });
+  const [fast, slow] = [await open(readers, "fast"), await open(readers)];
+  here.log.say("quiet", { sender: 1 });
+  for (let i = 1; i <= 6; i++) here.log.say(String(i));
+  await take(fast, 7);
+  await fast.finish();
+  assertEquals(await take(slow, 4), ["quiet", "4", "5", "6"]);
+});
+
+Deno.test("a tail begins now and holds nothing back; what is for others is for readers that want all", async () => {
+  const here = place();
+  here.log.say("before");
+  const readers = live(here);
+  const reader = await open(readers);
+  await take(reader, 1);
+  const [tail, all] = [await open(readers, undefined, { tail: true }), await open(readers, "all", { all: true })];
+  here.log.say("for another", { to: second ?? me });
+  here.log.say("for us");
+  assertEquals(await take(tail, 1), ["for us"]);
+  assertEquals(await take(reader, 1), ["for us"]);
+  assertEquals(await take(all, 3), ["before", "for another", "for us"]);
+  await reader.finish();
+  await all.finish();
+  assertEquals(here.log.acknowledged.size, 3);
+});
+
+Deno.test("a place that comes again with a later time is another message, and is shown", async () => {
+  const here = place();
+  for (const text of ["1", "2", "3"]) here.log.say(text, { timeMs: 1000 });
+  const before = live(here);
+  await open(before, "slow");
+  const reader = await open(before);
+  await take(reader, 3);
+  await reader.finish();
+  const restored: Place = { log: new Log(), records: here.records };
+  for (const text of ["1", "other"]) restored.log.say(text, { timeMs: text === "1" ? 1000 : 9000 });
+  assertEquals(await take(await open(live(restored)), 1), ["other"]);
+});
+
+Deno.test("readers are bounded in number and name, and a deleted one lets go of what it held", async () => {
+  const here = place();
+  here.log.say("1");
+  const readers = live(here);
+  for (let i = 0; i < 15; i++) await open(readers, `reader-${i}`);
+  assertEquals((await assertRejects(() => open(readers, "one-more"), StaticError)).code, "overloaded");
+  assertEquals((await assertRejects(() => open(readers, "../x"), StaticError)).code, "invalid_request");
+  assertEquals((await assertRejects(() => readers.delete("reader-0"), StaticError)).code, "not_allowed");
+  const next = place();
+  next.log.say("1");
+  const again = live(next);
+  const other = await open(again, "other");
+  await take(other, 1);
+  await other.finish();
+  await again.delete("default");
+  assertEquals(next.log.acknowledged.size, 1);
+  assertEquals((await live(next).list()).map(({ name }) => name), ["other"]);
+});

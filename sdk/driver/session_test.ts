@@ -1,0 +1,220 @@
+// Operations over a relay in memory: what a program gets, and what comes again when it goes away.
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { StaticError } from "../mod.ts";
+import type { HostConnection } from "../host/connection.ts";
+import { operationNames } from "./session.ts";
+import { eventually } from "../../tests/support/mod.ts";
+import { type Actor, name, Stage } from "../../tests/support/scenario/stage.ts";
+import { holdAlone } from "./connecting.ts";
+import { type Program, programOf, programWith } from "./testing/memory_program.ts";
+
+const utf8 = new TextEncoder();
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const channel = { channel: name };
+
+async function pair(stage: Stage): Promise<{ alice: Actor; bob: Actor; a: Program; b: Program }> {
+  const [alice, bob] = [await stage.actor("alice"), await stage.actor("bob")];
+  const [a, b] = [programOf(alice), programOf(bob)];
+  await a.connection.call("create", channel);
+  const { bytes: keyPackage } = await b.connection.call("keyPackage");
+  const { bytes: welcome } = await a.connection.call("addMember", channel, { bytes: keyPackage });
+  await b.connection.call("join", channel, { bytes: welcome });
+  return { alice, bob, a, b };
+}
+
+async function next({ connection }: Program, stream: number): Promise<{ item: number; text: string } | undefined> {
+  const { fields, bytes } = await connection.call("next", { stream });
+  return fields.flag("done") ? undefined : { item: fields.number("item"), text: text(bytes) };
+}
+
+async function open(connection: HostConnection, op: string, fields = {}): Promise<number> {
+  return (await connection.call(op, { ...channel, ...fields })).fields.number("stream");
+}
+
+Deno.test("a program says what it wants by frames alone: members, health, fingerprint, messages", async () => {
+  await using stage = await Stage.open();
+  const { alice, a, b } = await pair(stage);
+  const hello = await a.connection.hello;
+  assertEquals([hello.number("protocol"), hello.text("agentId")], [1, alice.client.agentId]);
+  const { fields } = await b.connection.call("members", channel);
+  const members = fields.raw("members") as { identity: string; owner: boolean; self: boolean }[];
+  assertEquals(members.map(({ identity, owner, self }) => [identity, owner, self]), [
+    ["alice", true, false],
+    ["bob", false, true],
+  ]);
+  const prints = await Promise.all([a, b].map((each) => each.connection.call("fingerprint", channel)));
+  assertEquals(prints[0]?.fields.text("fingerprint"), prints[1]?.fields.text("fingerprint"));
+  const sent = await a.connection.call("send", { ...channel, contentType: "text/plain", headers: { n: "1" } }, {
+    bytes: utf8.encode("hello"),
+  });
+  const { fields: got, bytes } = await b.connection.call("receive", { ...channel, timeoutMs: 5_000 });
+  const envelope = got.optionalObject("envelope");
+  assertEquals(
+    [envelope?.text("id"), envelope?.text("contentType"), envelope?.optionalMap("headers"), text(bytes)],
+    [sent.fields.text("id"), "text/plain", { n: "1" }, "hello"],
+  );
+  const none = await b.connection.call("receive", { ...channel, timeoutMs: 1 });
+  assertEquals(none.fields.flag("none"), true);
+});
+
+Deno.test("next acknowledges the item before; what a program was given when it died comes again", async () => {
+  await using stage = await Stage.open();
+  const { a, b, bob } = await pair(stage);
+  for (const each of ["one", "two", "three"]) await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  const stream = await open(b.connection, "read");
+  assertEquals((await next(b, stream))?.text, "one");
+  assertEquals((await next(b, stream))?.text, "two");
+  b.die();
+  const again = programOf(bob);
+  const second = await open(again.connection, "read");
+  assertEquals((await next(again, second))?.text, "two");
+  await again.connection.call("finish", { stream: second });
+  const third = await open(again.connection, "read");
+  assertEquals((await next(again, third))?.text, "three");
+});
+
+Deno.test("with manual acknowledgement only ack does, in any order", async () => {
+  await using stage = await Stage.open();
+  const { a, b, bob } = await pair(stage);
+  for (const each of ["one", "two", "three"]) await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  const stream = await open(b.connection, "read", { ack: "manual" });
+  const items = [await next(b, stream), await next(b, stream), await next(b, stream)];
+  await b.connection.call("ack", { stream, item: items[1]?.item });
+  b.die();
+  const again = programOf(bob);
+  const second = await open(again.connection, "read");
+  assertEquals([(await next(again, second))?.text, (await next(again, second))?.text], ["one", "three"]);
+});
+
+Deno.test("a next that is given up loses nothing: what comes goes to the next who asks", async () => {
+  await using stage = await Stage.open();
+  const { a, b } = await pair(stage);
+  const stream = await open(b.connection, "read");
+  const stop = new AbortController();
+  const asking = b.connection.call("next", { stream }, { signal: stop.signal });
+  stop.abort(new Error("no more patience"));
+  await assertRejects(() => asking, Error, "no more patience");
+  await a.connection.call("send", channel, { bytes: utf8.encode("for the next") });
+  assertEquals((await next(b, stream))?.text, "for the next");
+});
+
+Deno.test("requests go to the program that serves; when it dies, to the next one, which is told the attempt", async () => {
+  await using stage = await Stage.open();
+  const { a, bob } = await pair(stage);
+  const held = holdAlone(bob.client, bob.manager);
+  const [b, other] = [programWith(held), programWith(held)];
+  const stream = await open(b.connection, "serve", { concurrency: 2 });
+  const to = bob.client.agentId;
+  const asking = a.connection.call("request", { ...channel, to, timeoutMs: 20_000 }, { bytes: utf8.encode("ping") });
+  const first = await b.connection.call("next", { stream });
+  assertEquals([first.fields.number("attempt"), text(first.bytes)], [1, "ping"]);
+  const second = await open(other.connection, "serve");
+  b.die();
+  const { fields, bytes } = await other.connection.call("next", { stream: second });
+  assertEquals([fields.number("attempt"), text(bytes)], [2, "ping"]);
+  await other.connection.call("reply", { stream: second, item: fields.number("item") }, { bytes: utf8.encode("pong") });
+  assertEquals(text((await asking).bytes), "pong");
+});
+
+Deno.test("a handler's failure reaches the requester with its code; without one its words stay", async () => {
+  await using stage = await Stage.open();
+  const { a, b, bob } = await pair(stage);
+  const stream = await open(b.connection, "serve");
+  const to = bob.client.agentId;
+  const ask = (): Promise<unknown> => a.connection.call("request", { ...channel, to, timeoutMs: 20_000 });
+  const [one, two] = [ask(), ask()];
+  for (const remoteCode of ["no_such_city", undefined]) {
+    const { fields } = await b.connection.call("next", { stream });
+    await b.connection.call("fail", { stream, item: fields.number("item"), message: "secret words", remoteCode });
+  }
+  const errors = (await Promise.allSettled([one, two])).flatMap((each) =>
+    each.status === "rejected" ? [each.reason] : []
+  );
+  const codes = errors.map((error) => [error.name, error.code, error.remoteCode, error.message.includes("secret")]);
+  assertEquals(codes.toSorted(), [
+    ["RemoteError", "remote_error", "handler_failed", false],
+    ["RemoteError", "remote_error", "no_such_city", true],
+  ]);
+});
+
+Deno.test("several members are asked at once, and each answer comes as an item", async () => {
+  await using stage = await Stage.open();
+  const { a, b, bob } = await pair(stage);
+  const serving = await open(b.connection, "serve");
+  const stream = await open(a.connection, "requestAll", { to: [bob.client.agentId], timeoutMs: 20_000 });
+  const { fields } = await b.connection.call("next", { stream: serving });
+  const item = fields.number("item");
+  await b.connection.call("reply", { stream: serving, item, contentType: "application/json" }, {
+    bytes: utf8.encode('{"yes":true}'),
+  });
+  const answer = await a.connection.call("next", { stream });
+  assertEquals([answer.fields.text("from"), text(answer.bytes)], [bob.client.agentId, '{"yes":true}']);
+  assertEquals((await a.connection.call("next", { stream })).fields.flag("done"), true);
+});
+
+Deno.test("errors keep class, code and what stands beside them", async () => {
+  await using stage = await Stage.open();
+  const { a } = await pair(stage);
+  const taken = await assertRejects(() => a.connection.call("create", channel), StaticError);
+  assertEquals([taken.name, taken.code, taken.channel, taken.retryable], ["ChannelError", "name_taken", name, false]);
+  const codes: unknown[] = [];
+  for (
+    const [op, fields] of [["nothing", {}], ["send", {}], ["next", { stream: 99 }], ["send", { channel: 5 }]] as const
+  ) {
+    await a.connection.call(op, fields).catch((error) => void codes.push(error.code));
+  }
+  assertEquals(codes, ["unknown_operation", "invalid_request", "invalid_request", "invalid_request"]);
+});
+
+Deno.test("watch tells the state now and whenever it changes", async () => {
+  await using stage = await Stage.open();
+  const { alice, a } = await pair(stage);
+  const { fields } = await a.connection.call("watch", channel);
+  const { epoch } = fields.optionalObject("state")?.raw("health") as { epoch: number };
+  const carol = await stage.actor("carol");
+  await (await alice.channel()).addMember(await carol.client.generateKeyPackage());
+  const seen = await eventually(
+    { withinMs: 5_000, what: "the new state" },
+    () => Promise.resolve(a.events.filter((each) => each.name === "channel").at(-1)),
+    (event) => event !== undefined,
+  );
+  const state = seen?.fields.optionalObject("state");
+  assertEquals((state?.raw("health") as { epoch: number }).epoch, epoch + 1);
+  assertEquals((state?.raw("members") as unknown[]).length, 3);
+});
+
+Deno.test("too many calls under way are refused one by one, and the others go on", async () => {
+  await using stage = await Stage.open();
+  const { a, b } = await pair(stage);
+  const waiting = Array.from({ length: 1024 }, () => b.connection.call("receive", channel));
+  const settled = Promise.allSettled(waiting);
+  const over = await assertRejects(() => b.connection.call("health", channel), StaticError);
+  assertEquals(over.code, "overloaded");
+  await a.connection.call("send", channel, { bytes: utf8.encode("x") });
+  assertEquals(text((await Promise.race(waiting)).bytes), "x");
+  b.connection.end();
+  b.die();
+  await settled;
+});
+
+Deno.test("what is no call ends the connection", async () => {
+  await using stage = await Stage.open();
+  const alice = await stage.actor("alice");
+  for (const header of [{}, { id: 0, op: "agent" }, { id: "1", op: "agent" }, { id: 1.5, op: "agent" }, { id: 1 }]) {
+    const { session } = programOf(alice);
+    assertThrows(() => session.receive({ header, bytes: new Uint8Array(0) }), StaticError, "A call has an id");
+    session.end();
+  }
+  const { session, connection } = programOf(alice);
+  session.goodbye(new StaticError("protocol_error", "no frame"));
+  assertEquals((await connection.over).code, "protocol_error");
+  await assertRejects(() => connection.call("agent"), StaticError, "no frame");
+});
+
+Deno.test("the page about the host lists every operation", async () => {
+  const page = await Deno.readTextFile(new URL("../../docs/host.md", import.meta.url));
+  const [, table = ""] = page.split("## Operations");
+  const listed = Array.from(table.split("\n## ")[0]?.matchAll(/^\| (`[^|]*) \|/gm) ?? [], ([, cell = ""]) => cell);
+  const names = listed.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, each = ""]) => each));
+  assertEquals(operationNames.filter((each) => !names.includes(each)), []);
+});

@@ -1,0 +1,147 @@
+/**
+ * What a program pulls item by item: messages, events, answers, requests that it serves. A question that its asker gave up is
+ * kept: what comes goes to the next who asks, so nothing is lost by waiting for a while only.
+ */
+import { abortable } from "../base/abortable.ts";
+import { createError, invalidArgument } from "../base/errors.ts";
+import type { Header } from "../host/frames.ts";
+
+export interface StreamItem {
+  readonly header: Header;
+  readonly bytes?: Uint8Array;
+  /** Done with, by `ack`. */
+  readonly ack?: () => Promise<void>;
+  /** Settles a request that is served. */
+  readonly settle?: Settle;
+}
+
+export interface Settle {
+  readonly reply: (body: Uint8Array, contentType: string | undefined) => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** One source of items. */
+export interface Source {
+  /** Undefined at the end. */
+  next(): Promise<StreamItem | undefined>;
+  /** Only of messages. */
+  finish?(): Promise<void>;
+  /** `gone`: its program has left without a word. */
+  end(gone: boolean): void | Promise<void>;
+}
+
+interface Open {
+  readonly source: Source;
+  /** Questions whose askers gave up, the oldest first. */
+  readonly kept: Promise<StreamItem | undefined>[];
+  /** Items that are not settled or acknowledged. */
+  readonly items: Map<number, StreamItem>;
+  count: number;
+  ended: boolean;
+}
+
+const maxStreams = 256;
+
+/** The streams of one program, by number. */
+export class Streams {
+  readonly #open = new Map<number, Open>();
+  readonly #onEnd: (() => void)[] = [];
+  #count = 0;
+
+  /** Refuses when there are too many. Before anything is opened. */
+  check(): void {
+    if (this.#open.size < maxStreams) return;
+    throw createError("overloaded", `Cannot open a stream: ${maxStreams} are open; end some of them`);
+  }
+
+  add(source: Source): number {
+    const number = ++this.#count;
+    this.#open.set(number, { source, kept: [], items: new Map(), count: 0, ended: false });
+    return number;
+  }
+
+  /** The next item with its number, or undefined at the end, when the stream is gone. */
+  async next(
+    number: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly item: number; readonly content: StreamItem } | undefined> {
+    const open = this.#find(number);
+    if (open.ended) return undefined;
+    const question = open.kept.shift() ?? open.source.next();
+    question.catch(() => {});
+    let content: StreamItem | undefined;
+    try {
+      content = await abortable(signal, () => question);
+    } catch (error) {
+      if (signal.aborted) open.kept.push(question);
+      else this.#open.delete(number);
+      throw error;
+    }
+    if (content === undefined) {
+      open.ended = true;
+      if (open.items.size === 0) this.#open.delete(number);
+      return undefined;
+    }
+    const item = ++open.count;
+    if (content.ack !== undefined || content.settle !== undefined) open.items.set(item, content);
+    return { item, content };
+  }
+
+  /** Acknowledging twice, or what is gone, is no mistake. */
+  async ack(number: number, item: number): Promise<void> {
+    const open = this.#find(number);
+    const known = open.items.get(item);
+    open.items.delete(item);
+    await known?.ack?.();
+  }
+
+  /** What was settled before, or is over, is no mistake. */
+  settle(number: number, item: number, act: (settle: Settle) => void): void {
+    const open = this.#find(number);
+    const settle = open.items.get(item)?.settle;
+    if (settle !== undefined) act(settle);
+    open.items.delete(item);
+    if (open.ended && open.items.size === 0) this.#open.delete(number);
+  }
+
+  /** A request that need not be answered any more. Returns its number. */
+  drop(number: number, isIt: (item: StreamItem) => boolean): number | undefined {
+    const open = this.#open.get(number);
+    const [item] = [...open?.items ?? []].find(([, each]) => isIt(each)) ?? [];
+    if (item !== undefined) open?.items.delete(item);
+    return item;
+  }
+
+  async finish(number: number): Promise<void> {
+    const { source } = this.#find(number);
+    this.#open.delete(number);
+    await (source.finish?.() ?? source.end(false));
+  }
+
+  /** Ending twice is no mistake. What is served and not settled can still be. */
+  async end(number: number): Promise<void> {
+    const open = this.#open.get(number);
+    if (open === undefined) return;
+    open.ended = true;
+    if (![...open.items.values()].some(({ settle }) => settle !== undefined)) this.#open.delete(number);
+    await open.source.end(false);
+  }
+
+  /** Runs when the program has gone. */
+  whenEnded(run: () => void): void {
+    this.#onEnd.push(run);
+  }
+
+  /** The program has gone. */
+  endAll(): void {
+    for (const run of this.#onEnd.splice(0)) run();
+    for (const { source } of this.#open.values()) void source.end(true);
+    this.#open.clear();
+  }
+
+  #find(number: number): Open {
+    const open = this.#open.get(number);
+    if (open !== undefined) return open;
+    throw invalidArgument(`There is no stream ${number}; it has ended, or was never opened`);
+  }
+}

@@ -1,0 +1,55 @@
+/** Errors as they cross between two processes: class, code and public text, never a cause or a stack. */
+import { isErrorCode, parseAgentId, parseChannelName } from "../../proto/mod.ts";
+import { createError, RemoteError, RemovedError, StaticError, type Unreachable } from "../base/errors.ts";
+import { Fields } from "./fields.ts";
+import type { Header } from "./frames.ts";
+
+/** What is no error of ours is told as `internal`, with its text: it is the program's own process, or one of its user. */
+export function encodeError(error: unknown): Header {
+  const known = error instanceof StaticError
+    ? error
+    : createError("internal", error instanceof Error ? error.message : String(error));
+  const { name, code, message, retryable, retryAfterMs, epoch, channel, unreachable } = known;
+  return {
+    class: name,
+    code,
+    message,
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(epoch !== undefined && { epoch }),
+    ...(channel !== undefined && { channel }),
+    ...(unreachable !== undefined && { unreachable }),
+    ...(known instanceof RemoteError && { remoteCode: known.remoteCode }),
+    ...(known instanceof RemovedError && known.by !== undefined && { by: known.by }),
+    ...(known instanceof RemovedError && known.atMs !== undefined && { atMs: known.atMs }),
+  };
+}
+
+/** The same error again. A code that this version does not know is treated like `internal`. */
+export function decodeError(fields: Fields): StaticError {
+  const [code, message] = [fields.text("code"), fields.text("message")];
+  const [retryAfterMs, epoch, atMs] = ["retryAfterMs", "epoch", "atMs"].map((name) => fields.optionalNumber(name));
+  const [retryable, channel, by] = [
+    fields.optionalFlag("retryable"),
+    fields.optionalText("channel"),
+    fields.optionalText("by"),
+  ];
+  const unreachable = unreachableOf(fields.optionalObject("unreachable"));
+  const options = {
+    ...(retryable !== undefined && { retryable }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(epoch !== undefined && { epoch }),
+    ...(channel !== undefined && { channel: parseChannelName(channel) }),
+    ...(unreachable !== undefined && { unreachable }),
+    ...(by !== undefined && { by: parseAgentId(by) }),
+    ...(atMs !== undefined && { atMs }),
+  };
+  const remoteCode = fields.optionalText("remoteCode");
+  if (remoteCode !== undefined) return new RemoteError(message, { ...options, remoteCode });
+  return createError(isErrorCode(code) ? code : "internal", message, options);
+}
+
+function unreachableOf(fields: Fields | undefined): Unreachable | undefined {
+  const service = fields?.one("service", ["api", "relay"]);
+  return fields === undefined || service === undefined ? undefined : { service, url: fields.text("url") };
+}

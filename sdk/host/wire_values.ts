@@ -1,0 +1,109 @@
+/** Messages, members and events as headers of frames. A message's content is the frame's bytes. */
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import { type AgentId, type MessageId, parseAgentId, parseBinaryId } from "../../proto/mod.ts";
+import { identityText } from "../base/identity_text.ts";
+import type { Envelope } from "../content/envelope.ts";
+import type { Incoming } from "../content/incoming.ts";
+import { Fields } from "./fields.ts";
+import type { Header } from "./frames.ts";
+import { decodeError, encodeError } from "./wire_errors.ts";
+
+export function encodeEnvelope(envelope: Envelope): Header {
+  const { kind, id, sender, timeMs, contentType, to, replyTo, conversation, expiresAtMs, headers } = envelope;
+  return {
+    kind,
+    id,
+    sender: { ...encodeIdentity(sender), verified: sender.verified },
+    timeMs,
+    ...(contentType !== undefined && { contentType }),
+    ...(to !== undefined && { to }),
+    ...(replyTo !== undefined && { replyTo }),
+    ...(conversation !== undefined && { conversation }),
+    ...(expiresAtMs !== undefined && { expiresAtMs }),
+    ...(Object.keys(headers).length > 0 && { headers }),
+  };
+}
+
+/** What an envelope is made of again. */
+export function decodeEnvelope(fields: Fields, body: Uint8Array, deadlineMs?: number): Incoming {
+  const sender = fields.optionalObject("sender") ?? new Fields({});
+  const [contentType, replyTo, conversation] = ["contentType", "replyTo", "conversation"].map((name) =>
+    fields.optionalText(name)
+  );
+  const [to, headers, expiryMs] = [
+    fields.optionalTexts("to"),
+    fields.optionalMap("headers"),
+    fields.optionalNumber("expiresAtMs"),
+  ];
+  return {
+    kind: fields.one("kind", ["message", "request", "reply", "error"]) ?? "message",
+    lane: "message",
+    id: parseBinaryId<MessageId>(fields.text("id")),
+    sender: parseAgentId(sender.text("agentId")),
+    identity: decodeIdentity(sender),
+    verified: sender.flag("verified"),
+    timeMs: fields.number("timeMs"),
+    sequence: 0,
+    fields: {
+      ...(contentType !== undefined && { contentType }),
+      ...(to !== undefined && { to: to.map(parseAgentId) }),
+      ...(replyTo !== undefined && { replyTo: parseBinaryId<MessageId>(replyTo) }),
+      ...(conversation !== undefined && { conversation }),
+      ...(expiryMs !== undefined && { expiryMs }),
+      ...(headers !== undefined && { headers: new Map(Object.entries(headers)) }),
+      ...(deadlineMs !== undefined && { deadlineMs }),
+    },
+    body,
+  };
+}
+
+interface Named {
+  readonly agentId: AgentId;
+  readonly identity: string;
+  readonly identityBytes: Uint8Array;
+}
+
+/** Bytes that are no text are shown in hexadecimal, which a text may look like too: so they are told apart. */
+export function encodeIdentity({ agentId, identity, identityBytes }: Named): Header {
+  const isText = new TextDecoder().decode(identityBytes) === identity;
+  return { agentId, identity, ...(!isText && { identityHex: bytesToHex(identityBytes) }) };
+}
+
+export function decodeIdentity(fields: Fields): Uint8Array {
+  const hex = fields.optionalText("identityHex");
+  return hex === undefined ? new TextEncoder().encode(fields.text("identity")) : hexToBytes(hex);
+}
+
+/** A member of a channel. */
+export function encodeMember(member: Named & { readonly owner: boolean; readonly self: boolean }): Header {
+  return { ...encodeIdentity(member), owner: member.owner, self: member.self };
+}
+
+export interface DecodedMember extends Named {
+  readonly owner: boolean;
+  readonly self: boolean;
+}
+
+export function decodeMember(fields: Fields): DecodedMember {
+  const identityBytes = decodeIdentity(fields);
+  return {
+    agentId: parseAgentId(fields.text("agentId")),
+    identity: identityText(identityBytes),
+    identityBytes,
+    owner: fields.flag("owner"),
+    self: fields.flag("self"),
+  };
+}
+
+/** Events are plain, but for the errors that some carry. */
+export function encodeEvent(event: { readonly type: string }): Header {
+  const { error, ...rest } = event as { readonly type: string; readonly error?: unknown }; // cast: only looked at
+  return error === undefined ? rest : { ...rest, error: encodeError(error) };
+}
+
+/** An event as it was; its type is the sender's word. */
+export function decodeEvent(fields: Fields): Header {
+  const error = fields.optionalObject("event")?.optionalObject("error");
+  const event = fields.raw("event") as Header; // cast: the line above has seen that it is an object, if it has an error
+  return { ...event, ...(error !== undefined && { error: decodeError(error) }) };
+}

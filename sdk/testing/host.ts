@@ -1,0 +1,4 @@
+/** The host's protocol from both sides, for tests and benchmarks that bring their own programs. */
+export { HostConnection } from "../host/connection.ts";
+export type { Fields } from "../host/fields.ts";
+export { encodeFrame, FrameReader } from "../host/frames.ts";
