@@ -2,37 +2,61 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, leaveStatement } from "../../proto/mod.ts";
 import { createError, isCode } from "../base/errors.ts";
+import { pause } from "../base/runtime.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Membership } from "./membership.ts";
+import type { Recovery } from "./recovery.ts";
+import type { Rejoiner } from "./rejoin.ts";
+
+/** How long the only owner of a channel that leaves waits for its way back. */
+const successionMs = 15_000;
 
 export interface LeavingParts {
   readonly membership: Membership;
   readonly committer: Committer;
   readonly caretaker: Caretaker;
-  /** Our leaf as bytes, as far as we know. */
-  readonly presentLeaf: () => Uint8Array;
-  /** It cannot commit any more; whoever is in it may still go. */
-  readonly blocked: boolean;
+  readonly rejoiner: Rejoiner;
+  readonly recovery: Recovery;
+  /** The channel has ended. */
+  readonly ended: AbortSignal;
 }
 
 /** If it fails, everything is as before, and leaving can be tried again. */
 export async function sayGoodbye(parts: LeavingParts, deps: ChannelDeps): Promise<void> {
-  const { membership, committer, caretaker, presentLeaf, blocked } = parts;
+  const { membership, rejoiner, recovery, ended } = parts;
+  // The only owner hands the channel on, which it can do once it is back.
+  if (rejoiner.reason !== undefined && successorOf(membership) !== undefined) {
+    await Promise.race([rejoiner.over, pause(deps.runtime, successionMs, ended)]);
+  }
+  // What it signs is about its present leaf: that must not change meanwhile, nor must anything be written after the end.
+  await rejoiner.halt();
+  // Stopped or out of step, it cannot commit; it may still go.
+  const isBlocked = recovery.stopped !== undefined || rejoiner.reason !== undefined;
+  try {
+    await go(parts, isBlocked, deps);
+  } catch (error) {
+    rejoiner.resume();
+    throw error;
+  }
+}
+
+async function go(parts: LeavingParts, isBlocked: boolean, deps: ChannelDeps): Promise<void> {
+  const { membership, committer, caretaker, rejoiner } = parts;
   caretaker.stop();
   try {
     if (membership.group.members().length === 1 && await close(membership, deps)) return;
-    if (!blocked) {
+    if (!isBlocked) {
       await committer.commit(() => successionPlan(membership));
       // The statement is about our leaf: a commit that is taken after it would make it void.
       await committer.close();
     }
-    await leave(membership, presentLeaf(), deps);
+    await leave(membership, rejoiner.presentLeaf, deps);
   } catch (error) {
     if (isCode(error, "not_found")) return; // the relay had forgotten us already
     committer.reopen();
-    if (!blocked) caretaker.start();
+    if (!isBlocked) caretaker.start();
     throw error;
   }
 }
@@ -49,7 +73,7 @@ async function close({ channelId }: Membership, { session }: ChannelDeps): Promi
 }
 
 /** A channel has an owner: the only one makes the member with the lowest leaf that stays another before it goes. */
-export function successorOf({ group, leavers, lapsed }: Membership): AgentId | undefined {
+function successorOf({ group, leavers, lapsed }: Membership): AgentId | undefined {
   const { self } = group;
   const going = new Set([...leavers.map(({ agentId }) => agentId), ...lapsed]);
   const staying = group.members().filter(({ agentId }) => agentId !== self.agentId && !going.has(agentId));

@@ -1,0 +1,189 @@
+/**
+ * The hold of a channel on the relay's log, from a connection to entries that flow: it settles what was left open, subscribes
+ * from where the reader is, compares what the relay says with what we know, and fetches again what did not fit.
+ */
+import type { ReplyBody } from "../../proto/mod.ts";
+import { isCode, StaticError } from "../base/errors.ts";
+import { jitter, pause } from "../base/runtime.ts";
+import type { Serial } from "../base/serial.ts";
+import type { Committer } from "./commits.ts";
+import type { ChannelDeps } from "./deps.ts";
+import type { Generations } from "./generations.ts";
+import type { HealthLog } from "./health.ts";
+import type { OwnCommit } from "./log_place.ts";
+import type { LogReader } from "./log_reader.ts";
+import { findLostCommit } from "./lost_commit.ts";
+import type { Membership } from "./membership.ts";
+import type { Progress } from "./progress.ts";
+import type { Recovery } from "./recovery.ts";
+import type { Rejoiner } from "./rejoin.ts";
+import type { Claims, Doubt } from "./store_age.ts";
+import type { Subscription } from "./subscription.ts";
+
+const retryMs = 1000;
+
+export interface LogLinkParts {
+  readonly membership: Membership;
+  readonly committer: Committer;
+  readonly generations: Generations;
+  readonly recovery: Recovery;
+  readonly rejoiner: Rejoiner;
+  readonly reader: LogReader;
+  readonly progress: Progress;
+  readonly subscription: Subscription;
+  readonly health: HealthLog;
+  /** One entry after the other, and nothing beside them. */
+  readonly entries: Serial;
+  /** The channel has ended. */
+  readonly ended: AbortSignal;
+  /** Returns why our store may be older than what we did. */
+  readonly compare: (claims: Claims) => Promise<Doubt | undefined>;
+  /** Entries up to `head` are on their way. */
+  readonly onSubscribed: (head: number) => void;
+  /** Whether we are on our way back by nothing but what the relay said about its log and us. */
+  readonly isByWord: () => boolean;
+  /** `byWord`: as above. */
+  readonly comeBack: (doubt: Doubt, byWord: boolean) => void;
+  /** The relay says nothing any more that would make us come back. */
+  readonly onCleared: () => void;
+  readonly goOn: () => void;
+  /** The relay does not know us in this channel. */
+  readonly onUnknown: () => void;
+  /** The relay did not let us subscribe: as after a lost connection. */
+  readonly onRefused: () => void;
+  readonly onFault: (fault: unknown) => void;
+}
+
+export class LogLink {
+  readonly #parts: LogLinkParts;
+  readonly #deps: ChannelDeps;
+  /** The latest commit of ours that the log was asked for. */
+  #foundCommit: OwnCommit | undefined;
+  #connections = 0;
+  #relayEpoch = 0;
+  #isUp = false;
+
+  constructor(parts: LogLinkParts, deps: ChannelDeps) {
+    this.#parts = parts;
+    this.#deps = deps;
+  }
+
+  /** Of the log, as far as the relay has told. */
+  get relayEpoch(): number {
+    return this.#relayEpoch;
+  }
+
+  /** Whether entries flow. */
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  /** What arrives from here on belongs to an earlier subscription. */
+  lose(): void {
+    this.#parts.subscription.lost();
+    this.#isUp = false;
+  }
+
+  /** The channel works with the log as it is. */
+  confirm(): void {
+    this.#isUp = true;
+  }
+
+  /** The session is online (again), or was lost. */
+  connection(online: boolean): void {
+    const connection = ++this.#connections;
+    this.lose();
+    if (online && !this.#parts.ended.aborted) this.#resume(connection).catch((fault) => this.#parts.onFault(fault));
+  }
+
+  /** What comes meanwhile is not looked at: it will come again. */
+  async fetchAgain(afterMs = 0): Promise<void> {
+    if (afterMs === 0) return await this.reopen();
+    this.lose();
+    const connection = this.#connections;
+    pause(this.#deps.runtime, afterMs, this.#parts.ended)
+      .then(() => this.#parts.entries.run(() => this.#isPresent(connection) ? this.reopen() : Promise.resolve()))
+      .catch((fault) => this.#parts.onFault(fault));
+  }
+
+  async reopen(): Promise<void> {
+    const { ended, rejoiner, recovery, subscription, reader } = this.#parts;
+    if (ended.aborted || (rejoiner.reason !== undefined && recovery.stopped === undefined)) return;
+    try {
+      await subscription.open(reader.received);
+      this.#isUp = true;
+    } catch (error) {
+      if (!(error instanceof StaticError)) throw error;
+      this.#parts.onRefused();
+    }
+  }
+
+  #isPresent(connection: number): boolean {
+    return connection === this.#connections && !this.#parts.ended.aborted;
+  }
+
+  /** Settles what a lost connection or a crash left open, then reads on from where we were. */
+  async #resume(connection: number): Promise<void> {
+    const { reader, comeBack, onUnknown, ended } = this.#parts;
+    const { runtime, session } = this.#deps;
+    for (let tries = 0; this.#isPresent(connection); tries++) {
+      try {
+        return await this.#settle(connection);
+      } catch (error) {
+        if (isCode(error, "not_found")) return onUnknown();
+        if (isCode(error, "membership_lapsed")) return comeBack({ reason: error.message }, false);
+        // The relay's log is not where we left it: from where it thinks that we are.
+        if (isCode(error, "cursor_invalid")) reader.lose();
+        if (session.state.kind === "ended") return; // `connection` hears of it
+        // What is no refusal is a fault of ours. A refusal is the relay's word, and no reason to give up.
+        if (!(error instanceof StaticError)) throw error;
+        await pause(runtime, jitter(runtime, retryMs * 2 ** Math.min(tries, 5)), ended);
+      }
+    }
+  }
+
+  async #settle(connection: number): Promise<void> {
+    const { rejoiner, recovery, generations, committer, entries, isByWord } = this.#parts;
+    rejoiner.hurry();
+    const isStopped = recovery.stopped !== undefined;
+    // Out of step, nothing of this is of use; the way back ends with another connection. What rests on the relay's word is
+    // asked again: it may have been wrong.
+    if (rejoiner.reason !== undefined && !isStopped && !isByWord()) return;
+    if (isStopped) await entries.run(() => generations.settle());
+    else await committer.recover();
+    await entries.run(() => this.#subscribe(connection));
+  }
+
+  /** Nothing is read meanwhile, and nothing is sent before it is certain that our keys are not used ones. */
+  async #subscribe(connection: number): Promise<void> {
+    const { reader, subscription, recovery, progress, compare, comeBack, onCleared, onSubscribed, goOn } = this.#parts;
+    if (!this.#isPresent(connection)) return;
+    const reply = await subscription.open(reader.received);
+    // First the log itself: one that has lost entries also knows less of what we sent, and says nothing about our store.
+    const { received } = reader;
+    const reason = await this.#findLostCommit(reply);
+    const doubt = reason === undefined ? await compare(reply) : { reason };
+    if (!this.#isPresent(connection)) return;
+    if (doubt !== undefined) return comeBack(doubt, true);
+    onCleared();
+    if (received === undefined) await progress.lose(reply.after);
+    // A crash may have come between the write and the acknowledgement.
+    else if (progress.durable > reply.consumed) subscription.consumed(progress.durable);
+    if (connection !== this.#connections) return;
+    reader.begin(reply.after);
+    onSubscribed(reply.head);
+    this.#relayEpoch = Math.max(this.#relayEpoch, reply.epoch);
+    progress.note();
+    // What was not read before the commit comes first; with the commit itself the agent asks.
+    if (recovery.stopped === undefined) goOn();
+  }
+
+  async #findLostCommit(reply: ReplyBody<"Subscribe">): Promise<string | undefined> {
+    const { reader: { received, ownCommit }, generations, membership, health } = this.#parts;
+    const own = ownCommit === this.#foundCommit ? undefined : ownCommit;
+    const isForeign = generations.isForeign(reply.epoch);
+    const reason = isForeign ? undefined : await findLostCommit(reply, { received, own }, { membership, health });
+    if (reason === undefined) this.#foundCommit = ownCommit;
+    return reason;
+  }
+}
