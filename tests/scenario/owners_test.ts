@@ -9,6 +9,20 @@ import { type Actor, allAgree, name, read, Stage, until } from "../support/scena
 const saw = (channel: Channel, wanted: IssueKind): boolean =>
   channel.health().issues.some(({ kind }) => kind === wanted);
 
+/** The actor gets no commits until the returned function is called. */
+function sendAway(actor: Actor): () => void {
+  let away = true;
+  withholdCommits(actor, () => !away);
+  return () => away = false;
+}
+
+/** Waits until it has noticed that it was away, ends that, and waits until it was let in. */
+async function comesBack(channel: Channel, letIn: () => void): Promise<void> {
+  await until("it asks", () => channel.health().state === "rejoining" || saw(channel, "rejoined"));
+  letIn();
+  await until("it is back", () => saw(channel, "rejoined"));
+}
+
 async function ownersSeenBy(actor: Actor): Promise<AgentId[]> {
   return (await actor.channel()).members().flatMap(({ agentId, owner }) => owner ? [agentId] : []);
 }
@@ -17,8 +31,7 @@ Deno.test("a member that was away while the owners changed is let in by one that
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   const channel = await bob.channel();
-  let away = true;
-  withholdCommits(bob, () => !away);
+  const letIn = sendAway(bob);
   const { committer } = await alice.live();
   for (const owners of [[alice, carol], [carol]]) {
     await committer.commit(() => ({ change: { owners: owners.map(({ client }) => client.agentId) } }));
@@ -26,9 +39,7 @@ Deno.test("a member that was away while the owners changed is let in by one that
   await allAgree(alice, carol);
   await alice.stop();
   await carol.manager.send(name, "bob was not told who may say this");
-  await until("bob asks", () => channel.health().state === "rejoining" || saw(channel, "rejoined"));
-  away = false;
-  await until("bob is back", () => saw(channel, "rejoined"));
+  await comesBack(channel, letIn);
   assertEquals(await ownersSeenBy(bob), [carol.client.agentId]);
   assert(!saw(channel, "refused_welcome"));
 });
@@ -71,13 +82,10 @@ Deno.test("members that are gone when this agent comes back are reported", async
   const [alice, bob, carol, dave] = await stage.channelOf(3);
   assert(alice && bob && carol && dave);
   const channel = await bob.channel();
-  let away = true;
-  withholdCommits(bob, () => !away);
+  const letIn = sendAway(bob);
   await (await alice.channel()).removeMember(dave.client.agentId);
   await alice.manager.send(name, "dave is gone");
-  await until("bob asks", () => channel.health().state === "rejoining" || saw(channel, "rejoined"));
-  away = false;
-  await until("bob is back", () => saw(channel, "rejoined"));
+  await comesBack(channel, letIn);
   const [issue] = channel.health().issues.filter(({ kind }) => kind === "members_changed");
   assert(issue !== undefined && issue.text.includes("dave"), issue?.text);
   assertEquals(issue.count, 1);
@@ -87,8 +95,7 @@ Deno.test("who was away for more changes of the owners than are kept comes back 
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();
   const channel = await bob.channel();
-  let away = true;
-  withholdCommits(bob, () => !away);
+  const letIn = sendAway(bob);
   const { committer } = await alice.live();
   const [both, one] = [[alice, carol], [alice]].map((owners) => owners.map(({ client }) => client.agentId));
   for (let i = 0; i <= limits.ownersChanges; i++) {
@@ -96,7 +103,7 @@ Deno.test("who was away for more changes of the owners than are kept comes back 
   }
   await alice.manager.send(name, "long after");
   await until("bob asks", () => channel.health().state === "rejoining");
-  away = false;
+  letIn();
   await until("bob was refused", () => saw(channel, "refused_welcome"));
   const { state, action } = channel.health();
   assertEquals(state, "rejoining");

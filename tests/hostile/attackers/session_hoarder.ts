@@ -1,9 +1,8 @@
 /** Tenants that log in as one agent after the other, keep every session open and use none of them. */
-import { createFetchClient } from "@connectrpc/connect/protocol";
-import { createTransport } from "@connectrpc/connect/protocol-connect";
 import { attack } from "../../support/hostile/attack.ts";
 import { type Answers, counted, type TenantOrder } from "../../support/hostile/tenant.ts";
 import { TestAgent } from "../../support/relay/agent.ts";
+import { connectTransport } from "../../support/relay/deno_clients.ts";
 import { TypedClient } from "../../support/relay/typed_client.ts";
 
 export interface HoarderOrder extends TenantOrder {
@@ -19,22 +18,11 @@ await attack<HoarderOrder, HoarderReport>(async ({ quicPort, grpcPort, ca, tenan
   const answers: Answers = {};
   const origin = `quic://localhost:${quicPort}`;
   const hoard = async (localAddress: string): Promise<void> => {
-    using client = Deno.createHttpClient({ localAddress, caCerts: [ca], http1: false });
-    const transport = createTransport({
-      httpClient: createFetchClient((input, init) => fetch(input, { ...init, client })),
-      baseUrl: `https://127.0.0.1:${grpcPort}`,
-      useBinaryFormat: true,
-      interceptors: [],
-      acceptCompression: [],
-      sendCompression: null,
-      compressMinBytes: 1024,
-      readMaxBytes: 2 ** 24,
-      writeMaxBytes: 2 ** 24,
-    });
+    using calls = connectTransport(grpcPort, ca, localAddress);
     for (let i = 0; !stop.aborted; i++) {
       const tenant = tenants[i % tenants.length];
       if (tenant === undefined) return;
-      const typed = new TypedClient(transport);
+      const typed = new TypedClient(calls.transport);
       const agent = new TestAgent({ open: () => Promise.resolve(typed), origin }, typed, tenant.account);
       await counted(answers, agent.authenticate(typed, tenant.token));
     }

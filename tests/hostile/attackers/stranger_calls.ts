@@ -1,9 +1,8 @@
 /** Calls that need no session, as many as it can, from one address or many. */
-import { createClient } from "@connectrpc/connect";
-import { createFetchClient } from "@connectrpc/connect/protocol";
-import { createTransport } from "@connectrpc/connect/protocol-connect";
+import { createClient, type Transport } from "@connectrpc/connect";
 import { Relay } from "../../../proto/grpc.ts";
 import { attack } from "../../support/hostile/attack.ts";
+import { connectTransport } from "../../support/relay/deno_clients.ts";
 
 export interface StrangerCallsOrder {
   readonly port: number;
@@ -20,21 +19,8 @@ export interface StrangerCallsReport {
 
 await attack<StrangerCallsOrder, StrangerCallsReport>(async ({ port, ca, addresses, parallel }, stop) => {
   const report: StrangerCallsReport = { answered: 0, refused: 0 };
-  const keepCalling = async (client: Deno.HttpClient): Promise<void> => {
-    const relay = createClient(
-      Relay,
-      createTransport({
-        httpClient: createFetchClient((input, init) => fetch(input, { ...init, client })),
-        baseUrl: `https://127.0.0.1:${port}`,
-        useBinaryFormat: true,
-        interceptors: [],
-        acceptCompression: [],
-        sendCompression: null,
-        compressMinBytes: 1024,
-        readMaxBytes: 2 ** 24,
-        writeMaxBytes: 2 ** 24,
-      }),
-    );
+  const keepCalling = async (transport: Transport): Promise<void> => {
+    const relay = createClient(Relay, transport);
     while (!stop.aborted) {
       const isAnswered = await relay.ping({}, { signal: stop }).then(() => true, () => false);
       report[isAnswered ? "answered" : "refused"]++;
@@ -44,8 +30,8 @@ await attack<StrangerCallsOrder, StrangerCallsReport>(async ({ port, ca, address
   };
   await Promise.race([
     Promise.all(addresses.map(async (localAddress) => {
-      using client = Deno.createHttpClient({ localAddress, caCerts: [ca], http1: false });
-      await Promise.all(Array.from({ length: parallel }, () => keepCalling(client)));
+      using calls = connectTransport(port, ca, localAddress);
+      await Promise.all(Array.from({ length: parallel }, () => keepCalling(calls.transport)));
     })),
     new Promise((resolve) => stop.addEventListener("abort", () => setTimeout(resolve, 500))),
   ]);

@@ -65,12 +65,14 @@ export interface FetchTransport extends Disposable {
   readonly fetch: typeof fetch;
 }
 
-export function connectTransport(port: number, ca: string): FetchTransport {
-  const client = Deno.createHttpClient({ caCerts: [ca] });
+/** `localAddress`: of this machine, from which it calls; without it, any. */
+export function connectTransport(port: number, ca: string, localAddress?: string): FetchTransport {
+  const from = localAddress === undefined ? undefined : { localAddress, http1: false };
+  const client = Deno.createHttpClient({ caCerts: [ca], ...from });
   const fetchWith: typeof fetch = (input, init) => fetch(input, { ...init, client });
   const transport = createTransport({
     httpClient: createFetchClient(fetchWith),
-    baseUrl: `https://localhost:${port}`,
+    baseUrl: `https://${from === undefined ? "localhost" : "127.0.0.1"}:${port}`,
     useBinaryFormat: true,
     interceptors: [],
     acceptCompression: [],
