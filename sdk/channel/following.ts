@@ -30,7 +30,9 @@ export type FoundingVerdict =
   | { readonly kind: "follow"; readonly base: BaseEpoch }
   /** It is genuine, but this agent has moved on further. */
   | { readonly kind: "behind"; readonly reason: string }
-  | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "refused"; readonly reason: string }
+  /** No agent made it: the relay did. */
+  | { readonly kind: "forged"; readonly reason: string };
 
 /** `bad` is the commit at which this agent is stopped, if it is. */
 export function judgeFounding(
@@ -42,18 +44,22 @@ export function judgeFounding(
   const { founding, proof } = entry;
   const { channelId, group } = membership;
   const refused = (reason: string): FoundingVerdict => ({ kind: "refused", reason });
+  const forged = (reason: string): FoundingVerdict => ({ kind: "forged", reason });
   const founder = agentIdOf(founding.signatureKey, founding.identity);
-  if (!group.binding.owners.includes(founder) || founder !== entry.sender) {
-    return refused(`${entry.sender} is not an owner that this agent knows`);
-  }
   const verify = (key: Uint8Array, bytes: Uint8Array, signature: Uint8Array): boolean =>
     deps.signatures.verifyHandshake(key, bytes, signature);
-  if (!verify(founding.signatureKey, foundingStatement({ channelId, ...founding }), founding.signature)) {
-    return refused("its founder did not sign it so");
+  if (
+    founder !== entry.sender ||
+    !verify(founding.signatureKey, foundingStatement({ channelId, ...founding }), founding.signature)
+  ) {
+    return forged(`${entry.sender} did not sign it so`);
   }
-  if (founding.generation !== (group.binding.generation?.generation ?? 0) + 1) {
-    return refused("it is not the generation after the present one");
+  const present = group.binding.generation?.generation ?? 0;
+  if (founding.generation <= present || entry.epoch !== foundingEpoch(founding.generation)) {
+    return forged("it belongs to another place of the log");
   }
+  if (!group.binding.owners.includes(founder)) return refused(`${entry.sender} is not an owner that this agent knows`);
+  if (founding.generation !== present + 1) return refused("it is not the generation after the present one");
   const commit = { channelId, epoch: founding.baseEpoch, commitHash: founding.badCommit };
   const isBlamed = agentIdOf(proof.signatureKey, proof.identity) === founding.blamed;
   if (!isBlamed || !verify(proof.signatureKey, provenBytes(proof, commit), proof.signature)) {

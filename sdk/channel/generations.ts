@@ -54,6 +54,11 @@ export class Generations {
     return this.#foreign !== undefined && generationOf(epoch) >= this.#foreign;
   }
 
+  /** Our group is another one: what was foreign to the one before may be our own now. */
+  forgetForeign(): void {
+    this.#foreign = undefined;
+  }
+
   /** A commit that its sender signed and that we cannot follow. Everything stays as it is until an owner founds anew. */
   async stopAt(commit: NoticeBody<"DeliverCommit">, reason: string): Promise<void> {
     const { membership, recovery, caretaker, comeBack, suspend } = this.#parts;
@@ -103,8 +108,9 @@ export class Generations {
     // We are in it already, and read the log again.
     if (epoch < membership.epoch) return reader.founded({ sequence, epoch, hash, own: false });
     const followed = await recovery.follow(entry);
+    if (followed === "forged") return; // something else stands there, or nothing yet
     if (followed === "refused") {
-      this.#foreign = generation;
+      this.#foreign = Math.min(generation, this.#foreign ?? generation);
       return reader.passForeign(sequence);
     }
     if (!("behind" in followed)) {
@@ -131,6 +137,7 @@ export class Generations {
     rejoiner.done();
     committer.forget();
     reader.founded(begun);
+    this.forgetForeign();
     this.#hasFounded = begun.own;
     await progress.flush();
     caretaker.start();

@@ -433,6 +433,7 @@ export class LiveChannel {
     if (this.#ended !== undefined || this.#rejoiner.reason === undefined) return false;
     const entered = await write();
     this.#recovery.clear();
+    this.#generations.forgetForeign();
     this.membership.replace(entered);
     this.committer.forget();
     this.#storeAge.restart(joinedSequence);

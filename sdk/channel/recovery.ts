@@ -33,7 +33,7 @@ export interface Begun {
   readonly own: boolean;
 }
 
-export type Followed = Begun | { readonly behind: string } | "refused";
+export type Followed = Begun | { readonly behind: string } | "refused" | "forged";
 
 export class Recovery {
   readonly #deps: ChannelDeps;
@@ -135,6 +135,11 @@ export class Recovery {
   async follow(entry: Founding): Promise<Followed> {
     const { membership, health } = this.#parts;
     const verdict = judgeFounding(entry, this.#bad, membership, this.#deps);
+    if (verdict.kind === "forged") {
+      const text = `The relay delivered the beginning of a new generation that nobody made so: ${verdict.reason}`;
+      health.report("relay_lied", text);
+      return "forged";
+    }
     if (verdict.kind === "refused") {
       const text = `${entry.sender} began a new generation of the channel, and this agent does not follow: ` +
         `${verdict.reason}. It stays in the generation before`;

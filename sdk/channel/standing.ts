@@ -9,6 +9,8 @@ import {
   type ChannelId,
   encodeMessageAad,
   encodeVectorLength,
+  generationOf,
+  groupIdOf,
   type MessageId,
 } from "../../proto/mod.ts";
 import { isCode } from "../base/errors.ts";
@@ -23,7 +25,7 @@ export async function standsInLog(
   const { channelId } = membership;
   // Somebody else is in the channel, so it has had an epoch before this one.
   const epoch = Math.max(0, membership.epoch - 1);
-  const ciphertext = emptyMessage(channelId, epoch, id);
+  const ciphertext = emptyMessage(groupIdOf(channelId, generationOf(epoch)), epoch, id);
   try {
     return (await session.call("SendMessage", { channelId, epoch, messageId: id, ciphertext })).duplicate;
   } catch (error) {
@@ -33,7 +35,7 @@ export async function standsInLog(
 }
 
 /** A PrivateMessage (RFC 9420, section 6.3) of content type application whose sealed parts are empty. */
-function emptyMessage(channelId: ChannelId, epoch: number, messageId: MessageId): Uint8Array {
+function emptyMessage(groupId: ChannelId, epoch: number, messageId: MessageId): Uint8Array {
   const [mls10, privateMessage, application] = [1, 2, 1];
   const head = new DataView(new ArrayBuffer(4));
   head.setUint16(0, mls10);
@@ -43,7 +45,7 @@ function emptyMessage(channelId: ChannelId, epoch: number, messageId: MessageId)
   const aad = encodeMessageAad({ messageId, counter: 0 });
   return concatBytes(
     new Uint8Array(head.buffer),
-    vector(binaryIdToBytes(channelId)),
+    vector(binaryIdToBytes(groupId)),
     new Uint8Array(epochBytes.buffer),
     Uint8Array.of(application),
     vector(aad),

@@ -284,6 +284,52 @@ Deno.test("an owner that was rightly removed and calls that commit bad is refuse
   }
 });
 
+Deno.test("a founding that the relay made up is its lie: the real one is followed later, and what comes after it is read", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  let forged = 0;
+  carol.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverFounding") return [notice];
+    const { founding } = notice.body;
+    const signature = flipped(founding.signature);
+    // Of the generation that begins, and of the one that is.
+    const lies = [founding.generation, 0].map((generation) => {
+      forged++;
+      return { ...notice, body: { ...notice.body, founding: { ...founding, generation, signature } } };
+    });
+    return [...lies, notice];
+  };
+  await recover(alice);
+  await talk(alice, carol);
+  assertEquals(forged, 2);
+  const lies = await issuesOf(carol, "relay_lied");
+  assert(lies.some((text) => text.includes("that nobody made so")), lies.join());
+  assertEquals(await issuesOf(carol, "refused_recovery"), []);
+});
+
+Deno.test("a request that waits while its handler's agent restarts is handled in a later generation too", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  await recover(alice);
+  await talk(alice, carol);
+  await carol.stop();
+  const sent = Promise.withResolvers<void>();
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    const taken = await forward();
+    if (operation === "SendMessage") sent.resolve();
+    return taken;
+  };
+  const reply = (await alice.channel()).request("anybody there?", { to: carol.client.agentId, timeoutMs: 20_000 });
+  await sent.promise;
+  await carol.start();
+  (await carol.channel()).serve(() => "yes");
+  assertEquals((await reply).text(), "yes");
+});
+
 /** Where a process may die while a channel is recovered. */
 const deaths = ["stopped", "before claiming", "before founding", "after founding"] as const;
 
