@@ -29,11 +29,11 @@ import type { Entered, EnteredChannel } from "./entering.ts";
 import type { ChannelEvent, ChannelEventBody, ConnectionEvent } from "./events.ts";
 import { FetchBudget } from "./fetch_budget.ts";
 import { toStaticError } from "./faults.ts";
-import { Generations } from "./generations.ts";
+import { Generations, type GenerationsParts } from "./generations.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { sayGoodbye } from "./leaving.ts";
-import { LogLink } from "./log_link.ts";
+import { LogLink, type LogLinkParts } from "./log_link.ts";
 import { LogReader } from "./log_reader.ts";
 import { Membership, type Moved } from "./membership.ts";
 import { memberEvents } from "./member_events.ts";
@@ -156,26 +156,39 @@ export class LiveChannel {
       onFault: (fault) => isCode(fault, "not_found") ? this.#endedBy("removed") : this.#die(fault),
     }, deps);
     this.#recovery = new Recovery({ membership, health, bad: parts.bad, founding: parts.founding }, deps);
-    const shared = {
-      membership,
+    this.#generations = this.#createGenerations();
+    this.#link = this.#createLink();
+    membership.onMoved((moved) => this.#membersMoved(moved));
+  }
+
+  /** What the parts that move the channel along the log have in common. */
+  #parts(): Pick<LogLinkParts, keyof LogLinkParts & keyof GenerationsParts> {
+    return {
+      membership: this.membership,
       committer: this.committer,
       recovery: this.#recovery,
       rejoiner: this.#rejoiner,
       reader: this.#reader,
       progress: this.#progress,
       subscription: this.#subscription,
-      health,
+      health: this.health,
       goOn: () => this.#goOn(),
       comeBack: (doubt: Doubt, byWord?: boolean) => this.#comeBack(doubt, byWord),
     };
-    this.#generations = new Generations({
-      ...shared,
+  }
+
+  #createGenerations(): Generations {
+    return new Generations({
+      ...this.#parts(),
       caretaker: this.#caretaker,
       inbox: this.inbox,
       suspend: () => this.#suspend(),
-    }, deps);
-    this.#link = new LogLink({
-      ...shared,
+    }, this.#deps);
+  }
+
+  #createLink(): LogLink {
+    return new LogLink({
+      ...this.#parts(),
       generations: this.#generations,
       entries: this.#entries,
       ended: this.#stop.signal,
@@ -184,10 +197,9 @@ export class LiveChannel {
       isByWord: () => this.#isByWord,
       onCleared: () => this.#stay(),
       onUnknown: () => this.#endedBy("removed"),
-      onRefused: () => this.connection(deps.session.state.kind === "online"),
-      onFault,
-    }, deps);
-    membership.onMoved((moved) => this.#membersMoved(moved));
+      onRefused: () => this.connection(this.#deps.session.state.kind === "online"),
+      onFault: (fault) => this.#die(fault),
+    }, this.#deps);
   }
 
   /** How long the relay keeps messages; as long as any may, while it cannot be asked. */

@@ -43,7 +43,7 @@ export interface LogLinkParts {
   /** Whether we are on our way back by nothing but what the relay said about its log and us. */
   readonly isByWord: () => boolean;
   /** `byWord`: as above. */
-  readonly comeBack: (doubt: Doubt, byWord: boolean) => void;
+  readonly comeBack: (doubt: Doubt, byWord?: boolean) => void;
   /** The relay says nothing any more that would make us come back. */
   readonly onCleared: () => void;
   readonly goOn: () => void;
@@ -131,7 +131,7 @@ export class LogLink {
         return await this.#settle(connection);
       } catch (error) {
         if (isCode(error, "not_found")) return onUnknown();
-        if (isCode(error, "membership_lapsed")) return comeBack({ reason: error.message }, false);
+        if (isCode(error, "membership_lapsed")) return comeBack({ reason: error.message });
         // The relay's log is not where we left it: from where it thinks that we are.
         if (isCode(error, "cursor_invalid")) reader.lose();
         if (session.state.kind === "ended") return; // `connection` hears of it
