@@ -3,6 +3,8 @@
  * and zeros up to its size. A lane is a stream of length-prefixed envelopes: small ones share a cell, long ones span cells.
  * Two lanes, because a long message must not hold up acknowledgements and heartbeats behind it. A cell without content is
  * cover; inside TLS nothing tells it from the others.
+ * Riders are envelopes in the place of those zeros: they go only where a cell leaves anyway and has room. A cover cell with
+ * riders is counted as cover, and a peer that knows nothing of riders passes over them.
  */
 import { WireError } from "./errors.ts";
 import { limits } from "./limits.ts";
@@ -12,6 +14,8 @@ import type { Lane } from "./operations.ts";
 export const cellHeaderBytes = 3;
 /** Length before each envelope in a lane. It is never split: a cell with less room than this left ends there. */
 export const envelopePrefixBytes = 4;
+/** Length before each rider; 0, or less room than this and a byte, ends them. */
+export const riderPrefixBytes = 2;
 
 const laneNumber: Readonly<Record<Lane, number>> = { control: 0, data: 1 };
 
@@ -119,6 +123,15 @@ export class CellPacker {
   }
 }
 
+/** Puts a rider behind everything else that a cell carries, and answers where the next one may stand. */
+export function writeRider(cell: Uint8Array, at: number, envelope: Uint8Array): number {
+  const start = at + riderPrefixBytes;
+  cell.set(envelope, start);
+  cell[at] = envelope.length >> 8;
+  cell[at + 1] = envelope.length & 0xff;
+  return start + envelope.length;
+}
+
 /** A cell that carries nothing. */
 export function createCoverCell(cellBytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(checkCellBytes(cellBytes));
@@ -187,8 +200,8 @@ export class CellReader {
   }
 
   /**
-   * Hands every envelope that this chunk completes to `onEnvelope`, in order. The bytes are valid only during that call:
-   * they may be a view of the chunk. After a `WireError` the stream cannot be read any further.
+   * Hands every envelope that this chunk completes to `onEnvelope`, in order, riders behind the others. The bytes are valid
+   * only during that call: they may be a view of the chunk. After a `WireError` the stream cannot be read any further.
    */
   read(chunk: Uint8Array, onEnvelope: (envelope: Uint8Array, lane: Lane) => void): void {
     let at = 0;
@@ -219,16 +232,17 @@ export class CellReader {
       throw new WireError("protocol_error", `A cell claims ${content} bytes of content, more than it can hold`);
     }
     this.#cells++;
+    const end = cellHeaderBytes + content;
     if (content === 0) {
       this.#coverCells++;
       this.#coverBytes += cell.length;
-      return;
+    } else {
+      this.#paddingBytes += cell.length - end;
+      const name = lane === laneNumber.control ? "control" : "data";
+      const bytes = cell.subarray(cellHeaderBytes, end);
+      reader.read(bytes, end === cell.length, this.#maxEnvelopeBytes, (envelope) => onEnvelope(envelope, name));
     }
-    this.#paddingBytes += cell.length - cellHeaderBytes - content;
-    const name = lane === laneNumber.control ? "control" : "data";
-    const full = content === cell.length - cellHeaderBytes;
-    const bytes = cell.subarray(cellHeaderBytes, cellHeaderBytes + content);
-    reader.read(bytes, full, this.#maxEnvelopeBytes, (envelope) => onEnvelope(envelope, name));
+    readRiders(cell, end, (envelope) => onEnvelope(envelope, "control"));
   }
 }
 
@@ -282,6 +296,18 @@ class LaneReader {
     this.#length = 0;
     this.#filled = 0;
     return envelope;
+  }
+}
+
+/** From this place to the end of the cell. */
+function readRiders(cell: Uint8Array, from: number, onEnvelope: (envelope: Uint8Array) => void): void {
+  for (let at = from; cell.length - at > riderPrefixBytes;) {
+    const length = ((cell[at] ?? 0) << 8) | (cell[at + 1] ?? 0);
+    if (length === 0) return;
+    const start = at + riderPrefixBytes;
+    at = start + length;
+    if (at > cell.length) throw new WireError("protocol_error", "A rider goes beyond the end of its cell");
+    onEnvelope(cell.subarray(start, at));
   }
 }
 

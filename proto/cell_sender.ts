@@ -15,6 +15,8 @@ import {
   checkCellBytes,
   checkEnvelopeBytes,
   envelopePrefixBytes,
+  riderPrefixBytes,
+  writeRider,
 } from "./cell.ts";
 import type { CoverMode, Lane } from "./operations.ts";
 
@@ -27,6 +29,11 @@ export interface CellSenderOptions {
   readonly nowMs: () => number;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /**
+   * Asked when a cell is about to leave with so many bytes of room: an envelope of at most that length, to ride in it. It never
+   * makes a cell, and nothing waits for it.
+   */
+  readonly rider?: (room: number) => Uint8Array | undefined;
   /** A write was done: `pendingBytes` may have fallen. */
   readonly onWritten?: () => void;
   /** A write was rejected: the transport is gone, and so is what was pending. */
@@ -215,6 +222,7 @@ export class CellSender {
     this.#inFlightBytes += content;
     this.#counts.cells++;
     this.#counts.paddingBytes += cell.length - cellHeaderBytes - content;
+    this.#addRiders(cell, cellHeaderBytes + content);
     return true;
   }
 
@@ -222,7 +230,19 @@ export class CellSender {
     this.#counts.cells++;
     this.#counts.coverCells++;
     this.#counts.coverBytes += cell.length;
-    return cell.fill(0);
+    this.#addRiders(cell.fill(0), cellHeaderBytes);
+    return cell;
+  }
+
+  /** In the zeros from here on. */
+  #addRiders(cell: Uint8Array, from: number): void {
+    const { rider } = this.#options;
+    if (rider === undefined) return;
+    for (let at = from; cell.length - at > riderPrefixBytes;) {
+      const envelope = rider(cell.length - at - riderPrefixBytes);
+      if (envelope === undefined) return;
+      at = writeRider(cell, at, envelope);
+    }
   }
 
   #schedule(): void {

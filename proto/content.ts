@@ -54,6 +54,8 @@ const fieldsSchema = struct({
   again: [9, optional(bool())],
   replySecret: [10, optional(fixedBytes(replySecretBytes))],
   retryAfterMs: [11, optional(uint())],
+  /** The sender's, of another channel: for its client, not for programs; see `confirmation.ts`. */
+  confirmation: [32, optional(fixedBytes(limits.contentConfirmationBytes))],
 });
 
 /** What an envelope says about its body. Times are milliseconds since 1970 by the relay's clock. */

@@ -14,7 +14,8 @@ import {
   seedFromEnvironment,
 } from "../tests/support/mod.ts";
 import { decodeCbor, encodeCbor } from "./cbor.ts";
-import { CellPacker, CellReader } from "./cell.ts";
+import { cellHeaderBytes, CellPacker, CellReader, writeRider } from "./cell.ts";
+import { decodeConfirmation } from "./confirmation.ts";
 import { noticeFromDelivery, noticeToDelivery, requestFromMessage, requestToMessage } from "./convert.ts";
 import { decodeContent } from "./content.ts";
 import { decodeCreatorWelcome } from "./creator_welcome.ts";
@@ -87,6 +88,7 @@ function createTargets(random: Random): readonly Target[] {
     { name: "decodeCreatorWelcome", valid: creatorWelcomes, decode: decodeCreatorWelcome },
     { name: "decodeOwnersChanges", valid: ownersChanges(), decode: decodeOwnersChanges },
     { name: "decodeContent", valid: contents(), decode: (bytes) => void decodeContent(bytes) },
+    { name: "decodeConfirmation", valid: [new Uint8Array(120)], decode: (bytes) => void decodeConfirmation(bytes) },
     { name: "decodeMessageAad", valid: [new Uint8Array(24)], decode: decodeMessageAad },
     {
       name: "parseInviteToken",
@@ -143,7 +145,10 @@ function cellStreams(envelopes: readonly Uint8Array[], random: Random): Uint8Arr
     for (let i = random.below(4); i >= 0; i--) packer.push(random.pick(["control", "data"]), random.pick(envelopes));
     const cells: number[] = [];
     for (let cell = packer.next(); cell !== undefined; cell = packer.next()) cells.push(...cell);
-    return Uint8Array.from(cells);
+    const cover = new Uint8Array(cellBytes);
+    const rider = random.pick(envelopes);
+    if (rider.length < cellBytes / 2) writeRider(cover, cellHeaderBytes, rider);
+    return random.chance(0.5) ? Uint8Array.from(cells) : Uint8Array.of(...cover, ...cells);
   });
 }
 

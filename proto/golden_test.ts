@@ -26,6 +26,7 @@ import { calls, type Lane, notices } from "./operations.ts";
 import {
   authenticationStatement,
   commitStatement,
+  epochStatement,
   foundingHash,
   foundingStatement,
   inviteIdOf,
@@ -150,6 +151,7 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
   const lists = { added: [agentId], removed: [other, agentId], owners: [other] };
   const states = { state: new Uint8Array(32).fill(8), nextState: new Uint8Array(32).fill(9) };
   const commit = { channelId, generation: 0, epoch: 258, commitHash: new Uint8Array(32).fill(4), ...lists, ...states };
+  const epoch = { channelId, epoch: 258, state: new Uint8Array(32).fill(8) };
   const founding = {
     channelId,
     generation: 1,
@@ -179,6 +181,7 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
     rejoin: bytesToHex(rejoinStatement(rejoin)),
     commit: bytesToHex(commitStatement(commit)),
     commitWithoutOwners: bytesToHex(commitStatement({ ...commit, owners: undefined })),
+    epoch: bytesToHex(epochStatement(epoch)),
     founding: bytesToHex(foundingStatement(founded)),
     foundingHash: bytesToHex(foundingHash(founding)),
     joinMac: bytesToHex(joinMac(secret, { ...invite, keyPackage })),
@@ -194,6 +197,7 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
     rejoin,
     commit,
     commitWithoutOwners: withoutOwners,
+    epoch,
     founding: founded,
     foundingHash: founding,
     joinMac: { secret, ...invite, keyPackage },

@@ -47,6 +47,10 @@ export const limits = Object.freeze({
   ownersChangeBytes: 2 * KiB,
   /** KeyPackages that an owner claims at once for a new generation: the largest of them fit one reply. */
   claimsForFounding: 100,
+  /** Members' confirmations of an epoch that are told at once: with all around them they fit the smallest cell. */
+  confirmationsPerPage: 10,
+  /** Members that are told at once to be connected without having confirmed: these fit the smallest cell too. */
+  unconfirmedPerPage: 40,
   featuresPerSession: 64,
 
   identityBytes: 256,
@@ -70,6 +74,8 @@ export const limits = Object.freeze({
   contentHeaderNameBytes: 64,
   contentHeaderValueBytes: 1 * KiB,
   contentErrorBytes: 64,
+  /** Channel id (16), epoch (8), state (32), signature (64). */
+  contentConfirmationBytes: 120,
 
   queueBytesPerChannel: 64 * MiB,
   queueAgeMs: 7 * 24 * 60 * 60 * 1000,

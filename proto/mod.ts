@@ -21,9 +21,12 @@ export {
   createCoverCell,
   envelopeCapacity,
   envelopePrefixBytes,
+  riderPrefixBytes,
+  writeRider,
 } from "./cell.ts";
 export { CellSender, type CellSenderOptions } from "./cell_sender.ts";
 export { type CommitAad, decodeCommitAad, emptyCommitAad, encodeCommitAad, type MemberProof } from "./commit_aad.ts";
+export { carryConfirmation, type Confirmation, decodeConfirmation, encodeConfirmation } from "./confirmation.ts";
 export { type BudgetPeriod, CoverBudget, type CoverBudgetOptions } from "./cover_budget.ts";
 export {
   type Content,
@@ -163,6 +166,8 @@ export {
   type CommitStatement,
   commitStatement,
   epochState,
+  type EpochStatement,
+  epochStatement,
   type Founded,
   foundingHash,
   type FoundingStatement,

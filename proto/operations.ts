@@ -172,6 +172,9 @@ const commitRecord = struct({
   timeMs: [4, timeMs],
 });
 
+/** One member's word about an epoch that its page names; see `epochStatement`. */
+const confirmation = struct({ agentId: [1, agentId], signature: [2, signature] });
+
 /** On the stream, urgent small things and bulk travel in separate lanes; see `cell.ts`. */
 export type Lane = "control" | "data";
 
@@ -392,6 +395,13 @@ export const calls = {
     struct({ message: [1, optional(nested(ownMessage))], commit: [2, optional(nested(ownCommit))] }),
     { lane: "data" },
   ),
+  /** As a notice it rides in cells that leave anyway, and is never answered. */
+  Confirm: call(
+    44,
+    struct({ channelId: [1, channelId], epoch: [2, epoch], state: [3, digest], signature: [4, signature] }),
+    none,
+    { quiet: true },
+  ),
 
   RegisterInvite: call(
     50,
@@ -610,6 +620,27 @@ export const notices = {
       welcomes: [10, list(nested(welcomeFor), 1)],
     }),
   ),
+  /** Rides in cells that leave anyway: members that confirmed one epoch with one state. */
+  DeliverConfirmations: notice(
+    80,
+    struct({
+      channelId: [1, channelId],
+      epoch: [2, epoch],
+      state: [3, digest],
+      confirmations: [4, list(nested(confirmation), limits.confirmationsPerPage, 1)],
+    }),
+    "control",
+  ),
+  /** Rides likewise: members that are connected, and of which the relay has no confirmation of this epoch. */
+  DeliverUnconfirmed: notice(
+    81,
+    struct({
+      channelId: [1, channelId],
+      epoch: [2, epoch],
+      agentIds: [3, list(agentId, limits.unconfirmedPerPage)],
+    }),
+    "control",
+  ),
   KeyPackagesLow: notice(
     73,
     struct({ remaining: [1, uint32], wanted: [2, uint32], hasLastResort: [3, bool()] }),
@@ -653,6 +684,7 @@ export const records = {
   CommitProof: commitProof,
   ClaimedKeyPackage: claimedKeyPackage,
   CommitRecord: commitRecord,
+  Confirmation: confirmation,
   SentEntry: sentEntry,
   OwnMessage: ownMessage,
   OwnCommit: ownCommit,

@@ -6,6 +6,7 @@ import { hkdf } from "@noble/hashes/hkdf.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { generationOf } from "./generations.ts";
 import {
   type AgentId,
   binaryIdBytes,
@@ -101,6 +102,19 @@ export function epochState(
   },
 ): Uint8Array {
   return sha256(concatBytes(confirmedTranscriptHash, confirmationTag));
+}
+
+/** What a member says about an epoch that it is in, outside of its keys. */
+export interface EpochStatement {
+  readonly channelId: ChannelId;
+  readonly epoch: number;
+  /** See `epochState`. */
+  readonly state: Uint8Array;
+}
+
+/** Signed once an epoch by each member: two that differ show that members of one channel are not in one group. */
+export function epochStatement({ channelId, epoch, state }: EpochStatement): Uint8Array {
+  return statement("epoch", [binaryIdToBytes(channelId), uint64(generationOf(epoch)), uint64(epoch), state]);
 }
 
 export interface OwnersStatement {
@@ -207,7 +221,7 @@ function deriveFromInvite(secret: Uint8Array, info: string, length: number): Uin
  * The form of each statement, which is a part of its label. A form is frozen: a statement that has to say something else gets
  * the next number. `docs/protocol.md` has the steps.
  */
-const forms = { authenticate: 1, leave: 2, rejoin: 2, commit: 2, owners: 2, found: 2, join: 1 } as const;
+const forms = { authenticate: 1, leave: 2, rejoin: 2, commit: 2, epoch: 2, owners: 2, found: 2, join: 1 } as const;
 
 function statement(name: keyof typeof forms, fields: readonly Uint8Array[]): Uint8Array {
   const parts = [utf8ToBytes(`static relay v${forms[name]} ${name}`), ...fields];

@@ -65,6 +65,7 @@ export class CellSession implements Link {
       after: host.after,
       nowMs: host.nowMs,
       random: host.random,
+      rider: (room) => this.#state === "open" ? this.#session.rider(room) : undefined,
       onWritten: () => this.#written(),
       onFailed: () => this.#close({ code: "transport_error", message: "The stream was cut while cells were written" }),
     });

@@ -31,6 +31,7 @@ class Bench {
   busy: Promise<void> | undefined;
   blocked: PromiseWithResolvers<void> | undefined;
   onReceive: (envelope: Uint8Array) => void = () => {};
+  rider: (room: number) => Uint8Array | undefined = () => undefined;
 
   constructor({ refuse, budget }: { refuse?: EndReason; budget?: CoverBudget } = {}) {
     const core: RelaySession = {
@@ -39,6 +40,7 @@ class Bench {
         this.onReceive(envelope);
         return this.busy;
       },
+      rider: (room) => this.rider(room),
       writable: () => void this.calls.push("writable"),
       closed: () => void this.calls.push("closed"),
     };

@@ -47,6 +47,7 @@ export const needs: { readonly [Name in CallName]: Need } = {
   SendWelcome: "any",
   FindCommit: "any",
   ReadOwn: "any",
+  Confirm: "any",
   SendLeaf: "any",
   RequestJoin: "any",
   RequestRejoin: "any",

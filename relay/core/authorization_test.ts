@@ -105,6 +105,7 @@ function requestsOf(actor: Actor, channelId: ChannelId): { [Name in CallName]: R
     RejectJoin: { channelId, requestId, code: "join_rejected", message: "" },
     RequestRejoin: rejoin,
     ReadOwn: { channelId, sequence: 1 },
+    Confirm: { channelId, epoch: 0, state: digest, signature: strange },
     SendLeaf: { channelId, requestId, leafIndex: 0, leafNode: nonce },
   };
 }

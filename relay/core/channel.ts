@@ -4,6 +4,8 @@
  */
 import type { AccountId, AgentId, ChannelId, ChannelName, JoinRequestId } from "../../proto/mod.ts";
 import type { ChannelRecord, Cursor, Engine, Entry } from "../engine/engine.ts";
+import type { ConfirmationBudget } from "./confirmation_budget.ts";
+import { Confirmations, type Statement } from "./confirmations.ts";
 import { ChannelState } from "./channel_state.ts";
 import { DeliverableItem } from "./deliverable_item.ts";
 import type { ReadingEnd, SubscribedChannel, Subscription } from "./subscription.ts";
@@ -17,6 +19,7 @@ export interface ChannelHost {
   readonly engine: Engine;
   readonly nowMs: () => number;
   readonly tails: TailBudget;
+  readonly confirmations: ConfirmationBudget;
   /** An entry became part of the channel; its subscribers have been served. */
   appended(channel: Channel, entry: Entry): void;
 }
@@ -27,6 +30,7 @@ export class Channel implements SubscribedChannel, Tail {
   readonly account: AccountId;
   readonly createdAtMs: number;
   readonly state: ChannelState;
+  readonly #confirmations: Confirmations;
   /** One per agent: an agent has one session. */
   readonly subscriptions = new Map<AgentId, Subscription>();
   /** Agents whose Welcome answers a request of theirs, so that they can tell which. */
@@ -60,6 +64,11 @@ export class Channel implements SubscribedChannel, Tail {
     this.lastUsedMs = host.nowMs();
     this.state = record.snapshot ? ChannelState.decode(record.snapshot.state) : ChannelState.create(record.creator);
     this.snapshotSequence = record.snapshot?.sequence ?? 0;
+    const tail = { dropTail: (): void => this.#confirmations.clear() };
+    this.#confirmations = new Confirmations(this.channelId, {
+      nowMs: host.nowMs,
+      hold: (bytes) => host.confirmations.hold(this.account, tail, bytes),
+    });
   }
 
   /** Reads the log since the last snapshot. Entries that come meanwhile are held back and applied after it. */
@@ -208,10 +217,28 @@ export class Channel implements SubscribedChannel, Tail {
     this.dropItems(this.head);
   }
 
+  /** A member's word about an epoch of the log. */
+  confirm(agentId: AgentId, statement: Statement): void {
+    this.#confirmations.take(agentId, statement, (each) => this.state.isActive(each));
+  }
+
+  /** What a reader has not been told yet of what members said, if it fits so much room. */
+  rider({ riders }: Subscription, room: number): Uint8Array | undefined {
+    return this.#confirmations.rider(riders, room, { epoch: this.state.epoch, agents: () => this.#confirming() });
+  }
+
+  /** Members whose clients read now, over a link on which confirmations can ride. */
+  *#confirming(): Iterable<AgentId> {
+    for (const [agentId, { confirms }] of this.subscriptions) {
+      if (confirms && this.state.isActive(agentId)) yield agentId;
+    }
+  }
+
   /** No longer follows the log. */
   unload(): void {
     this.#stopWatching();
     this.dropTail();
+    this.#confirmations.clear();
     for (const subscription of this.subscriptions.values()) subscription.end();
     this.subscriptions.clear();
   }

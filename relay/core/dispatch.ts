@@ -45,6 +45,7 @@ const handlers: { readonly [Name in Exclude<CallName, OpenCall>]: Handler<Name> 
   Unsubscribe: delivery.unsubscribe,
   Acknowledge: delivery.acknowledge,
   ReadOwn: delivery.readOwn,
+  Confirm: delivery.confirm,
   RegisterInvite: invite.registerInvite,
   RevokeInvite: invite.revokeInvite,
   RequestJoin: join.requestJoin,

@@ -38,6 +38,8 @@ export interface RelaySession {
    * resolves. Never rejects.
    */
   receive(envelope: Uint8Array): Promise<void> | undefined;
+  /** An envelope that may ride in a cell which leaves anyway, of at most so many bytes. Links without cells never ask. */
+  rider(room: number): Uint8Array | undefined;
   /** Call when `pendingBytes` has fallen below `CoreConfig.lowWaterBytes` after having been above it. */
   writable(): void;
   /** The connection is gone, whoever ended it. Call once; `send` is useless from here on. */

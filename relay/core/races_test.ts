@@ -62,7 +62,13 @@ Deno.test("what is appended while a subscription reads an empty page is delivere
   const nothing = (): void => {};
   const does = { deliver: nothing, queue: nothing, finished: nothing, failed: nothing, reading: nothing };
   const sink = { hasRoom: true, pageBytes: 1_000, hasRead: nothing, ...does };
-  const subscription = new Subscription(channel, sink, { agentId, tag: 1, windowBytes: 1_000, after: 0 });
+  const subscription = new Subscription(channel, sink, {
+    agentId,
+    tag: 1,
+    windowBytes: 1_000,
+    after: 0,
+    confirms: true,
+  });
   subscription.pump();
   channel.head = 3;
   reading.resolve([]);

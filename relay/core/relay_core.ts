@@ -38,6 +38,7 @@ import { type Agent, Session, type SessionHost } from "./session.ts";
 import { SessionPlaces } from "./session_places.ts";
 import { type StorageLevel, StorageWatch } from "./storage_watch.ts";
 import { TailBudget } from "./tail_budget.ts";
+import { ConfirmationBudget } from "./confirmation_budget.ts";
 import { Upkeep } from "./upkeep.ts";
 import { pushWelcomes } from "./welcomes.ts";
 
@@ -153,6 +154,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       engine,
       nowMs,
       tails,
+      confirmations: new ConfirmationBudget(),
       appended: (channel, entry) => this.#appended(channel, entry),
     });
     this.#background = new Background(deps);

@@ -10,6 +10,7 @@ const defaultCost: Cost = 50;
 const costs: Partial<Readonly<Record<CallName, Cost>>> = {
   Ping: 10,
   Acknowledge: 15,
+  Confirm: 15,
   Authenticate: 1_000,
   SendMessage: 50,
   SendCommit: 300,

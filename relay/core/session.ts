@@ -1,6 +1,7 @@
 /**
  * One connected client. Requests come in as envelopes and are answered in any order; deliveries go out in turns, channel by
  * channel, while the link has room. A session ends with a reason that the client is told.
+ * Long because every way in which a session waits, is refused and ends is here.
  */
 import {
   type AccountId,
@@ -30,6 +31,7 @@ import type { EndReason, Link, RelaySession } from "./link.ts";
 import type { Plan } from "./plans.ts";
 import { Refusal } from "./refusal.ts";
 import { costOf } from "./request_cost.ts";
+import { Riders } from "./riders.ts";
 import type { DeliverySink, ReadingEnd, Subscription } from "./subscription.ts";
 
 /** Who a session belongs to, once it has proved it. */
@@ -87,6 +89,7 @@ export class Session implements RelaySession, DeliverySink {
   readonly #host: SessionHost;
   /** Subscriptions that want a turn, in order. */
   readonly #turns = new Set<Subscription>();
+  readonly #riders = new Riders(this.subscriptions);
   /** Those that hold a page which they have just read. */
   readonly #ready = new Set<Subscription>();
   #reads = 0;
@@ -124,17 +127,21 @@ export class Session implements RelaySession, DeliverySink {
     this.lastRequestMs = this.#host.deps.nowMs();
     const refusal = this.#refusalFor(envelope);
     if (refusal !== undefined) {
-      this.#sendError(envelope.id, refusal);
+      this.#refuse(envelope, refusal);
       return refusal.code === "rate_limited" ? this.#pause() : undefined;
     }
     this.#inFlight++;
     this.#handle(envelope).then(
       (body) => this.#answer(envelope, body),
-      (error: unknown) => this.#sendError(envelope.id, error),
+      (error: unknown) => this.#refuse(envelope, error),
     ).catch((error: unknown) => this.#replyFailed(error)).finally(() => this.#requestDone());
     if (this.#inFlight < this.#host.config.requestsInFlight) return undefined;
     this.#room ??= Promise.withResolvers();
     return this.#room.promise;
+  }
+
+  rider(room: number): Uint8Array | undefined {
+    return this.#ended ? undefined : this.#riders.next(room);
   }
 
   configureCover(cover: { readonly mode: CoverMode; readonly intervalMs: number }): void {
@@ -303,6 +310,12 @@ export class Session implements RelaySession, DeliverySink {
     // After the reply: the client learns who it is before anything is pushed.
     if (operation === "Authenticate") this.#host.greet(this);
     if (operation === "EndSession") this.end(undefined);
+  }
+
+  /** What rides in cells is not answered: that would make one. */
+  #refuse({ id, kind, operation }: ClientEnvelope, error: unknown): void {
+    if (operation === "Confirm" && kind === "notice" && error instanceof Refusal) this.#host.deps.meter.requestErrors++;
+    else this.#sendError(id, error);
   }
 
   #sendError(id: number, error: unknown): void {

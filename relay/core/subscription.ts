@@ -3,6 +3,7 @@
  * session's link has room and the member's window too, so a slow reader costs a position and not a buffer.
  */
 import type { AgentId, ChannelEndReason } from "../../proto/mod.ts";
+import type { RiderPlace } from "./confirmations.ts";
 import type { DeliverableItem } from "./deliverable_item.ts";
 
 /** What a subscription reads from. */
@@ -45,6 +46,8 @@ export interface SubscriptionOptions {
   readonly tag: number;
   readonly windowBytes: number;
   readonly after: number;
+  /** Whether its client can confirm epochs: typed sessions have no cells in which that could ride. */
+  readonly confirms: boolean;
 }
 
 /** Also for a reader with less room: entries that are not for it must not cost a read each. */
@@ -55,6 +58,9 @@ const turnBytes = 32 * 1024;
 export class Subscription {
   readonly agentId: AgentId;
   readonly tag: number;
+  readonly confirms: boolean;
+  /** How far it has been told what members confirmed. */
+  readonly riders: RiderPlace = { page: 0, toldUnconfirmedMs: 0 };
   readonly #channel: SubscribedChannel;
   readonly #sink: DeliverySink;
   readonly #windowBytes: number;
@@ -76,6 +82,7 @@ export class Subscription {
     this.#sink = sink;
     this.agentId = options.agentId;
     this.tag = options.tag;
+    this.confirms = options.confirms;
     this.#windowBytes = options.windowBytes;
     this.#position = options.after;
     // Who asks to start further on has been given what lies before, and may still be at it.

@@ -14,6 +14,7 @@ function openEcho(link: Link): RelaySession {
       else link.send("data", envelope.slice());
       return undefined;
     },
+    rider: () => undefined,
     writable: () => {},
     closed: () => {},
   };

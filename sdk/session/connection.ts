@@ -22,6 +22,7 @@ import {
 } from "../../proto/mod.ts";
 import { createError, errorFromRelay, StaticError } from "../base/errors.ts";
 import type { Outlet, OutletEvents, ThreadedStream } from "../transport/outlet.ts";
+import { RiderQueue } from "../transport/rider_queue.ts";
 import type { CellStream } from "../transport/transport.ts";
 import type { Cover } from "./cover.ts";
 
@@ -61,6 +62,7 @@ export class Connection {
   readonly #deps: ConnectionDeps;
   readonly #reader = new CellReader({ cellBytes: limits.cellBytes, maxEnvelopeBytes: limits.handshakeEnvelopeBytes });
   readonly #sender: Outlet;
+  readonly #offer: (key: string, envelope: Uint8Array) => void;
   readonly #pending = new Map<number, Pending>();
   /** The last of each channel that has not left yet: only the last one counts. */
   readonly #acknowledgements = new Map<string, RequestBody<"Acknowledge">>();
@@ -83,7 +85,10 @@ export class Connection {
     this.#deps = deps;
     this.#lastReceivedMs = deps.nowMs();
     this.ended = new Promise((resolve) => this.#settleEnded = resolve);
-    this.#sender = openOutlet(stream, deps, { onWritten: deps.onRoom, onFailed: () => void this.#streamEnded() });
+    const events = { onWritten: deps.onRoom, onFailed: () => void this.#streamEnded() };
+    const { outlet, offer } = openOutlet(stream, deps, events);
+    this.#sender = outlet;
+    this.#offer = offer;
     void this.#readAll();
   }
 
@@ -140,6 +145,11 @@ export class Connection {
     // Deleted first, so that the order is that of the last change.
     this.#acknowledgements.delete(body.channelId);
     this.#acknowledgements.set(body.channelId, body);
+  }
+
+  /** Rides in a cell that leaves anyway: the newest of each channel. Never answered. */
+  confirm(body: RequestBody<"Confirm">): void {
+    if (this.#end === undefined) this.#offer(body.channelId, encodeClientNotice(this.#nextId++, "Confirm", body));
   }
 
   /** Cover traffic towards the relay. */
@@ -300,13 +310,16 @@ function openOutlet(
   stream: CellStream | ThreadedStream,
   { after, nowMs, random }: ConnectionDeps,
   events: OutletEvents,
-): Outlet {
+): { readonly outlet: Outlet; readonly offer: ThreadedStream["offer"] } {
   if ("attach" in stream) {
     stream.attach(events);
-    return stream;
+    return { outlet: stream, offer: (key, envelope) => stream.offer(key, envelope) };
   }
+  const riders = new RiderQueue();
+  const rider = (room: number): Uint8Array | undefined => riders.take(room);
   const write = (cells: Uint8Array<ArrayBuffer>, cellBytes: number): Promise<void> => stream.write(cells, cellBytes);
-  return new CellSender({ cellBytes: limits.cellBytes, write, after, nowMs, random, ...events });
+  const outlet = new CellSender({ cellBytes: limits.cellBytes, write, after, nowMs, random, rider, ...events });
+  return { outlet, offer: (key, envelope) => riders.offer(key, envelope) };
 }
 
 /** For calls under way. */

@@ -21,6 +21,8 @@ export interface RelaySession {
   ): Promise<ReplyBody<Name>>;
   /** An acknowledgement. Lost with the connection: whoever sends them repeats what still counts after `online`. */
   acknowledge(body: RequestBody<"Acknowledge">): void;
+  /** A confirmation, which rides in a cell that leaves anyway. Lost with the connection, and never answered. */
+  confirm(body: RequestBody<"Confirm">): void;
   /** Everything that the relay pushes, in order. */
   onNotice(listener: (notice: NoticeEnvelope) => void): () => void;
   /**

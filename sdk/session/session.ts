@@ -137,6 +137,10 @@ class ReconnectingSession implements RelaySession {
     this.#connection?.acknowledge(body);
   }
 
+  confirm(body: RequestBody<"Confirm">): void {
+    this.#connection?.confirm(body);
+  }
+
   onNotice(listener: (notice: NoticeEnvelope) => void): () => void {
     this.#noticeListeners.add(listener);
     return () => void this.#noticeListeners.delete(listener);

@@ -23,6 +23,8 @@ export interface OutletEvents {
 
 /** A stream whose cells are scheduled, and written, by a thread of its own. */
 export interface ThreadedStream extends CellStream, Outlet {
+  /** May ride in a cell that leaves anyway, in place of one that waits under the same key. */
+  offer(key: string, envelope: Uint8Array): void;
   /** Who hears of its writes from now on. */
   attach(events: OutletEvents): void;
 }

@@ -4,6 +4,7 @@
  */
 import { CellSender, envelopePrefixBytes, limits } from "../../proto/mod.ts";
 import { reasonOf } from "./reason.ts";
+import { RiderQueue } from "./rider_queue.ts";
 import type { CellStream, Connector } from "./transport.ts";
 import type { FromWorker, MessagePipe, ToWorker } from "./worker_messages.ts";
 
@@ -23,6 +24,7 @@ export function serveStream(pipe: MessagePipe<FromWorker, ToWorker>, deps: Strea
   let stream: CellStream | undefined;
   let sender: CellSender | undefined;
   let pushedBytes = 0;
+  const riders = new RiderQueue();
   const written = (from: CellSender): void => {
     pipe.post({ kind: "written", takenBytes: pushedBytes - from.pendingBytes, counts: from.counts });
   };
@@ -36,6 +38,7 @@ export function serveStream(pipe: MessagePipe<FromWorker, ToWorker>, deps: Strea
       after: deps.after,
       nowMs: deps.nowMs,
       random: () => new DataView(deps.randomBytes(4).buffer).getUint32(0) / 2 ** 32,
+      rider: (room) => riders.take(room),
       onWritten: () => written(made),
       onFailed: () => pipe.post({ kind: "failed" }),
     });
@@ -53,6 +56,8 @@ export function serveStream(pipe: MessagePipe<FromWorker, ToWorker>, deps: Strea
       case "push":
         pushedBytes += message.envelope.length + envelopePrefixBytes;
         return sender?.push(message.lane, message.envelope);
+      case "offer":
+        return riders.offer(message.key, message.envelope);
       case "cellBytes":
         return sender?.setCellBytes(message.cellBytes);
       case "configure":

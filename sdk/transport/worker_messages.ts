@@ -5,6 +5,7 @@ import type { StreamEnd, Target, TransportName } from "./transport.ts";
 export type ToWorker =
   | { readonly kind: "connect"; readonly transport: TransportName; readonly target: Target }
   | { readonly kind: "push"; readonly lane: Lane; readonly envelope: Uint8Array }
+  | { readonly kind: "offer"; readonly key: string; readonly envelope: Uint8Array }
   | { readonly kind: "cellBytes"; readonly cellBytes: number }
   | { readonly kind: "configure"; readonly mode: CoverMode; readonly intervalMs: number }
   | { readonly kind: "covering"; readonly covering: boolean }

@@ -115,6 +115,10 @@ class WorkerStream implements ThreadedStream {
     this.#thread.post({ kind: "push", lane, envelope });
   }
 
+  offer(key: string, envelope: Uint8Array): void {
+    this.#thread.post({ kind: "offer", key, envelope });
+  }
+
   setCellBytes(cellBytes: number): void {
     this.#thread.post({ kind: "cellBytes", cellBytes });
   }

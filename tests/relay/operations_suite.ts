@@ -331,6 +331,9 @@ async function ownEntries(relay: Relay): Promise<void> {
   sameBytes(read.message?.ciphertext, message.ciphertext, "the message");
   const foreign = await alice.client.call("ReadOwn", { channelId, sequence });
   check(foreign.message === undefined && foreign.commit === undefined, "another's entry was read as one's own");
+  const confirmation = { channelId, epoch: 1, state: new Uint8Array(32), signature: new Uint8Array(64) };
+  await bob.client.call("Confirm", confirmation);
+  await failsWith("epoch_conflict", () => bob.client.call("Confirm", { ...confirmation, epoch: 2 }));
   closeAll(alice, bob);
 }
 

@@ -1,7 +1,7 @@
 /** Reading a channel: subscriptions and acknowledgements. */
 import type { ReplyBody, RequestBody } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
-import { Refusal } from "../refusal.ts";
+import { epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { Subscription } from "../subscription.ts";
 import { decodeCommitBody, decodeMessageBody } from "../entry_body.ts";
@@ -31,7 +31,8 @@ export async function subscribe(
       `A session subscribes to at most ${core.config.subscriptionsPerSession} channels; unsubscribe from some`,
     );
   }
-  const subscription = new Subscription(channel, session, { agentId, tag, windowBytes, after: start });
+  const confirms = session.link.transport !== "typed";
+  const subscription = new Subscription(channel, session, { agentId, tag, windowBytes, after: start, confirms });
   session.subscriptions.set(channelId, { channel, subscription });
   channel.subscriptions.set(agentId, subscription);
   session.notify("DeliverStart", { channelId, tag, after: start });
@@ -71,6 +72,20 @@ export async function acknowledge(
   // Nobody waits for the disk of a notice: the cursor is written within a second, and what comes twice is recognised.
   if (!quiet) await core.deps.engine.moveCursor(channelId, agentId, cursor);
   return { consumed: cursor.consumed };
+}
+
+/** Whether the statement is true, its readers judge. It is in memory only, and the member says it again. */
+export async function confirm(
+  asker: AgentAsker,
+  { channelId, ...statement }: RequestBody<"Confirm">,
+): Promise<ReplyBody<"Confirm">> {
+  const { session, agent: { agentId } } = asker;
+  const held = session.subscriptions.get(channelId)?.channel;
+  const channel = held?.state.isActive(agentId) ? held : await openAsMember(asker, channelId);
+  const { epoch } = channel.state;
+  if (statement.epoch > epoch) throw epochConflict(epoch);
+  channel.confirm(agentId, statement);
+  return {};
 }
 
 /** The agent's own entry, so that it can see whether it remembers it. Nothing when it is another's, or trimmed. */

@@ -18,6 +18,7 @@ import {
   protocolVersion,
   type ReplyBody,
   type RequestBody,
+  riderPrefixBytes,
 } from "../../../proto/mod.ts";
 import type { EndReason, Link, RelaySession, Transport } from "../link.ts";
 import type { RelayCore } from "../relay_core.ts";
@@ -164,6 +165,19 @@ export class TestClient implements Link {
     const id = this.#nextId++;
     this.#quiet.add(id);
     this.#session.receive(encodeClientNotice(id, operation, body));
+  }
+
+  /** A cell with this much room leaves the relay: hears what rides in it. */
+  ride(room = 4000): NoticeEnvelope[] {
+    const heard: NoticeEnvelope[] = [];
+    for (let left = room;;) {
+      const rider = this.#closed ? undefined : this.#session.rider(left);
+      if (rider === undefined) return heard;
+      left -= rider.length + riderPrefixBytes;
+      const envelope = decodeRelayEnvelope(rider);
+      if (envelope.kind !== "notice") throw new Error("Only notices ride");
+      heard.push(envelope);
+    }
   }
 
   async authenticate(agent: TestAgent, token: string): Promise<ReplyBody<"Authenticate">> {

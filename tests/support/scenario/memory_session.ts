@@ -2,7 +2,7 @@
  * A client's session with the relay's real core, without sockets. What passes between the two can be tampered with: so the
  * relay behind it may be honest, and the client sees a malicious one.
  */
-import type { AgentId, CallName, NoticeEnvelope, ReplyBody, RequestBody } from "../../../proto/mod.ts";
+import type { AgentId, CallName, ChannelId, NoticeEnvelope, ReplyBody, RequestBody } from "../../../proto/mod.ts";
 import { CallRefused, type TestAgent, TestClient } from "../../../relay/core/testing/client.ts";
 import { tokenOf, type World } from "../../../relay/core/testing/world.ts";
 import {
@@ -38,6 +38,7 @@ export class MemorySession implements RelaySession {
   readonly #noticeListeners = new Set<(notice: NoticeEnvelope) => void>();
   readonly #connectionListeners = new Set<(connection: ConnectionInfo | undefined) => void>();
   readonly #stateListeners = new Set<(state: SessionState) => void>();
+  readonly #riding = new Map<ChannelId, RequestBody<"Confirm">>();
   #state: SessionState = { kind: "connecting" };
   #client: TestClient | undefined;
   #connecting: Promise<void> | undefined;
@@ -113,6 +114,7 @@ export class MemorySession implements RelaySession {
     this.#lost = Promise.withResolvers();
     this.#client?.close();
     this.#client = undefined;
+    this.#riding.clear();
     for (const listener of this.#connectionListeners) listener(undefined);
     this.#enter(this.#state);
   }
@@ -143,6 +145,18 @@ export class MemorySession implements RelaySession {
 
   acknowledge(body: RequestBody<"Acknowledge">): void {
     this.#client?.notify("Acknowledge", body);
+  }
+
+  /** Waits for a cell that leaves anyway; see `ride`. */
+  confirm(body: RequestBody<"Confirm">): void {
+    this.#riding.set(body.channelId, body);
+  }
+
+  /** A cell leaves each way, with what has waited for one. */
+  ride(): void {
+    for (const body of this.#riding.values()) this.#client?.notify("Confirm", body);
+    this.#riding.clear();
+    for (const notice of this.#client?.ride() ?? []) this.#push(notice);
   }
 
   onNotice(listener: (notice: NoticeEnvelope) => void): () => void {
