@@ -12,6 +12,7 @@ import {
   removeMember,
   showFingerprint,
 } from "./commands/channel.ts";
+import { showHealth } from "./commands/channel_health.ts";
 import { inviteToChannel, joinChannel } from "./commands/channel_entry.ts";
 import { listen, sendMessage } from "./commands/channel_messages.ts";
 import { completionCommand } from "./commands/completion.ts";
@@ -40,6 +41,7 @@ export const commands: readonly Command[] = [
   removeMember,
   recoverChannel,
   showFingerprint,
+  showHealth,
   listChannels,
   leaveChannel,
   closeChannel,

@@ -2,7 +2,8 @@
 import { type AgentId, type ChannelId, type ChannelName, parseAgentId } from "../proto/mod.ts";
 import { changeFor, readApplicant } from "./channel/adding.ts";
 import type { LiveChannel } from "./channel/live_channel.ts";
-import type { ChannelEvent, MissedEvents } from "./channel/events.ts";
+import type { ChannelEvent, Fork, MissedEvents } from "./channel/events.ts";
+import type { Silent } from "./channel/fork_watch.ts";
 import type { HealthIssue } from "./channel/health.ts";
 import type { EnvelopeOptions, InboxReader } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
@@ -31,6 +32,13 @@ export interface ChannelMember {
   readonly owner: boolean;
   /** This agent. */
   readonly self: boolean;
+  /**
+   * The last epoch of which it is known to be in the same group: by its signed confirmation, or by a message of it that opened.
+   * Undefined when it has not been heard of since the channel was opened.
+   */
+  readonly confirmedEpoch: number | undefined;
+  /** When this agent learned that, by the local clock. */
+  readonly confirmedAtMs: number | undefined;
 }
 
 /** What is wrong with a channel, and what is being done about it. */
@@ -56,6 +64,16 @@ export interface ChannelHealth {
    * is to blame. Of the latest 256 senders.
    */
   readonly unreadable: readonly { readonly sender: AgentId; readonly messages: number }[];
+  /**
+   * Members, or a member and this agent, that signed different states of one epoch: the relay has divided the channel, one of
+   * them was let in with other keys, or one of them lies. Compare fingerprints with them by another way. Nothing is stopped.
+   */
+  readonly forked: readonly Fork[];
+  /**
+   * Members that are connected, by the relay's word, and have confirmed nothing for 10 minutes: an older version, or a relay that
+   * keeps their words back.
+   */
+  readonly silent: readonly Silent[];
   /** Everything that went wrong since the channel was opened, the latest first. */
   readonly issues: readonly HealthIssue[];
 }
@@ -420,12 +438,15 @@ export class Channel {
    * ```
    */
   members(): ChannelMember[] {
-    return this.#live.membership.group.members().map(({ agentId, identity, owner }) => ({
+    const { membership, confirmations } = this.#live;
+    return membership.group.members().map(({ agentId, identity, owner }) => ({
       agentId,
       identity: identityText(identity),
       identityBytes: identity,
       owner,
       self: agentId === this.#agent.agentId,
+      confirmedEpoch: confirmations.confirmedOf(agentId)?.epoch,
+      confirmedAtMs: confirmations.confirmedOf(agentId)?.atMs,
     }));
   }
 
@@ -460,7 +481,7 @@ export class Channel {
    * ```
    */
   health(): ChannelHealth {
-    const { membership, outbox, senders, health, state } = this.#live;
+    const { membership, outbox, senders, confirmations, health, state } = this.#live;
     const { waiting, underWay } = outbox.size;
     return {
       ...this.#condition(),
@@ -469,6 +490,8 @@ export class Channel {
       unsent: waiting + underWay,
       missing: [...senders.missing()],
       unreadable: health.unreadable,
+      forked: confirmations.forks,
+      silent: confirmations.silent,
       issues: health.issues,
     };
   }

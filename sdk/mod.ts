@@ -19,10 +19,12 @@ export type {
   ClientEvent,
   ConnectionEvent,
   EventAgent,
+  Fork,
   MissedEvents,
   QuotaEvent,
   WelcomeEvent,
 } from "./channel/events.ts";
+export type { Silent } from "./channel/fork_watch.ts";
 export type { EnvelopeOptions, InboxReader as EnvelopeReader } from "./channel/inbox.ts";
 export type { ReceiveOptions } from "./channel/receiver.ts";
 export { Envelope, type EnvelopeKind, type Sender } from "./content/envelope.ts";

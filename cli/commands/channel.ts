@@ -2,7 +2,7 @@
 import { parseChannelName } from "../../proto/mod.ts";
 import type { Channel, ChannelMember, StaticClient } from "../../sdk/mod.ts";
 import { agentFlag, agentName, inChannelAlready, withClient } from "../agent.ts";
-import { memberFields, memberName } from "../texts/channel_texts.ts";
+import { confirmedText, memberFields, memberName } from "../texts/channel_texts.ts";
 import type { ArgumentSpec, Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
 import { table } from "../output.ts";
@@ -64,10 +64,11 @@ export const listMembers: Command = {
       const members = channel.members();
       await output.result({ channel: channel.name, members: members.map(memberFields) }, [
         ...table([
-          ["MEMBER", "AGENT ID"].map((title) => output.paint("dim", title)),
+          ["MEMBER", "AGENT ID", "CONFIRMED"].map((title) => output.paint("dim", title)),
           ...members.map((member) => [
             memberName(member),
             member.agentId,
+            confirmedText(member, context.platform.nowMs()),
             [member.owner ? "owner" : "", member.self ? "you" : ""].filter((word) => word !== "").join(", "),
           ]),
         ]),

@@ -1,6 +1,7 @@
 /** Members, messages and bytes as people and as JSON see them. */
 import type { ChannelMember } from "../../sdk/mod.ts";
 import { printable } from "../output.ts";
+import { ago, isoTime } from "./amounts.ts";
 
 /** Undefined when it is not UTF-8. */
 export function textOf(bytes: Uint8Array): string | undefined {
@@ -23,8 +24,18 @@ export function payloadLines(payload: Uint8Array): string {
   return text === undefined ? `(${payload.length} bytes)` : printable(text).replaceAll("\n", "\n  ");
 }
 
-export function memberFields({ agentId, identity, owner, self }: ChannelMember): Readonly<Record<string, unknown>> {
-  return { agent_id: agentId, identity, owner, self };
+export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
+  const { agentId, identity, owner, self, confirmedEpoch, confirmedAtMs } = member;
+  const confirmed = confirmedAtMs === undefined ? {} : {
+    confirmed_epoch: confirmedEpoch,
+    confirmed_at: isoTime(confirmedAtMs),
+  };
+  return { agent_id: agentId, identity, owner, self, ...confirmed };
+}
+
+/** How far a member is known to be in the same group. */
+export function confirmedText({ confirmedEpoch, confirmedAtMs }: ChannelMember, nowMs: number): string {
+  return confirmedAtMs === undefined ? "not heard of yet" : `epoch ${confirmedEpoch}, ${ago(confirmedAtMs, nowMs)}`;
 }
 
 export function memberName({ identity }: Pick<ChannelMember, "identity">): string {

@@ -23,6 +23,7 @@ import type { MlsIdentity } from "../mls/identity.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
 import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
 import { ConnectionWatch } from "./connection_events.ts";
+import { Carrier } from "./carrier.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
@@ -88,6 +89,7 @@ export class Agent {
       agentId: this.agentId,
       keyPackages: this.keyPackages,
       welcomes: this.welcomes,
+      carrier: new Carrier(this.#channels, () => runtime.nowMs()),
       relayNowMs,
       onEvent: (event) => this.events.tell(event),
       onErased: (channelId) => this.#forget(channelId),

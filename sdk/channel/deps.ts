@@ -7,6 +7,7 @@ import type { MlsIdentity } from "../mls/identity.ts";
 import type { CredentialPolicy } from "../mls/leaf.ts";
 import { createCellPadding } from "../mls/padding.ts";
 import type { RelaySession } from "../session/relay_session.ts";
+import type { Carrier } from "./carrier.ts";
 import type { ChannelEventBody } from "./events.ts";
 import type { KeyPackages } from "./key_packages.ts";
 import type { ChannelStore } from "./records.ts";
@@ -21,6 +22,8 @@ export interface ChannelDeps {
   readonly agentId: AgentId;
   readonly keyPackages: KeyPackages;
   readonly welcomes: Welcomes;
+  /** Words about one channel in the messages of another. */
+  readonly carrier: Carrier;
   /** By the relay's clock, as far as it is known. */
   readonly relayNowMs: () => number;
   /** Something happened in a channel. */

@@ -10,6 +10,7 @@ import { credentialOf } from "../mls/leaf.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
 import type { RecordChange } from "../store/mod.ts";
 import { type Anchor, newAnchor, putAnchor, readAnchor } from "./anchor.ts";
+import { type KeptConfirmations, nothingConfirmed, readConfirmations } from "./confirmation_records.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import { type BadCommit, deleteBadCommit, readBadCommit } from "./bad_commit.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
@@ -54,6 +55,7 @@ export interface EnteredChannel {
   readonly landmarks: Landmarks | undefined;
   readonly counter: number;
   readonly senders: ReadonlyMap<AgentId, SenderRecord>;
+  readonly confirmations: KeptConfirmations;
 }
 
 /** A group of one, of which we are the owner. */
@@ -123,6 +125,7 @@ export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Pro
     landmarks: await readLandmarks(deps.store, channelId),
     counter: await readCounter(deps.store, channelId) ?? 0,
     senders: await listSenders(deps.store, channelId),
+    confirmations: await readConfirmations(deps.store, channelId, record.joinedEpoch),
   };
 }
 
@@ -180,6 +183,12 @@ export async function writeEntered(
 function partsOf(entered: Entered, trust: ChannelTrust, position: number | undefined): EnteredChannel {
   const { durable, record, anchor } = entered;
   const start = position === undefined ? undefined : { sequence: position, epoch: durable.group.epoch };
-  const rest = { position: start, landmarks: noLandmarks, counter: 0, senders: new Map() };
+  const rest = {
+    position: start,
+    landmarks: noLandmarks,
+    counter: 0,
+    senders: new Map(),
+    confirmations: nothingConfirmed,
+  };
   return { durable, candidate: undefined, founding: undefined, bad: undefined, record, trust, anchor, ...rest };
 }

@@ -36,6 +36,14 @@ export interface EventAgent {
   readonly identity: string;
 }
 
+/** Two that do not confirm the same group: one of them may be this agent. */
+export interface Fork {
+  /** Of which they have different states. */
+  readonly epoch: number;
+  /** Who signed them. */
+  readonly signers: readonly [AgentId, AgentId];
+}
+
 /** What happens in a channel. */
 export type ChannelEventBody =
   /** The channel is connected and knows all changes of its members. */
@@ -46,6 +54,8 @@ export type ChannelEventBody =
   | { readonly type: "owners_changed"; readonly owners: readonly AgentId[]; readonly by: AgentId }
   /** An identity is in the channel with another key; `trusted` when an owner brought it in. */
   | { readonly type: "key_changed"; readonly identity: string; readonly trusted: boolean }
+  /** Members, or a member and this agent, signed different states of an epoch; see `health().forked`. Nothing is stopped. */
+  | { readonly type: "forked" } & Fork
   | { readonly type: "issue"; readonly issue: HealthIssue }
   /** The relay gave up messages: too old, or too many. */
   | { readonly type: "gap"; readonly messages: number; readonly reason: "age" | "size" }

@@ -14,6 +14,7 @@ import { type Incoming, type Opened, readContent } from "../content/incoming.ts"
 import type { Receipt } from "../mls/durable_group.ts";
 import type { Outcome } from "../mls/receive.ts";
 import type { RecordChange } from "../store/mod.ts";
+import type { Confirmations } from "./confirmations.ts";
 import type { Endings } from "./endings.ts";
 import type { HealthLog } from "./health.ts";
 import type { Inbox, InboxItem } from "./inbox.ts";
@@ -37,6 +38,7 @@ export interface IntakeParts {
   readonly relayNowMs: () => number;
   readonly maxAgeMs: () => number;
   readonly onDone: (changes: readonly RecordChange[]) => void;
+  readonly confirmations: Pick<Confirmations, "heard">;
 }
 
 export class Intake {
@@ -79,6 +81,7 @@ export class Intake {
     const { timeMs, sequence } = entry;
     const opened = { id: aad.messageId, sender: agentId, identity, verified, timeMs, sequence };
     const incoming = this.#read(payload, opened);
+    this.#parts.confirmations.heard(agentId, epoch, incoming?.fields.confirmation);
     if (incoming === undefined) return this.#parts.onDone(this.#changes([{ receipt, arrival }]));
     const bytes = payload.length + receipt.ratchets.application.skipped.size * skippedKeyBytes;
     this.#parts.inbox.push({ incoming, sequence, epoch, receipt, arrival, bytes });

@@ -16,6 +16,10 @@ export type IssueKind =
   | "withheld_commit"
   /** What the relay says about an entry is not what its sender authenticated. */
   | "relay_lied"
+  /** Two members signed different states of one epoch: the relay has divided the channel, or one of them is to blame. */
+  | "forked"
+  /** A member signed two different states of one epoch. */
+  | "member_lied"
   /** A message of a member that was removed, inserted where it was still one: its sender or the relay is to blame. */
   | "spoke_after_removal"
   /** A sender used a counter for two messages: its data directory was restored from a backup, or it is misused. */

@@ -22,6 +22,7 @@ import type { RecordChange } from "../store/mod.ts";
 import { Caretaker } from "./caretaker.ts";
 import { Clearance } from "./clearance.ts";
 import { Committer } from "./commits.ts";
+import { Confirmations } from "./confirmations.ts";
 import { createPorts } from "./content_ports.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { endError, leftError, removedError } from "./end_errors.ts";
@@ -63,6 +64,7 @@ export class LiveChannel {
   readonly outbox: Outbox;
   readonly health: HealthLog;
   readonly senders: Senders;
+  readonly confirmations: Confirmations;
   readonly requester: Requester;
   readonly service: Service;
   readonly events = new EventStream<ChannelEvent>();
@@ -110,7 +112,10 @@ export class LiveChannel {
     }, deps);
     this.senders = new Senders(parts.senders, parts.record.since);
     const onFault = (fault: unknown): void => this.#die(fault);
-    this.outbox = new Outbox({ counter: parts.counter, membership, health, onFault }, deps);
+    const said = { kept: parts.confirmations, membership, health, isCurrent: () => this.#isReady, onFault };
+    this.confirmations = new Confirmations(said, deps);
+    const { confirmations } = this;
+    this.outbox = new Outbox({ counter: parts.counter, membership, health, confirmations, onFault }, deps);
     const maxAgeMs = (): number => this.#maxAgeMs;
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs }, deps);
     this.requester = new Requester(ports);
@@ -136,16 +141,10 @@ export class LiveChannel {
       maxAgeMs,
       discard: !parts.receive,
       onDone: (changes) => void this.#progress.note(changes),
+      confirmations,
       durable: () => this.#progress.durable,
     });
-    this.#progress = new Progress(position?.sequence ?? 0, {
-      channelId,
-      store: deps.store,
-      position: () => this.#reader.position,
-      onDurable: (position) => this.#durable(position),
-      onFault: (fault) => this.#die(fault),
-      rest: (ms) => pause(deps.runtime, ms, this.#stop.signal),
-    });
+    this.#progress = this.#createProgress(position?.sequence ?? 0);
     this.#subscription = new Subscription(channelId, deps.session);
     this.#caretaker = new Caretaker({ membership, committer: this.committer, health }, deps);
     this.#rejoiner = new Rejoiner({
@@ -175,6 +174,17 @@ export class LiveChannel {
       goOn: () => this.#goOn(),
       comeBack: (doubt: Doubt, byWord?: boolean) => this.#comeBack(doubt, byWord),
     };
+  }
+
+  #createProgress(position: number): Progress {
+    return new Progress(position, {
+      channelId: this.channelId,
+      store: this.#deps.store,
+      position: () => this.#reader.position,
+      onDurable: (position) => this.#durable(position),
+      onFault: (fault) => this.#die(fault),
+      rest: (ms) => pause(this.#deps.runtime, ms, this.#stop.signal),
+    });
   }
 
   #createGenerations(): Generations {
@@ -257,6 +267,7 @@ export class LiveChannel {
     this.#suspend();
     const { state } = this.#deps.session;
     if (state.kind === "ended" && state.error !== undefined) this.#end(state.error);
+    if (online) this.confirmations.connected();
     this.#link.connection(online);
   }
 
@@ -315,8 +326,10 @@ export class LiveChannel {
   /** Once for each time that it becomes so. */
   #tellReady(): void {
     const ready = this.state.caughtUp && this.#rejoiner.reason === undefined;
-    if (ready && !this.#isReady) this.tell({ type: "ready" });
+    const isNews = ready && !this.#isReady;
     this.#isReady = ready;
+    if (isNews) this.tell({ type: "ready" });
+    if (ready) this.confirmations.confirm();
   }
 
   /** A channel that is stopped stays so until an owner acts: nobody waits for that. */
@@ -334,6 +347,10 @@ export class LiveChannel {
   async #process(notice: NoticeEnvelope): Promise<void> {
     if (this.#ended !== undefined) return;
     switch (notice.operation) {
+      case "DeliverConfirmations":
+        return this.confirmations.told(notice.body);
+      case "DeliverUnconfirmed":
+        return this.confirmations.unconfirmed(notice.body);
       case "DeliverStart":
         return this.#subscription.started(notice.body.tag);
       case "DeliverRejoinRequest":
@@ -451,6 +468,7 @@ export class LiveChannel {
     this.#storeAge.restart(joinedSequence);
     this.#reader.restart(joinedSequence);
     this.senders.clear();
+    this.confirmations.restart();
     this.#progress.restart(joinedSequence);
     this.#rejoiner.done();
     await this.outbox.restart();
@@ -482,6 +500,7 @@ export class LiveChannel {
     for (const agentId of moved.added) this.senders.begin(agentId, membership.epoch);
     for (const agentId of moved.removed) if (!moved.added.includes(agentId)) this.requester.gone(agentId);
     for (const event of memberEvents(moved, membership)) this.tell(event);
+    this.confirmations.moved(moved);
     if (moved.committer === this.#deps.agentId) this.#rejoiner.forgetKeys().catch((fault) => this.#die(fault));
     this.#tellReady();
   }
@@ -502,6 +521,7 @@ export class LiveChannel {
     this.#caretaker.stop();
     this.#rejoiner.stop();
     this.#progress.stop();
+    this.confirmations.end();
     const over = toOthers ?? leftError(this.name);
     this.#over = over;
     this.service.end();

@@ -21,7 +21,7 @@ import { type Ending, Endings } from "./endings.ts";
 import type { FetchBudget } from "./fetch_budget.ts";
 import type { HealthLog } from "./health.ts";
 import type { Inbox, InboxItem } from "./inbox.ts";
-import { aadOf, Intake } from "./intake.ts";
+import { aadOf, Intake, type IntakeParts } from "./intake.ts";
 import { LogPlace, type LogPosition, type OwnCommit } from "./log_place.ts";
 import type { CommitPlace, Membership } from "./membership.ts";
 import { type Landmarks, putLandmarks } from "./records.ts";
@@ -46,6 +46,7 @@ export interface LogReaderParts {
   readonly maxAgeMs: () => number;
   readonly discard: boolean;
   readonly onDone: (changes: readonly RecordChange[]) => void;
+  readonly confirmations: IntakeParts["confirmations"];
   /** The position that is on disk. */
   readonly durable: () => number;
 }

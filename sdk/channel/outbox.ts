@@ -7,6 +7,8 @@ import { binaryIdFromBytes, decodeContent, encodeMessageAad, limits, type Messag
 import { createError, isCode, isRefusal, type StaticError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import type { MessageOptions } from "../content/values.ts";
+import type { Sealed } from "../mls/group.ts";
+import type { Confirmations } from "./confirmations.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
@@ -41,7 +43,7 @@ interface Sending {
   readonly id: MessageId;
   readonly payload: Uint8Array;
   counter: number | undefined;
-  sealed: { readonly epoch: number; readonly message: Uint8Array } | undefined;
+  sealed: Sealed | undefined;
   /** Whether the relay may have it. */
   tried: boolean;
   /** Whether it was given to the relay and no answer came: then it may stand in the log under its counter. */
@@ -68,6 +70,7 @@ export interface OutboxParts {
   readonly counter: number;
   readonly membership: Membership;
   readonly health: HealthLog;
+  readonly confirmations: Pick<Confirmations, "carry">;
   /** Sending itself failed: a disk that does not write. The channel cannot go on either. */
   readonly onFault: (fault: unknown) => void;
 }
@@ -77,6 +80,7 @@ export class Outbox {
   readonly #membership: Membership;
   readonly #health: HealthLog;
   readonly #onFault: (fault: unknown) => void;
+  readonly #confirmations: OutboxParts["confirmations"];
   /** In the order in which they will be sent. */
   #waiting: Sending[] = [];
   readonly #underWay = new Set<Sending>();
@@ -90,11 +94,12 @@ export class Outbox {
   #unusedCounters: number[] = [];
   readonly #onSettled: (() => void)[] = [];
 
-  constructor({ counter, membership, health, onFault }: OutboxParts, deps: ChannelDeps) {
+  constructor({ counter, membership, health, confirmations, onFault }: OutboxParts, deps: ChannelDeps) {
     this.#counter = this.#durableCounter = counter;
     this.#membership = membership;
     this.#health = health;
     this.#onFault = onFault;
+    this.#confirmations = confirmations;
     this.#deps = deps;
   }
 
@@ -278,7 +283,9 @@ export class Outbox {
       if (!this.#hasRoom() || this.#obstacle !== undefined || !this.#online) break;
       if (sending.sealed?.epoch !== this.#membership.epoch) {
         const aad = encodeMessageAad({ messageId: sending.id, counter: sending.counter ?? 0 });
-        sending.sealed = await this.#membership.durable.seal(sending.payload, aad);
+        const carried = this.#confirmations.carry(sending.payload);
+        sending.sealed = await this.#membership.durable.seal(sending.payload, aad, carried?.plaintext);
+        if (sending.sealed.isFuller) carried?.done();
       }
       await numbered;
       // Sealed it stays: another connection has to show first that it may be sent.

@@ -27,6 +27,8 @@ const [channels, trust, positions, counters, landmarks] = [
 ] as const;
 /** See `anchor.ts`. */
 export const anchors = "anchors";
+/** See `confirmation_records.ts`. */
+export const confirmedKind = "confirmed";
 
 /** In one write to the store. */
 const maxDeletions = 1000;
@@ -228,12 +230,9 @@ export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChan
 /** Deletes everything of a channel but its MLS state, which erases itself. Who comes back one day gives out new invites. */
 export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
   const senders = await forgetSenders(store, channelId);
-  const own = ["stopped", channels, trust, positions, counters, landmarks, anchors].map((each): RecordChange => ({
-    type: "delete",
-    kind: each,
-    id: channelId,
-  }));
-  const lists = [invitesKind, askedKind, repliesKind, attemptsKind, readersKind].map(async (kindOf) => {
+  const kinds = ["stopped", channels, trust, positions, counters, landmarks, anchors, confirmedKind];
+  const own = kinds.map((kind): RecordChange => ({ type: "delete", kind, id: channelId }));
+  const lists = [invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind].map(async (kindOf) => {
     const kind = kindOf(channelId);
     return (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
   });
@@ -267,6 +266,11 @@ export function attemptsKind(channelId: ChannelId): string {
 /** Durable readers of a host, by name; see `driver/reader_records.ts`. */
 export function readersKind(channelId: ChannelId): string {
   return `read-${inBase36(channelId)}`;
+}
+
+/** Our states of the last epochs; see `confirmation_records.ts`. */
+export function statesKind(channelId: ChannelId): string {
+  return `state-${inBase36(channelId)}`;
 }
 
 function inBase36(channelId: ChannelId): string {

@@ -10,7 +10,7 @@ import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mo
 import { channelIdOf } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
-import { type Change, Group, type MemberDeps, type PreparedCommit } from "./group.ts";
+import { type Change, Group, type MemberDeps, type PreparedCommit, type Sealed } from "./group.ts";
 import { Consumption, type Receipt } from "./consumption.ts";
 import type { CommitSummary } from "./members.ts";
 import type { PastEpoch } from "./past_epochs.ts";
@@ -154,14 +154,11 @@ export class DurableGroup {
   }
 
   /** Seals a message. Waits for the disk once in `reservedGenerations` messages. */
-  seal(
-    payload: Uint8Array,
-    authenticatedData: Uint8Array,
-  ): Promise<{ readonly epoch: number; readonly message: Uint8Array }> {
+  seal(payload: Uint8Array, authenticatedData: Uint8Array, fuller?: Uint8Array): Promise<Sealed> {
     return this.#exclusive(async () => {
       const { secretTree, ownLeaf } = this.group.current;
       if (secretTree.generation(ownLeaf, "application") >= this.#reservedUntil) await this.#reserve();
-      return await this.group.seal(payload, authenticatedData);
+      return await this.group.seal(payload, authenticatedData, fuller);
     });
   }
 

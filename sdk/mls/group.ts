@@ -14,6 +14,7 @@ import {
   decodeOwnersChanges,
   encodeCommitAad,
   encodeOwnersChanges,
+  encodeVectorLength,
   limits,
   type MemberProof,
   type OwnersChange,
@@ -84,7 +85,16 @@ export interface PreparedCommit {
 export type Proposals = ReadonlyMap<string, ProposalFrom>;
 
 const noBytes = new Uint8Array(0);
+const signatureBytes = 64;
 const always: Admission = () => undefined;
+
+/** A message that is ready to be sent. */
+export interface Sealed {
+  readonly epoch: number;
+  readonly message: Uint8Array;
+  /** It holds the fuller of two payloads. */
+  readonly isFuller: boolean;
+}
 
 /** Where a Welcome must lead. */
 export interface ExpectedGroup {
@@ -273,20 +283,21 @@ export class Group {
     return exportSecret(this.#epoch.secrets.exporter, label, context, length);
   }
 
-  /** Seals a message for the members of the current epoch. The key it used is gone when this resolves. */
-  seal(
-    payload: Uint8Array,
-    authenticatedData: Uint8Array,
-  ): Promise<{ readonly epoch: number; readonly message: Uint8Array }> {
+  /**
+   * Seals a message for the members of the current epoch. The key it used is gone when this resolves. In place of the payload a
+   * `fuller` one, if the message is no longer for it.
+   */
+  seal(payload: Uint8Array, authenticatedData: Uint8Array, fuller?: Uint8Array): Promise<Sealed> {
     return this.#exclusive(async () => {
       const epoch = this.#epoch;
+      const isFuller = fuller !== undefined && this.#paddedBytes(fuller) === this.#paddedBytes(payload);
       const framed: FramedContent = {
         groupId: epoch.context.groupId,
         epoch: epoch.context.epoch,
         sender: epoch.ownLeaf,
         authenticatedData,
         contentType: "application",
-        content: vector(payload),
+        content: vector(isFuller ? fuller : payload),
       };
       const { signingSeed } = this.#deps.identity;
       const signature = await this.#deps.signatures.sign(signingSeed, contentToSign(framed, epoch.contextBytes));
@@ -299,8 +310,15 @@ export class Group {
         auth,
         paddingBytes: this.#deps.padding(framed.content.length + auth.length),
       });
-      return { epoch: Number(epoch.context.epoch), message };
+      return { epoch: Number(epoch.context.epoch), message, isFuller };
     });
+  }
+
+  /** Of a message's content with its signature and padding. */
+  #paddedBytes({ length }: Uint8Array): number {
+    const bytes = encodeVectorLength(length).length + length + encodeVectorLength(signatureBytes).length +
+      signatureBytes;
+    return bytes + this.#deps.padding(bytes);
   }
 
   /**

@@ -1,5 +1,7 @@
 /** The SDK's insides for tests that bring their own relay and their own disk. */
 export { Agent } from "../channel/agent.ts";
+export { Carrier } from "../channel/carrier.ts";
+export { putConfirmed } from "../channel/confirmation_records.ts";
 export type { LiveChannel } from "../channel/live_channel.ts";
 export { createFounding, requestOf } from "../channel/founding.ts";
 export { newChannelRecord, putChannel } from "../channel/records.ts";

@@ -140,7 +140,10 @@ async function agree(user: User): Promise<void> {
     members.map((each) => each.agent_id).sort();
   assertEquals(ids(mine), ids(theirs));
   const { stdout } = await user.run(["channel", "members", name]);
-  assertMatch(stdout, /^MEMBER +AGENT ID\ndefault-\w{4} +[\w-]{22} +owner, you\nbob-\w{4} +[\w-]{22}\n$/);
+  assertMatch(
+    stdout,
+    /^MEMBER +AGENT ID +CONFIRMED\ndefault-\w{4} +[\w-]{22} +[\w, ]+ owner, you\nbob-\w{4} +[\w-]{22} +[\w, ]+\n$/,
+  );
   const fingerprint = (await user.run(["channel", "fingerprint", name])).stdout;
   assertMatch(fingerprint, /^(\d{5} ){7}\d{5}\n$/);
   assertEquals((await user.run(["channel", "fingerprint", name, ...bob])).stdout, fingerprint);

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { NoticeBody, RequestBody } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
-import { createFounding, requestOf, stateOf as stateOfEpoch } from "../../sdk/testing/agents.ts";
+import { Carrier, createFounding, requestOf, stateOf as stateOfEpoch } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { changeNext, flipped, idsOf, sendBogus, signedBy } from "../support/scenario/bad_commits.ts";
 import { declareNothing } from "../support/scenario/hostile.ts";
@@ -273,7 +273,8 @@ Deno.test("an owner that was rightly removed and calls that commit bad is refuse
   const { agentId } = bob.client;
   const { parts, keyPackages, welcomes } = bob.agent;
   const relayNowMs = (): number => parts.runtime.nowMs();
-  const deps = { ...parts, agentId, keyPackages, welcomes, relayNowMs, onErased: () => {}, onEvent: () => {} };
+  const carrier = new Carrier(new Map(), relayNowMs);
+  const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, onErased: () => {}, onEvent: () => {} };
   const founding = requestOf(await createFounding(membership, bad, deps));
   await assertRejects(() => bob.session.call("FoundGeneration", founding), StaticError, "No such channel");
   const entry = { ...founding, sequence: 900, epoch: 2 ** 32, sender: agentId, timeMs: 0 };

@@ -1,0 +1,68 @@
+/** `channel health`: what is wrong with a channel, as its client explains it, also when it cannot be used. */
+import type { Channel, ChannelHealth } from "../../sdk/mod.ts";
+import { agentFlag, withClient } from "../agent.ts";
+import type { Command } from "../command.ts";
+import { printable } from "../output.ts";
+import { isoTime, span } from "../texts/amounts.ts";
+import { waitUntil } from "../waiting.ts";
+import { findChannel, nameArgument } from "./channel.ts";
+
+const catchUpMs = 15_000;
+
+export const showHealth: Command = {
+  path: "channel health",
+  summary: "say what is wrong with a channel, and what to do about it",
+  details: [
+    "Shows whether the channel works, members that do not confirm the same group as this agent, members that are connected",
+    "and say nothing, and what else went wrong since this program opened it.",
+  ],
+  arguments: [nameArgument],
+  flags: [agentFlag],
+  examples: [{ command: "channel health acme/ops/deploy", what: "" }],
+  run: (context) =>
+    withClient(context, async (client) => {
+      const { output, platform } = context;
+      const channel = await findChannel(context, client);
+      const isKnown = (): boolean => !["offline", "catching_up"].includes(channel.health().state);
+      await output.progress("asking the relay", waitUntil(platform, catchUpMs, [channel], isKnown));
+      const health = channel.health();
+      await output.result(healthFields(channel, health), healthLines(channel, health));
+    }),
+};
+
+function healthFields({ name }: Channel, health: ChannelHealth): Readonly<Record<string, unknown>> {
+  const { state, problem, action, epoch, unread, unsent, forked, silent, issues } = health;
+  return {
+    channel: name,
+    state,
+    ...(problem !== undefined && { problem }),
+    ...(action !== undefined && { action }),
+    epoch,
+    unread,
+    unsent,
+    forked,
+    silent: silent.map(({ agentId, confirmedEpoch, forMs }) => ({
+      agent_id: agentId,
+      confirmed_epoch: confirmedEpoch ?? null,
+      seconds: Math.round(forMs / 1000),
+    })),
+    issues: issues.map(({ kind, text, count, lastAtMs }) => ({ kind, text, count, last_at: isoTime(lastAtMs) })),
+  };
+}
+
+function healthLines(channel: Channel, health: ChannelHealth): string[] {
+  const names = new Map(channel.members().map(({ agentId, identity }) => [agentId, printable(identity)]));
+  const nameOf = (agentId: string): string => `${names.get(agentId as never) ?? "somebody"} (${agentId})`; // cast: a lookup
+  const { state, problem, action, epoch, forked, silent, issues } = health;
+  return [
+    `${channel.name} is ${state.replace("_", " ")}, at epoch ${epoch}`,
+    ...(problem === undefined ? [] : [`${problem}. ${action ?? ""}`]),
+    ...forked.map(({ epoch, signers: [a, b] }) =>
+      `${nameOf(a)} and ${nameOf(b)} are not in one group since epoch ${epoch}`
+    ),
+    ...silent.map(({ agentId, forMs }) =>
+      `${nameOf(agentId)} is connected and has confirmed nothing for ${span(forMs)}`
+    ),
+    ...issues.map(({ text, count }) => printable(count === 1 ? text : `${text} (${count} times)`)),
+  ];
+}

@@ -1,0 +1,257 @@
+/**
+ * This agent's word about each epoch, and what others say. An epoch is confirmed once, when the channel is up to date, in cells
+ * that leave anyway; which epoch and state that was is on disk before anybody hears it, so that no restart or way back makes
+ * this agent contradict itself. What is concluded from others' words is in `fork_watch.ts`.
+ */
+import {
+  type AgentId,
+  type ChannelId,
+  type Confirmation,
+  epochStatement,
+  equalBytes,
+  type NoticeBody,
+} from "../../proto/mod.ts";
+import { stateOf } from "../mls/epoch.ts";
+import type { RatchetTree } from "../mls/ratchet_tree.ts";
+import type { RecordChange } from "../store/mod.ts";
+import type { Carriable, Carried } from "./carrier.ts";
+import {
+  deleteState,
+  type KeptConfirmations,
+  type OwnConfirmed,
+  putConfirmed,
+  putState,
+} from "./confirmation_records.ts";
+import type { ChannelDeps } from "./deps.ts";
+import type { Fork } from "./events.ts";
+import { type Confirmed, ForkWatch, type Silent } from "./fork_watch.ts";
+import type { HealthLog } from "./health.ts";
+import type { Membership, Moved } from "./membership.ts";
+
+export interface ConfirmationsParts {
+  readonly kept: KeptConfirmations;
+  readonly membership: Membership;
+  readonly health: HealthLog;
+  /** Whether the channel is where the relay says that the log is. */
+  readonly isCurrent: () => boolean;
+  readonly onFault: (fault: unknown) => void;
+}
+
+/** Epochs whose state is kept: members that were away for longer are compared among each other. */
+export const keptEpochs = 256;
+/** Epochs that follow each other faster are not confirmed one by one. */
+const intervalMs = 10_000;
+/** A commit that a member confirms is on its way for no longer than this. */
+const aheadMs = 60_000;
+
+export class Confirmations implements Carriable {
+  readonly #parts: ConfirmationsParts;
+  readonly #deps: ChannelDeps;
+  readonly #states: Map<number, Uint8Array>;
+  readonly #watch: ForkWatch;
+  /** On disk. */
+  #own: OwnConfirmed | undefined;
+  #confirmation: Confirmation | undefined;
+  /** When an epoch was first confirmed, and when that was last told. */
+  #saidMs = -Infinity;
+  #toldMs = 0;
+  #isSaying = false;
+  #cancelLater: (() => void) | undefined;
+  #cancelAhead: (() => void) | undefined;
+  #ended = false;
+  #keys: { readonly tree: RatchetTree; readonly byAgent: ReadonlyMap<AgentId, Uint8Array> } | undefined;
+
+  constructor(parts: ConfirmationsParts, deps: ChannelDeps) {
+    this.#parts = parts;
+    this.#deps = deps;
+    this.#own = parts.kept.own;
+    this.#states = new Map(parts.kept.states);
+    const { membership, health } = parts;
+    this.#watch = new ForkWatch({
+      agentId: deps.agentId,
+      nowMs: () => deps.runtime.nowMs(),
+      stateAt: (epoch) => this.#states.get(epoch),
+      report: (kind, text) => health.report(kind, text),
+      tell: health.tell,
+    });
+    membership.onCommit(() => this.#noteCommit());
+    this.#enter();
+  }
+
+  get channelId(): ChannelId {
+    return this.#parts.membership.channelId;
+  }
+
+  /** Members that differ from us, or from each other. */
+  get forks(): readonly Fork[] {
+    return this.#watch.forks;
+  }
+
+  get silent(): Silent[] {
+    return this.#watch.silent((agentId) => this.#isMember(agentId));
+  }
+
+  /** The last epoch that a member confirmed. */
+  confirmedOf(agentId: AgentId): Confirmed | undefined {
+    if (agentId !== this.#deps.agentId) return this.#watch.confirmedOf(agentId);
+    return this.#confirmation && { epoch: this.#confirmation.epoch, atMs: this.#toldMs };
+  }
+
+  /** Our own word about the present epoch, once it was given. */
+  get own(): Confirmation | undefined {
+    return this.#confirmation?.epoch === this.#parts.membership.epoch ? this.#confirmation : undefined;
+  }
+
+  /** Whether all of these are members here. */
+  areMembers(agentIds: Iterable<AgentId>): boolean {
+    for (const agentId of agentIds) if (!this.#isMember(agentId)) return false;
+    return true;
+  }
+
+  connected(): void {
+    this.#watch.connected();
+  }
+
+  /** The group has moved on. */
+  moved({ committer }: Pick<Moved, "committer">): void {
+    this.#enter();
+    this.#watch.spoke(committer, this.#parts.membership.epoch);
+  }
+
+  /** We joined anew: what was our state before says nothing about this membership. */
+  restart(): void {
+    this.#states.clear();
+    this.#enter();
+  }
+
+  /** A message of a member opened, and may carry its word about another channel. */
+  heard(agentId: AgentId, epoch: number, carried: Uint8Array | undefined): void {
+    if (agentId !== this.#deps.agentId) this.#watch.spoke(agentId, epoch);
+    if (carried !== undefined) this.#deps.carrier.take(agentId, carried);
+  }
+
+  /** A message that is about to be sealed here, with our word about another channel, when there is one to give. */
+  carry(plaintext: Uint8Array): Carried | undefined {
+    return this.#deps.carrier.carry(plaintext, {
+      channelId: this.channelId,
+      members: () => this.#leafKeys().byAgent.keys(),
+    });
+  }
+
+  /** What members said, as the relay tells it. */
+  told({ epoch, state, confirmations }: NoticeBody<"DeliverConfirmations">): void {
+    const said = { epoch, state };
+    const { byAgent } = this.#leafKeys();
+    const message = epochStatement({ channelId: this.channelId, ...said });
+    const items = confirmations.flatMap(({ agentId, signature }) => {
+      const publicKey = byAgent.get(agentId);
+      if (publicKey === undefined || agentId === this.#deps.agentId || this.#watch.knows(agentId, said)) return [];
+      return [{ agentId, publicKey, message, signature }];
+    });
+    if (items.length === 0) return;
+    const { signatures } = this.#deps;
+    const areAllTrue = signatures.verifyHandshakes(items);
+    for (const { agentId, publicKey, signature } of items) {
+      // The relay verifies nothing, so a signature that does not fit proves nothing about anybody.
+      if (areAllTrue || signatures.verifyHandshake(publicKey, message, signature)) this.#watch.statement(agentId, said);
+    }
+    this.#lookAhead();
+  }
+
+  /** A member's own word that came in another channel. */
+  carried(agentId: AgentId, { epoch, state, signature }: Confirmation): void {
+    this.told({ channelId: this.channelId, epoch, state, confirmations: [{ agentId, signature }] });
+  }
+
+  unconfirmed({ epoch, agentIds }: NoticeBody<"DeliverUnconfirmed">): void {
+    if (epoch === this.#parts.membership.epoch) this.#watch.unconfirmed(agentIds);
+  }
+
+  /** Gives our word about the present epoch, unless that was done on this connection or would contradict an earlier one. */
+  confirm(): void {
+    if (this.#ended || this.#isSaying || this.#leafKeys().byAgent.size < 2) return;
+    const { epoch, group } = this.#parts.membership;
+    const state = stateOf(group.current);
+    const own = this.#own;
+    if (own !== undefined && (own.epoch > epoch || (own.epoch === epoch && !equalBytes(own.state, state)))) return;
+    const isNew = own?.epoch !== epoch;
+    const waitMs = this.#saidMs + intervalMs - this.#deps.runtime.nowMs();
+    if (isNew && waitMs > 0) {
+      this.#cancelLater ??= this.#deps.runtime.after(waitMs, () => {
+        this.#cancelLater = undefined;
+        if (this.#parts.isCurrent()) this.confirm();
+      });
+      return;
+    }
+    this.#isSaying = true;
+    this.#say({ epoch, state }, isNew).catch(this.#parts.onFault).finally(() => {
+      this.#isSaying = false;
+      if (this.#parts.membership.epoch !== epoch && this.#parts.isCurrent()) this.confirm();
+    });
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#cancelLater?.();
+    this.#cancelAhead?.();
+  }
+
+  async #say({ epoch, state }: OwnConfirmed, isNew: boolean): Promise<void> {
+    const { store, runtime, signatures, identity, session } = this.#deps;
+    const { channelId } = this;
+    if (isNew) {
+      await store.batch([putConfirmed(channelId, { epoch, state })]);
+      this.#own = { epoch, state };
+      this.#saidMs = runtime.nowMs();
+    }
+    const signature = await signatures.sign(identity.signingSeed, epochStatement({ channelId, epoch, state }));
+    this.#confirmation = { channelId, epoch, state, signature };
+    this.#toldMs = runtime.nowMs();
+    if (!this.#ended) session.confirm(this.#confirmation);
+  }
+
+  #enter(): void {
+    const { epoch, group } = this.#parts.membership;
+    this.#states.delete(epoch);
+    this.#states.set(epoch, stateOf(group.current));
+    for (const known of this.#states.keys()) {
+      if (this.#states.size <= keptEpochs) break;
+      this.#states.delete(known);
+    }
+    this.#watch.moved(epoch, (agentId) => this.#isMember(agentId));
+  }
+
+  /** In one write with the commit. */
+  #noteCommit(): RecordChange[] {
+    const { epoch, channelId, group } = this.#parts.membership;
+    const state = putState(channelId, epoch, stateOf(group.current));
+    return epoch < keptEpochs ? [state] : [state, deleteState(channelId, epoch - keptEpochs)];
+  }
+
+  /** A member that confirms an epoch of which the relay shows us no commit: it lies, or the relay keeps commits from us. */
+  #lookAhead(): void {
+    if (this.#watch.ahead.length === 0) return;
+    this.#cancelAhead ??= this.#deps.runtime.after(aheadMs, () => {
+      this.#cancelAhead = undefined;
+      const [agentId] = this.#watch.ahead;
+      if (agentId === undefined || !this.#parts.isCurrent()) return;
+      const text =
+        `${agentId} confirms a later epoch than the relay shows this agent: the relay keeps commits back, or ` +
+        "this member lies";
+      this.#parts.health.report("withheld_commit", text);
+    });
+  }
+
+  #isMember(agentId: AgentId): boolean {
+    return this.#leafKeys().byAgent.has(agentId);
+  }
+
+  #leafKeys(): { readonly byAgent: ReadonlyMap<AgentId, Uint8Array> } {
+    const { tree } = this.#parts.membership.group.current;
+    if (this.#keys?.tree !== tree) {
+      const leaves = Array.from(tree.leaves(), ([, leaf]) => leaf);
+      this.#keys = { tree, byAgent: new Map(leaves.map(({ agentId, node }) => [agentId, node.signaturePublicKey])) };
+    }
+    return this.#keys;
+  }
+}

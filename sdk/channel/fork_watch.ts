@@ -1,0 +1,204 @@
+/**
+ * Whether members are in the same group as we are, by what they signed about epochs outside of an epoch's keys. Two statements
+ * that differ show that the relay divided the channel, that a member was let in with other keys, or that one of the two lies:
+ * both are named, and nothing else follows from it. A message that opens is a statement too, because its signature covers the
+ * epoch's context: who signs something else beside it is found out.
+ */
+import { type AgentId, equalBytes } from "../../proto/mod.ts";
+import type { ChannelEventBody, Fork } from "./events.ts";
+import type { IssueKind } from "./issues.ts";
+
+/** A member's signed word about an epoch. */
+export interface Said {
+  readonly epoch: number;
+  readonly state: Uint8Array;
+}
+
+export interface Confirmed {
+  readonly epoch: number;
+  /** When this agent learned it, by the local clock. */
+  readonly atMs: number;
+}
+
+/** A member that is connected, by the relay's word, and says nothing. */
+export interface Silent {
+  /** Which member. */
+  readonly agentId: AgentId;
+  /** The epoch that it confirmed last, if this agent knows of one. */
+  readonly confirmedEpoch?: number;
+  /** For how long it could have confirmed the present one. */
+  readonly forMs: number;
+}
+
+export interface ForkWatchParts {
+  readonly agentId: AgentId;
+  readonly nowMs: () => number;
+  /** Our own state of an epoch, if it is known. */
+  readonly stateAt: (epoch: number) => Uint8Array | undefined;
+  readonly report: (kind: IssueKind, text: string) => void;
+  readonly tell: (event: ChannelEventBody) => void;
+}
+
+/** A member that is connected and confirms nothing for so long is reported. */
+const silenceMs = 10 * 60_000;
+/** How long the relay's word that a member is connected holds; an honest one says it every 5 minutes. */
+const presenceMs = 15 * 60_000;
+/** Forks that are kept, one for each member that differs. */
+const maxForks = 64;
+/** Epochs that we were not in, of which one statement is kept to compare others with. */
+const maxUnknown = 64;
+
+export class ForkWatch {
+  readonly #parts: ForkWatchParts;
+  /** The latest statement of each member. */
+  readonly #said = new Map<AgentId, Said>();
+  /** The last epoch of which a member's message opened. */
+  readonly #spoke = new Map<AgentId, number>();
+  readonly #confirmed = new Map<AgentId, Confirmed>();
+  readonly #unknown = new Map<number, Said & { readonly agentId: AgentId }>();
+  /** By the member whose statement differs. */
+  readonly #forks = new Map<AgentId, Fork>();
+  readonly #liars = new Set<AgentId>();
+  /** Members that the relay called connected and unconfirmed, and when. */
+  readonly #present = new Map<AgentId, number>();
+  #epoch = -1;
+  /** Since when others can confirm the present epoch to us. */
+  #sinceMs = 0;
+
+  constructor(parts: ForkWatchParts) {
+    this.#parts = parts;
+  }
+
+  get forks(): readonly Fork[] {
+    return [...this.#forks.values()];
+  }
+
+  confirmedOf(agentId: AgentId): Confirmed | undefined {
+    return this.#confirmed.get(agentId);
+  }
+
+  /** Members whose latest statement is about an epoch behind ours. */
+  get ahead(): AgentId[] {
+    return [...this.#said].filter(([, { epoch }]) => epoch > this.#epoch).map(([agentId]) => agentId);
+  }
+
+  /** We are connected (again): the time in which others can confirm begins. */
+  connected(): void {
+    this.#sinceMs = this.#parts.nowMs();
+    this.#present.clear();
+  }
+
+  /** We are in this epoch now; what those that are gone said does not matter any more. */
+  moved(epoch: number, isMember: (agentId: AgentId) => boolean): void {
+    this.#epoch = epoch;
+    this.connected();
+    for (const map of [this.#said, this.#spoke, this.#confirmed, this.#forks]) {
+      for (const agentId of map.keys()) if (!isMember(agentId)) map.delete(agentId);
+    }
+    for (const [agentId, said] of this.#said) if (said.epoch === epoch) this.#judge(agentId, said);
+  }
+
+  /** Whether this statement was heard before. */
+  knows(agentId: AgentId, { epoch, state }: Said): boolean {
+    const said = this.#said.get(agentId);
+    return said?.epoch === epoch && equalBytes(said.state, state);
+  }
+
+  /** A statement whose signature is a member's. */
+  statement(agentId: AgentId, said: Said): void {
+    const before = this.#said.get(agentId);
+    if (before?.epoch === said.epoch && !equalBytes(before.state, said.state)) {
+      this.#lied(agentId, `${agentId} signed two different states of epoch ${said.epoch}`);
+    }
+    if (before === undefined || said.epoch >= before.epoch) this.#said.set(agentId, said);
+    this.#judge(agentId, said);
+  }
+
+  /** A message or commit of a member opened with our keys of this epoch. */
+  spoke(agentId: AgentId, epoch: number): void {
+    if (epoch < (this.#spoke.get(agentId) ?? 0)) return;
+    this.#spoke.set(agentId, epoch);
+    this.#confirm(agentId, epoch);
+    const said = this.#said.get(agentId);
+    if (said?.epoch === epoch) this.#judge(agentId, said);
+  }
+
+  /** The relay says that these are connected, and that it has no confirmation of theirs. */
+  unconfirmed(agentIds: readonly AgentId[]): void {
+    const nowMs = this.#parts.nowMs();
+    for (const agentId of agentIds) if (agentId !== this.#parts.agentId) this.#present.set(agentId, nowMs);
+  }
+
+  /** Members that are connected and have confirmed nothing for too long. */
+  silent(isMember: (agentId: AgentId) => boolean): Silent[] {
+    const nowMs = this.#parts.nowMs();
+    const forMs = nowMs - this.#sinceMs;
+    if (forMs < silenceMs) return [];
+    return [...this.#present].flatMap(([agentId, toldMs]) => {
+      const confirmed = this.#confirmed.get(agentId);
+      const isHeard = confirmed !== undefined && (confirmed.epoch >= this.#epoch || nowMs - confirmed.atMs < silenceMs);
+      if (isHeard || nowMs - toldMs > presenceMs || !isMember(agentId)) return [];
+      return [{ agentId, ...(confirmed && { confirmedEpoch: confirmed.epoch }), forMs }];
+    });
+  }
+
+  #judge(agentId: AgentId, said: Said): void {
+    const { agentId: self, stateAt } = this.#parts;
+    const ours = stateAt(said.epoch);
+    const other = ours === undefined ? this.#othersAt(agentId, said) : { agentId: self, state: ours };
+    if (other === undefined) return;
+    if (equalBytes(other.state, said.state)) {
+      if (other.agentId === self) this.#confirm(agentId, said.epoch);
+      return;
+    }
+    const spoke = other.agentId === self && this.#spoke.get(agentId) === said.epoch;
+    if (spoke) {
+      this.#lied(agentId, `${agentId} speaks under the keys of epoch ${said.epoch} and signed another state of it`);
+    } else this.#fork(agentId, { epoch: said.epoch, signers: [other.agentId, agentId] });
+  }
+
+  /** What another member said first about an epoch that we were not in. */
+  #othersAt(agentId: AgentId, said: Said): (Said & { readonly agentId: AgentId }) | undefined {
+    // About one that we have not reached, we judge when we are there.
+    if (said.epoch > this.#epoch) return undefined;
+    const known = this.#unknown.get(said.epoch);
+    if (known !== undefined) return known.agentId === agentId ? undefined : known;
+    this.#unknown.set(said.epoch, { ...said, agentId });
+    const [oldest] = this.#unknown.keys();
+    if (this.#unknown.size > maxUnknown && oldest !== undefined) this.#unknown.delete(oldest);
+    return undefined;
+  }
+
+  #confirm(agentId: AgentId, epoch: number): void {
+    const known = this.#confirmed.get(agentId);
+    if (known !== undefined && known.epoch > epoch) return;
+    this.#confirmed.set(agentId, { epoch, atMs: this.#parts.nowMs() });
+    const fork = this.#forks.get(agentId);
+    // It agrees about a later epoch: should it differ again, that is news.
+    if (fork !== undefined && fork.epoch < epoch) this.#forks.delete(agentId);
+  }
+
+  /** Told once for a member, until it agrees again. Of one that is known to lie, nothing follows. */
+  #fork(agentId: AgentId, fork: Fork): void {
+    if (this.#liars.has(agentId) || fork.signers.some((signer) => this.#liars.has(signer))) return;
+    const known = this.#forks.has(agentId);
+    if (!known && this.#forks.size >= maxForks) return;
+    this.#forks.set(agentId, fork);
+    if (known) return;
+    const [first, second] = fork.signers;
+    const who = first === this.#parts.agentId ? "This agent" : first;
+    this.#parts.report(
+      "forked",
+      `${who} and ${second} confirm different states of epoch ${fork.epoch}: the relay has divided the channel, one of ` +
+        "them was let in with other keys, or one of them lies. Compare fingerprints with them by another way",
+    );
+    this.#parts.tell({ type: "forked", ...fork });
+  }
+
+  #lied(agentId: AgentId, what: string): void {
+    for (const [other, { signers }] of this.#forks) if (signers.includes(agentId)) this.#forks.delete(other);
+    if (this.#liars.has(agentId)) return;
+    this.#liars.add(agentId);
+    this.#parts.report("member_lied", `${what}: it lies, or its key is used twice. An owner may remove it`);
+  }
+}

@@ -1,0 +1,151 @@
+import { assert, assertEquals } from "@std/assert";
+import { type AgentId, encodeBase64url, parseAgentId } from "../../proto/mod.ts";
+import type { ChannelEventBody } from "./events.ts";
+import { ForkWatch } from "./fork_watch.ts";
+
+const agent = (number: number): AgentId => parseAgentId(encodeBase64url(new Uint8Array(16).fill(number)));
+const [self, bob, carol, dave] = [1, 2, 3, 4].map(agent) as [AgentId, AgentId, AgentId, AgentId]; // cast: four of them
+const state = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
+const minuteMs = 60_000;
+
+class Bench {
+  nowMs = 1_000_000;
+  readonly states = new Map<number, Uint8Array>();
+  readonly issues: string[] = [];
+  readonly events: ChannelEventBody[] = [];
+  readonly members = new Set([self, bob, carol, dave]);
+  readonly watch = new ForkWatch({
+    agentId: self,
+    nowMs: () => this.nowMs,
+    stateAt: (epoch) => this.states.get(epoch),
+    report: (kind, text) => void this.issues.push(`${kind}: ${text}`),
+    tell: (event) => void this.events.push(event),
+  });
+
+  /** We are in the epoch whose state is its number. */
+  move(epoch: number): this {
+    this.states.set(epoch, state(epoch));
+    this.watch.moved(epoch, (agentId) => this.members.has(agentId));
+    return this;
+  }
+
+  say(agentId: AgentId, epoch: number, byte = epoch): void {
+    this.watch.statement(agentId, { epoch, state: state(byte) });
+  }
+
+  silent(): AgentId[] {
+    return this.watch.silent((agentId) => this.members.has(agentId)).map(({ agentId }) => agentId);
+  }
+}
+
+Deno.test("a member that confirms our state is shown with epoch and time", () => {
+  const bench = new Bench().move(7);
+  bench.say(bob, 7);
+  assertEquals(bench.watch.confirmedOf(bob), { epoch: 7, atMs: bench.nowMs });
+  assertEquals([bench.issues.length, bench.watch.forks.length], [0, 0]);
+});
+
+Deno.test("a member that confirms another state than ours is a fork that names both, told once", () => {
+  const bench = new Bench().move(7);
+  bench.say(bob, 7, 99);
+  bench.say(bob, 7, 99);
+  assertEquals(bench.watch.forks, [{ epoch: 7, signers: [self, bob] }]);
+  assertEquals(bench.events, [{ type: "forked", epoch: 7, signers: [self, bob] }]);
+  assertEquals(bench.issues.length, 1);
+  assert(bench.issues[0]?.startsWith("forked: This agent and ") && bench.issues[0].includes(bob), bench.issues[0]);
+});
+
+Deno.test("statements about past epochs are compared with the state that we had", () => {
+  const bench = new Bench().move(5).move(6);
+  bench.say(bob, 5, 99);
+  assertEquals(bench.watch.forks, [{ epoch: 5, signers: [self, bob] }]);
+});
+
+Deno.test("a statement about an epoch that we have not reached is judged when we are there", () => {
+  const bench = new Bench().move(5);
+  bench.say(bob, 6, 99);
+  bench.say(carol, 6);
+  assertEquals(bench.watch.forks, []);
+  assertEquals(bench.watch.ahead, [bob, carol]);
+  bench.move(6);
+  assertEquals(bench.watch.forks, [{ epoch: 6, signers: [self, bob] }]);
+  assertEquals(bench.watch.confirmedOf(carol)?.epoch, 6);
+});
+
+Deno.test("two others that differ about an epoch that we were not in are both named", () => {
+  const bench = new Bench().move(9);
+  bench.say(bob, 3);
+  bench.say(carol, 3);
+  assertEquals(bench.watch.forks, []);
+  bench.say(dave, 3, 99);
+  assertEquals(bench.watch.forks, [{ epoch: 3, signers: [bob, dave] }]);
+});
+
+Deno.test("two statements of one signer about one epoch prove its lie, and no fork is left of it", () => {
+  const bench = new Bench().move(7);
+  bench.say(bob, 7, 99);
+  bench.say(bob, 7);
+  assertEquals(bench.watch.forks, []);
+  assert(bench.issues.at(-1)?.startsWith(`member_lied: ${bob} signed two different states`), bench.issues.at(-1));
+  bench.move(8).say(bob, 8, 98);
+  assertEquals(bench.watch.forks, [], "a known liar proves nothing");
+});
+
+Deno.test("a member that speaks with our keys and signs another state lies, whichever comes first", () => {
+  const [first, second] = [new Bench().move(7), new Bench().move(7)];
+  first.watch.spoke(bob, 7);
+  first.say(bob, 7, 99);
+  second.say(bob, 7, 99);
+  assertEquals(second.watch.forks.length, 1);
+  second.watch.spoke(bob, 7);
+  for (const { watch, issues } of [first, second]) {
+    assertEquals(watch.forks, []);
+    assert(issues.at(-1)?.startsWith(`member_lied: ${bob} speaks under the keys`), issues.at(-1));
+  }
+});
+
+Deno.test("a member that agrees again is no fork any more, and news when it differs anew", () => {
+  const bench = new Bench().move(7);
+  bench.say(bob, 7, 99);
+  bench.move(8).say(bob, 8);
+  assertEquals(bench.watch.forks, []);
+  bench.move(9).say(bob, 9, 99);
+  assertEquals(bench.watch.forks.length, 1);
+  assertEquals(bench.issues.length, 2);
+});
+
+Deno.test("what members said that are gone is forgotten", () => {
+  const bench = new Bench().move(7);
+  bench.say(bob, 7, 99);
+  bench.members.delete(bob);
+  bench.move(8);
+  assertEquals(bench.watch.forks, []);
+  assertEquals(bench.watch.confirmedOf(bob), undefined);
+});
+
+Deno.test("a member that the relay calls connected and that says nothing for ten minutes is silent", () => {
+  const bench = new Bench().move(7);
+  bench.say(carol, 7);
+  const unconfirmed = (): void => bench.watch.unconfirmed([self, bob, carol]);
+  for (let minute = 1; minute < 10; minute++) {
+    bench.nowMs += minuteMs;
+    unconfirmed();
+    assertEquals(bench.silent(), []);
+  }
+  bench.nowMs += minuteMs;
+  assertEquals(bench.silent(), [bob], "carol has confirmed this epoch");
+  bench.say(bob, 7);
+  assertEquals(bench.silent(), []);
+});
+
+Deno.test("nobody is silent that the relay does not call connected, or right after we are connected", () => {
+  const bench = new Bench().move(7);
+  bench.watch.unconfirmed([bob]);
+  bench.nowMs += 16 * minuteMs;
+  assertEquals(bench.silent(), [], "its word is too old");
+  bench.watch.unconfirmed([bob]);
+  assertEquals(bench.silent(), [bob]);
+  bench.watch.connected();
+  bench.watch.unconfirmed([bob]);
+  assertEquals(bench.silent(), []);
+});
