@@ -17,8 +17,9 @@ import {
 import type { Config } from "./config.ts";
 import { type ConnectionLimits, patience } from "./listeners/connections.ts";
 import type { Handler, Listener } from "./listeners/listener.ts";
-import { listenPlain } from "./listeners/plain.ts";
-import { listenTls, tlsBacklog } from "./listeners/tls.ts";
+import { nodeBacklog } from "./listeners/node_server.ts";
+import { findServeConnection, listenPlain } from "./listeners/plain.ts";
+import { listenTls } from "./listeners/tls.ts";
 
 export interface Sockets {
   readonly url: string;
@@ -43,7 +44,8 @@ const internalShare = 8;
 export function connectionLimits(config: Config): ConnectionLimits {
   const { maxConnections, databaseConnections, dataDir } = config;
   const limit = openFileLimit({ atMost: 2 * maxConnections, path: dataDir });
-  const burst = config.tls === undefined ? 0 : 2 * tlsBacklog;
+  const isNode = config.tls !== undefined || findServeConnection() === undefined;
+  const burst = isNode ? 2 * nodeBacklog : 0;
   const kept = databaseConnections + burst + Math.max(minFilesKept, Math.ceil(limit / 8));
   const free = Math.floor((limit - kept) * internalShare / (internalShare + 1));
   const connections = Math.max(fewestConnections, Math.min(maxConnections, free));
@@ -81,9 +83,7 @@ export async function openSockets(
     const reloadCertificate = (): Promise<void> => reload(certificate, listener, log);
     return socketsOf(listener, { reloadCertificate, stop: every(certificateCheckMs, reloadCertificate) });
   }
-  const warning = "this runtime cannot limit connections without TLS: put an edge in front that does";
-  const onUnlimited = (): void => log("warn", "connections_unlimited", { warning });
-  const listener = await naming(at, () => listenPlain({ ...options, onUnlimited }));
+  const listener = await naming(at, () => listenPlain(options));
   return socketsOf(listener, { reloadCertificate: () => Promise.resolve(), stop: () => {} });
 }
 

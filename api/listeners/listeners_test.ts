@@ -2,15 +2,15 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes 
 import { createCertificate, eventually } from "../../tests/support/mod.ts";
 import { type ConnectionLimits, patience } from "./connections.ts";
 import type { Handler, Listener } from "./listener.ts";
-import { listenPlain } from "./plain.ts";
+import { findServeConnection, listenPlain, listenSlowly } from "./plain.ts";
 import { listenTls } from "./tls.ts";
 
 const handler = (): Response => new Response("answered");
 const deadlineMs = 300;
 const certificate = await createCertificate();
 
-type Mode = "plain" | "tls";
-const modes: readonly Mode[] = ["plain", "tls"];
+type Mode = "plain" | "plain by node" | "tls";
+const modes: readonly Mode[] = ["plain", "plain by node", "tls"];
 
 async function listen(mode: Mode, limits: Partial<ConnectionLimits> = {}, serve: Handler = handler): Promise<Listener> {
   const options = {
@@ -19,10 +19,8 @@ async function listen(mode: Mode, limits: Partial<ConnectionLimits> = {}, serve:
     handler: serve,
     limits: { connections: 100, connectionsPerAddress: 100, ...patience, ...limits },
   };
-  const onUnlimited = (): void => {
-    throw new Error("this runtime has no limits");
-  };
-  return mode === "plain" ? listenPlain({ ...options, onUnlimited }) : await listenTls({ ...options, certificate });
+  if (mode === "tls") return await listenTls({ ...options, certificate });
+  return mode === "plain" ? await listenPlain(options) : await listenSlowly(options);
 }
 
 function portOf({ url }: Listener): number {
@@ -32,7 +30,7 @@ function portOf({ url }: Listener): number {
 /** As far as the mode's own protocol goes: with TLS, the handshake is done. */
 async function connect(mode: Mode, listener: Listener): Promise<Deno.Conn> {
   const port = portOf(listener);
-  if (mode === "plain") return await Deno.connect({ hostname: "127.0.0.1", port });
+  if (mode !== "tls") return await Deno.connect({ hostname: "127.0.0.1", port });
   const connection = await Deno.connectTls({ hostname: "localhost", port, caCerts: [certificate.cert] });
   await connection.handshake();
   return connection;
@@ -65,6 +63,10 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T | "still open"
     clearTimeout(timer);
   }
 }
+
+Deno.test("this runtime has the private function that plain HTTP is served with; without it `node:http` serves, slowly", () => {
+  assertEquals(typeof findServeConnection(), "function");
+});
 
 for (const mode of modes) {
   Deno.test(`${mode}: a stop ends at its deadline although somebody holds a connection without a request or even a handshake`, async () => {

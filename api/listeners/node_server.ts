@@ -1,0 +1,157 @@
+/**
+ * Servers of `node:http` and `node:https`: places for their sockets, time-outs, and requests in the form of the standard. HTTP/1.1
+ * only; what is not that in every letter (a line of HTTP/0.9, two Host headers) is refused, because a proxy in front might read
+ * it differently.
+ */
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { Readable } from "node:stream";
+import type { TLSSocket } from "node:tls";
+import { after, ListenerWatch, urlHost } from "../../server/mod.ts";
+import { type Connection, type ConnectionLimits, Connections } from "./connections.ts";
+import { acceptFailed, type Listener, type ListenOptions } from "./listener.ts";
+
+const tickMs = 1_000;
+/**
+ * Connections that the system holds until they are accepted. Node accepts all of them before any can be refused, so as many
+ * files are kept free.
+ */
+export const nodeBacklog = 128;
+
+export interface NodeOptions extends ListenOptions {
+  readonly scheme: "http" | "https";
+  /** Of every answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What the server is made with. */
+export function timeoutsOf({ headMs, requestMs, idleMs }: ConnectionLimits): ServerOptions {
+  return {
+    headersTimeout: headMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionsCheckingInterval: tickMs,
+  };
+}
+
+export async function listenNode(server: Server, options: NodeOptions): Promise<Listener> {
+  const { host, port, limits, scheme } = options;
+  const connections = new Connections(limits, () => performance.now());
+  const places = admitSockets(server, connections);
+  server.on("request", (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const place = places.get(placeKey(incoming.socket));
+    place?.begin();
+    // "close" follows "finish", and comes alone when the client has gone.
+    outgoing.once("close", () => place?.finish());
+    void answer(options, incoming, outgoing);
+  });
+  const { failed, fail } = await listen(server, { host, port });
+  const ticker = setInterval(() => connections.tick(), tickMs);
+  const address = server.address();
+  const bound = typeof address === "object" && address !== null ? address.port : port;
+  const onDead = (): void => fail(acceptFailed("the listener does not answer this process itself"));
+  const watch = new ListenerWatch({ host, port: bound, onDead });
+  server.on("connection", ({ remotePort }: Socket) => watch.accepted(remotePort));
+  return {
+    url: `${scheme}://${urlHost(host)}:${bound}`,
+    connections: () => connections.size,
+    failed,
+    close: async (deadlineMs) => {
+      watch.stop();
+      // Among those that are ended then: who has not finished the handshake. The server waits for those all the same.
+      const cancel = after(deadlineMs, () => connections.endAll());
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      await closed;
+      cancel();
+      clearInterval(ticker);
+    },
+  };
+}
+
+/** The place of each socket. Node's TLS socket does not tell which socket it is on, but its peer is the same. */
+function admitSockets(server: Server, connections: Connections): ReadonlyMap<string, Connection> {
+  const places = new Map<string, Connection>();
+  server.on("connection", (socket: Socket) => {
+    const place = connections.open(socket.remoteAddress ?? "", () => socket.destroy());
+    if (place === undefined) return void socket.destroy();
+    const key = placeKey(socket);
+    places.set(key, place);
+    socket.once("close", () => {
+      places.delete(key);
+      place.closed();
+    });
+  });
+  return places;
+}
+
+function placeKey({ remoteAddress = "", remotePort = 0 }: Socket | TLSSocket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+/** Resolves to what later tells that the server accepts no more. */
+function listen(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<{ failed: Promise<Error>; fail: (error: Error) => void }> {
+  return new Promise((resolve, reject) => {
+    const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
+    server.once("error", reject);
+    server.listen({ port, host, backlog: nodeBacklog }, () => {
+      server.off("error", reject);
+      server.on("error", (cause) => fail(acceptFailed(cause)));
+      resolve({ failed, fail });
+    });
+  });
+}
+
+/** From Node's request to the standard one, and back from the standard response. */
+async function answer(
+  { handler, scheme, headers = {} }: NodeOptions,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  try {
+    for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
+    const fault = faultOf(incoming);
+    if (fault !== undefined) return refuse(outgoing, fault);
+    const response = await handler(toRequest(scheme, incoming), incoming.socket.remoteAddress);
+    for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
+    outgoing.writeHead(response.status);
+    if (response.body !== null) {
+      for await (const chunk of response.body) outgoing.write(chunk);
+    }
+    outgoing.end();
+  } catch {
+    // Not even a request (for example a malformed Host header), or the client went away.
+    if (!outgoing.headersSent) outgoing.writeHead(400);
+    outgoing.end();
+  }
+}
+
+/** What makes it no request of HTTP/1.0 or 1.1, or one that a proxy in front might take for another. */
+function faultOf({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") return "Send the request with HTTP/1.1";
+  const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host").length;
+  return hosts > 1 ? "Send one Host header" : undefined;
+}
+
+/** In the shape of every refusal (`routes/errors.ts`). Nothing more is read from this connection. */
+function refuse(outgoing: ServerResponse, error: string): void {
+  const body = JSON.stringify({ error, code: "invalid_request", request_id: crypto.randomUUID() });
+  outgoing.writeHead(400, { "content-type": "application/json", connection: "close" }).end(body);
+}
+
+function toRequest(scheme: string, incoming: IncomingMessage): Request {
+  const headers = new Headers();
+  for (let i = 0; i + 1 < incoming.rawHeaders.length; i += 2) {
+    headers.append(incoming.rawHeaders[i] ?? "", incoming.rawHeaders[i + 1] ?? "");
+  }
+  const { method = "GET", url = "/" } = incoming;
+  const hasBody = method !== "GET" && method !== "HEAD";
+  return new Request(new URL(url, `${scheme}://${incoming.headers.host ?? "localhost"}`), {
+    method,
+    headers,
+    ...(hasBody ? { body: Readable.toWeb(incoming) as ReadableStream<Uint8Array> } : {}), // cast: bytes, no encoding is set
+  });
+}
