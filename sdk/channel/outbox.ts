@@ -48,6 +48,10 @@ interface Sending {
   tried: boolean;
   /** Whether it was given to the relay and no answer came: then it may stand in the log under its counter. */
   mayStand: boolean;
+  /** Why the relay had no room for it when it was last given it. */
+  noRoom: StaticError | undefined;
+  /** When its caller is told that it failed. */
+  readonly untilMs: number;
   settled: boolean;
   readonly settle: (result: Sent | StaticError) => void;
   readonly queued: boolean;
@@ -140,8 +144,9 @@ export class Outbox {
       signal?.addEventListener("abort", abort);
       // The caller may reuse its buffer.
       const payload = plaintext.slice();
-      const start = { counter: undefined, sealed: undefined, tried: false, mayStand: false, settled: false };
-      const sending: Sending = { id, payload, ...start, settle, queued: queue };
+      const start = { counter: undefined, sealed: undefined, noRoom: undefined, tried: false, mayStand: false };
+      const untilMs = queue ? Infinity : this.#deps.runtime.nowMs() + timeoutMs;
+      const sending: Sending = { id, payload, ...start, untilMs, settled: false, settle, queued: queue };
       this.#waiting.push(sending);
       if (queue && !this.#online) settle({ id, accepted: false });
       this.#run();
@@ -215,6 +220,7 @@ export class Outbox {
 
   #expire(sending: Sending, timeoutMs: number): void {
     this.#withdraw(sending);
+    if (sending.noRoom !== undefined) return sending.settle(sending.noRoom);
     const reachable = this.#deps.session.state.kind === "online";
     const why = sending.tried
       ? "the relay did not answer, so it may have been delivered or not"
@@ -309,6 +315,7 @@ export class Outbox {
   #transmit(sending: Sending, { epoch, message }: { readonly epoch: number; readonly message: Uint8Array }): void {
     this.#underWay.add(sending);
     sending.tried = true;
+    sending.noRoom = undefined;
     const { channelId } = this.#membership;
     this.#deps.session.call("SendMessage", { channelId, epoch, messageId: sending.id, ciphertext: message }).then(
       ({ duplicate }) => {
@@ -331,7 +338,13 @@ export class Outbox {
   #failed(sending: Sending, error: StaticError): void {
     const obstacle = obstacleOf(error, sending.sealed?.epoch ?? 0);
     if (obstacle === undefined) return this.#giveUp(sending, error);
-    if (obstacle.kind === "epoch") sending.tried = false;
+    if (isNoRoom(error)) {
+      // No sooner than the relay says: who waits for less long need not wait at all.
+      const waitMs = obstacle.kind === "wait" ? obstacle.ms : 0;
+      if (this.#deps.runtime.nowMs() + waitMs >= sending.untilMs) return this.#giveUp(sending, error);
+      sending.noRoom = error;
+      sending.tried = false;
+    } else if (obstacle.kind === "epoch") sending.tried = false;
     else sending.mayStand = true;
     this.#obstacle = obstacle;
     if (sending.settled && !sending.queued) return; // its caller has been told that it failed
@@ -355,13 +368,18 @@ function obstacleOf(error: StaticError, sealedIn: number): Obstacle | undefined 
   if (isCode(error, "epoch_conflict") && (error.epoch === undefined || error.epoch > sealedIn)) {
     return { kind: "epoch", epoch: error.epoch ?? sealedIn + 1 };
   }
-  if (isCode(error, "epoch_conflict", "rate_limited", "overloaded", "internal")) {
+  if (isCode(error, "epoch_conflict", "rate_limited", "overloaded", "internal") || isNoRoom(error)) {
     return { kind: "wait", ms: error.retryAfterMs ?? busyPauseMs };
   }
   if (isCode(error, "transport_error", "connection_error", "relay_draining", "slow_reader")) {
     return { kind: "wait", ms: error.retryAfterMs ?? 0 };
   }
   return undefined;
+}
+
+/** The relay has no room for it now, and surely has not taken it. */
+function isNoRoom(error: StaticError): boolean {
+  return isCode(error, "storage_full", "queue_full");
 }
 
 /** Of what is said, without what is said about it. */

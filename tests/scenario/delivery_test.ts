@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ChannelError, StaticError, TransportError } from "../../sdk/mod.ts";
-import { createError } from "../../sdk/testing/agents.ts";
+import { createError, errorFromRelay } from "../../sdk/testing/agents.ts";
 import { allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const decode = (payload: Uint8Array | undefined): string => new TextDecoder().decode(payload);
@@ -154,6 +154,29 @@ Deno.test("a queued send waits for the relay; one that is not queued fails in ti
   await alice.session.connect();
   await channel.send("later");
   assertEquals(await read(await bob.channel(), 2), ["queued", "later"]);
+  assertEquals((await bob.channel()).health().missing, []);
+});
+
+Deno.test("a message that the relay has no room for is sent again when it says so; who will not wait so long is told at once", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await alice.channel();
+  let refusals: { code: "storage_full" | "queue_full"; retryAfterMs: number }[] = [];
+  alice.session.tampering = {
+    call: async (operation, _body, forward) => {
+      const refusal = operation === "SendMessage" ? refusals.shift() : undefined;
+      if (refusal !== undefined) throw errorFromRelay({ ...refusal, message: "no room" });
+      return await forward();
+    },
+  };
+  refusals = [{ code: "storage_full", retryAfterMs: 20 }, { code: "queue_full", retryAfterMs: 20 }];
+  assertEquals((await channel.send("late")).accepted, true);
+  assertEquals(refusals, []);
+  refusals = [{ code: "storage_full", retryAfterMs: 60_000 }];
+  const refused = await assertRejects(() => channel.send("lost", { timeoutMs: 10_000 }), ChannelError);
+  assertEquals(refused instanceof StaticError && refused.code, "storage_full");
+  await channel.send("next");
+  assertEquals(await read(await bob.channel(), 2), ["late", "next"]);
   assertEquals((await bob.channel()).health().missing, []);
 });
 
