@@ -1,6 +1,13 @@
 /** What clients try that are not honest, or not careful: nothing of it may cost others anything. */
 import { assertEquals, assertLess } from "@std/assert";
-import { type ChannelId, type InviteId, parseChannelName, protocolVersion, type RequestBody } from "../../proto/mod.ts";
+import {
+  type ChannelId,
+  type InviteId,
+  parseAccountId,
+  parseChannelName,
+  protocolVersion,
+  type RequestBody,
+} from "../../proto/mod.ts";
 import { createWelcome } from "../../tests/support/mod.ts";
 import { Actor } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
@@ -152,28 +159,101 @@ worldTest("an account claims a bounded number of KeyPackages, of whomever they a
 }, { config: { claimsPerAccountAndHour: 2 } });
 
 worldTest(
-  "Welcomes that an agent did not ask for are bounded by account and in all, its own account's apart",
+  "accounts share evenly what may wait for an agent that did not ask, and a newcomer has its part",
   async (world) => {
-    const [alice, bob] = [await Actor.connect(world, 1), await Actor.connect(world, 2)];
-    const victim = await Actor.connect(world, 3);
-    await victim.client.call("UploadKeyPackage", { keyPackages: [victim.keyPackage()], replace: false });
-    victim.client.close();
+    const victim = createAgent(50);
+    const accounts = await Promise.all([1, 2, 3, 4, 5, 6].map((number) => Actor.connect(world, number)));
     let made = 0;
-    const add = async (by: Actor, bytes: number): Promise<unknown> => {
-      const channelId = await by.createChannel(++made, parseChannelName(`a/b/${made}`));
+    const add = async (by: Actor | undefined, bytes: number): Promise<unknown> => {
+      const channelId = await by?.createChannel(++made, parseChannelName(`a/b/${made}`)) ?? idOf(0);
       const welcomes = [{ recipients: [victim.agentId], welcome: createWelcome(1, bytes / 2) }];
-      return await by.commit(channelId, 0, { added: [victim.agentId], welcomes });
+      return await by?.commit(channelId, 0, { added: [victim.agentId], welcomes });
     };
-    await add(alice, 40_000);
-    await refused("queue_full", add(alice, 20_000));
-    await add(alice, 5_000);
-    await add(bob, 30_000);
-    await refused("queue_full", add(bob, 20_000));
-    const sibling = await Actor.connect(world, 4, 3);
-    await add(sibling, 40_000);
-    assertEquals(world.meter.welcomesRefused, 2);
+    const [first, ...others] = accounts;
+    await add(first, 24_000);
+    await refused("queue_full", add(first, 8_000));
+    for (const other of others.slice(0, 3)) await add(other, 24_000);
+    // Four have all that four may have: the fifth has a fifth, and the sixth what is guaranteed.
+    await refused("queue_full", add(accounts[4], 24_000));
+    await add(accounts[4], 16_000);
+    await add(accounts[5], 18_000);
+    await refused("queue_full", add(accounts[5], 4_000));
+    assertEquals(world.meter.welcomesRefused, 3);
   },
-  { config: { welcomeBytesPerAccount: 50_000, welcomeBytesPerAgent: 90_000 } },
+  { config: { welcomeBytesPerAgent: 100_000, welcomeBytesGuaranteed: 19_000 } },
+);
+
+worldTest("additions at the same time do not pass by together what each may wait for alone", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const victim = createAgent(50);
+  const channels: ChannelId[] = [];
+  for (let i = 1; i <= 8; i++) channels.push(await alice.createChannel(i, parseChannelName(`a/b/${i}`)));
+  const welcomes = [{ recipients: [victim.agentId], welcome: createWelcome(1, 4_000) }];
+  const adding = channels.map((channelId) => alice.commit(channelId, 0, { added: [victim.agentId], welcomes }));
+  const outcomes = await Promise.allSettled(adding);
+  assertLess(outcomes.filter(({ status }) => status === "fulfilled").length, 4);
+}, { config: { welcomeBytesPerAgent: 100_000, welcomeBytesGuaranteed: 0 } });
+
+worldTest("a Welcome that is sent once more to who asked is not counted as unasked", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const carol = await Actor.connect(world, 3);
+  const channelId = await alice.createChannel();
+  const inviteId = await registerInvite(alice, channelId);
+  const { requestId } = await carol.client.call("RequestJoin", joinRequest(carol, channelId, inviteId));
+  await alice.commit(channelId, 0, { added: [carol.agentId], answers: [requestId], welcomes: [] });
+  const welcome = { channelId, epoch: 1, recipients: [carol.agentId], welcome: createWelcome(1) };
+  await alice.client.call("SendWelcome", welcome);
+}, { config: { welcomeBytesPerAgent: 0, welcomeBytesGuaranteed: 0 } });
+
+worldTest("the invites of a channel are bounded, count as storage, and end with it", async (world) => {
+  const alice = await Actor.connect(world, 1);
+  const channelId = await alice.createChannel();
+  const before = await world.engine.accountBytes(parseAccountId(alice.accountId));
+  const register = (number: number, uses = 1): Promise<unknown> => {
+    const inviteId = idOf<InviteId>(number);
+    return alice.client.call("RegisterInvite", { channelId, inviteId, expiresAtMs: startMs + hourMs, uses });
+  };
+  for (const number of [1, 2, 3]) await register(number, 2);
+  const { body } = await refused("rate_limited", register(4));
+  assertEquals(body.retryAfterMs, 60_000);
+  assertLess(before + 3 * 200, await world.engine.accountBytes(parseAccountId(alice.accountId)));
+  // One that is used takes no more room; one that is withdrawn makes some.
+  const carol = await Actor.connect(world, 3);
+  const { requestId } = await carol.client.call("RequestJoin", joinRequest(carol, channelId, idOf<InviteId>(1)));
+  await alice.commit(channelId, 0, { added: [carol.agentId], answers: [requestId] });
+  await settle();
+  await alice.client.call("RevokeInvite", { channelId, inviteId: idOf<InviteId>(2) });
+  await register(4);
+  await alice.client.call("CloseChannel", { channelId });
+  await world.time.advance(8 * 24 * hourMs);
+  assertEquals(await world.engine.records.get(`invite/${channelId}/${idOf(1)}`), undefined);
+  assertEquals(await world.engine.accountBytes(parseAccountId(alice.accountId)), 0);
+}, { config: { invitesPerChannel: 3 } });
+
+worldTest(
+  "an agent is asked for KeyPackages when half of its pool is left, because strangers get no more",
+  async (world) => {
+    const { alice, channelId } = await createPair(world);
+    const carol = await Actor.connect(world, 3);
+    const keyPackages = Array.from({ length: 30 }, (_, number) => carol.keyPackage(number));
+    const uploading = carol.client.call("UploadKeyPackage", { keyPackages, replace: false });
+    await world.time.advance(1_000);
+    await uploading;
+    const asked = (): number => carol.client.pushed("KeyPackagesLow").length;
+    const before = asked();
+    for (let number = 0; number < 15; number++) {
+      assertEquals(asked(), before);
+      const nonce = new Uint8Array(16).fill(number + 1);
+      await alice.client.call("AddMember", { channelId, agentId: carol.agentId, nonce });
+      await settle();
+    }
+    assertEquals(
+      carol.client.pushed("KeyPackagesLow").slice(before).map(({ remaining, wanted }) => [remaining, wanted]),
+      [
+        [15, 85],
+      ],
+    );
+  },
 );
 
 worldTest(
@@ -213,7 +293,7 @@ worldTest("who asked is let in however much waits for it", async (world) => {
   const { requestId } = await carol.client.call("RequestJoin", joinRequest(carol, channelId, inviteId));
   await refused("queue_full", alice.commit(channelId, 0, { added: [carol.agentId] }));
   await alice.commit(channelId, 0, { added: [carol.agentId], answers: [requestId] });
-}, { config: { welcomeBytesPerAgent: 0 } });
+}, { config: { welcomeBytesPerAgent: 0, welcomeBytesGuaranteed: 0 } });
 
 worldTest(
   "commits and Welcomes that nobody takes fill no disk, and removing who does not take them makes room",

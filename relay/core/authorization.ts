@@ -15,7 +15,7 @@ import {
 import type { Channel } from "./channel.ts";
 import { channelNotFound, Refusal } from "./refusal.ts";
 import type { AgentAsker } from "./request_handler.ts";
-import type { Agent } from "./session.ts";
+import type { Agent } from "./agent.ts";
 
 /** `any`: MLS needs it of every member, or it is how an agent becomes one or ceases to be. */
 type Need = ChannelRight | "any" | "named" | "none";

@@ -30,9 +30,14 @@ export interface CoreConfig {
   readonly handshakeBytesPerDay: number;
   /** Channels of one account that one agent was added to and has not come into: a Welcome each is pushed when it connects. */
   readonly joiningPerAccount: number;
-  /** Welcomes that wait for one agent which did not ask for them: of one account, and of all but its own. */
-  readonly welcomeBytesPerAccount: number;
+  /**
+   * Welcomes that wait for one agent which did not ask for them. Accounts share it evenly, four at least; each has the part
+   * that is guaranteed, however many they are.
+   */
   readonly welcomeBytesPerAgent: number;
+  readonly welcomeBytesGuaranteed: number;
+  /** Invites of one channel that are open. */
+  readonly invitesPerChannel: number;
   readonly subscriptionsPerSession: number;
   /** Requests of one session under way; above it the session is not read. */
   readonly requestsInFlight: number;
@@ -59,6 +64,8 @@ export interface CoreConfig {
   readonly invitesPerAgentAndHour: number;
   /** KeyPackages are in memory, and an account may have any number of agents: beyond this its oldest pools are emptied. */
   readonly keyPackageBytesPerAccount: number;
+  /** When all take too much, the account that has most gives way, but none that has no more than this. */
+  readonly keyPackageBytesGuaranteed: number;
   readonly keyPackageBytesInAll: number;
   /** Below this the owner of a pool is asked for more. */
   readonly keyPackagesWanted: number;
@@ -99,8 +106,9 @@ export const defaultCoreConfig: CoreConfig = {
   handshakesPerDay: 1_000,
   handshakeBytesPerDay: 64 * 1024 * 1024,
   joiningPerAccount: 256,
-  welcomeBytesPerAccount: 16 * 1024 * 1024,
   welcomeBytesPerAgent: 64 * 1024 * 1024,
+  welcomeBytesGuaranteed: 1024 * 1024,
+  invitesPerChannel: 1_000,
   subscriptionsPerSession: 1_000,
   requestsInFlight: 64,
   accountWorkMs: 10_000,
@@ -116,7 +124,8 @@ export const defaultCoreConfig: CoreConfig = {
   joinRequestsPerAccount: 2_000,
   joinRequestsInAll: 20_000,
   invitesPerAgentAndHour: 1_000,
-  keyPackageBytesPerAccount: 256 * 1024 * 1024,
+  keyPackageBytesPerAccount: 64 * 1024 * 1024,
+  keyPackageBytesGuaranteed: 1024 * 1024,
   keyPackageBytesInAll: 1024 * 1024 * 1024,
   keyPackagesWanted: 10,
   tailBytesInAll: 256 * 1024 * 1024,

@@ -7,6 +7,7 @@ import type { Meter } from "./meter.ts";
 export interface VerifiedToken {
   readonly account: AccountId;
   readonly plan: string;
+  readonly issuedAtMs: number;
   readonly expiresAtMs: number;
   /** What it may do, where that is less than everything, and under which key it is counted. */
   readonly grant?: TokenGrant | undefined;

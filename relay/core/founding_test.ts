@@ -1,6 +1,7 @@
 /** A new generation of a channel, as far as the relay can judge it. */
 import { assertEquals } from "@std/assert";
-import { foundingEpoch, foundingHash, parseChannelName, type RequestBody } from "../../proto/mod.ts";
+import { binaryIdToBytes, foundingEpoch, foundingHash, parseChannelName, type RequestBody } from "../../proto/mod.ts";
+import { createPrivateMessage } from "../../tests/support/mod.ts";
 import { Actor, commitRequest } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { foundingRequest, otherProof } from "./testing/founding.ts";
@@ -201,3 +202,27 @@ Deno.test("a founded channel is the same after a restart from its log, and from 
     await world.close();
   }
 });
+
+for (const isUsedUp of [false, true]) {
+  const outcome = isUsedUp ? "is refused like others when the reserve of the day is used up" : "is let through";
+  worldTest(`in an account that is full a founding ${outcome}`, async (world) => {
+    const stopped = await createStopped(world);
+    const { alice } = stopped;
+    const other = await alice.createChannel(2, parseChannelName("a/b/2"));
+    const added = Array.from({ length: 100 }, (_, number) => createAgent(20 + number).agentId);
+    await alice.commit(other, 0, { added });
+    let epoch = 1;
+    const remove = async (bytes: number): Promise<boolean> => {
+      const ciphertext = new Uint8Array(bytes);
+      const commit = createPrivateMessage({ groupId: binaryIdToBytes(other), epoch, contentType: 3, ciphertext });
+      const removing = alice.commit(other, epoch, { removed: added.slice(epoch, epoch + 1), commit });
+      return await removing.then(() => epoch++ > 0, () => false);
+    };
+    await remove(250_000);
+    await refused("storage_full", alice.createChannel(3, parseChannelName("a/b/3")));
+    for (const bytes of isUsedUp ? [250_000, 20_000, 1_000, 100] : []) while (await remove(bytes));
+    const founding = alice.client.call("FoundGeneration", foundingRequest(planOf(stopped)));
+    if (isUsedUp) await refused("storage_full", founding);
+    else await founding;
+  }, { config: { storageBytesPerAccount: 6_000 } });
+}

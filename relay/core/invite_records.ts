@@ -3,6 +3,7 @@
  * counted when a commit answers the request, so a join that timed out costs nothing.
  */
 import { type AgentId, type ChannelId, type InviteId, parseAgentId } from "../../proto/mod.ts";
+import type { NewRecord } from "../engine/engine.ts";
 import type { Channel } from "./channel.ts";
 import type { JoinRequest } from "./pending_joins.ts";
 import type { CoreParts } from "./request_handler.ts";
@@ -49,9 +50,14 @@ export async function useInvite(core: CoreParts, { channelId, inviteId }: JoinRe
     if (invite.uses <= 1) return await records.delete(key);
     const { expiresAtMs } = stored;
     const value = encodeInvite({ ...invite, uses: invite.uses - 1 });
-    const outcome = await records.put(key, { value, expiresAtMs }, stored.revision);
-    if (outcome.kind === "stored") return;
+    const outcome = await records.put(key, { value, expiresAtMs, of: inPlace(channelId) }, stored.revision);
+    if (outcome.kind !== "conflict") return;
   }
+}
+
+/** One that takes the place of another is not refused for want of room. */
+function inPlace(channelId: ChannelId): NonNullable<NewRecord["of"]> {
+  return { channelId, most: 0, room: { channelBytes: 0, accountBytes: 0 } };
 }
 
 export function inviteKey(channelId: ChannelId, inviteId: InviteId): string {

@@ -44,6 +44,15 @@ export class LoadedChannels {
     return subscriptions.size === 0 && lastUsedMs < this.#host.nowMs() - restMs;
   }
 
+  /** Lets go of a channel that nobody reads, although it may be in use; returns whether nobody reads it. */
+  release(channelId: ChannelId): boolean {
+    const channel = this.#loaded.get(channelId);
+    if (channel === undefined) return !this.#loading.has(channelId);
+    if (channel.subscriptions.size > 0) return false;
+    this.drop(channel);
+    return true;
+  }
+
   drop(channel: Channel): void {
     channel.unload();
     this.#loaded.delete(channel.channelId);

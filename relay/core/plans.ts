@@ -34,50 +34,65 @@ export function allowanceOf({ handshakesPerDay, handshakeBytesPerDay }: CoreConf
   return { count: handshakesPerDay * times, bytes: handshakeBytesPerDay * times };
 }
 
+/** Of an account that was never here. */
+const unknown: PlanClaim = { plan: "free", issuedAtMs: 0 };
 const maxKnown = 10_000;
 /** Longer than any account is quiet and still has channels here. */
 const keptMs = 400 * 24 * 60 * 60 * 1000;
 
+/** What a token says of its account. */
+export interface PlanClaim {
+  readonly plan: Plan;
+  readonly issuedAtMs: number;
+}
+
 /**
- * The plans of accounts, by their latest tokens. They are kept on disk too: others send into an account's channels before one
+ * The plans of accounts, by their newest tokens: one that was issued before the plan changed may be used after it. They are kept on disk too: others send into an account's channels before one
  * of its own agents has come back after a restart.
  */
 export class AccountPlans {
   readonly #records: Records;
-  readonly #known = new Map<AccountId, Plan>();
+  readonly #known = new Map<AccountId, PlanClaim>();
 
   constructor(records: Records) {
     this.#records = records;
   }
 
   /** Takes effect at once; the promise is about the disk. */
-  async learn(account: AccountId, plan: Plan, nowMs: number): Promise<void> {
-    if (this.#known.get(account) === plan) return;
-    this.#remember(account, plan);
+  async learn(account: AccountId, claim: PlanClaim, nowMs: number): Promise<void> {
+    const known = this.#known.get(account);
+    if (known !== undefined && known.issuedAtMs > claim.issuedAtMs) return;
+    this.#remember(account, claim);
+    if (known?.plan === claim.plan) return;
     const stored = await this.#records.get(keyOf(account));
+    const before = stored && decode(stored.value);
+    if (before !== undefined && before.issuedAtMs > claim.issuedAtMs) {
+      if (this.#known.get(account) === claim) this.#remember(account, before);
+      return;
+    }
     const expiresAtMs = nowMs + keptMs;
-    if (stored !== undefined && decode(stored.value) === plan && stored.expiresAtMs > nowMs + keptMs / 2) return;
+    if (before?.plan === claim.plan && (stored?.expiresAtMs ?? 0) > nowMs + keptMs / 2) return;
     // A conflict means that another session has just written what its token says.
-    await this.#records.put(keyOf(account), { value: encode(plan), expiresAtMs }, stored?.revision ?? 0);
+    await this.#records.put(keyOf(account), { value: encode(claim), expiresAtMs }, stored?.revision ?? 0);
   }
 
   /** An account that was never here is a free one. */
   of(account: AccountId): Plan | Promise<Plan> {
-    return this.#known.get(account) ?? this.#read(account);
+    return this.#known.get(account)?.plan ?? this.#read(account);
   }
 
   async #read(account: AccountId): Promise<Plan> {
     const stored = await this.#records.get(keyOf(account));
     const known = this.#known.get(account);
-    if (known !== undefined) return known;
-    const plan = stored === undefined ? "free" : decode(stored.value);
-    this.#remember(account, plan);
-    return plan;
+    if (known !== undefined) return known.plan;
+    const claim = stored === undefined ? unknown : decode(stored.value);
+    this.#remember(account, claim);
+    return claim.plan;
   }
 
-  #remember(account: AccountId, plan: Plan): void {
+  #remember(account: AccountId, claim: PlanClaim): void {
     if (this.#known.size >= maxKnown) this.#known.clear();
-    this.#known.set(account, plan);
+    this.#known.set(account, claim);
   }
 }
 
@@ -85,10 +100,16 @@ function keyOf(account: AccountId): string {
   return `plan/${account}`;
 }
 
-function encode(plan: Plan): Uint8Array {
-  return Uint8Array.of(plans.indexOf(plan));
+/** A byte for the plan, and since when it is known; records from before have the byte alone. */
+function encode({ plan, issuedAtMs }: PlanClaim): Uint8Array {
+  const bytes = new Uint8Array(9);
+  bytes[0] = plans.indexOf(plan);
+  new DataView(bytes.buffer).setFloat64(1, issuedAtMs);
+  return bytes;
 }
 
-function decode([index = 0]: Uint8Array): Plan {
-  return plans[index] ?? "free";
+function decode(bytes: Uint8Array): PlanClaim {
+  const plan = plans[bytes[0] ?? 0] ?? "free";
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  return { plan, issuedAtMs: bytes.length < 9 ? 0 : view.getFloat64(1) };
 }

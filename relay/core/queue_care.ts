@@ -9,8 +9,9 @@ import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
 import { emptyBody } from "./entry_body.ts";
 
-/** Trimming fewer entries than this waits until everything is taken. */
+/** Trimming fewer entries than this, of a queue that is short, waits until everything is taken. */
 const worthTrimming = 256;
+const longQueueBytes = 256 * 1024;
 /** Read at once to find out how much to drop. */
 const dropBytes = 1024 * 1024;
 /** A snapshot that is this far behind is renewed when a channel is dropped from memory. */
@@ -68,7 +69,7 @@ export function trimmable(channel: Channel): number {
 async function trimLog(channel: Channel, deps: CareDeps): Promise<void> {
   const through = trimmable(channel);
   const gain = through - channel.trimmed;
-  const eager = channel.full;
+  const eager = channel.full || channel.queueBytes > longQueueBytes;
   channel.full = false;
   if (gain <= 0 || (gain < worthTrimming && through < channel.head && !eager)) return;
   if (channel.snapshotSequence < through) await saveSnapshot(channel, deps, 1);

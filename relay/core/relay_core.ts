@@ -10,12 +10,13 @@ import {
   parseAgentId,
   type ReplyBody,
 } from "../../proto/mod.ts";
-import type { AppendOutcome, Entry, NewEntry, StorageSize } from "../engine/engine.ts";
+import type { AppendOutcome, Entry, NewEntry } from "../engine/engine.ts";
 import { Allowances } from "./allowances.ts";
 import { AppendGate } from "./append_gate.ts";
 import { Background } from "./background.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
+import type { CoreStats } from "./core_stats.ts";
 import type { CoreDeps } from "./deps.ts";
 import { dispatch } from "./dispatch.ts";
 import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
@@ -27,6 +28,7 @@ import { LoadedChannels } from "./loaded_channels.ts";
 import { type PendingJoin, PendingJoins } from "./pending_joins.ts";
 import { AccountPlans } from "./plans.ts";
 import { Refusal } from "./refusal.ts";
+import { type Need, Relief } from "./relief.ts";
 import { RequestBudget } from "./request_budget.ts";
 import { budgetCostOf } from "./request_cost.ts";
 import type { CoreParts } from "./request_handler.ts";
@@ -34,11 +36,13 @@ import { close } from "./requests/channel_requests.ts";
 import { answerRequests, joinNotice } from "./requests/join_requests.ts";
 import { askForMore } from "./requests/key_package_claims.ts";
 import { expireWithToken } from "./requests/session_requests.ts";
-import { type Agent, Session, type SessionHost } from "./session.ts";
+import type { Agent } from "./agent.ts";
+import { Session, type SessionHost } from "./session.ts";
 import { SessionPlaces } from "./session_places.ts";
-import { type StorageLevel, StorageWatch } from "./storage_watch.ts";
+import { StorageWatch } from "./storage_watch.ts";
 import { TailBudget } from "./tail_budget.ts";
 import { ConfirmationBudget } from "./confirmation_budget.ts";
+import { UnaskedAdditions } from "./unasked.ts";
 import { Upkeep } from "./upkeep.ts";
 import { pushWelcomes } from "./welcomes.ts";
 
@@ -65,21 +69,6 @@ const foundingsPerHour = 10;
 const leavesAgainPerHour = 16;
 /** Requests of one member to come back. Each is told to all others, which verify it. An honest one makes a hundred at most. */
 const rejoinsPerHour = 600;
-
-export interface CoreStats {
-  readonly sessions: number;
-  readonly authenticated: number;
-  readonly channels: number;
-  readonly subscriptions: number;
-  /** Bytes of application messages in the channels in memory. */
-  readonly queueBytes: number;
-  readonly appendsWaiting: number;
-  /** Requests, and parts of them, that wait for the turn of their account. */
-  readonly requestsWaiting: number;
-  readonly joinRequests: number;
-  readonly sheddingLevel: SheddingLevel;
-  readonly storage: StorageSize & { readonly level: StorageLevel };
-}
 
 export interface RelayCore {
   /** A connection. One that cannot be taken is ended through its link, with the reason. */
@@ -123,7 +112,9 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly #places: SessionPlaces;
   readonly #gate = new AppendGate();
   readonly #budget: RequestBudget;
+  readonly unasked = new UnaskedAdditions();
   readonly #background: Background;
+  readonly #relief: Relief;
   readonly #upkeep: Upkeep;
   /** Suspended or deleted. */
   readonly #suspended = new Set<AccountId>();
@@ -158,6 +149,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       appended: (channel, entry) => this.#appended(channel, entry),
     });
     this.#background = new Background(deps);
+    this.#relief = new Relief({ config, deps, channels: this.channels, background: this.#background });
     const rates = [
       this.#budget,
       this.claimRate,
@@ -294,8 +286,8 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     this.deps.log({ event: "session_open", agentId: agent.agentId, transport: session.link.transport });
   }
 
-  learnPlan({ account, plan }: Agent): void {
-    this.#background.run("plan", () => this.plans.learn(account, plan, this.deps.nowMs()));
+  learnPlan({ account, plan, issuedAtMs }: Agent): void {
+    this.#background.run("plan", () => this.plans.learn(account, { plan, issuedAtMs }, this.deps.nowMs()));
   }
 
   greet(session: Session): void {
@@ -318,6 +310,10 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
 
   touch(channel: Channel): void {
     this.#upkeep.touch(channel);
+  }
+
+  relieve(account: AccountId, need: Need): void {
+    this.#relief.begin(account, need);
   }
 
   nextWelcome(session: Session): void {
@@ -343,7 +339,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
 
   #evict(session: Session): void {
     this.deps.meter.sessionsEvicted++;
-    const message = "The relay is full, and this session's account has the most: its place was given to another";
+    const message = "Its account, its address or the relay has no more places: this session's was given to another";
     session.end({ code: "overloaded", message, retryAfterMs: evictedRetryMs });
   }
 

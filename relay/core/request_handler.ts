@@ -11,8 +11,11 @@ import type { EndReason } from "./link.ts";
 import type { LoadedChannels } from "./loaded_channels.ts";
 import type { PendingJoins } from "./pending_joins.ts";
 import type { AccountPlans } from "./plans.ts";
-import type { Agent, Session } from "./session.ts";
+import type { Need } from "./relief.ts";
+import type { Agent } from "./agent.ts";
+import type { Session } from "./session.ts";
 import type { StorageWatch } from "./storage_watch.ts";
+import type { UnaskedAdditions } from "./unasked.ts";
 
 export interface CoreParts {
   readonly config: CoreConfig;
@@ -31,6 +34,7 @@ export interface CoreParts {
   readonly storage: StorageWatch;
   readonly leaveRate: HourlyRate;
   readonly rejoinRate: HourlyRate;
+  readonly unasked: UnaskedAdditions;
   /** For parts of requests that take less than a millisecond. */
   readonly turns: FairTurns;
   /** For parts of requests that take milliseconds: one at a time, of whichever account, with pauses between. */
@@ -49,6 +53,8 @@ export interface CoreParts {
   append(channel: Channel, entry: NewEntry): Promise<AppendOutcome>;
   /** Something about this channel changed that its queue must be cared for soon. */
   touch(channel: Channel): void;
+  /** Makes room in an account that is full, soon. */
+  relieve(account: AccountId, need: Need): void;
 }
 
 export interface Asker {

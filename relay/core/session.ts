@@ -4,8 +4,6 @@
  * Long because every way in which a session waits, is refused and ends is here.
  */
 import {
-  type AccountId,
-  type AgentId,
   type CallName,
   calls,
   type ChannelId,
@@ -20,30 +18,18 @@ import {
   type NoticeName,
   notices,
   type ReplyBody,
-  type TokenGrant,
   WireError,
 } from "../../proto/mod.ts";
+import type { Agent } from "./agent.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
 import type { FairTurns } from "./fair_turns.ts";
 import type { EndReason, Link, RelaySession } from "./link.ts";
-import type { Plan } from "./plans.ts";
 import { Refusal } from "./refusal.ts";
 import { costOf } from "./request_cost.ts";
 import { Riders } from "./riders.ts";
 import type { DeliverySink, ReadingEnd, Subscription } from "./subscription.ts";
-
-/** Who a session belongs to, once it has proved it. */
-export interface Agent {
-  readonly agentId: AgentId;
-  readonly publicKey: Uint8Array;
-  account: AccountId;
-  plan: Plan;
-  expiresAtMs: number;
-  /** What its token may do; undefined for everything. */
-  readonly grant?: TokenGrant | undefined;
-}
 
 /** What a session needs of the rest of the core. */
 export interface SessionHost {

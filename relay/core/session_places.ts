@@ -1,5 +1,6 @@
 /**
- * Who has the places for sessions. An account and an address have a share each. When places run out, a newcomer takes one of
+ * Who has the places for sessions. An account and an address have a share each: when it is used up, an idle session of typed
+ * calls among its own gives way. When places run out, a newcomer takes one of
  * the account that has most: of its sessions those of typed calls that lie idle go first, then those that read nothing. The last places
  * are for agents that are members of a channel: others can wait, they cannot.
  */
@@ -7,7 +8,8 @@ import type { AccountId } from "../../proto/mod.ts";
 import { isGuest } from "./authorization.ts";
 import type { CoreConfig } from "./config.ts";
 import type { EndReason } from "./link.ts";
-import type { Agent, Session } from "./session.ts";
+import type { Agent } from "./agent.ts";
+import type { Session } from "./session.ts";
 
 /** Of all places, those for members only. */
 const reservedShare = 0.1;
@@ -28,7 +30,7 @@ export class SessionPlaces {
   readonly #config: CoreConfig;
   readonly #sessions = new Set<Session>();
   readonly #accounts = new Map<AccountId, Set<Session>>();
-  readonly #addresses = new Map<string, number>();
+  readonly #addresses = new Map<string, Set<Session>>();
   /** By key. */
   readonly #guests = new Map<string, number>();
 
@@ -59,14 +61,21 @@ export class SessionPlaces {
     if (guest !== undefined && (this.#guests.get(guest) ?? 0) >= sessionsPerGuest) {
       return refused(`This guest pass has ${sessionsPerGuest} sessions; end some first`);
     }
-    const { remoteAddress } = session.link;
-    const count = this.#accounts.get(account)?.size ?? 0;
-    if (count >= sessionsPerAccount) return refused(`This account has ${sessionsPerAccount} sessions; end some first`);
-    if ((this.#addresses.get(remoteAddress) ?? 0) >= sessionsPerAddress) {
-      return refused(`This address has ${sessionsPerAddress} sessions; end some first`);
+    const ofAccount = this.#accounts.get(account) ?? new Set();
+    const ofAddress = this.#addresses.get(session.link.remoteAddress) ?? new Set();
+    const count = ofAccount.size;
+    let evicted: Session | undefined;
+    if (count >= sessionsPerAccount) {
+      evicted = idleOne(ofAccount, nowMs);
+      if (evicted === undefined) return refused(`This account has ${sessionsPerAccount} sessions; end some first`);
+    }
+    if (ofAddress.size >= sessionsPerAddress && !(evicted !== undefined && ofAddress.has(evicted))) {
+      // Of its own account: another's must not be pushed out by sharing an address.
+      evicted = evicted === undefined ? idleOne(ofAccount.intersection(ofAddress), nowMs) : undefined;
+      if (evicted === undefined) return refused(`This address has ${sessionsPerAddress} sessions; end some first`);
     }
     const places = isMember ? maxSessions : this.#openPlaces;
-    const evicted = this.#sessions.size < places ? undefined : this.#victim(count, nowMs);
+    if (this.#sessions.size >= places) evicted ??= this.#victim(count, nowMs);
     if (this.#sessions.size >= places && evicted === undefined) {
       return { refused: { code: "overloaded", message: "The relay has no place for one more session", retryAfterMs } };
     }
@@ -79,7 +88,8 @@ export class SessionPlaces {
     this.#sessions.add(session);
     const sessions = this.#accounts.get(agent.account) ?? new Set();
     this.#accounts.set(agent.account, sessions.add(session));
-    change(this.#addresses, session.link.remoteAddress, 1);
+    const neighbours = this.#addresses.get(session.link.remoteAddress) ?? new Set();
+    this.#addresses.set(session.link.remoteAddress, neighbours.add(session));
     const guest = guestKey(agent);
     if (guest !== undefined) change(this.#guests, guest, 1);
   }
@@ -91,7 +101,9 @@ export class SessionPlaces {
     const sessions = this.#accounts.get(account);
     sessions?.delete(session);
     if (sessions?.size === 0) this.#accounts.delete(account);
-    change(this.#addresses, session.link.remoteAddress, -1);
+    const neighbours = this.#addresses.get(session.link.remoteAddress);
+    neighbours?.delete(session);
+    if (neighbours?.size === 0) this.#addresses.delete(session.link.remoteAddress);
     const guest = guestKey(session.agent);
     if (guest !== undefined) change(this.#guests, guest, -1);
   }
@@ -117,6 +129,16 @@ export class SessionPlaces {
     }
     return victim?.session;
   }
+}
+
+/** The one that lies idle for longest. */
+function idleOne(sessions: ReadonlySet<Session>, nowMs: number): Session | undefined {
+  let idle: Session | undefined;
+  for (const session of sessions) {
+    if (rankOf(session, nowMs) < 2) continue;
+    if (idle === undefined || session.lastRequestMs < idle.lastRequestMs) idle = session;
+  }
+  return idle;
 }
 
 /** The higher, the sooner it goes. */

@@ -41,6 +41,23 @@ worldTest("an address has its share of sessions", async (world) => {
   assertEquals(endings(actors), [undefined, undefined, undefined, "rate_limited"]);
 }, { config: { sessionsPerAddress: 3 } });
 
+worldTest(
+  "an account at its share gives up a typed session that lies idle, and an address one of the newcomer's account",
+  async (world) => {
+    const typed = await hoard(world, 1, 2, "typed");
+    const others = await hoard(world, 2, 1, "typed");
+    await world.time.advance(6_000);
+    assertEquals((await connect(world, 150, 1)).client.ended, undefined);
+    assertEquals(endings(typed), ["overloaded", undefined]);
+    // Of another account nobody goes: it does not know who shares its address.
+    assertEquals((await connect(world, 301, 3)).client.ended?.code, "rate_limited");
+    assertEquals(endings(others), [undefined]);
+    assertEquals((await connect(world, 201, 2)).client.ended, undefined);
+    assertEquals(endings(others), ["overloaded"]);
+  },
+  { config: { sessionsPerAccount: 2, sessionsPerAddress: 3 } },
+);
+
 worldTest("a newcomer takes the place of the account that has most, and of nobody who has less", async (world) => {
   const [many, few] = [await hoard(world, 1, 5), await hoard(world, 2, 4)];
   const newcomers = [await connect(world, 301, 3), await connect(world, 302, 3)];

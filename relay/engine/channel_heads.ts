@@ -17,6 +17,8 @@ export interface ChannelHead {
   head: number;
   messages: number;
   messageBytes: number;
+  /** Of everything but messages: `log_bytes.ts` counts it. */
+  otherBytes: number;
   snapshotSequence: number;
   closedAtMs: number | undefined;
   /** The oldest message is not at or before this position. */
@@ -36,6 +38,7 @@ interface Row {
   head: number;
   messages: number;
   message_bytes: number;
+  other_bytes: number;
   snapshot_sequence: number;
   oldest_ms: number | null;
   closed_at_ms: number | null;
@@ -55,7 +58,8 @@ export class ChannelHeads {
   constructor(database: Database) {
     this.#select = database.prepare("SELECT * FROM channel WHERE id = ?");
     this.#update = database.prepare(`
-      UPDATE channel SET epoch = ?, head = ?, messages = ?, message_bytes = ?, snapshot_sequence = ? WHERE number = ?`);
+      UPDATE channel SET epoch = ?, head = ?, messages = ?, message_bytes = ?, other_bytes = ?, snapshot_sequence = ?
+      WHERE number = ?`);
     // Apart, because these change indexes that the other numbers are not part of.
     this.#close = database.prepare("UPDATE channel SET closed_at_ms = ? WHERE number = ?");
     this.#setOldest = database.prepare("UPDATE channel SET oldest_ms = ? WHERE number = ?");
@@ -97,24 +101,20 @@ export class ChannelHeads {
     this.#heads.delete(channelId);
   }
 
-  /** So that statements see what has changed in this group. */
-  flush(): void {
+  /** The last thing of a group. */
+  write(): void {
     for (const head of this.#changed) {
       this.#update.run(
         head.epoch,
         head.head,
         head.messages,
         head.messageBytes,
+        head.otherBytes,
         head.snapshotSequence,
         head.number,
       );
     }
     this.#changed.clear();
-  }
-
-  /** The last thing of a group. */
-  write(): void {
-    this.flush();
     // Only here, because a changed head that was let go of earlier would be read back unchanged.
     for (const channelId of this.#heads.keys()) {
       if (this.#heads.size <= maxHeads) break;
@@ -141,6 +141,7 @@ function headOf(row: Row): ChannelHead {
     head: row.head,
     messages: row.messages,
     messageBytes: row.message_bytes,
+    otherBytes: row.other_bytes,
     snapshotSequence: row.snapshot_sequence,
     closedAtMs: row.closed_at_ms ?? undefined,
     messagesAfter: 0,

@@ -2,7 +2,7 @@
 import type { AccountId, AgentId, ChannelId } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
-import { bytesPerChannel, type LogBytes } from "./log_bytes.ts";
+import { bytesPerChannel, bytesPerMember, type LogBytes } from "./log_bytes.ts";
 import type {
   ChannelPage,
   ChannelRecord,
@@ -14,6 +14,15 @@ import type {
   Waiting,
   WaitingQuery,
 } from "./engine.ts";
+
+export interface SizedChannel {
+  number: number;
+  id: ChannelId;
+  bytes: number;
+}
+
+/** Compared at once: a row takes some microseconds. */
+const sizesAtOnce = 500;
 
 export class Channels {
   readonly #heads: ChannelHeads;
@@ -30,6 +39,8 @@ export class Channels {
   readonly #listed: Statement<{ listed: number }>;
   readonly #count: Statement<{ channels: number }>;
   readonly #aged: Statement<{ id: ChannelId }>;
+  readonly #closed: Statement<{ id: ChannelId }>;
+  readonly #sizes: Statement<SizedChannel>;
   readonly #snapshot: Statement<{ state: Uint8Array }>;
   readonly #saveSnapshot: Statement;
 
@@ -37,7 +48,8 @@ export class Channels {
     this.#heads = heads;
     this.#logBytes = logBytes;
     this.#insert = database.prepare(`
-      INSERT INTO channel (id, name, account, creator, nonce, time_ms) VALUES (?, ?, ?, ?, ?, ?)`);
+      INSERT INTO channel (id, name, account, creator, nonce, time_ms, other_bytes)
+      VALUES (?, ?, ?, ?, ?, ?, ${bytesPerMember})`);
     this.#insertListing = database.prepare("INSERT INTO listing (agent, channel_id) VALUES (?, ?)");
     this.#insertCursor = database.prepare("INSERT INTO cursor (channel, agent, consumed) VALUES (?, ?, 0)");
     this.#numberOf = database.prepare("SELECT number FROM channel WHERE id = ?");
@@ -54,19 +66,15 @@ export class Channels {
           SELECT id FROM channel WHERE account = ?2 AND closed_at_ms IS NULL AND id > ?3 ORDER BY id LIMIT ?4)
       ) ORDER BY id LIMIT ?4`);
     this.#listJoining = database.prepare(`
-      SELECT id FROM cursor INDEXED BY cursor_joining
-        CROSS JOIN channel ON number = channel AND closed_at_ms IS NULL AND id > ?2
-        CROSS JOIN listing ON listing.agent = cursor.agent AND channel_id = id
+      SELECT id FROM cursor INDEXED BY cursor_waiting CROSS JOIN channel ON number = channel AND id > ?2
       WHERE cursor.agent = ?1 AND joining IS NOT NULL ORDER BY id LIMIT ?3`);
     this.#joining = database.prepare(`
       SELECT
         coalesce(sum(joining = ?2), 0) AS channelsOfAccount,
         coalesce(sum(CASE WHEN joining = ?2 THEN welcome_bytes END), 0) AS bytesOfAccount,
-        coalesce(sum(welcome_bytes), 0) AS bytes
-      FROM cursor INDEXED BY cursor_joining
-        CROSS JOIN channel ON number = channel AND closed_at_ms IS NULL AND id <> ?3
-        CROSS JOIN listing ON listing.agent = cursor.agent AND channel_id = id
-      WHERE cursor.agent = ?1 AND joining IS NOT NULL`);
+        count(DISTINCT CASE WHEN joining <> ?2 THEN joining END) AS otherAccounts
+      FROM cursor INDEXED BY cursor_waiting
+      WHERE agent = ?1 AND joining IS NOT NULL AND channel <> coalesce((SELECT number FROM channel WHERE id = ?3), 0)`);
     this.#listed = database.prepare(`
       SELECT EXISTS (
         SELECT 1 FROM listing JOIN channel ON channel.id = channel_id AND closed_at_ms IS NULL WHERE agent = ?
@@ -77,6 +85,13 @@ export class Channels {
     this.#aged = database.prepare(`
       SELECT id FROM channel WHERE closed_at_ms IS NULL AND oldest_ms IS NOT NULL AND oldest_ms < ?
       ORDER BY oldest_ms LIMIT ?`);
+    this.#closed = database.prepare(`
+      SELECT id FROM channel INDEXED BY channel_closed_account WHERE account = ? AND closed_at_ms IS NOT NULL
+      ORDER BY closed_at_ms LIMIT ?`);
+    this.#sizes = database.prepare(`
+      SELECT number, id, iif(closed_at_ms IS NULL, message_bytes + other_bytes, -1) AS bytes
+      FROM channel INDEXED BY channel_any_account
+      WHERE account = ? AND number > ? ORDER BY number LIMIT ${sizesAtOnce}`);
     this.#snapshot = database.prepare("SELECT state FROM snapshot WHERE channel = ?");
     this.#saveSnapshot = database.prepare("INSERT OR REPLACE INTO snapshot (channel, state) VALUES (?, ?)");
   }
@@ -89,13 +104,14 @@ export class Channels {
     if (original !== undefined) return { kind: "duplicate", original };
     if (this.#byName.get(account, name) !== undefined) return { kind: "name_taken" };
     if (maxOpen !== undefined && this.#countOf(account) >= maxOpen) return { kind: "too_many" };
-    if (this.#logBytes.ofAccount(account) + bytesPerChannel > accountBytes) return { kind: "full" };
+    const ownBytes = bytesPerChannel + bytesPerMember;
+    if (this.#logBytes.ofAccount(account) + ownBytes > accountBytes) return { kind: "full" };
     if (this.#heads.find(channelId) !== undefined) return { kind: "id_taken" };
     this.#insert.run(channelId, name, account, creator, nonce, timeMs);
     const number = this.#numberOf.get(channelId)?.number ?? 0;
     this.#insertListing.run(creator, channelId);
     this.#insertCursor.run(number, creator);
-    this.#logBytes.accountChanged(account, bytesPerChannel);
+    this.#logBytes.accountChanged(account, ownBytes);
     return { kind: "created" };
   }
 
@@ -126,7 +142,12 @@ export class Channels {
   }
 
   joining({ agentId, account, except }: WaitingQuery): Waiting {
-    return { channelsOfAccount: 0, bytesOfAccount: 0, bytes: 0, ...this.#joining.get(agentId, account, except) };
+    return {
+      channelsOfAccount: 0,
+      bytesOfAccount: 0,
+      otherAccounts: 0,
+      ...this.#joining.get(agentId, account, except),
+    };
   }
 
   isListed(agentId: AgentId): boolean {
@@ -135,6 +156,15 @@ export class Channels {
 
   aged(beforeMs: number, limit: number): ChannelId[] {
     return this.#aged.all(beforeMs, limit).map(({ id }) => id);
+  }
+
+  closed(account: AccountId, limit: number): ChannelId[] {
+    return this.#closed.all(account, limit).map(({ id }) => id);
+  }
+
+  /** What the next channels of an account take; below 0 for closed ones. */
+  sizes(account: AccountId, after: number): SizedChannel[] {
+    return this.#sizes.all(account, after);
   }
 
   /** An older snapshot never replaces a newer one. */

@@ -3,15 +3,23 @@ import type { AgentId, ChannelId } from "../../proto/mod.ts";
 import type { ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
 import type { Cursor } from "./engine.ts";
+import { bytesPerMember, type LogBytes } from "./log_bytes.ts";
+
+interface CursorsDeps {
+  readonly heads: ChannelHeads;
+  readonly logBytes: LogBytes;
+}
 
 export class Cursors {
   readonly #heads: ChannelHeads;
+  readonly #logBytes: LogBytes;
   readonly #all: Statement<{ agent: AgentId; consumed: number; acknowledged: number }>;
   readonly #move: Statement;
   readonly #drop: Statement;
 
-  constructor(database: Database, heads: ChannelHeads) {
+  constructor(database: Database, { heads, logBytes }: CursorsDeps) {
     this.#heads = heads;
+    this.#logBytes = logBytes;
     this.#all = database.prepare("SELECT agent, consumed, acknowledged FROM cursor WHERE channel = ? ORDER BY agent");
     // Only a cursor that is there: a late acknowledgement must not bring back one that was dropped.
     this.#move = database.prepare(`
@@ -43,6 +51,8 @@ export class Cursors {
 
   drop(channelId: ChannelId, agentId: AgentId): void {
     const channel = this.#heads.find(channelId);
-    if (channel !== undefined) this.#drop.run(channel.number, agentId, channelId);
+    if (channel === undefined) return;
+    const dropped = this.#drop.run(channel.number, agentId, channelId);
+    this.#logBytes.changed(channel, -dropped * bytesPerMember, false);
   }
 }

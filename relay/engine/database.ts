@@ -5,7 +5,7 @@
  * that at every moment log and file together hold whatever was confirmed. `docs/relay_engine.md` has the whole argument.
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { boundedSpace, type DiskSpace, readDiskSpace, unknownSpace } from "./disk_space.ts";
+import { type DiskSpace, readDiskSpace, roomInFile, unknownSpace } from "./disk_space.ts";
 import type { StorageSize } from "./engine.ts";
 import { EngineError, faultOf } from "./errors.ts";
 import { type OpenForSync, openForSync as openReally, type SyncHandle } from "./sync_handle.ts";
@@ -229,13 +229,11 @@ export class Database {
     }
   }
 
-  /** Pages that were freed are written again before the file grows. */
   storage(): StorageSize {
     const fileBytes = (this.#pages.get()?.page_count ?? 0) * pageBytes;
     const freeBytes = (this.#freePages.get()?.freelist_count ?? 0) * pageBytes;
-    const space = boundedSpace(this.#readDisk(), { maxBytes: this.#maxBytes, fileBytes });
-    const { availableBytes, capacityBytes } = space;
-    return { usedBytes: fileBytes - freeBytes, availableBytes: availableBytes + freeBytes, capacityBytes };
+    const space = roomInFile(this.#readDisk(), { maxBytes: this.#maxBytes, fileBytes, freeBytes });
+    return { usedBytes: fileBytes - freeBytes, ...space };
   }
 
   #totalChanges(): number {

@@ -18,13 +18,25 @@ export function readDiskSpace(path: string): DiskSpace {
   }
 }
 
-/** A file that has `fileBytes` and may have so many at most. */
-export function boundedSpace(
-  space: DiskSpace,
-  { maxBytes, fileBytes }: { maxBytes: number; fileBytes: number },
-): DiskSpace {
+export interface FileSize {
+  /** What the file may have at most. */
+  readonly maxBytes: number;
+  readonly fileBytes: number;
+  /** Of these, pages that were freed: they are written again before the file grows. */
+  readonly freeBytes: number;
+}
+
+/**
+ * Everything passes through the log beside the file, which takes space of the disk itself: on a disk that is full, free pages
+ * are of no use. So they count up to so many times what the disk has.
+ */
+const perLogByte = 16;
+
+/** What may still be written to a file. */
+export function roomInFile(disk: DiskSpace, { maxBytes, fileBytes, freeBytes }: FileSize): DiskSpace {
+  const growth = Math.max(0, Math.min(disk.availableBytes, maxBytes - fileBytes));
   return {
-    availableBytes: Math.max(0, Math.min(space.availableBytes, maxBytes - fileBytes)),
-    capacityBytes: Math.min(space.capacityBytes, maxBytes),
+    availableBytes: Math.min(growth + freeBytes, disk.availableBytes * perLogByte),
+    capacityBytes: Math.min(disk.capacityBytes, maxBytes),
   };
 }

@@ -54,6 +54,7 @@ testWithFolder("a reopened engine has everything but KeyPackages", async (folder
     list: await engine.listChannels({ agentId: sampleAgent(2), account: sampleAccount(8), limit: 9 }),
     record: await engine.records.get("r"),
     leases: await engine.leases.list(),
+    accountBytes: await engine.accountBytes(sampleAccount(1)),
   });
   const first = await openSqliteEngine({ path });
   const channelId = await createChannel(first, 1);
@@ -71,7 +72,13 @@ testWithFolder("a reopened engine has everything but KeyPackages", async (folder
   await first.moveCursor(channelId, sampleAgent(2), { consumed: 3, acknowledged: 2 });
   await first.records.put("r", { value: bytesOf(5), expiresAtMs: 7 }, 0);
   await first.leases.stop("lease-1");
-  const room = { capacity: 1, account: sampleAccount(1), bytesPerAccount: 1_000, bytesInAll: 1_000 };
+  const room = {
+    capacity: 1,
+    account: sampleAccount(1),
+    bytesPerAccount: 1_000,
+    bytesGuaranteed: 0,
+    bytesInAll: 1_000,
+  };
   first.keyPackages.put(sampleAgent(1), { keyPackages: [samplePackage(1)], replace: false, nowMs: 1, ...room });
   const before = await look(first);
   await first.close();

@@ -17,7 +17,7 @@ export interface Engine {
    * channels list the agent.
    */
   listJoining(query: JoiningQuery): Promise<ChannelPage>;
-  /** What waits for an agent in such channels: of all accounts, and of the one. */
+  /** What waits for an agent in such channels of one account, and how many other accounts have something waiting for it. */
   joining(query: WaitingQuery): Promise<Waiting>;
 
   /** Whether an open channel lists this agent. */
@@ -38,7 +38,7 @@ export interface Engine {
    * the position on.
    */
   read(channelId: ChannelId, from: { readonly after: number; readonly maxBytes: number }): Promise<readonly LogItem[]>;
-  /** The original answer to an entry's key, for as long as keys are remembered. */
+  /** The original answer to an entry's key, for as long as keys are remembered. Knows of every `append` that was called before it. */
   findKey(channelId: ChannelId, key: string): Promise<Appended | undefined>;
   /** The commit that ended an epoch. Remembered after the entry itself was trimmed. */
   findCommit(channelId: ChannelId, epoch: number): Promise<CommitTrace | undefined>;
@@ -62,6 +62,15 @@ export interface Engine {
   dropMessages(channelId: ChannelId, through: number, reason: GapReason): Promise<void>;
   /** Forgets what is older than these times. */
   forget(before: ForgetBefore): Promise<void>;
+  /** Forgets a closed channel at once, whoever has not read it. */
+  purge(channelId: ChannelId): Promise<void>;
+
+  /** What all channels of an account take, until those that were closed are forgotten. */
+  accountBytes(account: AccountId): Promise<number>;
+  /** Closed channels of an account that are not forgotten yet, the longest closed first. */
+  closedChannels(query: { readonly account: AccountId; readonly limit: number }): Promise<readonly ChannelId[]>;
+  /** The open channel of an account that takes most. */
+  largestChannel(account: AccountId): Promise<ChannelId | undefined>;
 
   /** Writes a copy of everything that is durable to a file, while work goes on. It can be opened in place of the original. */
   backUp(path: string, timeMs: number): Promise<void>;
@@ -143,7 +152,7 @@ export interface Waiting {
   readonly channelsOfAccount: number;
   /** Of their Welcomes. */
   readonly bytesOfAccount: number;
-  readonly bytes: number;
+  readonly otherAccounts: number;
 }
 
 export const entryKinds = ["message", "commit", "founding", "welcome", "leave", "lapse", "close"] as const;
@@ -182,7 +191,7 @@ export interface NewEntry extends EntryHead {
 
 /** What entries may take, the new one included. */
 export interface Room {
-  /** Bodies of entries other than messages in the channel; a message is not measured against it. */
+  /** Entries other than messages, members and records of the channel; a message is not measured against it. */
   readonly channelBytes: number;
   /** Everything in all channels of the account that made this one, until those that were closed are forgotten. */
   readonly accountBytes: number;
@@ -257,13 +266,24 @@ export interface QueueSize {
 export interface Records {
   get(key: string): Promise<StoredRecord | undefined>;
   /** `revision` of what is replaced, 0 for a record that must not exist yet. */
-  put(key: string, record: { readonly value: Uint8Array; readonly expiresAtMs: number }, revision: number): Promise<
-    { readonly kind: "stored"; readonly revision: number } | { readonly kind: "conflict" }
-  >;
+  put(key: string, record: NewRecord, revision: number): Promise<PutOutcome>;
   delete(key: string): Promise<void>;
   /** Deletes what has expired. */
   expire(nowMs: number): Promise<void>;
 }
+
+export interface NewRecord {
+  readonly value: Uint8Array;
+  readonly expiresAtMs: number;
+  /** The open channel that it belongs to: it is counted there, and goes with it. One that takes another's place is not refused for room. */
+  readonly of?: { readonly channelId: ChannelId; readonly most: number; readonly room: Room };
+}
+
+export type PutOutcome =
+  | { readonly kind: "stored"; readonly revision: number }
+  | { readonly kind: "conflict" }
+  | { readonly kind: "no_channel" }
+  | { readonly kind: "full"; readonly of: "records" | "channel" | "account" };
 
 export interface StoredRecord {
   readonly value: Uint8Array;
@@ -329,11 +349,13 @@ export interface PoolUpload {
   /** How many may be held; the rest of an upload is ignored. */
   readonly capacity: number;
   /**
-   * Who uploads. Beyond these bytes the account's longest untouched pools are emptied; beyond the others those of the account
-   * that has most, but nobody loses its KeyPackage of last resort for others.
+   * Who uploads. Beyond these bytes the account's longest untouched pools are emptied; when all take more than `bytesInAll`,
+   * those of the account that has most, with their KeyPackages of last resort when nothing else is left. One that has no more
+   * than what is guaranteed loses nothing for others.
    */
   readonly account: AccountId;
   readonly bytesPerAccount: number;
+  readonly bytesGuaranteed: number;
   readonly bytesInAll: number;
   readonly nowMs: number;
 }
@@ -350,6 +372,8 @@ export interface PoolClaim {
 
 export interface PoolCount {
   readonly keyPackages: number;
+  /** How many there were after the last upload. */
+  readonly filled: number;
   readonly hasLastResort: boolean;
 }
 

@@ -15,7 +15,7 @@ import type {
 } from "./engine.ts";
 import { engineLimits } from "./input.ts";
 import type { Leases } from "./leases.ts";
-import type { LogBytes } from "./log_bytes.ts";
+import { bytesPerMember, type LogBytes } from "./log_bytes.ts";
 
 interface EntryRow {
   sequence: number;
@@ -61,7 +61,10 @@ export class Entries {
   readonly #insertTrace: Statement;
   readonly #insertListing: Statement;
   readonly #deleteListing: Statement;
-  readonly #startCursor: Statement;
+  readonly #insertCursor: Statement;
+  readonly #renewCursor: Statement;
+  readonly #joinNoMore: Statement;
+  readonly #allJoinNoMore: Statement;
   readonly #resizeWelcome: Statement;
   readonly #next: Statement<EntryRow>;
   readonly #gapsAfter: Statement<GapRow>;
@@ -81,9 +84,18 @@ export class Entries {
       INSERT INTO commit_trace (channel, epoch, sequence, commit_hash, sender, time_ms) VALUES (?, ?, ?, ?, ?, ?)`);
     this.#insertListing = database.prepare("INSERT OR IGNORE INTO listing (agent, channel_id) VALUES (?, ?)");
     this.#deleteListing = database.prepare("DELETE FROM listing WHERE agent = ? AND channel_id = ?");
-    this.#startCursor = database.prepare(`
-      INSERT OR REPLACE INTO cursor (channel, agent, consumed, joining, acknowledged, welcome_bytes)
+    this.#insertCursor = database.prepare(`
+      INSERT INTO cursor (channel, agent, consumed, joining, acknowledged, welcome_bytes)
       VALUES (?1, ?2, ?3, ?4, ?3, ?5)`);
+    this.#renewCursor = database.prepare(`
+      UPDATE cursor SET consumed = ?3, joining = ?4, acknowledged = ?3, welcome_bytes = ?5
+      WHERE channel = ?1 AND agent = ?2`);
+    this.#joinNoMore = database.prepare(
+      "UPDATE cursor SET joining = NULL WHERE channel = ? AND agent = ? AND joining IS NOT NULL",
+    );
+    this.#allJoinNoMore = database.prepare(
+      "UPDATE cursor SET joining = NULL WHERE channel = ? AND joining IS NOT NULL",
+    );
     this.#resizeWelcome = database.prepare(
       "UPDATE cursor SET welcome_bytes = ?1 WHERE channel = ?2 AND agent = ?3 AND joining IS NOT NULL",
     );
@@ -129,12 +141,11 @@ export class Entries {
       this.#insertTrace.run(channel.number, epoch, sequence, commitHash, sender, timeMs);
       channel.epoch = epoch + 1;
     }
-    for (const agent of entry.removed) this.#deleteListing.run(agent, channel.channelId);
-    for (const agent of entry.added) {
-      this.#insertListing.run(agent, channel.channelId);
-      const welcomeBytes = entry.welcomeBytes?.get(agent) ?? 0;
-      this.#startCursor.run(channel.number, agent, sequence - 1, channel.account, welcomeBytes);
+    for (const agent of entry.removed) {
+      this.#deleteListing.run(agent, channel.channelId);
+      this.#joinNoMore.run(channel.number, agent);
     }
+    for (const agent of entry.added) this.#list(channel, agent, sequence, entry.welcomeBytes?.get(agent) ?? 0);
     if (kind === "welcome") {
       for (const [agent, bytes] of entry.welcomeBytes ?? []) this.#resizeWelcome.run(bytes, channel.number, agent);
     }
@@ -144,9 +155,21 @@ export class Entries {
       channel.messageBytes += body.length;
     }
     this.#logBytes.changed(channel, body.length, kind === "message");
-    if (kind === "close") this.#heads.close(channel, timeMs);
+    if (kind === "close") {
+      this.#heads.close(channel, timeMs);
+      this.#allJoinNoMore.run(channel.number);
+    }
     channel.head = sequence;
     this.#heads.changed(channel);
+  }
+
+  /** Who was a member before has a cursor still, unless it was dropped. */
+  #list(channel: ChannelHead, agent: AgentId, sequence: number, welcomeBytes: number): void {
+    this.#insertListing.run(agent, channel.channelId);
+    const cursor = [channel.number, agent, sequence - 1, channel.account, welcomeBytes];
+    if (this.#renewCursor.run(...cursor) === 1) return;
+    this.#insertCursor.run(...cursor);
+    this.#logBytes.changed(channel, bytesPerMember, false);
   }
 
   read(channelId: ChannelId, { after, maxBytes }: { after: number; maxBytes: number }): LogItem[] {

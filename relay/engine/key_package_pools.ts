@@ -2,7 +2,7 @@
  * KeyPackages in memory. All calls are synchronous, so any number of parallel claims of one KeyPackage has one winner. What
  * was claimed is remembered until it expires, so that an owner who uploads everything again does not bring it back. Agents
  * cost nothing to invent, so memory is bounded per account: who uploads too much loses its own oldest pools. When all together
- * take too much, the account that has most gives way, and nobody loses a KeyPackage of last resort for others.
+ * take too much, the account that has most gives way, with its KeyPackages of last resort too, and one that has little never.
  */
 import { type AccountId, type AgentId, encodeBase64url } from "../../proto/mod.ts";
 import type { Claimed, KeyPackagePools, PoolClaim, PoolCount, PooledKeyPackage, PoolUpload } from "./engine.ts";
@@ -10,6 +10,8 @@ import { checkCount, checkText } from "./input.ts";
 
 /** Answers that can be repeated, per agent; the oldest are forgotten first. */
 const maxRememberedClaims = 1000;
+/** When there is too much, so much of the limit is freed at once: looking for who has most takes a while. */
+const freedShare = 1 / 64;
 
 interface ClaimAnswer {
   readonly keyPackage: PooledKeyPackage;
@@ -33,7 +35,6 @@ interface Pool {
 }
 
 export function createKeyPackagePools(): KeyPackagePools {
-  /** The longest untouched first. */
   const pools = new Map<AgentId, Pool>();
   const memory = new MemoryUse();
   return {
@@ -41,11 +42,10 @@ export function createKeyPackagePools(): KeyPackagePools {
     put: (agentId, upload) => {
       checkCount("capacity", upload.capacity);
       const pool = pools.get(agentId) ?? createPool(upload.account);
-      pools.delete(agentId);
       pools.set(agentId, pool);
       addTo(pool, upload);
-      memory.assign(pool, upload.account);
-      makeRoom(pools, memory, upload);
+      memory.touch(pool, upload.account);
+      makeRoom(memory, upload);
       return countOf(pool, upload.nowMs);
     },
     ownerOf: (agentId) => pools.get(agentId)?.account,
@@ -61,33 +61,52 @@ export function createKeyPackagePools(): KeyPackagePools {
       for (const [agentId, pool] of pools) {
         expirePool(pool, nowMs);
         memory.recount(pool);
-        if (isEmpty(pool)) pools.delete(agentId);
+        if (!isEmpty(pool)) continue;
+        pools.delete(agentId);
+        memory.forget(pool);
       }
     },
   };
 }
 
+interface AccountUse {
+  bytes: number;
+  /** The longest untouched first. */
+  readonly pools: Set<Pool>;
+}
+
 /** What all pools take, and those of each account. */
 class MemoryUse {
   #all = 0;
-  readonly #accounts = new Map<AccountId, number>();
+  readonly #accounts = new Map<AccountId, AccountUse>();
 
   get all(): number {
     return this.#all;
   }
 
   of(account: AccountId): number {
-    return this.#accounts.get(account) ?? 0;
+    return this.#accounts.get(account)?.bytes ?? 0;
   }
 
-  /** Who has most comes first. */
-  get accounts(): AccountId[] {
-    return [...this.#accounts].toSorted(([, a], [, b]) => b - a).map(([account]) => account);
+  poolsOf(account: AccountId): Iterable<Pool> {
+    return this.#accounts.get(account)?.pools ?? [];
   }
 
-  assign(pool: Pool, account: AccountId): void {
-    this.#add(pool, -pool.bytes);
+  /** Who has most. */
+  get largest(): AccountId | undefined {
+    let largest: AccountId | undefined;
+    let most = 0;
+    for (const [account, { bytes }] of this.#accounts) if (bytes > most) [largest, most] = [account, bytes];
+    return largest;
+  }
+
+  /** It is this account's from now on, and its latest. */
+  touch(pool: Pool, account: AccountId): void {
+    this.forget(pool);
     pool.account = account;
+    const use = this.#accounts.get(account) ?? { bytes: 0, pools: new Set() };
+    this.#accounts.set(account, use);
+    use.pools.add(pool);
     this.recount(pool);
   }
 
@@ -95,12 +114,18 @@ class MemoryUse {
     this.#add(pool, measure(pool) - pool.bytes);
   }
 
+  forget(pool: Pool): void {
+    this.#add(pool, -pool.bytes);
+    const use = this.#accounts.get(pool.account);
+    use?.pools.delete(pool);
+    if (use?.pools.size === 0) this.#accounts.delete(pool.account);
+  }
+
   #add(pool: Pool, bytes: number): void {
     pool.bytes += bytes;
     this.#all += bytes;
-    const account = (this.#accounts.get(pool.account) ?? 0) + bytes;
-    if (account === 0) this.#accounts.delete(pool.account);
-    else this.#accounts.set(pool.account, account);
+    const use = this.#accounts.get(pool.account);
+    if (use !== undefined) use.bytes += bytes;
   }
 }
 
@@ -112,26 +137,34 @@ function measure({ available, lastResort, answers }: Pool): number {
 }
 
 /** Empties pools until the limits hold; what was claimed stays known. */
-function makeRoom(pools: ReadonlyMap<AgentId, Pool>, memory: MemoryUse, upload: PoolUpload): void {
-  const { account, bytesPerAccount, bytesInAll } = upload;
-  const isOwnTooMuch = (): boolean => memory.of(account) > bytesPerAccount;
-  const isTooMuch = (): boolean => memory.all > bytesInAll;
-  const empty = (of: AccountId, isNeeded: () => boolean, withLastResort: boolean): void => {
-    for (const pool of pools.values()) {
+function makeRoom(memory: MemoryUse, upload: PoolUpload): void {
+  const { account, bytesPerAccount, bytesGuaranteed, bytesInAll } = upload;
+  emptyPools(memory, account, () => memory.of(account) > bytesPerAccount);
+  if (memory.all <= bytesInAll) return;
+  const enough = bytesInAll * (1 - freedShare);
+  for (let largest = memory.largest; largest !== undefined && memory.all > enough; largest = memory.largest) {
+    // When nobody has more than a little, there are too many accounts: who uploads gives way.
+    const isLarge = memory.of(largest) > bytesGuaranteed;
+    const victim = isLarge ? largest : account;
+    // By half at most, then another one may have most.
+    const rest = isLarge ? Math.max(bytesGuaranteed, memory.of(victim) / 2) : 0;
+    const before = memory.all;
+    emptyPools(memory, victim, () => memory.all > enough && memory.of(victim) > rest);
+    if (memory.all === before) return;
+  }
+}
+
+/** The longest untouched first, and KeyPackages of last resort when nothing else is left. */
+function emptyPools(memory: MemoryUse, account: AccountId, isNeeded: () => boolean): void {
+  for (const withLastResort of [false, true]) {
+    for (const pool of memory.poolsOf(account)) {
       if (!isNeeded()) return;
-      if (pool.account !== of) continue;
       pool.available.clear();
       pool.answers.clear();
       if (withLastResort) pool.lastResort = undefined;
       memory.recount(pool);
     }
-  };
-  empty(account, isOwnTooMuch, false);
-  empty(account, isOwnTooMuch, true);
-  if (!isTooMuch()) return;
-  for (const other of memory.accounts) empty(other, isTooMuch, false);
-  // Nothing is left but what must not be taken from others.
-  empty(account, isTooMuch, true);
+  }
 }
 
 function createPool(account: AccountId): Pool {
@@ -215,8 +248,10 @@ function expirePool(pool: Pool, nowMs: number): void {
 }
 
 function countOf(pool: Pool | undefined, nowMs: number): PoolCount {
-  if (pool === undefined) return { keyPackages: 0, hasLastResort: false };
+  if (pool === undefined) return { keyPackages: 0, filled: 0, hasLastResort: false };
+  const { filled } = pool;
   let keyPackages = 0;
   for (const { notAfterMs } of pool.available.values()) if (notAfterMs > nowMs) keyPackages++;
-  return { keyPackages, hasLastResort: pool.lastResort !== undefined && pool.lastResort.notAfterMs > nowMs };
+  const hasLastResort = pool.lastResort !== undefined && pool.lastResort.notAfterMs > nowMs;
+  return { keyPackages, filled, hasLastResort };
 }

@@ -1,78 +1,88 @@
 /**
- * What entries take, by channel and by account: added up when somebody needs to know, then kept in memory. A channel's
- * messages give way to gaps when they are too many, so its own sum is of commits and Welcomes; an account's is of everything.
+ * What channels take, by channel and by account. The sums are kept with the rows that they are of: a channel's in its head, an
+ * account's in a row of its own, both written with the group that changes them. So nobody adds up a log, not even after a
+ * restart. A channel's messages give way to gaps when they are too many, so its other bytes are a sum of their own.
  */
 import type { AccountId } from "../../proto/mod.ts";
 import type { ChannelHead, ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
-import type { NewEntry } from "./engine.ts";
+import type { NewEntry, Room } from "./engine.ts";
 
-/** Beyond, everything is added up again. */
+/** Accounts in memory. */
 const maxKept = 10_000;
-/** What a channel takes without its log: its row, its creator's listing and cursor, a snapshot, pages that are half full. */
+/** What a channel takes without its log and its members: its row, a snapshot, pages that are half full. */
 export const bytesPerChannel = 4096;
+/** What a member takes, until its cursor is dropped: its listing, its cursor, its part of the snapshot. */
+export const bytesPerMember = 400;
+/** What a record of a channel takes beside its value. */
+export const bytesPerRecord = 200;
 
 export class LogBytes {
-  readonly #ofChannel: Statement<{ bytes: number }>;
-  readonly #ofAccount: Statement<{ bytes: number }>;
-  /** By number. */
-  readonly #channels = new Map<number, number>();
-  readonly #accounts = new Map<AccountId, number>();
+  readonly #select: Statement<{ bytes: number }>;
+  readonly #update: Statement;
+  readonly #delete: Statement;
   readonly #heads: ChannelHeads;
+  readonly #accounts = new Map<AccountId, number>();
+  readonly #changed = new Set<AccountId>();
 
   constructor(database: Database, heads: ChannelHeads) {
     this.#heads = heads;
-    // length() of a BLOB does not read it.
-    this.#ofChannel = database.prepare(`
-      SELECT coalesce(sum(length(body)), 0) AS bytes FROM entry INDEXED BY entry_other
-      WHERE channel = ? AND kind <> 'message'`);
-    this.#ofAccount = database.prepare(`
-      SELECT
-        (SELECT coalesce(sum(length(body)), 0) FROM channel INDEXED BY channel_any_account
-          CROSS JOIN entry INDEXED BY entry_other ON entry.channel = channel.number AND kind <> 'message'
-          WHERE account = ?1) +
-        (SELECT coalesce(sum(message_bytes + ${bytesPerChannel}), 0) FROM channel INDEXED BY channel_any_account
-          WHERE account = ?1) AS bytes`);
+    this.#select = database.prepare("SELECT bytes FROM account_bytes WHERE account = ?");
+    this.#update = database.prepare(`
+      INSERT INTO account_bytes (account, bytes) VALUES (?, ?) ON CONFLICT DO UPDATE SET bytes = excluded.bytes`);
+    this.#delete = database.prepare("DELETE FROM account_bytes WHERE account = ?");
   }
 
   /** What has no room for this entry. */
-  full({ number, account }: ChannelHead, { kind, body, room }: NewEntry): "channel" | "account" | undefined {
+  full(channel: ChannelHead, { kind, body, added, room }: NewEntry): "channel" | "account" | undefined {
     if (room === undefined) return undefined;
-    const inChannel = kind === "message" ? 0 : this.#sum(this.#channels, number, this.#ofChannel) + body.length;
-    if (inChannel > room.channelBytes) return "channel";
-    return this.ofAccount(account) + body.length > room.accountBytes ? "account" : undefined;
+    const bytes = body.length + added.length * bytesPerMember;
+    return this.fullWith(channel, bytes, kind === "message" ? { ...room, channelBytes: Infinity } : room);
+  }
+
+  /** What has no room for so many bytes that are no message. */
+  fullWith({ otherBytes, account }: ChannelHead, bytes: number, room: Room): "channel" | "account" | undefined {
+    if (otherBytes + bytes > room.channelBytes) return "channel";
+    return this.ofAccount(account) + bytes > room.accountBytes ? "account" : undefined;
   }
 
   ofAccount(account: AccountId): number {
-    // Heads that changed in this group are not in their rows yet.
-    if (!this.#accounts.has(account)) this.#heads.flush();
-    return this.#sum(this.#accounts, account, this.#ofAccount);
+    const known = this.#accounts.get(account);
+    if (known !== undefined) return known;
+    const bytes = this.#select.get(account)?.bytes ?? 0;
+    this.#accounts.set(account, bytes);
+    return bytes;
   }
 
-  /** Call inside a group, after entries came (above 0) or went. */
-  changed({ number, account }: ChannelHead, bytes: number, isMessage: boolean): void {
-    const channel = this.#channels.get(number);
-    if (channel !== undefined && !isMessage) this.#channels.set(number, channel + bytes);
-    this.accountChanged(account, bytes);
+  /** Call inside a group, after something came (above 0) or went. What a channel's messages take its head has already. */
+  changed(channel: ChannelHead, bytes: number, isMessage: boolean): void {
+    if (bytes === 0) return;
+    if (!isMessage) {
+      channel.otherBytes += bytes;
+      this.#heads.changed(channel);
+    }
+    this.accountChanged(channel.account, bytes);
   }
 
   accountChanged(account: AccountId, bytes: number): void {
-    const all = this.#accounts.get(account);
-    if (all !== undefined) this.#accounts.set(account, all + bytes);
+    this.#accounts.set(account, this.ofAccount(account) + bytes);
+    this.#changed.add(account);
+  }
+
+  /** The last thing of a group. */
+  write(): void {
+    for (const account of this.#changed) {
+      const bytes = this.ofAccount(account);
+      if (bytes > 0) this.#update.run(account, bytes);
+      else this.#delete.run(account);
+    }
+    this.#changed.clear();
+    if (this.#accounts.size > maxKept) this.#accounts.clear();
   }
 
   /** The group was undone: what memory knows may be wrong. */
   reset(): void {
-    this.#channels.clear();
+    this.#changed.clear();
     this.#accounts.clear();
-  }
-
-  #sum<Key extends string | number>(sums: Map<Key, number>, key: Key, add: Statement<{ bytes: number }>): number {
-    const known = sums.get(key);
-    if (known !== undefined) return known;
-    if (sums.size >= maxKept) sums.clear();
-    const bytes = add.get(key)?.bytes ?? 0;
-    sums.set(key, bytes);
-    return bytes;
   }
 }

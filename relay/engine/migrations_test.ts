@@ -3,8 +3,9 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { DatabaseSync } from "node:sqlite";
 import { EngineError } from "./errors.ts";
 import { type Migrated, type Migration, migrations } from "./migrations.ts";
+import { bytesPerChannel, bytesPerMember, bytesPerRecord } from "./log_bytes.ts";
 import { openSqliteEngine } from "./sqlite.ts";
-import { createChannel, message, readAll, sampleAgent, sampleChannelId } from "./testing/sample.ts";
+import { createChannel, message, readAll, sampleAccount, sampleAgent, sampleChannelId } from "./testing/sample.ts";
 
 const noted: Migration = { name: "notes", change: "ALTER TABLE channel ADD COLUMN note TEXT" };
 const filled: Migration = {
@@ -71,6 +72,35 @@ Deno.test("a file of an older format is brought to the newest with what is in it
       bodyVersion: 1,
       body: Uint8Array.of(2, 3),
     });
+  }));
+
+Deno.test("what an older file holds is counted, its invites go with their channels, and nobody joins what is closed", () =>
+  inFolder(async (path) => {
+    writeFirst(path);
+    const [id, gone] = [sampleChannelId(1), sampleChannelId(2)];
+    const sqlite = new DatabaseSync(path);
+    sqlite.exec(`
+      UPDATE channel SET account = '${sampleAccount(1)}', creator = '${
+      sampleAgent(1)
+    }', messages = 1, message_bytes = 2, head = 2;
+      INSERT INTO entry (channel, sequence, kind, epoch, sender, time_ms, body)
+        VALUES (1, 2, 'commit', 0, '${sampleAgent(1)}', 1, zeroblob(100));
+      INSERT INTO cursor (channel, agent, consumed, joining) VALUES (1, '${sampleAgent(2)}', 0, '${sampleAccount(1)}');
+      INSERT INTO record (key, value, expires_at_ms)
+        VALUES ('invite/${id}/x', zeroblob(50), 9), ('invite/${gone}/x', zeroblob(50), 9), ('plan/x', x'01', 9)`);
+    sqlite.close();
+    const engine = await openSqliteEngine({ path });
+    const bytes = bytesPerChannel + 2 + 100 + bytesPerMember + bytesPerRecord + 50;
+    assertEquals(await engine.accountBytes(sampleAccount(1)), bytes);
+    assertEquals(await engine.records.get(`invite/${gone}/x`), undefined);
+    assertEquals((await engine.records.get("plan/x"))?.value, Uint8Array.of(1));
+    const query = { agentId: sampleAgent(2), account: sampleAccount(1), except: gone };
+    assertEquals((await engine.joining(query)).channelsOfAccount, 0); // not listed
+    await engine.append(id, message("end", { kind: "close", epoch: 0 }));
+    await engine.purge(id);
+    assertEquals(await engine.records.get(`invite/${id}/x`), undefined);
+    assertEquals(await engine.accountBytes(sampleAccount(1)), 0);
+    await engine.close();
   }));
 
 Deno.test("a new file has the tables of one that has grown, and nothing is told of it", () =>

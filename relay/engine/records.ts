@@ -1,8 +1,14 @@
-/** Small durable records with revisions that never come back. */
-import type { Database } from "./database.ts";
-import type { Records } from "./engine.ts";
+/**
+ * Small durable records with revisions that never come back. A record may belong to a channel: then the channel's account pays
+ * for its room, and it goes with the channel.
+ */
+import type { ChannelId } from "../../proto/mod.ts";
+import type { ChannelHeads } from "./channel_heads.ts";
+import type { Database, Statement } from "./database.ts";
+import type { NewRecord, PutOutcome, Records } from "./engine.ts";
 import { type GroupCommit, nextTurn } from "./group_commit.ts";
 import { checkBytes, checkCount, checkText, engineLimits } from "./input.ts";
+import { bytesPerRecord, type LogBytes } from "./log_bytes.ts";
 
 interface Row {
   value: Uint8Array;
@@ -10,43 +16,101 @@ interface Row {
   expires_at_ms: number;
 }
 
+/** What its removal changes. */
+interface Held {
+  revision: number;
+  bytes: number;
+  channel_id: ChannelId | null;
+}
+
+interface RecordsDeps {
+  readonly heads: ChannelHeads;
+  readonly logBytes: LogBytes;
+}
+
 /** Deleted at once, so that nobody waits long. */
 const sliceRows = 100;
 
-export function createRecords(database: Database, commits: GroupCommit): Records {
+export function createRecords(database: Database, deps: RecordsDeps, commits: GroupCommit): Records {
   const select = database.prepare<Row>("SELECT value, revision, expires_at_ms FROM record WHERE key = ?");
-  const selectRevision = database.prepare<{ revision: number }>("SELECT revision FROM record WHERE key = ?");
-  const insert = database.prepare("INSERT INTO record (key, value, expires_at_ms) VALUES (?, ?, ?)");
-  const remove = database.prepare("DELETE FROM record WHERE key = ?");
-  const removeExpired = database.prepare(`
-    DELETE FROM record WHERE revision IN (SELECT revision FROM record WHERE expires_at_ms <= ? LIMIT ${sliceRows})`);
-
+  const rows = new RecordRows(database, deps);
   return {
     get: (key) =>
       commits.read(() => {
         const row = select.get(key);
         return row && { value: row.value, revision: row.revision, expiresAtMs: row.expires_at_ms };
       }),
-    put: async (key, { value, expiresAtMs }, revision) => {
+    put: async (key, record, revision) => {
       checkText("record key", key);
-      checkBytes("record", value, engineLimits.recordBytes);
-      checkCount("expiry", expiresAtMs);
+      checkBytes("record", record.value, engineLimits.recordBytes);
+      checkCount("expiry", record.expiresAtMs);
       checkCount("revision", revision);
-      return await commits.write(() => {
-        if ((selectRevision.get(key)?.revision ?? 0) !== revision) return { kind: "conflict" };
-        // Not an update: a new row gets a new revision.
-        if (revision !== 0) remove.run(key);
-        insert.run(key, value, expiresAtMs);
-        return { kind: "stored", revision: selectRevision.get(key)?.revision ?? 0 };
-      }, { bytes: value.length });
+      return await commits.write(() => rows.put(key, record, revision), { bytes: record.value.length });
     },
-    delete: (key) =>
-      commits.write(() => {
-        remove.run(key);
-      }),
+    delete: (key) => commits.write(() => rows.delete(key)),
     expire: async (nowMs) => {
       checkCount("time", nowMs);
-      while (await commits.write(() => removeExpired.run(nowMs)) === sliceRows) await nextTurn();
+      while (await commits.write(() => rows.expire(nowMs)) === sliceRows) await nextTurn();
     },
   };
+}
+
+/** Used inside groups. */
+class RecordRows {
+  readonly #heads: ChannelHeads;
+  readonly #logBytes: LogBytes;
+  readonly #insert: Statement;
+  readonly #remove: Statement;
+  readonly #held: Statement<Held>;
+  readonly #expired: Statement<Held>;
+  readonly #count: Statement<{ records: number }>;
+
+  constructor(database: Database, { heads, logBytes }: RecordsDeps) {
+    this.#heads = heads;
+    this.#logBytes = logBytes;
+    this.#insert = database.prepare("INSERT INTO record (key, value, expires_at_ms, channel_id) VALUES (?, ?, ?, ?)");
+    this.#remove = database.prepare("DELETE FROM record WHERE revision = ?");
+    const held = (condition: string): Statement<Held> =>
+      database.prepare(`SELECT revision, length(value) AS bytes, channel_id FROM record WHERE ${condition}`);
+    this.#held = held("key = ?");
+    this.#expired = held(`expires_at_ms <= ? LIMIT ${sliceRows}`);
+    this.#count = database.prepare("SELECT count(*) AS records FROM record WHERE channel_id = ?");
+  }
+
+  put(key: string, { value, expiresAtMs, of }: NewRecord, revision: number): PutOutcome {
+    const replaced = this.#held.get(key);
+    if ((replaced?.revision ?? 0) !== revision) return { kind: "conflict" };
+    const channel = of && this.#heads.findOpen(of.channelId);
+    if (of !== undefined) {
+      if (channel === undefined) return { kind: "no_channel" };
+      const bytes = bytesPerRecord + value.length;
+      const isMore = replaced === undefined;
+      if (isMore && (this.#count.get(of.channelId)?.records ?? 0) >= of.most) return { kind: "full", of: "records" };
+      const full = isMore ? this.#logBytes.fullWith(channel, bytes, of.room) : undefined;
+      if (full !== undefined) return { kind: "full", of: full };
+      this.#logBytes.changed(channel, bytes, false);
+    }
+    // Not an update: a new row gets a new revision.
+    if (replaced !== undefined) this.#release(replaced);
+    this.#insert.run(key, value, expiresAtMs, of?.channelId ?? null);
+    return { kind: "stored", revision: this.#held.get(key)?.revision ?? 0 };
+  }
+
+  delete(key: string): void {
+    const held = this.#held.get(key);
+    if (held !== undefined) this.#release(held);
+  }
+
+  /** How many it deleted. */
+  expire(nowMs: number): number {
+    const expired = this.#expired.all(nowMs);
+    for (const held of expired) this.#release(held);
+    return expired.length;
+  }
+
+  #release({ revision, bytes, channel_id }: Held): void {
+    this.#remove.run(revision);
+    const channel = channel_id === null ? undefined : this.#heads.find(channel_id);
+    if (channel !== undefined) this.#logBytes.changed(channel, -(bytesPerRecord + bytes), false);
+  }
 }

@@ -2,9 +2,9 @@
  * The embedded engine: SQLite in one file, one process per file. This module puts the parts together; what matters is in
  * `group_commit.ts` (when callers are answered), `database.ts` (what is on disk by then) and `entries.ts` (the log).
  */
-import type { AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
+import type { AccountId, AgentId, ChannelId, GapReason } from "../../proto/mod.ts";
 import { ChannelHeads } from "./channel_heads.ts";
-import { Channels } from "./channels.ts";
+import { Channels, type SizedChannel } from "./channels.ts";
 import { Cursors } from "./cursors.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import type {
@@ -33,7 +33,7 @@ import type {
 } from "./engine.ts";
 import { Entries } from "./entries.ts";
 import { EngineError } from "./errors.ts";
-import { GroupCommit } from "./group_commit.ts";
+import { GroupCommit, nextTurn } from "./group_commit.ts";
 import { checkChannel, checkCount, checkEntry, checkSnapshot, engineLimits } from "./input.ts";
 import { createKeyPackagePools } from "./key_package_pools.ts";
 import { createLeaseBook, Leases } from "./leases.ts";
@@ -70,6 +70,7 @@ class SqliteEngine implements Engine {
   readonly #channels: Channels;
   readonly #entries: Entries;
   readonly #cursors: Cursors;
+  readonly #logBytes: LogBytes;
   readonly #trimming: Trimming;
   #closed: Promise<void> | undefined;
 
@@ -78,11 +79,13 @@ class SqliteEngine implements Engine {
     const leases = new Leases(database);
     const logBytes = new LogBytes(database, heads);
     this.#database = database;
+    this.#logBytes = logBytes;
     this.#watchers = watchers;
     this.#commits = new GroupCommit({
       begin: () => database.begin(),
       commit: () => {
         heads.write();
+        logBytes.write();
         leases.write();
         return database.commit();
       },
@@ -97,9 +100,9 @@ class SqliteEngine implements Engine {
     }, onFailed);
     this.#channels = new Channels(database, heads, logBytes);
     this.#entries = new Entries(database, { heads, leases, logBytes });
-    this.#cursors = new Cursors(database, heads);
+    this.#cursors = new Cursors(database, { heads, logBytes });
     this.#trimming = new Trimming(database, { heads, logBytes }, this.#commits);
-    this.records = createRecords(database, this.#commits);
+    this.records = createRecords(database, { heads, logBytes }, this.#commits);
     this.leases = createLeaseBook(leases, this.#commits);
   }
 
@@ -159,7 +162,8 @@ class SqliteEngine implements Engine {
   }
 
   findKey(channelId: ChannelId, key: string): Promise<Appended | undefined> {
-    return this.#commits.read(() => this.#entries.findKey(channelId, key));
+    // Not a read: it comes after what was asked for before and is not written yet.
+    return this.#commits.write(() => this.#entries.findKey(channelId, key));
   }
 
   async findCommit(channelId: ChannelId, epoch: number): Promise<CommitTrace | undefined> {
@@ -210,6 +214,31 @@ class SqliteEngine implements Engine {
   async forget(before: ForgetBefore): Promise<void> {
     for (const timeMs of Object.values(before)) checkCount("time", timeMs);
     await this.#trimming.forget(before);
+  }
+
+  async purge(channelId: ChannelId): Promise<void> {
+    await this.#trimming.purge(channelId);
+  }
+
+  accountBytes(account: AccountId): Promise<number> {
+    return this.#commits.read(() => this.#logBytes.ofAccount(account));
+  }
+
+  async closedChannels({ account, limit }: { account: AccountId; limit: number }): Promise<readonly ChannelId[]> {
+    checkCount("limit", limit, engineLimits.channelsPerPage);
+    return await this.#commits.read(() => this.#channels.closed(account, limit));
+  }
+
+  async largestChannel(account: AccountId): Promise<ChannelId | undefined> {
+    let largest: SizedChannel | undefined;
+    for (let after = 0;;) {
+      const page = await this.#commits.read(() => this.#channels.sizes(account, after));
+      for (const channel of page) if (channel.bytes > (largest?.bytes ?? -1)) largest = channel;
+      const last = page.at(-1);
+      if (last === undefined) return largest?.id;
+      after = last.number;
+      await nextTurn();
+    }
   }
 
   async backUp(path: string, timeMs: number): Promise<void> {

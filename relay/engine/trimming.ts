@@ -16,8 +16,8 @@ interface Victim {
   bytes: number;
 }
 
-/** `full`: there may be more, and others should run before it; `more`: there may be, but this was little. */
-type SliceResult = "full" | "more" | "done";
+/** `full`: there may be more, and others should run before it. */
+type SliceResult = "full" | "done";
 
 interface ClosedChannel {
   id: ChannelId;
@@ -32,6 +32,8 @@ interface Run {
 }
 
 const sliceRows = 100;
+/** `closed_at_ms` of a channel that is being purged. */
+const purging = 0;
 /** Long bodies lie in chains of pages that are freed one by one. */
 const sliceBytes = 1024 * 1024;
 
@@ -58,7 +60,7 @@ export class Trimming {
   readonly #closedChannels: Statement<ClosedChannel>;
   readonly #purgeSlices: readonly Statement[];
   readonly #purgeRest: readonly Statement[];
-  readonly #purgeListings: Statement;
+  readonly #purgeById: readonly Statement[];
 
   constructor(database: Database, { heads, logBytes }: TrimmingDeps, commits: GroupCommit) {
     this.#heads = heads;
@@ -99,9 +101,11 @@ export class Trimming {
           DELETE FROM ${table} WHERE channel = ?1 AND ${key} IN
             (SELECT ${key} FROM ${table} WHERE channel = ?1 LIMIT ${sliceRows})`),
     );
-    this.#purgeListings = database.prepare(`
-      DELETE FROM listing WHERE channel_id = ?1 AND agent IN
-        (SELECT agent FROM listing WHERE channel_id = ?1 LIMIT ${sliceRows})`);
+    this.#purgeById = [["listing", "agent"], ["record", "revision"]].map(([table, key]) =>
+      database.prepare(`
+        DELETE FROM ${table} WHERE channel_id = ?1 AND ${key} IN
+          (SELECT ${key} FROM ${table} WHERE channel_id = ?1 LIMIT ${sliceRows})`)
+    );
     this.#purgeRest = [
       database.prepare("DELETE FROM snapshot WHERE channel = ?"),
       database.prepare("DELETE FROM channel WHERE number = ?"),
@@ -138,16 +142,25 @@ export class Trimming {
   async forget({ keysMs, commitsMs, readMs, closedMs }: ForgetBefore): Promise<void> {
     await this.#inSlices(() => this.#oldKeys.run(keysMs) === sliceRows ? "full" : "done");
     await this.#inSlices(() => this.#oldTraces.run(commitsMs) === sliceRows ? "full" : "done");
-    let passed = { closedAtMs: 0, number: 0 };
-    await this.#inSlices(() => {
-      const candidates = this.#closedChannels.all(passed.closedAtMs, passed.number, Math.max(readMs, closedMs));
-      const victim = candidates.find(({ closedAtMs, unread }) =>
-        closedAtMs < closedMs || (unread === 0 && closedAtMs < readMs)
+    for (let passed = { closedAtMs: -1, number: 0 };;) {
+      const { closedAtMs, number } = passed;
+      const candidates = await this.#commits.read(() =>
+        this.#closedChannels.all(closedAtMs, number, Math.max(readMs, closedMs))
       );
-      const channel = victim && this.#heads.find(victim.id);
-      if (channel !== undefined) return this.#purgeSlice(channel);
+      for (const { id, closedAtMs, unread } of candidates) {
+        const isOver = closedAtMs === purging || closedAtMs < closedMs || (unread === 0 && closedAtMs < readMs);
+        if (isOver) await this.purge(id);
+      }
       passed = candidates.at(-1) ?? passed;
-      return candidates.length === 0 ? "done" : "full";
+      if (candidates.length < sliceRows) return;
+      await nextTurn();
+    }
+  }
+
+  purge(channelId: ChannelId): Promise<void> {
+    return this.#inSlices(() => {
+      const channel = this.#heads.find(channelId);
+      return channel?.closedAtMs === undefined ? "done" : this.#purgeSlice(channel);
     });
   }
 
@@ -155,7 +168,7 @@ export class Trimming {
     for (;;) {
       const result = await this.#commits.write(slice);
       if (result === "done") return;
-      if (result === "full") await nextTurn();
+      await nextTurn();
     }
   }
 
@@ -181,16 +194,21 @@ export class Trimming {
     else this.#insertGap.run(number, first, last, reason);
   }
 
-  /** The channel's own row goes last, so that a purge that was interrupted is taken up again. */
+  /**
+   * The channel's own row goes last, and says from the first slice on that it is being purged: what told that everybody has
+   * read it is gone then. So a purge that was interrupted is taken up again.
+   */
   #purgeSlice(channel: ChannelHead): SliceResult {
+    if (channel.closedAtMs !== purging) this.#heads.close(channel, purging);
     const { victims, full } = takeSlice(this.#oldest.all(channel.number, 0, channel.head));
     this.#deleteEntries(channel, victims);
-    if (full || this.#purgeListings.run(channel.channelId) === sliceRows) return "full";
+    if (full || this.#purgeById.some((purge) => purge.run(channel.channelId) === sliceRows)) return "full";
     if (this.#purgeSlices.some((purge) => purge.run(channel.number) === sliceRows)) return "full";
     for (const purge of this.#purgeRest) purge.run(channel.number);
-    this.#logBytes.accountChanged(channel.account, -bytesPerChannel);
+    // Its members and records are still counted.
+    this.#logBytes.accountChanged(channel.account, -bytesPerChannel - channel.otherBytes);
     this.#heads.forget(channel.channelId);
-    return "more";
+    return "done";
   }
 }
 

@@ -1,7 +1,7 @@
 /** What the relay tells Prometheus. Everything is read at the time of the scrape; `docs/relay.md` lists the same names. */
 import type { Metric } from "../../server/mod.ts";
 import type { Meter } from "../core/meter.ts";
-import type { CoreStats } from "../core/relay_core.ts";
+import type { CoreStats } from "../core/core_stats.ts";
 import type { QuotaStats } from "../quota/leased_quota.ts";
 import type { RelayEdgeStats } from "../edge.ts";
 

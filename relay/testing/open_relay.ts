@@ -2,12 +2,13 @@
  * A whole relay on real sockets for tests and benchmarks that need no API: tokens name their account and are believed, and
  * quota is a lease that lasts. Everything else is the real thing.
  */
-import { type AccountId, type CoverBudgetOptions, parseAccountId } from "../../proto/mod.ts";
+import { type CoverBudgetOptions, parseAccountId } from "../../proto/mod.ts";
 import { after, soon } from "../../server/mod.ts";
 import { type CoreConfig, defaultCoreConfig } from "../core/config.ts";
-import type { CoreEvent, Quota } from "../core/deps.ts";
+import type { CoreEvent, Quota, VerifiedToken } from "../core/deps.ts";
 import { createMeter, type Meter } from "../core/meter.ts";
-import { type CoreStats, createRelayCore } from "../core/relay_core.ts";
+import type { CoreStats } from "../core/core_stats.ts";
+import { createRelayCore } from "../core/relay_core.ts";
 import { verifyEd25519 } from "../ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "../edge.ts";
 import { openSqliteEngine, type SqliteEngineOptions } from "../engine/mod.ts";
@@ -113,10 +114,10 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
 function readToken(
   token: string,
   nowMs: number,
-): { account: AccountId; plan: string; expiresAtMs: number } | { refused: string } {
+): VerifiedToken | { refused: string } {
   const [account = "", expiresAtMs = "0"] = token.split(" ");
   if (Number(expiresAtMs) <= nowMs) return { refused: "The token has expired" };
-  return { account: parseAccountId(account), plan: "dev", expiresAtMs: Number(expiresAtMs) };
+  return { account: parseAccountId(account), plan: "dev", issuedAtMs: nowMs, expiresAtMs: Number(expiresAtMs) };
 }
 
 function createQuota(messages: number, countBytes: Quota["countBytes"] = () => {}): Quota {

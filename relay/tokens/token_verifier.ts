@@ -74,7 +74,8 @@ function readClaims(
   if (claim !== undefined && grant === undefined) return refused(`this relay cannot read its claim "static"`);
   try {
     // Whoever is tolerated a little after the end is not ended before it.
-    const verified = { account: parseAccountId(String(sub)), plan, expiresAtMs: (exp + toleranceSeconds) * 1000 };
+    const times = { issuedAtMs: iat * 1000, expiresAtMs: (exp + toleranceSeconds) * 1000 };
+    const verified = { account: parseAccountId(String(sub)), plan, ...times };
     return grant === undefined ? verified : { ...verified, grant };
   } catch {
     return refused("its subject is no account");

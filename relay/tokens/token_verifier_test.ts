@@ -88,6 +88,7 @@ Deno.test("a token of the API is its account's until its exp", async () => {
   assertEquals(await verifier.verify(await sign(key)), {
     account,
     plan: "free",
+    issuedAtMs: startMs,
     expiresAtMs: startMs + 3_605_000,
   } as unknown);
 });

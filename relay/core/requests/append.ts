@@ -1,4 +1,5 @@
 /** Adding to a log, with the engine's verdict turned into an answer. */
+import type { AccountId } from "../../../proto/mod.ts";
 import type { Appended, NewEntry, Room } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
 import { type Plan, storageBytesOf } from "../plans.ts";
@@ -32,8 +33,12 @@ export async function appendSettled(core: CoreParts, channel: Channel, entry: Ne
     case "full":
       channel.full = true;
       core.touch(channel);
-      if (outcome.of === "account") throw accountIsFull();
-      throw new Refusal("queue_full", channelFull, { retryAfterMs: 60_000 });
+      if (outcome.of === "account") {
+        const accountBytes = entry.room?.accountBytes ?? 0;
+        core.relieve(channel.account, { accountBytes, dropsMessages: true });
+        throw accountIsFull();
+      }
+      throw channelIsFull();
     case "lease_spent":
       throw new Refusal("overloaded", "The message could not be charged; try again", { retryAfterMs: 100 });
   }
@@ -57,15 +62,28 @@ export async function appendInAnyEpoch(
   throw new Refusal("overloaded", "The channel changes too fast for this now; try again", { retryAfterMs: 100 });
 }
 
-/** The storage of an account's plan is used up. */
-export function accountIsFull(): Refusal {
-  return new Refusal("storage_full", accountFull, { retryAfterMs: 30_000 });
+/** What the channel keeps beside its messages is too much. */
+export function channelIsFull(): Refusal {
+  return new Refusal("queue_full", channelFull, { retryAfterMs: 60_000 });
 }
 
-/** What an entry of this channel may take. */
-export function roomIn({ config, plans }: CoreParts, { account }: Channel): Room | Promise<Room> {
-  const channelBytes = config.logBytesPerChannel;
+/** The storage of an account's plan is used up. */
+export function accountIsFull(): Refusal {
+  // Room is being made meanwhile.
+  return new Refusal("storage_full", accountFull, { retryAfterMs: 2_000 });
+}
+
+/** Of what an account may store, commits and Welcomes of others in one of its channels. */
+const shareOfOthers = 1 / 8;
+
+/** What an entry of this channel may take that somebody of an account sends. */
+export function roomIn({ config, plans }: CoreParts, { account }: Channel, sender: AccountId): Room | Promise<Room> {
+  const { logBytesPerChannel } = config;
   const plan = plans.of(account);
-  const room = (plan: Plan): Room => ({ channelBytes, accountBytes: storageBytesOf(config, plan) });
+  const room = (plan: Plan): Room => {
+    const accountBytes = storageBytesOf(config, plan);
+    const othersBytes = Math.min(logBytesPerChannel, Math.floor(accountBytes * shareOfOthers));
+    return { channelBytes: sender === account ? logBytesPerChannel : othersBytes, accountBytes };
+  };
   return plan instanceof Promise ? plan.then(room) : room(plan);
 }

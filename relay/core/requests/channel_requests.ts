@@ -21,6 +21,8 @@ import { accountIsFull, appendInAnyEpoch, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
 
 const channelIdBytes = 16;
+/** An account with so many channels is not about to close some. */
+const crowdedRetryMs = 60_000;
 /** Channels that are read from the engine before others have their turn: each takes about half a millisecond. */
 const readsAtOnce = 8;
 
@@ -52,10 +54,12 @@ export async function createChannel(
     );
   }
   if (outcome.kind === "too_many") {
-    throw new Refusal("rate_limited", `This account has ${maxOpen} channels; close some first`);
+    const retryAfterMs = crowdedRetryMs;
+    throw new Refusal("rate_limited", `This account has ${maxOpen} channels; close some first`, { retryAfterMs });
   }
   if (outcome.kind === "full") {
     core.storage.refuseGrowth();
+    core.relieve(account, { accountBytes, dropsMessages: false });
     throw accountIsFull();
   }
   const created = outcome.kind === "created" ? { channelId, name } : outcome.original;
@@ -126,7 +130,7 @@ export async function leaveChannel(
   asker: AgentAsker,
   { channelId, leafHash, signature }: RequestBody<"LeaveChannel">,
 ): Promise<ReplyBody<"LeaveChannel">> {
-  const { core, agent: { agentId, publicKey } } = asker;
+  const { core, agent: { agentId, publicKey, account } } = asker;
   const channel = await core.channels.open(channelId);
   const membership = (): Membership => {
     const member = channel?.state.closed === undefined ? channel?.state.members.get(agentId) : undefined;
@@ -145,7 +149,7 @@ export async function leaveChannel(
     throw new Refusal("invalid_request", "The signature of the leave statement is wrong");
   }
   checkLeaveRate(asker, channelId, membership());
-  const room = await roomIn(core, channel);
+  const room = await roomIn(core, channel, account);
   const { sequence } = await appendInAnyEpoch(core, channel, (epoch) => {
     const { joinedSequence, leaving } = membership();
     return {

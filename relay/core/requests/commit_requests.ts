@@ -22,7 +22,7 @@ import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { appendSettled, roomIn, type Settled } from "./append.ts";
 import { openAsMember, openAsReader } from "./channel_access.ts";
 import { type Exemption, payHandshake, settling, takeReserve } from "./handshake_payment.ts";
-import { refuseUnasked, welcomeBytesOf } from "./unasked_welcomes.ts";
+import { admitUnasked, welcomeBytesOf } from "./unasked_welcomes.ts";
 
 type Commit = RequestBody<"SendCommit">;
 
@@ -45,12 +45,12 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     checkState(channel, body);
     checkChange(asker, channel, body);
     const welcomeBytes = welcomeBytesOf(body.welcomes);
-    await refuseUnasked(asker.core, channel, { added: body.added, answers: body.answers, welcomeBytes });
+    using _adding = await admitUnasked(asker.core, channel, { added: body.added, answers: body.answers, welcomeBytes });
     const { core, agent } = asker;
-    const room = await roomIn(core, channel);
+    const room = await roomIn(core, channel, agent.account);
     const entryBody = encodeCommitBody(body);
-    const exemption = exemptRemoval(asker, body, entryBody.body.length);
-    if (body.added.length > 0) core.storage.refuseGrowth(entryBody.body.length);
+    const exemption = exempt(asker, channel, body, entryBody.body.length);
+    if (isGrowth(channel, body)) core.storage.refuseGrowth(entryBody.body.length);
     else if (exemption === undefined) core.storage.refuseChange();
     const payment = await payHandshake(asker, entryBody.body.length, exemption);
     const appending = settling(
@@ -77,9 +77,16 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
   });
 }
 
-function exemptRemoval(asker: AgentAsker, body: Commit, bytes: number): Exemption | undefined {
+/** Somebody comes that had no place in the channel: who comes back takes no more room than before. */
+function isGrowth({ state }: Channel, { added, removed }: Commit): boolean {
+  const gone = new Set(removed);
+  return added.some((agentId) => !gone.has(agentId) && !state.absent.has(agentId));
+}
+
+/** What removes members, or lets them come back, is how a channel recovers. */
+function exempt(asker: AgentAsker, channel: Channel, body: Commit, bytes: number): Exemption | undefined {
   const { channelId, added, removed } = body;
-  if (added.length > 0 || removed.length === 0) return undefined;
+  if (isGrowth(channel, body) || added.length + removed.length === 0) return undefined;
   asker.core.storage.refuseRemoval();
   return takeReserve(asker, channelId, bytes);
 }
@@ -226,8 +233,8 @@ export async function sendWelcome(
   for (const agentId of recipients) await checkWelcomeFor(channel, agentId, agent.agentId);
   core.storage.refuseGrowth(body.welcome.length);
   const welcomeBytes = welcomeBytesOf([body]);
-  await refuseUnasked(core, channel, { added: recipients, answers: [], welcomeBytes });
-  const room = await roomIn(core, channel);
+  using _adding = await admitUnasked(core, channel, { added: recipients, answers: [], welcomeBytes });
+  const room = await roomIn(core, channel, agent.account);
   const entryBody = encodeWelcomeBody(body);
   const payment = await payHandshake(asker, entryBody.body.length);
   const { sequence, duplicate } = await settling(

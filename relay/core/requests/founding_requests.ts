@@ -78,7 +78,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     const { epoch } = channel.state;
     if (generationOf(epoch) !== founding.generation - 1) throw epochConflict(epoch, "another generation has begun");
     const entryBody = encodeFoundingBody(body);
-    const room = await roomIn(core, channel);
+    const room = await roomIn(core, channel, agent.account);
     core.storage.refuseRemoval();
     const exemption = takeReserve(asker, channelId, entryBody.body.length);
     if (exemption === undefined) core.storage.refuseChange();

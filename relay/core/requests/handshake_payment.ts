@@ -72,7 +72,7 @@ export async function payHandshake(
   const reservation = await quota.reserve(account, bytes, key);
   if (reservation.kind !== "reserved") {
     meter.quotaRefusals++;
-    throw quotaRefusal(reservation);
+    throw quotaRefusal(reservation, nowMs());
   }
   const { charge } = reservation;
   return {

@@ -1,8 +1,11 @@
 /** Making an invite known to the relay, and withdrawing it. */
 import type { ReplyBody, RequestBody } from "../../../proto/mod.ts";
+import type { PutOutcome, Room } from "../../engine/engine.ts";
+import type { Channel } from "../channel.ts";
 import { decodeInvite, encodeInvite, inviteKey } from "../invite_records.ts";
-import { Refusal } from "../refusal.ts";
-import type { AgentAsker } from "../request_handler.ts";
+import { channelNotFound, Refusal } from "../refusal.ts";
+import type { AgentAsker, CoreParts } from "../request_handler.ts";
+import { accountIsFull, channelIsFull, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
 import { rejectPending } from "./join_requests.ts";
 
@@ -15,7 +18,8 @@ export async function registerInvite(
 ): Promise<ReplyBody<"RegisterInvite">> {
   const { core, agent } = asker;
   const { engine, nowMs } = core.deps;
-  const { state } = await openAsMember(asker, channelId);
+  const channel = await openAsMember(asker, channelId);
+  const { state } = channel;
   const expiresAtMs = Math.min(wantedMs, nowMs() + longestInviteMs);
   if (expiresAtMs <= nowMs()) throw new Refusal("invalid_request", "The invite has expired already; check the clock");
   const sinceSequence = state.members.get(agent.agentId)?.sinceSequence ?? 0;
@@ -30,13 +34,35 @@ export async function registerInvite(
   const retryAfterMs = core.inviteRate.take(agent.agentId, nowMs());
   if (retryAfterMs !== undefined) throw new Refusal("rate_limited", "Too many invites; try later", { retryAfterMs });
   const value = encodeInvite({ inviter: agent.agentId, sinceSequence, uses, expiresAtMs });
-  const outcome = await engine.records.put(key, { value, expiresAtMs }, existing?.revision ?? 0);
-  if (outcome.kind === "conflict") {
-    throw new Refusal("overloaded", "The invite was registered or used at the same time; try again", {
-      retryAfterMs: 100,
-    });
-  }
+  const most = core.config.invitesPerChannel;
+  const room = await roomIn(core, channel, agent.account);
+  const record = { value, expiresAtMs, of: { channelId, most, room } };
+  const outcome = await engine.records.put(key, record, existing?.revision ?? 0);
+  if (outcome.kind !== "stored") throw refusalOf(core, channel, outcome, room);
   return { expiresAtMs };
+}
+
+/** Members use invites up, or withdraw them. */
+const crowdedRetryMs = 60_000;
+
+function refusalOf(
+  core: CoreParts,
+  channel: Channel,
+  outcome: Exclude<PutOutcome, { readonly kind: "stored" }>,
+  { accountBytes }: Room,
+): Refusal {
+  if (outcome.kind === "no_channel") return channelNotFound();
+  if (outcome.kind === "conflict") {
+    const retryAfterMs = 100;
+    return new Refusal("overloaded", "The invite was registered or used at the same time; try again", { retryAfterMs });
+  }
+  const retryAfterMs = crowdedRetryMs;
+  if (outcome.of === "records") {
+    return new Refusal("rate_limited", "This channel has too many invites; withdraw some first", { retryAfterMs });
+  }
+  if (outcome.of === "channel") return channelIsFull();
+  core.relieve(channel.account, { accountBytes, dropsMessages: false });
+  return accountIsFull();
 }
 
 export async function revokeInvite(

@@ -66,11 +66,11 @@ export function tooManyClaims(retryAfterMs: number): Refusal {
   return new Refusal("rate_limited", "This account has claimed too many KeyPackages; try later", { retryAfterMs });
 }
 
-/** Tells an agent that is connected that its pool runs low. */
+/** Tells an agent that is connected that its pool runs low: strangers get no more than the first half of it. */
 export function askForMore(core: CoreParts, agentId: AgentId): void {
   const { engine, nowMs } = core.deps;
-  const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
-  if (keyPackages >= core.config.keyPackagesWanted) return;
+  const { keyPackages, filled, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
+  if (keyPackages >= core.config.keyPackagesWanted && 2 * keyPackages > filled) return;
   const wanted = core.config.limits.keyPackagesPerAgent - keyPackages;
   core.sessionOf(agentId)?.notify("KeyPackagesLow", { remaining: keyPackages, wanted, hasLastResort });
 }

@@ -35,6 +35,7 @@ export async function uploadKeyPackage(
     capacity: core.config.limits.keyPackagesPerAgent,
     account: agent.account,
     bytesPerAccount: core.config.keyPackageBytesPerAccount,
+    bytesGuaranteed: core.config.keyPackageBytesGuaranteed,
     bytesInAll: core.config.keyPackageBytesInAll,
     nowMs: core.deps.nowMs(),
   });

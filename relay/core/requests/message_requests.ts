@@ -30,15 +30,21 @@ export function sendMessage(asker: AgentAsker, body: RequestBody<"SendMessage">)
     if (body.epoch !== channel.state.epoch) {
       return await originalAnswer(asker, channel, body) ?? fail(asker, epochConflict(channel.state.epoch));
     }
-    const finding = roomIn(asker.core, channel);
+    const finding = roomIn(asker.core, channel, asker.agent.account);
     const room = finding instanceof Promise ? await finding : finding;
     const refusal = asker.core.storage.messageRefusal(channel.queueBytes);
-    if (refusal !== undefined) return await originalAnswer(asker, channel, body) ?? fail(asker, refusal);
+    if (refusal !== undefined) {
+      // What was read already may be all that is in the way.
+      channel.full = true;
+      asker.core.touch(channel);
+      return await originalAnswer(asker, channel, body) ?? fail(asker, refusal);
+    }
     const { account, grant } = asker.agent;
     const reserving = asker.core.deps.quota.reserve(account, body.ciphertext.length, grant?.key ?? undefined);
     const reservation = reserving instanceof Promise ? await reserving : reserving;
     if (reservation.kind !== "reserved") {
-      return await originalAnswer(asker, channel, body) ?? fail(asker, quotaRefusal(reservation));
+      return await originalAnswer(asker, channel, body) ??
+        fail(asker, quotaRefusal(reservation, asker.core.deps.nowMs()));
     }
     const appending = append(asker, channel, body, { charge: reservation.charge, room });
     release();

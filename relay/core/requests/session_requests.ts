@@ -14,7 +14,8 @@ import type { EndReason } from "../link.ts";
 import { planOf } from "../plans.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker, Asker } from "../request_handler.ts";
-import type { Agent, Session } from "../session.ts";
+import type { Agent } from "../agent.ts";
+import type { Session } from "../session.ts";
 
 const nonceBytes = 32;
 
@@ -65,10 +66,11 @@ export async function authenticate(
   if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
   // Again: the answer to a second challenge may have been faster.
   refuseSecondAgent(session);
-  const { account, expiresAtMs, grant } = token;
+  const { account, issuedAtMs, expiresAtMs, grant } = token;
   const suspension = core.suspension(account);
   if (suspension !== undefined) throw new Refusal(suspension.code, suspension.message);
-  const agent: Agent = { agentId, publicKey: body.publicKey, account, plan: planOf(token.plan), expiresAtMs, grant };
+  const plan = planOf(token.plan);
+  const agent: Agent = { agentId, publicKey: body.publicKey, account, plan, issuedAtMs, expiresAtMs, grant };
   core.adopt(session, agent, isMember);
   const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
   return {
@@ -86,7 +88,7 @@ export async function renewToken(
   { core, session, agent }: AgentAsker,
   { token }: RequestBody<"RenewToken">,
 ): Promise<ReplyBody<"RenewToken">> {
-  const { account, plan, expiresAtMs, grant } = await verifyToken(core.deps.tokens.verify(token));
+  const { account, plan, issuedAtMs, expiresAtMs, grant } = await verifyToken(core.deps.tokens.verify(token));
   if (account !== agent.account) {
     throw new Refusal("auth_failed", "The token is of another account; open a new session for it");
   }
@@ -97,6 +99,7 @@ export async function renewToken(
   if (expiresAtMs > agent.expiresAtMs) {
     agent.expiresAtMs = expiresAtMs;
     agent.plan = planOf(plan);
+    agent.issuedAtMs = issuedAtMs;
     core.learnPlan(agent);
     expireWithToken(session, agent, core.deps.nowMs());
   }

@@ -1,13 +1,15 @@
 /**
  * Anybody may be added by strangers, and is pushed a Welcome for each channel until it has taken it. So what waits for an
- * agent that did not ask is bounded: of one account, and of all accounts but its own.
+ * agent that did not ask is bounded. Accounts share what there is evenly: those that come later have room, however much the
+ * first have sent.
  */
 import type { AgentId, JoinRequestId } from "../../../proto/mod.ts";
-import type { Waiting } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
+import type { CoreConfig } from "../config.ts";
 import { Refusal } from "../refusal.ts";
 import { unaskedCost } from "../request_cost.ts";
 import type { CoreParts } from "../request_handler.ts";
+import type { Adding } from "../unasked.ts";
 
 export interface Additions {
   readonly added: readonly AgentId[];
@@ -22,6 +24,9 @@ const retryAfterMs = 60_000;
 /** Looked up before others have their turn: each reads all that waits for its agent. */
 const agentsAtOnce = 4;
 
+/** Of what may wait for an agent, an account has no more than this part, also when it is alone. */
+const leastAccounts = 4;
+
 /** By those who wait for each. */
 export function welcomeBytesOf(
   welcomes: readonly { readonly recipients: readonly AgentId[]; readonly welcome: Uint8Array }[],
@@ -29,42 +34,55 @@ export function welcomeBytesOf(
   return new Map(welcomes.flatMap(({ recipients, welcome }) => recipients.map((agentId) => [agentId, welcome.length])));
 }
 
-/** Throws `Refusal` when an agent that did not ask has too much waiting for it. */
-export async function refuseUnasked(
+/**
+ * Throws `Refusal` when an agent that did not ask has too much waiting for it. What is admitted counts as waiting from the start,
+ * so that others at the same time do not take the same room; dispose of it once the engine has the entry, or will not.
+ */
+export async function admitUnasked(
   core: CoreParts,
-  { account, channelId }: Channel,
+  channel: Channel,
   { added, answers, welcomeBytes }: Additions,
-): Promise<void> {
+): Promise<Disposable> {
+  const { account, channelId } = channel;
   const requests = answers.flatMap((requestId) => core.joins.find(requestId) ?? []);
   const asked = new Set(requests.flatMap((request) => request.channelId === channelId ? [request.agentId] : []));
-  const unasked = added.filter((agentId) => !asked.has(agentId));
-  for (let at = 0; at < unasked.length; at += agentsAtOnce) {
-    // The first are part of the request's own turn.
-    if (at > 0) await core.turns.take(account, agentsAtOnce * unaskedCost);
-    await Promise.all(
-      unasked.slice(at, at + agentsAtOnce).map(async (agentId) => {
-        const waiting = await core.deps.engine.joining({ agentId, account, except: channelId });
-        const isOwn = core.deps.engine.keyPackages.ownerOf(agentId) === account;
-        const why = excessOf(core, waiting, { bytes: welcomeBytes.get(agentId) ?? 0, isOwn });
-        if (why === undefined) return;
-        core.deps.meter.welcomesRefused++;
-        throw new Refusal("queue_full", `Agent ${agentId} ${why}; wait until it has come into some`, { retryAfterMs });
-      }),
-    );
+  const unasked = added.filter((agentId) => !asked.has(agentId) && !channel.answered.has(agentId));
+  const adding = core.unasked.begin(account, unasked, welcomeBytes);
+  try {
+    for (let at = 0; at < unasked.length; at += agentsAtOnce) {
+      // The first are part of the request's own turn.
+      if (at > 0) await core.turns.take(account, agentsAtOnce * unaskedCost);
+      await Promise.all(unasked.slice(at, at + agentsAtOnce).map((agentId) => refuseExcess(core, channel, agentId)));
+    }
+    return adding;
+  } catch (error) {
+    adding[Symbol.dispose]();
+    throw error;
   }
 }
 
+async function refuseExcess(core: CoreParts, { account, channelId }: Channel, agentId: AgentId): Promise<void> {
+  const { config, deps: { engine, meter } } = core;
+  const waiting = await engine.joining({ agentId, account, except: channelId });
+  const adding = core.unasked.of(account, agentId);
+  const why = excessOf(config, {
+    channels: waiting.channelsOfAccount + adding.channels,
+    bytes: waiting.bytesOfAccount + adding.bytes,
+    otherAccounts: waiting.otherAccounts,
+  });
+  if (why === undefined) return;
+  meter.welcomesRefused++;
+  throw new Refusal("queue_full", `Agent ${agentId} ${why}; wait until it has come into some`, { retryAfterMs });
+}
+
 function excessOf(
-  { config }: CoreParts,
-  waiting: Waiting,
-  { bytes, isOwn }: { readonly bytes: number; readonly isOwn: boolean },
+  config: CoreConfig,
+  { channels, bytes, otherAccounts }: Adding & { otherAccounts: number },
 ): string | undefined {
-  if (waiting.channelsOfAccount >= config.joiningPerAccount) {
+  if (channels > config.joiningPerAccount) {
     return `was added to ${config.joiningPerAccount} channels of this account and has not come into them`;
   }
-  if (waiting.bytesOfAccount + bytes > config.welcomeBytesPerAccount) {
-    return `has ${config.welcomeBytesPerAccount} bytes of Welcomes of this account waiting for it`;
-  }
-  const isFull = waiting.bytes + bytes > config.welcomeBytesPerAgent;
-  return isFull && !isOwn ? `has ${config.welcomeBytesPerAgent} bytes of Welcomes waiting for it` : undefined;
+  const share = config.welcomeBytesPerAgent / Math.max(leastAccounts, otherAccounts + 1);
+  const most = Math.floor(Math.max(config.welcomeBytesGuaranteed, share));
+  return bytes > most ? `may have ${most} bytes of Welcomes of this account waiting for it` : undefined;
 }

@@ -197,7 +197,12 @@ function createTokens(): TokenVerifier {
   return {
     verify: (token) => {
       const [account = "", expiresAtMs] = token.split(" ");
-      return Promise.resolve({ account: parseAccountId(account), plan: "dev", expiresAtMs: Number(expiresAtMs) });
+      return Promise.resolve({
+        account: parseAccountId(account),
+        plan: "dev",
+        issuedAtMs: startMs,
+        expiresAtMs: Number(expiresAtMs),
+      });
     },
   };
 }

@@ -99,7 +99,8 @@ function createTokens(time: SimulatedTime): TokenVerifier {
     verify: (token) => {
       const [account, expiresAtMs, claim] = token.split(" ");
       const grant = claim === undefined ? undefined : parseTokenGrant(JSON.parse(claim));
-      const verified = { account: parseAccountId(account ?? ""), plan: "dev", expiresAtMs: Number(expiresAtMs), grant };
+      const times = { issuedAtMs: time.nowMs(), expiresAtMs: Number(expiresAtMs) };
+      const verified = { account: parseAccountId(account ?? ""), plan: "dev", ...times, grant };
       return Promise.resolve(verified.expiresAtMs > time.nowMs() ? verified : { refused: "The token has expired" });
     },
   };

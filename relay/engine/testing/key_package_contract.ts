@@ -10,7 +10,7 @@ const nowMs = 1000;
 
 function upload(numbers: readonly number[], changes: Partial<PoolUpload> = {}): PoolUpload {
   const keyPackages = numbers.map((n) => samplePackage(n));
-  const room = { account: sampleAccount(1), bytesPerAccount: 1_000_000, bytesInAll: 1_000_000 };
+  const room = { account: sampleAccount(1), bytesPerAccount: 1_000_000, bytesGuaranteed: 0, bytesInAll: 1_000_000 };
   return { keyPackages, replace: false, capacity: 100, nowMs, ...room, ...changes };
 }
 
@@ -26,7 +26,7 @@ export function keyPackageContract(test: ContractTest): void {
       return keyPackages.claim(agentId, { key: `claim ${i}`, nowMs });
     }));
     assertEquals(claims.filter((claimed) => claimed !== undefined).length, 1);
-    assertEquals(keyPackages.count(agentId, nowMs), { keyPackages: 0, hasLastResort: false });
+    assertEquals(keyPackages.count(agentId, nowMs), { keyPackages: 0, filled: 1, hasLastResort: false });
   });
 
   test("keyPackages: the first uploaded is claimed first, and the same claim gets the same answer", async ({ keyPackages }) => {
@@ -36,7 +36,7 @@ export function keyPackageContract(test: ContractTest): void {
     assertEquals(claim(keyPackages, "b"), 2);
     assertEquals(claim(keyPackages, "a"), 1);
     const again = keyPackages.claim(agentId, { key: "b", nowMs });
-    assertEquals(again?.remaining, { keyPackages: 1, hasLastResort: false });
+    assertEquals(again?.remaining, { keyPackages: 1, filled: 3, hasLastResort: false });
   });
 
   test("keyPackages: what was claimed is not taken again, until it expires anyway", async ({ keyPackages }) => {
@@ -54,7 +54,7 @@ export function keyPackageContract(test: ContractTest): void {
     await undefined;
     assertEquals(keyPackages.claim(agentId, { key: "a", nowMs }), undefined);
     const count = keyPackages.put(agentId, upload([1], { lastResort: samplePackage(9) }));
-    assertEquals(count, { keyPackages: 1, hasLastResort: true });
+    assertEquals(count, { keyPackages: 1, filled: 1, hasLastResort: true });
     assertEquals(keyPackages.claim(agentId, { key: "a", nowMs })?.lastResort, false);
     for (const key of ["b", "c"]) {
       const claimed = keyPackages.claim(agentId, { key, nowMs });
@@ -68,11 +68,12 @@ export function keyPackageContract(test: ContractTest): void {
   test("keyPackages: a pool holds its capacity; replacing empties it first", async ({ keyPackages }) => {
     await undefined;
     const full = keyPackages.put(agentId, upload([1, 2, 3], { capacity: 2, lastResort: samplePackage(9) }));
-    assertEquals(full, { keyPackages: 2, hasLastResort: true });
+    assertEquals(full, { keyPackages: 2, filled: 2, hasLastResort: true });
     assertEquals(keyPackages.put(agentId, upload([4], { capacity: 2 })).keyPackages, 2);
     assertEquals(keyPackages.put(agentId, upload([1, 1], { capacity: 3 })).keyPackages, 2);
     assertEquals(keyPackages.put(agentId, upload([5], { capacity: 2, replace: true })), {
       keyPackages: 1,
+      filled: 1,
       hasLastResort: false,
     });
     assertEquals(claim(keyPackages, "a"), 5);
@@ -88,7 +89,7 @@ export function keyPackageContract(test: ContractTest): void {
     assertEquals(claim(keyPackages, "a", 3000), undefined);
     keyPackages.put(agentId, upload([4], { lastResort: samplePackage(5, 4000) }));
     keyPackages.expire(4000);
-    assertEquals(keyPackages.count(agentId, 0), { keyPackages: 1, hasLastResort: false });
+    assertEquals(keyPackages.count(agentId, 0), { keyPackages: 1, filled: 1, hasLastResort: false });
   });
 
   test("keyPackages: pools of agents are apart, and remembered claims are bounded", async ({ keyPackages }) => {
@@ -102,29 +103,41 @@ export function keyPackageContract(test: ContractTest): void {
     assertThrows(() => keyPackages.put(agentId, upload([1], { capacity: -1 })), EngineError);
   });
 
-  test("keyPackages: nobody loses its last resort for others, and those who have most give way", async ({ keyPackages }) => {
+  test("keyPackages: the account that has most gives way, with its last resorts when nothing else is left", async ({ keyPackages }) => {
     await undefined;
     const bytes = samplePackage(1).bytes.length;
-    const put = (agent: number, account: number, numbers: number[], bytesInAll = 100 * bytes): void => {
-      const lastResort = samplePackage(9);
-      const changes = { account: sampleAccount(account), bytesInAll, lastResort };
+    const room = { bytesGuaranteed: 3 * bytes, bytesInAll: 12 * bytes };
+    const put = (agent: number, account: number, numbers: number[]): void => {
+      const changes = { account: sampleAccount(account), lastResort: samplePackage(9), ...room };
       keyPackages.put(sampleAgent(agent), upload(numbers, changes));
     };
     const count = (agent: number): string => {
       const { keyPackages: left, hasLastResort } = keyPackages.count(sampleAgent(agent), nowMs);
       return `${left}${hasLastResort ? "+" : ""}`;
     };
-    put(1, 1, [1]);
+    put(1, 1, [1, 2]);
+    for (let agent = 10; agent < 15; agent++) put(agent, 5, []);
     put(2, 2, [1, 2, 3]);
-    put(3, 3, [1, 2], 8 * bytes);
-    assertEquals([1, 2, 3].map(count), ["1+", "0+", "2+"]);
-    put(4, 3, [1, 2, 3], 8 * bytes);
-    assertEquals([1, 2, 3, 4].map(count), ["1+", "0+", "0+", "3+"]);
-    // Invented agents with nothing but a last resort: who uploads them pays.
-    for (let agent = 5; agent < 20; agent++) put(agent, 4, [], 8 * bytes);
-    assertEquals([1, 2, 3].map(count), ["0+", "0+", "0+"]);
-    const invented = Array.from({ length: 15 }, (_, i) => count(5 + i)).filter((text) => text === "0+");
-    assertEquals(invented.length <= 5, true);
+    // Invented agents with nothing but a last resort go first, down to what is guaranteed, then single-use ones of the next.
+    put(3, 3, [1, 2]);
+    assertEquals([1, 2, 3].map(count), ["2+", "0+", "2+"]);
+    assertEquals([10, 11, 12, 13, 14].map(count), ["0", "0", "0+", "0+", "0+"]);
+    // When nobody has more than what is guaranteed, a newcomer finds no more room, and nobody else loses anything.
+    put(4, 4, [1, 2]);
+    assertEquals([1, 2, 3, 4].map(count), ["2+", "0+", "2+", "0+"]);
+    assertEquals([12, 13, 14].map(count), ["0+", "0+", "0+"]);
+  });
+
+  test("keyPackages: many invented agents of few accounts cost others nothing, and little time", async ({ keyPackages }) => {
+    await undefined;
+    const bytes = samplePackage(1).bytes.length;
+    const room = { bytesPerAccount: 2_000 * bytes, bytesGuaranteed: 10 * bytes, bytesInAll: 6_000 * bytes };
+    keyPackages.put(agentId, upload([1, 2, 3], { ...room, lastResort: samplePackage(9) }));
+    for (let agent = 2; agent < 10_000; agent++) {
+      const account = sampleAccount(2 + agent % 4);
+      keyPackages.put(sampleAgent(agent), upload([], { ...room, account, lastResort: samplePackage(9) }));
+    }
+    assertEquals(keyPackages.count(agentId, nowMs), { keyPackages: 3, filled: 3, hasLastResort: true });
   });
 
   test("keyPackages: an account that uploads too much loses its own oldest pools, and no more", async ({ keyPackages }) => {

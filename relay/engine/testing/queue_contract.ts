@@ -1,6 +1,6 @@
 /** The queue: cursors, what messages take, trimming, and gaps in the place of messages. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { bytesPerChannel } from "../log_bytes.ts";
+import { bytesPerChannel, bytesPerMember } from "../log_bytes.ts";
 import type { ChannelId } from "../../../proto/mod.ts";
 import type { AppendOutcome } from "../engine.ts";
 import { EngineError } from "../errors.ts";
@@ -99,7 +99,10 @@ export function queueContract(test: ContractTest): void {
     const limited = (key: string, epoch: number, bytes: number): Promise<AppendOutcome> =>
       engine.append(
         channelId,
-        commit(key, epoch, { body: bytesOf(1, bytes), room: { channelBytes: 100, accountBytes: 10_000 } }),
+        commit(key, epoch, {
+          body: bytesOf(1, bytes),
+          room: { channelBytes: 100 + bytesPerMember, accountBytes: 10_000 },
+        }),
       );
     await limited("1", 0, 60);
     await engine.append(channelId, message("m", { epoch: 1, body: bytesOf(1, 500) }));
@@ -120,7 +123,7 @@ export function queueContract(test: ContractTest): void {
     const [first, second] = [await createChannel(engine, 1), await createChannel(engine, 2)];
     const other = await createChannel(engine, 3, { account: sampleAccount(2), creator: sampleAgent(2) });
     const limited = (channelId: ChannelId, epoch: number, bytes: number): Promise<AppendOutcome> => {
-      const room = { channelBytes: 100, accountBytes: 150 + 2 * bytesPerChannel };
+      const room = { channelBytes: 100 + bytesPerMember, accountBytes: 150 + 2 * (bytesPerChannel + bytesPerMember) };
       return engine.append(channelId, commit(`${epoch} ${bytes}`, epoch, { body: bytesOf(1, bytes), room }));
     };
     await limited(first, 0, 90);

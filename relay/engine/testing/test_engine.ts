@@ -7,6 +7,7 @@ import { leaseContract } from "./lease_contract.ts";
 import { logContract } from "./log_contract.ts";
 import { queueContract } from "./queue_contract.ts";
 import { recordContract } from "./record_contract.ts";
+import { roomContract } from "./room_contract.ts";
 import { watchContract } from "./watch_contract.ts";
 
 /** An engine without content, and how to be rid of it; called once per test. */
@@ -29,6 +30,7 @@ export function testEngine(name: string, open: OpenEngine): void {
   watchContract(test);
   queueContract(test);
   recordContract(test);
+  roomContract(test);
   leaseContract(test);
   keyPackageContract(test);
 }

@@ -1,0 +1,19 @@
+/** What the core tells of itself at a moment: for metrics, and for tests. */
+import type { StorageSize } from "../engine/engine.ts";
+import type { SheddingLevel } from "./load_shedding.ts";
+import type { StorageLevel } from "./storage_watch.ts";
+
+export interface CoreStats {
+  readonly sessions: number;
+  readonly authenticated: number;
+  readonly channels: number;
+  readonly subscriptions: number;
+  /** Bytes of application messages in the channels in memory. */
+  readonly queueBytes: number;
+  readonly appendsWaiting: number;
+  /** Requests, and parts of them, that wait for the turn of their account. */
+  readonly requestsWaiting: number;
+  readonly joinRequests: number;
+  readonly sheddingLevel: SheddingLevel;
+  readonly storage: StorageSize & { readonly level: StorageLevel };
+}
