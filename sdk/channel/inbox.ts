@@ -11,6 +11,7 @@ import type { Incoming } from "../content/incoming.ts";
 import type { Handed } from "../content/ports.ts";
 import type { Receipt } from "../mls/durable_group.ts";
 import type { RecordChange } from "../store/mod.ts";
+import { HandedAhead } from "./handed_ahead.ts";
 import type { Arrival } from "./senders.ts";
 
 export interface InboxItem {
@@ -36,6 +37,20 @@ export interface EnvelopeOptions {
 /** A loop over a channel's messages that can also be ended by hand. */
 export interface InboxReader extends AsyncIterableIterator<Envelope, undefined> {
   /** Ends, and the last message counts as done with, as if the next one had been asked for. */
+  finish(): Promise<void>;
+}
+
+/** For callers that take one message at a time. While nobody waits it holds up no other reader. */
+export interface OneByOne {
+  /** What was given before counts as done with. A caller far ahead of the disk waits for the promise. */
+  acknowledge(): Promise<void> | undefined;
+  /** The next message, the end, or undefined when there is neither now. Throws the error with which the channel ended. */
+  poll(): IteratorResult<Envelope, undefined> | undefined;
+  /** Nobody waits: other readers decide about what comes, and about what was given. */
+  park(): void;
+  /** Resolves when something has come, or the channel has ended. */
+  news(): Promise<void>;
+  /** What was given counts as done with, and nothing more is asked for. */
   finish(): Promise<void>;
 }
 
@@ -75,9 +90,12 @@ interface Reader {
   /** It was given these and is not done with them. */
   readonly open: Map<number, Entry>;
   closed: boolean;
+  /** Nobody asks: it wants nothing now. */
+  parked: boolean;
 }
 
 export class Inbox {
+  readonly handedAhead = new HandedAhead();
   readonly #parts: InboxParts;
   /** In the order in which they came. */
   #entries: Entry[] = [];
@@ -99,7 +117,7 @@ export class Inbox {
 
   /** A loop is there that asks for messages. */
   get isRead(): boolean {
-    return this.#readers.size > 0;
+    return [...this.#readers].some(({ parked }) => !parked);
   }
 
   get isFull(): boolean {
@@ -126,10 +144,21 @@ export class Inbox {
       this.#hold(entry, 1);
       this.#settle([entry], changes);
     };
-    if (lane === "reply") this.#parts.onReply({ incoming, done });
-    else if (lane === "request") this.#parts.onRequest({ incoming, done });
+    if (lane === "reply" || lane === "request") {
+      if (!this.handedAhead.arrived(incoming, done)) this.#hand({ incoming, done });
+    }
     this.#settle([entry]);
     this.#wake();
+  }
+
+  /** A request or a reply before its turn: it will be pushed when the messages before it have been. */
+  handAhead(incoming: Incoming): void {
+    this.handedAhead.hand(incoming, (handed) => this.#hand(handed));
+  }
+
+  #hand(handed: Handed): void {
+    if (handed.incoming.lane === "reply") this.#parts.onReply(handed);
+    else this.#parts.onRequest(handed);
   }
 
   /** Nothing more will come: readers get what is there, then the error, or the end. */
@@ -140,18 +169,11 @@ export class Inbox {
 
   /** Everything from the oldest message that is not done with. Ends quietly when the signal is aborted. */
   read({ signal, all = false, ack = "auto" }: EnvelopeOptions = {}): InboxReader {
-    const next = this.#entries[0]?.number ?? this.#count;
-    const reader: Reader = { all, manual: ack === "manual", next, open: new Map(), closed: false };
-    this.#readers.add(reader);
+    const reader = this.#begin({ all, manual: ack === "manual" });
     const calls = new Serial();
     const close = (): void => {
       signal?.removeEventListener("abort", close);
-      if (reader.closed) return;
-      reader.closed = true;
-      this.#readers.delete(reader);
-      // What the others have passed already waited for this one only.
-      void this.#settle([...this.#entries]);
-      this.#wake();
+      this.#close(reader);
     };
     signal?.addEventListener("abort", close, { once: true });
     if (signal?.aborted === true) close();
@@ -175,22 +197,68 @@ export class Inbox {
     };
   }
 
+  /** From the oldest message that is not done with, for callers that share it. */
+  readOneByOne(): OneByOne {
+    const reader = this.#begin({ all: false, manual: false });
+    return {
+      acknowledge: () => {
+        reader.parked = false;
+        return this.#followUp(reader);
+      },
+      poll: () => this.#poll(reader),
+      park: () => {
+        reader.parked = true;
+        if (this.#readers.size > 1) void this.#settle([...this.#entries]);
+      },
+      news: () => this.#news(),
+      finish: async () => {
+        reader.parked = false;
+        await this.#followUp(reader);
+        this.#close(reader);
+      },
+    };
+  }
+
+  #begin({ all, manual }: Pick<Reader, "all" | "manual">): Reader {
+    const next = this.#entries[0]?.number ?? this.#count;
+    const reader: Reader = { all, manual, next, open: new Map(), closed: false, parked: false };
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  #close(reader: Reader): void {
+    if (reader.closed) return;
+    reader.closed = true;
+    this.#readers.delete(reader);
+    // What the others have passed already waited for this one only.
+    void this.#settle([...this.#entries]);
+    this.#wake();
+  }
+
   async #next(reader: Reader, written: Promise<void> | undefined): Promise<IteratorResult<Envelope, undefined>> {
     await (written ?? this.#followUp(reader));
     for (;;) {
-      if (reader.closed) return { done: true, value: undefined };
-      const entry = this.#take(reader);
-      if (entry !== undefined) {
-        const ack = async (): Promise<void> => {
-          await this.#acknowledge(reader, [entry]);
-          // Another reader may still hold it.
-          if (this.#entries[this.#indexOf(entry.number)] !== entry) await this.#parts.written();
-        };
-        return { done: false, value: new Envelope(entry.item.incoming, ack) };
-      }
-      if (this.#ended !== undefined) return this.#finish(reader, this.#ended);
-      await new Promise<void>((resolve) => this.#wakers.push(resolve));
+      const next = this.#poll(reader);
+      if (next !== undefined) return next;
+      await this.#news();
     }
+  }
+
+  /** Undefined when there is nothing for it now. */
+  #poll(reader: Reader): IteratorResult<Envelope, undefined> | undefined {
+    if (reader.closed) return { done: true, value: undefined };
+    const entry = this.#take(reader);
+    if (entry === undefined) return this.#ended && this.#finish(reader, this.#ended);
+    const ack = async (): Promise<void> => {
+      await this.#acknowledge(reader, [entry]);
+      // Another reader may still hold it.
+      if (this.#entries[this.#indexOf(entry.number)] !== entry) await this.#parts.written();
+    };
+    return { done: false, value: new Envelope(entry.item.incoming, ack) };
+  }
+
+  #news(): Promise<void> {
+    return new Promise((resolve) => this.#wakers.push(resolve));
   }
 
   /** The next one that it wants. */
@@ -292,6 +360,6 @@ export class Inbox {
   }
 }
 
-function wants({ all }: Reader, { item }: Entry): boolean {
-  return all || item.incoming.lane === "message";
+function wants({ all, parked }: Reader, { item }: Entry): boolean {
+  return !parked && (all || item.incoming.lane === "message");
 }

@@ -1,45 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { type MessageId, parseAgentId, parseBinaryId } from "../../proto/mod.ts";
+import { type MessageId, parseBinaryId } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
-import type { Incoming } from "../content/incoming.ts";
-import type { Handed } from "../content/ports.ts";
-import { Inbox, type InboxItem } from "./inbox.ts";
-
-type Lane = Incoming["lane"];
-
-function item(sequence: number, { bytes = 1, lane = "message" }: { bytes?: number; lane?: Lane } = {}): InboxItem {
-  const sender = parseAgentId("a".repeat(22));
-  const ratchet = { secret: new Uint8Array(32), generation: 0, skipped: new Map() };
-  const kind = lane === "aside" ? "message" : lane;
-  const opened = { id: parseBinaryId<MessageId>("A".repeat(22)), sender, identity: new Uint8Array(1), verified: true };
-  const key = { generation: sequence, key: { key: new Uint8Array(32), nonce: new Uint8Array(12) } };
-  const ratchets = { handshake: ratchet, application: ratchet };
-  return {
-    incoming: { ...opened, kind, lane, timeMs: sequence, sequence, fields: {}, body: new Uint8Array(bytes) },
-    sequence,
-    epoch: 1,
-    receipt: { order: sequence, epoch: 1n, leafIndex: 0, ratchets, ...key },
-    arrival: { sender, counter: sequence, epoch: 1, since: 0 },
-    bytes,
-  };
-}
-
-function createInbox(): { inbox: Inbox; done: number[]; handed: Handed[] } {
-  const done: number[] = [];
-  const handed: Handed[] = [];
-  const inbox = new Inbox({
-    onDone: (items) => {
-      done.push(...items.map(({ sequence }) => sequence));
-      return undefined;
-    },
-    written: () => Promise.resolve(),
-    onRequest: (request) => handed.push(request),
-    onReply: (reply) => handed.push(reply),
-    isExpired: ({ fields: { expiryMs } }) => expiryMs !== undefined,
-    discard: false,
-  });
-  return { inbox, done, handed };
-}
+import { createInbox, item, type Lane } from "./testing/inbox.ts";
 
 Deno.test("a message is done with when the next one is asked for, and not before", async () => {
   const { inbox, done } = createInbox();
@@ -220,22 +182,34 @@ Deno.test("a message whose time is over when a loop comes to it is not shown, an
 });
 
 Deno.test("without messages, requests and replies are still handed on and waited for", () => {
-  const done: number[] = [];
-  const handed: Handed[] = [];
-  const inbox = new Inbox({
-    onDone: (items) => {
-      done.push(...items.map(({ sequence }) => sequence));
-      return undefined;
-    },
-    written: () => Promise.resolve(),
-    onRequest: (request) => handed.push(request),
-    onReply: (reply) => handed.push(reply),
-    isExpired: () => false,
-    discard: true,
-  });
+  const { inbox, done, handed } = createInbox({ discard: true });
   const lanes: readonly Lane[] = ["message", "aside", "request", "reply"];
   for (const [at, lane] of lanes.entries()) inbox.push(item(at, { lane }));
   assertEquals([done, handed.length], [[0, 1], 2]);
   for (const each of handed) each.done();
   assertEquals(done, [0, 1, 2, 3]);
+});
+
+Deno.test("a request that was handed on before its turn is handed on once, and holds its place from its turn on", () => {
+  for (const isDoneBefore of [true, false]) {
+    const { inbox, done, handed } = createInbox();
+    const ahead = item(2, { lane: "request" });
+    inbox.handAhead(ahead.incoming);
+    if (isDoneBefore) handed[0]?.done();
+    assertEquals([handed.length, inbox.unread, done], [1, 0, []]);
+    inbox.push(item(1));
+    inbox.push(ahead);
+    assertEquals([handed.length, inbox.unread, done], [1, isDoneBefore ? 1 : 2, isDoneBefore ? [2] : []]);
+    handed[0]?.done();
+    assertEquals([inbox.unread, done], [1, [2]]);
+  }
+});
+
+Deno.test("another request in the place of one that was handed on is handed on too", () => {
+  const { inbox, handed } = createInbox();
+  const ahead = item(2, { lane: "request" });
+  inbox.handAhead(ahead.incoming);
+  const id = parseBinaryId<MessageId>("B".repeat(21) + "A");
+  inbox.push({ ...ahead, incoming: { ...ahead.incoming, id } });
+  assertEquals(handed.map(({ incoming }) => incoming.id), [ahead.incoming.id, id]);
 });

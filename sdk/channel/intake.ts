@@ -87,16 +87,34 @@ export class Intake {
     this.#parts.inbox.push({ incoming, sequence, epoch, receipt, arrival, bytes });
   }
 
+  /** Of a message that is looked at before its turn: a request or a reply to this agent. All else waits for its turn. */
+  preview(entry: NoticeBody<"DeliverMessage">, outcome: ReadMessage): Incoming | undefined {
+    const { senders, endings, membership, agentId, relayNowMs, maxAgeMs } = this.#parts;
+    const { payload, epoch, sender: { agentId: sender, identity } } = outcome;
+    const aad = aadOf(outcome);
+    if (aad === undefined || aad.messageId !== entry.messageId || sender !== entry.sender) return undefined;
+    const counted = { counter: aad.counter, epoch };
+    if (endings.isAfter(sender, counted) || senders.judge(sender, counted) === "duplicate") return undefined;
+    const { timeMs, sequence } = entry;
+    const verified = !membership.isDoubtful(sender);
+    const opened = { id: aad.messageId, sender, identity, verified, timeMs, sequence };
+    const read = readContent(payload, opened, { agentId, nowMs: relayNowMs(), maxAgeMs: maxAgeMs() });
+    if (read.outcome !== "incoming") return undefined;
+    const { incoming } = read;
+    return incoming.lane === "request" || incoming.lane === "reply" ? incoming : undefined;
+  }
+
   /** Undefined for what is not shown: expired, of a later version, broken. */
   #read(payload: Uint8Array, opened: Opened): Incoming | undefined {
-    const { health, agentId, relayNowMs, maxAgeMs } = this.#parts;
+    const { health, inbox, agentId, relayNowMs, maxAgeMs } = this.#parts;
     const read = readContent(payload, opened, { agentId, nowMs: relayNowMs(), maxAgeMs: maxAgeMs() });
     const { id, sender } = opened;
     switch (read.outcome) {
       case "incoming":
         return read.incoming;
       case "expired":
-        health.tell({ type: "expired", kind: read.kind, id, sender });
+        // One that was handed on before its turn is for its handler to tell about.
+        if (!inbox.handedAhead.isOver(opened)) health.tell({ type: "expired", kind: read.kind, id, sender });
         return undefined;
       case "later":
         health.tell({ type: "skipped", why: read.what, id, sender });

@@ -22,6 +22,7 @@ import type { FetchBudget } from "./fetch_budget.ts";
 import type { HealthLog } from "./health.ts";
 import type { Inbox, InboxItem } from "./inbox.ts";
 import { aadOf, Intake, type IntakeParts } from "./intake.ts";
+import { Lookahead } from "./lookahead.ts";
 import { LogPlace, type LogPosition, type OwnCommit } from "./log_place.ts";
 import type { CommitPlace, Membership } from "./membership.ts";
 import { type Landmarks, putLandmarks } from "./records.ts";
@@ -65,6 +66,7 @@ export class LogReader {
   readonly #place: LogPlace;
   readonly #endings: Endings;
   readonly #intake: Intake;
+  readonly #lookahead: Lookahead;
   /** Messages from here on were passed over because the inbox was full. */
   #passedOver: { readonly sequence: number; readonly epoch: number } | undefined;
   /** The highest counters of messages that were passed over, as their headers say. */
@@ -78,6 +80,7 @@ export class LogReader {
     this.#endings = new Endings(landmarks?.endings);
     this.#parts = parts;
     this.#intake = new Intake({ ...parts, endings: this.#endings });
+    this.#lookahead = new Lookahead({ ...parts, intake: this.#intake });
     parts.membership.onCommit((commit) => this.#noteCommit(commit));
   }
 
@@ -115,6 +118,7 @@ export class LogReader {
     this.#endings.clear();
     this.#passedOver = undefined;
     this.#passedCounters.clear();
+    this.#lookahead.restart();
     this.#fetchedAgainFor = undefined;
   }
 
@@ -122,6 +126,7 @@ export class LogReader {
   lose(): void {
     this.#place.lose();
     this.#passedOver = undefined;
+    this.#lookahead.restart();
     this.#fetchedAgainFor = undefined;
   }
 
@@ -176,7 +181,11 @@ export class LogReader {
     const header = headerOf(entry.ciphertext);
     if (header === undefined) return this.#unreadable(entry, "it is not an MLS message");
     if (header.epoch !== entry.epoch) return this.#lied(entry, "a message under another epoch than its own");
-    if (this.#isPassedOver(entry, header)) return this.#done(entry, entry.epoch);
+    if (this.#isPassedOver(entry, header)) {
+      await this.#lookahead.look(entry);
+      return this.#done(entry, entry.epoch);
+    }
+    this.#lookahead.reached(entry.sequence);
     if (this.#announcesGap(entry, header) && this.#mayFetchAgainFor(entry)) return fetchAgain();
     const { outcome, receipt } = await this.#parts.membership.durable.receive(
       entry.ciphertext,
@@ -262,8 +271,8 @@ export class LogReader {
 
   #reportUnread(): void {
     const text =
-      `${this.#parts.inbox.unread} messages wait and nobody reads them, so nothing more is opened, requests ` +
-      "and replies included; read messages(), or open the channel with { receive: false } to have none";
+      `${this.#parts.inbox.unread} messages wait and nobody reads them: later ones stay at the relay, which keeps them ` +
+      "for a limited time; read messages(), or open the channel with { receive: false } to have none";
     this.#parts.health.report("unread_messages", text);
   }
 

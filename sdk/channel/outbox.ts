@@ -68,6 +68,8 @@ const maxUnderWayBytes = 4 * 1024 * 1024;
 const maxWaiting = 4096;
 const maxWaitingBytes = 32 * 1024 * 1024;
 const messageIdBytes = 16;
+/** A request as JSON to two members has 107 bytes of them, its reply fewer. */
+const hiddenFieldBytes = 128;
 
 export interface OutboxParts {
   /** Of the last message that we may have sent. */
@@ -290,7 +292,10 @@ export class Outbox {
       if (sending.sealed?.epoch !== this.#membership.epoch) {
         const aad = encodeMessageAad({ messageId: sending.id, counter: sending.counter ?? 0 });
         const carried = this.#confirmations.carry(sending.payload);
-        sending.sealed = await this.#membership.durable.seal(sending.payload, aad, carried?.plaintext);
+        sending.sealed = await this.#membership.durable.seal(sending.payload, aad, {
+          slackBytes: slackOf(sending.payload),
+          fuller: carried?.plaintext,
+        });
         if (sending.sealed.isFuller) carried?.done();
       }
       await numbered;
@@ -380,6 +385,11 @@ function obstacleOf(error: StaticError, sealedIn: number): Obstacle | undefined 
 /** The relay has no room for it now, and surely has not taken it. */
 function isNoRoom(error: StaticError): boolean {
   return isCode(error, "storage_full", "queue_full");
+}
+
+/** Up to here the fields of a content do not show: a payload with fewer, or none, is filled up as if it had so many. */
+function slackOf(plaintext: Uint8Array): number {
+  return Math.max(0, hiddenFieldBytes - (plaintext.length - contentLength(plaintext)));
 }
 
 /** Of what is said, without what is said about it. */

@@ -1,10 +1,11 @@
 /**
- * One message at a time, for callers that ask with a time limit. A message that arrives when nobody waits any more is kept for
- * the next who asks; of several who wait, each gets another one, in the order in which they asked.
+ * One message at a time, for callers that ask with a time limit. A message is taken for somebody who waits, and never kept: of
+ * several who wait, each gets another one, in the order in which they asked. While nobody waits, loops go on as if nobody had
+ * ever asked here.
  */
 import type { Runtime } from "../base/runtime.ts";
 import type { Envelope } from "../content/envelope.ts";
-import type { InboxReader } from "./inbox.ts";
+import type { OneByOne } from "./inbox.ts";
 
 /** How long to wait for one message. */
 export interface ReceiveOptions {
@@ -22,35 +23,29 @@ interface Waiting {
 }
 
 export class Receiver {
-  readonly #reader: InboxReader;
+  readonly #messages: OneByOne;
   readonly #runtime: Runtime;
   /** In the order in which they asked. */
   readonly #waiting = new Set<Waiting>();
-  #kept: Next | undefined;
-  /** The channel ended with an error that nobody was there to hear. */
+  /** The error with which the channel ended. */
   #failure: { readonly error: unknown } | undefined;
-  /** One question to the channel is under way, for whoever is first when it is answered. */
-  #asking = false;
+  #isServing = false;
 
-  constructor(reader: InboxReader, runtime: Runtime) {
-    this.#reader = reader;
+  constructor(messages: OneByOne, runtime: Runtime) {
+    this.#messages = messages;
     this.#runtime = runtime;
   }
 
   /** Undefined when none arrives in time. Asking acknowledges what was given before. Rejects with the signal's reason. */
   receive({ timeoutMs, signal }: ReceiveOptions = {}): Promise<Next | undefined> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
-    const kept = this.#kept;
-    if (kept !== undefined) {
-      this.#kept = undefined;
-      return Promise.resolve(kept);
-    }
     if (this.#failure !== undefined) return Promise.reject(this.#failure.error);
     return new Promise((resolve, reject) => {
       const settle = (finish: () => void): void => {
         cancel();
         signal?.removeEventListener("abort", abort);
         this.#waiting.delete(waiting);
+        if (this.#waiting.size === 0) this.#messages.park();
         finish();
       };
       const waiting: Waiting = {
@@ -62,38 +57,41 @@ export class Receiver {
       const cancel = timeoutMs === undefined ? () => {} : this.#runtime.after(timeoutMs, late);
       signal?.addEventListener("abort", abort);
       this.#waiting.add(waiting);
-      this.#ask();
+      // At once: who asks and then gives up has asked.
+      const written = this.#messages.acknowledge();
+      if (!this.#isServing) void this.#serve(written);
     });
   }
 
   /** What was given counts as done with. */
   async finish(): Promise<void> {
-    // Whoever waits has asked already, and a message that nobody took stays for the next time.
-    if (!this.#asking && this.#kept === undefined) await this.#reader.finish();
+    // Whoever waits has asked already, and hears of the channel's end.
+    if (this.#waiting.size === 0) await this.#messages.finish();
   }
 
-  #ask(): void {
-    if (this.#asking) return;
-    this.#asking = true;
-    this.#reader.next().then((next) => this.#answer(next), (error) => this.#fail(error));
-  }
-
-  #answer(next: Next): void {
-    this.#asking = false;
-    const [first] = this.#waiting;
-    if (next.done === true) {
-      for (const { give } of [...this.#waiting]) give(next);
-    } else if (first === undefined) {
-      this.#kept = next;
-    } else {
-      first.give(next);
-      if (this.#waiting.size > 0) this.#ask();
+  async #serve(written: Promise<void> | undefined): Promise<void> {
+    this.#isServing = true;
+    try {
+      await written;
+      for (let first = this.#first; first !== undefined; first = this.#first) {
+        const next = this.#messages.poll();
+        if (next === undefined) await this.#messages.news();
+        else if (next.done === true) { for (const { give } of [...this.#waiting]) give(next); }
+        else {
+          first.give(next);
+          if (this.#waiting.size > 0) await this.#messages.acknowledge();
+        }
+      }
+    } catch (error) {
+      this.#failure = { error };
+      for (const { fail } of [...this.#waiting]) fail(error);
+    } finally {
+      this.#isServing = false;
     }
   }
 
-  #fail(error: unknown): void {
-    this.#asking = false;
-    if (this.#waiting.size === 0) this.#failure = { error };
-    for (const { fail } of [...this.#waiting]) fail(error);
+  get #first(): Waiting | undefined {
+    const [first] = this.#waiting;
+    return first;
   }
 }

@@ -64,6 +64,18 @@ export function readContent(plaintext: Uint8Array, opened: Opened, reader: Reade
   }
 }
 
+/** Whether a plaintext claims to be a request or a reply to this agent: asked before it is known who wrote it. */
+export function isHandedOn(plaintext: Uint8Array, agentId: AgentId): boolean {
+  try {
+    const decoded = decodeContent(plaintext);
+    if (decoded.form !== "enveloped" || decoded.content.kind === "message") return false;
+    return decoded.content.fields.to?.includes(agentId) === true;
+  } catch (error) {
+    if (error instanceof WireError) return false;
+    throw error;
+  }
+}
+
 function place(content: Omit<Incoming, "lane">, { agentId, nowMs, maxAgeMs }: Reader): ReadContent {
   const { kind, fields, timeMs } = content;
   const deadlineMs = fields.deadlineMs === undefined ? undefined : Math.min(fields.deadlineMs, timeMs + maxAgeMs);

@@ -10,11 +10,11 @@ import { maxValueBytes, type RecordChange, type StoredRecord } from "../store/mo
 import { channelIdOf } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
-import { type Change, Group, type MemberDeps, type PreparedCommit, type Sealed } from "./group.ts";
+import { type Change, Group, type MemberDeps, type PreparedCommit, type Sealed, type SealingRoom } from "./group.ts";
 import { Consumption, type Receipt } from "./consumption.ts";
 import type { CommitSummary } from "./members.ts";
 import type { PastEpoch } from "./past_epochs.ts";
-import type { CommitRules, Outcome } from "./receive.ts";
+import type { CommitRules, Outcome, Preview } from "./receive.ts";
 import type { SecretTree } from "./secret_tree.ts";
 import {
   decodeEpoch,
@@ -154,11 +154,11 @@ export class DurableGroup {
   }
 
   /** Seals a message. Waits for the disk once in `reservedGenerations` messages. */
-  seal(payload: Uint8Array, authenticatedData: Uint8Array, fuller?: Uint8Array): Promise<Sealed> {
+  seal(payload: Uint8Array, authenticatedData: Uint8Array, room: SealingRoom = {}): Promise<Sealed> {
     return this.#exclusive(async () => {
       const { secretTree, ownLeaf } = this.group.current;
       if (secretTree.generation(ownLeaf, "application") >= this.#reservedUntil) await this.#reserve();
-      return await this.group.seal(payload, authenticatedData, fuller);
+      return await this.group.seal(payload, authenticatedData, room);
     });
   }
 
@@ -185,6 +185,11 @@ export class DurableGroup {
       this.#consumption.received(ratchetId(place, leafIndex), receipt);
       return { outcome, receipt };
     });
+  }
+
+  /** What a message says, before its turn. Nothing is used up and nothing is written: it can be received later. */
+  preview(message: Uint8Array, preview: Preview): Promise<Outcome | undefined> {
+    return this.#exclusive(() => this.group.preview(message, preview));
   }
 
   /** What to write, with the position that it moves, when the application is done with a message; see `consumption.ts`. */

@@ -47,7 +47,14 @@ import { keepChanges, type KnownOwners, noVersion, signChange, versionOf } from 
 import { planBinding } from "./owners_rules.ts";
 import type { ProposalFrom } from "./proposals.ts";
 import { PastEpochs } from "./past_epochs.ts";
-import { type Admission, type CommitRules, type Outcome, receiveMessage } from "./receive.ts";
+import {
+  type Admission,
+  type CommitRules,
+  type Outcome,
+  type Preview,
+  previewMessage,
+  receiveMessage,
+} from "./receive.ts";
 import { createLeaf, RatchetTree } from "./ratchet_tree.ts";
 import { SecretTree } from "./secret_tree.ts";
 import { believeOwners, encodeShownChanges } from "./shown_owners.ts";
@@ -94,6 +101,14 @@ export interface Sealed {
   readonly message: Uint8Array;
   /** It holds the fuller of two payloads. */
   readonly isFuller: boolean;
+}
+
+/** What a message has room for beside its payload. */
+export interface SealingRoom {
+  /** It is padded as if its payload were so much longer. */
+  readonly slackBytes?: number;
+  /** Sealed in place of the payload, if the message is no longer for it. */
+  readonly fuller?: Uint8Array | undefined;
 }
 
 /** Where a Welcome must lead. */
@@ -283,14 +298,16 @@ export class Group {
     return exportSecret(this.#epoch.secrets.exporter, label, context, length);
   }
 
-  /**
-   * Seals a message for the members of the current epoch. The key it used is gone when this resolves. In place of the payload a
-   * `fuller` one, if the message is no longer for it.
-   */
-  seal(payload: Uint8Array, authenticatedData: Uint8Array, fuller?: Uint8Array): Promise<Sealed> {
+  /** Seals a message for the members of the current epoch. The key it used is gone when this resolves. */
+  seal(
+    payload: Uint8Array,
+    authenticatedData: Uint8Array,
+    { fuller, slackBytes = 0 }: SealingRoom = {},
+  ): Promise<Sealed> {
     return this.#exclusive(async () => {
       const epoch = this.#epoch;
-      const isFuller = fuller !== undefined && this.#paddedBytes(fuller) === this.#paddedBytes(payload);
+      const wholeBytes = this.#paddedBytes(payload.length + slackBytes);
+      const isFuller = fuller !== undefined && this.#paddedBytes(fuller.length) <= wholeBytes;
       const framed: FramedContent = {
         groupId: epoch.context.groupId,
         epoch: epoch.context.epoch,
@@ -308,14 +325,14 @@ export class Group {
         messageKey: epoch.secretTree.next(epoch.ownLeaf, "application"),
         reuseGuard: this.#deps.randomBytes(4),
         auth,
-        paddingBytes: this.#deps.padding(framed.content.length + auth.length),
+        paddingBytes: wholeBytes - framed.content.length - auth.length,
       });
       return { epoch: Number(epoch.context.epoch), message, isFuller };
     });
   }
 
   /** Of a message's content with its signature and padding. */
-  #paddedBytes({ length }: Uint8Array): number {
+  #paddedBytes(length: number): number {
     const bytes = encodeVectorLength(length).length + length + encodeVectorLength(signatureBytes).length +
       signatureBytes;
     return bytes + this.#deps.padding(bytes);
@@ -334,6 +351,16 @@ export class Group {
       const { outcome, next } = await receiveMessage(places, sealed, { rules, admit }, this.#deps);
       if (next !== undefined) this.#moveTo(next, sealed.authenticatedData, sha256(message));
       return outcome;
+    });
+  }
+
+  /** What a message of an application says, if it is wanted. Nothing changes: it can be received later. */
+  preview(message: Uint8Array, preview: Preview): Promise<Outcome | undefined> {
+    return this.#exclusive(async () => {
+      const sealed = decodeOrExplain(message);
+      if ("kind" in sealed) return sealed;
+      const places = { current: this.#epoch, past: this.#past, senders: this.#senders };
+      return await previewMessage(places, sealed, preview, this.#deps);
     });
   }
 

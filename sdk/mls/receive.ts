@@ -5,9 +5,10 @@ import type { Extension } from "ts-mls/extension.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { LeafNode } from "ts-mls/leafNode.js";
 import { decodeProposal, type Proposal } from "ts-mls/proposal.js";
-import { limits, WireError } from "../../proto/mod.ts";
+import { type AgentId, limits, WireError } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import { attempt, decodeFirst, equalBytes, isMachineFault, MlsFault, vector } from "./codec.ts";
+import type { ChainForks } from "./chain_forks.ts";
 import { processCommit } from "./commit.ts";
 import { proposalRefLabel, refHash } from "./crypto/labelled.ts";
 import { aeadOfEpoch, type Epoch, type GroupDeps } from "./epoch.ts";
@@ -138,6 +139,46 @@ export async function receiveMessage(
     const known = cause instanceof MlsFault || cause instanceof WireError;
     const reason = known ? cause.message : `The ${message.contentType} is malformed or was not made for us`;
     return { outcome: { kind: message.contentType === "application" ? "undecryptable" : "refused", reason, cause } };
+  }
+}
+
+/** How a message is looked at before its turn. */
+export interface Preview {
+  readonly forks: ChainForks;
+  /** As the relay says. Of another one, a member could use up keys that this one's own messages need. */
+  readonly sender: AgentId;
+  /** Asked before the signature is verified, which is most of the work. */
+  readonly isWanted: (payload: Uint8Array) => boolean;
+}
+
+/**
+ * Opens a message of an application with other chains than the group's: nothing changes, and it can be received later. Undefined
+ * for one that is not wanted.
+ */
+export async function previewMessage(
+  { current, past, senders }: Omit<Places, "proposals">,
+  message: SealedMessage,
+  { forks, sender, isWanted }: Preview,
+  deps: GroupDeps,
+): Promise<Outcome | undefined> {
+  const isCurrent = message.epoch === current.context.epoch;
+  const own = isCurrent ? readable(current) : readablePast(past.get(message.epoch));
+  if (own === undefined || message.contentType !== "application" || !equalBytes(message.groupId, own.context.groupId)) {
+    return { kind: "stale", epoch: Number(message.epoch) };
+  }
+  const place = { ...own, secretTree: forks.of(message.epoch, own.secretTree) };
+  try {
+    const opened = open(place, message);
+    if ("kind" in opened) return opened;
+    if (senders.at(opened.sender, opened.credential, place.context).agentId !== sender) return undefined;
+    if (isWanted(readApplicationContent(opened.plaintext).data)) {
+      return await readApplication(place, senders, message, opened, deps);
+    }
+    opened.key.use();
+    return undefined;
+  } catch (cause) {
+    if (isMachineFault(cause)) throw cause;
+    return { kind: "undecryptable", reason: "The message is malformed", cause };
   }
 }
 

@@ -106,6 +106,11 @@ export class SecretTree {
     return new SecretTree(aead, nodeCount, new Map(subtrees), new Map(leaves));
   }
 
+  /** The same chains once more: what is read with them is not read here. Nothing of it is ever written. */
+  fork(): SecretTree {
+    return new SecretTree(this.#aead, this.#nodeCount, new Map(this.#subtrees), new Map(this.#leaves));
+  }
+
   get subtrees(): ReadonlyMap<number, Uint8Array> {
     return this.#subtrees;
   }

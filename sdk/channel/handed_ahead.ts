@@ -1,0 +1,55 @@
+/**
+ * Requests and replies that were handed on before their turn, because messages in front of them wait for a loop. When the log
+ * comes to one of them, it is not handed on again: it holds the place in the log from then on, until its handler is done.
+ */
+import type { Incoming, Opened } from "../content/incoming.ts";
+import type { Handed } from "../content/ports.ts";
+import type { RecordChange } from "../store/mod.ts";
+
+interface Ahead {
+  readonly incoming: Incoming;
+  /** What its handler wanted to be written, once it was done. */
+  changes: readonly RecordChange[] | undefined;
+  /** Its turn has come. */
+  done: Handed["done"] | undefined;
+}
+
+export class HandedAhead {
+  readonly #bySequence = new Map<number, Ahead>();
+
+  hand(incoming: Incoming, hand: (handed: Handed) => void): void {
+    const ahead: Ahead = { incoming, changes: undefined, done: undefined };
+    this.#bySequence.set(incoming.sequence, ahead);
+    const done = (changes: readonly RecordChange[] = []): void => {
+      ahead.changes ??= changes;
+      ahead.done?.(ahead.changes);
+    };
+    hand({ incoming, done });
+  }
+
+  /** Its turn has come. False when it was not handed on before. */
+  arrived(incoming: Incoming, done: Handed["done"]): boolean {
+    const ahead = this.#take(incoming);
+    if (ahead === undefined) return false;
+    ahead.done = done;
+    if (ahead.changes !== undefined) done(ahead.changes);
+    return true;
+  }
+
+  /** Its turn has come, and its time is over. False when it was not handed on before. */
+  isOver(opened: Opened): boolean {
+    return this.#take(opened) !== undefined;
+  }
+
+  /** None of them will come again. */
+  clear(): void {
+    this.#bySequence.clear();
+  }
+
+  #take({ sequence, id }: Opened): Ahead | undefined {
+    const ahead = this.#bySequence.get(sequence);
+    if (ahead?.incoming.id !== id) return undefined;
+    this.#bySequence.delete(sequence);
+    return ahead;
+  }
+}

@@ -1,0 +1,45 @@
+/** An inbox with entries as tests want them, without a group behind it. */
+import { type MessageId, parseAgentId, parseBinaryId } from "../../../proto/mod.ts";
+import type { Incoming } from "../../content/incoming.ts";
+import type { Handed } from "../../content/ports.ts";
+import { Inbox, type InboxItem } from "../inbox.ts";
+
+export type Lane = Incoming["lane"];
+
+export function item(
+  sequence: number,
+  { bytes = 1, lane = "message" }: { bytes?: number; lane?: Lane } = {},
+): InboxItem {
+  const sender = parseAgentId("a".repeat(22));
+  const ratchet = { secret: new Uint8Array(32), generation: 0, skipped: new Map() };
+  const kind = lane === "aside" ? "message" : lane;
+  const opened = { id: parseBinaryId<MessageId>("A".repeat(22)), sender, identity: new Uint8Array(1), verified: true };
+  const key = { generation: sequence, key: { key: new Uint8Array(32), nonce: new Uint8Array(12) } };
+  const ratchets = { handshake: ratchet, application: ratchet };
+  return {
+    incoming: { ...opened, kind, lane, timeMs: sequence, sequence, fields: {}, body: new Uint8Array(bytes) },
+    sequence,
+    epoch: 1,
+    receipt: { order: sequence, epoch: 1n, leafIndex: 0, ratchets, ...key },
+    arrival: { sender, counter: sequence, epoch: 1, since: 0 },
+    bytes,
+  };
+}
+
+/** `done` are the places of what is done with, `handed` the requests and replies. */
+export function createInbox({ discard = false } = {}): { inbox: Inbox; done: number[]; handed: Handed[] } {
+  const done: number[] = [];
+  const handed: Handed[] = [];
+  const inbox = new Inbox({
+    onDone: (items) => {
+      done.push(...items.map(({ sequence }) => sequence));
+      return undefined;
+    },
+    written: () => Promise.resolve(),
+    onRequest: (request) => handed.push(request),
+    onReply: (reply) => handed.push(reply),
+    isExpired: ({ fields: { expiryMs } }) => expiryMs !== undefined,
+    discard,
+  });
+  return { inbox, done, handed };
+}
