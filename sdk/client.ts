@@ -1,6 +1,6 @@
 /** What a user begins with: one agent, connected. */
 import { platform } from "#platform";
-import type { AgentId, ChannelName } from "../proto/mod.ts";
+import { type AgentId, agentIdOf, type ChannelName } from "../proto/mod.ts";
 import { Agent, type ChannelOptions } from "./channel/agent.ts";
 import type { ClientEvent, MissedEvents, QuotaEvent } from "./channel/events.ts";
 import { QuotaWatch } from "./channel/quota_watch.ts";
@@ -12,6 +12,7 @@ import { translating } from "./channel/faults.ts";
 import { openIdentity } from "./mls/identity.ts";
 import { createSignatures } from "./mls/crypto/signatures.ts";
 import type { Platform } from "./platform/platform.ts";
+import { createEndedSession } from "./session/ended_session.ts";
 import { openRelaySession, type RelayOptions } from "./session/open_session.ts";
 import type { RelaySession, SessionState } from "./session/relay_session.ts";
 import { type RecordStore, storeMigrations } from "./store/mod.ts";
@@ -47,8 +48,11 @@ export interface ConnectOptions extends RelayOptions {
   readonly passphrase?: string;
   /** After `store_corrupt`: rebuild the database from its intact files first; see also `repairAgentStore`. */
   readonly repair?: boolean;
-  /** What to do when the directory as a whole cannot be trusted: `refuse`, which is the default, or `accept` the loss. */
-  readonly damaged?: "refuse" | "accept";
+  /**
+   * What to do when the directory as a whole cannot be trusted: `refuse`, which is the default; `read`, to look at what is
+   * intact, such as who is in its channels, without a connection and without changing anything; or `accept` the loss.
+   */
+  readonly damaged?: "refuse" | "read" | "accept";
 }
 
 /**
@@ -196,7 +200,7 @@ export class StaticClient {
 
   /**
    * The channel of this name: opened when this agent is in it, else made with this agent as its owner. So a program is the
-   * same on its first run and on every other.
+   * same on its first run and on every other, and its parts may ask for the channel at the same time.
    *
    * @example
    * ```ts
@@ -209,8 +213,7 @@ export class StaticClient {
    * ```
    */
   async openChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    const isIn = this.#agent.names.some((each) => each === name);
-    return await (isIn ? this.channel(name, options) : this.createChannel(name, options));
+    return await this.#enter(options, () => this.#agent.openOrCreate(name, options));
   }
 
   /**
@@ -298,6 +301,13 @@ export async function connectAgent(options: ConnectOptions, runtime: Platform): 
 async function connectWith(store: RecordStore, options: ConnectOptions, runtime: Platform): Promise<Agent> {
   const signatures = await createSignatures(runtime.ed25519, runtime.x25519);
   const identity = await openIdentity(store, bytesOf(options.identity), runtime);
+  const [fault] = options.damaged === "read" ? store.faults : [];
+  if (fault !== undefined) {
+    const text = `The data directory is damaged and was opened for reading: ${fault.message}`;
+    const agentId = agentIdOf(identity.signatureKey, identity.identity);
+    const session = createEndedSession(agentId, createError("store_corrupt", text, { cause: fault }));
+    return await Agent.open({ store, session, runtime, signatures, identity });
+  }
   const session = await openRelaySession(options, {
     identity: identity.identity,
     publicKey: identity.signatureKey,

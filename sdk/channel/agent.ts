@@ -129,14 +129,15 @@ export class Agent {
   }
 
   create(text: string, options: ChannelOptions = {}): Promise<LiveChannel> {
-    return this.#enter("Cannot create the channel", async () => {
-      const name = parseChannelName(text);
-      await this.checkFree(name, { leave: false });
-      const reply = await this.#createAtRelay(name);
-      const parts = await createChannel(reply.channelId, name, this.#deps);
-      await this.parts.store.delete(creating, name);
-      return this.#start({ ...parts, receive: options.receive ?? true });
-    });
+    return this.#enter("Cannot create the channel", () => this.#create(parseChannelName(text), options));
+  }
+
+  async #create(name: ChannelName, options: ChannelOptions): Promise<LiveChannel> {
+    await this.checkFree(name, { leave: false });
+    const reply = await this.#createAtRelay(name);
+    const parts = await createChannel(reply.channelId, name, this.#deps);
+    await this.parts.store.delete(creating, name);
+    return this.#start({ ...parts, receive: options.receive ?? true });
   }
 
   /** By a Welcome that came by hand, or, without one, by the one that the relay has delivered, or delivers now, for this name. */
@@ -168,18 +169,28 @@ export class Agent {
   /** A channel that this agent is in, as it was when it last ran. One that runs does not wait for others to be entered. */
   async open(text: string, options: ChannelOptions = {}): Promise<LiveChannel> {
     const running = this.#closed ? undefined : this.#running(text);
+    return running ?? await this.#enter("Cannot open the channel", () => this.#open(parseChannelName(text), options));
+  }
+
+  /** Opens it when this agent is in it, else creates it: in one step, so that of two calls at once the second opens. */
+  async openOrCreate(text: string, options: ChannelOptions = {}): Promise<LiveChannel> {
+    const running = this.#closed ? undefined : this.#running(text);
     return running ?? await this.#enter("Cannot open the channel", async () => {
       const name = parseChannelName(text);
-      const running = this.#running(name);
-      if (running !== undefined) return running;
-      const record = this.#records.get(name);
-      const parts = record && await openChannel(record, this.#deps);
-      if (parts === undefined) {
-        const text = `This agent is in no channel "${name}"; create it, or join it with an invite token or a Welcome`;
-        throw createError("not_found", text);
-      }
-      return this.#start({ ...parts, receive: options.receive ?? true });
+      return this.#records.has(name) ? await this.#open(name, options) : await this.#create(name, options);
     });
+  }
+
+  async #open(name: ChannelName, options: ChannelOptions): Promise<LiveChannel> {
+    const running = this.#running(name);
+    if (running !== undefined) return running;
+    const record = this.#records.get(name);
+    const parts = record && await openChannel(record, this.#deps);
+    if (parts === undefined) {
+      const text = `This agent is in no channel "${name}"; create it, or join it with an invite token or a Welcome`;
+      throw createError("not_found", text);
+    }
+    return this.#start({ ...parts, receive: options.receive ?? true });
   }
 
   #running(name: string): LiveChannel | undefined {

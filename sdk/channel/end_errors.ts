@@ -8,8 +8,16 @@ export function removedError(name: ChannelName, commit?: NoticeBody<"DeliverComm
   return createError("removed", text, commit && { by: commit.sender, atMs: commit.timeMs });
 }
 
-export function endError(reason: Exclude<ChannelEndReason, "lapsed" | "removed">, name: ChannelName): StaticError {
-  const why = { closed: "was closed", left: "was left", recovered: "was begun anew without this agent" }[reason];
+/** `unknown`: the relay remembers a removal, or that a channel was closed, for some time only. Then nobody can tell which it was. */
+type Reason = Exclude<ChannelEndReason, "lapsed" | "removed"> | "unknown";
+
+export function endError(reason: Reason, name: ChannelName): StaticError {
+  const why = {
+    closed: "was closed",
+    left: "was left",
+    recovered: "was begun anew without this agent",
+    unknown: "is gone: it was closed, or this agent was removed, while it was away",
+  }[reason];
   return createError("not_found", `Channel "${name}" ${why}; create it again, or ask for a new invite token`);
 }
 

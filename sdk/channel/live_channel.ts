@@ -56,6 +56,8 @@ export interface LiveChannelParts extends EnteredChannel {
 
 /** For messages that are under way when the client is closed. */
 const lastWordsMs = 2000;
+/** For handlers that run then. */
+const handlersMs = 5000;
 
 export class LiveChannel {
   readonly membership: Membership;
@@ -152,7 +154,7 @@ export class LiveChannel {
       health,
       onOpened: (sequence, write) => this.#entries.run(() => this.#rejoined(sequence, write)),
       isStopped: () => this.#recovery.stopped !== undefined,
-      onFault: (fault) => isCode(fault, "not_found") ? this.#endedBy("removed") : this.#die(fault),
+      onFault: (fault) => isCode(fault, "not_found") ? this.#endedBy("unknown") : this.#die(fault),
     }, deps);
     this.#recovery = new Recovery({ membership, health, bad: parts.bad, founding: parts.founding }, deps);
     this.#generations = this.#createGenerations();
@@ -203,10 +205,13 @@ export class LiveChannel {
       entries: this.#entries,
       ended: this.#stop.signal,
       compare: (claims) => this.#compare(claims),
-      onSubscribed: (head) => this.service.connected(head),
+      onSubscribed: (head) => {
+        this.service.connected(head);
+        this.requester.connected();
+      },
       isByWord: () => this.#isByWord,
       onCleared: () => this.#stay(),
-      onUnknown: () => this.#endedBy("removed"),
+      onUnknown: () => this.#endedBy("unknown"),
       onRefused: () => this.connection(this.#deps.session.state.kind === "online"),
       onFault: (fault) => this.#die(fault),
     }, this.#deps);
@@ -240,7 +245,7 @@ export class LiveChannel {
 
   /** For callers that take one message at a time; they share it. */
   get receiver(): Receiver {
-    this.#receiver ??= new Receiver(this.inbox.read(), this.#deps.runtime);
+    this.#receiver ??= new Receiver(this.inbox.readOneByOne(), this.#deps.runtime);
     return this.#receiver;
   }
 
@@ -308,6 +313,9 @@ export class LiveChannel {
   /** Writes what is under way; the channel can be opened again. What it still asks of the relay ends with the session. */
   async close(): Promise<void> {
     const { session, runtime } = this.#deps;
+    if (session.state.kind !== "ended" && this.#ended === undefined) {
+      await Promise.race([this.service.drain(), pause(runtime, handlersMs, this.#stop.signal)]);
+    }
     // What is on its way is nearly there; without a relay there is nothing to wait for.
     if (session.state.kind === "online" && this.#ended === undefined) {
       await Promise.race([this.outbox.idle(), pause(runtime, lastWordsMs, this.#stop.signal)]);
@@ -483,7 +491,7 @@ export class LiveChannel {
    * Nothing more will come. That is the relay's word, so the keys stay: only a commit that we verified, or leaving, erases
    * them.
    */
-  #endedBy(reason: ChannelEndReason): void {
+  #endedBy(reason: ChannelEndReason | "unknown"): void {
     if (reason === "lapsed") return this.#comeBack({ reason: "it was absent for too long" });
     if (this.#rejoiner.reason !== undefined && reason !== "recovered") return;
     this.#end(reason === "removed" ? removedError(this.name) : endError(reason, this.name));

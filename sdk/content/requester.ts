@@ -47,10 +47,16 @@ export class Requester {
   /** Of these, those that are known by their id. */
   readonly #waiting = new Map<MessageId, Pending>();
   #asked: Promise<Map<MessageId, Asked>> | undefined;
+  #cancelSweep: () => void = () => {};
   #ended: StaticError | undefined;
 
   constructor(ports: Ports) {
     this.#ports = ports;
+  }
+
+  /** The relay's clock is known: what an earlier life kept beyond its deadline goes. */
+  connected(): void {
+    this.#sweep();
   }
 
   /** Asks at once. Throws for arguments that are wrong, before anything is sent. */
@@ -100,6 +106,7 @@ export class Requester {
 
   end(error: StaticError): void {
     this.#ended ??= error;
+    this.#cancelSweep();
     for (const pending of [...this.#pending]) this.#fail(pending, [...pending.waiting], error);
   }
 
@@ -193,13 +200,27 @@ export class Requester {
 
   /** Durable before it is sent. */
   async #note(asked: Asked & { readonly key: string }): Promise<void> {
-    const { records, relayNowMs, isMember } = this.#ports;
+    const { records, isMember } = this.#ports;
     for (const each of asked.to) if (!isMember(each)) throw noMember(each);
     const known = await this.#known();
-    const over = [...known.values()].filter(({ deadlineMs }) => deadlineMs <= relayNowMs());
-    for (const { id } of over) known.delete(id);
     known.set(asked.id, asked);
-    await records.write([records.putAsked(asked), ...over.flatMap((each) => records.deleteAsked(each))]);
+    await records.write([records.putAsked(asked)]);
+    this.#sweep();
+  }
+
+  /** Requests and replies go from the disk with their deadline: they are all that lies there of what was said. */
+  #sweep(): void {
+    const { records, relayNowMs, runtime } = this.#ports;
+    this.#cancelSweep();
+    this.#known().then(async (known) => {
+      const over = [...known.values()].filter(({ deadlineMs }) => deadlineMs <= relayNowMs());
+      for (const { id } of over) known.delete(id);
+      if (over.length > 0) await records.write(over.flatMap((each) => records.deleteAsked(each)));
+      const next = Math.min(...Array.from(known.values(), ({ deadlineMs }) => deadlineMs));
+      if (this.#ended !== undefined || !Number.isFinite(next)) return;
+      this.#cancelSweep();
+      this.#cancelSweep = runtime.after(Math.max(1, next - relayNowMs()), () => this.#sweep());
+    }).catch(() => {}); // The next life tries again.
   }
 
   /** From now on replies go to this call; false when nobody waits any more. */

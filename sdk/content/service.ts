@@ -62,6 +62,9 @@ export class Service {
   readonly #stop = new AbortController();
   #attempts: Promise<Map<string, Attempts>> | undefined;
   #work: Work | undefined;
+  /** All that run, also of a handler that was stopped. */
+  readonly #running = new Set<Promise<void>>();
+  #isDraining = false;
   #cancelSweep: () => void = () => {};
   /** Up to here the log may hold replies of an earlier life. */
   #firstHead: number | undefined;
@@ -112,6 +115,12 @@ export class Service {
     this.#pump();
   }
 
+  /** Begins no more requests; resolves when those that run have ended and their replies are accepted. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    await Promise.all(this.#running);
+  }
+
   /** The channel is over here: what runs is not waited for, and comes again if it can. */
   end(): void {
     this.#stop.abort();
@@ -122,17 +131,19 @@ export class Service {
 
   #pump(): void {
     const work = this.#work;
-    if (work === undefined) return;
+    if (work === undefined || this.#isDraining) return;
     for (const waiting of this.#waiting.values()) {
       if (work.running.size >= work.concurrency) return;
       this.#takeOut(waiting);
       this.#underWay.add(waiting.key);
       const running = this.#serveOne(waiting, work.handler).finally(() => {
         work.running.delete(running);
+        this.#running.delete(running);
         this.#underWay.delete(waiting.key);
         this.#pump();
       });
       work.running.add(running);
+      this.#running.add(running);
     }
   }
 

@@ -142,6 +142,22 @@ Deno.test("directories and clocks of agents", async (t) => {
     assertEquals(await tryDirectory(options, channel.name), "whole");
   });
 
+  await t.step("a damaged directory can be read: who is in its channels, and nothing is changed", async () => {
+    const options = optionsFor(stack, "dan");
+    const copy = await copyFolder(options.dataDir, `${stack.folder}/read`);
+    await Deno.remove(`${copy}/witness`);
+    {
+      await using dan = await StaticClient.connect({ ...options, dataDir: copy, damaged: "read" });
+      assertEquals([dan.channels, dan.transport], [[channel.name], undefined]);
+      const joined = await dan.channel(channel.name);
+      const others = joined.members().filter(({ self }) => !self);
+      assert(others.some(({ agentId }) => agentId === ann.agentId));
+      assertEquals(await codeOf(joined.send("?")), "store_corrupt");
+    }
+    assertEquals(await tryDirectory({ ...options, dataDir: copy }, channel.name), "store_corrupt");
+    await Deno.remove(copy, { recursive: true });
+  });
+
   await t.step(
     "a directory that is put back from a copy is noticed, sends nothing with used keys, and is heard again",
     async () => {

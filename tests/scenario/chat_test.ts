@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { defaultCoreConfig } from "../../relay/core/testing/world.ts";
 import { ChannelError } from "../../sdk/mod.ts";
 import { allAgree, name, read, readEnvelopes, roomy, Stage, until } from "../support/scenario/stage.ts";
 
@@ -172,6 +173,43 @@ Deno.test("closing a channel ends it for all", async () => {
   await bob.manager.joinWithToken(name, await alice.manager.invite(name));
   await alice.manager.send(name, "a new one");
   assertEquals(await read(await bob.channel(), 1), ["a new one"]);
+});
+
+Deno.test("a channel that was closed while an agent was away for longer than the relay remembers is gone, and not called a removal", async () => {
+  const hourMs = 3_600_000;
+  const limits = { ...defaultCoreConfig.limits, keyPackagesPerAgent: 1, queueAgeMs: hourMs };
+  await using stage = await Stage.open({ config: { limits } });
+  const { alice, bob } = await stage.pair();
+  await bob.stop();
+  await alice.client.closeChannel(name);
+  await stage.world.time.advance(3 * hourMs);
+  await stage.restartRelay();
+  await bob.start();
+  const ended = await assertRejects(
+    async () => void await read(await bob.channel(), 1),
+    ChannelError,
+    "it was closed, or",
+  );
+  assertEquals(ended.code, "not_found");
+});
+
+Deno.test("openChannel() twice at once is one channel", async () => {
+  await using stage = await Stage.open();
+  const alice = await stage.actor("alice");
+  const opened = await Promise.all([1, 2, 3].map(() => alice.client.openChannel(name)));
+  assertEquals(new Set(opened.map(({ id }) => id)).size, 1);
+});
+
+Deno.test("receive() that got nothing, or something, holds up no loop that comes after it", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  assertEquals(await channel.receive({ timeoutMs: 5 }), undefined);
+  for (const text of ["one", "two", "three", "four"]) await alice.manager.send(name, text);
+  assertEquals(await read(channel, 1), ["one"]);
+  assertEquals((await channel.receiveEnvelope()).text(), "two");
+  assertEquals(await read(channel, 3), ["two", "three", "four"]);
+  await until("all is acknowledged", () => channel.health().unread === 0);
 });
 
 async function hasKeyPackages(stage: Stage, agentId: string): Promise<boolean> {

@@ -328,7 +328,7 @@ Deno.test("a reply that nobody asked for holds nothing up", async () => {
   await until("it has replied", () => serving.health().unread === 0);
   await serving.send("after the reply");
   assertEquals((await channel.receiveEnvelope())?.text(), "after the reply");
-  assertEquals(channel.health().unread, 1, "the message that was given");
+  await until("only the message that was given is not acknowledged", () => channel.health().unread === 1);
 });
 
 Deno.test("one handler at a time, in as many requests as it wants, and none after stop()", async () => {
@@ -355,6 +355,38 @@ Deno.test("one handler at a time, in as many requests as it wants, and none afte
   await serve.ended;
   assertEquals(await codeOf(asking.request("?", { to, timeoutMs: 200 })), "request_timeout");
   assertEquals(handled, 12);
+});
+
+Deno.test("close() waits for handlers that run, and their replies are sent; for a while", async () => {
+  await using stage = await Stage.open();
+  const { bob, asking, serving } = await createPair(stage);
+  const release = Promise.withResolvers<string>();
+  const running: string[] = [];
+  serving.serve((request) => {
+    running.push(request.text());
+    return request.text() === "short" ? release.promise : new Promise(() => {});
+  });
+  const to = bob.client.agentId;
+  const reply = asking.request("short", { to });
+  await until("it runs", () => running.length === 1);
+  const closed = bob.client.close();
+  const late = asking.request("after close() was called", { to });
+  release.resolve("done");
+  assertEquals((await reply).text(), "done");
+  await closed;
+  assertEquals(running, ["short"], "nothing more is begun");
+  const { after } = bob;
+  bob.after = (ms, run) => after(ms === 5000 ? 50 : ms, run);
+  await bob.start();
+  (await bob.channel()).serve((request) => {
+    running.push(request.text());
+    return new Promise(() => {});
+  });
+  await until("the other runs", () => running.length === 2);
+  await bob.client.close();
+  await bob.start();
+  (await bob.channel()).serve((request) => `attempt ${request.attempt}`);
+  assertEquals((await late).text(), "attempt 2");
 });
 
 Deno.test("replies of others, under other ids, and requests that repeat an id are told apart", async () => {

@@ -120,7 +120,7 @@ Deno.test("a log that is refused when it is asked for again ends the channel wit
       operation === "Subscribe" ? Promise.reject(createError("not_found", "No such channel")) : forward(),
   };
   for (const text of ["one", "two"]) await alice.manager.send(name, text);
-  await failsWith("removed", soon("read", read(await bob.channel(), 3)));
+  await failsWith("not_found", soon("read", read(await bob.channel(), 3)));
 });
 
 Deno.test("joining ends with the session, and says why", async () => {
