@@ -8,8 +8,8 @@ import { TextLineStream } from "../support/lines.ts";
 export interface Role {
   readonly options: ConnectOptions;
   readonly channel: string;
-  /** The agent that is asked; the one who has none serves. */
-  readonly to?: string;
+  /** The agents that are asked; one that has none serves. */
+  readonly to?: readonly string[];
   /** How long handling takes. */
   readonly workMs: number;
 }
@@ -17,10 +17,23 @@ export interface Role {
 /** What it writes, one a line. */
 export type Step =
   | { readonly step: "ready" }
-  | { readonly step: "running"; readonly key: string; readonly attempt: number; readonly atMs: number }
+  | {
+    readonly step: "running";
+    readonly key: string;
+    readonly by: string;
+    readonly attempt: number;
+    readonly atMs: number;
+  }
   | { readonly step: "returning"; readonly key: string }
   | { readonly step: "asked"; readonly key: string }
-  | { readonly step: "reply"; readonly key: string; readonly text: string; readonly acceptedMs: number }
+  | {
+    readonly step: "reply";
+    readonly key: string;
+    readonly from: string;
+    readonly text: string;
+    readonly acceptedMs: number;
+  }
+  | { readonly step: "answered"; readonly key: string }
   | { readonly step: "failed"; readonly key: string; readonly code: string };
 
 function write(step: Step): void {
@@ -33,19 +46,23 @@ async function main({ options, channel: name, to, workMs }: Role): Promise<void>
   if (to === undefined) {
     channel.serve(async (request) => {
       const key = request.text();
-      write({ step: "running", key, attempt: request.attempt, atMs: Date.now() });
+      write({ step: "running", key, by: client.agentId, attempt: request.attempt, atMs: Date.now() });
       await new Promise((resolve) => setTimeout(resolve, workMs)); // wait: work that takes its time
       write({ step: "returning", key });
-      return `done ${key}`;
+      return `${client.agentId} has done ${key}`;
     });
   }
   write({ step: "ready" });
   const ask = async (key: string): Promise<void> => {
     try {
-      const asked = channel.request(key, { to: to ?? "", key, timeoutMs: 120_000 });
+      const answers = channel.requestAll(key, { to: to ?? [], key, timeoutMs: 120_000 });
       write({ step: "asked", key });
-      const reply = await asked;
-      write({ step: "reply", key, text: reply.text(), acceptedMs: reply.timeMs });
+      for await (const answer of answers) {
+        if (!answer.ok) throw answer.error;
+        const { from, reply } = answer;
+        write({ step: "reply", key, from, text: reply.text(), acceptedMs: reply.timeMs });
+      }
+      write({ step: "answered", key });
     } catch (error) {
       write({ step: "failed", key, code: error instanceof StaticError ? error.code : String(error) });
     }

@@ -1,5 +1,6 @@
-// kill -9 of requester, handler and relay at every step of a request: nothing is lost, and no handler runs after its reply was
-// accepted. All three are real processes; times are those of one machine's clock.
+// kill -9 of requester, handler and relay at every step of a request to two members: nothing is lost, and no handler runs after
+// its reply was accepted. All four are real processes, over QUIC and gRPC; times are those of one machine's clock.
+// `STATIC_STRESS=1` does it once more over each of them alone, and at more moments.
 import { assert, assertEquals } from "@std/assert";
 import { type ConnectOptions, StaticClient } from "../../sdk/mod.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -60,8 +61,11 @@ class Life {
   }
 }
 
+/** Bob is the handler that is killed; carol is asked with him and goes on. */
+type Victim = "requester" | "handler" | "relay";
+
 interface Case {
-  readonly victim: "requester" | "handler" | "relay";
+  readonly victim: Victim;
   readonly at: "asked" | "running" | "returning" | "reply";
   readonly laterMs: number;
 }
@@ -84,9 +88,34 @@ const cases: readonly Case[] = [
   { victim: "relay", at: "reply", laterMs: 0 },
 ];
 
-async function createPair(stack: Stack, folder: string): Promise<{ requester: Role; handler: Role }> {
-  const optionsOf = (identity: string): ConnectOptions => ({
-    endpoint: stack.grpcUrl,
+const stress = Deno.env.get("STATIC_STRESS") === "1";
+const moreCases = (["requester", "handler", "relay"] as const).flatMap((victim) =>
+  (["asked", "running", "returning", "reply"] as const).flatMap((at) =>
+    [1, 2, 3, 6, 12, 25].map((laterMs) => ({ victim, at, laterMs }))
+  )
+);
+
+interface Transports {
+  readonly alice: "quic" | "grpc";
+  readonly bob: "quic" | "grpc";
+  readonly carol: "quic" | "grpc";
+}
+
+const mixed: Transports = { alice: "quic", bob: "grpc", carol: "quic" };
+const [quic, grpc] = (["quic", "grpc"] as const).map((each) => ({ alice: each, bob: each, carol: each }));
+const runs = stress && quic !== undefined && grpc !== undefined
+  ? [{ transports: quic, cases: [...cases, ...moreCases] }, { transports: grpc, cases: [...cases, ...moreCases] }]
+  : [{ transports: mixed, cases }];
+
+interface Roles {
+  readonly requester: Role;
+  readonly handlers: readonly [Role, Role];
+}
+
+async function createRoles(stack: Stack, folder: string, transports: Transports): Promise<Roles> {
+  const optionsOf = (identity: keyof Transports): ConnectOptions => ({
+    endpoint: transports[identity] === "quic" ? stack.quicUrl : stack.grpcUrl,
+    transport: transports[identity],
     apiKey: stack.account.apiKey,
     apiUrl: stack.api.url,
     tls: { caFile: stack.caFile },
@@ -94,79 +123,118 @@ async function createPair(stack: Stack, folder: string): Promise<{ requester: Ro
     dataDir: `${folder}/${identity}`,
     identity,
   });
-  const [alice, bob] = [await StaticClient.connect(optionsOf("alice")), await StaticClient.connect(optionsOf("bob"))];
-  const channel = await alice.createChannel(name);
-  await bob.joinChannel(name, await channel.addMember(await bob.generateKeyPackage()));
-  const to = bob.agentId;
-  await alice.close();
-  await bob.close();
+  const owner = await StaticClient.connect(optionsOf("alice"));
+  const channel = await owner.createChannel(name);
+  const to: string[] = [];
+  for (const identity of ["bob", "carol"] as const) {
+    const guest = await StaticClient.connect(optionsOf(identity));
+    await guest.joinChannel(name, await channel.addMember(await guest.generateKeyPackage()));
+    to.push(guest.agentId);
+    await guest.close();
+  }
+  await owner.close();
+  const serving = (identity: keyof Transports): Role => ({ options: optionsOf(identity), channel: name, workMs });
   return {
     requester: { options: optionsOf("alice"), channel: name, to, workMs },
-    handler: { options: optionsOf("bob"), channel: name, workMs },
+    handlers: [serving("bob"), serving("carol")],
   };
 }
 
-Deno.test("kill -9 of requester, handler and relay at every step of a request", async (t) => {
-  await using stack = await startStack();
-  const folder = await Deno.makeTempDir({ prefix: "static-requests-" });
-  const roles = await createPair(stack, folder);
-  let [requester, handler] = [new Life(roles.requester), new Life(roles.handler)];
-  const all: Step[] = [];
-  const restart = async (victim: Case["victim"]): Promise<void> => {
-    if (victim === "relay") {
-      await stack.killRelay();
-      return await stack.startRelay();
-    }
-    const dead = victim === "requester" ? requester : handler;
-    await dead.kill();
-    all.push(...dead.steps);
-    if (victim === "requester") requester = new Life(roles.requester);
-    else handler = new Life(roles.handler);
-  };
-  try {
-    for (const [i, { victim, at, laterMs }] of cases.entries()) {
-      await t.step(`${victim}, ${laterMs} ms after "${at}"`, async () => {
-        const key = `order-${i}`;
-        await Promise.all([requester.until("ready"), handler.until("ready")]);
-        await requester.ask(key);
-        await (at === "asked" || at === "reply" ? requester : handler).until(at, key);
-        await new Promise((resolve) => setTimeout(resolve, laterMs)); // wait: a moment of the request, to hit another step
-        await restart(victim);
-        // Whether the life before had the reply or not, asking again gets it.
-        if (victim === "requester") {
-          await requester.until("ready");
-          await requester.ask(key);
-        }
-        await requester.until("reply", key);
-        const steps = [...all, ...requester.steps, ...handler.steps].filter((each) =>
-          "key" in each && each.key === key
-        );
-        assertEquals(steps.filter(({ step }) => step === "failed"), []);
-        const replies = steps.filter((each) => each.step === "reply").map(({ text }) => text);
-        assertEquals(new Set(replies), new Set([`done ${key}`]));
-      });
-    }
-    // What a life after the reply might still run, it would have run by now: it has served a later request.
-    await requester.until("ready");
-    await handler.until("ready");
-    await requester.ask("the last");
-    await requester.until("reply", "the last");
-  } finally {
-    await requester.kill();
-    await handler.kill();
+/** The agents of a run, each in its present life, and what all lives have written. */
+class Cast {
+  readonly #stack: Stack;
+  readonly #roles: Roles;
+  readonly #past: Step[] = [];
+  readonly #other: Life;
+  requester: Life;
+  handler: Life;
+
+  constructor(stack: Stack, roles: Roles) {
+    this.#stack = stack;
+    this.#roles = roles;
+    this.requester = new Life(roles.requester);
+    this.handler = new Life(roles.handlers[0]);
+    this.#other = new Life(roles.handlers[1]);
   }
-  all.push(...requester.steps, ...handler.steps);
-  await t.step("every request was run at least once, and none after its reply was accepted", () => {
-    for (const reply of all.filter((each) => each.step === "reply")) {
-      const runs = all.filter((each) => each.step === "running").filter(({ key }) => key === reply.key);
-      assert(runs.length > 0, reply.key);
-      for (const { atMs, attempt } of runs) {
-        assert(atMs <= reply.acceptedMs, `${reply.key} was run (attempt ${attempt}) after its reply was accepted`);
-      }
+
+  get steps(): Step[] {
+    return [...this.#past, ...this.requester.steps, ...this.handler.steps, ...this.#other.steps];
+  }
+
+  async ready(): Promise<void> {
+    await Promise.all([this.requester, this.handler, this.#other].map((life) => life.until("ready")));
+  }
+
+  async restart(victim: Victim): Promise<void> {
+    if (victim === "relay") {
+      await this.#stack.killRelay();
+      return await this.#stack.startRelay();
     }
-    const runs = all.filter((each) => each.step === "running").map(({ key, attempt }) => `${key}/${attempt}`);
-    assertEquals(new Set(runs).size, runs.length, "an attempt is counted once");
-    console.log(`${cases.length} kills: ${runs.length} runs of ${cases.length + 1} requests`);
+    await this[victim].kill();
+    this.#past.push(...this[victim].steps);
+    this[victim] = new Life(victim === "requester" ? this.#roles.requester : this.#roles.handlers[0]);
+  }
+
+  async end(): Promise<void> {
+    for (const life of [this.requester, this.handler, this.#other]) await life.kill();
+  }
+}
+
+/** The request is under way, somebody dies, and both replies arrive all the same. */
+async function survive(cast: Cast, key: string, { victim, at, laterMs }: Case): Promise<void> {
+  await cast.ready();
+  await cast.requester.ask(key);
+  await (at === "asked" || at === "reply" ? cast.requester : cast.handler).until(at, key);
+  await new Promise((resolve) => setTimeout(resolve, laterMs)); // wait: a moment of the request, to hit another step
+  await cast.restart(victim);
+  // Whether the life before had the replies or not, asking again gets them.
+  if (victim === "requester") {
+    await cast.requester.until("ready");
+    await cast.requester.ask(key);
+  }
+  await cast.requester.until("answered", key);
+  const steps = cast.steps.filter((each) => "key" in each && each.key === key);
+  assertEquals(steps.filter(({ step }) => step === "failed"), []);
+  const replies = steps.filter((each) => each.step === "reply");
+  for (const { from, text } of replies) assertEquals(text, `${from} has done ${key}`);
+  assertEquals(new Set(replies.map(({ from }) => from)).size, 2, "both have replied");
+}
+
+for (const { transports, cases } of runs) {
+  const over = [...new Set(Object.values(transports))].join(" and ");
+  Deno.test(`over ${over}, kill -9 of requester, handler and relay at every step of a request to two members`, async (t) => {
+    await using stack = await startStack();
+    const folder = await Deno.makeTempDir({ prefix: "static-requests-" });
+    const cast = new Cast(stack, await createRoles(stack, folder, transports));
+    try {
+      for (const [i, each] of cases.entries()) {
+        const { victim, at, laterMs } = each;
+        await t.step(`${victim}, ${laterMs} ms after "${at}"`, () => survive(cast, `order-${i}`, each));
+      }
+      // What a life after the reply might still run, it would have run by now: it has served a later request.
+      await cast.ready();
+      await cast.requester.ask("the last");
+      await cast.requester.until("answered", "the last");
+    } finally {
+      await cast.end();
+    }
+    await t.step("every request was run at least once by each, and by none after its reply was accepted", () => {
+      judge(cast.steps, cases.length);
+    });
+    await Deno.remove(folder, { recursive: true });
   });
-  await Deno.remove(folder, { recursive: true });
-});
+}
+
+function judge(steps: readonly Step[], kills: number): void {
+  const running = steps.filter((each) => each.step === "running");
+  for (const reply of steps.filter((each) => each.step === "reply")) {
+    const runs = running.filter(({ key, by }) => key === reply.key && by === reply.from);
+    assert(runs.length > 0, `${reply.key} by ${reply.from}`);
+    for (const { atMs, attempt } of runs) {
+      assert(atMs <= reply.acceptedMs, `${reply.key} was run (attempt ${attempt}) after its reply was accepted`);
+    }
+  }
+  const attempts = running.map(({ key, by, attempt }) => `${key}/${by}/${attempt}`);
+  assertEquals(new Set(attempts).size, attempts.length, "an attempt is counted once");
+  console.log(`${kills} kills: ${attempts.length} runs of ${kills + 1} requests by two members`);
+}
