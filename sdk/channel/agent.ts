@@ -10,7 +10,6 @@ import {
   type NoticeBody,
   type NoticeEnvelope,
   parseChannelName,
-  type ReplyBody,
 } from "../../proto/mod.ts";
 import type { Abortable } from "../base/abortable.ts";
 import { createError, isCode, StaticError } from "../base/errors.ts";
@@ -21,7 +20,7 @@ import { MlsFault } from "../mls/codec.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 import type { MlsIdentity } from "../mls/identity.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
-import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
+import type { RecordStore } from "../store/mod.ts";
 import { ConnectionWatch } from "./connection_events.ts";
 import { Carrier } from "./carrier.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -30,6 +29,7 @@ import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./e
 import { translating } from "./faults.ts";
 import { KeyPackages } from "./key_packages.ts";
 import { LiveChannel } from "./live_channel.ts";
+import { createAtRelay, created, findAtRelay } from "./names_at_relay.ts";
 import { type ChannelRecord, listChannels } from "./records.ts";
 import { Welcomes } from "./welcomes.ts";
 
@@ -55,7 +55,6 @@ export interface AgentListener {
 }
 
 const maxUnheard = 1000;
-const [creating, nonceBytes] = ["creating", 16] as const;
 
 export class Agent {
   readonly agentId: AgentId;
@@ -134,9 +133,8 @@ export class Agent {
 
   async #create(name: ChannelName, options: ChannelOptions): Promise<LiveChannel> {
     await this.checkFree(name, { leave: false });
-    const reply = await this.#createAtRelay(name);
-    const parts = await createChannel(reply.channelId, name, this.#deps);
-    await this.parts.store.delete(creating, name);
+    const parts = await createChannel(await createAtRelay(name, this.parts), name, this.#deps);
+    await created(name, this.parts);
     return this.#start({ ...parts, receive: options.receive ?? true });
   }
 
@@ -209,7 +207,7 @@ export class Agent {
   async closeChannel(text: string): Promise<void> {
     await translating("Cannot close the channel", async () => {
       const name = parseChannelName(text);
-      const channelId = this.#records.get(name)?.channelId ?? await this.#findAtRelay(name);
+      const channelId = this.#records.get(name)?.channelId ?? await findAtRelay(name, this.parts);
       await this.parts.session.call("CloseChannel", { channelId });
       await this.#eraseStored(name);
     });
@@ -329,37 +327,6 @@ export class Agent {
       [...this.#records.values()].find((record) => record.channelId === channelId)?.name;
     this.#channels.delete(channelId);
     if (name !== undefined && this.#records.get(name)?.channelId === channelId) this.#records.delete(name);
-  }
-
-  /** The nonce is on disk first: after a crash the same call finds the channel that the relay has made. */
-  async #createAtRelay(name: ChannelName): Promise<ReplyBody<"CreateChannel">> {
-    const { store, session, runtime } = this.parts;
-    const stored = await store.get(creating, name);
-    const nonce = stored === undefined ? runtime.randomBytes(nonceBytes) : decodeFields(stored, creating).bytes(0);
-    if (stored === undefined) await store.put(creating, name, encodeFields([nonce]));
-    try {
-      return await session.call("CreateChannel", { name, nonce });
-    } catch (error) {
-      // Its fate is known, so the next attempt is another one.
-      if (isCode(error, "name_taken", "rate_limited", "not_allowed")) await store.delete(creating, name);
-      throw error;
-    }
-  }
-
-  async #findAtRelay(name: ChannelName): Promise<ChannelId> {
-    let after: ChannelId | undefined;
-    for (;;) {
-      const { channels, more } = await this.parts.session.call("ListChannels", {
-        ...(after !== undefined && { after }),
-        limit: limits.channelsPerPage,
-      });
-      const found = channels.find((channel) => channel.name === name && channel.owned);
-      if (found !== undefined) return found.channelId;
-      after = channels.at(-1)?.channelId;
-      if (!more || after === undefined) {
-        throw createError("not_found", `This account has no channel "${name}"`);
-      }
-    }
   }
 
   #connection(connection: ConnectionInfo | undefined): void {
