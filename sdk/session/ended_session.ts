@@ -10,6 +10,7 @@ export function createEndedSession(agentId: AgentId, error: StaticError): RelayS
     state: { kind: "ended", error },
     call: () => Promise.reject(error),
     acknowledge: () => {},
+    confirm: () => {},
     onNotice: hearsNothing,
     onConnection: hearsNothing,
     onState: hearsNothing,

@@ -227,9 +227,9 @@ Deno.test("of a channel nothing is carried in one that has other members too", a
   const { membership } = await halves.finish(alice.agent.open(side));
   const { durable } = membership;
   const seal = durable.seal.bind(durable);
-  durable.seal = (payload, aad, fuller) => {
-    sealed.push(fuller ?? payload);
-    return seal(payload, aad, fuller);
+  durable.seal = (payload, aad, room) => {
+    sealed.push(room?.fuller ?? payload);
+    return seal(payload, aad, room);
   };
   await halves.finish(alice.manager.send(side, "hello"));
   assertEquals(sealed.map((each) => decodeContent(each).form), ["raw"]);
