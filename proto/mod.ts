@@ -131,6 +131,7 @@ export {
   readWelcomeHeader,
   type WelcomeHeader,
 } from "./mls/message.ts";
+export { isUsablePublicKey } from "./mls/public_key.ts";
 export { encodeVectorLength, MlsReader } from "./mls/reader.ts";
 export {
   type CallName,

@@ -10,6 +10,7 @@ import { WireError } from "../errors.ts";
 import { type AgentId, agentIdOf } from "../ids.ts";
 import { limits } from "../limits.ts";
 import { openKeyPackageMessage } from "./message.ts";
+import { isUsablePublicKey } from "./public_key.ts";
 import { encodeVectorLength, type MlsReader } from "./reader.ts";
 
 /** 1: X25519, AES-128-GCM, SHA-256, Ed25519. 3: the same with ChaCha20-Poly1305. */
@@ -116,7 +117,9 @@ export function verifyKeyPackage(
 ): KeyPackage {
   const { cipherSuite, signatureKey, identity, notBeforeMs, notAfterMs, lastResort, reference } = unverified;
   if (!supportedCipherSuites.includes(cipherSuite)) refuse(`cipher suite ${cipherSuite} is not supported`);
-  if (unverified.initKey.length !== 32 || unverified.encryptionKey.length !== 32) refuse("a key has the wrong length");
+  if (!isUsablePublicKey(unverified.initKey) || !isUsablePublicKey(unverified.encryptionKey)) {
+    refuse("nobody can encrypt to one of its keys");
+  }
   if (equalBytes(unverified.initKey, unverified.encryptionKey)) refuse("init key and encryption key are the same");
   if (signatureKey.length !== 32) refuse("the signature key has the wrong length");
   if (identity.length === 0 || identity.length > limits.identityBytes) {

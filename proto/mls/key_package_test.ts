@@ -53,7 +53,8 @@ const refusedByVerification: readonly [why: string, options: Partial<KeyPackageO
   ["without an identity", { identity: new Uint8Array(0) }, "identity"],
   ["with a long identity", { identity: new Uint8Array(limits.identityBytes + 1) }, "identity"],
   ["with one key for two purposes", { initKey: new Uint8Array(32).fill(2) }, "the same"],
-  ["with a short init key", { initKey: new Uint8Array(31) }, "wrong length"],
+  ["with a short init key", { initKey: new Uint8Array(31) }, "nobody can encrypt"],
+  ["with an init key of small order", { initKey: new Uint8Array(32) }, "nobody can encrypt"],
   [
     "that does not support its own suite",
     {

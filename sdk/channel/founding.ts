@@ -8,15 +8,17 @@ import {
   encodeOwnersChange,
   encodeRequest,
   foundingHash,
+  type FoundingStatement,
   foundingStatement,
   limits,
+  type OwnersChange,
   type RequestBody,
 } from "../../proto/mod.ts";
 import { baseMembersOf, baseOf } from "../mls/base_epoch.ts";
 import { stateOf } from "../mls/epoch.ts";
-import { fitsWelcome, type FoundedGroup, foundGroup } from "../mls/founding.ts";
-import { encodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
-import { agentOf, checkLeaf } from "../mls/leaf.ts";
+import { addable, fitsWelcome, type FoundedGroup, foundGroup, type FoundingPlan } from "../mls/founding.ts";
+import { encodeKeyPackageMessage, type KeyPackage, type OwnKeyPackage } from "../mls/key_package.ts";
+import { agentOf } from "../mls/leaf.ts";
 import { foundedChange, keepChanges, versionOf } from "../mls/owners_chain.ts";
 import { versionIn } from "../mls/owners_rules.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
@@ -39,9 +41,13 @@ export async function createFounding(
   const members = baseMembersOf(current).filter((agentId) => agentId !== blamed);
   const left = new Set(leavers.map(({ agentId }) => agentId));
   const wanted = members.filter((agentId) => agentId !== deps.agentId && !left.has(agentId));
-  let add = await claimKeyPackages(wanted, membership, deps);
+  const own = await createOwnLeaf(deps, current.suiteId);
+  const basis = { members, blamed, bad, own };
+  const claimed = await claimKeyPackages(wanted, membership, deps);
+  const { plan } = await planFounding(claimed, basis, membership, deps);
+  let add = addable(plan, memberDepsOf(deps, membership.trust.policy));
   for (;;) {
-    const founding = await foundWith(add, { members, blamed, bad }, membership, deps);
+    const founding = await foundWith(add, basis, membership, deps);
     if (founding !== undefined) return founding;
     // Those with the largest KeyPackages come in later, by themselves.
     const bySize = [...add].sort((a, b) => encodeKeyPackageMessage(a).length - encodeKeyPackageMessage(b).length);
@@ -56,14 +62,13 @@ export function requestOf({ request }: FoundingCandidate): Request {
   return envelope.body;
 }
 
-/** One of each member, as far as the relay has one that can be added; members without one are absent at first. */
+/** One of each member, as far as the relay has one that verifies; members without one are absent at first. */
 async function claimKeyPackages(
   wanted: readonly AgentId[],
-  { channelId, group: { current }, trust }: Membership,
+  { channelId }: Membership,
   deps: ChannelDeps,
 ): Promise<KeyPackage[]> {
   const usable: KeyPackage[] = [];
-  const { suiteId, context: { extensions } } = current;
   for (let at = 0; at < wanted.length; at += limits.claimsForFounding) {
     const agentIds = wanted.slice(at, at + limits.claimsForFounding);
     const nonce = deps.runtime.randomBytes(16);
@@ -71,7 +76,6 @@ async function claimKeyPackages(
     for (const { agentId, keyPackage: message } of keyPackages) {
       try {
         const { keyPackage, agentId: of } = readApplicant(message, deps);
-        checkLeaf(keyPackage.leafNode, { suiteId, extensions, policy: trust.policy });
         if (of === agentId && agentIds.includes(agentId)) usable.push(keyPackage);
       } catch {
         // Whatever the relay gave us for it, this member comes in later.
@@ -85,17 +89,26 @@ interface FoundingBasis {
   readonly members: readonly AgentId[];
   readonly blamed: AgentId;
   readonly bad: BadCommit;
+  /** Becomes the founder's leaf. */
+  readonly own: OwnKeyPackage;
 }
 
-/** Undefined when the Welcome is too long to be sent. */
-async function foundWith(
+interface PlannedFounding {
+  readonly plan: FoundingPlan;
+  readonly statement: FoundingStatement;
+  readonly change: OwnersChange;
+  /** Ascending: those that are added, and those that are not. */
+  readonly joining: readonly AgentId[];
+  readonly absent: readonly AgentId[];
+}
+
+/** What is said about a founding, before there is a group. */
+async function planFounding(
   add: readonly KeyPackage[],
-  { members, blamed, bad }: FoundingBasis,
-  membership: Membership,
-  deps: ChannelDeps,
-): Promise<FoundingCandidate | undefined> {
-  const { channelId, group, trust } = membership;
-  const { identity, signatures, agentId } = deps;
+  { members, blamed, bad, own }: FoundingBasis,
+  { channelId, group }: Membership,
+  { identity, signatures, agentId }: ChannelDeps,
+): Promise<PlannedFounding> {
   const { binding } = group;
   const base = baseOf(group.current);
   const generation = base.generation + 1;
@@ -120,19 +133,24 @@ async function foundWith(
   const change = await foundedChange({ channelId, before: versionIn(binding), owners, founded }, identity, signatures);
   const { version, lastChange } = versionOf(change);
   const changes = keepChanges(group.changes, [change]);
-  const made: FoundedGroup = await foundGroup({
-    channelId,
-    base,
-    binding: {
-      name: binding.name,
-      owners,
-      chain: { version, lastChange },
-      generation: { channelId, generation, founding: hash, absent },
-    },
-    changes,
-    own: await createOwnLeaf(deps, base.suiteId),
-    add,
-  }, memberDepsOf(deps, trust.policy));
+  const chain = { version, lastChange };
+  const next = { name: binding.name, owners, chain, generation: { channelId, generation, founding: hash, absent } };
+  const plan = { channelId, base, binding: next, changes, own, add };
+  return { plan, statement, change, joining, absent };
+}
+
+/** Undefined when the Welcome is too long to be sent. */
+async function foundWith(
+  add: readonly KeyPackage[],
+  basis: FoundingBasis,
+  membership: Membership,
+  deps: ChannelDeps,
+): Promise<FoundingCandidate | undefined> {
+  const { plan, statement, change, joining, absent } = await planFounding(add, basis, membership, deps);
+  const { channelId, changes } = plan;
+  const { identity, signatures } = deps;
+  const hash = foundingHash(statement);
+  const made: FoundedGroup = await foundGroup(plan, memberDepsOf(deps, membership.trust.policy));
   if (!fitsWelcome(made)) return undefined;
   const { next, welcome } = made;
   const state = stateOf(next);
@@ -141,10 +159,10 @@ async function foundWith(
   const body: Request = {
     channelId,
     founding: { ...fields, state, signature },
-    proof: proofOf(bad),
+    proof: proofOf(basis.bad),
     change: encodeOwnersChange(change),
-    absent,
-    welcomes: welcome === undefined ? [] : [{ recipients: joining, welcome }],
+    absent: [...absent],
+    welcomes: welcome === undefined ? [] : [{ recipients: [...joining], welcome }],
   };
   return { hash, request: encodeRequest(1, "FoundGeneration", body), next, changes };
 }

@@ -220,9 +220,14 @@ export class Rejoiner {
     return true;
   }
 
+  /** We have not been in the generation that we want into. */
+  get #isNew(): boolean {
+    return this.#generation > generationOf(this.#parts.membership.epoch);
+  }
+
   /** What we sign about: in a generation that we are not in yet, nothing until somebody tells us our leaf there. */
   #leafHash(): Uint8Array {
-    if (this.#leaf === undefined && this.#generation > generationOf(this.#parts.membership.epoch)) return noLeaf;
+    if (this.#leaf === undefined && this.#isNew) return noLeaf;
     return sha256(this.presentLeaf);
   }
 
@@ -302,12 +307,15 @@ export class Rejoiner {
     await promise;
   }
 
-  /** We made it for this group, joined with it, or hold its keys. */
+  /**
+   * We made it for this group, joined with it, or hold its keys. In a generation that we have not been in, any leaf of ours: its
+   * founder may have been given an old KeyPackage, and nothing that we signed before is about that group.
+   */
   async #isOurs({ leafIndex, leafNode }: DeliverLeaf): Promise<boolean> {
     const { identity, signatures, keyPackages } = this.#deps;
     const { channelId, joinedLeaf } = this.#parts.membership;
     const groupId = binaryIdToBytes(groupIdOf(channelId, this.#generation));
-    return isOwnLeaf(leafNode, { groupId, leafIndex }, identity, signatures) ||
+    return isOwnLeaf(leafNode, { groupId, leafIndex, ofKeyPackage: this.#isNew }, identity, signatures) ||
       equalBytes(sha256(leafNode), joinedLeaf) || await keyPackages.holdsLeaf(leafNode);
   }
 

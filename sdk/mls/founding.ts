@@ -4,13 +4,16 @@
  * that only its members can.
  */
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
+import type { ProposalAdd } from "ts-mls/proposal.js";
 import { type ChannelId, foundingEpoch, groupIdOf, limits, type OwnersChange } from "../../proto/mod.ts";
 import { type BaseEpoch, pskOf } from "./base_epoch.ts";
 import type { ChannelBinding } from "./channel_extensions.ts";
+import { MlsFault } from "./codec.ts";
 import { createCommit } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";
 import { Group, type MemberDeps } from "./group.ts";
-import type { KeyPackage, OwnKeyPackage } from "./key_package.ts";
+import { type KeyPackage, type OwnKeyPackage, signedKeyPackage } from "./key_package.ts";
+import { applyProposals } from "./proposals.ts";
 import { encodeShownChanges } from "./shown_owners.ts";
 
 export interface FoundingPlan {
@@ -31,12 +34,38 @@ export interface FoundedGroup {
   readonly welcome: Uint8Array | undefined;
 }
 
+/**
+ * Those of the plan's KeyPackages that one commit can add together. They are judged as the commit will be, so that no member
+ * keeps the others out by a KeyPackage of its own: one that cannot be added, alone or beside those before it, is left out.
+ */
+export function addable(plan: FoundingPlan, deps: MemberDeps): KeyPackage[] {
+  const alone = beginAlone(plan, deps);
+  const signed = plan.add.filter((keyPackage) => deps.signatures.verifyHandshakes(signedKeyPackage(keyPackage)));
+  const verified = new Set(signed);
+  const fit = (add: readonly KeyPackage[]): boolean => {
+    try {
+      const proposals = add.map((keyPackage) => ({ proposal: addOf(keyPackage), sender: alone.ownLeaf }));
+      applyProposals(alone, alone.ownLeaf, proposals, deps, verified);
+      return true;
+    } catch (error) {
+      if (error instanceof MlsFault) return false;
+      throw error;
+    }
+  };
+  const extend = (kept: readonly KeyPackage[], more: readonly KeyPackage[]): readonly KeyPackage[] => {
+    const all = [...kept, ...more];
+    if (more.length === 0 || fit(all)) return all;
+    if (more.length === 1) return kept;
+    const half = more.length >> 1;
+    return extend(extend(kept, more.slice(0, half)), more.slice(half));
+  };
+  return [...extend([], signed)];
+}
+
 /** Throws `MlsFault` for a KeyPackage that cannot be added. */
 export async function foundGroup(plan: FoundingPlan, deps: MemberDeps): Promise<FoundedGroup> {
-  const { channelId, base, binding, changes, own, add } = plan;
-  const generation = base.generation + 1;
-  const start = { channelId: groupIdOf(channelId, generation), binding, changes, epoch: foundingEpoch(generation) };
-  const alone = Group.begin(start, own, deps).current;
+  const { base, changes, add } = plan;
+  const alone = beginAlone(plan, deps);
   const preSharedKeyId: PreSharedKeyID = {
     psktype: "resumption",
     usage: "application",
@@ -46,7 +75,7 @@ export async function foundGroup(plan: FoundingPlan, deps: MemberDeps): Promise<
   };
   return await createCommit(alone, {
     proposals: [
-      ...add.map((keyPackage) => ({ proposalType: "add" as const, add: { keyPackage } })),
+      ...add.map(addOf),
       { proposalType: "psk", psk: { preSharedKeyId } },
     ],
     identity: deps.identity,
@@ -54,6 +83,16 @@ export async function foundGroup(plan: FoundingPlan, deps: MemberDeps): Promise<
     padding: () => 0,
     groupInfoExtensions: encodeShownChanges(changes),
   }, { ...deps, findPsk: pskOf(base) });
+}
+
+function beginAlone({ channelId, base, binding, changes, own }: FoundingPlan, deps: MemberDeps): Epoch {
+  const generation = base.generation + 1;
+  const start = { channelId: groupIdOf(channelId, generation), binding, changes, epoch: foundingEpoch(generation) };
+  return Group.begin(start, own, deps).current;
+}
+
+function addOf(keyPackage: KeyPackage): ProposalAdd {
+  return { proposalType: "add", add: { keyPackage } };
 }
 
 /** Whether a Welcome is small enough to be sent. */

@@ -5,10 +5,10 @@
 import type { Extension } from "ts-mls/extension.js";
 import { encodeKeyPackage, encodeKeyPackageTBS, type KeyPackage } from "ts-mls/keyPackage.js";
 import { decodeMlsMessage, encodeMlsMessage } from "ts-mls/message.js";
-import { limits } from "../../proto/mod.ts";
+import { isUsablePublicKey, limits } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import { decodeExactly, label, MlsFault } from "./codec.ts";
-import { deriveKeyPair, isUsablePublicKey } from "./crypto/hpke.ts";
+import { deriveKeyPair } from "./crypto/hpke.ts";
 import { keyPackageRefLabel, refHash, signContent } from "./crypto/labelled.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { type SuiteId, suiteIdOf, suiteNames } from "./crypto/suite.ts";

@@ -11,10 +11,9 @@ import {
   type LeafNodeTBS,
 } from "ts-mls/leafNode.js";
 import type { Lifetime } from "ts-mls/lifetime.js";
-import { type AgentId, agentIdOf, channelExtensions, limits } from "../../proto/mod.ts";
+import { type AgentId, agentIdOf, channelExtensions, isUsablePublicKey, limits } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import { decodeExactly, equalBytes, label, MlsFault, MlsVersionFault } from "./codec.ts";
-import { isUsablePublicKey } from "./crypto/hpke.ts";
 import { signContent } from "./crypto/labelled.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { type SuiteId, suiteNames } from "./crypto/suite.ts";
@@ -119,17 +118,23 @@ export function encodeLeaf(leaf: LeafNode): Uint8Array {
   return encodeLeafNode(leaf);
 }
 
-/** Whether these bytes are a leaf that this agent made itself, with a commit, for this place of a group. */
+export interface OwnLeafPlace extends LeafPlace {
+  /** A leaf of a KeyPackage counts too. It names no group. */
+  readonly ofKeyPackage: boolean;
+}
+
+/** Whether these bytes are a leaf that this agent made itself, with a commit for this place of a group or in a KeyPackage. */
 export function isOwnLeaf(
   bytes: Uint8Array,
-  place: LeafPlace,
+  { ofKeyPackage, ...place }: OwnLeafPlace,
   { identity, signatureKey }: MlsIdentity,
   signatures: Signatures,
 ): boolean {
   try {
     const leaf = decodeExactly(decodeLeafNode, bytes, "leaf");
     const credential = credentialOf(leaf);
-    return leaf.leafNodeSource === "commit" && equalBytes(credential.signatureKey, signatureKey) &&
+    const isOfSource = leaf.leafNodeSource === "commit" || (ofKeyPackage && leaf.leafNodeSource === "key_package");
+    return isOfSource && equalBytes(credential.signatureKey, signatureKey) &&
       equalBytes(credential.identity, identity) && signatures.verifyHandshakes([signedLeaf(leaf, place)]);
   } catch (error) {
     if (error instanceof MlsFault) return false;

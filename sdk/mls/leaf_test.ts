@@ -37,7 +37,7 @@ Deno.test("isOwnLeaf() takes a leaf that this agent made with a commit, for its 
   await world.add(owner, bob);
   const { tree, context: { groupId } } = owner.member.current;
   const { leafIndex } = bob.member.self;
-  const place = { groupId, leafIndex };
+  const place = { groupId, leafIndex, ofKeyPackage: false };
   const joined = tree.leaf(leafIndex)?.encoded;
   await world.commit(bob, () => ({}));
   const made = bob.member.current.tree.leaf(leafIndex)?.encoded;
@@ -46,6 +46,9 @@ Deno.test("isOwnLeaf() takes a leaf that this agent made with a commit, for its 
     isOwnLeaf(bytes, at, by.identity, portableSignatures);
   assert(isBobs(made));
   assert(!isBobs(joined), "it names no group");
+  const anywhere = { ...place, ofKeyPackage: true };
+  assert(isBobs(joined, anywhere) && isBobs(made, anywhere));
+  assert(!isBobs(joined, anywhere, owner) && !isBobs(joined.with(joined.length - 1, 0), anywhere));
   assert(!isBobs(made, { ...place, groupId: new Uint8Array(16) }), "another group");
   assert(!isBobs(made, { ...place, leafIndex: leafIndex + 1 }), "another place");
   assert(!isBobs(made, place, owner), "another agent");

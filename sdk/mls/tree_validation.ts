@@ -2,8 +2,8 @@
  * Is a ratchet tree that somebody sent us one that honest members could have built (RFC 9420 section 12.4.3.1)? Near-linear:
  * every parent is looked at once, and hashes come from the tree's own cache.
  */
+import { isUsablePublicKey } from "../../proto/mod.ts";
 import { equalBytes, KeySet, MlsFault } from "./codec.ts";
-import { isUsablePublicKey } from "./crypto/hpke.ts";
 import type { Parent, RatchetTree } from "./ratchet_tree.ts";
 import { isBelow, leftOf, nodeOfLeaf, parentOf, rightOf } from "./tree_math.ts";
 

@@ -1,8 +1,9 @@
 /** TreeKEM (RFC 9420 sections 7.4 to 7.6): fresh keys on the way from a committer's leaf to the root, told to the others. */
 import type { LeafNodeCommit } from "ts-mls/leafNode.js";
 import type { UpdatePath } from "ts-mls/updatePath.js";
+import { isUsablePublicKey } from "../../proto/mod.ts";
 import { equalBytes, KeySet, label, MlsFault } from "./codec.ts";
-import { deriveKeyPair, isUsablePublicKey, type KeyPair } from "./crypto/hpke.ts";
+import { deriveKeyPair, type KeyPair } from "./crypto/hpke.ts";
 import type { KeyAgreement } from "./crypto/key_agreement.ts";
 import { createEncryptor, decryptWithLabel, deriveSecret } from "./crypto/labelled.ts";
 import type { Aead } from "./crypto/suite.ts";

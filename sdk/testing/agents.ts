@@ -13,7 +13,7 @@ export { DurableGroup } from "../mls/durable_group.ts";
 export { Group } from "../mls/group.ts";
 export { type MlsIdentity, openIdentity } from "../mls/identity.ts";
 export { createKeyPackage, decodeKeyPackageMessage, type OwnKeyPackage } from "../mls/key_package.ts";
-export { withOlderLeaf } from "../mls/testing/older_leaf.ts";
+export { type KeyPackageChange, signedAnew, withOlderLeaf } from "../mls/testing/odd_key_package.ts";
 export { createSignatures, portableSignatures, type Signatures } from "../mls/crypto/signatures.ts";
 export { pause, type Runtime } from "../base/runtime.ts";
 export type { ConnectionInfo, RelaySession, SessionState } from "../session/relay_session.ts";

@@ -6,46 +6,8 @@ import { Carrier, createFounding, requestOf, stateOf as stateOfEpoch } from "../
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { changeNext, flipped, idsOf, sendBogus, signedBy } from "../support/scenario/bad_commits.ts";
 import { declareNothing } from "../support/scenario/hostile.ts";
+import { allStopped, fourMembers, issuesOf, membersOf, recover, stateOf, talk } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
-
-async function stateOf(actor: Actor): Promise<string> {
-  return (await actor.channel()).health().state;
-}
-
-async function issuesOf(actor: Actor, kind: string): Promise<string[]> {
-  return (await actor.channel()).health().issues.filter((issue) => issue.kind === kind).map(({ text }) => text);
-}
-
-async function allStopped(...actors: readonly Actor[]): Promise<void> {
-  for (const actor of actors) {
-    await until(`${actor.label} is stopped`, async () => await stateOf(actor) === "stopped");
-  }
-}
-
-/** All of these are in the same generation again, and hear each other. */
-async function talk(...actors: readonly Actor[]): Promise<void> {
-  await allAgree(...actors);
-  for (const actor of actors) {
-    await until(`${actor.label} is well`, async () => await stateOf(actor) === "ok");
-  }
-  for (const sender of actors) {
-    await (await sender.channel()).send(`${sender.label} is here`);
-    for (const reader of actors.filter((actor) => actor !== sender)) {
-      assertEquals(await read(await reader.channel(), 1), [`${sender.label} is here`]);
-    }
-  }
-}
-
-/** Waits until it is offered: all others have asked. */
-async function recover(owner: Actor): Promise<void> {
-  const channel = await owner.channel();
-  await until("recovery is offered", () => channel.health().recoverable === true);
-  await channel.recover();
-}
-
-async function members(actor: Actor): Promise<string[]> {
-  return (await actor.channel()).members().map(({ identity }) => identity).toSorted();
-}
 
 Deno.test("a commit of random bytes stops a channel, and recovery brings everybody back without its sender", async () => {
   await using stage = await Stage.open();
@@ -59,7 +21,7 @@ Deno.test("a commit of random bytes stops a channel, and recovery brings everybo
   await assertRejects(async () => await (await carol.channel()).recover(), StaticError, alice.client.agentId);
   await recover(alice);
   await talk(alice, carol);
-  assertEquals(await members(alice), ["alice", "carol"]);
+  assertEquals(await membersOf(alice), ["alice", "carol"]);
   for (const actor of [alice, carol]) {
     const [told] = await issuesOf(actor, "recovered");
     assert(told?.includes(`${alice.client.agentId} began generation 1`) && told.includes(bob.client.agentId), told);
@@ -86,7 +48,7 @@ Deno.test("a flipped byte, and a removal that is not declared, stop a channel an
     assertEquals(membership.name, name);
     await recover(alice);
     await talk(alice, carol);
-    assertEquals(await members(carol), ["alice", "carol"], kind);
+    assertEquals(await membersOf(carol), ["alice", "carol"], kind);
   }
 });
 
@@ -95,12 +57,6 @@ async function sendGarbled(sender: Actor, levels: readonly number[]): Promise<vo
   const hostile = await HostileMember.of(sender.agent, name);
   const { message, next } = await hostile.garbledCommit(levels);
   await sender.session.call("SendCommit", await signedBy(sender, message, { nextState: stateOfEpoch(next) }));
-}
-
-async function fourMembers(stage: Stage): Promise<[Actor, Actor, Actor, Actor]> {
-  const [alice, bob, carol, dave] = await stage.channelOf(3);
-  if (!alice || !bob || !carol || !dave) throw new Error("four actors were asked for");
-  return [alice, bob, carol, dave];
 }
 
 /** The relay does not tell them who asks to come back. */
@@ -198,7 +154,7 @@ Deno.test("members that are offline, with a KeyPackage or without, come back whe
   assertEquals(await read(await dave.channel(), 1), ["unread by carol"]);
   await talk(alice, carol, dave);
   assert((await issuesOf(dave, "rejoined")).length > 0);
-  assertEquals(await members(dave), ["alice", "carol", "dave"]);
+  assertEquals(await membersOf(dave), ["alice", "carol", "dave"]);
 });
 
 Deno.test("a member that leaves a stopped channel is not waited for in the new generation", async () => {
@@ -212,7 +168,7 @@ Deno.test("a member that leaves a stopped channel is not waited for in the new g
   const { membership } = await alice.live();
   await until("carol is struck", () => membership.absent.length === 0);
   await talk(alice, dave);
-  assertEquals(await members(dave), ["alice", "dave"]);
+  assertEquals(await membersOf(dave), ["alice", "dave"]);
 });
 
 Deno.test("a channel is begun anew again, after restarts of relay and agents, and works as before in each generation", async () => {

@@ -2,7 +2,8 @@
  * HPKE in base mode (RFC 9180) with DHKEM(X25519, HKDF-SHA256): single-shot seal and open, and the export that MLS uses for
  * external joins. A context is never reused, so its sequence number is always 0.
  */
-import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { isUsablePublicKey } from "../../../proto/mod.ts";
 import { MlsFault } from "../codec.ts";
 import { type KeyAgreement, portableKeyAgreement } from "./key_agreement.ts";
 import { type Aead, expand, extract, hashBytes } from "./suite.ts";
@@ -28,25 +29,6 @@ export function deriveKeyPair(keyMaterial: Uint8Array, agreement: KeyAgreement =
   const pseudorandomKey = labelledExtract(kemSuite, empty, "dkp_prk", keyMaterial);
   const privateKey = labelledExpand(kemSuite, pseudorandomKey, "sk", empty, privateKeyBytes);
   return { privateKey, publicKey: agreement.publicKeyOf(privateKey) };
-}
-
-/** X coordinates of points of small order, the top bit cleared: whoever encrypted to one would share its secret with all. */
-const smallOrderPoints: ReadonlySet<string> = new Set([
-  "00".repeat(32),
-  `01${"00".repeat(31)}`,
-  "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
-  "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
-  `ec${"ff".repeat(30)}7f`,
-  `ed${"ff".repeat(30)}7f`,
-  `ee${"ff".repeat(30)}7f`,
-]);
-
-/** Whether somebody can encrypt to this key. Cheap, so that it can be asked for every leaf of a large group. */
-export function isUsablePublicKey(publicKey: Uint8Array): boolean {
-  if (publicKey.length !== 32) return false;
-  const canonical = publicKey.slice();
-  canonical[31] = (canonical[31] ?? 0) & 0x7f;
-  return !smallOrderPoints.has(bytesToHex(canonical));
 }
 
 export interface SealInput {

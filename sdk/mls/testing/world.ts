@@ -24,7 +24,7 @@ import { DurableGroup, type Receipt } from "../durable_group.ts";
 import { stateOf } from "../epoch.ts";
 import { type Change, Group, type MemberDeps, type PreparedCommit } from "../group.ts";
 import { createKeyPackage, type OwnKeyPackage } from "../key_package.ts";
-import { withOlderLeaf } from "./older_leaf.ts";
+import { withOlderLeaf } from "./odd_key_package.ts";
 import type { MlsIdentity } from "../identity.ts";
 import { leafHashOf } from "../ratchet_tree.ts";
 import type { CommitRules, Outcome } from "../receive.ts";

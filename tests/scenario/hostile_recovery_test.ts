@@ -1,0 +1,77 @@
+/** An owner begins its channel anew although members, or the relay, do what they can against it. */
+import { assertEquals } from "@std/assert";
+import { type AgentId, channelExtensions, type ReplyBody } from "../../proto/mod.ts";
+import { createKeyPackage, type KeyPackageChange, signedAnew } from "../../sdk/testing/agents.ts";
+import { sendBogus } from "../support/scenario/bad_commits.ts";
+import { allStopped, fourMembers, membersOf, recover, talk } from "../support/scenario/recovery.ts";
+import { type Actor, Stage } from "../support/scenario/stage.ts";
+
+type Claimed = ReplyBody<"ClaimForFounding">["keyPackages"];
+
+/** The founder is given other KeyPackages of members than these have uploaded. */
+function claims(founder: Actor, change: (claimed: Claimed) => Claimed | Promise<Claimed>): void {
+  founder.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation !== "ClaimForFounding") return reply;
+    const { keyPackages } = reply as ReplyBody<"ClaimForFounding">; // cast: of this operation
+    return { keyPackages: await change(keyPackages) };
+  };
+}
+
+/** A KeyPackage as its agent may sign it, whatever is in it. */
+async function oddKeyPackage(
+  { agent: { parts: { identity, signatures, runtime } } }: Actor,
+  suiteId: 1 | 3,
+  change: KeyPackageChange = {},
+): Promise<Uint8Array> {
+  const nowMs = runtime.nowMs();
+  const own = await createKeyPackage({
+    suiteId,
+    identity,
+    notBeforeMs: nowMs - 60_000,
+    notAfterMs: nowMs + 60_000,
+    lastResort: false,
+    randomBytes: (length) => runtime.randomBytes(length),
+    signatures,
+  });
+  return signedAnew(own, change, identity).message;
+}
+
+const bothSuites: NonNullable<KeyPackageChange["leafNode"]>["capabilities"] = {
+  versions: ["mls10"],
+  ciphersuites: [
+    "MLS_128_DHKEMX25519_AES128GCM_SHA256_Ed25519",
+    "MLS_128_DHKEMX25519_CHACHA20POLY1305_SHA256_Ed25519",
+  ],
+  extensions: [...channelExtensions],
+  proposals: [],
+  credentials: ["basic"],
+};
+const sharedKey = new Uint8Array(32).fill(9);
+const poisons: readonly (readonly [what: string, make: (actor: Actor) => Promise<Uint8Array>])[] = [
+  ["an init key of small order", (actor) => oddKeyPackage(actor, 3, { keyPackage: { initKey: new Uint8Array(32) } })],
+  ["another cipher suite", (actor) => oddKeyPackage(actor, 1, { leafNode: { capabilities: bothSuites } })],
+  [
+    "the encryption key of another member",
+    (actor) => oddKeyPackage(actor, 3, { leafNode: { hpkePublicKey: sharedKey } }),
+  ],
+  ["no private keys any more, as one that was used before", (actor) => oddKeyPackage(actor, 3)],
+];
+
+for (const [what, make] of poisons) {
+  Deno.test(`members whose KeyPackages have ${what} keep nobody from coming back, themselves included`, async () => {
+    await using stage = await Stage.open();
+    const [alice, bob, carol, dave] = await fourMembers(stage);
+    const odd = new Map<AgentId, Uint8Array>();
+    for (const actor of [carol, dave]) odd.set(actor.client.agentId, await make(actor));
+    claims(
+      alice,
+      (claimed) => claimed.map(({ agentId, keyPackage }) => ({ agentId, keyPackage: odd.get(agentId) ?? keyPackage })),
+    );
+    await sendBogus(bob);
+    await allStopped(alice, carol, dave);
+    await recover(alice);
+    await talk(alice, carol, dave);
+    assertEquals(await membersOf(alice), ["alice", "carol", "dave"]);
+  });
+}

@@ -1,0 +1,48 @@
+/** Channels that are stopped at a commit, and begun anew. */
+import { assertEquals } from "@std/assert";
+import { type Actor, allAgree, read, type Stage, until } from "./stage.ts";
+
+export async function stateOf(actor: Actor): Promise<string> {
+  return (await actor.channel()).health().state;
+}
+
+export async function issuesOf(actor: Actor, kind: string): Promise<string[]> {
+  return (await actor.channel()).health().issues.filter((issue) => issue.kind === kind).map(({ text }) => text);
+}
+
+export async function allStopped(...actors: readonly Actor[]): Promise<void> {
+  for (const actor of actors) {
+    await until(`${actor.label} is stopped`, async () => await stateOf(actor) === "stopped");
+  }
+}
+
+/** All of these are in the same generation again, and hear each other. */
+export async function talk(...actors: readonly Actor[]): Promise<void> {
+  await allAgree(...actors);
+  for (const actor of actors) {
+    await until(`${actor.label} is well`, async () => await stateOf(actor) === "ok");
+  }
+  for (const sender of actors) {
+    await (await sender.channel()).send(`${sender.label} is here`);
+    for (const reader of actors.filter((actor) => actor !== sender)) {
+      assertEquals(await read(await reader.channel(), 1), [`${sender.label} is here`]);
+    }
+  }
+}
+
+/** Waits until it is offered: all others have asked. */
+export async function recover(owner: Actor): Promise<void> {
+  const channel = await owner.channel();
+  await until("recovery is offered", () => channel.health().recoverable === true);
+  await channel.recover();
+}
+
+export async function membersOf(actor: Actor): Promise<string[]> {
+  return (await actor.channel()).members().map(({ identity }) => identity).toSorted();
+}
+
+export async function fourMembers(stage: Stage): Promise<[Actor, Actor, Actor, Actor]> {
+  const [alice, bob, carol, dave] = await stage.channelOf(3);
+  if (!alice || !bob || !carol || !dave) throw new Error("four actors were asked for");
+  return [alice, bob, carol, dave];
+}
