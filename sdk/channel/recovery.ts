@@ -4,7 +4,7 @@
  * one that cannot follow; then a member lets it in again, and nothing has to begin anew.
  */
 import { type AgentId, equalBytes, foundingEpoch, type NoticeBody, type NoticeEnvelope } from "../../proto/mod.ts";
-import { createError, isCode } from "../base/errors.ts";
+import { createError, isCode, StaticError } from "../base/errors.ts";
 import type { Member } from "../mls/members.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
 import { type BadCommit, blamedOf, deleteBadCommit, putBadCommit } from "./bad_commit.ts";
@@ -107,28 +107,17 @@ export class Recovery {
     if (!membership.group.self.owner || !this.#isOffered(bad)) {
       throw createError("not_allowed", `Cannot recover: ${this.#action(bad)}`);
     }
-    const founding = this.#founding ??= await this.#prepare(bad);
-    try {
-      const { sequence } = await this.#deps.session.call("FoundGeneration", requestOf(founding));
-      return await this.#promote(founding, sequence);
-    } catch (error) {
-      if (isCode(error, "transport_error", "connection_error", "internal")) throw error;
-      await this.#drop();
-      if (isCode(error, "epoch_conflict")) return undefined;
-      throw error;
-    }
+    const founding = await this.#candidateFor(bad);
+    const sequence = await this.#send(founding);
+    return sequence === undefined ? undefined : await this.#promote(founding, sequence);
   }
 
   /** Settles a founding from before a crash or a lost connection. It is never sent by itself. */
   async settle(): Promise<Begun | undefined> {
     const founding = this.#founding;
     if (founding === undefined) return undefined;
-    const { membership } = this.#parts;
-    const { commit } = await membership.findCommit(Number(founding.next.context.epoch) - 1);
-    if (commit === undefined) return undefined;
-    if (equalBytes(commit.commitHash, founding.hash)) return await this.#promote(founding, commit.sequence);
-    await this.#drop();
-    return undefined;
+    const sequence = await this.#find(founding);
+    return sequence === undefined ? undefined : await this.#promote(founding, sequence);
   }
 
   /** A founding of somebody else. */
@@ -158,11 +147,45 @@ export class Recovery {
     return { sequence: entry.sequence, epoch: foundingEpoch(founding.generation), hash, own: false };
   }
 
-  async #prepare(bad: BadCommit): Promise<FoundingCandidate> {
+  /** The one that was made before, if it is about this commit: the relay may have taken it. */
+  async #candidateFor(bad: BadCommit): Promise<FoundingCandidate> {
+    const before = this.#founding;
+    if (before !== undefined && equalBytes(requestOf(before).founding.badCommit, bad.declared.commitHash)) {
+      return before;
+    }
     const { membership } = this.#parts;
     const founding = await createFounding(membership, bad, this.#deps);
     await membership.durable.prepareFounding(founding);
+    this.#founding = founding;
     return founding;
+  }
+
+  /**
+   * Its place in the log; undefined when another one was first. A refusal says nothing about an earlier call whose reply was
+   * lost, and the log never delivers a founding to its founder: so the log is asked before a refusal is believed.
+   */
+  async #send(founding: FoundingCandidate): Promise<number | undefined> {
+    try {
+      return (await this.#deps.session.call("FoundGeneration", requestOf(founding))).sequence;
+    } catch (error) {
+      if (!(error instanceof StaticError) || isCode(error, "transport_error", "connection_error", "internal")) {
+        throw error;
+      }
+      const sequence = await this.#find(founding).catch(() => {
+        throw error;
+      });
+      if (sequence !== undefined) return sequence;
+      if (isCode(error, "epoch_conflict")) return undefined;
+      // The relay will never take these bytes: the next call makes others.
+      if (isCode(error, "invalid_request", "payload_too_large")) this.#founding = undefined;
+      throw error;
+    }
+  }
+
+  /** Where the log has it, if it does. */
+  async #find(founding: FoundingCandidate): Promise<number | undefined> {
+    const { commit } = await this.#parts.membership.findCommit(Number(founding.next.context.epoch) - 1);
+    return commit !== undefined && equalBytes(commit.commitHash, founding.hash) ? commit.sequence : undefined;
   }
 
   async #promote(founding: FoundingCandidate, sequence: number): Promise<Begun> {
@@ -170,11 +193,6 @@ export class Recovery {
     await this.#enter({ ...founding, founder: this.#deps.agentId }, []);
     this.#tell({ ...request, sender: this.#deps.agentId });
     return { sequence, epoch: Number(founding.next.context.epoch) - 1, hash: founding.hash, own: true };
-  }
-
-  async #drop(): Promise<void> {
-    this.#founding = undefined;
-    await this.#parts.membership.durable.dropFounding();
   }
 
   async #enter(

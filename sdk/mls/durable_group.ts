@@ -238,14 +238,9 @@ export class DurableGroup {
     return this.#exclusive(() => this.group.isUnknownOwn(message));
   }
 
-  /** A generation of ours that is safe to send. It goes by itself when any generation is entered. */
+  /** A generation of ours that is safe to send. It goes when any generation is entered, and not before: it may be in the log. */
   prepareFounding(founding: FoundingCandidate): Promise<void> {
     return this.#exclusive(() => this.#write([this.#put(foundingId, encodeFounding(founding))]));
-  }
-
-  /** Another generation was founded than ours, or ours is of no use any more. */
-  dropFounding(): Promise<void> {
-    return this.#exclusive(() => this.#write([this.#delete(foundingId)]));
   }
 
   /** A new generation: its first epoch takes the present one's place, which stays for messages that are not read yet. */

@@ -1,9 +1,9 @@
 /** An owner begins its channel anew although members, or the relay, do what they can against it. */
 import { assertEquals } from "@std/assert";
 import { type AgentId, channelExtensions, type ReplyBody } from "../../proto/mod.ts";
-import { createKeyPackage, type KeyPackageChange, signedAnew } from "../../sdk/testing/agents.ts";
+import { createError, createKeyPackage, type KeyPackageChange, signedAnew } from "../../sdk/testing/agents.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
-import { allStopped, fourMembers, membersOf, recover, talk } from "../support/scenario/recovery.ts";
+import { allStopped, fourMembers, issuesOf, membersOf, recover, talk } from "../support/scenario/recovery.ts";
 import { type Actor, Stage } from "../support/scenario/stage.ts";
 
 type Claimed = ReplyBody<"ClaimForFounding">["keyPackages"];
@@ -75,3 +75,35 @@ for (const [what, make] of poisons) {
     assertEquals(await membersOf(alice), ["alice", "carol", "dave"]);
   });
 }
+
+for (const code of ["epoch_conflict", "rate_limited", "invalid_request"] as const) {
+  Deno.test(`a founder that is told ${code} about a founding that was taken is in its generation`, async () => {
+    await using stage = await Stage.open();
+    const { alice, bob, carol } = await stage.trio();
+    await sendBogus(bob);
+    await allStopped(alice, carol);
+    alice.session.tampering.call = async (operation, _body, forward) => {
+      const reply = await forward();
+      if (operation === "FoundGeneration") throw createError(code, "the relay says otherwise");
+      return reply;
+    };
+    await recover(alice);
+    await talk(alice, carol);
+    assertEquals(await issuesOf(alice, "rejoined"), []);
+  });
+}
+
+Deno.test("a founder that is put back to before its founding comes back as the owner that it was", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  const backup = await alice.backup();
+  await allStopped(alice);
+  await recover(alice);
+  await talk(alice, carol);
+  await alice.restore(backup);
+  await talk(alice, carol);
+  const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ identity }) => identity);
+  assertEquals([owners, (await alice.live()).membership.group.self.owner], [["alice"], true]);
+});
