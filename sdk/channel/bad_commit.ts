@@ -26,7 +26,11 @@ export interface BadCommit extends SignedCommit {
 
 export type CommitProof = RequestBody<"FoundGeneration">["proof"];
 
-export const stopped = "stopped";
+const stopped = "stopped";
+const returned = "returned";
+
+/** Of one channel each. */
+export const stopKinds: readonly string[] = [stopped, returned];
 
 export function blamedOf({ sender }: Pick<BadCommit, "sender">): AgentId {
   return agentIdOf(sender.signatureKey, sender.identity);
@@ -96,4 +100,22 @@ export async function readBadCommit(
     reason: fields.text(12),
     sinceMs: fields.number(13),
   };
+}
+
+/** This agent is let in again after it was stopped. */
+export function putReturn(channelId: ChannelId, atMs: number): RecordChange {
+  return { type: "put", kind: returned, id: channelId, value: encodeFields([atMs]) };
+}
+
+export function deleteReturn(channelId: ChannelId): RecordChange {
+  return { type: "delete", kind: returned, id: channelId };
+}
+
+/** When it last was, by its own clock. */
+export async function readReturn(
+  store: Pick<ChannelStore, "get">,
+  channelId: ChannelId,
+): Promise<number | undefined> {
+  const record = await store.get(returned, channelId);
+  return record && decodeFields(record, returned).number(0);
 }

@@ -12,7 +12,7 @@ import type { RecordChange } from "../store/mod.ts";
 import { type Anchor, newAnchor, putAnchor, readAnchor } from "./anchor.ts";
 import { type KeptConfirmations, nothingConfirmed, readConfirmations } from "./confirmation_records.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
-import { type BadCommit, deleteBadCommit, readBadCommit } from "./bad_commit.ts";
+import { type BadCommit, deleteBadCommit, readBadCommit, readReturn } from "./bad_commit.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import type { LogPosition } from "./log_place.ts";
 import {
@@ -49,6 +49,8 @@ export interface EnteredChannel {
   readonly founding: FoundingCandidate | undefined;
   /** The commit at which it is stopped. */
   readonly bad: BadCommit | undefined;
+  /** When it was last let in again after it was stopped. */
+  readonly returnedMs: number | undefined;
   /** Undefined when the relay knows better: just joined. */
   readonly position: LogPosition | undefined;
   /** Undefined in an older store. */
@@ -118,6 +120,7 @@ export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Pro
   return {
     ...loaded,
     bad: await readBadCommit(deps.store, channelId),
+    returnedMs: await readReturn(deps.store, channelId),
     record,
     trust,
     anchor: await readAnchor(deps.store, channelId),
@@ -189,6 +192,8 @@ function partsOf(entered: Entered, trust: ChannelTrust, position: number | undef
     counter: 0,
     senders: new Map(),
     confirmations: nothingConfirmed,
+    bad: undefined,
+    returnedMs: undefined,
   };
-  return { durable, candidate: undefined, founding: undefined, bad: undefined, record, trust, anchor, ...rest };
+  return { durable, candidate: undefined, founding: undefined, record, trust, anchor, ...rest };
 }

@@ -75,8 +75,8 @@ export class Generations {
    * coming back, so it is read first.
    */
   askWhenRead(): void {
-    const { recovery: { stopped }, inbox, rejoiner } = this.#parts;
-    if (stopped !== undefined && inbox.unread === 0) rejoiner.start({ reason: stopped.reason });
+    const { recovery: { stopped, mayAsk }, inbox, rejoiner } = this.#parts;
+    if (stopped !== undefined && mayAsk && inbox.unread === 0) rejoiner.start({ reason: stopped.reason });
   }
 
   /** Returns whether an entry of the log was one to pass over: behind the commit at which we are stopped, or foreign. */

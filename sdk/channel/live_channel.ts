@@ -153,10 +153,10 @@ export class LiveChannel {
       membership,
       health,
       onOpened: (sequence, write) => this.#entries.run(() => this.#rejoined(sequence, write)),
-      isStopped: () => this.#recovery.stopped !== undefined,
+      recovery: () => this.#recovery,
       onFault: (fault) => isCode(fault, "not_found") ? this.#endedBy("unknown") : this.#die(fault),
     }, deps);
-    this.#recovery = new Recovery({ membership, health, bad: parts.bad, founding: parts.founding }, deps);
+    this.#recovery = new Recovery({ ...parts, membership, health }, deps);
     this.#generations = this.#createGenerations();
     this.#link = this.#createLink();
     membership.onMoved((moved) => this.#membersMoved(moved));
@@ -469,7 +469,7 @@ export class LiveChannel {
     // A new generation may have begun meanwhile, and made this of no use.
     if (this.#ended !== undefined || this.#rejoiner.reason === undefined) return false;
     const entered = await write();
-    this.#recovery.clear();
+    this.#recovery.returned();
     this.#generations.forgetForeign();
     this.membership.replace(entered);
     this.committer.forget();

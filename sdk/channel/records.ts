@@ -14,6 +14,7 @@ import {
 } from "../../proto/mod.ts";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
+import { stopKinds } from "./bad_commit.ts";
 import type { Ending } from "./endings.ts";
 import { ChannelTrust } from "./key_changes.ts";
 import type { LogPosition, OwnCommit } from "./log_place.ts";
@@ -230,7 +231,7 @@ export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChan
 /** Deletes everything of a channel but its MLS state, which erases itself. Who comes back one day gives out new invites. */
 export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
   const senders = await forgetSenders(store, channelId);
-  const kinds = ["stopped", channels, trust, positions, counters, landmarks, anchors, confirmedKind];
+  const kinds = [...stopKinds, channels, trust, positions, counters, landmarks, anchors, confirmedKind];
   const own = kinds.map((kind): RecordChange => ({ type: "delete", kind, id: channelId }));
   const lists = [invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind].map(async (kindOf) => {
     const kind = kindOf(channelId);

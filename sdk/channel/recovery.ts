@@ -7,7 +7,8 @@ import { type AgentId, equalBytes, foundingEpoch, type NoticeBody, type NoticeEn
 import { createError, isCode, StaticError } from "../base/errors.ts";
 import type { Member } from "../mls/members.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
-import { type BadCommit, blamedOf, deleteBadCommit, putBadCommit } from "./bad_commit.ts";
+import { type BadCommit, blamedOf, deleteBadCommit, deleteReturn, putBadCommit, putReturn } from "./bad_commit.ts";
+import type { RecordChange } from "../store/mod.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { type Founding, judgeFounding, openFounding } from "./following.ts";
 import { createFounding, requestOf } from "./founding.ts";
@@ -16,11 +17,14 @@ import type { Membership } from "./membership.ts";
 
 /** An owner whose members do not all ask waits so long: others may be able to follow. */
 const patienceMs = 60_000;
+/** An owner that is stopped again so soon after it was let in was let in by somebody that it does not trust again. */
+const calmMs = 10 * 60_000;
 
 export interface RecoveryParts {
   readonly membership: Membership;
   readonly health: HealthLog;
   readonly bad: BadCommit | undefined;
+  readonly returnedMs: number | undefined;
   readonly founding: FoundingCandidate | undefined;
 }
 
@@ -39,6 +43,7 @@ export class Recovery {
   readonly #deps: ChannelDeps;
   readonly #parts: RecoveryParts;
   #bad: BadCommit | undefined;
+  #returnedMs: number | undefined;
   #founding: FoundingCandidate | undefined;
   /** Members that ask to be let in again since we are stopped: they cannot follow either. */
   readonly #askers = new Set<AgentId>();
@@ -48,6 +53,7 @@ export class Recovery {
     this.#parts = parts;
     this.#deps = deps;
     this.#bad = parts.bad;
+    this.#returnedMs = parts.returnedMs;
     this.#founding = parts.founding;
   }
 
@@ -80,7 +86,34 @@ export class Recovery {
     this.#unread++;
   }
 
-  /** This agent was let in again, or has left. */
+  /**
+   * Whether this agent owns the channel and is stopped again soon after it was let in. Two members could do that without end, one
+   * by commits, the other by Welcomes. So it takes no Welcome any more but an owner's, and may begin anew at once.
+   */
+  get isAgain(): boolean {
+    const since = this.#bad?.sinceMs;
+    return since !== undefined && this.#returnedMs !== undefined && Math.abs(since - this.#returnedMs) < calmMs &&
+      this.#parts.membership.group.self.owner;
+  }
+
+  /** Whether somebody is there that could let this agent in. */
+  get mayAsk(): boolean {
+    const bad = this.#bad;
+    return bad !== undefined && (!this.isAgain || this.#others(bad).some(({ owner }) => owner));
+  }
+
+  /** What to write when this agent is let in again. */
+  get changesOfReturn(): RecordChange[] {
+    return this.#bad === undefined ? [] : [putReturn(this.#parts.membership.channelId, this.#deps.runtime.nowMs())];
+  }
+
+  /** This agent was let in again. */
+  returned(): void {
+    if (this.#bad !== undefined) this.#returnedMs = this.#deps.runtime.nowMs();
+    this.clear();
+  }
+
+  /** The commit does not matter any more. */
   clear(): void {
     this.#bad = undefined;
     this.#founding = undefined;
@@ -200,7 +233,9 @@ export class Recovery {
     used: Parameters<Membership["enterGeneration"]>[1],
   ): Promise<void> {
     const { membership } = this.#parts;
-    await membership.enterGeneration(generation, [deleteBadCommit(membership.channelId), ...used]);
+    const { channelId } = membership;
+    await membership.enterGeneration(generation, [deleteBadCommit(channelId), deleteReturn(channelId), ...used]);
+    this.#returnedMs = undefined;
   }
 
   #tell({ founding, absent, sender }: Pick<NoticeBody<"DeliverFounding">, "founding" | "absent" | "sender">): void {
@@ -221,8 +256,10 @@ export class Recovery {
 
   #isOffered(bad: BadCommit): boolean {
     const others = this.#others(bad);
-    return others.every(({ agentId }) => this.#askers.has(agentId)) ||
-      this.#deps.runtime.nowMs() - bad.sinceMs >= patienceMs;
+    // A clock that was put back says nothing about the time that has passed.
+    const elapsedMs = this.#deps.runtime.nowMs() - bad.sinceMs;
+    return this.isAgain || others.every(({ agentId }) => this.#askers.has(agentId)) || elapsedMs < 0 ||
+      elapsedMs >= patienceMs;
   }
 
   /** Without the blamed and this agent. */

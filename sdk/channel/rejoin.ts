@@ -6,32 +6,24 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import {
-  binaryIdToBytes,
-  equalBytes,
-  generationOf,
-  groupIdOf,
-  type JoinRequestId,
-  type NoticeBody,
-  rejoinStatement,
-} from "../../proto/mod.ts";
+import { equalBytes, generationOf, groupIdOf, type JoinRequestId, rejoinStatement } from "../../proto/mod.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import { jitter } from "../base/runtime.ts";
 import { noLeaf } from "../mls/channel_rules.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
-import { encodeLeaf, isOwnLeaf } from "../mls/leaf.ts";
+import { encodeLeaf } from "../mls/leaf.ts";
 import type { Member } from "../mls/members.ts";
 import { Answerers } from "./answerers.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { type Entered, writeEntered } from "./entering.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
+import type { Recovery } from "./recovery.ts";
 import type { Doubt } from "./store_age.ts";
 import { isFor, openWelcome, reportVanished } from "./welcome_back.ts";
+import { type AskedLeaf, isNews, isOurs, type ToldLeaf } from "./told_leaf.ts";
 import type { Welcome } from "./welcomes.ts";
-
-type DeliverLeaf = NoticeBody<"DeliverLeaf">;
 
 /** A request that nobody answered this long is made anew. */
 const answerMs = 10_000;
@@ -52,13 +44,13 @@ export interface RejoinParts {
    * The log goes on after `joinedSequence`.
    */
   readonly onOpened: (joinedSequence: number, write: () => Promise<Entered>) => Promise<boolean>;
-  /** The channel is stopped at a commit, which others may have followed. */
-  readonly isStopped: () => boolean;
+  /** The channel may be stopped at a commit, which others may have followed. */
+  readonly recovery: () => Pick<Recovery, "stopped" | "isAgain" | "changesOfReturn">;
   /** There is no way back, or the way itself failed. */
   readonly onFault: (fault: unknown) => void;
 }
 
-type Told = { readonly welcome: Welcome } | { readonly leaf: DeliverLeaf };
+type Told = { readonly welcome: Welcome } | { readonly leaf: ToldLeaf };
 
 /**
  * What came of a time of waiting. `spent`: our KeyPackage may be in the group, and did not let us in. `strange`: we were told
@@ -66,11 +58,8 @@ type Told = { readonly welcome: Welcome } | { readonly leaf: DeliverLeaf };
  */
 type Outcome = "in" | "late" | "spent" | "strange" | { readonly leaf: Uint8Array };
 
-interface Request {
+interface Request extends AskedLeaf {
   readonly own: OwnKeyPackage;
-  readonly requestId: JoinRequestId;
-  /** Leaves that were signed about before, in hexadecimal. */
-  readonly signed: ReadonlySet<string>;
 }
 
 export class Rejoiner {
@@ -169,7 +158,7 @@ export class Rejoiner {
   }
 
   /** A member says what our present leaf is. It is believed if we made it for this group, joined with it, or hold its keys. */
-  leaf(leaf: DeliverLeaf): void {
+  leaf(leaf: ToldLeaf): void {
     if (this.#reason !== undefined) this.#hear({ leaf });
   }
 
@@ -283,7 +272,8 @@ export class Rejoiner {
           const outcome = await this.#enter(told.welcome, request?.own);
           if (outcome !== "refused") return outcome;
         } else if (leaf === undefined && request !== undefined && isNews(told.leaf, request)) {
-          if (!await this.#isOurs(told.leaf)) {
+          const isNew = this.#isNew;
+          if (!await isOurs(told.leaf, { generation: this.#generation, isNew }, this.#parts.membership, this.#deps)) {
             isStrange = true;
             continue;
           }
@@ -307,20 +297,8 @@ export class Rejoiner {
     await promise;
   }
 
-  /**
-   * We made it for this group, joined with it, or hold its keys. In a generation that we have not been in, any leaf of ours: its
-   * founder may have been given an old KeyPackage, and nothing that we signed before is about that group.
-   */
-  async #isOurs({ leafIndex, leafNode }: DeliverLeaf): Promise<boolean> {
-    const { identity, signatures, keyPackages } = this.#deps;
-    const { channelId, joinedLeaf } = this.#parts.membership;
-    const groupId = binaryIdToBytes(groupIdOf(channelId, this.#generation));
-    return isOwnLeaf(leafNode, { groupId, leafIndex, ofKeyPackage: this.#isNew }, identity, signatures) ||
-      equalBytes(sha256(leafNode), joinedLeaf) || await keyPackages.holdsLeaf(leafNode);
-  }
-
   /** An owner has no reason to lie. */
-  #patienceWith({ sender }: DeliverLeaf): number {
+  #patienceWith({ sender }: ToldLeaf): number {
     return this.#leaf !== undefined || this.#parts.membership.memberOf(sender)?.owner === true ? 0 : patienceMs;
   }
 
@@ -357,14 +335,16 @@ export class Rejoiner {
    */
   async #enter(welcome: Welcome, asked: OwnKeyPackage | undefined): Promise<"in" | "spent" | "refused"> {
     const { membership, health } = this.#parts;
-    const opened = await openWelcome(welcome, { membership, isStopped: this.#parts.isStopped() }, this.#deps);
+    const recovery = this.#parts.recovery();
+    const opened = await openWelcome(welcome, { membership, recovery }, this.#deps);
     if (typeof opened === "string") return this.#refuse(welcome, opened, asked ?? this.#own);
-    const { group, own, used, maker } = opened;
+    const { group, own, maker } = opened;
     const { name, trust } = membership;
     const { joinedSequence: position } = welcome;
-    const entrance = { name, trust, position, used, byOwner: maker.owner, rejoined: true };
     const isIn = await this.#parts.onOpened(position, async () => {
       reportVanished(group.members(), membership, health);
+      const used = [...opened.used, ...recovery.changesOfReturn];
+      const entrance = { name, trust, position, used, byOwner: maker.owner, rejoined: true };
       // What readers are done with from now on belongs to a membership that is over.
       membership.durable.retire();
       return await writeEntered(group, entrance, this.#deps);
@@ -391,11 +371,6 @@ export class Rejoiner {
       "Ask an owner for a new invite token and join with it. The agent goes on asking";
     this.#parts.health.report("refused_welcome", text);
   }
-}
-
-/** Another leaf than this request was about. */
-function isNews({ requestId, leafNode }: DeliverLeaf, request: Request): boolean {
-  return requestId === request.requestId && !request.signed.has(bytesToHex(leafNode));
 }
 
 /** Resolves when the signal is aborted: nobody has to wait for a reply that is of no use any more. */

@@ -1,13 +1,7 @@
 /** The group that a Welcome leads back into, judged by what this agent knew before. Anybody can make a Welcome. */
 import { bytesToHex } from "@noble/hashes/utils.js";
-import {
-  type AgentId,
-  equalBytes,
-  foundingEpoch,
-  generationOf,
-  readWelcomeHeader,
-  WireError,
-} from "../../proto/mod.ts";
+import { equalBytes, foundingEpoch, generationOf, readWelcomeHeader, WireError } from "../../proto/mod.ts";
+import { baseMembersOf } from "../mls/base_epoch.ts";
 import { Group } from "../mls/group.ts";
 import type { OwnKeyPackage } from "../mls/key_package.ts";
 import type { Member } from "../mls/members.ts";
@@ -15,6 +9,7 @@ import { type RecordChange, StoreError } from "../store/mod.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
+import type { Recovery } from "./recovery.ts";
 import type { Welcome } from "./welcomes.ts";
 
 export interface OpenedWelcome {
@@ -28,7 +23,10 @@ export interface OpenedWelcome {
 /** Returns the group, or why the Welcome is worth nothing: whatever somebody wrote into it, it harms nobody. */
 export async function openWelcome(
   { welcome, sender }: Welcome,
-  { membership, isStopped }: { readonly membership: Membership; readonly isStopped: boolean },
+  { membership, recovery }: {
+    readonly membership: Membership;
+    readonly recovery: Pick<Recovery, "stopped" | "isAgain">;
+  },
   deps: ChannelDeps,
 ): Promise<OpenedWelcome | string> {
   const { channelId, name, trust } = membership;
@@ -42,11 +40,10 @@ export async function openWelcome(
     if (maker === undefined || (!maker.owner && membership.memberOf(sender) === undefined)) {
       return "it was made by somebody that this agent has not met";
     }
-    if (
-      isStopped && group.epoch <= foundingEpoch(generationOf(membership.epoch) + 1) &&
-      isMissing(group, sender, membership)
-    ) {
-      return "members are missing from it, and it was not made by an owner";
+    const isHere = group.epoch <= foundingEpoch(generationOf(membership.epoch) + 1);
+    if (recovery.stopped !== undefined && isHere && membership.memberOf(sender)?.owner !== true) {
+      if (isMissing(group, membership)) return "members are missing from it, and it was not made by an owner";
+      if (recovery.isAgain) return "this agent was stopped soon after it was let in, and it was not made by an owner";
     }
     return { group, own, maker, used: await deps.keyPackages.used(own, group.identifiers) };
   } catch (error) {
@@ -57,12 +54,13 @@ export async function openWelcome(
 
 /**
  * A commit that we cannot follow may have removed members that its sender may not remove: somebody that owns nothing does not
- * bring us into a group without them.
+ * bring us into a group without them, nor without those that are absent and would not be let in any more.
  */
-function isMissing(group: Group, sender: AgentId, membership: Membership): boolean {
-  if (membership.memberOf(sender)?.owner === true) return false;
+function isMissing(group: Group, membership: Membership): boolean {
   const present = new Set(group.members().map(({ agentId }) => agentId));
-  return membership.group.members().some(({ agentId }) => !present.has(agentId));
+  const here = new Set(baseMembersOf(group.current));
+  return membership.group.members().some(({ agentId }) => !present.has(agentId)) ||
+    membership.absent.some((agentId) => !here.has(agentId));
 }
 
 /** Whether a Welcome says that it was made for this KeyPackage. */

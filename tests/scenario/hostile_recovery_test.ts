@@ -2,9 +2,17 @@
 import { assertEquals } from "@std/assert";
 import { type AgentId, channelExtensions, type ReplyBody } from "../../proto/mod.ts";
 import { createError, createKeyPackage, type KeyPackageChange, signedAnew } from "../../sdk/testing/agents.ts";
-import { sendBogus } from "../support/scenario/bad_commits.ts";
-import { allStopped, fourMembers, issuesOf, membersOf, recover, talk } from "../support/scenario/recovery.ts";
-import { type Actor, Stage } from "../support/scenario/stage.ts";
+import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
+import {
+  allStopped,
+  fourMembers,
+  issuesOf,
+  membersOf,
+  recover,
+  sendGarbled,
+  talk,
+} from "../support/scenario/recovery.ts";
+import { type Actor, allAgree, Stage, until } from "../support/scenario/stage.ts";
 
 type Claimed = ReplyBody<"ClaimForFounding">["keyPackages"];
 
@@ -106,4 +114,51 @@ Deno.test("a founder that is put back to before its founding comes back as the o
   await talk(alice, carol);
   const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ identity }) => identity);
   assertEquals([owners, (await alice.live()).membership.group.self.owner], [["alice"], true]);
+});
+
+Deno.test("an owner that is stopped again soon after a member let it in begins anew at once, and takes that way no more", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await sendGarbled(bob, [0]);
+  await until("alice is let in", async () => (await issuesOf(alice, "rejoined")).length > 0);
+  await allAgree(alice, carol, dave);
+  await alice.restart();
+  // Carol could follow this one too, and would let alice in.
+  await sendGarbled(dave, [1]);
+  await allStopped(alice);
+  assertEquals((await alice.channel()).health().recoverable, true);
+  await (await alice.channel()).recover();
+  await talk(alice, carol);
+  assertEquals((await membersOf(alice)).includes("dave"), false);
+});
+
+Deno.test("another owner lets an owner in also when it is stopped again", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  const { committer } = await alice.live();
+  await committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await allAgree(alice, bob, carol, dave);
+  for (const sender of [bob, dave]) {
+    const { membership } = await carol.live();
+    const { epoch } = membership;
+    await sendGarbled(sender, sender === bob ? [0] : [1]);
+    await until("carol has let alice in", () => membership.epoch > epoch + 1);
+    await allAgree(alice, carol);
+  }
+  await talk(alice, carol);
+  assertEquals(await issuesOf(alice, "recovered"), []);
+});
+
+Deno.test("a clock that is put back while a channel is stopped does not keep its owner from recovering", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  alice.clockOffsetMs += 100 * 60_000;
+  carol.session.disconnect();
+  await sendBogus(bob);
+  await allStopped(alice);
+  assertEquals((await alice.channel()).health().recoverable, false);
+  alice.clockOffsetMs -= 100 * 60_000;
+  await (await alice.channel()).recover();
+  await carol.session.connect();
+  await talk(alice, carol);
 });

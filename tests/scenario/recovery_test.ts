@@ -2,11 +2,19 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { NoticeBody, RequestBody } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
-import { Carrier, createFounding, requestOf, stateOf as stateOfEpoch } from "../../sdk/testing/agents.ts";
-import { HostileMember } from "../../sdk/testing/hostile_member.ts";
-import { changeNext, flipped, idsOf, sendBogus, signedBy } from "../support/scenario/bad_commits.ts";
+import { Carrier, createFounding, requestOf } from "../../sdk/testing/agents.ts";
+import { changeNext, flipped, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { declareNothing } from "../support/scenario/hostile.ts";
-import { allStopped, fourMembers, issuesOf, membersOf, recover, stateOf, talk } from "../support/scenario/recovery.ts";
+import {
+  allStopped,
+  fourMembers,
+  issuesOf,
+  membersOf,
+  recover,
+  sendGarbled,
+  stateOf,
+  talk,
+} from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 Deno.test("a commit of random bytes stops a channel, and recovery brings everybody back without its sender", async () => {
@@ -51,13 +59,6 @@ Deno.test("a flipped byte, and a removal that is not declared, stop a channel an
     assertEquals(await membersOf(carol), ["alice", "carol"], kind);
   }
 });
-
-/** A commit that members on these levels of the tree, seen from its sender, cannot follow. */
-async function sendGarbled(sender: Actor, levels: readonly number[]): Promise<void> {
-  const hostile = await HostileMember.of(sender.agent, name);
-  const { message, next } = await hostile.garbledCommit(levels);
-  await sender.session.call("SendCommit", await signedBy(sender, message, { nextState: stateOfEpoch(next) }));
-}
 
 /** The relay does not tell them who asks to come back. */
 function deafen(...actors: readonly Actor[]): void {

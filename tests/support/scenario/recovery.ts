@@ -1,6 +1,9 @@
 /** Channels that are stopped at a commit, and begun anew. */
 import { assertEquals } from "@std/assert";
-import { type Actor, allAgree, read, type Stage, until } from "./stage.ts";
+import { stateOf as stateOfEpoch } from "../../../sdk/testing/agents.ts";
+import { HostileMember } from "../../../sdk/testing/hostile_member.ts";
+import { signedBy } from "./bad_commits.ts";
+import { type Actor, allAgree, name, read, type Stage, until } from "./stage.ts";
 
 export async function stateOf(actor: Actor): Promise<string> {
   return (await actor.channel()).health().state;
@@ -45,4 +48,11 @@ export async function fourMembers(stage: Stage): Promise<[Actor, Actor, Actor, A
   const [alice, bob, carol, dave] = await stage.channelOf(3);
   if (!alice || !bob || !carol || !dave) throw new Error("four actors were asked for");
   return [alice, bob, carol, dave];
+}
+
+/** A commit that members on these levels of the tree, seen from its sender, cannot follow. */
+export async function sendGarbled(sender: Actor, levels: readonly number[]): Promise<void> {
+  const hostile = await HostileMember.of(sender.agent, name);
+  const { message, next } = await hostile.garbledCommit(levels);
+  await sender.session.call("SendCommit", await signedBy(sender, message, { nextState: stateOfEpoch(next) }));
 }
