@@ -169,7 +169,7 @@ export class Channel implements SubscribedChannel, Tail {
   endOf(agentId: AgentId): ReadingEnd | undefined {
     const { members, former, closed } = this.state;
     const member = members.get(agentId);
-    if (member?.leaving !== undefined) return { ...member.leaving, atOnce: true };
+    if (member?.leaving !== undefined) return { ...member.leaving, atOnce: !this.state.isLapsedOwner(agentId) };
     if (member !== undefined) {
       return closed && { sequence: closed.sequence, timeMs: closed.timeMs, reason: "closed", atOnce: false };
     }

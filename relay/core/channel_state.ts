@@ -89,6 +89,15 @@ export class ChannelState {
     return this.closed === undefined && member !== undefined && member.leaving === undefined;
   }
 
+  /**
+   * An owner that was absent for too long. It reads what came before that and may begin a new generation: in a channel that is
+   * stopped nobody could let it in.
+   */
+  isLapsedOwner(agentId: AgentId): boolean {
+    return this.closed === undefined && this.owners.has(agentId) &&
+      this.members.get(agentId)?.leaving?.reason === "lapsed";
+  }
+
   apply(entry: Entry): void {
     this.sequence = entry.sequence;
     switch (entry.kind) {
@@ -163,9 +172,12 @@ export class ChannelState {
     this.members.set(sender, { ...member, sent });
   }
 
-  /** Nobody is added. Those that it does not name are members no more: the blamed, and those that came after its base. */
+  /**
+   * Nobody is added. Those that it does not name are members no more: the blamed, and those that came after its base. A founder
+   * that had lapsed is back.
+   */
   #applyFounding(entry: Entry): void {
-    const { sequence, timeMs, epoch } = entry;
+    const { sequence, timeMs, epoch, sender } = entry;
     const { founding, absent } = decodeFoundingBody(entry);
     this.epoch = epoch + 1;
     this.epochState = founding.state;
@@ -178,6 +190,10 @@ export class ChannelState {
       this.#remember(agentId, { joinedSequence, endSequence: sequence, reason: "recovered", timeMs });
     }
     this.owners = new Set(founding.owners.filter((agentId) => this.members.has(agentId)));
+    const founder = this.members.get(sender);
+    if (founder?.leaving === undefined) return;
+    const { leaving: _, ...active } = founder;
+    this.members.set(sender, active);
   }
 
   #remember(agentId: AgentId, former: FormerMember): void {

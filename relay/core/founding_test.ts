@@ -10,6 +10,8 @@ import { settle } from "./testing/simulated_time.ts";
 import { ChannelState } from "./channel_state.ts";
 import { createWorld, type World } from "./testing/world.ts";
 
+const dayMs = 24 * 60 * 60 * 1000;
+
 interface Stopped extends Pair {
   readonly carol: Actor;
   readonly bad: RequestBody<"SendCommit">;
@@ -226,3 +228,32 @@ for (const isUsedUp of [false, true]) {
     else await founding;
   }, { config: { storageBytesPerAccount: 6_000 } });
 }
+
+worldTest("an owner that lapsed reads up to its lapse, claims and founds, and is a member as before", async (world) => {
+  const stopped = await createStopped(world);
+  const { alice, bob, carol, channelId } = stopped;
+  for (const each of [alice, carol]) each.client.close();
+  await world.time.leap(31 * dayMs);
+  await bob.send(channelId, 3, 1);
+  await world.time.advance(2_000);
+  assertEquals(world.meter.membersLapsed, 2);
+  for (const each of [alice, carol]) await each.reconnect();
+  await refused("membership_lapsed", carol.subscribe(channelId));
+  await refused("membership_lapsed", alice.send(channelId, 3, 1));
+  await alice.subscribe(channelId);
+  await settle();
+  assertEquals(alice.client.pushed("DeliverCommit").at(-1)?.epoch, stopped.bad.epoch);
+  assertEquals(alice.client.pushed("DeliverChannelEnd").map(({ reason }) => reason), ["lapsed"]);
+  const nonce = new Uint8Array(16);
+  await alice.client.call("ClaimForFounding", { channelId, agentIds: [carol.agentId], nonce });
+  const founding = { ...planOf(stopped), absent: [carol.agentId] };
+  await alice.client.call("FoundGeneration", foundingRequest(founding));
+  await alice.subscribe(channelId);
+  await alice.send(channelId, foundingEpoch(1) + 1, 2);
+  // It may lapse again like everybody else.
+  alice.client.close();
+  await world.time.leap(31 * dayMs);
+  await world.time.advance(2_000);
+  await alice.reconnect();
+  await refused("membership_lapsed", alice.send(channelId, foundingEpoch(1) + 1, 3));
+});

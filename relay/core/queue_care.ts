@@ -145,6 +145,11 @@ async function firstEntryAfter(channel: Channel, after: number, { engine }: Care
   }
 }
 
+/** Once for each membership; its own founding ends a lapse, and another may follow. */
+function lapseKey({ state: { generation } }: Channel, agentId: AgentId, joinedSequence: number): string {
+  return [`lapse:${agentId}:${joinedSequence}`, ...(generation === 0 ? [] : [generation])].join(":");
+}
+
 async function lapse(channel: Channel, agentId: AgentId, { engine, nowMs, meter }: CareDeps): Promise<void> {
   const member = channel.state.members.get(agentId);
   if (member === undefined || !channel.state.isActive(agentId)) return;
@@ -154,7 +159,7 @@ async function lapse(channel: Channel, agentId: AgentId, { engine, nowMs, meter 
     sender: agentId,
     timeMs: nowMs(),
     ...emptyBody,
-    key: `lapse:${agentId}:${member.joinedSequence}`,
+    key: lapseKey(channel, agentId, member.joinedSequence),
     added: [],
     removed: [],
   });

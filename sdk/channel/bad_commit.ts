@@ -10,7 +10,7 @@ import {
 } from "../../proto/mod.ts";
 import type { MemberCredential } from "../mls/leaf.ts";
 import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
-import type { ChannelStore } from "./records.ts";
+import { type ChannelStore, returned, stopped } from "./records.ts";
 import { signedBytesOf, type SignedCommit } from "./signed_commit.ts";
 
 export interface BadCommit extends SignedCommit {
@@ -25,12 +25,6 @@ export interface BadCommit extends SignedCommit {
 }
 
 export type CommitProof = RequestBody<"FoundGeneration">["proof"];
-
-const stopped = "stopped";
-const returned = "returned";
-
-/** Of one channel each. */
-export const stopKinds: readonly string[] = [stopped, returned];
 
 export function blamedOf({ sender }: Pick<BadCommit, "sender">): AgentId {
   return agentIdOf(sender.signatureKey, sender.identity);

@@ -373,7 +373,8 @@ function obstacleOf(error: StaticError, sealedIn: number): Obstacle | undefined 
   if (isCode(error, "epoch_conflict") && (error.epoch === undefined || error.epoch > sealedIn)) {
     return { kind: "epoch", epoch: error.epoch ?? sealedIn + 1 };
   }
-  if (isCode(error, "epoch_conflict", "rate_limited", "overloaded", "internal") || isNoRoom(error)) {
+  const passing = ["epoch_conflict", "rate_limited", "overloaded", "internal", "membership_lapsed"] as const;
+  if (isCode(error, ...passing) || isNoRoom(error)) {
     return { kind: "wait", ms: error.retryAfterMs ?? busyPauseMs };
   }
   if (isCode(error, "transport_error", "connection_error", "relay_draining", "slow_reader")) {

@@ -14,7 +14,6 @@ import {
 } from "../../proto/mod.ts";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
-import { stopKinds } from "./bad_commit.ts";
 import type { Ending } from "./endings.ts";
 import { ChannelTrust } from "./key_changes.ts";
 import type { LogPosition, OwnCommit } from "./log_place.ts";
@@ -30,6 +29,8 @@ const [channels, trust, positions, counters, landmarks] = [
 export const anchors = "anchors";
 /** See `confirmation_records.ts`. */
 export const confirmedKind = "confirmed";
+/** See `bad_commit.ts`. */
+export const [stopped, returned] = ["stopped", "returned"] as const;
 
 /** In one write to the store. */
 const maxDeletions = 1000;
@@ -231,7 +232,7 @@ export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChan
 /** Deletes everything of a channel but its MLS state, which erases itself. Who comes back one day gives out new invites. */
 export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
   const senders = await forgetSenders(store, channelId);
-  const kinds = [...stopKinds, channels, trust, positions, counters, landmarks, anchors, confirmedKind];
+  const kinds = [stopped, returned, channels, trust, positions, counters, landmarks, anchors, confirmedKind];
   const own = kinds.map((kind): RecordChange => ({ type: "delete", kind, id: channelId }));
   const lists = [invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind].map(async (kindOf) => {
     const kind = kindOf(channelId);

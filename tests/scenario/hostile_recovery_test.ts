@@ -1,6 +1,7 @@
 /** An owner begins its channel anew although members, or the relay, do what they can against it. */
 import { assertEquals } from "@std/assert";
 import { type AgentId, channelExtensions, type ReplyBody } from "../../proto/mod.ts";
+import { defaultCoreConfig } from "../../relay/core/testing/world.ts";
 import { createError, createKeyPackage, type KeyPackageChange, signedAnew } from "../../sdk/testing/agents.ts";
 import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import {
@@ -162,3 +163,24 @@ Deno.test("a clock that is put back while a channel is stopped does not keep its
   await carol.session.connect();
   await talk(alice, carol);
 });
+
+for (const when of ["before the commit", "after the commit"] as const) {
+  Deno.test(`an owner that went away ${when}, and lapsed, recovers its channel when it is back`, async () => {
+    const limits = { ...defaultCoreConfig.limits, keyPackagesPerAgent: 1, lapseAgeMs: 100 };
+    await using stage = await Stage.open({ config: { limits } });
+    const { alice, bob, carol } = await stage.trio();
+    if (when === "before the commit") await alice.stop();
+    await sendBogus(bob);
+    await allStopped(carol);
+    if (when === "after the commit") {
+      await allStopped(alice);
+      await alice.stop();
+    }
+    await until("alice has lapsed", () => stage.world.meter.membersLapsed === 1);
+    await alice.start();
+    await allStopped(alice);
+    alice.clockOffsetMs += 61_000;
+    await (await alice.channel()).recover();
+    await talk(alice, carol);
+  });
+}

@@ -1,5 +1,5 @@
 /** Who may ask what of a channel. Everybody else is told that there is none. */
-import type { ChannelId } from "../../../proto/mod.ts";
+import type { AgentId, ChannelId } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
@@ -17,12 +17,35 @@ export async function openAsMember({ core, agent }: AgentAsker, channelId: Chann
   throw channelNotFound();
 }
 
-/** The channel, for somebody who has something to read in it: a member, or one that does not know yet that it is none. */
+/** The channel, for an owner of it, also for one that has lapsed. */
+export async function openAsOwner(asker: AgentAsker, channelId: ChannelId): Promise<Channel> {
+  const opened = asker.core.channels.open(channelId);
+  const channel = opened instanceof Promise ? await opened : opened;
+  const { agentId } = asker.agent;
+  if (channel !== undefined && channel.state.isLapsedOwner(agentId)) return channel;
+  const active = await openAsMember(asker, channelId);
+  checkOwner(active, agentId);
+  return active;
+}
+
+/** Throws `Refusal` for an agent that is no owner, or no member any more. */
+export function checkOwner({ state }: Channel, agentId: AgentId): void {
+  if (!state.isActive(agentId) && !state.isLapsedOwner(agentId)) throw channelNotFound();
+  if (!state.owners.has(agentId)) {
+    throw new Refusal("not_allowed", "Only owners begin a new generation of a channel");
+  }
+}
+
+/**
+ * The channel, for somebody who has something to read in it: a member, one that does not know yet that it is none, or an owner
+ * that has lapsed.
+ */
 export async function openAsReader(asker: AgentAsker, channelId: ChannelId): Promise<Channel> {
   const opened = asker.core.channels.open(channelId);
   const channel = opened instanceof Promise ? await opened : opened;
   const { agentId } = asker.agent;
   const reads = channel?.state.former.has(agentId) ||
+    channel?.state.isLapsedOwner(agentId) ||
     (channel?.state.closed !== undefined && channel.state.members.has(agentId));
   if (channel !== undefined && reads) return channel;
   return await openAsMember(asker, channelId);

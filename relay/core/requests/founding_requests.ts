@@ -18,10 +18,10 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import { encodeFoundingBody } from "../entry_body.ts";
-import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
+import { epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { appendSettled, roomIn } from "./append.ts";
-import { openAsMember } from "./channel_access.ts";
+import { checkOwner, openAsOwner } from "./channel_access.ts";
 import { payHandshake, settling, takeReserve } from "./handshake_payment.ts";
 import { claimKeyPackage, repeatClaim } from "./key_package_claims.ts";
 
@@ -31,10 +31,9 @@ export async function claimForFounding(
   asker: AgentAsker,
   { channelId, agentIds, nonce }: RequestBody<"ClaimForFounding">,
 ): Promise<ReplyBody<"ClaimForFounding">> {
-  const { core, agent } = asker;
-  const channel = await openAsMember(asker, channelId);
+  const { core } = asker;
+  const channel = await openAsOwner(asker, channelId);
   const { state } = channel;
-  checkOwner(state.owners, agent.agentId);
   if (new Set(agentIds).size < agentIds.length) throw new Refusal("invalid_request", "An agent is named twice");
   const keyPackages: { agentId: AgentId; keyPackage: Uint8Array }[] = [];
   let retryAfterMs: number | undefined;
@@ -64,7 +63,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
   return asker.session.inOrder(async (release) => {
     const { core, agent } = asker;
     const { channelId, founding } = body;
-    const channel = await openAsMember(asker, channelId);
+    const channel = await openAsOwner(asker, channelId);
     const hash = foundingHash({ channelId, ...founding });
     const key = `founding:${encodeBase64url(hash)}`;
     const original = await core.deps.engine.findKey(channelId, key);
@@ -73,8 +72,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     checkSignatures(asker, body);
     await checkBadCommit(asker, channel.state.epoch, body);
     // Again: an entry that came meanwhile may have made it a member, or an owner, no more.
-    if (!channel.state.isActive(agent.agentId)) throw channelNotFound();
-    checkOwner(channel.state.owners, agent.agentId);
+    checkOwner(channel, agent.agentId);
     const { epoch } = channel.state;
     if (generationOf(epoch) !== founding.generation - 1) throw epochConflict(epoch, "another generation has begun");
     const entryBody = encodeFoundingBody(body);
@@ -116,10 +114,6 @@ function answer(
   { sequence, epoch, timeMs }: { readonly sequence: number; readonly epoch: number; readonly timeMs: number },
 ): Omit<ReplyBody<"FoundGeneration">, "duplicate"> {
   return { sequence, epoch: epoch + 1, timeMs };
-}
-
-function checkOwner(owners: ReadonlySet<AgentId>, agentId: AgentId): void {
-  if (!owners.has(agentId)) throw new Refusal("not_allowed", "Only owners begin a new generation of a channel");
 }
 
 /** Each list ascending and without repetition; everybody is in the group or absent, and the Welcome is for the others. */
