@@ -33,6 +33,11 @@ export interface ChannelMember {
   /** This agent. */
   readonly self: boolean;
   /**
+   * It belongs to the channel and is not back yet after the channel was begun anew: it can read nothing until it is. Its identity
+   * is empty if this agent has never met it.
+   */
+  readonly absent: boolean;
+  /**
    * The last epoch of which it is known to be in the same group: by its signed confirmation, or by a message of it that opened.
    * Undefined when it has not been heard of since the channel was opened.
    */
@@ -179,7 +184,7 @@ export class Channel {
       if (wanted === this.#agent.agentId) {
         throw createError("invalid_request", "Cannot remove oneself; use leave()");
       }
-      await committer.commit(() => membership.memberOf(wanted) && { change: { remove: [wanted] } });
+      await committer.commit(() => membership.isMember(wanted) ? { change: { remove: [wanted] } } : undefined);
     });
   }
 
@@ -439,12 +444,14 @@ export class Channel {
    */
   members(): ChannelMember[] {
     const { membership, confirmations } = this.#live;
-    return membership.group.members().map(({ agentId, identity, owner }) => ({
+    const present = membership.group.members().map((member) => ({ ...member, absent: false }));
+    return [...present, ...membership.absentMembers].map(({ agentId, identity, owner, absent }) => ({
       agentId,
       identity: identityText(identity),
       identityBytes: identity,
       owner,
       self: agentId === this.#agent.agentId,
+      absent,
       confirmedEpoch: confirmations.confirmedOf(agentId)?.epoch,
       confirmedAtMs: confirmations.confirmedOf(agentId)?.atMs,
     }));

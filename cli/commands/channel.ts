@@ -69,7 +69,7 @@ export const listMembers: Command = {
             memberName(member),
             member.agentId,
             confirmedText(member, context.platform.nowMs()),
-            [member.owner ? "owner" : "", member.self ? "you" : ""].filter((word) => word !== "").join(", "),
+            [member.owner && "owner", member.self && "you", member.absent && "absent"].filter(Boolean).join(", "),
           ]),
         ]),
       ]);
@@ -120,9 +120,10 @@ export const recoverChannel: Command = {
         await output.progress("waiting for the others", waitUntil(platform, turnMs, [channel], isOffered));
       }
       if (channel.health().state !== "ok") await output.progress("recovering", channel.recover());
-      const members = channel.members().map(memberFields);
-      await output.result({ channel: channel.name, recovered: true, members }, [
-        `${output.paint("green", "✓")} ${channel.name} was begun anew, with ${members.length} members so far`,
+      const members = channel.members();
+      const present = members.filter(({ absent }) => !absent).length;
+      await output.result({ channel: channel.name, recovered: true, members: members.map(memberFields) }, [
+        `${output.paint("green", "✓")} ${channel.name} was begun anew, with ${present} members so far`,
       ]);
     }),
 };

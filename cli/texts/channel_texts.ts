@@ -25,12 +25,12 @@ export function payloadLines(payload: Uint8Array): string {
 }
 
 export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {
-  const { agentId, identity, owner, self, confirmedEpoch, confirmedAtMs } = member;
+  const { agentId, identity, owner, self, absent, confirmedEpoch, confirmedAtMs } = member;
   const confirmed = confirmedAtMs === undefined ? {} : {
     confirmed_epoch: confirmedEpoch,
     confirmed_at: isoTime(confirmedAtMs),
   };
-  return { agent_id: agentId, identity, owner, self, ...confirmed };
+  return { agent_id: agentId, identity, owner, self, ...(absent && { absent }), ...confirmed };
 }
 
 /** How far a member is known to be in the same group. */
@@ -38,8 +38,8 @@ export function confirmedText({ confirmedEpoch, confirmedAtMs }: ChannelMember, 
   return confirmedAtMs === undefined ? "not heard of yet" : `epoch ${confirmedEpoch}, ${ago(confirmedAtMs, nowMs)}`;
 }
 
-export function memberName({ identity }: Pick<ChannelMember, "identity">): string {
-  return printable(identity);
+export function memberName({ identity, agentId }: Pick<ChannelMember, "identity" | "agentId">): string {
+  return printable(identity === "" ? agentId : identity);
 }
 
 /** With padding, for payloads in JSON that are no text. */

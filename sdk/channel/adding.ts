@@ -7,6 +7,8 @@ import {
   verifyKeyPackage,
 } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
+import { identifiedMembersOf } from "../mls/base_epoch.ts";
+import { identityHashOf } from "../mls/generation.ts";
 import type { Change } from "../mls/group.ts";
 import { checkLifetime, decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
 import { type ChannelDeps, clocksOf } from "./deps.ts";
@@ -38,11 +40,12 @@ export function judgeApplicant(
   membership: Membership,
   { agentId, identity }: Applicant,
 ): { readonly replaces: readonly AgentId[] } | StaticError {
-  const name = bytesToHex(identity);
-  const { group } = membership;
+  const name = bytesToHex(identityHashOf(identity));
+  const { group, absent } = membership;
   const leaving = membership.leavers.map((leaver) => leaver.agentId);
-  const same = group.members().filter((member) => bytesToHex(member.identity) === name);
-  const replaces = same.map((member) => member.agentId);
+  const same = identifiedMembersOf(group.current).filter((member) => bytesToHex(member.identityHash) === name);
+  // An absent member that is added is absent no more, and need not be removed for that.
+  const replaces = same.map((member) => member.agentId).filter((each) => each !== agentId || !absent.includes(each));
   if (replaces.length === 0 || group.self.owner) return { replaces };
   // It has left, comes back as it was, and goes and comes by one commit.
   if (replaces.includes(agentId) && leaving.includes(agentId)) return { replaces: [] };

@@ -191,11 +191,16 @@ export class Caretaker {
 
   #plan(rejoins: readonly RejoinRequest[]): Plan | undefined {
     const { membership } = this.#parts;
-    if (rejoins.length === 0 && membership.leavers.length === 0 && !membership.wantsOwnLeaf) return undefined;
+    const { leavers, wantsOwnLeaf } = membership;
+    const gone = this.#goneAbsent();
+    if (rejoins.length + leavers.length + gone.length === 0 && !wantsOwnLeaf) return undefined;
     return {
       change: {
         add: rejoins.map(({ keyPackage }) => keyPackage),
-        remove: rejoins.map(({ agentId }) => agentId).filter((agentId) => membership.leafOf(agentId) !== undefined),
+        remove: [
+          ...rejoins.map(({ agentId }) => agentId).filter((agentId) => membership.leafOf(agentId) !== undefined),
+          ...gone,
+        ],
         rejoins: rejoins.map(({ agentId, signature }) => ({ agentId, signature })),
       },
       answers: rejoins.map(({ requestId }) => requestId),
@@ -220,8 +225,14 @@ export class Caretaker {
 
   #hasWork(): boolean {
     const { leavers, wantsOwnLeaf } = this.#parts.membership;
-    return leavers.length > 0 || wantsOwnLeaf || this.#waiting("present").length > 0 ||
+    return leavers.length > 0 || wantsOwnLeaf || this.#goneAbsent().length > 0 || this.#waiting("present").length > 0 ||
       this.#waiting("other").some(({ leafSent }) => !leafSent);
+  }
+
+  /** Absent members that have left will not come back by themselves. Only an owner removes them. */
+  #goneAbsent(): AgentId[] {
+    const { group, absentLeavers } = this.#parts.membership;
+    return group.self.owner ? absentLeavers : [];
   }
 
   /** Requests that have not expired, of members that are still in the group and have not left since. */

@@ -148,7 +148,8 @@ function differs(
   if (!equalBytes(generation.founding, foundingHash({ channelId, ...founding }))) {
     return "it was founded in another way";
   }
-  if (generation.absent.join() !== absent.join() || members.join() !== founding.members.join()) {
+  const away = generation.absent.map(({ agentId }) => agentId);
+  if (away.join() !== absent.join() || members.join() !== founding.members.join()) {
     return "it has other members";
   }
   if (owners.join() !== founding.owners.join()) return "it has other owners";

@@ -14,7 +14,7 @@ import {
   type OwnersChange,
   type RequestBody,
 } from "../../proto/mod.ts";
-import { baseMembersOf, baseOf } from "../mls/base_epoch.ts";
+import { baseMembersOf, baseOf, identifiedMembersOf } from "../mls/base_epoch.ts";
 import { stateOf } from "../mls/epoch.ts";
 import { addable, fitsWelcome, type FoundedGroup, foundGroup, type FoundingPlan } from "../mls/founding.ts";
 import { encodeKeyPackageMessage, type KeyPackage, type OwnKeyPackage } from "../mls/key_package.ts";
@@ -134,7 +134,13 @@ async function planFounding(
   const { version, lastChange } = versionOf(change);
   const changes = keepChanges(group.changes, [change]);
   const chain = { version, lastChange };
-  const next = { name: binding.name, owners, chain, generation: { channelId, generation, founding: hash, absent } };
+  const away = identifiedMembersOf(group.current).filter((member) => absent.includes(member.agentId));
+  const next = {
+    name: binding.name,
+    owners,
+    chain,
+    generation: { channelId, generation, founding: hash, absent: away },
+  };
   const plan = { channelId, base, binding: next, changes, own, add };
   return { plan, statement, change, joining, absent };
 }

@@ -1,12 +1,10 @@
 /**
  * How a channel goes from one generation of its group to the next: it stops at a commit that it cannot follow, passes over what
- * it cannot read, follows a founding or refuses it, and after a founding of its own looks who will not come back.
+ * it cannot read, follows a founding or refuses it.
  */
 import { foundingHash, generationOf, type NoticeBody, type NoticeEnvelope } from "../../proto/mod.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer } from "./commits.ts";
-import type { ChannelDeps } from "./deps.ts";
-import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Inbox } from "./inbox.ts";
 import type { LogReader } from "./log_reader.ts";
@@ -38,15 +36,11 @@ export interface GenerationsParts {
 
 export class Generations {
   readonly #parts: GenerationsParts;
-  readonly #deps: ChannelDeps;
   /** A generation that this agent does not follow: what belongs to it is passed over. */
   #foreign: number | undefined;
-  /** This agent has begun the present generation, and has not looked yet who will not come back. */
-  #hasFounded = false;
 
-  constructor(parts: GenerationsParts, deps: ChannelDeps) {
+  constructor(parts: GenerationsParts) {
     this.#parts = parts;
-    this.#deps = deps;
   }
 
   /** Whether an epoch belongs to a generation that this agent does not follow. */
@@ -138,32 +132,7 @@ export class Generations {
     committer.forget();
     reader.founded(begun);
     this.forgetForeign();
-    this.#hasFounded = begun.own;
     await progress.flush();
     caretaker.start();
-  }
-
-  /** After a founding of ours, once: strikes the absent that will not come back by themselves. */
-  strikeGone(): void {
-    if (!this.#hasFounded) return;
-    this.#hasFounded = false;
-    this.#strikeGone().catch((error) => {
-      const text = `Members that are gone are still listed: ${toStaticError(error, "Cannot commit").message}`;
-      this.#parts.health.report("duty_failed", text);
-    });
-  }
-
-  /** They have left, or the relay no longer has them. */
-  async #strikeGone(): Promise<void> {
-    const { membership, committer } = this.#parts;
-    const { channelId } = membership;
-    if (membership.absent.length === 0) return;
-    const { members } = await this.#deps.session.call("ListMembers", { channelId });
-    const here = new Set(members.filter(({ leaving }) => !leaving).map(({ agentId }) => agentId));
-    await committer.commit(() => {
-      const strike = membership.absent.filter((agentId) => !here.has(agentId));
-      const owners = membership.group.binding.owners.filter((owner) => !strike.includes(owner));
-      return strike.length === 0 ? undefined : { change: { strike, owners } };
-    });
   }
 }

@@ -46,7 +46,9 @@ async function go(parts: LeavingParts, isBlocked: boolean, deps: ChannelDeps): P
   const { membership, committer, caretaker, rejoiner } = parts;
   caretaker.stop();
   try {
-    if (membership.group.members().length === 1 && await close(membership, deps)) return;
+    const isAlone = membership.group.members().length === 1;
+    if (isAlone && membership.absent.length === 0 && await close(membership, deps)) return;
+    if (isAlone && !isBlocked) checkNobodyWaits(membership);
     if (!isBlocked) {
       await committer.commit(() => successionPlan(membership));
       // The statement is about our leaf: a commit that is taken after it would make it void.
@@ -72,12 +74,22 @@ async function close({ channelId }: Membership, { session }: ChannelDeps): Promi
   }
 }
 
+/** Nobody but this agent could let those in that are absent. */
+function checkNobodyWaits({ absent, group }: Membership): void {
+  if (absent.length === 0 || !group.self.owner) return;
+  const text =
+    `Cannot leave: ${absent.join(", ")} belong to the channel and are not back yet, and nobody else could let ` +
+    "them in; wait for them, or remove them first";
+  throw createError("not_allowed", text);
+}
+
 /** A channel has an owner: the only one makes the member with the lowest leaf that stays another before it goes. */
-function successorOf({ group, leavers, lapsed }: Membership): AgentId | undefined {
+function successorOf({ group, leavers, absentLeavers, lapsed }: Membership): AgentId | undefined {
   const { self } = group;
-  const going = new Set([...leavers.map(({ agentId }) => agentId), ...lapsed]);
+  const going = new Set([...leavers.map(({ agentId }) => agentId), ...absentLeavers, ...lapsed]);
   const staying = group.members().filter(({ agentId }) => agentId !== self.agentId && !going.has(agentId));
-  if (!self.owner || staying.some(({ owner }) => owner)) return undefined;
+  const remains = group.binding.owners.some((owner) => owner !== self.agentId && !going.has(owner));
+  if (!self.owner || remains) return undefined;
   const [successor] = staying.sort((a, b) => a.leafIndex - b.leafIndex);
   return successor?.agentId;
 }
@@ -87,8 +99,8 @@ function successionPlan(membership: Membership): Plan | undefined {
   if (successor === undefined) return undefined;
   // The commit also removes those that have left.
   const leaving = new Set(membership.leavers.map(({ agentId }) => agentId));
-  const owners = membership.group.members().filter(({ owner, agentId }) => owner && !leaving.has(agentId));
-  return { change: { owners: [...owners.map(({ agentId }) => agentId), successor] } };
+  const owners = membership.group.binding.owners.filter((owner) => !leaving.has(owner));
+  return { change: { owners: [...owners, successor] } };
 }
 
 async function leave({ channelId, groupId }: Membership, leaf: Uint8Array, deps: ChannelDeps): Promise<void> {

@@ -42,7 +42,7 @@ import { Outbox } from "./outbox.ts";
 import { Progress } from "./progress.ts";
 import { Receiver } from "./receiver.ts";
 import { Recovery } from "./recovery.ts";
-import { forgetChannel } from "./records.ts";
+import { forgetChannel, type LeaveProof } from "./records.ts";
 import { Rejoiner } from "./rejoin.ts";
 import { Senders } from "./senders.ts";
 import { type Claims, type Doubt, StoreAge } from "./store_age.ts";
@@ -195,7 +195,7 @@ export class LiveChannel {
       caretaker: this.#caretaker,
       inbox: this.inbox,
       suspend: () => this.#suspend(),
-    }, this.#deps);
+    });
   }
 
   #createLink(): LogLink {
@@ -374,7 +374,11 @@ export class LiveChannel {
     }
     if (!this.#subscription.live) return;
     if (notice.operation === "DeliverFounding") return await this.#generations.founded(notice.body);
-    if (this.#generations.passOver(notice)) return;
+    if (this.#generations.passOver(notice)) {
+      // Whoever leaves a channel that is stopped has left: it signed about the leaf that we know.
+      if (notice.operation === "DeliverLeave") await this.membership.noteLeave(leaveOf(notice.body));
+      return;
+    }
     switch (notice.operation) {
       case "DeliverMessage":
         await this.#follow(await this.#reader.message(notice.body));
@@ -383,9 +387,10 @@ export class LiveChannel {
         await this.#follow(await this.#reader.commit(notice.body), notice.body);
         return this.#subscription.received(notice.body.sequence, notice.body.commit.length);
       case "DeliverLeave": {
-        const { sender: agentId, leafHash, signature, sequence } = notice.body;
-        if (!this.#reader.other(sequence)) return;
-        const isTrue = await this.membership.noteLeave({ agentId, leafHash, signature });
+        const leave = leaveOf(notice.body);
+        const { agentId } = leave;
+        if (!this.#reader.other(notice.body.sequence)) return;
+        const isTrue = await this.membership.noteLeave(leave);
         this.#caretaker.left(agentId);
         if (isTrue) return;
         const text = `${agentId} left, but did not sign about its present leaf; ask an owner to remove it`;
@@ -436,7 +441,6 @@ export class LiveChannel {
     this.outbox.resume();
     this.#caretaker.look();
     this.#tellReady();
-    this.#generations.strikeGone();
   }
 
   /** The relay has taken back why we were to join anew, and nothing was written yet. */
@@ -558,6 +562,10 @@ export class LiveChannel {
     this.#forgottenBefore = oldestEpoch;
     await this.membership.durable.forgetBefore(oldestEpoch);
   }
+}
+
+function leaveOf({ sender: agentId, leafHash, signature }: NoticeBody<"DeliverLeave">): LeaveProof {
+  return { agentId, leafHash, signature };
 }
 
 function isOfChannel(event: ChannelEventBody | ConnectionEvent): event is ChannelEventBody {

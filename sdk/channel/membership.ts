@@ -6,6 +6,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import {
   type AgentId,
+  agentIdOf,
   binaryIdFromBytes,
   type ChannelId,
   type ChannelName,
@@ -144,7 +145,25 @@ export class Membership {
 
   /** Members that the present generation's group has no leaf of. */
   get absent(): readonly AgentId[] {
-    return this.group.binding.generation?.absent ?? [];
+    return (this.group.binding.generation?.absent ?? []).map(({ agentId }) => agentId);
+  }
+
+  /** The same as others see members, with what is remembered of them. */
+  get absentMembers(): { agentId: AgentId; identity: Uint8Array; owner: boolean; absent: true }[] {
+    const { owners } = this.group.binding;
+    const known = new Map(Array.from(this.trust.keys, ({ identity, signatureKey }) => {
+      return [agentIdOf(signatureKey, identity), identity];
+    }));
+    return this.absent.map((agentId) => {
+      const identity = known.get(agentId) ?? new Uint8Array(0);
+      return { agentId, identity, owner: owners.includes(agentId), absent: true };
+    });
+  }
+
+  /** Of these, the ones that have left: an owner removes them. */
+  get absentLeavers(): AgentId[] {
+    const { leavers } = this.#record;
+    return leavers.size === 0 ? [] : this.absent.filter((agentId) => leavers.has(agentId));
   }
 
   onMoved(listener: MovedListener): void {
@@ -159,6 +178,11 @@ export class Membership {
   /** Whether messages of this agent are not shown: its identity is known under another key. */
   isDoubtful(agentId: AgentId): boolean {
     return this.trust.isDoubtful(agentId);
+  }
+
+  /** With a leaf or without. */
+  isMember(agentId: AgentId): boolean {
+    return this.memberOf(agentId) !== undefined || this.absent.includes(agentId);
   }
 
   memberOf(agentId: AgentId): Member | undefined {
@@ -269,7 +293,8 @@ export class Membership {
       const joinedLeaf = sha256(current.tree.leaf(current.ownLeaf)?.encoded ?? new Uint8Array(0));
       const since = new Map([...this.#record.since].filter(([agentId]) => staying.has(agentId)));
       const lapsed = new Set([...this.#record.lapsed].filter((agentId) => staying.has(agentId)));
-      const record = { ...this.#record, since, lapsed, leavers: new Map(), joinedLeaf, ...this.#removalsWith(gone) };
+      const leavers = new Map([...this.#record.leavers].filter(([agentId]) => this.absent.includes(agentId)));
+      const record = { ...this.#record, since, lapsed, leavers, joinedLeaf, ...this.#removalsWith(gone) };
       this.#record = record;
       return [...alongside, putChannel(record), ...gone.map((agentId) => deleteSender(this.channelId, agentId))];
     });
@@ -443,7 +468,7 @@ export class Membership {
   }
 
   #isOther(agentId: AgentId): boolean {
-    return agentId !== this.#deps.agentId && this.memberOf(agentId) !== undefined;
+    return agentId !== this.#deps.agentId && this.isMember(agentId);
   }
 
   /** For which group a commit's sender signed it so, with what it declares: ours, or another one of this epoch. */

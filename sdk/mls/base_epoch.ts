@@ -7,6 +7,8 @@ import { decodeBinding } from "./channel_extensions.ts";
 import { equalBytes } from "./codec.ts";
 import type { SuiteId } from "./crypto/suite.ts";
 import type { Epoch } from "./epoch.ts";
+import { type AbsentMember, identityHashOf } from "./generation.ts";
+import { credentialOf } from "./leaf.ts";
 
 /** What a member keeps of the epoch before its present one, until the next commit: a new generation may be founded on it. */
 export interface BaseEpoch {
@@ -40,7 +42,18 @@ export function baseOf({ context, suiteId, secrets, tree }: Epoch): BaseEpoch {
 /** Those with a leaf and those without, ascending. */
 export function baseMembersOf({ context, tree }: Pick<Epoch, "context" | "tree">): AgentId[] {
   const present = Array.from(tree.leaves(), ([, { agentId }]) => agentId);
-  return [...present, ...decodeBinding(context.extensions).generation?.absent ?? []].sort();
+  const absent = decodeBinding(context.extensions).generation?.absent ?? [];
+  return [...present, ...absent.map(({ agentId }) => agentId)].sort();
+}
+
+/** The same members, with what each calls itself. */
+export function identifiedMembersOf({ context, tree }: Pick<Epoch, "context" | "tree">): AbsentMember[] {
+  const present = Array.from(tree.leaves(), ([, { agentId, node }]): AbsentMember => ({
+    agentId,
+    identityHash: identityHashOf(credentialOf(node).identity),
+  }));
+  const all = [...present, ...decodeBinding(context.extensions).generation?.absent ?? []];
+  return all.sort((a, b) => a.agentId < b.agentId ? -1 : 1);
 }
 
 export function hashOfMembers(members: readonly AgentId[]): Uint8Array {

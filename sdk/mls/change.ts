@@ -2,20 +2,19 @@
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { Proposal } from "ts-mls/proposal.js";
 import type { AgentId, MemberProof } from "../../proto/mod.ts";
-import { type ChannelBinding, encodeBinding } from "./channel_extensions.ts";
+import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
 import { membersOf } from "./members.ts";
 
 export interface Change {
   readonly add?: readonly KeyPackage[];
+  /** With a leaf or, by owners only, absent. */
   readonly remove?: readonly AgentId[];
   readonly owners?: readonly AgentId[];
   /** What members signed that are removed because they leave, or come back. */
   readonly leaves?: readonly MemberProof[];
   readonly rejoins?: readonly MemberProof[];
-  /** Members without a leaf that are given up. By owners only. */
-  readonly strike?: readonly AgentId[];
   readonly psks?: readonly (Proposal & { proposalType: "psk" })[];
 }
 
@@ -26,12 +25,14 @@ export function proposalsOf(
   binding: ChannelBinding | undefined,
 ): Proposal[] {
   const members = remove.length > 0 ? membersOf(epoch) : [];
+  const absent = decodeBinding(epoch.context.extensions).generation?.absent ?? [];
+  const present = remove.filter((agentId) => !absent.some((each) => each.agentId === agentId));
   return [
     ...(binding === undefined ? [] : [{
       proposalType: "group_context_extensions" as const,
       groupContextExtensions: { extensions: encodeBinding(binding) },
     }]),
-    ...remove.map((agentId) => {
+    ...present.map((agentId) => {
       const member = members.find((candidate) => candidate.agentId === agentId);
       if (member === undefined) throw new MlsFault("Cannot remove an agent that is not a member");
       return { proposalType: "remove" as const, remove: { removed: member.leafIndex } };

@@ -20,6 +20,7 @@ import { decodeBinding } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { Signatures } from "./crypto/signatures.ts";
 import { type Epoch, stateOf } from "./epoch.ts";
+import { identityHashOf } from "./generation.ts";
 import { agentOf, credentialOf } from "./leaf.ts";
 import type { CommitSummary } from "./members.ts";
 import { checkOwners, sameAgents } from "./owners_rules.ts";
@@ -74,20 +75,22 @@ function checkDeclared({ summary: { added, removed, owners }, next }: ProposedCo
   }
 }
 
-/** An identity that is in the tree is replaced under another key by owners only. */
+/** An identity of a member, with a leaf or without, is replaced under another key by owners only. */
 function checkIdentities({ proposals, committer, before }: ProposedCommit): void {
   if (committer.owner) return;
   const added = proposals.flatMap((each) => {
     if (each.proposalOrRefType !== "proposal" || each.proposal.proposalType !== "add") return [];
     const { leafNode } = each.proposal.add.keyPackage;
-    return [[bytesToHex(credentialOf(leafNode).identity), agentOf(leafNode)] as const];
+    return [[bytesToHex(identityHashOf(credentialOf(leafNode).identity)), agentOf(leafNode)] as const];
   });
   if (added.length === 0) return;
   const present = new Map<string, AgentId>();
   for (const [, { node, agentId }] of before.tree.leaves()) {
-    present.set(bytesToHex(credentialOf(node).identity), agentId);
+    present.set(bytesToHex(identityHashOf(credentialOf(node).identity)), agentId);
   }
-  const replaced = added.some(([identity, agentId]) => (present.get(identity) ?? agentId) !== agentId);
+  const { generation } = decodeBinding(before.context.extensions);
+  for (const { agentId, identityHash } of generation?.absent ?? []) present.set(bytesToHex(identityHash), agentId);
+  const replaced = added.some(([identityHash, agentId]) => (present.get(identityHash) ?? agentId) !== agentId);
   if (replaced) throw new MlsFault("Only owners bring in an identity of a member with another key");
 }
 
@@ -161,7 +164,7 @@ function proofPlacesOf({ before, proposals }: ProposedCommit): Map<AgentId, Proo
 }
 
 function absentIn({ context }: Epoch): readonly AgentId[] {
-  return decodeBinding(context.extensions).generation?.absent ?? [];
+  return (decodeBinding(context.extensions).generation?.absent ?? []).map(({ agentId }) => agentId);
 }
 
 function checkUnowned({ summary: { removed, added }, before }: ProposedCommit, { leaves, rejoins }: CommitAad): void {

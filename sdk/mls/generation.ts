@@ -13,25 +13,44 @@ import {
   MlsReader,
   parseAgentId,
 } from "../../proto/mod.ts";
+import { sha256 } from "../../wasm/mod.ts";
 import { vector } from "./codec.ts";
+
+/** A member that the group has no leaf of. */
+export interface AbsentMember {
+  readonly agentId: AgentId;
+  /** Of what it calls itself, so that nobody else takes that name meanwhile; see `identityHashOf`. */
+  readonly identityHash: Uint8Array;
+}
 
 export interface GenerationBinding {
   readonly channelId: ChannelId;
   readonly generation: number;
   /** SHA-256 of the founding statement. */
   readonly founding: Uint8Array;
-  /** Ascending: members of the founding that have no leaf in the group. */
-  readonly absent: readonly AgentId[];
+  /** By agent id, ascending: members of the founding that have no leaf in the group. */
+  readonly absent: readonly AbsentMember[];
 }
 
 const format = 1;
-const [agentIdBytes, hashBytes] = [22, 32] as const;
+const [agentIdBytes, hashBytes, identityHashBytes] = [22, 32, 16] as const;
+
+/** The first half of the SHA-256 of an identity. */
+export function identityHashOf(identity: Uint8Array): Uint8Array {
+  return sha256(identity).subarray(0, identityHashBytes);
+}
 
 export function encodeGeneration({ channelId, generation, founding, absent }: GenerationBinding): Uint8Array {
   const number = new Uint8Array(8);
   new DataView(number.buffer).setBigUint64(0, BigInt(generation));
-  const ids = vector(utf8ToBytes(absent.join("")));
-  return concatBytes(Uint8Array.of(format), binaryIdToBytes(channelId), number, founding, ids);
+  const list = absent.flatMap(({ agentId, identityHash }) => [utf8ToBytes(agentId), identityHash]);
+  return concatBytes(
+    Uint8Array.of(format),
+    binaryIdToBytes(channelId),
+    number,
+    founding,
+    vector(concatBytes(...list)),
+  );
 }
 
 /** Throws `WireError` for whatever `encodeGeneration` would not have written. */
@@ -45,12 +64,13 @@ export function decodeGeneration(bytes: Uint8Array): GenerationBinding {
   const founding = reader.take(hashBytes);
   const list = reader.nested();
   reader.end();
-  const absent: AgentId[] = [];
+  const absent: AbsentMember[] = [];
   while (!list.done) {
     const agentId = parseAgentId(String.fromCharCode(...list.take(agentIdBytes)));
-    if (agentId <= (absent.at(-1) ?? "")) reader.refuse("the absent are not in ascending order, each once");
+    const identityHash = list.take(identityHashBytes);
+    if (agentId <= (absent.at(-1)?.agentId ?? "")) reader.refuse("the absent are not in ascending order, each once");
     if (absent.length === limits.membersPerChannel) reader.refuse("more are absent than a channel has members");
-    absent.push(agentId);
+    absent.push({ agentId, identityHash });
   }
   return { channelId, generation, founding, absent };
 }

@@ -1,10 +1,19 @@
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { agentIdOf, binaryIdFromBytes, type ChannelId, WireError } from "../../proto/mod.ts";
-import { decodeGeneration, encodeGeneration, type GenerationBinding } from "./generation.ts";
+import {
+  type AbsentMember,
+  decodeGeneration,
+  encodeGeneration,
+  type GenerationBinding,
+  identityHashOf,
+} from "./generation.ts";
 
 const filled = (length: number, byte: number): Uint8Array => new Uint8Array(length).fill(byte);
-const agents = [1, 2, 3].map((byte) => agentIdOf(filled(32, byte), Uint8Array.of(byte))).sort();
+const agents = [1, 2, 3].map((byte): AbsentMember => ({
+  agentId: agentIdOf(filled(32, byte), Uint8Array.of(byte)),
+  identityHash: identityHashOf(Uint8Array.of(byte)),
+})).sort((a, b) => a.agentId < b.agentId ? -1 : 1);
 const binding: GenerationBinding = {
   channelId: binaryIdFromBytes<ChannelId>(filled(16, 7)),
   generation: 258,
@@ -22,6 +31,11 @@ Deno.test("golden: the extension of a later generation", () => {
 Deno.test("decodeGeneration() gives back what encodeGeneration() was given, with absent members", () => {
   const some = { ...binding, absent: agents };
   assertEquals(decodeGeneration(encodeGeneration(some)), some);
+  const [one] = agents;
+  assert(one);
+  const entry = `${bytesToHex(new TextEncoder().encode(one.agentId))}${bytesToHex(one.identityHash)}`;
+  const bytes = encodeGeneration({ ...binding, absent: [one] });
+  assertEquals(bytesToHex(bytes), `${golden.slice(0, -2)}26${entry}`);
 });
 
 Deno.test("decodeGeneration() refuses truncation, trailing bytes, another format, generation 0 and a list out of order", () => {

@@ -7,6 +7,7 @@ import { type ChannelBinding, decodeBinding } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
 import type { CommitEffects } from "./commit.ts";
 import type { Epoch } from "./epoch.ts";
+import { identityHashOf } from "./generation.ts";
 import { agentOf, credentialOf, type MemberCredential } from "./leaf.ts";
 import { encodeKeyPackageMessage } from "./key_package.ts";
 
@@ -66,16 +67,23 @@ export function membersOf({ tree, context }: Place): Member[] {
 export function summarise(epoch: Epoch, { committer, added, removed, extensions }: CommitEffects): CommitSummary {
   const [before, after] = [decodeBinding(epoch.context.extensions), decodeBinding(extensions)];
   if (before.name !== after.name) throw new MlsFault("A commit renames the channel");
+  const joined = added.map(({ keyPackage }) => agentOf(keyPackage.leafNode));
   return {
     committer: memberAt(epoch, committer).agentId,
-    added: added.map(({ keyPackage }) => agentOf(keyPackage.leafNode)),
+    added: joined,
     keyPackageHashes: new Map(
       added.map(({ keyPackage }) => [agentOf(keyPackage.leafNode), sha256(encodeKeyPackageMessage(keyPackage))]),
     ),
-    removed: removed.map(({ leaf }) => agentOf(leaf)),
+    removed: [...removed.map(({ leaf }) => agentOf(leaf)), ...struckBetween(before, after, joined)],
     owners: sameOwners(before.owners, after.owners) ? undefined : after.owners,
     ownersBefore: before.owners,
   };
+}
+
+/** Members that had no leaf, and are none any more. */
+function struckBetween(before: ChannelBinding, after: ChannelBinding, joined: readonly AgentId[]): AgentId[] {
+  const staying = new Set([...joined, ...(after.generation?.absent ?? []).map(({ agentId }) => agentId)]);
+  return (before.generation?.absent ?? []).map(({ agentId }) => agentId).filter((agentId) => !staying.has(agentId));
 }
 
 /** What MLS itself does not ask of an epoch, and a channel does. Throws `MlsFault`. */
@@ -84,13 +92,16 @@ export function checkChannel({ tree, context }: Place): void {
   checkGroupId(context, binding);
   const owners = new Set(binding.owners);
   const identities = new Set<string>();
-  for (const [, leaf] of tree.leaves()) {
-    const identity = bytesToHex(credentialOf(leaf.node).identity);
+  const claim = (identityHash: Uint8Array, agentId: AgentId): void => {
+    const identity = bytesToHex(identityHash);
     if (identities.has(identity)) throw new MlsFault("An identity is in the channel twice");
     identities.add(identity);
-    owners.delete(leaf.agentId);
+    owners.delete(agentId);
+  };
+  for (const [, leaf] of tree.leaves()) {
+    claim(identityHashOf(credentialOf(leaf.node).identity), leaf.agentId);
   }
-  for (const agentId of binding.generation?.absent ?? []) owners.delete(agentId);
+  for (const { agentId, identityHash } of binding.generation?.absent ?? []) claim(identityHash, agentId);
   // Who was removed must not be an owner again just because somebody adds it later.
   if (owners.size > 0) throw new MlsFault("An owner of the channel is not a member");
 }

@@ -33,8 +33,6 @@ export interface OwnersIntent {
   readonly leaves?: readonly MemberProof[];
   /** Those that there shall be; otherwise those that remain. */
   readonly owners?: readonly AgentId[];
-  /** Members without a leaf that are given up. */
-  readonly strike?: readonly AgentId[];
 }
 
 export interface OwnersPlan {
@@ -52,15 +50,15 @@ export async function planBinding(
   const plan = await planOwners(epoch, intent, deps);
   const before = decodeBinding(epoch.context.extensions);
   const added = intent.add?.map(({ leafNode }) => agentOf(leafNode)) ?? [];
-  const binding = withoutAbsent(plan.binding ?? before, [...added, ...intent.strike ?? []]);
+  const binding = withoutAbsent(plan.binding ?? before, [...added, ...intent.remove ?? []]);
   return binding === before ? plan : { ...plan, binding };
 }
 
 /** The same binding when none of these is absent. */
 function withoutAbsent(binding: ChannelBinding, gone: readonly AgentId[]): ChannelBinding {
   const { generation } = binding;
-  if (generation === undefined || !generation.absent.some((agentId) => gone.includes(agentId))) return binding;
-  const absent = generation.absent.filter((agentId) => !gone.includes(agentId));
+  if (generation === undefined || !generation.absent.some(({ agentId }) => gone.includes(agentId))) return binding;
+  const absent = generation.absent.filter(({ agentId }) => !gone.includes(agentId));
   return { ...binding, generation: { ...generation, absent } };
 }
 
@@ -126,18 +124,11 @@ export function checkOwners(commit: OwnersCommit, aad: CommitAad, signatures: Si
   const remaining = remainingOwners(before.owners, { ...commit.summary, leaves: aad.leaves });
   if (before.chain === undefined && changes.length === 0) return checkListed(commit, remaining);
   const after = commit.committer.owner ? afterSigned(commit, changes, remaining, signatures) : afterLeaves(commit, aad);
-  const expected = withoutAbsent(bindingOf(before, after), [...commit.summary.added, ...struckBy(commit)]);
+  const { added, removed } = commit.summary;
+  const expected = withoutAbsent(bindingOf(before, after), [...added, ...removed]);
   if (!sameExtensions(commit.extensions, encodeBinding(expected))) {
     throw new MlsFault("The owners after the commit are not the result of its changes");
   }
-}
-
-/** Only owners give up members that have no leaf. */
-function struckBy({ committer, before, extensions }: OwnersCommit): AgentId[] {
-  const { generation } = decodeBinding(before.context.extensions);
-  if (generation === undefined || !committer.owner) return [];
-  const left = decodeBinding(extensions).generation?.absent ?? [];
-  return generation.absent.filter((agentId) => !left.includes(agentId));
 }
 
 /** In a channel from before there were versions. */

@@ -41,7 +41,7 @@ export async function recover(owner: Actor): Promise<void> {
 }
 
 export async function membersOf(actor: Actor): Promise<string[]> {
-  return (await actor.channel()).members().map(({ identity }) => identity).toSorted();
+  return (await actor.channel()).members().filter(({ absent }) => !absent).map(({ identity }) => identity).toSorted();
 }
 
 export async function fourMembers(stage: Stage): Promise<[Actor, Actor, Actor, Actor]> {

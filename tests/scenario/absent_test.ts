@@ -1,0 +1,158 @@
+/** Members of a recovered channel that are not back yet: they belong to it, and nobody but an owner sends them away. */
+import { assertEquals, assertRejects } from "@std/assert";
+import type { AgentId, ReplyBody } from "../../proto/mod.ts";
+import { StaticError } from "../../sdk/mod.ts";
+import { decodeKeyPackageMessage } from "../../sdk/testing/agents.ts";
+import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
+import { allStopped, fourMembers, issuesOf, membersOf, stateOf, talk } from "../support/scenario/recovery.ts";
+import { type Actor, allAgree, name, Stage, until } from "../support/scenario/stage.ts";
+
+/** The founder is given no KeyPackage of these. */
+function withoutKeyPackages(founder: Actor, ...of: readonly Actor[]): void {
+  const ids = idsOf(...of);
+  founder.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation !== "ClaimForFounding") return reply;
+    const { keyPackages } = reply as ReplyBody<"ClaimForFounding">; // cast: of this operation
+    return { keyPackages: keyPackages.filter(({ agentId }) => !ids.includes(agentId)) };
+  };
+}
+
+/** Alice begins the channel anew without bob, while these are away. */
+async function recoverWithout(alice: Actor, bob: Actor, ...away: readonly Actor[]): Promise<void> {
+  for (const actor of away) await actor.stop();
+  withoutKeyPackages(alice, ...away);
+  await sendBogus(bob);
+  await allStopped(alice);
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+}
+
+async function absentOf(actor: Actor): Promise<string[]> {
+  return (await actor.channel()).members().filter(({ absent }) => absent).map(({ identity }) => identity);
+}
+
+Deno.test("an absent member is shown, and is no member any more once an owner has removed it", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  const { committer } = await alice.live();
+  await committer.commit(() => ({ change: { owners: idsOf(alice, dave) } }));
+  await allAgree(alice, bob, carol, dave);
+  await recoverWithout(alice, bob, dave);
+  await talk(alice, carol);
+  for (const actor of [alice, carol]) assertEquals(await absentOf(actor), ["dave"]);
+  await (await alice.channel()).removeMember(dave.client.agentId);
+  await talk(alice, carol);
+  assertEquals([await absentOf(alice), await absentOf(carol)], [[], []]);
+  assertEquals((await carol.live()).membership.group.binding.owners, idsOf(alice));
+  const { channelId } = await carol.live();
+  const { members } = await carol.session.call("ListMembers", { channelId });
+  assertEquals(members.map(({ agentId }) => agentId).toSorted(), idsOf(alice, carol).toSorted());
+  await dave.start();
+  await until("dave is told", async () => await stateOf(dave).catch(() => "ended") === "ended");
+  assertEquals((await membersOf(carol)).length, 2);
+});
+
+Deno.test("a member that owns nothing gives the identity of an absent member to nobody else", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await recoverWithout(alice, bob, dave);
+  await talk(alice, carol);
+  const stranger = await stage.actor("dave");
+  const keyPackage = await stranger.client.generateKeyPackage();
+  await assertRejects(async () => await (await carol.channel()).addMember(keyPackage), StaticError, "another key");
+  const { committer } = await carol.live();
+  const change = { add: [decodeKeyPackageMessage(keyPackage)] };
+  await assertRejects(() => committer.commit(() => ({ change })), StaticError, "twice");
+  await dave.start();
+  await talk(alice, carol, dave);
+});
+
+Deno.test("an owner that adds the identity of an absent member with another key removes that member by it", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await recoverWithout(alice, bob, dave);
+  await talk(alice, carol);
+  const stranger = await stage.actor("dave");
+  const welcome = await (await alice.channel()).addMember(await stranger.client.generateKeyPackage());
+  await stranger.client.joinChannel(name, welcome);
+  await talk(alice, carol, stranger);
+  assertEquals(await absentOf(carol), []);
+});
+
+Deno.test("a member that left a stopped channel is removed also when its founder dies right after the founding", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await sendBogus(bob);
+  await allStopped(alice, carol, dave);
+  await (await carol.channel()).leave();
+  alice.clockOffsetMs += 61_000;
+  // The process dies before it has done anything in the new generation.
+  alice.session.tampering.call = (operation, _body, forward) =>
+    operation === "SendCommit" ? new Promise(() => {}) : forward();
+  await (await alice.channel()).recover();
+  await alice.crash();
+  await talk(alice, dave);
+  await until("carol is removed", async () => (await absentOf(dave)).length === 0);
+  const { channelId } = await dave.live();
+  const { members } = await dave.session.call("ListMembers", { channelId });
+  assertEquals(members.map(({ agentId }) => agentId).toSorted(), idsOf(alice, dave).toSorted());
+});
+
+Deno.test("an absent member that the relay leaves out of its lists stays one, and comes back", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  const hidden: AgentId = dave.client.agentId;
+  for (const actor of [alice, carol]) {
+    actor.session.tampering.call = async (operation, _body, forward) => {
+      const reply = await forward();
+      if (operation !== "ListMembers") return reply;
+      const { members, ...rest } = reply as { members: { agentId: AgentId }[] }; // cast: of this operation
+      return { ...rest, members: members.filter(({ agentId }) => agentId !== hidden) };
+    };
+  }
+  const { call } = alice.session.tampering;
+  await dave.stop();
+  withoutKeyPackages(alice, dave);
+  const { call: claim } = alice.session.tampering;
+  alice.session.tampering.call = (operation, body, forward) =>
+    (operation === "ClaimForFounding" ? claim : call)?.(operation, body, forward) ?? forward();
+  await sendBogus(bob);
+  await allStopped(alice);
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  await talk(alice, carol);
+  assertEquals(await absentOf(alice), ["dave"]);
+  await dave.start();
+  await talk(alice, carol, dave);
+});
+
+Deno.test("the only member that is back does not leave over those that are absent, and does once they are removed", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await recoverWithout(alice, bob, carol);
+  const channel = await alice.channel();
+  await assertRejects(() => channel.leave(), StaticError, carol.client.agentId);
+  assertEquals(channel.health().state, "ok");
+  await channel.send("still here");
+  await channel.removeMember(carol.client.agentId);
+  await channel.leave();
+  await carol.start();
+  await until("carol is told", async () => await stateOf(carol).catch(() => "ended") === "ended");
+});
+
+Deno.test("an owner that leaves strikes no absent owner", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  const { committer } = await alice.live();
+  await committer.commit(() => ({ change: { owners: idsOf(alice, dave) } }));
+  await allAgree(alice, bob, carol, dave);
+  await recoverWithout(alice, bob, dave);
+  await talk(alice, carol);
+  await (await alice.channel()).leave();
+  await until("alice is out", async () => (await membersOf(carol)).length === 1);
+  await dave.start();
+  await talk(carol, dave);
+  assertEquals((await carol.live()).membership.group.binding.owners, idsOf(dave));
+  assertEquals(await issuesOf(carol, "void_leave"), []);
+});
