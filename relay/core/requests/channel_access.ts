@@ -17,15 +17,12 @@ export async function openAsMember({ core, agent }: AgentAsker, channelId: Chann
   throw channelNotFound();
 }
 
-/** The channel, for an owner of it, also for one that has lapsed. */
-export async function openAsOwner(asker: AgentAsker, channelId: ChannelId): Promise<Channel> {
+/** The channel, for somebody who may begin it anew if it owns it: a member, or an owner that has lapsed. */
+export async function openAsFounder(asker: AgentAsker, channelId: ChannelId): Promise<Channel> {
   const opened = asker.core.channels.open(channelId);
   const channel = opened instanceof Promise ? await opened : opened;
   const { agentId } = asker.agent;
-  if (channel !== undefined && channel.state.isLapsedOwner(agentId)) return channel;
-  const active = await openAsMember(asker, channelId);
-  checkOwner(active, agentId);
-  return active;
+  return channel?.state.isLapsedOwner(agentId) ? channel : await openAsMember(asker, channelId);
 }
 
 /** Throws `Refusal` for an agent that is no owner, or no member any more. */

@@ -21,7 +21,7 @@ import { encodeFoundingBody } from "../entry_body.ts";
 import { epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { appendSettled, roomIn } from "./append.ts";
-import { checkOwner, openAsOwner } from "./channel_access.ts";
+import { checkOwner, openAsFounder } from "./channel_access.ts";
 import { payHandshake, settling, takeReserve } from "./handshake_payment.ts";
 import { claimKeyPackage, repeatClaim } from "./key_package_claims.ts";
 
@@ -31,8 +31,9 @@ export async function claimForFounding(
   asker: AgentAsker,
   { channelId, agentIds, nonce }: RequestBody<"ClaimForFounding">,
 ): Promise<ReplyBody<"ClaimForFounding">> {
-  const { core } = asker;
-  const channel = await openAsOwner(asker, channelId);
+  const { core, agent } = asker;
+  const channel = await openAsFounder(asker, channelId);
+  checkOwner(channel, agent.agentId);
   const { state } = channel;
   if (new Set(agentIds).size < agentIds.length) throw new Refusal("invalid_request", "An agent is named twice");
   const keyPackages: { agentId: AgentId; keyPackage: Uint8Array }[] = [];
@@ -63,7 +64,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
   return asker.session.inOrder(async (release) => {
     const { core, agent } = asker;
     const { channelId, founding } = body;
-    const channel = await openAsOwner(asker, channelId);
+    const channel = await openAsFounder(asker, channelId);
     const hash = foundingHash({ channelId, ...founding });
     const key = `founding:${encodeBase64url(hash)}`;
     const original = await core.deps.engine.findKey(channelId, key);
