@@ -1,10 +1,10 @@
 /** A channel as its user holds it. Everything behind it is in `channel/` and `content/`. Long because of its examples. */
-import { type AgentId, type ChannelId, type ChannelName, parseAgentId } from "../proto/mod.ts";
-import { changeFor, readApplicant } from "./channel/adding.ts";
+import { type ChannelId, type ChannelName, parseAgentId } from "../proto/mod.ts";
+import { addMember } from "./channel/adding.ts";
+import { type ChannelHealth, describeHealth } from "./channel/condition.ts";
+import { type ChannelMember, listMembers } from "./channel/member_list.ts";
 import type { LiveChannel } from "./channel/live_channel.ts";
-import type { ChannelEvent, Fork, MissedEvents } from "./channel/events.ts";
-import type { Silent } from "./channel/fork_watch.ts";
-import type { HealthIssue } from "./channel/health.ts";
+import type { ChannelEvent, MissedEvents } from "./channel/events.ts";
 import type { EnvelopeOptions, InboxReader } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import type { ReceiveOptions } from "./channel/receiver.ts";
@@ -16,72 +16,8 @@ import { type Addressee, agentIdsOf, encodeMessage, type Sendable } from "./cont
 import type { Agent } from "./channel/agent.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError, invalidArgument } from "./base/errors.ts";
-import { identityText } from "./base/identity_text.ts";
 import { translating } from "./channel/faults.ts";
 import { fingerprintOf } from "./mls/fingerprint.ts";
-
-/** Somebody in a channel. */
-export interface ChannelMember {
-  /** How the relay and other agents name it. */
-  readonly agentId: AgentId;
-  /** What it calls itself; the same for as long as it is trusted here. In hexadecimal when it is not text. */
-  readonly identity: string;
-  /** The same as bytes. */
-  readonly identityBytes: Uint8Array;
-  /** Owners may remove others. */
-  readonly owner: boolean;
-  /** This agent. */
-  readonly self: boolean;
-  /**
-   * It belongs to the channel and is not back yet after the channel was begun anew: it can read nothing until it is. Its identity
-   * is empty if this agent has never met it.
-   */
-  readonly absent: boolean;
-  /**
-   * The last epoch of which it is known to be in the same group: by its signed confirmation, or by a message of it that opened.
-   * Undefined when it has not been heard of since the channel was opened.
-   */
-  readonly confirmedEpoch: number | undefined;
-  /** When this agent learned that, by the local clock. */
-  readonly confirmedAtMs: number | undefined;
-}
-
-/** What is wrong with a channel, and what is being done about it. */
-export interface ChannelHealth {
-  /** `ok`, or the most serious thing that is the matter. */
-  readonly state: "ok" | "offline" | "catching_up" | "rejoining" | "stopped" | "ended";
-  /** In words; absent while all is well. */
-  readonly problem?: string;
-  /** What is being done, or what to do. */
-  readonly action?: string;
-  /** The channel is stopped, and `recover()` can be called now. */
-  readonly recoverable?: boolean;
-  /** How many times the channel's members have changed, as far as this agent knows. */
-  readonly epoch: number;
-  /** Messages that have arrived and would come again after a crash: no loop has asked past them, or they are being noted. */
-  readonly unread: number;
-  /** Messages that the relay has not accepted yet. */
-  readonly unsent: number;
-  /** Messages that their senders have counted and that never arrived. */
-  readonly missing: readonly { readonly sender: AgentId; readonly messages: number }[];
-  /**
-   * Messages that could not be read since the channel was opened, by the sender that the relay names. The sender or the relay
-   * is to blame. Of the latest 256 senders.
-   */
-  readonly unreadable: readonly { readonly sender: AgentId; readonly messages: number }[];
-  /**
-   * Members, or a member and this agent, that signed different states of one epoch: the relay has divided the channel, one of
-   * them was let in with other keys, or one of them lies. Compare fingerprints with them by another way. Nothing is stopped.
-   */
-  readonly forked: readonly Fork[];
-  /**
-   * Members that are connected, by the relay's word, and have confirmed nothing for 10 minutes: an older version, or a relay that
-   * keeps their words back.
-   */
-  readonly silent: readonly Silent[];
-  /** Everything that went wrong since the channel was opened, the latest first. */
-  readonly issues: readonly HealthIssue[];
-}
 
 /**
  * An end-to-end encrypted channel. It stays usable for sending while loops read from it, and after they have ended.
@@ -136,25 +72,11 @@ export class Channel {
    * ```
    */
   async addMember(keyPackage: Uint8Array | string, { signal }: Abortable = {}): Promise<Uint8Array> {
-    return await abortable(signal, () => this.#add(keyPackage));
-  }
-
-  async #add(keyPackage: Uint8Array | string): Promise<Uint8Array> {
-    return await translating("Cannot add the member", async () => {
-      const wanted = typeof keyPackage === "string" ? parseAgentId(keyPackage) : undefined;
-      const message = typeof keyPackage === "string" ? await this.#claim(parseAgentId(keyPackage)) : keyPackage;
-      const applicant = readApplicant(message, this.#agent.clocks);
-      if (wanted !== undefined && applicant.agentId !== wanted) {
-        const text =
-          "Cannot add the member: the relay answered the KeyPackage of another agent; ask for it by another way";
-        throw createError("key_package_invalid", text);
-      }
-      const { membership, committer } = this.#live;
-      const committed = await committer.commit(() => ({ change: changeFor(membership, [applicant]) }));
-      const welcome = committed?.prepared.welcome;
-      if (welcome === undefined) throw createError("internal", "Cannot add the member: no Welcome was made");
-      return welcome;
-    });
+    const { clocks, parts } = this.#agent;
+    return await abortable(
+      signal,
+      () => translating("Cannot add the member", () => addMember(keyPackage, this.#live, { ...clocks, ...parts })),
+    );
   }
 
   /**
@@ -205,8 +127,8 @@ export class Channel {
    * }
    * ```
    */
-  async recover(): Promise<void> {
-    await translating("Cannot recover the channel", () => this.#live.recover());
+  async recover({ signal }: Abortable = {}): Promise<void> {
+    await abortable(signal, () => translating("Cannot recover the channel", () => this.#live.recover()));
   }
 
   /**
@@ -443,18 +365,7 @@ export class Channel {
    * ```
    */
   members(): ChannelMember[] {
-    const { membership, confirmations } = this.#live;
-    const present = membership.group.members().map((member) => ({ ...member, absent: false }));
-    return [...present, ...membership.absentMembers].map(({ agentId, identity, owner, absent }) => ({
-      agentId,
-      identity: identityText(identity),
-      identityBytes: identity,
-      owner,
-      self: agentId === this.#agent.agentId,
-      absent,
-      confirmedEpoch: confirmations.confirmedOf(agentId)?.epoch,
-      confirmedAtMs: confirmations.confirmedOf(agentId)?.atMs,
-    }));
+    return listMembers(this.#live, this.#agent.agentId);
   }
 
   /**
@@ -488,48 +399,6 @@ export class Channel {
    * ```
    */
   health(): ChannelHealth {
-    const { membership, outbox, senders, confirmations, health, state } = this.#live;
-    const { waiting, underWay } = outbox.size;
-    return {
-      ...this.#condition(),
-      epoch: membership.epoch,
-      unread: state.unacknowledged,
-      unsent: waiting + underWay,
-      missing: [...senders.missing()],
-      unreadable: health.unreadable,
-      forked: confirmations.forks,
-      silent: confirmations.silent,
-      issues: health.issues,
-    };
-  }
-
-  #condition(): Pick<ChannelHealth, "state" | "problem" | "action" | "recoverable"> {
-    const { ended, stopped, rejoining, unwelcome, caughtUp, relayEpoch } = this.#live.state;
-    if (ended !== undefined) {
-      const problem = ended.error?.message ?? "The channel was left, or the client was closed";
-      return { state: "ended", problem, action: "Open, create or join it again" };
-    }
-    if (stopped !== undefined) return { state: "stopped", ...stopped };
-    if (rejoining !== undefined) {
-      const asking = "Asking the members to let this agent in again; one of them must be online";
-      const action = unwelcome ? `${asking}. If this stays so, join with a new invite token of an owner` : asking;
-      return { state: "rejoining", problem: `This agent is out of step: ${rejoining}`, action };
-    }
-    const { state } = this.#agent.parts.session;
-    if (state.kind !== "online") {
-      const problem = "error" in state ? state.error?.message : undefined;
-      const action = state.kind === "ended" ? "Connect again" : "Connecting to the relay; this goes on by itself";
-      return { state: "offline", problem: problem ?? "There is no connection to the relay", action };
-    }
-    if (caughtUp) return { state: "ok" };
-    const problem = `The channel is at epoch ${relayEpoch}, this agent at ${this.#live.membership.epoch}`;
-    return { state: "catching_up", problem, action: "Reading what was missed" };
-  }
-
-  /** One KeyPackage of an agent that the relay holds for it. */
-  async #claim(agentId: AgentId): Promise<Uint8Array> {
-    const nonce = this.#agent.parts.runtime.randomBytes(16);
-    const { session } = this.#agent.parts;
-    return (await session.call("AddMember", { channelId: this.id, agentId, nonce })).keyPackage;
+    return describeHealth(this.#live, this.#agent.parts.session.state);
   }
 }

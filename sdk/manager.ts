@@ -2,7 +2,8 @@
 import { platform } from "#platform";
 import { type ChannelName, type InviteId, parseBinaryId, parseInviteToken } from "../proto/mod.ts";
 import type { Agent, ChannelOptions } from "./channel/agent.ts";
-import { Channel, type ChannelHealth } from "./channel.ts";
+import { Channel } from "./channel.ts";
+import type { ChannelHealth } from "./channel/condition.ts";
 import type { EnvelopeOptions } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import { connectAgent, type ConnectOptions, StaticClient } from "./client.ts";
@@ -123,8 +124,8 @@ export class ChannelManager {
    * }
    * ```
    */
-  async channel(name: string): Promise<Channel> {
-    return await this.client.channel(name);
+  async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
+    return await this.client.channel(name, options);
   }
 
   /**

@@ -10,8 +10,10 @@ export {
   verifyAgentStore,
 } from "./agent_store.ts";
 export type { Abortable } from "./base/abortable.ts";
-export { Channel, type ChannelHealth, type ChannelMember } from "./channel.ts";
+export { Channel } from "./channel.ts";
 export type { ChannelOptions } from "./channel/agent.ts";
+export type { ChannelHealth } from "./channel/condition.ts";
+export type { ChannelMember } from "./channel/member_list.ts";
 export type { HealthIssue, IssueKind } from "./channel/health.ts";
 export type {
   ChannelEvent,

@@ -2,7 +2,9 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   type AgentId,
+  type ChannelId,
   type KeyPackage as VerifiedKeyPackage,
+  parseAgentId,
   readKeyPackage,
   verifyKeyPackage,
 } from "../../proto/mod.ts";
@@ -11,9 +13,13 @@ import { identifiedMembersOf } from "../mls/base_epoch.ts";
 import { identityHashOf } from "../mls/generation.ts";
 import type { Change } from "../mls/group.ts";
 import { checkLifetime, decodeKeyPackageMessage, type KeyPackage } from "../mls/key_package.ts";
+import type { RelaySession } from "../session/relay_session.ts";
+import type { Committer } from "./commits.ts";
 import { type ChannelDeps, clocksOf } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { Membership } from "./membership.ts";
+
+const nonceBytes = 16;
 
 /** Somebody whose KeyPackage verifies. */
 export interface Applicant {
@@ -67,4 +73,34 @@ export function changeFor(membership: Membership, applicants: readonly Applicant
     for (const agentId of verdict.replaces) remove.add(agentId);
   }
   return { add, remove: [...remove] };
+}
+
+export interface AddingDeps extends Pick<ChannelDeps, "relayNowMs" | "runtime"> {
+  readonly session: Pick<RelaySession, "call">;
+}
+
+/** Adds an agent by its KeyPackage, or by its id when the relay holds a KeyPackage for it. Returns the Welcome. */
+export async function addMember(
+  keyPackage: Uint8Array | string,
+  { membership, committer }: { readonly membership: Membership; readonly committer: Committer },
+  deps: AddingDeps,
+): Promise<Uint8Array> {
+  const wanted = typeof keyPackage === "string" ? parseAgentId(keyPackage) : undefined;
+  const message = typeof keyPackage === "string"
+    ? await claim(parseAgentId(keyPackage), membership.channelId, deps)
+    : keyPackage;
+  const applicant = readApplicant(message, deps);
+  if (wanted !== undefined && applicant.agentId !== wanted) {
+    const text = "Cannot add the member: the relay answered the KeyPackage of another agent; ask for it by another way";
+    throw createError("key_package_invalid", text);
+  }
+  const committed = await committer.commit(() => ({ change: changeFor(membership, [applicant]) }));
+  const welcome = committed?.prepared.welcome;
+  if (welcome === undefined) throw createError("internal", "Cannot add the member: no Welcome was made");
+  return welcome;
+}
+
+/** One KeyPackage of an agent that the relay holds for it. */
+async function claim(agentId: AgentId, channelId: ChannelId, { session, runtime }: AddingDeps): Promise<Uint8Array> {
+  return (await session.call("AddMember", { channelId, agentId, nonce: runtime.randomBytes(nonceBytes) })).keyPackage;
 }

@@ -35,13 +35,17 @@ export interface LiveChannelState {
 export class HealthLog {
   readonly #issues = new Map<IssueKind, HealthIssue>();
   readonly #unreadable = new Map<AgentId, number>();
+  #expired = 0;
   readonly #nowMs: () => number;
   /** For `events()`. */
   readonly tell: (event: ChannelEventBody) => void;
 
   constructor(nowMs: () => number, tell: (event: ChannelEventBody) => void = () => {}) {
     this.#nowMs = nowMs;
-    this.tell = tell;
+    this.tell = (event) => {
+      if (event.type === "expired") this.#expired++;
+      tell(event);
+    };
   }
 
   report(kind: IssueKind, text: string, more = 1): void {
@@ -67,6 +71,11 @@ export class HealthLog {
   /** By sender, the latest last. */
   get unreadable(): { readonly sender: AgentId; readonly messages: number }[] {
     return Array.from(this.#unreadable, ([sender, messages]) => ({ sender, messages }));
+  }
+
+  /** What came after its time was over. */
+  get expired(): number {
+    return this.#expired;
   }
 
   get issues(): HealthIssue[] {

@@ -503,7 +503,7 @@ export class LiveChannel {
 
   #isExpired({ fields: { expiryMs }, kind, id, sender }: Incoming): boolean {
     if (expiryMs === undefined || this.#deps.relayNowMs() < expiryMs) return false;
-    this.tell({ type: "expired", kind, id, sender });
+    this.health.tell({ type: "expired", kind, id, sender });
     return true;
   }
 

@@ -193,6 +193,24 @@ Deno.test("a channel that was closed while an agent was away for longer than the
   assertEquals(ended.code, "not_found");
 });
 
+Deno.test("what is for others is seen by a loop that is shown all, and what came too late by nobody: it is counted and told", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const [from, to] = [await alice.channel(), await bob.channel()];
+  const events = to.events();
+  const all = to.envelopes({ all: true });
+  await from.send("for carol", { to: carol.client.agentId });
+  await from.send("late", { expiresInMs: 20 });
+  await from.send("for all");
+  const laterMs = bob.agent.relayNowMs + 30;
+  await until("its time is over", () => bob.agent.relayNowMs > laterMs);
+  assertEquals([(await all.next()).value?.text(), (await all.next()).value?.text()], ["for carol", "for all"]);
+  assertEquals(await read(to, 1), ["for all"]);
+  const told = (await events.next()).value;
+  assert(told?.type === "expired" && told.kind === "message" && told.sender === alice.client.agentId);
+  assertEquals(to.health().expired, 1);
+});
+
 Deno.test("openChannel() twice at once is one channel", async () => {
   await using stage = await Stage.open();
   const alice = await stage.actor("alice");

@@ -109,11 +109,14 @@ async function exchangeValues(start: Start, name: string): Promise<void> {
     "bytes stay bytes, whatever they begin with; what is for others is not shown",
   );
   await bob.close();
+  await from.send("too late", { expiresInMs: 1 });
   for (const text of ["one", "two", "three"]) await from.send(text);
   const again = await start("bob");
-  const reader = (await again.channel(name)).envelopes({ ack: "manual" });
+  const reopened = await again.channel(name);
+  const reader = reopened.envelopes({ ack: "manual" });
   const [one, two, three] = [(await reader.next()).value, (await reader.next()).value, (await reader.next()).value];
   check([one, two, three].map((each) => each?.text()).join() === "one,two,three", "all three are given at once");
+  check(reopened.health().expired === 1, "what came too late is counted and not shown");
   await three?.ack();
   await one?.ack();
   await again.close();
@@ -139,6 +142,9 @@ async function ask(start: Start, name: string): Promise<void> {
   await failsWith("remote_error", () => channel.request("fail", { to, timeoutMs }));
   const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => channel.request(`${i}`, { to, timeoutMs })));
   check(replies.every((each, i) => each.text().includes(`"${i}"`)), "twenty at once, each its own");
+  for await (const answer of channel.requestAll("all of you", { to: [to], timeoutMs })) {
+    check(answer.ok && answer.reply.text().includes("all of you"), "one answer for each member");
+  }
   await serving.stop();
   const waiting = channel.request("while bob is away", { to, timeoutMs });
   await bob.close();

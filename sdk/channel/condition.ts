@@ -1,0 +1,87 @@
+/** What `health()` says about a channel: one object, and of several troubles the most serious one in words. */
+import type { AgentId } from "../../proto/mod.ts";
+import type { SessionState } from "../session/relay_session.ts";
+import type { Fork } from "./events.ts";
+import type { Silent } from "./fork_watch.ts";
+import type { HealthIssue } from "./health.ts";
+import type { LiveChannel } from "./live_channel.ts";
+
+/** What is wrong with a channel, and what is being done about it. */
+export interface ChannelHealth {
+  /** `ok`, or the most serious thing that is the matter. */
+  readonly state: "ok" | "offline" | "catching_up" | "rejoining" | "stopped" | "ended";
+  /** In words; absent while all is well. */
+  readonly problem?: string;
+  /** What is being done, or what to do. */
+  readonly action?: string;
+  /** The channel is stopped, and `recover()` can be called now. */
+  readonly recoverable?: boolean;
+  /** How many times the channel's members have changed, as far as this agent knows. */
+  readonly epoch: number;
+  /** Messages that have arrived and would come again after a crash: no loop has asked past them, or they are being noted. */
+  readonly unread: number;
+  /** Messages that the relay has not accepted yet. */
+  readonly unsent: number;
+  /** Messages that their senders have counted and that never arrived. */
+  readonly missing: readonly { readonly sender: AgentId; readonly messages: number }[];
+  /**
+   * Messages that could not be read since the channel was opened, by the sender that the relay names. The sender or the relay
+   * is to blame. Of the latest 256 senders.
+   */
+  readonly unreadable: readonly { readonly sender: AgentId; readonly messages: number }[];
+  /**
+   * Members, or a member and this agent, that signed different states of one epoch: the relay has divided the channel, one of
+   * them was let in with other keys, or one of them lies. Compare fingerprints with them by another way. Nothing is stopped.
+   */
+  readonly forked: readonly Fork[];
+  /**
+   * Members that are connected, by the relay's word, and have confirmed nothing for 10 minutes: an older version, or a relay that
+   * keeps their words back.
+   */
+  readonly silent: readonly Silent[];
+  /** Messages, requests and replies that came after their time was over, and were not shown, since the channel was opened. */
+  readonly expired: number;
+  /** Everything that went wrong since the channel was opened, the latest first. */
+  readonly issues: readonly HealthIssue[];
+}
+
+export function describeHealth(live: LiveChannel, session: SessionState): ChannelHealth {
+  const { membership, outbox, senders, confirmations, health, state } = live;
+  const { waiting, underWay } = outbox.size;
+  return {
+    ...conditionOf(live, session),
+    epoch: membership.epoch,
+    unread: state.unacknowledged,
+    unsent: waiting + underWay,
+    missing: [...senders.missing()],
+    unreadable: health.unreadable,
+    forked: confirmations.forks,
+    silent: confirmations.silent,
+    expired: health.expired,
+    issues: health.issues,
+  };
+}
+
+type Condition = Pick<ChannelHealth, "state" | "problem" | "action" | "recoverable">;
+
+function conditionOf({ state, membership }: LiveChannel, session: SessionState): Condition {
+  const { ended, stopped, rejoining, unwelcome, caughtUp, relayEpoch } = state;
+  if (ended !== undefined) {
+    const problem = ended.error?.message ?? "The channel was left, or the client was closed";
+    return { state: "ended", problem, action: "Open, create or join it again" };
+  }
+  if (stopped !== undefined) return { state: "stopped", ...stopped };
+  if (rejoining !== undefined) {
+    const asking = "Asking the members to let this agent in again; one of them must be online";
+    const action = unwelcome ? `${asking}. If this stays so, join with a new invite token of an owner` : asking;
+    return { state: "rejoining", problem: `This agent is out of step: ${rejoining}`, action };
+  }
+  if (session.kind !== "online") {
+    const problem = "error" in session ? session.error?.message : undefined;
+    const action = session.kind === "ended" ? "Connect again" : "Connecting to the relay; this goes on by itself";
+    return { state: "offline", problem: problem ?? "There is no connection to the relay", action };
+  }
+  if (caughtUp) return { state: "ok" };
+  const problem = `The channel is at epoch ${relayEpoch}, this agent at ${membership.epoch}`;
+  return { state: "catching_up", problem, action: "Reading what was missed" };
+}

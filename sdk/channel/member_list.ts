@@ -1,0 +1,44 @@
+/** The members of a channel, as its user sees them. */
+import type { AgentId } from "../../proto/mod.ts";
+import { identityText } from "../base/identity_text.ts";
+import type { LiveChannel } from "./live_channel.ts";
+
+/** Somebody in a channel. */
+export interface ChannelMember {
+  /** How the relay and other agents name it. */
+  readonly agentId: AgentId;
+  /** What it calls itself; the same for as long as it is trusted here. In hexadecimal when it is not text. */
+  readonly identity: string;
+  /** The same as bytes. */
+  readonly identityBytes: Uint8Array;
+  /** Owners may remove others. */
+  readonly owner: boolean;
+  /** This agent. */
+  readonly self: boolean;
+  /**
+   * It belongs to the channel and is not back yet after the channel was begun anew: it can read nothing until it is. Its identity
+   * is empty if this agent has never met it.
+   */
+  readonly absent: boolean;
+  /**
+   * The last epoch of which it is known to be in the same group: by its signed confirmation, or by a message of it that opened.
+   * Undefined when it has not been heard of since the channel was opened.
+   */
+  readonly confirmedEpoch: number | undefined;
+  /** When this agent learned that, by the local clock. */
+  readonly confirmedAtMs: number | undefined;
+}
+
+export function listMembers({ membership, confirmations }: LiveChannel, self: AgentId): ChannelMember[] {
+  const present = membership.group.members().map((member) => ({ ...member, absent: false }));
+  return [...present, ...membership.absentMembers].map(({ agentId, identity, owner, absent }) => ({
+    agentId,
+    identity: identityText(identity),
+    identityBytes: identity,
+    owner,
+    self: agentId === self,
+    absent,
+    confirmedEpoch: confirmations.confirmedOf(agentId)?.epoch,
+    confirmedAtMs: confirmations.confirmedOf(agentId)?.atMs,
+  }));
+}
