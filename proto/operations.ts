@@ -631,7 +631,7 @@ export const notices = {
     }),
     "control",
   ),
-  /** Rides likewise: members that are connected, and of which the relay has no confirmation of this epoch. */
+  /** Rides likewise: members that are connected, and of which the relay has no confirmation of this epoch or a later one. */
   DeliverUnconfirmed: notice(
     81,
     struct({

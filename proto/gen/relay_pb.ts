@@ -2927,7 +2927,7 @@ export const ConfirmationSchema: GenMessage<Confirmation> = /*@__PURE__*/
   messageDesc(file_relay, 74);
 
 /**
- * Members that are connected, and of which the relay has no confirmation of this epoch. Rides likewise.
+ * Members that are connected, and of which the relay has no confirmation of this epoch or a later one. Rides likewise.
  *
  * @generated from message static.relay.v1.DeliverUnconfirmed
  */

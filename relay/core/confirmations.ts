@@ -45,7 +45,7 @@ const openPages = 4;
 const pauseMs = 5_000;
 /** Of a map's entry, an array's place and the page's own objects, beside the encoded page. */
 const overheadBytes = 256;
-/** Before this nobody is late, and within this the answer stays the same. */
+/** Nobody is late before this, and who is late is looked up once in this time. */
 const unconfirmedMs = 60_000;
 /** A reader is told again who is late. */
 const tellAgainMs = 5 * 60_000;
@@ -62,9 +62,8 @@ export class Confirmations {
   readonly #open: Page[] = [];
   #lastNumber = 0;
   #bytes = 0;
-  #late:
-    | { readonly epoch: number; readonly sinceMs: number; readonly atMs: number; readonly notice?: Uint8Array }
-    | undefined;
+  /** The log's epoch at a time, and who had not confirmed the one of a minute before. */
+  #late: { readonly epoch: number; readonly atMs: number; readonly notice?: Uint8Array } | undefined;
 
   constructor(channelId: ChannelId, host: ConfirmationsHost) {
     this.#channelId = channelId;
@@ -133,14 +132,13 @@ export class Confirmations {
     { epoch, agents }: { readonly epoch: number; readonly agents: () => Iterable<AgentId> },
     nowMs: number,
   ): Uint8Array | undefined {
-    if (this.#late?.epoch !== epoch) this.#late = { epoch, sinceMs: nowMs, atMs: nowMs };
-    const { sinceMs, atMs } = this.#late;
-    if (nowMs - sinceMs < unconfirmedMs || nowMs - place.toldUnconfirmedMs < tellAgainMs) return undefined;
-    if (nowMs - atMs >= unconfirmedMs) {
-      this.#late = { epoch, sinceMs, atMs: nowMs, ...this.#encodeLate(epoch, agents()) };
+    this.#late ??= { epoch, atMs: nowMs };
+    if (nowMs - this.#late.atMs >= unconfirmedMs) {
+      this.#late = { epoch, atMs: nowMs, ...this.#encodeLate(this.#late.epoch, agents()) };
     }
+    if (nowMs - place.toldUnconfirmedMs < tellAgainMs) return undefined;
     const { notice } = this.#late;
-    if (notice !== undefined && notice.length > room) return undefined;
+    if (notice === undefined || notice.length > room) return undefined;
     place.toldUnconfirmedMs = nowMs;
     return notice;
   }

@@ -134,6 +134,16 @@ Deno.test("members that are connected and have not confirmed are named after a m
     bench.nowMs += 1_000;
   }
   assertEquals(named, [300, 600]);
+  // Epochs that follow each other quickly hide nobody.
+  const quick = new Bench();
+  quick.present.push(agent(2));
+  const watching = quick.reader();
+  let seen = 0;
+  for (let epoch = 1; epoch < 60; epoch++) {
+    quick.nowMs += 10_000;
+    seen += quick.ride(watching, { epoch }).filter(Array.isArray).length;
+  }
+  assertEquals(seen, 1);
   const other = bench.reader();
   other.toldUnconfirmedMs = 0;
   assertEquals(bench.ride(other, { epoch: 7 }).filter(Array.isArray), [[agent(2)]]);

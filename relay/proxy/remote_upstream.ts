@@ -84,6 +84,7 @@ class RemoteTypedLink implements TypedLink {
     try {
       this.#reader.read(chunk, (bytes) => {
         const envelope = decodeRelayEnvelope(bytes);
+        if (isRider(envelope)) return;
         this.#note(envelope);
         this.#client.receive(envelope, bytes.length);
       });
@@ -125,6 +126,12 @@ class RemoteTypedLink implements TypedLink {
     this.#cancelPing();
     this.#room?.resolve();
   }
+}
+
+/** What rides in the fill of cells is not for typed calls, where each would be a message that shows. */
+function isRider(envelope: RelayEnvelope): boolean {
+  return envelope.kind === "notice" &&
+    (envelope.operation === "DeliverConfirmations" || envelope.operation === "DeliverUnconfirmed");
 }
 
 class RemoteCellPipe implements CellPipe {

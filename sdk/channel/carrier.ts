@@ -18,7 +18,7 @@ export interface Carriable {
   /** Our own word about its present epoch. */
   readonly own: Confirmation | undefined;
   /** Whether all of these are its members. */
-  areMembers(agentIds: Iterable<AgentId>): boolean;
+  areMembers(agentIds: ReadonlyMap<AgentId, unknown>): boolean;
   /** A member's own word about it. */
   carried(agentId: AgentId, confirmation: Confirmation): void;
 }
@@ -33,7 +33,7 @@ export interface Carried {
 /** Where a message is about to be sent. */
 export interface Destination {
   readonly channelId: ChannelId;
-  readonly members: () => Iterable<AgentId>;
+  readonly members: () => ReadonlyMap<AgentId, unknown>;
 }
 
 /** Channels that are open, by their ids. */

@@ -71,6 +71,7 @@ export class Confirmations implements Carriable {
       agentId: deps.agentId,
       nowMs: () => deps.runtime.nowMs(),
       stateAt: (epoch) => this.#states.get(epoch),
+      joinedEpoch: (agentId) => membership.joinedEpoch(agentId),
       report: (kind, text) => health.report(kind, text),
       tell: health.tell,
     });
@@ -103,13 +104,14 @@ export class Confirmations implements Carriable {
   }
 
   /** Whether all of these are members here. */
-  areMembers(agentIds: Iterable<AgentId>): boolean {
-    for (const agentId of agentIds) if (!this.#isMember(agentId)) return false;
+  areMembers(agentIds: ReadonlyMap<AgentId, unknown>): boolean {
+    if (agentIds.size > this.#leafKeys().byAgent.size) return false;
+    for (const agentId of agentIds.keys()) if (!this.#isMember(agentId)) return false;
     return true;
   }
 
-  connected(): void {
-    this.#watch.connected();
+  connection(online: boolean): void {
+    this.#watch.connection(online);
   }
 
   /** The group has moved on. */
@@ -134,7 +136,7 @@ export class Confirmations implements Carriable {
   carry(plaintext: Uint8Array): Carried | undefined {
     return this.#deps.carrier.carry(plaintext, {
       channelId: this.channelId,
-      members: () => this.#leafKeys().byAgent.keys(),
+      members: () => this.#leafKeys().byAgent,
     });
   }
 
@@ -164,7 +166,7 @@ export class Confirmations implements Carriable {
   }
 
   unconfirmed({ epoch, agentIds }: NoticeBody<"DeliverUnconfirmed">): void {
-    if (epoch === this.#parts.membership.epoch) this.#watch.unconfirmed(agentIds);
+    if (epoch <= this.#parts.membership.epoch) this.#watch.unconfirmed(agentIds);
   }
 
   /** Gives our word about the present epoch, unless that was done on this connection or would contradict an earlier one. */

@@ -26,7 +26,7 @@ export interface Silent {
   readonly agentId: AgentId;
   /** The epoch that it confirmed last, if this agent knows of one. */
   readonly confirmedEpoch?: number;
-  /** For how long it could have confirmed the present one. */
+  /** For how long it could have confirmed a later one. */
   readonly forMs: number;
 }
 
@@ -35,12 +35,18 @@ export interface ForkWatchParts {
   readonly nowMs: () => number;
   /** Our own state of an epoch, if it is known. */
   readonly stateAt: (epoch: number) => Uint8Array | undefined;
+  /** The epoch in which a member joined; 0 when that was before us. */
+  readonly joinedEpoch: (agentId: AgentId) => number;
   readonly report: (kind: IssueKind, text: string) => void;
   readonly tell: (event: ChannelEventBody) => void;
 }
 
 /** A member that is connected and confirms nothing for so long is reported. */
 const silenceMs = 10 * 60_000;
+/** A connection that is back so soon was not away: else a relay could cut it again and again, and nobody would seem silent. */
+const awayMs = 60_000;
+/** Our epochs of which it is known when they began. */
+const maxEpochs = 256;
 /** How long the relay's word that a member is connected holds; an honest one says it every 5 minutes. */
 const presenceMs = 15 * 60_000;
 /** Forks that are kept, one for each member that differs. */
@@ -62,8 +68,11 @@ export class ForkWatch {
   /** Members that the relay called connected and unconfirmed, and when. */
   readonly #present = new Map<AgentId, number>();
   #epoch = -1;
-  /** Since when others can confirm the present epoch to us. */
-  #sinceMs = 0;
+  /** When our latest epochs began, the oldest first. */
+  readonly #begun = new Map<number, number>();
+  /** Since when others can confirm anything to us. */
+  #connectedMs = 0;
+  #lostMs: number | undefined;
 
   constructor(parts: ForkWatchParts) {
     this.#parts = parts;
@@ -82,16 +91,20 @@ export class ForkWatch {
     return [...this.#said].filter(([, { epoch }]) => epoch > this.#epoch).map(([agentId]) => agentId);
   }
 
-  /** We are connected (again): the time in which others can confirm begins. */
-  connected(): void {
-    this.#sinceMs = this.#parts.nowMs();
-    this.#present.clear();
+  /** Others can confirm only while we are connected. */
+  connection(online: boolean): void {
+    const nowMs = this.#parts.nowMs();
+    if (!online) this.#lostMs ??= nowMs;
+    else if (this.#connectedMs === 0 || nowMs - (this.#lostMs ?? nowMs) > awayMs) this.#connectedMs = nowMs;
+    if (online) this.#lostMs = undefined;
   }
 
   /** We are in this epoch now; what those that are gone said does not matter any more. */
   moved(epoch: number, isMember: (agentId: AgentId) => boolean): void {
     this.#epoch = epoch;
-    this.connected();
+    this.#begun.set(epoch, this.#parts.nowMs());
+    const [oldest] = this.#begun.keys();
+    if (this.#begun.size > maxEpochs && oldest !== undefined) this.#begun.delete(oldest);
     for (const map of [this.#said, this.#spoke, this.#confirmed, this.#forks]) {
       for (const agentId of map.keys()) if (!isMember(agentId)) map.delete(agentId);
     }
@@ -129,17 +142,24 @@ export class ForkWatch {
     for (const agentId of agentIds) if (agentId !== this.#parts.agentId) this.#present.set(agentId, nowMs);
   }
 
-  /** Members that are connected and have confirmed nothing for too long. */
+  /** Members that are connected and have confirmed nothing for too long, although there was something to confirm. */
   silent(isMember: (agentId: AgentId) => boolean): Silent[] {
     const nowMs = this.#parts.nowMs();
-    const forMs = nowMs - this.#sinceMs;
-    if (forMs < silenceMs) return [];
     return [...this.#present].flatMap(([agentId, toldMs]) => {
       const confirmed = this.#confirmed.get(agentId);
-      const isHeard = confirmed !== undefined && (confirmed.epoch >= this.#epoch || nowMs - confirmed.atMs < silenceMs);
-      if (isHeard || nowMs - toldMs > presenceMs || !isMember(agentId)) return [];
+      const sinceMs = Math.max(this.#behindMs(agentId), this.#connectedMs, confirmed?.atMs ?? 0);
+      const forMs = nowMs - sinceMs;
+      if (forMs < silenceMs || nowMs - toldMs > presenceMs || !isMember(agentId)) return [];
       return [{ agentId, ...(confirmed && { confirmedEpoch: confirmed.epoch }), forMs }];
     });
+  }
+
+  /** When the first epoch began that a member could have confirmed and has not; never, if there is none. */
+  #behindMs(agentId: AgentId): number {
+    const confirmed = this.#confirmed.get(agentId)?.epoch;
+    const first = confirmed === undefined ? this.#parts.joinedEpoch(agentId) : confirmed + 1;
+    for (const [epoch, begunMs] of this.#begun) if (epoch >= first) return begunMs;
+    return Infinity;
   }
 
   #judge(agentId: AgentId, said: Said): void {

@@ -13,11 +13,13 @@ class Bench {
   readonly states = new Map<number, Uint8Array>();
   readonly issues: string[] = [];
   readonly events: ChannelEventBody[] = [];
+  readonly joined = new Map<AgentId, number>();
   readonly members = new Set([self, bob, carol, dave]);
   readonly watch = new ForkWatch({
     agentId: self,
     nowMs: () => this.nowMs,
     stateAt: (epoch) => this.states.get(epoch),
+    joinedEpoch: (agentId) => this.joined.get(agentId) ?? 0,
     report: (kind, text) => void this.issues.push(`${kind}: ${text}`),
     tell: (event) => void this.events.push(event),
   });
@@ -125,6 +127,7 @@ Deno.test("what members said that are gone is forgotten", () => {
 
 Deno.test("a member that the relay calls connected and that says nothing for ten minutes is silent", () => {
   const bench = new Bench().move(7);
+  bench.watch.connection(true);
   bench.say(carol, 7);
   const unconfirmed = (): void => bench.watch.unconfirmed([self, bob, carol]);
   for (let minute = 1; minute < 10; minute++) {
@@ -138,14 +141,48 @@ Deno.test("a member that the relay calls connected and that says nothing for ten
   assertEquals(bench.silent(), []);
 });
 
-Deno.test("nobody is silent that the relay does not call connected, or right after we are connected", () => {
+Deno.test("the time of silence begins with the first epoch that was not confirmed, and later ones do not begin it anew", () => {
+  const bench = new Bench().move(1);
+  bench.watch.connection(true);
+  bench.say(bob, 1);
+  bench.nowMs += 60 * minuteMs;
+  for (let epoch = 2; epoch < 7; epoch++) {
+    bench.move(epoch);
+    bench.watch.unconfirmed([bob]);
+    assertEquals(bench.silent(), [], `epoch ${epoch} has just begun`);
+    bench.nowMs += 2 * minuteMs;
+  }
+  assertEquals(bench.silent(), [bob]);
+  bench.say(bob, 4);
+  assertEquals(bench.silent(), [], "it has said something");
+});
+
+Deno.test("a member that has just joined has ten minutes, and short cuts of the connection give nobody more", () => {
   const bench = new Bench().move(7);
+  bench.watch.connection(true);
+  bench.nowMs += 60 * minuteMs;
+  bench.joined.set(dave, 8);
+  bench.move(8);
+  for (let minute = 0; minute < 10; minute++) {
+    bench.watch.unconfirmed([dave]);
+    assertEquals(bench.silent(), []);
+    bench.nowMs += minuteMs;
+    bench.watch.connection(false);
+    bench.watch.connection(true);
+  }
+  assertEquals(bench.silent(), [dave]);
+});
+
+Deno.test("nobody is silent that the relay does not call connected, or right after we come back", () => {
+  const bench = new Bench().move(7);
+  bench.watch.connection(true);
   bench.watch.unconfirmed([bob]);
   bench.nowMs += 16 * minuteMs;
   assertEquals(bench.silent(), [], "its word is too old");
   bench.watch.unconfirmed([bob]);
   assertEquals(bench.silent(), [bob]);
-  bench.watch.connected();
-  bench.watch.unconfirmed([bob]);
+  bench.watch.connection(false);
+  bench.nowMs += 2 * minuteMs;
+  bench.watch.connection(true);
   assertEquals(bench.silent(), []);
 });

@@ -272,7 +272,7 @@ export class LiveChannel {
     this.#suspend();
     const { state } = this.#deps.session;
     if (state.kind === "ended" && state.error !== undefined) this.#end(state.error);
-    if (online) this.confirmations.connected();
+    this.confirmations.connection(online);
     this.#link.connection(online);
   }
 

@@ -243,6 +243,11 @@ export class Membership {
     await this.#save({ ...this.#record, lapsed: new Set(this.#record.lapsed).add(agentId) });
   }
 
+  /** The epoch in which a member joined; 0 when that was before us. */
+  joinedEpoch(agentId: AgentId): number {
+    return this.#record.since.get(agentId) ?? 0;
+  }
+
   /** Whether a member, or this agent itself, is known to have joined after an epoch. */
   joinedAfter(agentId: AgentId, epoch: number): boolean {
     const { joinedEpoch, since } = this.#record;

@@ -148,6 +148,9 @@ async function agree(user: User): Promise<void> {
   assertMatch(fingerprint, /^(\d{5} ){7}\d{5}\n$/);
   assertEquals((await user.run(["channel", "fingerprint", name, ...bob])).stdout, fingerprint);
   assertEquals((await user.run(["channel", "list", ...bob])).stdout, `${name}\n`);
+  const { state, forked, silent } = await user.json(["channel", "health", name, ...bob]);
+  assertEquals([state, forked, silent], ["ok", [], []]);
+  assertMatch((await user.run(["channel", "health", name])).stdout, /^acme\/ops\/deploy is ok, at epoch \d+\n/);
 }
 
 async function locked(user: User): Promise<void> {
@@ -221,6 +224,7 @@ async function refuse(user: User): Promise<void> {
     [4, ["channel", "listen", "acme/ops/other"]],
     [4, ["channel", "members", "acme/ops/other"]],
     [4, ["channel", "fingerprint", "acme/ops/other"]],
+    [4, ["channel", "health", "acme/ops/other"]],
     [4, ["channel", "invite", "acme/ops/other"]],
     [4, ["channel", "leave", "acme/ops/other"]],
     [4, ["channel", "close", "acme/ops/other"]],

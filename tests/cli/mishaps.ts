@@ -82,6 +82,7 @@ export const cases: Readonly<Record<string, Case>> = {
   "channel remove": { argv: [channel, "bob"], down: 5, bad: { argv: [channel], code: 2, says: /MEMBER is missing/ } },
   "channel recover": { argv: [channel], down: 5, bad: noName },
   "channel fingerprint": { argv: [channel], down: 5, bad: noName },
+  "channel health": { argv: [channel], down: 5, bad: noName },
   "channel list": {
     argv: [],
     down: 5,
