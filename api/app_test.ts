@@ -67,6 +67,7 @@ function createBrokenApp(
       mail: limiter,
       mailClients: limiter,
       sharedKeys: limiter,
+      changes: limiter,
     },
     log: (level, event, fields) => logs.push(JSON.stringify({ level, event, ...fields })),
     metrics: createMetrics(),

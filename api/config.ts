@@ -49,7 +49,9 @@ export interface Config {
     readonly workers: number;
     readonly queueLimit: number;
   };
-  readonly rateLimits: Readonly<Record<"signUp" | "failures" | "account" | "passwords" | "mail", RateLimit>>;
+  readonly rateLimits: Readonly<
+    Record<"signUp" | "failures" | "account" | "changes" | "passwords" | "mail", RateLimit>
+  >;
   readonly mail: {
     /** Undefined: each message becomes a file in the data directory. */
     readonly server: Secret | undefined;
@@ -114,6 +116,7 @@ function readAll(read: VariableReader): Config {
       signUp: readRate(read, "STATIC_RATE_SIGN_UP", { limit: 20, windowMs: 3_600_000 }),
       failures: readRate(read, "STATIC_RATE_FAILURES", { limit: 30, windowMs: 60_000 }),
       account: readRate(read, "STATIC_RATE_ACCOUNT", { limit: 1200, windowMs: 60_000 }),
+      changes: readRate(read, "STATIC_RATE_CHANGES", { limit: 1200, windowMs: 3_600_000 }),
       passwords: readRate(read, "STATIC_RATE_PASSWORDS", { limit: 10, windowMs: 60_000 }),
       mail: readRate(read, "STATIC_RATE_MAIL", { limit: 5, windowMs: 3_600_000 }),
     },

@@ -127,7 +127,7 @@ export async function createApi(config: Config, options: ApiOptions): Promise<Ap
 
   const mail = createMail(config, { store, clock, log });
   metrics.gauge("static_api_mail_queue", "Messages that wait for the mail server.", mail.waiting);
-  const stopUpkeep = startUpkeep({ lastUsed, keyRing, usage: domain.usage, mail, log, every });
+  const stopUpkeep = startUpkeep({ lastUsed, keyRing, usage: domain.usage, mail, store, clock, log, every });
   return {
     app,
     metrics,
@@ -253,6 +253,7 @@ function createRateLimits({ rateLimits }: Config, clock: Clock): AppDeps["rateLi
       { ...rateLimits.account, limit: Math.max(1, Math.floor(rateLimits.account.limit * sharedKeyShare)) },
       clock,
     ),
+    changes: createRateLimiter("changes", rateLimits.changes, clock),
     passwords: createRateLimiter("passwords", rateLimits.passwords, clock),
     mail: createRateLimiter("mail", rateLimits.mail, clock),
     mailClients: createAddressLimiter(
@@ -297,8 +298,10 @@ function createMail(
   const mailer = mail.server === undefined
     ? createFileMailer(mailFolder(dataDir), clock)
     : createSmtpMailer(mail.server, mail.from);
-  const onFailure = (error: unknown, attempts: number): void =>
-    log("warn", "mail_not_sent", { attempts, error: describeFailure(error) });
+  const onFailure = (attempts: number, error?: unknown): void =>
+    error === undefined
+      ? log("warn", "mail_given_up", { attempts })
+      : log("warn", "mail_not_sent", { attempts, error: describeFailure(error) });
   return createMailQueue({ store, mailer, clock, onFailure });
 }
 

@@ -1,5 +1,7 @@
-/** What happens by time while the API runs: uses of keys are written, a rotated key file is read again, old leases go, mail is sent. */
+/** What happens by time while the API runs: uses of keys are written, a rotated key file is read again, what is over goes, mail is sent. */
 import type { KeyRingSource } from "./key_ring_file.ts";
+import type { ExpiryStore } from "./domain/account_store.ts";
+import type { Clock } from "./domain/deps.ts";
 import type { MailQueue } from "./domain/mail_queue.ts";
 import type { LastUsed } from "./domain/last_used.ts";
 import type { Usage } from "./domain/usage.ts";
@@ -10,19 +12,23 @@ const lastUsedFlushMs = 1000;
 const keyRingReloadMs = 2000;
 const forgetLeasesMs = 5000;
 const mailMs = 1000;
+const forgetExpiredMs = 60_000;
 
 export interface UpkeepDeps {
   readonly lastUsed: LastUsed;
   readonly keyRing: KeyRingSource;
   readonly usage: Pick<Usage, "forgetClosed">;
   readonly mail: Pick<MailQueue, "pump">;
+  readonly store: ExpiryStore;
+  readonly clock: Clock;
   readonly log: Log;
   /** Calls again and again; returns how to stop. */
   readonly every: (ms: number, run: () => Promise<void>) => () => void;
 }
 
 /** Returns how to stop, which includes a last flush. Failures are logged and tried again at the next turn. */
-export function startUpkeep({ lastUsed, keyRing, usage, mail, log, every }: UpkeepDeps): () => Promise<void> {
+export function startUpkeep(deps: UpkeepDeps): () => Promise<void> {
+  const { lastUsed, keyRing, usage, mail, store, clock, log, every } = deps;
   const attempt = async (work: () => Promise<void>, level: LogLevel, failure: string): Promise<void> => {
     try {
       await work();
@@ -35,6 +41,7 @@ export function startUpkeep({ lastUsed, keyRing, usage, mail, log, every }: Upke
     every(lastUsedFlushMs, flush),
     every(keyRingReloadMs, () => attempt(keyRing.reload, "error", "token keys not reloaded")),
     every(forgetLeasesMs, () => attempt(usage.forgetClosed, "warn", "old leases not deleted")),
+    every(forgetExpiredMs, () => attempt(() => store.forgetExpired(clock()), "warn", "expired rows not deleted")),
     every(mailMs, () => attempt(mail.pump, "warn", "mail not looked for")),
   ];
   return async () => {

@@ -16,6 +16,8 @@ Deno.test("upkeep writes uses, reads keys again and deletes old leases; what fai
     keyRing: { ring: () => ({ keys: [] }), reload: work("keys") },
     usage: { forgetClosed: work("leases") },
     mail: { pump: work("mail") },
+    store: { forgetExpired: work("expired") },
+    clock: () => 0,
     log: createLog({ write: (line) => lines.push(line), nowMs: () => 0 }),
     every: (_, run) => {
       turns.add(run);
@@ -26,11 +28,11 @@ Deno.test("upkeep writes uses, reads keys again and deletes old leases; what fai
     for (const run of turns) await run();
     return done.splice(0);
   };
-  assertEquals([await turn(), lines.length], [["uses", "keys", "leases", "mail"], 0]);
+  assertEquals([await turn(), lines.length], [["uses", "keys", "leases", "expired", "mail"], 0]);
   state.away = true;
-  assertEquals([await turn(), lines.length], [["uses", "keys", "leases", "mail"], 4]);
+  assertEquals([await turn(), lines.length], [["uses", "keys", "leases", "expired", "mail"], 5]);
   state.away = false;
-  assertEquals([await turn(), lines.length], [["uses", "keys", "leases", "mail"], 4]);
+  assertEquals([await turn(), lines.length], [["uses", "keys", "leases", "expired", "mail"], 5]);
   await stop();
   assertEquals([done, turns.size], [["uses"], 0]);
 });

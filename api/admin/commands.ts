@@ -102,8 +102,11 @@ async function aboutAccount(
       return `${keys} keys and ${sessions} sessions of ${who} have ended. Tokens live their hour.`;
     }
     case "set-plan":
-      if (await store.setPlan(accountId, plan, act) === "set") {
-        return `${who} is now on plan ${plan}. Tokens issued from now on carry it.`;
+      switch (await store.setPlan(accountId, plan, act)) {
+        case "set":
+          return `${who} is now on plan ${plan}. Tokens issued from now on carry it.`;
+        case "unknown_account":
+          throw noAccount("set the plan", who);
       }
       throw new AdminRefusal(`Cannot set the plan: there is no plan ${plan}. Plans are free, dev, team and enterprise`);
     default:
@@ -129,7 +132,8 @@ async function setLimit({ store, act }: AdminDeps, whose: string, text: string):
     }
     return `Plan ${whose} now has ${text} messages a month. Leases already granted stay as they are.`;
   }
-  await store.setAccountLimit(await find(store, whose, "set the limit"), limit, act);
+  const accountId = await find(store, whose, "set the limit");
+  if (!await store.setAccountLimit(accountId, limit, act)) throw noAccount("set the limit", whose);
   return `${whose} now has ${
     isNumber ? text : "its plan's"
   } messages a month. Leases already granted stay as they are.`;
@@ -150,8 +154,12 @@ async function runAudit({ store }: AdminDeps, [what, first = "0", second]: reado
 
 async function find(store: Store, who: string, action: string): Promise<AccountId> {
   const found = await store.findAccount(isId(who) ? { id: parseAccountId(who) } : { emailKey: emailKeyOf(who) });
-  if (found === undefined) throw new AdminRefusal(`Cannot ${action}: ${who} has no account`);
+  if (found === undefined) throw noAccount(action, who);
   return found;
+}
+
+function noAccount(action: string, who: string): AdminRefusal {
+  return new AdminRefusal(`Cannot ${action}: ${who} has no account`);
 }
 
 function isId(text: string): boolean {

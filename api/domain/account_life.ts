@@ -7,7 +7,15 @@ import { actorOf, type Caller } from "./authentication.ts";
 import type { Account, Act, Clock, Hasher, NewId, RandomBytes } from "./deps.ts";
 import { Fault } from "./fault.ts";
 import { defaultKeyName, type IssuedKey, type Keys } from "./keys.ts";
-import { codeLifetimeMs, createCode, hashCode, hintLetters, type Letter, letterWith } from "./mail_codes.ts";
+import {
+  addressChangedLetter,
+  codeLifetimeMs,
+  createCode,
+  hashCode,
+  hintLetters,
+  type Letter,
+  letterWith,
+} from "./mail_codes.ts";
 import { plainTraits } from "./powers.ts";
 
 export interface AccountLifeDeps {
@@ -20,6 +28,9 @@ export interface AccountLifeDeps {
   /** Of accounts that are made. */
   readonly plan: string;
 }
+
+/** A warning is worth reading for longer than a code is good. */
+const noticeLifetimeMs = 24 * 3_600_000;
 
 /** A password as it was sent, and who sent it. */
 export interface Attempt {
@@ -40,7 +51,11 @@ export interface AccountLife {
     caller: Caller,
     change: Attempt & { email: string; version?: number | undefined },
   ): Promise<Outcome<"sent" | "wrong_password" | "email_taken" | "conflict">>;
-  confirmAddress(caller: Caller, code: string): Promise<"confirmed" | "code_invalid" | "email_taken">;
+  /** With another address sessions end, and keys if asked; the address before is written to. */
+  confirmAddress(
+    caller: Caller,
+    proof: { code: string; revokeKeys: boolean },
+  ): Promise<"confirmed" | "code_invalid" | "email_taken">;
   changePassword(
     caller: Caller,
     change: Attempt & { newPassword: Secret; revokeKeys: boolean },
@@ -110,7 +125,7 @@ type OwnLife = Pick<
 >;
 
 /** For somebody with a key or a session. */
-function ownLife({ store, clock }: AccountLifeDeps, { logIn, hash, send }: Parts): OwnLife {
+function ownLife({ store, clock, newId }: AccountLifeDeps, { logIn, hash, send }: Parts): OwnLife {
   const act = (caller: Caller): Act => ({ atMs: clock(), actor: actorOf(caller) });
   return {
     read: (accountId) => store.readAccount(accountId, clock()),
@@ -127,8 +142,12 @@ function ownLife({ store, clock }: AccountLifeDeps, { logIn, hash, send }: Parts
       const outcome = await send({ purpose: "change", email, accountId }, expected);
       return { outcome: outcome === "added" ? "sent" : "conflict" };
     },
-    confirmAddress: (caller, code) =>
-      store.confirmAddress({ accountId: caller.accountId, codeHash: hashCode(code), ...act(caller) }),
+    confirmAddress: (caller, { code, revokeKeys }) => {
+      const atMs = clock();
+      const notice = { id: newId(), ...addressChangedLetter, atMs, expiresAtMs: atMs + noticeLifetimeMs };
+      const proof = { accountId: caller.accountId, codeHash: hashCode(code), revokeKeys, notice };
+      return store.confirmAddress({ ...proof, ...act(caller) });
+    },
     changePassword: async (caller, { newPassword, revokeKeys, ...attempt }) => {
       const login = await logIn({ id: caller.accountId }, attempt);
       if (login === undefined) return { outcome: "wrong_password" };

@@ -59,6 +59,15 @@ export interface Endings {
   readonly keysRevoked: number;
 }
 
+/** What brings a code for an address back, and the letter to the address that the account had until then. */
+export interface AddressProof extends Act {
+  readonly accountId: AccountId;
+  readonly codeHash: Uint8Array;
+  /** With another address only. */
+  readonly revokeKeys: boolean;
+  readonly notice: Omit<QueuedMessage, "recipient" | "accountId">;
+}
+
 export interface Proof {
   readonly emailKey: string;
   readonly codeHash: Uint8Array;
@@ -80,9 +89,7 @@ export interface AccountLifeStore {
     change: Act & { accountId: AccountId; oldHash: string; newHash: string; revokeKeys: boolean },
   ): Promise<Endings | "conflict">;
   /** Proves the account's own address, or gives it the one that waits. */
-  confirmAddress(
-    proof: Act & { accountId: AccountId; codeHash: Uint8Array },
-  ): Promise<"confirmed" | "code_invalid" | "email_taken">;
+  confirmAddress(proof: AddressProof): Promise<"confirmed" | "code_invalid" | "email_taken">;
   reset(
     proof: Act & Proof & { newHash: string; revokeKeys: boolean },
   ): Promise<(Endings & { id: AccountId }) | "code_invalid">;
@@ -126,14 +133,18 @@ export interface SessionStore {
   endSessions(accountId: AccountId, act: Act): Promise<number>;
 }
 
+export interface ExpiryStore {
+  /** Deletes messages, codes and sessions that are over, and takes keys that have expired out of those that are counted. */
+  forgetExpired(atMs: number): Promise<void>;
+}
+
 export interface MailStore {
   /** Takes messages whose time has come out of everybody else's sight for a while. */
   takeDue(
     order: { atMs: number; limit: number; hiddenMs: number },
   ): Promise<readonly (Message & { attempts: number })[]>;
-  removeSent(id: string): Promise<void>;
+  /** It was sent, or never will be. */
+  remove(id: string): Promise<void>;
   postpone(id: string, untilMs: number): Promise<void>;
-  /** Deletes messages, codes and sessions that are over. */
-  forgetExpired(atMs: number): Promise<void>;
   countWaiting(): Promise<number>;
 }

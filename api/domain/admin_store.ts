@@ -45,10 +45,11 @@ export interface AdminStore {
   suspend(accountId: AccountId, act: Act): Promise<boolean>;
   resume(accountId: AccountId, act: Act): Promise<boolean>;
   revokeAll(accountId: AccountId, act: Act): Promise<{ keys: number; sessions: number }>;
-  setPlan(accountId: AccountId, plan: string, act: Act): Promise<"set" | "unknown_plan">;
-  setAccountLimit(accountId: AccountId, limit: number | null, act: Act): Promise<void>;
+  setPlan(accountId: AccountId, plan: string, act: Act): Promise<"set" | "unknown_plan" | "unknown_account">;
+  /** False when there is no such account. */
+  setAccountLimit(accountId: AccountId, limit: number | null, act: Act): Promise<boolean>;
   setPlanLimit(plan: string, limit: number | null, act: Act): Promise<"set" | "unknown_plan">;
-  /** All accounts on one plan go to another. */
+  /** All accounts on one plan go to another, except those whose plan an operator has set. */
   movePlan(from: string, to: string, act: Act): Promise<number>;
 }
 

@@ -67,3 +67,11 @@ export const hintLetters: Readonly<Record<"reset" | "claim", Letter>> = {
       "and you lost its password, reset it: POST /v1/accounts/reset. If you did not ask for this, do nothing.\n",
   },
 };
+
+/** To the address that an account had until now. */
+export const addressChangedLetter: Letter = {
+  subject: "Your Static account has another address",
+  body:
+    "The Static account that had this address has another one from now on, and its sessions have ended. If it was not " +
+    "you who asked for this, somebody has the account's password: write to the operator of this service at once.\n",
+};

@@ -1,5 +1,5 @@
 /** All that the domain needs of a database, in one. */
-import type { AccountLifeStore, MailStore, SessionStore } from "./account_store.ts";
+import type { AccountLifeStore, ExpiryStore, MailStore, SessionStore } from "./account_store.ts";
 import type { AdminStore, AuditStore, ChangesStore } from "./admin_store.ts";
 import type { AccountStore, KeyStore, UsageStore } from "./deps.ts";
 
@@ -9,6 +9,7 @@ export interface Store
     AccountLifeStore,
     SessionStore,
     MailStore,
+    ExpiryStore,
     KeyStore,
     UsageStore,
     AdminStore,

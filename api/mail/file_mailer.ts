@@ -13,13 +13,14 @@ export function createFileMailer(folder: string, nowMs: () => number): Mailer {
   let count = 0;
   return {
     send: async ({ id, recipient, subject, body }: Message) => {
-      await makePrivateFolder(folder);
       const time = new Date(nowMs()).toISOString().replaceAll(":", "-");
       const text = `To: ${recipient}\nSubject: ${subject}\n\n${body}`;
       // In the order in which they are sent, also within one millisecond.
       const order = String(count++ % 1_000_000).padStart(6, "0");
+      await makePrivateFolder(folder);
       await Deno.writeTextFile(`${folder}/${time}_${order}_${id}.txt`, text, { mode: 0o600 });
       await removeOldest(folder);
+      return "taken";
     },
   };
 }
@@ -28,6 +29,9 @@ async function removeOldest(folder: string): Promise<void> {
   const names: string[] = [];
   for await (const { name } of Deno.readDir(folder)) names.push(name);
   for (const name of names.sort().slice(0, Math.max(0, names.length - maxFiles))) {
-    await Deno.remove(`${folder}/${name}`);
+    await Deno.remove(`${folder}/${name}`).catch((error) => {
+      // Another message of the same moment was quicker.
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    });
   }
 }

@@ -34,7 +34,8 @@ export function createSmtpMailer(address: Secret, from: string): Mailer {
   return {
     send: async ({ id, recipient, subject, body }: Message) => {
       const address = quoted(recipient);
-      await transport.sendMail({
+      if (address === undefined) return "refused";
+      const sent = transport.sendMail({
         from: { name: "Static", address: from },
         to: { name: "", address },
         envelope: { from, to: [address] },
@@ -42,16 +43,39 @@ export function createSmtpMailer(address: Secret, from: string): Mailer {
         subject,
         text: body,
       });
+      try {
+        await sent;
+        return "taken";
+      } catch (error) {
+        if (isFinal(error)) return "refused";
+        throw new Error(`The mail server did not take the message: ${reasonOf(error)}`);
+      }
     },
   };
 }
 
+/** RFC 5321: what is wrong with this recipient or message stays wrong. Who may not log in may do so after a repair. */
+function isFinal(error: unknown): boolean {
+  const [code, command]: unknown[] = ["responseCode", "command"].map((name) => fieldOf(error, name));
+  return typeof code === "number" && code >= 500 && ["RCPT TO", "DATA"].includes(String(command));
+}
+
+/** By numbers and names: the server's own words often quote the recipient, and the log is no place for addresses. */
+function reasonOf(error: unknown): string {
+  const known = ["code", "command", "responseCode"].map((name) => fieldOf(error, name));
+  return known.filter((part) => part !== undefined).join(" ") || "no reason is known";
+}
+
+function fieldOf(error: unknown, name: string): unknown {
+  return error instanceof Error ? Reflect.get(error, name) : undefined;
+}
+
 /** RFC 5321: a local part with anything but letters, digits and a few signs stands in quotes. */
-function quoted(address: string): string {
+function quoted(address: string): string | undefined {
   const at = address.lastIndexOf("@");
   const [local, host] = [address.slice(0, at), address.slice(at + 1)];
   if (/^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~.-]+$/u.test(local)) return address;
   // The library would make spaces of them, and send to somebody else.
-  if (/[<>]/.test(address)) throw new Error("Cannot mail to an address with < or >");
+  if (/[<>]/.test(address)) return undefined;
   return `"${local.replaceAll(/["\\]/g, "\\$&")}"@${host}`;
 }

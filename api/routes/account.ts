@@ -121,13 +121,19 @@ function addVerification(router: Router, deps: RouteDeps): void {
     method: "post",
     path: "/v1/account/verification/confirm",
     summary: "Prove an address with the code that was sent there",
-    description: "The account's own address, or the one that it is to have. With another address all sessions end.",
-    body: { schema: z.strictObject({ code: mailCode }), required: true, example: { code: exampleCode } },
+    description: "The account's own address, or the one that it is to have. With another address all sessions end, " +
+      "with `revoke_keys` all keys do too, the one that asks included, and the address before is written to.",
+    body: {
+      schema: z.strictObject({ code: mailCode, revoke_keys: z.boolean().default(false) }),
+      required: true,
+      example: { code: exampleCode },
+    },
     success,
     refusals: ["code_invalid", "email_taken", "not_found"],
     handle: async (c, { body, caller }) => {
       const { accountId } = caller();
-      const tried = await tryPassword(c, deps, { password: body.code }, () => life.confirmAddress(caller(), body.code));
+      const proof = { code: body.code, revokeKeys: body.revoke_keys };
+      const tried = await tryPassword(c, deps, { password: body.code }, () => life.confirmAddress(caller(), proof));
       if ("limited" in tried) return tried.limited;
       if (tried.value === "code_invalid") return codeInvalid(c);
       tried.refund();

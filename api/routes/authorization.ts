@@ -8,7 +8,9 @@ import type { Scope } from "../domain/powers.ts";
 import type { ApiContext, RouteDeps } from "./context.ts";
 import { rateLimited, refuse, showRateLimit } from "./errors.ts";
 
-export const sessionCookie = "static_session";
+/** Over TLS: no other host of the domain and no page without TLS can set a cookie of this name. */
+export const sessionCookie = "__Host-static_session";
+const plainSessionCookie = "static_session";
 export const csrfHeader = "x-static-csrf";
 
 export interface Need {
@@ -23,7 +25,7 @@ export async function identifyCaller(
   { scope, evenSuspended }: Need,
 ): Promise<Response | undefined> {
   const header = c.req.header("authorization");
-  if (header === undefined && scope !== "tokens" && cookieOf(c) !== undefined) {
+  if (header === undefined && scope !== "tokens" && cookieOf(c, deps) !== undefined) {
     return await identifySession(c, deps, evenSuspended);
   }
   const attempts = deps.attempts(c.get("clientAddress"));
@@ -31,7 +33,7 @@ export async function identifyCaller(
   if (result.outcome === "limited") return rateLimited(c, result.decision);
   if (result.outcome === "refused") return refuse(c, result.code, result.text);
   const { caller } = result;
-  const refusal = admit(c, deps, { caller, evenSuspended });
+  const refusal = admit(c, deps, { caller, evenSuspended, isChange: scope !== "tokens" && !isReading(c) });
   if (refusal !== undefined) return refusal;
   if (scope !== undefined && !mayUse(caller, scope)) {
     return refuse(c, "not_allowed", `This key lacks the scope ${scope}. Use one that has it, or a plain key`);
@@ -45,25 +47,29 @@ export async function identifySession(
   deps: RouteDeps,
   evenSuspended = false,
 ): Promise<Response | undefined> {
-  const cookie = cookieOf(c);
+  const cookie = cookieOf(c, deps);
   const found = cookie === undefined ? undefined : await deps.sessions.find(cookie);
   if (found === undefined) {
     const decision = deps.rateLimits.failures.take(c.get("clientAddress"));
     if (!decision.allowed) return rateLimited(c, decision);
     return refuse(c, "auth_failed", "The session has ended or never was. Open one with POST /v1/session");
   }
-  if (!["GET", "HEAD"].includes(c.req.method) && !isSameCsrf(c.req.header(csrfHeader) ?? "", found.csrf)) {
+  if (!isReading(c) && !isSameCsrf(c.req.header(csrfHeader) ?? "", found.csrf)) {
     return refuse(c, "csrf_failed", `Send the session's csrf in the header ${csrfHeader}`);
   }
   const { id: sessionId, accountId, plan, isSuspended, hasLostAddress } = found.session;
   const caller = { sessionId, accountId, plan, suspended: isSuspended, addressLost: hasLostAddress };
-  return admit(c, deps, { caller, evenSuspended });
+  return admit(c, deps, { caller, evenSuspended, isChange: !isReading(c) });
+}
+
+function isReading(c: ApiContext): boolean {
+  return ["GET", "HEAD"].includes(c.req.method);
 }
 
 function admit(
   c: ApiContext,
   { rateLimits }: RouteDeps,
-  { caller, evenSuspended }: { caller: Caller; evenSuspended: boolean },
+  { caller, evenSuspended, isChange }: { caller: Caller; evenSuspended: boolean; isChange: boolean },
 ): Response | undefined {
   c.set("caller", caller);
   const { accountId, keyId, traits } = caller;
@@ -71,6 +77,10 @@ function admit(
   const decision = isShared ? rateLimits.sharedKeys.take(keyId) : rateLimits.account.take(accountId);
   if (!decision.allowed) return rateLimited(c, decision);
   showRateLimit(c, decision);
+  if (isChange) {
+    const change = rateLimits.changes.take(accountId);
+    if (!change.allowed) return rateLimited(c, change);
+  }
   if (caller.suspended && !evenSuspended) return suspended(c);
   if (caller.addressLost) c.header("Static-Notice", "address_claimed");
   if (caller.nearLimit !== undefined) c.header("Static-Usage", caller.nearLimit);
@@ -81,8 +91,14 @@ export function suspended(c: ApiContext): Response {
   return refuse(c, "account_suspended", "This account is suspended. GET /v1/account shows it; ask the operator");
 }
 
-export function cookieOf(c: ApiContext): string | undefined {
-  return getCookie(c, sessionCookie);
+/** Where a platform listens, only the request knows whether it came over TLS. */
+export function sessionCookieOf(c: ApiContext, { secureCookies }: RouteDeps): { name: string; secure: boolean } {
+  const secure = secureCookies || c.req.url.startsWith("https:");
+  return { name: secure ? sessionCookie : plainSessionCookie, secure };
+}
+
+export function cookieOf(c: ApiContext, deps: RouteDeps): string | undefined {
+  return getCookie(c, sessionCookieOf(c, deps).name);
 }
 
 export function authorizeRelay(c: ApiContext, deps: RouteDeps): Response | undefined {

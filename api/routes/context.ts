@@ -62,6 +62,8 @@ export interface RouteDeps {
     readonly account: RateLimiter;
     /** Per key that strangers may have: publishable keys and guest passes spend nothing of the account's. */
     readonly sharedKeys: RateLimiter;
+    /** Per account: what changes something stays in the audit for ever. */
+    readonly changes: RateLimiter;
     /** Per account that a password is tried for, whoever tries. */
     readonly passwords: RateLimiter;
     /** Per address that mail is sent to, whoever asks, and per client address. */

@@ -1,6 +1,7 @@
 /** `/openapi.json`, generated from the schemas that validate, and `/docs`, the same as a page to read. */
 import { z } from "@hono/zod-openapi";
 import { apiKeyPattern } from "../../proto/mod.ts";
+import { sessionCookie } from "./authorization.ts";
 import { renderDocumentation } from "./documentation_page.ts";
 import type { Router } from "./operation.ts";
 
@@ -17,7 +18,7 @@ export function addDocumentationRoutes(router: Router): void {
   openAPIRegistry.registerComponent("securitySchemes", "session", {
     type: "apiKey",
     in: "cookie",
-    name: "static_session",
+    name: sessionCookie,
     description: "A session of the console. Requests that are not a GET send its `csrf` as `x-static-csrf`.",
   });
 

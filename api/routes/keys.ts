@@ -1,6 +1,7 @@
 /** An account's API keys: create, list, rotate, revoke. */
 import { z } from "@hono/zod-openapi";
 import { parseKeyId } from "../../proto/mod.ts";
+import type { IssuedKey } from "../domain/keys.ts";
 import { noKeyCreated } from "./accounts.ts";
 import type { RouteDeps } from "./context.ts";
 import { notFound, refuse } from "./errors.ts";
@@ -58,14 +59,7 @@ function addCreation(router: Router, { keys, clock }: RouteDeps): void {
       }
       const result = await keys.create(caller(), { name, traits });
       if (result.outcome !== "created") return noKeyCreated(c, result);
-      const { key } = result;
-      return c.json({
-        id: key.id,
-        key_prefix: key.keyPrefix,
-        name: key.name,
-        key: key.key.reveal(),
-        ...traitsBody(key.traits),
-      });
+      return c.json(createdBody(result.key));
     },
   });
 }
@@ -140,14 +134,7 @@ function addRotation(router: Router, { keys }: RouteDeps): void {
       }
       if (result.outcome !== "rotated") return noKeyCreated(c, result);
       const { key, oldExpiresAtMs } = result;
-      return c.json({
-        id: key.id,
-        key_prefix: key.keyPrefix,
-        name: key.name,
-        key: key.key.reveal(),
-        ...traitsBody(key.traits),
-        replaces: { id: keyId, expires_at: isoTime(oldExpiresAtMs) },
-      });
+      return c.json({ ...createdBody(key), replaces: { id: keyId, expires_at: isoTime(oldExpiresAtMs) } });
     },
   });
 }
@@ -171,4 +158,8 @@ function addRevocation(router: Router, { keys }: RouteDeps): void {
       return revoked ? c.body(null, 204) : notFound(c);
     },
   });
+}
+
+function createdBody({ id, keyPrefix, name, key, traits }: IssuedKey): z.infer<typeof created> {
+  return { id, key_prefix: keyPrefix, name, key: key.reveal(), ...traitsBody(traits) };
 }

@@ -3,9 +3,9 @@ import { z } from "@hono/zod-openapi";
 import { deleteCookie, setCookie } from "hono/cookie";
 import { sessionLifetimeMs } from "../domain/sessions.ts";
 import { emailKeyOf } from "../domain/accounts.ts";
-import { cookieOf, sessionCookie, suspended } from "./authorization.ts";
+import { cookieOf, sessionCookie, sessionCookieOf, suspended } from "./authorization.ts";
 import type { RouteDeps } from "./context.ts";
-import { refuse } from "./errors.ts";
+import { rateLimited, refuse } from "./errors.ts";
 import { email, id, isoTime, password, timestamp } from "./fields.ts";
 import { channelPowers } from "./key_fields.ts";
 import type { Router } from "./operation.ts";
@@ -35,7 +35,7 @@ export function addSessionRoutes(router: Router, deps: RouteDeps): void {
     credential: "session",
     success,
     handle: async (c) => {
-      const found = await deps.sessions.find(cookieOf(c) ?? "");
+      const found = await deps.sessions.find(cookieOf(c, deps) ?? "");
       if (found === undefined) return refuse(c, "auth_failed", "The session has ended");
       const { session: { accountId, expiresAtMs }, csrf } = found;
       return c.json({ account_id: accountId, csrf, expires_at: isoTime(expiresAtMs) });
@@ -50,7 +50,8 @@ export function addSessionRoutes(router: Router, deps: RouteDeps): void {
     success: { status: 204, text: "The session has ended." },
     handle: async (c, { caller }) => {
       await deps.sessions.end(caller());
-      deleteCookie(c, sessionCookie, { path: "/v1" });
+      const { name, secure } = sessionCookieOf(c, deps);
+      deleteCookie(c, name, { path: "/", secure });
       return c.body(null, 204);
     },
   });
@@ -63,7 +64,8 @@ function addLogIn(router: Router, deps: RouteDeps): void {
     path,
     tag: "Sessions",
     summary: "Log in to the console",
-    description: "Sets the cookie `static_session`: HttpOnly, SameSite=Strict, one hour.",
+    description:
+      `Sets the cookie \`${sessionCookie}\` (without TLS \`static_session\`): HttpOnly, SameSite=Strict, one hour.`,
     credential: "none",
     body: {
       schema: z.strictObject({ email, password }),
@@ -80,15 +82,17 @@ function addLogIn(router: Router, deps: RouteDeps): void {
       if (login === undefined) return refuse(c, "auth_failed", wrongLogin);
       refund();
       if (login.isSuspended) return suspended(c);
+      const change = deps.rateLimits.changes.take(login.id);
+      if (!change.allowed) return rateLimited(c, change);
       const opened = await deps.sessions.open(login);
       if (opened === undefined) return refuse(c, "auth_failed", wrongLogin);
       const { secret, csrf, expiresAtMs } = opened;
-      setCookie(c, sessionCookie, secret.reveal(), {
-        path: "/v1",
+      const { name, secure } = sessionCookieOf(c, deps);
+      setCookie(c, name, secret.reveal(), {
+        path: "/",
         httpOnly: true,
         sameSite: "Strict",
-        // Where a platform listens, only the request knows.
-        secure: deps.secureCookies || c.req.url.startsWith("https:"),
+        secure,
         maxAge: sessionLifetimeMs / 1000,
       });
       return c.json({ account_id: login.id, csrf, expires_at: isoTime(expiresAtMs) });

@@ -3,10 +3,11 @@
  * last. An address belongs to at most one account: taking it from one that never proved it and giving it to another are one.
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
-import type { AccountLifeStore, AccountState, Endings, Proof } from "../domain/account_store.ts";
+import type { AccountLifeStore, AccountState, AddressProof, Endings, Proof } from "../domain/account_store.ts";
 import type { Act } from "../domain/deps.ts";
 import { insertAccount } from "./accounts.ts";
 import type { Database, Transaction } from "./database.ts";
+import { endSessions, revokeKeys } from "./endings.ts";
 import { insertMessage } from "./mail.ts";
 
 interface StateRow {
@@ -76,7 +77,7 @@ function createReading({ sql, run, transact }: Database): Reading {
             SELECT 1 FROM accounts WHERE id = ${code.accountId} AND deleted_at IS NULL
               AND (${version === undefined} OR version = ${version ?? null}::bigint)
               AND (${passwordHash === undefined} OR password_hash = ${passwordHash ?? null})
-            FOR SHARE`;
+            FOR NO KEY UPDATE`;
           if (row === undefined) return "conflict";
         }
         if (!await insertMessage(sql, message)) return "full";
@@ -84,6 +85,10 @@ function createReading({ sql, run, transact }: Database): Reading {
           INSERT INTO mail_codes (id, purpose, email, email_key, account_id, code_hash, expires_at)
           VALUES (${code.id}, ${code.purpose}, ${code.email}, ${code.emailKey}, ${code.accountId}, ${code.codeHash},
                   ${new Date(code.expiresAtMs)})`;
+        // Its owner sees it: of two who have read the same version one is told.
+        if (code.purpose === "change") {
+          await sql`UPDATE accounts SET version = version + 1 WHERE id = ${code.accountId}`;
+        }
         return "added";
       }),
 
@@ -109,7 +114,9 @@ function createChanges({ transact, violatedConstraint }: Database): Omit<Account
           WHERE id = ${accountId} AND password_hash = ${oldHash}`;
         if (count === 0) return "conflict";
         await voidCodes(sql, accountId);
-        return await endAll(sql, { accountId, revokeKeys, event: "account.password_changed", ...act });
+        const endings = await endAll(sql, { accountId, revokeKeys, ...act });
+        await auditEndings(sql, "account.password_changed", accountId, { endings, ...act });
+        return endings;
       }),
 
     confirmAddress: (proof) => unlessTaken(transact((sql) => confirmAddress(sql, proof))),
@@ -123,7 +130,8 @@ function createChanges({ transact, violatedConstraint }: Database): Omit<Account
         const accountId = parseAccountId(row.id);
         await sql`UPDATE accounts SET password_hash = ${newHash}, version = version + 1 WHERE id = ${accountId}`;
         await voidCodes(sql, accountId);
-        const endings = await endAll(sql, { accountId, revokeKeys, event: "account.reset", ...act });
+        const endings = await endAll(sql, { accountId, revokeKeys, ...act });
+        await auditEndings(sql, "account.reset", accountId, { endings, ...act });
         return { id: accountId, ...endings };
       }),
 
@@ -156,15 +164,16 @@ function createChanges({ transact, violatedConstraint }: Database): Omit<Account
 
 async function confirmAddress(
   sql: Transaction,
-  { accountId, codeHash, ...act }: Act & { accountId: AccountId; codeHash: Uint8Array },
+  { accountId, codeHash, revokeKeys, notice, ...act }: AddressProof,
 ): Promise<"confirmed" | "code_invalid" | "email_taken"> {
   const at = new Date(act.atMs);
-  const [account] = await sql<{ email_key: string | null }[]>`
-    SELECT email_key FROM accounts WHERE id = ${accountId} AND deleted_at IS NULL FOR UPDATE`;
+  const isGood = sql`account_id = ${accountId} AND purpose IN ('verify', 'change') AND code_hash = ${codeHash}
+    AND expires_at > ${at}`;
+  const [seen] = await sql<{ email_key: string }[]>`SELECT email_key FROM mail_codes WHERE ${isGood}`;
+  if (seen === undefined) return "code_invalid";
+  const { account, other } = await lockBoth(sql, accountId, seen.email_key);
   const [code] = await sql<{ purpose: string; email: string; email_key: string }[]>`
-    SELECT purpose, email, email_key FROM mail_codes
-    WHERE account_id = ${accountId} AND purpose IN ('verify', 'change') AND code_hash = ${codeHash} AND expires_at > ${at}
-    FOR UPDATE`;
+    SELECT purpose, email, email_key FROM mail_codes WHERE ${isGood} FOR UPDATE`;
   if (account === undefined || code === undefined) return "code_invalid";
   if (code.purpose === "verify") {
     if (code.email_key !== account.email_key) return "code_invalid";
@@ -175,16 +184,40 @@ async function confirmAddress(
     await sql`SELECT audit_append(${at}, 'account.verified', ${act.actor}, ${accountId}, NULL)`;
     return "confirmed";
   }
-  const loser = code.email_key === account.email_key ? undefined : await lockLoser(sql, code.email_key);
-  if (loser === "email_taken") return "email_taken";
-  if (loser !== undefined) await loseAddress(sql, loser, act);
+  if (other?.verified === true) return "email_taken";
+  if (other !== undefined) await loseAddress(sql, other.id, act);
   await sql`DELETE FROM mail_codes WHERE account_id = ${accountId}`;
   await sql`
     UPDATE accounts SET email = ${code.email}, email_key = ${code.email_key}, email_verified_at = ${at},
       address_lost_at = NULL, version = version + 1 WHERE id = ${accountId}`;
-  if (loser !== undefined) await sql`SELECT audit_append(${at}, 'account.address_lost', 'mail', ${loser}, NULL)`;
-  await endAll(sql, { accountId, revokeKeys: false, event: "account.email_changed", ...act });
+  // To those who have proved that they read it. A queue that is full must not keep the account from its new address.
+  if (account.verified && account.email !== null && code.email_key !== account.email_key) {
+    await insertMessage(sql, { ...notice, recipient: account.email, accountId });
+  }
+  const endings = await endAll(sql, { accountId, revokeKeys, ...act });
+  if (other !== undefined) await sql`SELECT audit_append(${at}, 'account.address_lost', 'mail', ${other.id}, NULL)`;
+  await auditEndings(sql, "account.email_changed", accountId, { endings, ...act });
   return "confirmed";
+}
+
+interface AddressRow {
+  readonly id: string;
+  readonly email: string | null;
+  readonly email_key: string | null;
+  readonly verified: boolean;
+}
+
+/** An account and the other one that carries an address, in one order: two that take each other's would wait in a circle. */
+async function lockBoth(
+  sql: Transaction,
+  accountId: AccountId,
+  emailKey: string,
+): Promise<{ readonly account: AddressRow | undefined; readonly other: AddressRow | undefined }> {
+  const rows = await sql<AddressRow[]>`
+    SELECT id, email, email_key, email_verified_at IS NOT NULL AS verified FROM accounts
+    WHERE (id = ${accountId} OR email_key = ${emailKey}) AND deleted_at IS NULL ORDER BY id FOR UPDATE`;
+  const isOther = (row: AddressRow): boolean => row.id !== accountId && row.email_key === emailKey;
+  return { account: rows.find(({ id }) => id === accountId), other: rows.find(isOther) };
 }
 
 /** The account that carries an address without having proved it. */
@@ -196,12 +229,12 @@ async function lockLoser(sql: Transaction, emailKey: string): Promise<AccountId 
 }
 
 /** It keeps its password, its keys and its channels. */
-async function loseAddress(sql: Transaction, accountId: AccountId, { atMs }: Act): Promise<void> {
+async function loseAddress(sql: Transaction, accountId: string, { atMs }: Act): Promise<void> {
   const at = new Date(atMs);
   await sql`
     UPDATE accounts SET email = NULL, email_key = NULL, address_lost_at = ${at}, version = version + 1
     WHERE id = ${accountId}`;
-  await sql`UPDATE sessions SET ended_at = ${at} WHERE account_id = ${accountId} AND ended_at IS NULL`;
+  await endSessions(sql, accountId, at);
   await sql`DELETE FROM mail_codes WHERE account_id = ${accountId} AND purpose = 'verify'`;
 }
 
@@ -210,12 +243,14 @@ async function useCode(
   sql: Transaction,
   { purpose, emailKey, codeHash, atMs }: Act & Proof & { purpose: "reset" | "claim" },
 ): Promise<string | undefined> {
-  const [good] = await sql<{ email: string }[]>`
-    SELECT email FROM mail_codes WHERE email_key = ${emailKey} AND purpose = ${purpose} AND code_hash = ${codeHash}
-      AND expires_at > ${new Date(atMs)} FOR UPDATE`;
+  // All of them, in one order: two that use different codes of an address would wait in a circle.
+  const codes = await sql<{ email: string; good: boolean }[]>`
+    SELECT email, code_hash = ${codeHash} AND expires_at > ${new Date(atMs)} AS good FROM mail_codes
+    WHERE email_key = ${emailKey} AND purpose = ${purpose} ORDER BY id FOR UPDATE`;
+  const good = codes.find((code) => code.good);
   if (good === undefined) return undefined;
-  const { count } = await sql`DELETE FROM mail_codes WHERE email_key = ${emailKey} AND purpose = ${purpose}`;
-  return count > 0 ? good.email : undefined;
+  await sql`DELETE FROM mail_codes WHERE email_key = ${emailKey} AND purpose = ${purpose}`;
+  return good.email;
 }
 
 /** What was asked for with the old password, or to get around it, ends with it. */
@@ -223,20 +258,27 @@ async function voidCodes(sql: Transaction, accountId: AccountId): Promise<void> 
   await sql`DELETE FROM mail_codes WHERE account_id = ${accountId} AND purpose IN ('change', 'reset')`;
 }
 
+/** Before the audit, which is written last. */
 async function endAll(
   sql: Transaction,
-  { accountId, revokeKeys, event, atMs, actor }: Act & { accountId: AccountId; revokeKeys: boolean; event: string },
+  { accountId, revokeKeys: all, atMs }: Act & { accountId: AccountId; revokeKeys: boolean },
 ): Promise<Endings> {
   const at = new Date(atMs);
-  const sessions = await sql`
-    UPDATE sessions SET ended_at = ${at} WHERE account_id = ${accountId} AND ended_at IS NULL AND expires_at > ${at}`;
-  const keys = revokeKeys
-    ? await sql`UPDATE api_keys SET revoked_at = ${at} WHERE account_id = ${accountId} AND revoked_at IS NULL`
-    : { count: 0 };
-  const endings = { sessionsEnded: sessions.count, keysRevoked: keys.count };
-  const details = JSON.stringify({ sessions_ended: sessions.count, keys_revoked: keys.count });
-  await sql`SELECT audit_append(${at}, ${event}, ${actor}, ${accountId}, NULL, ${details}::text::jsonb)`;
-  return endings;
+  return {
+    sessionsEnded: await endSessions(sql, accountId, at),
+    keysRevoked: all ? await revokeKeys(sql, accountId, at) : 0,
+  };
+}
+
+async function auditEndings(
+  sql: Transaction,
+  event: string,
+  accountId: AccountId,
+  { endings, atMs, actor }: Act & { endings: Endings },
+): Promise<void> {
+  const details = JSON.stringify({ sessions_ended: endings.sessionsEnded, keys_revoked: endings.keysRevoked });
+  await sql`
+    SELECT audit_append(${new Date(atMs)}, ${event}, ${actor}, ${accountId}, NULL, ${details}::text::jsonb)`;
 }
 
 async function erase(
@@ -250,6 +292,7 @@ async function erase(
     WHERE id = ${accountId} AND deleted_at IS NULL
       AND (${oldHash === undefined} OR password_hash = ${oldHash ?? null})`;
   if (count === 0) return false;
+  await sql`SELECT 1 FROM api_keys WHERE account_id = ${accountId} ORDER BY id FOR NO KEY UPDATE`;
   await sql`
     UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${at}), name = 'deleted', key_hash = NULL, kind = 'secret',
       powers = NULL, channel_id = NULL WHERE account_id = ${accountId}`;

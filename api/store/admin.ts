@@ -3,7 +3,8 @@ import { parseAccountId } from "../../proto/mod.ts";
 import type { AccountOverview, AdminStore, KeyOverview } from "../domain/admin_store.ts";
 import type { Act } from "../domain/deps.ts";
 import { monthOf } from "../domain/usage.ts";
-import type { Database, Transaction } from "./database.ts";
+import { arrayText, type Database, type Transaction } from "./database.ts";
+import { endSessions, revokeKeys } from "./endings.ts";
 
 interface OverviewRow {
   readonly id: string;
@@ -47,6 +48,9 @@ function createViews({ sql, run }: Database): Views {
     listAccounts: async ({ id, search, by, limit, atMs }) => {
       const at = new Date(atMs);
       const order = by === "age" ? sql`a.created_at DESC` : sql`claimed DESC`;
+      // A condition that is not asked for is not in the statement: it would keep the database from using an index.
+      const only = id === undefined ? sql`` : sql`AND a.id = ${id}`;
+      const like = search === undefined ? sql`` : sql`AND strpos(a.email_key, ${search}) > 0`;
       const rows = await run(sql<OverviewRow[]>`
         SELECT a.id, a.email, a.email_verified_at IS NOT NULL AS verified, a.plan, a.message_limit, a.created_at,
                CASE WHEN a.deleted_at IS NOT NULL THEN 'deleted' WHEN a.suspended_at IS NOT NULL THEN 'suspended'
@@ -58,8 +62,7 @@ function createViews({ sql, run }: Database): Views {
                coalesce(u.claimed, 0) AS claimed
         FROM accounts a LEFT JOIN usage u ON u.account_id = a.id
           AND u.period_start = ${new Date(monthOf(atMs).startMs)}
-        WHERE (${id ?? null}::uuid IS NULL OR a.id = ${id ?? null}::uuid)
-          AND (${search ?? null}::text IS NULL OR strpos(a.email_key, ${search ?? ""}::text) > 0)
+        WHERE true ${only} ${like}
         ORDER BY ${order}, a.id LIMIT ${limit}`);
       return rows.map((row) => ({
         id: parseAccountId(row.id),
@@ -78,13 +81,14 @@ function createViews({ sql, run }: Database): Views {
     findKeys: async (prefix, limit) => {
       const rows = await run(sql<KeyRow[]>`
         SELECT id, key_prefix, account_id, kind, created_at, last_used_at, expires_at, revoked_at FROM api_keys
-        WHERE starts_with(key_prefix, ${prefix}) ORDER BY key_prefix LIMIT ${limit}`);
+        WHERE key_prefix ~>=~ ${prefix} AND key_prefix ~<~ ${`${prefix}~`} AND starts_with(key_prefix, ${prefix})
+        ORDER BY key_prefix LIMIT ${limit}`);
       return rows.map(toKey);
     },
   };
 }
 
-function createOrders({ sql, run, transact }: Database): Omit<AdminStore, keyof Views> {
+function createOrders({ transact }: Database): Omit<AdminStore, keyof Views> {
   return {
     suspend: (accountId, act) =>
       transact(async (sql) => {
@@ -93,7 +97,7 @@ function createOrders({ sql, run, transact }: Database): Omit<AdminStore, keyof 
           UPDATE accounts SET suspended_at = ${at}, version = version + 1
           WHERE id = ${accountId} AND suspended_at IS NULL AND deleted_at IS NULL`;
         if (count === 0) return false;
-        await sql`UPDATE sessions SET ended_at = ${at} WHERE account_id = ${accountId} AND ended_at IS NULL`;
+        await endSessions(sql, accountId, at);
         await audit(sql, "account.suspended", accountId, act);
         return true;
       }),
@@ -109,25 +113,27 @@ function createOrders({ sql, run, transact }: Database): Omit<AdminStore, keyof 
       transact(async (sql) => {
         const at = new Date(act.atMs);
         await sql`SELECT 1 FROM accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
-        const keys = await sql`
-          UPDATE api_keys SET revoked_at = ${at} WHERE account_id = ${accountId} AND revoked_at IS NULL`;
-        const sessions = await sql`
-          UPDATE sessions SET ended_at = ${at} WHERE account_id = ${accountId} AND ended_at IS NULL AND expires_at > ${at}`;
-        const ended = { keys: keys.count, sessions: sessions.count };
+        const keys = await revokeKeys(sql, accountId, at);
+        const ended = { keys, sessions: await endSessions(sql, accountId, at) };
         await audit(sql, "account.all_revoked", accountId, act, ended);
         return ended;
       }),
     setPlan: (accountId, plan, act) =>
       transact(async (sql) => {
         if (!await isPlan(sql, plan)) return "unknown_plan";
-        await sql`UPDATE accounts SET plan = ${plan}, version = version + 1 WHERE id = ${accountId}`;
+        const { count } = await sql`
+          UPDATE accounts SET plan = ${plan}, version = version + 1 WHERE id = ${accountId} AND deleted_at IS NULL`;
+        if (count === 0) return "unknown_account";
         await audit(sql, "account.plan_set", accountId, act, { plan });
         return "set";
       }),
     setAccountLimit: (accountId, limit, act) =>
       transact(async (sql) => {
-        await sql`UPDATE accounts SET message_limit = ${limit}, version = version + 1 WHERE id = ${accountId}`;
-        await audit(sql, "account.limit_set", accountId, act, { limit });
+        const { count } = await sql`
+          UPDATE accounts SET message_limit = ${limit}, version = version + 1
+          WHERE id = ${accountId} AND deleted_at IS NULL`;
+        if (count === 1) await audit(sql, "account.limit_set", accountId, act, { limit });
+        return count === 1;
       }),
     setPlanLimit: (plan, limit, act) =>
       transact(async (sql) => {
@@ -136,17 +142,26 @@ function createOrders({ sql, run, transact }: Database): Omit<AdminStore, keyof 
         await audit(sql, "plan.limit_set", null, act, { plan, limit });
         return "set";
       }),
-    movePlan: async (from, to, { atMs, actor }) => {
-      const { count } = await run(sql`
-        WITH moved AS (
-          UPDATE accounts SET plan = ${to}, version = version + 1 WHERE plan = ${from} AND deleted_at IS NULL RETURNING id)
-        SELECT audit_append(${new Date(
-        atMs,
-      )}, 'account.plan_set', ${actor}, id, NULL, jsonb_build_object('plan', ${to}::text))
-        FROM moved`);
-      return count;
-    },
+    movePlan: (from, to, act) => transact((sql) => movePlan(sql, { from, to, ...act })),
   };
+}
+
+async function movePlan(
+  sql: Transaction,
+  { from, to, atMs, actor }: Act & { readonly from: string; readonly to: string },
+): Promise<number> {
+  const rows = await sql<{ id: string }[]>`
+    SELECT id FROM accounts a WHERE plan = ${from} AND deleted_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM audit_events e WHERE e.account_id = a.id AND e.event = 'account.plan_set')
+    ORDER BY id FOR NO KEY UPDATE OF a`;
+  if (rows.length === 0) return 0;
+  const ids = arrayText(rows.map(({ id }) => id));
+  await sql`UPDATE accounts SET plan = ${to}, version = version + 1 WHERE id = ANY(${ids}::text::uuid[])`;
+  const details = JSON.stringify({ plan: to });
+  await sql`
+    SELECT audit_append(${new Date(atMs)}, 'account.plan_set', ${actor}, id, NULL, ${details}::text::jsonb)
+    FROM unnest(${ids}::text::uuid[]) AS id`;
+  return rows.length;
 }
 
 async function isPlan(sql: Transaction, plan: string): Promise<boolean> {

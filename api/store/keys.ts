@@ -80,10 +80,14 @@ export function createKeyStore(database: Database): KeyStore {
     findKey: createBatchedLookup((keyPrefixes) => findKeys(database, keyPrefixes)),
 
     recordUse: async (keyIds, atMs, minAgeMs) => {
+      // Locked in the order in which the keys of an account are revoked.
       await run(sql`
-        UPDATE api_keys SET last_used_at = ${new Date(atMs)}
-        WHERE id = ANY(${arrayText(keyIds)}::text::uuid[])
-          AND (last_used_at IS NULL OR last_used_at <= ${new Date(atMs - minAgeMs)})`);
+        WITH due AS MATERIALIZED (
+          SELECT id FROM api_keys
+          WHERE id = ANY(${arrayText(keyIds)}::text::uuid[])
+            AND (last_used_at IS NULL OR last_used_at <= ${new Date(atMs - minAgeMs)})
+          ORDER BY id FOR NO KEY UPDATE)
+        UPDATE api_keys k SET last_used_at = ${new Date(atMs)} FROM due WHERE k.id = due.id`);
     },
   };
 }
@@ -121,7 +125,8 @@ async function insertKey(
   sql: Transaction,
   key: NewKey,
   { accountId, atMs, maxActiveKeys, maxGuests }: KeyAddition,
-  countedAs: string | null = null,
+  { countedAs = null, inPlaceOf = null }: { readonly countedAs?: string | null; readonly inPlaceOf?: string | null } =
+    {},
 ): Promise<boolean> {
   const { kind, expiresAtMs, powers, channelId, messageLimit } = key.traits;
   const isGuest = kind === "guest";
@@ -135,7 +140,7 @@ async function insertKey(
            ${countedAs}::uuid
     WHERE (SELECT count(*) FROM api_keys
            WHERE account_id = ${accountId} AND revoked_at IS NULL AND (kind = 'guest') = ${isGuest}
-             AND (expires_at IS NULL OR expires_at > ${new Date(atMs)}))
+             AND (expires_at IS NULL OR expires_at > ${new Date(atMs)}) AND id IS DISTINCT FROM ${inPlaceOf}::uuid)
           < ${isGuest ? maxGuests : maxActiveKeys}`;
   return count === 1;
 }
@@ -164,7 +169,10 @@ async function rotate(sql: Transaction, rotation: KeyRotation): ReturnType<KeySt
   const traits = toTraits(old);
   if (!rotation.mayMake(traits)) return "beyond";
   const key: NewKey = { ...successor, name: old.name, traits };
-  if (!await insertKey(sql, key, rotation, old.counted_as ?? old.id)) return "limit_reached";
+  // One that ends now leaves its place.
+  const inPlaceOf = overlapMs === 0 ? old.id : null;
+  const isAdded = await insertKey(sql, key, rotation, { countedAs: old.counted_as ?? old.id, inPlaceOf });
+  if (!isAdded) return "limit_reached";
   const oldExpiresAtMs = Math.min(traits.expiresAtMs ?? Infinity, atMs + overlapMs);
   await sql`
     UPDATE api_keys SET replaced_by = ${key.id}, expires_at = ${new Date(oldExpiresAtMs)} WHERE id = ${keyId}`;

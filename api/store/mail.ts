@@ -28,17 +28,11 @@ export function createMailStore({ sql, run }: Database): MailStore {
         SELECT id, recipient, subject, body, attempts FROM taken ORDER BY due_at`);
       return [...rows];
     },
-    removeSent: async (id) => {
+    remove: async (id) => {
       await run(sql`DELETE FROM mail_queue WHERE id = ${id}`);
     },
     postpone: async (id, untilMs) => {
       await run(sql`UPDATE mail_queue SET next_attempt_at = ${new Date(untilMs)} WHERE id = ${id}`);
-    },
-    forgetExpired: async (atMs) => {
-      const at = new Date(atMs);
-      await run(sql`DELETE FROM mail_queue WHERE expires_at <= ${at}`);
-      await run(sql`DELETE FROM mail_codes WHERE expires_at <= ${at}`);
-      await run(sql`DELETE FROM sessions WHERE expires_at <= ${at}`);
     },
     countWaiting: async () => {
       const [row] = await run(sql<{ waiting: number }[]>`SELECT count(*) AS waiting FROM mail_queue`);

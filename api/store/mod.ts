@@ -7,6 +7,7 @@ import { createAdminStore } from "./admin.ts";
 import { createAuditStore } from "./audit.ts";
 import { assertTls, connectDatabase, type Database, type DatabaseAddress, type DatabaseOptions } from "./database.ts";
 import { openEmbedded } from "./embedded.ts";
+import { createExpiryStore } from "./expiry.ts";
 import { createKeyStore } from "./keys.ts";
 import { createMailStore } from "./mail.ts";
 import { migrate, readMigrations } from "./migrate.ts";
@@ -64,6 +65,7 @@ function createStore(database: Database): Store {
     ...createAccountLifeStore(database),
     ...createSessionStore(database),
     ...createMailStore(database),
+    ...createExpiryStore(database),
     ...createAdminStore(database),
     ...createAuditStore(database),
     ...createKeyStore(database),

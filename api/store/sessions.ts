@@ -2,6 +2,10 @@
 import { parseAccountId } from "../../proto/mod.ts";
 import type { SessionStore } from "../domain/account_store.ts";
 import type { Database } from "./database.ts";
+import { endSessions } from "./endings.ts";
+
+/** Of one account; the oldest makes room. A person has a few, and each leaves rows. */
+export const maxSessions = 50;
 
 interface SessionRow {
   readonly id: string;
@@ -12,22 +16,28 @@ interface SessionRow {
   readonly expires_at: Date;
 }
 
-export function createSessionStore({ sql, run }: Database): SessionStore {
+export function createSessionStore({ sql, run, transact }: Database): SessionStore {
   return {
-    openSession: async ({ id, accountId, passwordHash, secretHash, expiresAtMs, atMs, actor }) => {
-      const at = new Date(atMs);
-      const { count } = await run(sql`
-        WITH owner AS (
-          SELECT id FROM accounts
+    openSession: ({ id, accountId, passwordHash, secretHash, expiresAtMs, atMs, actor }) =>
+      transact(async (sql) => {
+        const at = new Date(atMs);
+        const [owner] = await sql`
+          SELECT 1 FROM accounts
           WHERE id = ${accountId} AND password_hash = ${passwordHash} AND suspended_at IS NULL AND deleted_at IS NULL
-          FOR SHARE),
-        session AS (
+          FOR NO KEY UPDATE`;
+        if (owner === undefined) return false;
+        const { count: replaced } = await sql`
+          UPDATE sessions SET ended_at = ${at} WHERE id IN (
+            SELECT id FROM sessions WHERE account_id = ${accountId} AND ended_at IS NULL AND expires_at > ${at}
+            ORDER BY created_at DESC, id OFFSET ${maxSessions - 1})`;
+        await sql`
           INSERT INTO sessions (id, account_id, secret_hash, created_at, expires_at)
-          SELECT ${id}::uuid, owner.id, ${secretHash}::bytea, ${at}::timestamptz, ${new Date(expiresAtMs)}::timestamptz
-          FROM owner RETURNING id, account_id)
-        SELECT audit_append(${at}, 'session.opened', ${actor}, account_id, id) FROM session`);
-      return count === 1;
-    },
+          VALUES (${id}, ${accountId}, ${secretHash}, ${at}, ${new Date(expiresAtMs)})`;
+        const details = replaced === 0 ? null : JSON.stringify({ sessions_ended: replaced });
+        await sql`
+          SELECT audit_append(${at}, 'session.opened', ${actor}, ${accountId}, ${id}, ${details}::text::jsonb)`;
+        return true;
+      }),
 
     findSession: async (secretHash, atMs) => {
       const [row] = await run(sql<SessionRow[]>`
@@ -53,15 +63,16 @@ export function createSessionStore({ sql, run }: Database): SessionStore {
       return count === 1;
     },
 
-    endSessions: async (accountId, { atMs, actor }) => {
-      const { count } = await run(sql`
-        WITH ended AS (
-          UPDATE sessions SET ended_at = ${new Date(atMs)}
-          WHERE account_id = ${accountId} AND ended_at IS NULL AND expires_at > ${new Date(
-        atMs,
-      )} RETURNING id, account_id)
-        SELECT audit_append(${new Date(atMs)}, 'session.ended', ${actor}, account_id, id) FROM ended`);
-      return count;
-    },
+    endSessions: (accountId, { atMs, actor }) =>
+      transact(async (sql) => {
+        const at = new Date(atMs);
+        await sql`SELECT 1 FROM accounts WHERE id = ${accountId} FOR NO KEY UPDATE`;
+        const count = await endSessions(sql, accountId, at);
+        if (count === 0) return 0;
+        const details = JSON.stringify({ sessions_ended: count });
+        await sql`
+          SELECT audit_append(${at}, 'account.sessions_ended', ${actor}, ${accountId}, NULL, ${details}::text::jsonb)`;
+        return count;
+      }),
   };
 }

@@ -3,7 +3,7 @@ import { parseAccountId } from "../../proto/mod.ts";
 import { judgeReport, type UsageChange } from "../domain/lease_report.ts";
 import type { GrantedLease, LeaseGrant, LeaseRecord, LeaseReport, ReportOutcome, UsageStore } from "../domain/deps.ts";
 import { claimForKey } from "./key_leases.ts";
-import type { GrantedRow, LeaseRow } from "./lease_rows.ts";
+import type { GrantedRow, LeaseCounts, LeaseRow } from "./lease_rows.ts";
 import { createUsageDays, notCountedApart } from "./usage_days.ts";
 import { arrayText, type Database, type Sql, type Transaction } from "./database.ts";
 
@@ -16,13 +16,7 @@ interface UsageRow {
   readonly cover: number;
 }
 
-interface ReportedRow {
-  readonly id: string;
-  readonly fence: number;
-  readonly account_id: string;
-  readonly period_start: Date;
-  readonly granted: number;
-  readonly consumed: number;
+interface ReportedRow extends LeaseCounts {
   readonly payload: number;
   readonly padding: number;
   readonly cover: number;

@@ -20,6 +20,7 @@ Deno.test("rate limits: per address for sign-up and failures, per account otherw
     STATIC_RATE_SIGN_UP: "3/3600",
     STATIC_RATE_FAILURES: "5/60",
     STATIC_RATE_ACCOUNT: "10/60",
+    STATIC_RATE_CHANGES: "8/3600",
     STATIC_RATE_PASSWORDS: "2/60",
     STATIC_RATE_MAIL: "5/3600",
   });
@@ -126,6 +127,20 @@ Deno.test("rate limits: per address for sign-up and failures, per account otherw
       while ((await ask("claim", 100 + asked)).status === 204) asked++;
       assert(asked > 0 && asked < 100);
       assertEquals((await ask("reset", 99)).status, 204);
+    });
+
+    await t.step("what stays in the audit for ever is limited for each account; reading and tokens go on", async () => {
+      api.clock.aheadMs += 4_000_000;
+      const { email, password, apiKey } = await signUp(api.call);
+      const logIn = (): Promise<Answer> => api.call("POST", "/v1/session", { body: { email, password } });
+      for (let i = 0; i < 4; i++) {
+        assertEquals((await api.call("POST", "/v1/keys", { key: apiKey })).status, 200);
+        assertEquals((await logIn()).status, 200);
+      }
+      assertLimited(await logIn());
+      assertLimited(await api.call("POST", "/v1/keys", { key: apiKey }));
+      assertEquals((await api.call("GET", "/v1/keys", { key: apiKey })).status, 200);
+      assertEquals((await api.call("POST", "/v1/tokens", { key: apiKey })).status, 200);
     });
 
     await t.step("an account is limited over all its keys and addresses; others are not", async () => {

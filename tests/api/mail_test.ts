@@ -56,14 +56,24 @@ Deno.test("mail that no server takes waits, bounded, and is delivered once one d
       const all = server.messages.map(({ recipients }) => recipients.join(" and ")).sort();
       assertEquals(all, quoted.map((name) => `${name}@example.com`).sort());
     });
-    await t.step("what was refused for now is tried again", async () => {
-      const state = { refuse: true };
+    await t.step("what was refused for good is given up, at once, and others are not kept waiting", async () => {
+      await using server = startSmtpServer(port, { refuse: 550 });
+      const email = `gone-${crypto.randomUUID()}@example.com`;
+      await api.call("POST", "/v1/accounts/claim", { body: { email } });
+      const logged = (event: string): boolean => api.logs.some((line) => line.includes(`"${event}"`));
+      await eventually(patience, () => Promise.resolve(logged("mail_given_up")), (isLogged) => isLogged);
+      await eventually(patience, waiting, (count) => count === 0);
+      assertEquals(server.messages.length, 0);
+    });
+    await t.step("what was refused for now is tried again, and the log has no recipient", async () => {
+      const state: { refuse?: number } = { refuse: 451 };
       await using server = startSmtpServer(port, state);
       await api.call("POST", "/v1/accounts/claim", { body: { email: `b-${crypto.randomUUID()}@example.com` } });
       const failures = (): number => api.logs.filter((line) => line.includes("mail_not_sent")).length;
       const before = failures();
       await eventually(patience, () => Promise.resolve(failures()), (count) => count > before);
-      state.refuse = false;
+      delete state.refuse;
+      assert(!api.logs.some((line) => line.includes("@example.com")));
       await eventually(patience, () => Promise.resolve(server.messages), ({ length }) => length === 1);
     });
     await t.step("a full queue refuses requests for mail, and a sign-up goes on without", async () => {

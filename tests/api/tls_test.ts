@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { startApi } from "../../api/mod.ts";
 import {
   createCertificate,
@@ -73,8 +73,16 @@ testWhen(installed("openssl"), "with a certificate the API speaks TLS 1.3 and re
   try {
     assertEquals(new URL(api.url).protocol, "https:");
     const call = createCall(`https://localhost:${port}`, { client });
-    const { apiKey } = await signUp(call);
+    const { apiKey, email, password } = await signUp(call);
     assertEquals((await call("GET", "/v1/keys", { key: apiKey })).status, 200);
+    // No other host of the domain and no page without TLS can set a cookie of this name, and no other name is read.
+    const session = await call("POST", "/v1/session", { body: { email, password } });
+    const [cookie = "", ...attributes] = (session.headers.get("set-cookie") ?? "").split("; ");
+    assertEquals(attributes.sort(), ["HttpOnly", "Max-Age=3600", "Path=/", "SameSite=Strict", "Secure"]);
+    assertEquals((await call("GET", "/v1/session", { headers: { cookie } })).status, 200);
+    const planted = cookie.replace("__Host-", "");
+    assert(planted !== cookie);
+    assertRefused(await call("GET", "/v1/session", { headers: { cookie: planted } }), 401, "auth_failed");
     assertRefused(
       await call("POST", "/v1/keys", { key: apiKey, body: { name: "x".repeat(70_000) } }),
       413,

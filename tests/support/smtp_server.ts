@@ -5,8 +5,8 @@ export interface SmtpServer extends AsyncDisposable {
   readonly messages: { readonly recipients: readonly string[]; readonly text: string }[];
 }
 
-/** Port 0 lets the system choose. `refuse` makes it answer every recipient with a temporary failure. */
-export function startSmtpServer(port: number, state: { refuse: boolean } = { refuse: false }): SmtpServer {
+/** Port 0 lets the system choose. `refuse` makes it answer every recipient with that code: 4xx for now, 5xx for good. */
+export function startSmtpServer(port: number, state: { refuse?: number } = {}): SmtpServer {
   const listener = Deno.listen({ hostname: "127.0.0.1", port });
   const messages: SmtpServer["messages"] = [];
   const open = new Set<Promise<void>>();
@@ -36,7 +36,7 @@ export function startSmtpServer(port: number, state: { refuse: boolean } = { ref
 async function serve(
   connection: Deno.TcpConn,
   messages: SmtpServer["messages"],
-  state: { refuse: boolean },
+  state: { readonly refuse?: number },
 ): Promise<void> {
   const say = (line: string): Promise<number> => connection.write(new TextEncoder().encode(`${line}\r\n`));
   let [rest, text, isData]: [string, string, boolean] = ["", "", false];
@@ -56,8 +56,10 @@ async function serve(
         [recipients, text, isData] = [[], "", false];
         await say("250 taken");
       } else if (/^RCPT TO:/i.test(line)) {
-        if (!state.refuse) recipients.push(/<(.*)>/.exec(line)?.[1] ?? "");
-        await say(state.refuse ? "451 try later" : "250 ok");
+        const recipient = /<(.*)>/.exec(line)?.[1] ?? "";
+        if (state.refuse === undefined) recipients.push(recipient);
+        // As real ones do.
+        await say(state.refuse === undefined ? "250 ok" : `${state.refuse} <${recipient}> is not taken`);
       } else if (/^DATA/i.test(line)) {
         isData = true;
         await say("354 go on");

@@ -173,6 +173,19 @@ export const accountLifeGuarantees: Guarantees = {
     assertEquals(again.status, 201);
   },
 
+  "A change of address ends keys if asked, and tells the address before": async ({ api, backend }) => {
+    const user = await api.signUp();
+    await verify(api, backend, user);
+    const email = `new-${crypto.randomUUID()}@example.com`;
+    await api.call("PATCH", "/v1/account", { key: user.apiKey, body: { email, password: user.password } });
+    const code = await codeTo(backend, email, 1);
+    const body = { code, revoke_keys: true };
+    assertEquals((await post(api, "/v1/account/verification/confirm", body, user.apiKey)).json.email, email);
+    assertRefused(await read(api, user.apiKey), 401, "auth_key_invalid");
+    const letter = (await mailTo(backend, user.email, 2)).at(-1) ?? "";
+    assert(letter.includes("has another address") && !letter.includes(email) && !codeForm.test(letter), letter);
+  },
+
   "A changed password ends sessions, and keys if asked; of two changes at once one wins": async ({ api }) => {
     const user = await api.signUp();
     await post(api, "/v1/session", { email: user.email, password: user.password });

@@ -30,7 +30,7 @@ export const sessionGuarantees: Guarantees = {
     const body = { email: user.email, password: user.password };
     const { headers, json } = await api.call("POST", "/v1/session", { body });
     const [cookie = "", ...attributes] = (headers.get("set-cookie") ?? "").split("; ");
-    assertEquals(attributes.sort(), ["HttpOnly", "Max-Age=3600", "Path=/v1", "SameSite=Strict"]);
+    assertEquals(attributes.sort(), ["HttpOnly", "Max-Age=3600", "Path=/", "SameSite=Strict"]);
     assertEquals(json.account_id, user.id);
     const secret = cookie.split("=")[1] ?? "";
     assertEquals(secret.length, 43);
