@@ -3,7 +3,7 @@
  * second, whether there is something new.
  */
 import type { AccountId } from "../../proto/mod.ts";
-import type { AccountChange, ChangesStore } from "./admin_store.ts";
+import type { AccountChange, AuditStore, ChangesStore } from "./admin_store.ts";
 import type { Clock } from "./deps.ts";
 
 export interface ChangesPage {
@@ -14,20 +14,21 @@ export interface ChangesPage {
 export interface Changes {
   /** At once. */
   standing(): ReturnType<ChangesStore["readStanding"]>;
-  /** As soon as there is something after this number, or when time is up. */
-  read(after: number): Promise<ChangesPage>;
+  /** As soon as there is something after this number, or when time is up. `ahead`: there is no such number yet. */
+  read(after: number): Promise<ChangesPage | "ahead">;
   /** Nobody waits any longer: the process is about to end. */
   stop(): void;
 }
 
 export interface ChangesDeps {
-  readonly store: ChangesStore;
+  readonly store: ChangesStore & Pick<AuditStore, "readAuditHead">;
   readonly clock: Clock;
   readonly after: (ms: number, run: () => void) => () => void;
 }
 
 const pageChanges = 500;
-const waitMs = 25_000;
+/** Relays give up soon after: an API that dies silently must not keep them from a suspension for ten seconds. */
+const waitMs = 4_000;
 const lookMs = 1_000;
 /** Longer than any token lives. */
 const deletedShownMs = 2 * 3_600_000;
@@ -56,6 +57,7 @@ export function createChanges({ store, clock, after: later }: ChangesDeps): Chan
       const untilMs = clock() + waitMs;
       const found = await page(after);
       if (found.changes.length > 0) return found;
+      if (after > (await store.readAuditHead()).seq) return "ahead";
       while (!look.stopped && clock() < untilMs) {
         if (await nextLook() > after) return await page(after);
       }

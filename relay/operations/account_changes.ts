@@ -1,12 +1,14 @@
 /**
- * Follows what becomes of accounts at the API: sessions of suspended and deleted ones end, channels of deleted ones close. How
- * far it has come is durable, and moves on only when what it says is done, so that a deletion is carried out after any crash.
+ * Follows what becomes of accounts at the API: sessions of suspended and deleted ones end, channels of deleted ones close. Who is
+ * suspended, what is still to be closed and how far it has come are durable, and written in this order, so that a deletion is
+ * carried out after any crash and a relay that starts while the API is away still knows whom not to serve.
  */
 import { type AccountId, parseAccountId } from "../../proto/mod.ts";
 import type { AccountChanges } from "../../proto/changes.ts";
 import { after as afterMs, describeFailure, type Log } from "../../server/mod.ts";
 import type { RelayCore } from "../core/relay_core.ts";
 import type { Records } from "../engine/engine.ts";
+import { AccountStanding } from "./account_standing.ts";
 
 export interface AccountChangesDeps {
   readonly follow: (after: number | undefined, signal: AbortSignal) => Promise<AccountChanges>;
@@ -17,18 +19,27 @@ export interface AccountChangesDeps {
   readonly log: Log;
 }
 
-const key = "account-changes";
-const keptMs = 10 * 365 * 24 * 60 * 60 * 1000;
 const pauseMs = 1_000;
+/** A request that was under way when its account was deleted has made its channel by then. */
+const closedAgainMs = 60_000;
+/** Accounts that wait to be closed; a relay that learns of more at once goes on when some are done. */
+const maxClosing = 5_000;
 
 export class FollowedAccounts {
   readonly #deps: AccountChangesDeps;
+  readonly #known: AccountStanding;
   readonly #stop = new AbortController();
   readonly #standing = Promise.withResolvers<void>();
-  readonly #running: Promise<void>;
+  readonly #running: Promise<unknown>;
+  /** What the standing has told: changes up to here matter for deletions only. */
+  #standsAt = 0;
+  #cursor: number | undefined;
+  #wake = Promise.withResolvers<void>();
+  readonly #failing = new Set<string>();
 
   constructor(deps: AccountChangesDeps) {
     this.#deps = deps;
+    this.#known = new AccountStanding(deps);
     this.#running = this.#run();
   }
 
@@ -40,77 +51,129 @@ export class FollowedAccounts {
   async close(): Promise<void> {
     this.#stop.abort();
     this.#standing.resolve();
+    this.#wake.resolve();
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    let cursor: number | undefined;
-    let [isKnown, isAway] = [false, false];
+    await this.#persist("accounts_not_read", async () => {
+      await this.#known.load();
+      for (const account of this.#known.suspended) this.#deps.core.suspend(account);
+    });
+    await Promise.all([
+      this.#persist("accounts_not_followed", () => this.#follow()),
+      this.#persist("channels_not_closed", () => this.#closeChannels()),
+    ]);
+  }
+
+  /** Until it is done or this ends; a failure is logged once, because what else asks the API says so too. */
+  async #persist(failure: string, work: () => Promise<void>): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        if (!isKnown) {
-          cursor = await this.#begin();
-          isKnown = true;
-          this.#standing.resolve();
-        }
-        cursor = await this.#next(cursor);
-        if (isAway) this.#deps.log("info", "accounts_followed");
-        isAway = false;
+        return await work();
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        // Once: what else asks the API says so too.
-        if (!isAway) this.#deps.log("warn", "accounts_not_followed", { error: describeFailure(error) });
-        isAway = true;
+        if (!this.#failing.has(failure)) this.#deps.log("warn", failure, { error: describeFailure(error) });
+        this.#failing.add(failure);
         this.#standing.resolve();
-        await this.#pause();
+        await this.#pause(pauseMs);
       }
     }
   }
 
-  /** What stands now, and where to go on: where an earlier life of this relay was, or from now on. */
-  async #begin(): Promise<number> {
-    const { core, records } = this.#deps;
-    const { after, suspended = [], deleted = [] } = await this.#deps.follow(undefined, this.#stop.signal);
-    for (const account of [...suspended, ...deleted]) core.suspend(idOf(account));
-    const stored = await records.get(key);
-    if (stored !== undefined) return Number(new TextDecoder().decode(stored.value));
-    // At once: a life that ends before the first change must not make the next one forget what happened between them.
-    await this.#keep(after);
-    return after;
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const answer = await this.#deps.follow(this.#cursor, signal);
+      // Also without having asked for it: the API was set back to an earlier state, and what came after has other numbers now.
+      if (answer.suspended !== undefined) await this.#begin(answer);
+      else await this.#apply(answer);
+      if (this.#failing.delete("accounts_not_followed")) this.#deps.log("info", "accounts_followed");
+      this.#standing.resolve();
+    }
   }
 
-  async #next(cursor: number | undefined): Promise<number | undefined> {
-    const { core, onLimits, log } = this.#deps;
-    const { after, changes } = await this.#deps.follow(cursor, this.#stop.signal);
-    for (const { account_id, change } of changes) {
-      const account = account_id === null ? undefined : idOf(account_id);
-      if (change === "limits") onLimits();
-      if (account === undefined || change === "limits") continue;
+  /** What stands now, and where to go on: where an earlier life of this relay was, else from the beginning. */
+  async #begin({ after, suspended = [], deleted = [] }: AccountChanges): Promise<void> {
+    const { core, log } = this.#deps;
+    const now = new Set([...suspended, ...deleted].map(idOf));
+    for (const account of now) core.suspend(account);
+    for (const account of this.#known.suspended) if (!now.has(account)) core.resume(account);
+    await this.#known.update({ suspended: now });
+    const stored = await this.#known.cursor();
+    const isAhead = stored !== undefined && stored > after;
+    if (isAhead) log("warn", "accounts_set_back", { stored, after });
+    this.#standsAt = after;
+    this.#cursor = isAhead ? 0 : stored ?? 0;
+  }
+
+  /** Suspensions first: they must not wait until channels are closed. */
+  async #apply({ after, changes }: AccountChanges): Promise<void> {
+    const { core, onLimits, log, nowMs } = this.#deps;
+    while (this.#known.closing.size >= maxClosing && !this.#stop.signal.aborted) await this.#pause(pauseMs);
+    const suspended = new Set(this.#known.suspended);
+    const closing = new Map(this.#known.closing);
+    // The standing is newer than a page that ends before it.
+    const isPast = after <= this.#standsAt;
+    for (const [account, change] of lastOfEach(changes)) {
+      // Of an account that the standing does not name any more nothing can be under way.
+      if (change === "deleted") closing.set(account, isPast && !suspended.has(account) ? 0 : nowMs());
+      if (isPast) continue;
+      if (change === "resumed") suspended.delete(account);
+      else suspended.add(account);
       if (change === "resumed") core.resume(account);
       else core.suspend(account);
-      if (change === "deleted") await core.closeChannelsOf(account);
-      log("info", "account_changed", { account_id, change });
+      log("info", "account_changed", { account_id: account, change });
     }
-    if (after !== cursor) await this.#keep(after);
-    return after;
+    if (changes.some(({ change }) => change === "limits")) onLimits();
+    await this.#known.update({ suspended, closing });
+    if (after !== this.#cursor) await this.#known.moveTo(after);
+    this.#cursor = after;
+    this.#wake.resolve();
   }
 
-  async #keep(after: number): Promise<void> {
-    const { records, nowMs } = this.#deps;
-    const value = new TextEncoder().encode(String(after));
-    const revision = (await records.get(key))?.revision ?? 0;
-    await records.put(key, { value, expiresAtMs: nowMs() + keptMs }, revision);
+  /** Beside the following. Each account twice: at once, and when nothing of it can be under way any more. */
+  async #closeChannels(): Promise<void> {
+    const { core, nowMs } = this.#deps;
+    const isClosedOnce = new Set<AccountId>();
+    while (!this.#stop.signal.aborted) {
+      this.#wake = Promise.withResolvers();
+      for (const [account, sinceMs] of [...this.#known.closing]) {
+        const isLast = nowMs() - sinceMs >= closedAgainMs;
+        if (!isLast && isClosedOnce.has(account)) continue;
+        await core.closeChannelsOf(account);
+        if (this.#stop.signal.aborted) return;
+        isClosedOnce.add(account);
+        if (!isLast) continue;
+        isClosedOnce.delete(account);
+        await this.#known.closed(account);
+        this.#failing.delete("channels_not_closed");
+      }
+      const pause = this.#known.closing.size === 0 ? undefined : this.#pause(pauseMs);
+      await (pause === undefined ? this.#wake.promise : Promise.race([this.#wake.promise, pause]));
+    }
   }
 
-  #pause(): Promise<void> {
+  #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = afterMs(pauseMs, resolve);
-      this.#stop.signal.addEventListener("abort", () => {
+      const done = (): void => {
         cancel();
+        this.#stop.signal.removeEventListener("abort", done);
         resolve();
-      }, { once: true });
+      };
+      const cancel = afterMs(ms, done);
+      this.#stop.signal.addEventListener("abort", done);
     });
   }
+}
+
+/** What is left of a page: an account that was suspended and resumed in it keeps its sessions. */
+function lastOfEach(changes: AccountChanges["changes"]): Map<AccountId, "suspended" | "resumed" | "deleted"> {
+  const last = new Map<AccountId, "suspended" | "resumed" | "deleted">();
+  for (const { account_id, change } of changes) {
+    if (account_id !== null && change !== "limits") last.set(idOf(account_id), change);
+  }
+  return last;
 }
 
 function idOf(text: string): AccountId {

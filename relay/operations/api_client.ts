@@ -23,8 +23,8 @@ export interface ApiClientOptions {
   readonly timeoutMs: number;
 }
 
-/** Longer than the API lets anybody wait. */
-const followMs = 35_000;
+/** Longer than the API lets anybody wait, and short enough that an API that dies silently is noticed within seconds. */
+const followMs = 6_500;
 
 /** The API did not answer, or not what it should. The text names the question and the status, never what was sent. */
 export class ApiFault extends Error {
@@ -48,7 +48,9 @@ export function createApiClient({ url, internalUrl, relaySecret, timeoutMs }: Ap
       const what = "take a lease";
       const answer = await takeLease(openLeases(), request);
       if (answer.outcome !== "refused" || answer.status >= 500) {
-        return { outcome: "granted", lease: demand(what, internalUrl, answer).lease };
+        const { lease, usage } = demand(what, internalUrl, answer);
+        if (usage === undefined || usage.limit === null) return { outcome: "granted", lease };
+        return { outcome: "granted", lease, left: Math.max(0, usage.limit - usage.claimed) };
       }
       if (answer.status === 429 && answer.code === "quota_exceeded") {
         return { outcome: "exhausted", retryAfterMs: answer.retryAfterMs ?? 0 };

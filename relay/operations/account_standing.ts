@@ -1,0 +1,101 @@
+/** What a relay knows of accounts, in memory and in the engine's records: who is suspended, whose channels are to be closed. */
+import { z } from "zod";
+import { type AccountId, parseAccountId } from "../../proto/mod.ts";
+import type { Records } from "../engine/engine.ts";
+
+const cursorKey = "account-changes";
+const standingKey = "account-standing";
+/** Of the suspended the newest are kept, so that the record stays below a megabyte. The API tells all of them. */
+const maxKept = 20_000;
+const keptMs = 10 * 365 * 24 * 60 * 60 * 1000;
+
+const storedForm = z.object({
+  suspended: z.array(z.uuid()),
+  /** With the time at which it was learnt. */
+  closing: z.array(z.tuple([z.uuid(), z.number()])),
+});
+
+export interface Standing {
+  readonly suspended: ReadonlySet<AccountId>;
+  readonly closing: ReadonlyMap<AccountId, number>;
+}
+
+export class AccountStanding {
+  readonly #records: Records;
+  readonly #nowMs: () => number;
+  #suspended: ReadonlySet<AccountId> = new Set();
+  #closing: ReadonlyMap<AccountId, number> = new Map();
+  /** One write after the other: two that follow different things share the record. */
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor({ records, nowMs }: { readonly records: Records; readonly nowMs: () => number }) {
+    this.#records = records;
+    this.#nowMs = nowMs;
+  }
+
+  /** Suspended, or deleted not long ago. */
+  get suspended(): ReadonlySet<AccountId> {
+    return this.#suspended;
+  }
+
+  get closing(): ReadonlyMap<AccountId, number> {
+    return this.#closing;
+  }
+
+  async load(): Promise<void> {
+    const text = await this.#read(standingKey);
+    if (text === undefined) return;
+    const { suspended, closing } = storedForm.parse(JSON.parse(text));
+    this.#suspended = new Set(suspended.map(parseAccountId));
+    this.#closing = new Map(closing.map(([account, sinceMs]) => [parseAccountId(account), sinceMs]));
+  }
+
+  /** How far an earlier life has come. */
+  async cursor(): Promise<number | undefined> {
+    const text = await this.#read(cursorKey);
+    return text === undefined ? undefined : Number(text);
+  }
+
+  moveTo(cursor: number): Promise<void> {
+    return this.#write(cursorKey, () => String(cursor));
+  }
+
+  /** Durable when it resolves. */
+  async update({ suspended = this.#suspended, closing = this.#closing }: Partial<Standing>): Promise<void> {
+    const isSame = isEqual(suspended, this.#suspended) &&
+      isEqual(new Set(closing.keys()), new Set(this.#closing.keys()));
+    [this.#suspended, this.#closing] = [suspended, closing];
+    if (!isSame) await this.#write(standingKey, () => this.#text());
+  }
+
+  async closed(account: AccountId): Promise<void> {
+    const closing = new Map(this.#closing);
+    closing.delete(account);
+    await this.update({ closing });
+  }
+
+  #text(): string {
+    return JSON.stringify({ suspended: [...this.#suspended].slice(-maxKept), closing: [...this.#closing] });
+  }
+
+  async #read(key: string): Promise<string | undefined> {
+    const stored = await this.#records.get(key);
+    return stored && new TextDecoder().decode(stored.value);
+  }
+
+  #write(key: string, text: () => string): Promise<void> {
+    const write = async (): Promise<void> => {
+      const value = new TextEncoder().encode(text());
+      const revision = (await this.#records.get(key))?.revision ?? 0;
+      const stored = await this.#records.put(key, { value, expiresAtMs: this.#nowMs() + keptMs }, revision);
+      if (stored.kind === "conflict") throw new Error(`Cannot keep ${key}: another relay writes to the same storage`);
+    };
+    const written = this.#writing.then(write);
+    this.#writing = written.catch(() => {});
+    return written;
+  }
+}
+
+function isEqual(one: ReadonlySet<AccountId>, other: ReadonlySet<AccountId>): boolean {
+  return one.size === other.size && one.isSubsetOf(other);
+}
