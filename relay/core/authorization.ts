@@ -60,8 +60,8 @@ export function covers(grant: TokenGrant | undefined, channel: Channel): boolean
 }
 
 /** A guest pass: its channel is named by its id. */
-export function isGuest({ scopes }: TokenGrant): boolean {
-  return scopes.some((scope) => "channelId" in scope);
+export function isGuest({ grant }: Pick<Agent, "grant">): boolean {
+  return grant !== undefined && grant.scopes.some((scope) => "channelId" in scope);
 }
 
 /** Throws, or rejects with, `Refusal`. At once where the channel is in memory, so that requests keep their order. */

@@ -23,13 +23,13 @@ import { decodeCommitBody, decodeWelcomeBody } from "./entry_body.ts";
 import { FairTurns } from "./fair_turns.ts";
 import { HourlyRate } from "./hourly_rate.ts";
 import type { EndReason, Link, RelaySession } from "./link.ts";
+import { keyShareOf } from "./key_share.ts";
 import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.ts";
 import { LoadedChannels } from "./loaded_channels.ts";
 import { type PendingJoin, PendingJoins } from "./pending_joins.ts";
 import { AccountPlans } from "./plans.ts";
 import { Refusal } from "./refusal.ts";
 import { type Need, Relief } from "./relief.ts";
-import { RequestBudget } from "./request_budget.ts";
 import { budgetCostOf } from "./request_cost.ts";
 import type { CoreParts } from "./request_handler.ts";
 import { close } from "./requests/channel_requests.ts";
@@ -44,6 +44,7 @@ import { TailBudget } from "./tail_budget.ts";
 import { ConfirmationBudget } from "./confirmation_budget.ts";
 import { UnaskedAdditions } from "./unasked.ts";
 import { Upkeep } from "./upkeep.ts";
+import { WorkBudget } from "./work_budget.ts";
 import { pushWelcomes } from "./welcomes.ts";
 
 /** What a client waits before it comes back, at most, and at least after a drain. */
@@ -97,6 +98,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly claimRate: HourlyRate;
   readonly singleUseRate: HourlyRate;
   readonly accountClaimRate: HourlyRate;
+  readonly keyClaimRate: HourlyRate;
   readonly inviteRate: HourlyRate;
   readonly foundingRate: HourlyRate = new HourlyRate(foundingsPerHour);
   readonly plans: AccountPlans;
@@ -111,7 +113,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly slowTurns: FairTurns;
   readonly #places: SessionPlaces;
   readonly #gate = new AppendGate();
-  readonly #budget: RequestBudget;
+  readonly #budget: WorkBudget;
   readonly unasked = new UnaskedAdditions();
   readonly #background: Background;
   readonly #relief: Relief;
@@ -129,15 +131,13 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     this.claimRate = new HourlyRate(config.claimsPerTargetAndHour);
     this.singleUseRate = new HourlyRate(config.singleUseClaimsPerTargetAndHour);
     this.accountClaimRate = new HourlyRate(config.claimsPerAccountAndHour);
+    this.keyClaimRate = new HourlyRate(keyShareOf(config.claimsPerAccountAndHour));
     this.inviteRate = new HourlyRate(config.invitesPerAgentAndHour);
     const { engine, nowMs } = deps;
     this.plans = new AccountPlans(engine.records);
     this.turns = new FairTurns({ soon: deps.soon });
     this.slowTurns = new FairTurns({ soon: (run) => void deps.after(slowPauseMs, run), turnCost: 1, shareCost: 1 });
-    this.#budget = new RequestBudget({
-      burst: 1_000 * config.accountWorkMs,
-      perSecond: 1_000 * config.accountWorkMsPerSecond,
-    });
+    this.#budget = new WorkBudget(config);
     this.#places = new SessionPlaces(config);
     this.storage = new StorageWatch(() => engine.storage(), nowMs);
     const tails = new TailBudget(config.tailBytesInAll);
@@ -155,6 +155,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       this.claimRate,
       this.singleUseRate,
       this.accountClaimRate,
+      this.keyClaimRate,
       this.inviteRate,
       this.foundingRate,
       this.leaveRate,
@@ -244,10 +245,9 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     const refusal = shedRequest(this.#level(), envelope.operation);
     if (refusal !== undefined) meter.shed++;
     if (refusal !== undefined || agent === undefined) return refusal;
-    const retryAfterMs = this.#budget.take(agent.account, budgetCostOf(envelope), nowMs());
-    if (retryAfterMs === undefined) return undefined;
-    meter.requestsOverBudget++;
-    return new Refusal("rate_limited", "This account asks for more work than its share; try later", { retryAfterMs });
+    const overBudget = this.#budget.take(agent, budgetCostOf(envelope), nowMs());
+    if (overBudget !== undefined) meter.requestsOverBudget++;
+    return overBudget;
   }
 
   ended(session: Session): void {

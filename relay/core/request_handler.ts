@@ -25,6 +25,7 @@ export interface CoreParts {
   readonly claimRate: HourlyRate;
   readonly singleUseRate: HourlyRate;
   readonly accountClaimRate: HourlyRate;
+  readonly keyClaimRate: HourlyRate;
   readonly inviteRate: HourlyRate;
   readonly foundingRate: HourlyRate;
   readonly plans: AccountPlans;

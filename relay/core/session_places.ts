@@ -1,12 +1,13 @@
 /**
- * Who has the places for sessions. An account and an address have a share each: when it is used up, an idle session of typed
- * calls among its own gives way. When places run out, a newcomer takes one of
+ * Who has the places for sessions. An account, an address and a key have a share each: when that of an account or an address
+ * is used up, an idle session of typed calls among its own gives way. When places run out, a newcomer takes one of
  * the account that has most: of its sessions those of typed calls that lie idle go first, then those that read nothing. The last places
  * are for agents that are members of a channel: others can wait, they cannot.
  */
-import type { AccountId } from "../../proto/mod.ts";
+import type { AccountId, KeyId } from "../../proto/mod.ts";
 import { isGuest } from "./authorization.ts";
 import type { CoreConfig } from "./config.ts";
+import { keyOf, keyShareOf } from "./key_share.ts";
 import type { EndReason } from "./link.ts";
 import type { Agent } from "./agent.ts";
 import type { Session } from "./session.ts";
@@ -31,8 +32,7 @@ export class SessionPlaces {
   readonly #sessions = new Set<Session>();
   readonly #accounts = new Map<AccountId, Set<Session>>();
   readonly #addresses = new Map<string, Set<Session>>();
-  /** By key. */
-  readonly #guests = new Map<string, number>();
+  readonly #keys = new Map<KeyId, number>();
 
   constructor(config: CoreConfig) {
     this.#config = config;
@@ -57,9 +57,10 @@ export class SessionPlaces {
   #admit(session: Session, agent: Agent, isMember: boolean, nowMs: number): Admitted {
     const { sessionsPerAccount, sessionsPerAddress, sessionsPerGuest, maxSessions } = this.#config;
     const { account } = agent;
-    const guest = guestKey(agent);
-    if (guest !== undefined && (this.#guests.get(guest) ?? 0) >= sessionsPerGuest) {
-      return refused(`This guest pass has ${sessionsPerGuest} sessions; end some first`);
+    const key = keyOf(agent);
+    const perKey = isGuest(agent) ? sessionsPerGuest : keyShareOf(sessionsPerAccount);
+    if (key !== undefined && (this.#keys.get(key) ?? 0) >= perKey) {
+      return refused(`This ${isGuest(agent) ? "guest pass" : "key"} has ${perKey} sessions; end some first`);
     }
     const ofAccount = this.#accounts.get(account) ?? new Set();
     const ofAddress = this.#addresses.get(session.link.remoteAddress) ?? new Set();
@@ -90,8 +91,8 @@ export class SessionPlaces {
     this.#accounts.set(agent.account, sessions.add(session));
     const neighbours = this.#addresses.get(session.link.remoteAddress) ?? new Set();
     this.#addresses.set(session.link.remoteAddress, neighbours.add(session));
-    const guest = guestKey(agent);
-    if (guest !== undefined) change(this.#guests, guest, 1);
+    const key = keyOf(agent);
+    if (key !== undefined) change(this.#keys, key, 1);
   }
 
   /** Of a session that was not admitted nothing is known. */
@@ -104,8 +105,8 @@ export class SessionPlaces {
     const neighbours = this.#addresses.get(session.link.remoteAddress);
     neighbours?.delete(session);
     if (neighbours?.size === 0) this.#addresses.delete(session.link.remoteAddress);
-    const guest = guestKey(session.agent);
-    if (guest !== undefined) change(this.#guests, guest, -1);
+    const key = keyOf(session.agent);
+    if (key !== undefined) change(this.#keys, key, -1);
   }
 
   get #openPlaces(): number {
@@ -145,11 +146,6 @@ function idleOne(sessions: ReadonlySet<Session>, nowMs: number): Session | undef
 function rankOf({ link, subscriptions, lastRequestMs }: Session, nowMs: number): number {
   if (subscriptions.size > 0) return 0;
   return link.transport === "typed" && nowMs - lastRequestMs >= idleMs ? 2 : 1;
-}
-
-/** Of a guest pass, so that a guest cannot use up the places of the account. */
-function guestKey({ grant }: Agent): string | undefined {
-  return grant !== undefined && isGuest(grant) ? String(grant.key) : undefined;
 }
 
 function refused(message: string): Admitted {

@@ -10,6 +10,10 @@ const sizedForMs = 60_000;
 /** Shorter observations say nothing about a rate. */
 const shortestObservationMs = 1_000;
 const smallestLease = 100;
+/** Every key and relay holds one: of a month's messages they must not keep a large part from each other. */
+const smallestKeyLease = 10;
+/** Of what is left, at most this part goes into one lease of a key. */
+const keyLeaseShare = 0.1;
 const largestLease = 100_000;
 /** An account that sent nothing for this long gives back what it holds. */
 const idleMs = 60_000;
@@ -36,17 +40,27 @@ export function isUsable({ granted, expiresAtMs }: HeldLease, nowMs: number): bo
 }
 
 export class AccountLeases {
+  readonly #ofKey: boolean;
+  /** As the API told with the last lease. */
+  #left = Infinity;
   #leases: ActiveLease[] = [];
   #lastGrant = 0;
   #takenSinceRefill = 0;
   #refilledAtMs = -Infinity;
   #usedAtMs = -Infinity;
 
+  /** `ofKey`: counted under one key of the account. */
+  constructor({ ofKey = false }: { readonly ofKey?: boolean } = {}) {
+    this.#ofKey = ofKey;
+  }
+
   get active(): readonly ActiveLease[] {
     return this.#leases;
   }
 
-  add(lease: HeldLease, nowMs: number): void {
+  /** `left`: messages of the month that nobody holds. */
+  add(lease: HeldLease, nowMs: number, left = Infinity): void {
+    this.#left = left;
     const stopAtMs = lease.expiresAtMs - leaseStopMarginMs;
     const renewAtMs = stopAtMs - (stopAtMs - nowMs) / 4;
     this.#leases.push({
@@ -98,7 +112,9 @@ export class AccountLeases {
   wanted(nowMs: number): number {
     const observedMs = Math.max(shortestObservationMs, nowMs - this.#refilledAtMs);
     const forAMinute = Math.round(this.#takenSinceRefill * sizedForMs / observedMs);
-    return Math.min(largestLease, Math.max(smallestLease, forAMinute));
+    if (!this.#ofKey) return Math.min(largestLease, Math.max(smallestLease, forAMinute));
+    const most = Math.min(largestLease, keyLeaseShare * this.#left);
+    return Math.max(smallestKeyLease, Math.floor(Math.min(most, forAMinute)));
   }
 
   /** Takes out the leases that are of no more use: spent, at their end, or of an account that went quiet. */

@@ -10,7 +10,8 @@ export interface LeaseApi {
 }
 
 export type TakeAnswer =
-  | { readonly outcome: "granted"; readonly lease: Lease }
+  /** `left`: messages of the month that nobody holds, of the account or of the key, whichever has less; undefined when unlimited. */
+  | { readonly outcome: "granted"; readonly lease: Lease; readonly left?: number }
   /** Until the period ends, unless the plan changes or somebody gives back. */
   | { readonly outcome: "exhausted"; readonly retryAfterMs: number }
   /** Something is set up wrongly; nothing was granted. */

@@ -140,7 +140,7 @@ export class LeasedQuota implements Quota {
       account = {
         id,
         key,
-        leases: new AccountLeases(),
+        leases: new AccountLeases({ ofKey: key !== undefined }),
         refilling: undefined,
         nonce: undefined,
         bytesNonce: undefined,
@@ -207,7 +207,7 @@ export class LeasedQuota implements Quota {
     }
     this.#leasesTaken++;
     account.refusal = undefined;
-    account.leases.add(lease, nowMs());
+    account.leases.add(lease, nowMs(), answer.left);
   }
 
   /** Before the first lease of this life; a failure is tried again by whoever needs it next. */

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertGreater, assertLess, assertLessOrEqual } from "@std/assert";
-import { parseAccountId } from "../../proto/mod.ts";
+import { type KeyId, parseAccountId, parseKeyId } from "../../proto/mod.ts";
 import type { LogFields } from "../../server/mod.ts";
 import { createRandom, type Random, seedFromEnvironment } from "../../tests/support/mod.ts";
 import type { Reservation } from "../core/deps.ts";
@@ -115,6 +115,31 @@ Deno.test("the size of leases follows the rate, up and down", async () => {
     await send(world, quota);
   }
   assertEquals(api.rows.at(-1)?.granted, 100);
+});
+
+Deno.test("keys hold little of what is left, however many there are, and more when they send more", async () => {
+  const world = createWorld(1_000);
+  const { quota, api, clock } = world;
+  const sendBy = async (key: KeyId): Promise<string> => {
+    const reservation = await quota.reserve(account, 1, key);
+    if (reservation.kind !== "reserved") return reservation.kind;
+    quota.settle(account, reservation.charge, world.append(reservation.charge), key);
+    return reservation.kind;
+  };
+  const keys = Array.from({ length: 50 }, () => parseKeyId(crypto.randomUUID()));
+  for (const key of keys) assertEquals(await sendBy(key), "reserved");
+  assertLessOrEqual(quota.stats().messagesLeft, 500);
+  const [busy = parseKeyId(crypto.randomUUID())] = keys;
+  for (let sent = 0; sent < 100; sent++) {
+    clock.nowMs += 10;
+    assertEquals(await sendBy(busy), "reserved");
+  }
+  const largest = Math.max(...api.rows.map(({ granted }) => granted));
+  assert(largest > 20 && largest <= 100, `${largest}`);
+  // What one key holds is no reason to refuse another.
+  let sent = 0;
+  for (const key of [...keys, ...keys]) if (await sendBy(key) === "reserved") sent++;
+  assertEquals(sent, 100);
 });
 
 Deno.test("a thousand senders at once share questions and never pass the limit", async () => {

@@ -4,6 +4,9 @@ import type { Charge } from "../../engine/engine.ts";
 import { type Allowance, allowanceOf } from "../plans.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import type { Settled } from "./append.ts";
+import { keyOf, keyShareOf } from "../key_share.ts";
+import type { Agent } from "../agent.ts";
+import type { Allowances } from "../allowances.ts";
 import { quotaRefusal } from "./quota_refusal.ts";
 
 export interface Payment {
@@ -51,24 +54,26 @@ export function takeReserve(
 
 /** Throws `Refusal`, but never for what is exempt. */
 export async function payHandshake(
-  { core, agent: { account, plan, grant } }: AgentAsker,
+  { core, agent }: AgentAsker,
   bytes: number,
   exemption?: Exemption,
 ): Promise<Payment> {
   const { allowances, config, deps: { quota, meter, nowMs } } = core;
+  const { account, plan } = agent;
+  const key = keyOf(agent);
+  const payers = [account, ...(key === undefined ? [] : [key])];
   const free: Payment = {
     settle: (appended) => {
       if (appended) return;
-      allowances.giveBack(account, bytes);
+      for (const payer of payers) allowances.giveBack(payer, bytes);
       exemption?.giveBack();
     },
   };
-  if (allowances.take(account, bytes, allowanceOf(config, plan), nowMs())) return free;
+  if (takeAllowance(agent, allowances, { bytes, allowance: allowanceOf(config, plan), nowMs: nowMs() })) return free;
   if (exemption !== undefined) {
-    allowances.draw(account, bytes, nowMs());
+    for (const payer of payers) allowances.draw(payer, bytes, nowMs());
     return free;
   }
-  const key = grant?.key ?? undefined;
   const reservation = await quota.reserve(account, bytes, key);
   if (reservation.kind !== "reserved") {
     meter.quotaRefusals++;
@@ -82,4 +87,18 @@ export async function payHandshake(
       if (appended) meter.handshakesCharged++;
     },
   };
+}
+
+/** Of the account's, and of the share that its key has of that. */
+function takeAllowance(
+  agent: Agent,
+  allowances: Allowances,
+  { bytes, allowance, nowMs }: { readonly bytes: number; readonly allowance: Allowance; readonly nowMs: number },
+): boolean {
+  const key = keyOf(agent);
+  const ofKey = { count: keyShareOf(allowance.count), bytes: keyShareOf(allowance.bytes) };
+  if (key !== undefined && !allowances.take(key, bytes, ofKey, nowMs)) return false;
+  if (allowances.take(agent.account, bytes, allowance, nowMs)) return true;
+  if (key !== undefined) allowances.giveBack(key, bytes);
+  return false;
 }

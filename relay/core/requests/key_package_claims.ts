@@ -4,6 +4,7 @@
  */
 import { type AgentId, type ChannelId, encodeBase64url } from "../../../proto/mod.ts";
 import type { Claimed } from "../../engine/engine.ts";
+import { keyOf } from "../key_share.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 
@@ -27,30 +28,26 @@ interface Wait {
 /** The answer that this claim has had. */
 export function repeatClaim({ core, agent }: AgentAsker, claim: Omit<Claim, "hasJoined">): Claimed | undefined {
   const { engine, nowMs } = core.deps;
-  const key = keyOf(agent.agentId, claim);
+  const key = claimKeyOf(agent.agentId, claim);
   return engine.keyPackages.claim(claim.agentId, { key, nowMs: nowMs(), share: "none" });
 }
 
 /** Undefined when the relay holds nothing of this agent; a time to wait when the account has had its share. */
-export function claimKeyPackage(
-  { core, agent }: AgentAsker,
-  claim: Claim,
-): Claimed | Wait | undefined {
+export function claimKeyPackage(asker: AgentAsker, claim: Claim): Claimed | Wait | undefined {
+  const { core, agent } = asker;
   const { agentId, hasJoined } = claim;
   const { engine, nowMs, meter } = core.deps;
   const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
   // The rates remember a bounded number of agents: those that were invented must not push out the others.
   if (keyPackages === 0 && !hasLastResort) return undefined;
   const pair = `${agent.account} ${agentId}`;
-  const retryAfterMs = hasJoined
-    ? undefined
-    : core.accountClaimRate.take(agent.account, nowMs()) ?? core.claimRate.take(pair, nowMs());
+  const retryAfterMs = hasJoined ? undefined : takeRates(asker, pair);
   if (retryAfterMs !== undefined) return { retryAfterMs };
   const isOwn = engine.keyPackages.ownerOf(agentId) === agent.account;
   const shareMs = isOwn ? undefined : core.singleUseRate.take(pair, nowMs());
   const isFirst = isOwn || core.singleUseRate.count(pair, nowMs()) <= firstClaims;
   const share = shareMs !== undefined ? "last resort" : isFirst ? "any" : "half";
-  const key = keyOf(agent.agentId, claim);
+  const key = claimKeyOf(agent.agentId, claim);
   const claimed = engine.keyPackages.claim(agentId, { key, nowMs: nowMs(), share });
   if (claimed === undefined) return { retryAfterMs: shareMs ?? halfEmptyRetryMs };
   meter.keyPackagesClaimed++;
@@ -58,7 +55,14 @@ export function claimKeyPackage(
   return claimed;
 }
 
-function keyOf(claimer: AgentId, { channelId, nonce }: Pick<Claim, "channelId" | "nonce">): string {
+function takeRates({ core, agent }: AgentAsker, pair: string): number | undefined {
+  const nowMs = core.deps.nowMs();
+  const key = keyOf(agent);
+  const byKey = key === undefined ? undefined : core.keyClaimRate.take(key, nowMs);
+  return byKey ?? core.accountClaimRate.take(agent.account, nowMs) ?? core.claimRate.take(pair, nowMs);
+}
+
+function claimKeyOf(claimer: AgentId, { channelId, nonce }: Pick<Claim, "channelId" | "nonce">): string {
   return `${claimer} ${channelId} ${encodeBase64url(nonce)}`;
 }
 

@@ -53,7 +53,7 @@ export class SimulatedApi implements LeaseApi {
         closed: false,
       };
       this.rows.push(row);
-      return { outcome: "granted", lease: { ...row } };
+      return { outcome: "granted", lease: { ...row }, left: this.limit - this.#claimed };
     });
   }
 
