@@ -191,6 +191,7 @@ export {
   formatTokenGrant,
   isChannelPattern,
   maxTokenScopes,
+  narrowTokenHeader,
   parseTokenGrant,
   rightsIn,
   type TokenGrant,

@@ -43,6 +43,9 @@ export function coversPattern(outer: string, inner: string): boolean {
   return wide !== undefined && wide.every((component, index) => component === "*" || component === narrow?.[index]);
 }
 
+/** In the header of a token with the claim, as critical: a relay that does not know it refuses the token. */
+export const narrowTokenHeader = "static";
+
 /** What the scopes allow in a channel, all together. */
 export function rightsIn(
   scopes: readonly ChannelScope[],

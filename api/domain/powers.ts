@@ -69,7 +69,7 @@ export function grantOf(traits: HeldTraits): TokenGrant | undefined {
 }
 
 /** Of the claim's JSON: with the other claims, the header and the signature a token stays below 4 KiB. */
-const maxClaimBytes = 2600;
+const maxClaimBytes = 2500;
 
 export function fitsToken(channels: readonly ChannelPower[]): boolean {
   const { scopes } = formatTokenGrant({ key: null, scopes: channels });

@@ -1,8 +1,9 @@
 /**
  * Short-lived tokens for the relay: EdDSA (Ed25519), claims exactly `sub, plan, iss, iat, exp`, and `static` for those that may
- * do less than everything or are counted apart.
+ * do less than everything or are counted apart. The header of those names the claim as critical (RFC 7515, 4.1.11): a relay from
+ * before it refuses the token instead of letting its bearer do everything.
  */
-import { formatTokenGrant, type TokenGrant } from "../../proto/mod.ts";
+import { formatTokenGrant, narrowTokenHeader, type TokenGrant } from "../../proto/mod.ts";
 import type { Caller } from "./authentication.ts";
 import {
   type KeyRing,
@@ -34,6 +35,8 @@ export interface TokensDeps {
 /** A signing key ready for use: imported once, its header encoded once. */
 interface Signer {
   readonly header: string;
+  /** Of a token with the claim `static`. */
+  readonly narrowHeader: string;
   readonly sign: Sign;
 }
 
@@ -42,19 +45,21 @@ export function createTokens({ ring, createSign, clock }: TokensDeps): Tokens {
   const signerOf = (key: SigningKey): Signer => {
     const known = signers.get(key);
     if (known !== undefined) return known;
-    const signer = { header: encodePart({ alg: "EdDSA", typ: "JWT", kid: key.kid }), sign: createSign(key) };
+    const header = { alg: "EdDSA", typ: "JWT", kid: key.kid };
+    const narrow = { ...header, crit: [narrowTokenHeader], [narrowTokenHeader]: 1 };
+    const signer = { header: encodePart(header), narrowHeader: encodePart(narrow), sign: createSign(key) };
     signers.set(key, signer);
     return signer;
   };
   return {
     issue: ({ accountId, plan }, grant) => {
       const nowMs = clock();
-      const { header, sign } = signerOf(signingKey(ring(), nowMs));
+      const { header, narrowHeader, sign } = signerOf(signingKey(ring(), nowMs));
       const iat = Math.floor(nowMs / 1000);
       const claims = { sub: accountId, plan, iss: tokenIssuer, iat, exp: iat + tokenLifetimeSeconds };
       const all = grant === undefined ? claims : { ...claims, static: formatTokenGrant(grant) };
       // Put together here: a general library spends as long on checking claims that are right by construction as on signing.
-      const signed = `${header}.${encodePart(all)}`;
+      const signed = `${grant === undefined ? header : narrowHeader}.${encodePart(all)}`;
       return `${signed}.${base64url(sign(encoder.encode(signed)))}`;
     },
     publicKeys: () => ({ keys: publishedKeys(ring(), clock()).map(publicJwk) }),

@@ -3,7 +3,7 @@
  * brings or points to (`jwk`, `jku`, `x5c`, `x5u`) is grounds for refusal, not a help.
  */
 import { decodeProtectedHeader, errors, jwtVerify } from "jose";
-import { limits, parseAccountId, parseTokenGrant } from "../../proto/mod.ts";
+import { limits, narrowTokenHeader, parseAccountId, parseTokenGrant } from "../../proto/mod.ts";
 import type { TokenVerifier, VerifiedToken } from "../core/deps.ts";
 import type { TokenKeys } from "./token_keys.ts";
 
@@ -31,6 +31,7 @@ export function createTokenVerifier({ keys, nowMs }: { keys: TokenKeys; nowMs: (
           issuer,
           requiredClaims: ["sub", "plan", "iat", "exp"],
           clockTolerance: toleranceSeconds,
+          crit: { [narrowTokenHeader]: true },
           currentDate: new Date(nowMs()),
         });
         return readClaims(payload, nowMs());

@@ -72,6 +72,15 @@ async function signText(key: CryptoKey, claims: string): Promise<string> {
   );
 }
 
+/** The library signs no extension that it is not told of. */
+function signCritical(key: CryptoKey, { header, claims = {} }: TokenOptions): Promise<string> {
+  const iat = startMs / 1000;
+  const body = { sub: account, plan: "free", iss: "static-api", iat, exp: iat + 3600, ...claims };
+  return new CompactSign(new TextEncoder().encode(JSON.stringify(body)))
+    .setProtectedHeader({ alg: "EdDSA", typ: "JWT", kid: "first", ...header })
+    .sign(key, { crit: { static: true, other: true } });
+}
+
 async function refusalOf(verify: Promise<unknown>): Promise<string> {
   const answer = await verify;
   assert(typeof answer === "object" && answer !== null && "refused" in answer, `accepted: ${JSON.stringify(answer)}`);
@@ -100,6 +109,14 @@ Deno.test("the claim static says what a token may; one that cannot be read to it
   );
   assert("grant" in verified);
   assertEquals(verified.grant, { key: null, scopes: [{ pattern: "a/b/*", allow: ["send"] }] });
+  // As the API writes it: relays from before the claim refuse what they must understand.
+  const critical = {
+    claims: { static: { key: null, scopes: ["a/b/*:send"] } },
+    header: { crit: ["static"], static: 1 },
+  };
+  assertEquals(await verifier.verify(await signCritical(key, critical)), verified);
+  const strange = { header: { crit: ["other"], other: 1 } };
+  await refusalOf(verifier.verify(await signCritical(key, strange)));
   for (
     const claim of [null, "x", {}, { key: null }, { key: null, scopes: ["a/b/*:send,all"] }, { key: 1, scopes: [] }]
   ) {

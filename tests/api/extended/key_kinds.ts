@@ -1,5 +1,6 @@
 /** Keys with scopes, channels, limits and ends; publishable keys and guest passes; rotation. */
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { createLocalJWKSet, errors, jwtVerify } from "jose";
 import { type Answer, relaySecret, type TestApi } from "../../support/api/harness.ts";
 import { assertFields, assertRefused, fullKey, type Guarantees } from "../contract/contract.ts";
 
@@ -58,6 +59,16 @@ export const keyKindGuarantees: Guarantees = {
         assertEquals(status, needed === "tokens" ? 200 : 403, `${method} ${path}`);
       }
     }
+  },
+
+  "A relay from before scopes refuses tokens that have them": async ({ api }) => {
+    const { apiKey } = await api.signUp();
+    const narrowed = (await make(api, apiKey, { kind: "publishable", channels: [narrow] })).json.key;
+    const keys = createLocalJWKSet((await api.call("GET", "/.well-known/jwks.json")).json);
+    const tokenOf = async (key: string): Promise<string> => (await api.call("POST", "/v1/tokens", { key })).json.token;
+    await jwtVerify(await tokenOf(apiKey), keys);
+    await assertRejects(async () => jwtVerify(await tokenOf(narrowed), keys), errors.JOSENotSupported);
+    await jwtVerify(await tokenOf(narrowed), keys, { crit: { static: true } });
   },
 
   "Tokens of plain keys have five claims, all others one more": async ({ api }) => {
