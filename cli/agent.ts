@@ -8,7 +8,7 @@ import { keyAdvice } from "./service/api.ts";
 import { reasonOf } from "./service/credentials.ts";
 import { badInput, Failure } from "./failure.ts";
 import { findRelay } from "./service/discovery.ts";
-import { readSettings, requireKey, requireRelay } from "./service/settings.ts";
+import { readSettings, requireKey, requireRelay, trustOf } from "./service/settings.ts";
 
 export const agentFlag: FlagSpec = {
   name: "agent",
@@ -56,7 +56,7 @@ export async function connectOptions(context: Context): Promise<ConnectOptions> 
     apiUrl: settings.apiUrl,
     dataDir,
     identity,
-    tls: { caCerts: settings.caCerts },
+    tls: trustOf(settings),
     signal: context.platform.interrupted,
   };
 }

@@ -10,12 +10,15 @@ export interface Credentials {
   readonly api_key?: string;
   readonly api_url?: string;
   readonly relay_url?: string;
+  /** To be trusted as API and relay. */
   readonly ca_file?: string;
+  /** To be trusted as the relay alone: an authority that the API told of, and that was pinned. */
+  readonly relay_ca_file?: string;
   /** Whose key it is; for people. */
   readonly email?: string;
 }
 
-const fields = ["api_key", "api_url", "relay_url", "ca_file", "email"] as const;
+const fields = ["api_key", "api_url", "relay_url", "ca_file", "relay_ca_file", "email"] as const;
 
 /** What tells where a user's files are. */
 export interface UserPlaces {

@@ -162,12 +162,13 @@ async function keepOrReplace(context: Context, { saved, apiUrl }: Settings): Pro
 
 /** With the addresses at which the key is good, so that nothing has to be said twice. */
 async function save(context: Context, settings: Settings, key: Pick<Credentials, "api_key" | "email">): Promise<void> {
-  const { relayUrl, caFile } = settings;
+  const { relayUrl, caFile, relayCaFile } = settings;
   await writeCredentials(context.platform, {
     ...key,
     api_url: settings.apiUrl,
     ...(relayUrl !== undefined && { relay_url: relayUrl }),
     ...(caFile !== undefined && { ca_file: caFile }),
+    ...(relayCaFile !== undefined && { relay_ca_file: relayCaFile }),
   });
 }
 

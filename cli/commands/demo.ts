@@ -8,7 +8,7 @@ import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { width } from "../output.ts";
 import { RelayView, type Sight } from "./demo_relay_view.ts";
-import { readSettings, requireKey, requireRelay, type Settings } from "../service/settings.ts";
+import { readSettings, requireKey, requireRelay, type Settings, trustOf } from "../service/settings.ts";
 import { waitUntil } from "../waiting.ts";
 
 /** Together they fit a terminal of 80 columns. */
@@ -50,7 +50,7 @@ async function perform(context: Context, { settings, apiKey, folder }: Stage): P
     endpoint: requireRelay(settings),
     apiKey,
     apiUrl: settings.apiUrl,
-    tls: { caCerts: settings.caCerts },
+    tls: trustOf(settings),
     dataDir: platform.files.join(folder, name),
     identity: name,
     signal: platform.interrupted,

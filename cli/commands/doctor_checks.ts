@@ -6,7 +6,7 @@ import type { Context } from "../command.ts";
 import { toFailure } from "../failure.ts";
 import { tcpAddressOf } from "../service/relay_address.ts";
 import { reasonOf } from "../service/credentials.ts";
-import { requireKey, requireRelay, type Settings } from "../service/settings.ts";
+import { requireKey, requireRelay, type Settings, trustOf } from "../service/settings.ts";
 import { grouped, span, utc } from "../texts/amounts.ts";
 
 export interface Finding {
@@ -115,7 +115,7 @@ async function checkQuota({ platform }: Context, settings: Settings): Promise<Fi
 async function checkRelay({ platform }: Context, settings: Settings): Promise<Finding> {
   const { url, guessed } = tcpAddressOf(requireRelay(settings));
   const startMs = platform.nowMs();
-  const access = openAccess(platform, { url, caCerts: settings.caCerts, timeoutMs: relayTimeoutMs });
+  const access = openAccess(platform, { url, caCerts: relayAuthorities(settings), timeoutMs: relayTimeoutMs });
   const answer = await readHealth(access);
   if (answer.outcome === "done" && answer.value === "ok") {
     return ok(`${url} answers in ${platform.nowMs() - startMs} ms`);
@@ -143,11 +143,11 @@ async function checkRelay({ platform }: Context, settings: Settings): Promise<Fi
 
 async function checkCertificate({ platform }: Context, settings: Settings): Promise<Finding> {
   const address = tcpAddressOf(requireRelay(settings));
-  const seen = await platform.inspectCertificate(address, settings.caCerts).catch(() => undefined);
+  const seen = await platform.inspectCertificate(address, relayAuthorities(settings)).catch(() => undefined);
   if (seen === undefined) return { state: "skipped", text: `no certificate is shown at ${address.url}` };
   const { expiresAtMs, refused, protocol } = seen;
   if (refused !== undefined) {
-    const trusted = settings.caFile ?? "only public authorities";
+    const trusted = settings.caFile ?? settings.relayCaFile ?? "only public authorities";
     return fault(
       `not believed: ${refused} (trusted: ${trusted})`,
       "Give the relay's ca.pem with --ca-file or STATIC_CA_FILE",
@@ -156,6 +156,10 @@ async function checkCertificate({ platform }: Context, settings: Settings): Prom
   const leftMs = expiresAtMs - platform.nowMs();
   const text = `good for ${span(leftMs)}, ${protocol}`;
   return leftMs < certificateWarnMs ? warning(text, "The relay's operator has to renew it") : ok(text);
+}
+
+function relayAuthorities({ caCerts, relayCaCerts }: Settings): readonly string[] {
+  return [...caCerts, ...relayCaCerts];
 }
 
 /** With an agent made for this, so that one that is running elsewhere is not disturbed. */
@@ -169,7 +173,7 @@ async function checkSession(context: Context, settings: Settings): Promise<Findi
       endpoint: requireRelay(settings),
       apiKey: requireKey(settings),
       apiUrl: settings.apiUrl,
-      tls: { caCerts: settings.caCerts },
+      tls: trustOf(settings),
       dataDir,
       identity: "doctor",
       signal: platform.interrupted,

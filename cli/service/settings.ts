@@ -1,5 +1,6 @@
 /** Which service, with which key: what stands on the command line, then the environment, then the file, then a local stack. */
 import { type Credentials, isLoopback, parseApiKey, parseApiUrl, savedKeyFor } from "../../proto/mod.ts";
+import type { TlsOptions } from "../../sdk/mod.ts";
 import type { Context } from "../command.ts";
 import { readCredentials, reasonOf } from "./credentials.ts";
 import { badInput, Failure } from "../failure.ts";
@@ -9,8 +10,12 @@ export interface Settings {
   readonly apiUrl: string;
   /** Undefined when nobody has named a relay; the API may. */
   readonly relayUrl: string | undefined;
+  /** Trusted as API and relay. */
   readonly caFile: string | undefined;
   readonly caCerts: readonly string[];
+  /** Trusted as the relay alone: pinned, because the API told of it. */
+  readonly relayCaFile: string | undefined;
+  readonly relayCaCerts: readonly string[];
   readonly key: SettingsKey | undefined;
   readonly saved: Credentials;
 }
@@ -30,9 +35,8 @@ export async function readSettings({ given, platform }: Pick<Context, "given" | 
   const apiUrl = requireApiUrl(wanted ?? saved.api_url ?? localApi);
   const isLocal = isLoopback(apiUrl);
   // What was saved belongs to one service.
-  const { relay_url, ca_file }: Credentials = saved.api_url === undefined || apiUrl === parseApiUrl(saved.api_url)
-    ? saved
-    : {};
+  const { relay_url, ca_file, relay_ca_file }: Credentials =
+    saved.api_url === undefined || apiUrl === parseApiUrl(saved.api_url) ? saved : {};
   const relayUrl = given.value("relay-url") ?? platform.variable("STATIC_RELAY_URL") ?? relay_url;
   const caFile = given.value("ca-file") ?? platform.variable("STATIC_CA_FILE") ?? ca_file ??
     (isLocal ? await findLocalAuthority(platform) : undefined);
@@ -41,6 +45,10 @@ export async function readSettings({ given, platform }: Pick<Context, "given" | 
     relayUrl,
     caFile: caFile === undefined ? undefined : platform.files.absolute(caFile),
     caCerts: caFile === undefined ? [] : [await readAuthority(caFile, platform)],
+    relayCaFile: caFile === undefined ? relay_ca_file : undefined,
+    relayCaCerts: caFile !== undefined || relay_ca_file === undefined
+      ? []
+      : [await readAuthority(relay_ca_file, platform)],
     key: findKey({ given, platform, saved, apiUrl }),
     saved,
   };
@@ -63,6 +71,11 @@ export function checkKey(apiKey: string): string {
   if (parseApiKey(apiKey) !== undefined) return apiKey;
   const text = "The API key is incomplete or mistyped: a key begins with sk_live_ or sk_test_ and ends in a checksum";
   throw new Failure("auth_key_invalid", text, { advice: "Copy it again, or get a new one with: {} login" });
+}
+
+/** For connections of the SDK. */
+export function trustOf({ caCerts, relayCaCerts }: Settings): TlsOptions {
+  return { caCerts, relayCaCerts };
 }
 
 export function requireRelay({ relayUrl }: Settings): string {

@@ -38,4 +38,6 @@ export interface PlatformSettings {
   readonly apiUrl?: string;
   readonly relayUrl?: string;
   readonly caFile?: string;
+  /** The authority of the relay alone, which the CLI has pinned. */
+  readonly relayCaFile?: string;
 }

@@ -23,6 +23,7 @@ export async function readSettings(
     apiUrl,
     relayUrl: variable("STATIC_RELAY_URL") ?? saved.relay_url,
     caFile: variable("STATIC_CA_FILE") ?? saved.ca_file,
+    relayCaFile: saved.relay_ca_file,
   };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }

@@ -10,7 +10,7 @@ import type { SessionDeps, SessionOptions } from "./options.ts";
 import type { RelaySession } from "./relay_session.ts";
 import { createRelaySession } from "./session.ts";
 import { createTokenSource, type TokenOptions } from "./tokens.ts";
-import { readTlsOptions, type TlsOptions } from "./tls_options.ts";
+import { readCaFile, readTlsOptions, type TlsOptions, withRelayAuthorities } from "./tls_options.ts";
 
 /** How to reach the relay and the API, and what the connection looks like from outside. */
 export interface RelayOptions extends TokenOptions {
@@ -39,13 +39,13 @@ export async function openRelaySession(
 ): Promise<RelaySession> {
   const settings = await settingsFor(options, platform);
   const { nowMs, after, randomBytes, openHttp } = platform;
-  const { caFile } = settings;
-  const given = await readTlsOptions(options.tls ?? (caFile === undefined ? {} : { caFile }), platform.readTextFile);
+  const trusted = await readTrusted(options, settings, platform);
   const known = options.endpoint ?? settings.relayUrl;
   const { endpoint, trust } = known !== undefined
-    ? { endpoint: known, trust: given }
-    : await discover(options.apiUrl ?? settings.apiUrl, given, { platform, signal: options.signal });
-  const tokens = createTokenSource(credentialsOf(options, settings), { openHttp: () => openHttp(trust), nowMs, after });
+    ? { endpoint: known, trust: trusted.relay }
+    : await discover(options.apiUrl ?? settings.apiUrl, trusted, { platform, signal: options.signal });
+  const openApi = (): HttpClient => openHttp(trusted.api);
+  const tokens = createTokenSource(credentialsOf(options, settings), { openHttp: openApi, nowMs, after });
   if (tokens.renewable) await tokens.get({ signal: options.signal });
   const { transport, cover, tap } = options;
   const connectors = platform.connectors.map((connector) => tap === undefined ? connector : tapped(connector, tap));
@@ -61,8 +61,22 @@ export async function openRelaySession(
     nowMs,
     after,
     randomBytes,
-    ...usageOf(credentialsOf(options, settings), { openHttp: () => openHttp(trust), after }),
+    ...usageOf(credentialsOf(options, settings), { openHttp: openApi, after }),
   });
+}
+
+/** An authority that the API told of must not vouch for the API itself. */
+interface Trusted {
+  readonly api: Trust;
+  readonly relay: Trust;
+}
+
+async function readTrusted({ tls }: RelayOptions, settings: PlatformSettings, platform: Platform): Promise<Trusted> {
+  const { caFile, relayCaFile } = settings;
+  const api = await readTlsOptions(tls ?? (caFile === undefined ? {} : { caFile }), platform.readTextFile);
+  const isPinned = tls === undefined && caFile === undefined && relayCaFile !== undefined;
+  const pinned = isPinned ? [await readCaFile(relayCaFile, platform.readTextFile)] : tls?.relayCaCerts ?? [];
+  return { api, relay: withRelayAuthorities(api, pinned) };
 }
 
 /** With a key the API says how much of the plan is used. */
@@ -94,12 +108,12 @@ const discoveryMs = 10_000;
 /** Asks the API where its relay is, and, where nobody else has said it, whom to trust. Throws `StaticError`. */
 async function discover(
   apiUrl: string | undefined,
-  trust: Trust,
+  { api, relay: trust }: Trusted,
   { platform, signal }: { readonly platform: Platform; readonly signal: AbortSignal | undefined },
 ): Promise<{ readonly endpoint: string; readonly trust: Trust }> {
   const url = apiUrl === undefined ? undefined : parseApiUrl(apiUrl);
   if (url === undefined) throw createError("invalid_request", "Cannot find the relay: give endpoint, or apiUrl");
-  const http = platform.openHttp(trust);
+  const http = platform.openHttp(api);
   const timeout = new AbortController();
   const cancel = platform.after(discoveryMs, () => timeout.abort());
   try {

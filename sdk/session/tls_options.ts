@@ -8,11 +8,13 @@ export interface TlsOptions {
   readonly caFile?: string;
   /** Certificates in PEM form. */
   readonly caCerts?: readonly string[];
+  /** Certificates in PEM form that are good for the relay alone, and not for the API. */
+  readonly relayCaCerts?: readonly string[];
   /** SHA-256 of the relay's own certificate: 32 bytes, or 64 hexadecimal digits with or without colons. */
   readonly certificateHashes?: readonly (string | Uint8Array)[];
 }
 
-/** Throws `invalid_request`. */
+/** Whom to trust as the API. Throws `invalid_request`. */
 export async function readTlsOptions(
   { caFile, caCerts = [], certificateHashes = [] }: TlsOptions,
   readTextFile: (path: string) => Promise<string>,
@@ -21,7 +23,12 @@ export async function readTlsOptions(
   return { caCerts: [...fromFile, ...caCerts].map(checkPem), certificateHashes: certificateHashes.map(parseHash) };
 }
 
-async function readCaFile(path: string, readTextFile: (path: string) => Promise<string>): Promise<string> {
+/** Whom to trust as the relay: the same, and what is good for the relay alone. */
+export function withRelayAuthorities(trust: Trust, certificates: readonly string[]): Trust {
+  return { ...trust, caCerts: [...trust.caCerts, ...certificates.map(checkPem)] };
+}
+
+export async function readCaFile(path: string, readTextFile: (path: string) => Promise<string>): Promise<string> {
   try {
     return await readTextFile(path);
   } catch (cause) {

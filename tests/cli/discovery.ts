@@ -25,7 +25,8 @@ export async function checkDiscovery(t: Deno.TestContext, { api, caFile, quicUrl
     assertStringIncludes(first.stderr, json.mail.folder);
     const saved = await user.credentials();
     assertEquals([saved.api_url, saved.relay_url], [api.url, `${quicUrl},${grpcUrl}`]);
-    assertEquals(await Deno.readTextFile(saved.ca_file ?? ""), ca);
+    // Good for the relay alone: who holds its key must not become the API.
+    assertEquals([saved.ca_file, await Deno.readTextFile(saved.relay_ca_file ?? "")], [undefined, ca]);
     await user.run(["channel", "create", "acme/ops/found"]);
     await user.run(["doctor"]);
     // Pinned: shown once, and another one is not believed.
@@ -34,10 +35,14 @@ export async function checkDiscovery(t: Deno.TestContext, { api, caFile, quicUrl
     });
     assert(!again.stderr.includes("SHA-256"));
     await user.run(["logout"]);
-    await Deno.writeTextFile(saved.ca_file ?? "", ca.replace("MII", "MIJ"));
+    await Deno.writeTextFile(saved.relay_ca_file ?? "", ca.replace("MII", "MIJ"));
     const options = { input: `${password}\n`, code: 5 };
     const changed = await user.run(["login", "--email", email, "--api-url", api.url], options);
     assertStringIncludes(changed.stderr, "another one than before");
+    // So is one that appears where there was none.
+    await Deno.writeTextFile(saved.relay_ca_file ?? "", "none\n");
+    const appeared = await user.run(["login", "--email", email, "--api-url", api.url], options);
+    assertStringIncludes(appeared.stderr, "another one than before");
   });
 
   await t.step("a key and the API's address are enough for commands without a saved account", async () => {
