@@ -123,8 +123,49 @@ async function outcome<Name extends CallName>(actor: Actor, name: Name, body: Re
   }
 }
 
+/** What each right opens, written down here apart from the relay's own table; the rest is about the session or the agent. */
+const opened: Readonly<Record<ChannelRight | "any", readonly CallName[]>> = {
+  create: ["CreateChannel", "CloseChannel", "ClaimForFounding", "FoundGeneration"],
+  receive: ["Subscribe", "Acknowledge", "ListMembers"],
+  send: ["SendMessage"],
+  invite: ["AddMember", "RegisterInvite", "RevokeInvite", "RejectJoin"],
+  any: [
+    "SendCommit",
+    "SendWelcome",
+    "FindCommit",
+    "ReadOwn",
+    "Confirm",
+    "SendLeaf",
+    "RequestJoin",
+    "RequestRejoin",
+    "LeaveChannel",
+  ],
+};
+const ofSession: readonly CallName[] = [
+  "GetChallenge",
+  "Authenticate",
+  "RenewToken",
+  "Ping",
+  "EndSession",
+  "ConfigureCover",
+  "UploadKeyPackage",
+  "Unsubscribe",
+];
 const operations = Object.keys(calls) as CallName[]; // cast: the table's own names
-const judged = operations.filter((name) => needs[name] !== "none" && name !== "ListChannels");
+const judged = Object.values(opened).flat();
+
+Deno.test("every operation is about the session, a list of channels, or a right", () => {
+  assertEquals([...judged, ...ofSession, "ListChannels"].sort(), operations.toSorted());
+});
+
+worldTest("what is about the session is let through with any right", async (world) => {
+  const { bob, channelId } = await createPair(world);
+  for (const name of ofSession) {
+    await narrow(bob, world, { key, scopes: [byName("send")] });
+    const said = await outcome(bob, name, requestsOf(bob, channelId)[name]).catch(() => "ended");
+    assert(said !== "no", `${name}: ${said}`);
+  }
+});
 
 Deno.test("docs/accounts.md shows for every operation the right that it needs", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/accounts.md", import.meta.url));
@@ -139,7 +180,7 @@ for (const right of channelRights) {
     for (const name of judged) {
       await narrow(bob, world, { key, scopes: [byName(right)] });
       const body = requestsOf(bob, channelId)[name];
-      const isAllowed = needs[name] === "any" || needs[name] === right;
+      const isAllowed = opened.any.includes(name) || opened[right].includes(name);
       assertEquals(await outcome(bob, name, body) === "no", !isAllowed, `${name} with ${right}`);
     }
   });
