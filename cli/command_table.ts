@@ -18,7 +18,10 @@ import { listen, sendMessage } from "./commands/channel_messages.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { demo } from "./commands/demo.ts";
 import { doctor } from "./commands/doctor.ts";
-import { createKey, listKeys, revokeKey, rotateKey } from "./commands/keys.ts";
+import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
+import { rotateKey } from "./commands/key_rotation.ts";
+import { claim, reset } from "./commands/account_by_mail.ts";
+import { changeEmail, removeAccount, setPassword, showAccount, verifyAddress } from "./commands/own_account.ts";
 import { token, usage } from "./commands/tokens_and_usage.ts";
 
 export const commands: readonly Command[] = [
@@ -26,6 +29,13 @@ export const commands: readonly Command[] = [
   login,
   logout,
   whoami,
+  showAccount,
+  verifyAddress,
+  changeEmail,
+  setPassword,
+  reset,
+  claim,
+  removeAccount,
   createKey,
   listKeys,
   revokeKey,

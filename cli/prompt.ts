@@ -22,25 +22,41 @@ export async function ask(
 
 export async function askEmail(context: Context): Promise<string> {
   const email = (context.given.value("email") ?? await ask(context, "E-mail")).trim();
-  if (/^\S+@\S+$/.test(email)) return email;
-  throw badInput(`"${email}" is no e-mail address`);
+  checkEmail(email);
+  return email;
+}
+
+export function checkEmail(text: string): void {
+  if (!/^\S+@\S+$/.test(text)) throw badInput(`"${text}" is no e-mail address`);
 }
 
 /** From the flag (with a warning that was given already), the terminal, or the pipe. */
-export async function askPassword(context: Context, { again }: { readonly again: boolean }): Promise<string> {
+export async function askPassword(
+  context: Context,
+  { again, question = "Password", flag = "password" }: {
+    readonly again: boolean;
+    readonly question?: string;
+    readonly flag?: string;
+  },
+): Promise<string> {
   const { given, platform } = context;
-  const onCommandLine = given.value("password");
+  const onCommandLine = given.value(flag);
   if (onCommandLine !== undefined) return onCommandLine;
-  const password = await ask(context, "Password", { hidden: true });
+  const password = await ask(context, question, { hidden: true });
   if (password === "") throw badInput("The password is empty");
   // Before it is typed again; the API decides on everything else.
   if (again && [...password].length < minPasswordLength) {
     throw badInput(`The password must have at least ${minPasswordLength} characters`);
   }
-  if (again && platform.stdin.isTerminal && await ask(context, "Password again", { hidden: true }) !== password) {
+  if (again && platform.stdin.isTerminal && await ask(context, `${question} again`, { hidden: true }) !== password) {
     throw badInput("The two passwords differ");
   }
   return password;
+}
+
+/** The one that was given or saved, else it is asked for. */
+export async function askSavedEmail(context: Context, saved: string | undefined): Promise<string> {
+  return context.given.value("email") === undefined && saved !== undefined ? saved : await askEmail(context);
 }
 
 /** Yes only when the user says so; without a terminal only `--yes` says so. */

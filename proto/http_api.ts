@@ -31,6 +31,17 @@ export interface ListedKey {
   /** Undefined when it was never used. */
   readonly lastUsedAtMs: number | undefined;
   readonly createdAtMs: number;
+  readonly traits: ApiKeyTraits;
+}
+
+/** What a key may have beyond its name, in the API's own words; a plain key has none of it. */
+export interface ApiKeyTraits {
+  readonly kind?: string;
+  readonly expires_at?: string;
+  readonly scopes?: readonly string[];
+  readonly channels?: readonly { readonly pattern: string; readonly allow: readonly string[] }[];
+  readonly channel_id?: string;
+  readonly message_limit?: number;
 }
 
 export interface Usage {
@@ -59,12 +70,16 @@ export function createAccount(api: ApiAccess, { email, password }: Login): Promi
     path: "/v1/accounts",
     body: { email, password },
     secrets: [password],
-    parse: (json) => ({
-      accountId: textOf(json, "id"),
-      plan: textOf(json, "plan"),
-      key: keyOf(fieldOf(json, "key"), textOf(json, "api_key")),
-    }),
+    parse: createdAccountOf,
   });
+}
+
+export function createdAccountOf(json: unknown): CreatedAccount {
+  return {
+    accountId: textOf(json, "id"),
+    plan: textOf(json, "plan"),
+    key: createdKeyOf(fieldOf(json, "key"), textOf(json, "api_key")),
+  };
 }
 
 /** `POST /v1/accounts/keys`: the way back in without a key. */
@@ -77,21 +92,25 @@ export function createKeyByPassword(
     path: "/v1/accounts/keys",
     body: { email, password, name },
     secrets: [password],
-    parse: (json) => keyOf(json, textOf(json, "api_key")),
+    parse: (json) => createdKeyOf(json, textOf(json, "api_key")),
   });
 }
 
 /** `POST /v1/keys`. */
 export function createApiKey(
   api: ApiAccess,
-  { apiKey, name }: { readonly apiKey: string; readonly name?: string | undefined },
+  { apiKey, name, traits }: {
+    readonly apiKey: string;
+    readonly name?: string | undefined;
+    readonly traits?: ApiKeyTraits;
+  },
 ): Promise<ApiOutcome<CreatedKey>> {
   return callApi(api, {
     method: "POST",
     path: "/v1/keys",
     credential: apiKey,
-    body: { name },
-    parse: (json) => keyOf(json, textOf(json, "key")),
+    body: { name, ...traits },
+    parse: (json) => createdKeyOf(json, textOf(json, "key")),
   });
 }
 
@@ -103,13 +122,14 @@ export function listApiKeys(api: ApiAccess, apiKey: string): Promise<ApiOutcome<
     credential: apiKey,
     parse: (json) => {
       const keys = fieldOf(json, "keys");
-      if (!Array.isArray(keys)) throw missing("keys");
+      if (!Array.isArray(keys)) throw missingField("keys");
       return keys.map((each: unknown) => ({
         id: textOf(each, "id"),
         prefix: textOf(each, "key_prefix"),
         name: textOf(each, "name"),
         lastUsedAtMs: fieldOf(each, "last_used_at") === null ? undefined : timeOf(each, "last_used_at"),
         createdAtMs: timeOf(each, "created_at"),
+        traits: traitsOf(each),
       }));
     },
   });
@@ -184,8 +204,16 @@ function usageOf(json: unknown): Usage {
   };
 }
 
-function keyOf(json: unknown, apiKey: string): CreatedKey {
+export function createdKeyOf(json: unknown, apiKey: string): CreatedKey {
   return { id: textOf(json, "id"), prefix: textOf(json, "key_prefix"), name: textOf(json, "name"), apiKey };
+}
+
+function traitsOf(json: unknown): ApiKeyTraits {
+  const names = ["kind", "expires_at", "scopes", "channels", "channel_id", "message_limit"];
+  return Object.fromEntries(names.flatMap((name) => {
+    const value = fieldOf(json, name);
+    return value === undefined || value === null ? [] : [[name, value]];
+  }));
 }
 
 /** What `GET /.well-known/static` tells a client. */
@@ -219,28 +247,28 @@ export function readDiscovery(api: ApiAccess): Promise<ApiOutcome<ServiceDiscove
 }
 
 function textsOf(value: unknown): string[] {
-  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) throw missing("a list");
+  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) throw missingField("a list");
   return value;
 }
 
-function textOf(json: unknown, name: string): string {
+export function textOf(json: unknown, name: string): string {
   const value = fieldOf(json, name);
-  if (typeof value !== "string") throw missing(name);
+  if (typeof value !== "string") throw missingField(name);
   return value;
 }
 
 function countOf(json: unknown, name: string): number {
   const value = fieldOf(json, name);
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) throw missing(name);
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) throw missingField(name);
   return value;
 }
 
-function timeOf(json: unknown, name: string): number {
+export function timeOf(json: unknown, name: string): number {
   const timeMs = Date.parse(textOf(json, name));
-  if (Number.isNaN(timeMs)) throw missing(name);
+  if (Number.isNaN(timeMs)) throw missingField(name);
   return timeMs;
 }
 
-function missing(name: string): UnusableAnswer {
+export function missingField(name: string): UnusableAnswer {
   return new UnusableAnswer(`an answer without "${name}"`);
 }

@@ -40,7 +40,7 @@ export interface ApiRefusal {
 }
 
 export interface ApiCall<T> {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   /** An API key, or the relay's secret. */
   readonly credential?: string;

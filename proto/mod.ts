@@ -61,6 +61,22 @@ export {
 export { equalBytes } from "./equal_bytes.ts";
 export { type ErrorClass, type ErrorCode, errorCodeOfClose, errorCodes, isErrorCode, WireError } from "./errors.ts";
 export {
+  askForCode,
+  askVerification,
+  changeAddress,
+  changePassword,
+  claimAddress,
+  confirmAddress,
+  deleteAccount,
+  type Endings,
+  type OwnAccount,
+  readAccount,
+  resetPassword,
+  rotateApiKey,
+  type RotatedKey,
+} from "./http_account.ts";
+export {
+  type ApiKeyTraits,
   createAccount,
   createApiKey,
   type CreatedAccount,

@@ -8,14 +8,14 @@ import { printable, table } from "../output.ts";
 import { ask as askUser, askEmail, askPassword, confirm } from "../prompt.ts";
 import { checkKey, readSettings, requireKey, type Settings } from "../service/settings.ts";
 
-const email: FlagSpec = { name: "email", value: "ADDRESS", summary: "instead of being asked for it" };
-const password: FlagSpec = {
+export const email: FlagSpec = { name: "email", value: "ADDRESS", summary: "instead of being asked for it" };
+export const password: FlagSpec = {
   name: "password",
   value: "PASSWORD",
   summary: "better typed when asked, or piped in",
   secret: true,
 };
-const yes: FlagSpec = { name: "yes", summary: "do not ask whether to go ahead" };
+export const yes: FlagSpec = { name: "yes", summary: "do not ask whether to go ahead" };
 
 export const signup: Command = {
   path: "signup",
@@ -53,7 +53,9 @@ export const signup: Command = {
       ],
     );
     if (found.mailFolder !== undefined) {
-      await output.note(`  Mail of this service lies in ${found.mailFolder}, with the code for your address`);
+      await output.note(
+        `  Mail of this service lies in ${printable(found.mailFolder)}, with the code for your address`,
+      );
     }
     await nextStep(context, "channel create acme/ops/deploy");
   },
@@ -150,7 +152,7 @@ export const whoami: Command = {
 };
 
 /** A saved key that nobody has elsewhere would be lost. */
-async function keepOrReplace(context: Context, { saved, apiUrl }: Settings): Promise<void> {
+export async function keepOrReplace(context: Context, { saved, apiUrl }: Settings): Promise<void> {
   const { platform } = context;
   if (platform.variable("STATIC_API_KEY") !== undefined) {
     await context.output.warn("STATIC_API_KEY is set and wins over the file that is written now");
@@ -161,7 +163,11 @@ async function keepOrReplace(context: Context, { saved, apiUrl }: Settings): Pro
 }
 
 /** With the addresses at which the key is good, so that nothing has to be said twice. */
-async function save(context: Context, settings: Settings, key: Pick<Credentials, "api_key" | "email">): Promise<void> {
+export async function save(
+  context: Context,
+  settings: Settings,
+  key: Pick<Credentials, "api_key" | "email">,
+): Promise<void> {
   const { relayUrl, caFile, relayCaFile } = settings;
   await writeCredentials(context.platform, {
     ...key,

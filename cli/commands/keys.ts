@@ -1,47 +1,44 @@
-/** API keys: `keys create`, `keys list`, `keys revoke`, `keys rotate`. */
-import { createApiKey, listApiKeys, type ListedKey, revokeApiKey } from "../../proto/mod.ts";
-import { type AskApi, openApi } from "../service/api.ts";
+/** API keys: `keys create`, `keys list`, `keys revoke`. */
+import { createApiKey, type CreatedKey, listApiKeys, type ListedKey, revokeApiKey } from "../../proto/mod.ts";
+import { callerOf } from "../service/caller.ts";
 import type { Command, Context } from "../command.ts";
-import { writeCredentials } from "../service/credentials.ts";
+import { forgetKey } from "../service/credentials.ts";
 import { badInput, Failure } from "../failure.ts";
 import { printable, table } from "../output.ts";
 import { confirm } from "../prompt.ts";
-import { readSettings, requireKey, type Settings } from "../service/settings.ts";
 import { ago, isoTime } from "../texts/amounts.ts";
+import { describeTraits, readTraits, traitFlags } from "./key_traits.ts";
 
-const prefixLength = 16;
-
-interface Caller {
-  readonly ask: AskApi;
-  readonly apiKey: string;
-  readonly settings: Settings;
-}
-
-async function callerOf(context: Context): Promise<Caller> {
-  const settings = await readSettings(context);
-  return { ask: openApi(context.platform, settings), apiKey: requireKey(settings), settings };
-}
+export const prefixLength = 16;
 
 export const createKey: Command = {
   path: "keys create",
   summary: "create an API key and print it, once",
-  details: ["Only the key itself goes to standard output, so that it can be piped into a secret store."],
-  flags: [{ name: "name", value: "NAME", summary: 'what it is for; "default" when not given' }],
+  details: [
+    "Only the key itself goes to standard output, so that it can be piped into a secret store.",
+    "Without further flags it may do everything. Scopes: tokens, keys:read, keys:write, usage:read, account.",
+    "Rights in channels: send, receive, create, invite. A guest pass needs --channel-id, --expires and --limit.",
+  ],
+  flags: [{ name: "name", value: "NAME", summary: 'what it is for; "default" when not given' }, ...traitFlags],
   examples: [
     { command: "keys create --name ci", what: "a key of its own for each place" },
+    { command: "keys create --name bill --scope usage:read --expires 30d", what: "one that may little, for a while" },
+    { command: 'keys create --kind publishable --channels "acme/web/*:send,receive"', what: "one for browsers" },
     { command: "keys create --name ci | gh secret set STATIC_API_KEY", what: "straight into a secret store" },
   ],
   run: async (context) => {
-    const { given, output } = context;
+    const { given, platform, output } = context;
+    const traits = readTraits(given, platform.nowMs());
     const { ask, apiKey } = await callerOf(context);
-    const key = await output.progress(
-      "creating the key",
-      ask((api) => createApiKey(api, { apiKey, name: given.value("name") })),
-    );
-    await output.note(`Key "${printable(key.name)}" (${key.id}) is shown this one time:`);
-    await output.result({ id: key.id, key_prefix: key.prefix, name: key.name, key: key.apiKey }, [key.apiKey]);
+    const created = ask((api) => createApiKey(api, { apiKey, name: given.value("name"), traits }));
+    await showOnce(context, await output.progress("creating the key", created));
   },
 };
+
+export async function showOnce({ output }: Context, key: CreatedKey, more: object = {}): Promise<void> {
+  await output.note(`Key "${printable(key.name)}" (${key.id}) is shown this one time:`);
+  await output.result({ id: key.id, key_prefix: key.prefix, name: key.name, key: key.apiKey, ...more }, [key.apiKey]);
+}
 
 export const listKeys: Command = {
   path: "keys list",
@@ -60,17 +57,23 @@ export const listKeys: Command = {
       last_used_at: key.lastUsedAtMs === undefined ? null : isoTime(key.lastUsedAtMs),
       created_at: isoTime(key.createdAtMs),
       current: current(key),
+      ...key.traits,
     }));
+    // A column for what a key may only where one is not plain.
+    const may = keys.map(({ traits }) => describeTraits(traits));
+    const isAllPlain = may.every((text) => text === undefined);
+    const titles = ["", "PREFIX", "NAME", "CREATED", "LAST USED", "ID", ...(isAllPlain ? [] : ["MAY"])];
     await output.result({ keys: value }, [
       ...table([
-        ["", "PREFIX", "NAME", "CREATED", "LAST USED", "ID"].map((title) => output.paint("dim", title)),
-        ...keys.map((key) => [
+        titles.map((title) => output.paint("dim", title)),
+        ...keys.map((key, index) => [
           current(key) ? output.paint("green", "*") : "",
           key.prefix,
           printable(key.name),
           ago(key.createdAtMs, nowMs),
           key.lastUsedAtMs === undefined ? "never" : ago(key.lastUsedAtMs, nowMs),
           key.id,
+          ...(isAllPlain ? [] : [printable(may[index] ?? "everything")]),
         ]),
       ]),
     ]);
@@ -92,8 +95,7 @@ export const revokeKey: Command = {
     if (isOwn) await confirm(context, `${key.prefix}… is the key that this CLI uses. Revoke it?`);
     await output.progress("revoking the key", ask((api) => revokeApiKey(api, { apiKey, id: key.id })));
     if (isOwn && settings.key?.from === "file") {
-      const { api_key: _, ...rest } = settings.saved;
-      await writeCredentials(platform, rest);
+      await forgetKey(platform, settings.saved);
       await output.note(`It is gone from the saved credentials; sign in again with: ${platform.program} login`);
     }
     await output.result({ id: key.id, key_prefix: key.prefix, revoked: true }, [
@@ -103,47 +105,7 @@ export const revokeKey: Command = {
   },
 };
 
-export const rotateKey: Command = {
-  path: "keys rotate",
-  summary: "replace the saved key: create a new one, save it, revoke the old one",
-  flags: [{ name: "name", value: "NAME", summary: "what the new key is called; the old one's name when not given" }],
-  examples: [{ command: "keys rotate", what: "" }],
-  run: async (context) => {
-    const { given, platform, output } = context;
-    const { ask, apiKey, settings } = await callerOf(context);
-    if (settings.key?.from !== "file") {
-      const advice = "Use {} keys create, put the new key where the old one is, then {} keys revoke";
-      throw badInput("The key does not come from the saved credentials, so there is nothing to update", advice);
-    }
-    const keys = await output.progress("asking the API", ask((api) => listApiKeys(api, apiKey)));
-    const old = findKey(keys, apiKey.slice(0, prefixLength));
-    const name = given.value("name") ?? old.name;
-    const created = await output.progress("creating the key", ask((api) => createApiKey(api, { apiKey, name })));
-    try {
-      await writeCredentials(platform, { ...settings.saved, api_key: created.apiKey });
-    } catch (error) {
-      // Nobody has the new key, so it must not stay.
-      await ask((api) => revokeApiKey(api, { apiKey, id: created.id }));
-      throw error;
-    }
-    const revoked = ask((api) => revokeApiKey(api, { apiKey: created.apiKey, id: old.id }));
-    await output.progress("revoking the old key", revoked).catch((cause) => {
-      throw new Failure(
-        "connection_error",
-        `The new key is saved, but the old one (${old.prefix}…) is not revoked yet`,
-        {
-          advice: `Finish with: {} keys revoke ${old.id}`,
-          cause,
-        },
-      );
-    });
-    await output.result({ id: created.id, key_prefix: created.prefix, revoked: old.id }, [
-      `${output.paint("green", "✓")} Key ${created.prefix}… is saved, ${old.prefix}… is revoked`,
-    ]);
-  },
-};
-
-function findKey(keys: readonly ListedKey[], wanted: string): ListedKey {
+export function findKey(keys: readonly ListedKey[], wanted: string): ListedKey {
   const found = keys.filter(({ id, prefix, name }) => [id, prefix, name].includes(wanted.replace(/…$/, "")));
   const [key, another] = found;
   if (key === undefined) {

@@ -66,7 +66,10 @@ export function openAccess(
 }
 
 /** Instead of what the API tells programs to do. */
-const texts: Readonly<Record<string, string>> = { email_taken: "This e-mail address has an account already" };
+const texts: Readonly<Record<string, string>> = {
+  email_taken: "This e-mail address has an account already",
+  account_suspended: "This account is suspended",
+};
 export const keyAdvice = "Get a new key with: {} login. Check STATIC_API_KEY if it is set";
 const addressAdvice = "Check --api-url or STATIC_API_URL";
 
@@ -74,6 +77,8 @@ const advices: Readonly<Record<string, string>> = {
   auth_failed: "If you have no account at this address: {} signup",
   email_taken: "Get a key for it with: {} login",
   auth_key_invalid: keyAdvice,
+  account_suspended: "See it with: {} account show; ask the operator of the service",
+  not_allowed: "Use a key that may, with STATIC_API_KEY; see what keys may with: {} keys list --json",
   key_limit_reached: "See what is there with: {} keys list; revoke one with: {} keys revoke",
 };
 

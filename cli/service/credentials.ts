@@ -30,6 +30,11 @@ export async function writeCredentials({ files, folders }: Platform, credentials
   }
 }
 
+/** The key is over; the addresses stay. */
+export async function forgetKey(platform: Platform, { api_key: _, ...rest }: Credentials): Promise<void> {
+  await writeCredentials(platform, rest);
+}
+
 export async function removeCredentials({ files, folders }: Platform): Promise<void> {
   const path = folders.credentialsFile;
   await files.remove(path).catch((cause) => {

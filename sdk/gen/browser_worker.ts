@@ -43,7 +43,7 @@ export const source =
   "es:64,conversationBytes:128,contentHeaders:32,contentHeaderNameBytes:64,contentHeaderValueBytes:1024,contentEr" +
   "rorBytes:64,contentConfirmationBytes:120,queueBytesPerChannel:67108864,queueAgeMs:6048e5,windowBytes:16777216," +
   "challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5,keyPackageLifetimeMs:864e7,minCoverIntervalMs" +
-  ":10,maxCoverIntervalMs:36e5});var w=3,p=4,S=2,H={control:0,data:1};function M(t){if(!Number.isInteger(t)||t<m." +
+  ":10,maxCoverIntervalMs:36e5});var v=3,p=4,S=2,H={control:0,data:1};function M(t){if(!Number.isInteger(t)||t<m." +
   "minCellBytes||t>m.maxCellBytes)throw new f(\"protocol_error\",`A cell has ${m.minCellBytes} to ${m.maxCellBytes}" +
   " bytes, not ${t}`);return t}function R(t){if(t===0||t>m.envelopeBytes)throw new f(\"payload_too_large\",`Cannot " +
   "send an envelope of ${t} bytes; 1 to ${m.envelopeBytes} are allowed`)}var U=class{#e;#r=[];#t=[];#o=[0,0];#n=0" +
@@ -51,9 +51,9 @@ export const source =
   "ile envelopes are waiting\");this.#e=M(e)}get cellBytes(){return this.#e}get pendingBytes(){return this.#n}push" +
   "(e,r){R(r.length),(e===\"control\"?this.#r:this.#t).push(r),this.#n+=r.length+p}next(e){let r=this.#r.length>0?H" +
   ".control:H.data,n=r===H.control?this.#r:this.#t;if(n.length===0)return;let o=e?.length===this.#e?e:new Uint8Ar" +
-  "ray(this.#e);return this.#s(o,n,r),o}#s(e,r,n){let o=w,a=0,l=this.#o[n]??0;for(let c of r){if(l===0){if(e.leng" +
+  "ray(this.#e);return this.#s(o,n,r),o}#s(e,r,n){let o=v,a=0,l=this.#o[n]??0;for(let c of r){if(l===0){if(e.leng" +
   "th-o<=p)break;Ce(e,o,c.length),o+=p,l=p}let s=l-p,y=c.subarray(s,s+e.length-o);if(e.set(y,o),o+=y.length,l+=y." +
-  "length,l-p<c.length)break;a++,l=0}let u=o-w;a===1?r.shift():r.splice(0,a),this.#o[n]=l,this.#n-=u,e[0]=n,e[1]=" +
+  "length,l-p<c.length)break;a++,l=0}let u=o-v;a===1?r.shift():r.splice(0,a),this.#o[n]=l,this.#n-=u,e[0]=n,e[1]=" +
   "u>>8,e[2]=u&255,e.fill(0,o)}};function $(t,e,r){let n=e+S;return t.set(r,n),t[e]=r.length>>8,t[e+1]=r.length&2" +
   "55,n+r.length}function Ce(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+2]=r>>>8,t[e+3]=r}var Ee=64*1024,ae=.5,Be=2,P=c" +
   "lass{#e;#r;#t=[];#o=0;#n=0;#s=new Uint8Array(0);#l=\"off\";#i=0;#c;#u=0;#a=!0;#h=!1;#p=!1;#d=!1;#f=new Set;#y={c" +
@@ -71,13 +71,13 @@ export const source =
   ".#r.cellBytes),this.#n=0,this.#d)break;this.#C(),this.#e.onWritten?.()}}catch(e){this.#n=0;let r=this.#d;this." +
   "stop(),r||this.#e.onFailed?.(e)}this.#p=!1,this.#B()}#B(){if(!(this.#d||this.pendingBytes>0)){this.#s.length>B" +
   "e*this.#r.cellBytes&&(this.#s=new Uint8Array(0));for(let e of this.#f)e(!0)}}#_(){this.#h=!1;let e=this.#g(1);" +
-  "return this.#x(e)?e:this.#v(e)}#k(){let{cellBytes:e,pendingBytes:r}=this.#r;if(r===0)return this.#h=!1,this.#v" +
-  "(this.#g(1));let n=Math.ceil(r/(e-w))+1,o=this.#g(Math.min(n,Math.max(1,Math.floor(Ee/e)))),a=0;for(;a<o.lengt" +
+  "return this.#x(e)?e:this.#w(e)}#k(){let{cellBytes:e,pendingBytes:r}=this.#r;if(r===0)return this.#h=!1,this.#w" +
+  "(this.#g(1));let n=Math.ceil(r/(e-v))+1,o=this.#g(Math.min(n,Math.max(1,Math.floor(Ee/e)))),a=0;for(;a<o.lengt" +
   "h&&this.#x(o.subarray(a,a+e));)a+=e;return o.subarray(0,a)}#g(e){let r=e*this.#r.cellBytes;return this.#s.leng" +
   "th<r&&(this.#s=new Uint8Array(r)),this.#s.subarray(0,r)}#x(e){let r=this.#r.pendingBytes;if(this.#r.next(e)===" +
   "void 0)return!1;let n=r-this.#r.pendingBytes;return this.#n+=n,this.#y.cells++,this.#y.paddingBytes+=e.length-" +
-  "w-n,this.#w(e,w+n),!0}#v(e){return this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,this.#w(e" +
-  ".fill(0),w),e}#w(e,r){let{rider:n}=this.#e;if(n!==void 0)for(let o=r;e.length-o>S;){let a=n(e.length-o-S);if(a" +
+  "v-n,this.#v(e,v+n),!0}#w(e){return this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,this.#v(e" +
+  ".fill(0),v),e}#v(e,r){let{rider:n}=this.#e;if(n!==void 0)for(let o=r;e.length-o>S;){let a=n(e.length-o-S);if(a" +
   "===void 0)return;o=$(e,o,a)}}#A(){let e=this.#e.nowMs();this.#c=this.#e.after(this.#l===\"poisson\"?this.#U():th" +
   "is.#S(e),()=>{this.#h=this.#a||this.#l===\"constant\"&&this.#r.pendingBytes>0,this.#A(),this.#m()})}#U(){return-" +
   "Math.log(1-this.#e.random())*this.#i}#S(e){this.#u=_e(this.#u,this.#i,e);let r=this.#e.random()*ae*this.#i;ret" +
@@ -125,12 +125,12 @@ export const source =
   "me(o=>o.includes(n))&&e.push(n)}return e.join(\": \")}var Re=32,Oe=1e3,We=64*1024,Ie={\"connect-protocol-version\"" +
   ":\"1\"};function he(t){let{openHttp:e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusabl" +
   "e:r,connect:(o,a)=>{let l=e(o.trust),u=new AbortController;u.signal.addEventListener(\"abort\",()=>l.close());le" +
-  "t c=Ke(l,o,u.signal),s=n(Re),y=c(\"CellDown\",\"application/connect+proto\",de(ue(s))),v=(F,x)=>c(\"CellUp\",\"applic" +
-  "ation/proto\",ce(s,F,x)),_=new oe(y,v,u,t);return a.aborted&&_.close(),Promise.resolve(_)}}}function Ke(t,{host" +
+  "t c=Ke(l,o,u.signal),s=n(Re),y=c(\"CellDown\",\"application/connect+proto\",de(ue(s))),w=(F,x)=>c(\"CellUp\",\"applic" +
+  "ation/proto\",ce(s,F,x)),_=new oe(y,w,u,t);return a.aborted&&_.close(),Promise.resolve(_)}}}function Ke(t,{host" +
   ":e,port:r},n){let o=`${e.includes(\":\")?`[${e}]`:e}:${r}`;return async(a,l,u)=>{let c=await t.request(`https://" +
   "${o}/static.relay.v1.Relay/${a}`,{method:\"POST\",headers:{...Ie,\"content-type\":l},body:u,signal:n,redirect:\"err" +
-  "or\",credentials:\"omit\",cache:\"no-store\"});if(c.status===200)return c;let s=await q(c,We)??\"\",{code:y,message:v" +
-  "}=ne(s,`${a} was answered ${c.status}`);throw Z(y??\"transport_error\",v)}}var oe=class{#e;#r;#t;#o;#n=new Set;#" +
+  "or\",credentials:\"omit\",cache:\"no-store\"});if(c.status===200)return c;let s=await q(c,We)??\"\",{code:y,message:w" +
+  "}=ne(s,`${a} was answered ${c.status}`);throw Z(y??\"transport_error\",w)}}var oe=class{#e;#r;#t;#o;#n=new Set;#" +
   "s=new W;#l=0;#i=()=>{};closed;constructor(e,r,n,o){this.#e=e.then(a=>a.body?.getReader()),this.#e.catch(()=>{}" +
   "),this.#r=r,this.#t=o,this.#o=n,this.closed=new Promise(a=>this.#i=a)}async read(){try{for(;;){let e=await(awa" +
   "it this.#e)?.read();if(e?.value===void 0)return this.#a({message:\"the connection was cut off\"});let{cells:r,en" +
@@ -160,14 +160,14 @@ export const source =
   "trust:r},n)=>{let o=ge();if(o===void 0)throw new Error(\"this browser has no WebTransport\");n.throwIfAborted();" +
   "let a=r.certificateHashes.map(y=>({algorithm:\"sha-256\",value:y})),l=`${t.includes(\":\")?`[${t}]`:t}:${e}`,u=new" +
   " o(`https://${l}/`,{...a.length>0&&{serverCertificateHashes:a}});u.closed.catch(()=>{});let c=y=>u.close({clos" +
-  "eCode:y}),s=()=>c(0);n.addEventListener(\"abort\",s);try{await u.ready;let{readable:y,writable:v}=await u.create" +
-  "BidirectionalStream();return me({readable:y,writable:v,closed:u.closed,close:c,after:B})}catch(y){throw n.abor" +
+  "eCode:y}),s=()=>c(0);n.addEventListener(\"abort\",s);try{await u.ready;let{readable:y,writable:w}=await u.create" +
+  "BidirectionalStream();return me({readable:y,writable:w,closed:u.closed,close:c,after:B})}catch(y){throw n.abor" +
   "ted?n.reason:y}finally{n.removeEventListener(\"abort\",s)}}};function ge(){return globalThis.WebTransport}var L=" +
   "class{#e=new Map;offer(e,r){this.#e.delete(e),this.#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e)" +
   ")return this.#e.delete(r),n}};var je=2e3;function xe(t,e){let r,n,o=0,a=new L,l=s=>{t.post({kind:\"written\",tak" +
-  "enBytes:o-s.pendingBytes,counts:s.counts})},u=async({transport:s,target:y})=>{let v=e.connectors.find(x=>x.tra" +
-  "nsport===s);if(v===void 0)throw new Error(`no way to connect by ${s} in a thread of its own`);let _=r=await v." +
-  "connect(y,new AbortController().signal),F=n=new P({cellBytes:m.cellBytes,write:(x,we)=>_.write(x,we),after:e.a" +
+  "enBytes:o-s.pendingBytes,counts:s.counts})},u=async({transport:s,target:y})=>{let w=e.connectors.find(x=>x.tra" +
+  "nsport===s);if(w===void 0)throw new Error(`no way to connect by ${s} in a thread of its own`);let _=r=await w." +
+  "connect(y,new AbortController().signal),F=n=new P({cellBytes:m.cellBytes,write:(x,ve)=>_.write(x,ve),after:e.a" +
   "fter,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:x=>a.take(x),onWr" +
   "itten:()=>l(F),onFailed:()=>t.post({kind:\"failed\"})});_.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({" +
   "kind:\"connected\"})},c=async()=>{let s=await r?.read();t.post({kind:\"chunk\",bytes:s?.slice()})};t.listen(s=>{sw" +
@@ -176,5 +176,5 @@ export const source =
   ":return n?.setCellBytes(s.cellBytes);case\"configure\":return n?.configure(s.mode,s.intervalMs);case\"covering\":r" +
   "eturn n?.setCovering(s.covering);case\"flush\":return void n?.flush(s.timeoutMs).then(y=>{t.post({kind:\"flushed\"" +
   ",id:s.id,flushed:y})});case\"read\":return void c();case\"stop\":return n?.stop();case\"close\":return r?.close(s.cl" +
-  "oseCode),void e.after(je,e.exit)}})}function ve(t){let e=globalThis;xe({post:r=>e.postMessage(r),listen:r=>{e." +
-  "onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:pe,after:B,randomBytes:K,exit:()=>e.close()})}ve([be,fe]);\n";
+  "oseCode),void e.after(je,e.exit)}})}function we(t){let e=globalThis;xe({post:r=>e.postMessage(r),listen:r=>{e." +
+  "onmessage=({data:n})=>r(n)}},{connectors:t,nowMs:pe,after:B,randomBytes:K,exit:()=>e.close()})}we([be,fe]);\n";

@@ -1,9 +1,9 @@
 /** Built from sdk/platform/node_worker.ts by tools/generate_workers.ts; do not edit. */
 export const source =
   "var oe=Object.create;var F=Object.defineProperty;var ie=Object.getOwnPropertyDescriptor;var se=Object.getOwnPr" +
-  "opertyNames;var ae=Object.getPrototypeOf,le=Object.prototype.hasOwnProperty;var de=(r,e,t,n)=>{if(e&&typeof e=" +
-  "=\"object\"||typeof e==\"function\")for(let o of se(e))!le.call(r,o)&&o!==t&&F(r,o,{get:()=>e[o],enumerable:!(n=ie" +
-  "(e,o))||n.enumerable});return r};var ce=(r,e,t)=>(t=r!=null?oe(ae(r)):{},de(e||!r||!r.__esModule?F(t,\"default\"" +
+  "opertyNames;var ae=Object.getPrototypeOf,de=Object.prototype.hasOwnProperty;var le=(r,e,t,n)=>{if(e&&typeof e=" +
+  "=\"object\"||typeof e==\"function\")for(let o of se(e))!de.call(r,o)&&o!==t&&F(r,o,{get:()=>e[o],enumerable:!(n=ie" +
+  "(e,o))||n.enumerable});return r};var ce=(r,e,t)=>(t=r!=null?oe(ae(r)):{},le(e||!r||!r.__esModule?F(t,\"default\"" +
   ",{value:r,enumerable:!0}):t,r));var te=ce(require(\"node:process\")),L=require(\"node:worker_threads\");var i={inv" +
   "alidArgument:3,deadlineExceeded:4,notFound:5,alreadyExists:6,permissionDenied:7,resourceExhausted:8,failedPrec" +
   "ondition:9,aborted:10,outOfRange:11,unimplemented:12,internal:13,unavailable:14,unauthenticated:16},a=(r,e,t,n" +
@@ -51,41 +51,41 @@ export const source =
   ",C=2,R={control:0,data:1};function _(r){if(!Number.isInteger(r)||r<f.minCellBytes||r>f.maxCellBytes)throw new " +
   "p(\"protocol_error\",`A cell has ${f.minCellBytes} to ${f.maxCellBytes} bytes, not ${r}`);return r}function U(r)" +
   "{if(r===0||r>f.envelopeBytes)throw new p(\"payload_too_large\",`Cannot send an envelope of ${r} bytes; 1 to ${f." +
-  "envelopeBytes} are allowed`)}var A=class{#t;#e=[];#r=[];#i=[0,0];#n=0;constructor(e){this.#t=_(e)}set cellByte" +
+  "envelopeBytes} are allowed`)}var w=class{#t;#e=[];#r=[];#i=[0,0];#n=0;constructor(e){this.#t=_(e)}set cellByte" +
   "s(e){if(this.#n>0)throw new TypeError(\"Cannot change the cell size while envelopes are waiting\");this.#t=_(e)}" +
   "get cellBytes(){return this.#t}get pendingBytes(){return this.#n}push(e,t){U(t.length),(e===\"control\"?this.#e:" +
   "this.#r).push(t),this.#n+=t.length+y}next(e){let t=this.#e.length>0?R.control:R.data,n=t===R.control?this.#e:t" +
   "his.#r;if(n.length===0)return;let o=e?.length===this.#t?e:new Uint8Array(this.#t);return this.#o(o,n,t),o}#o(e" +
-  ",t,n){let o=g,s=0,d=this.#i[n]??0;for(let c of t){if(d===0){if(e.length-o<=y)break;he(e,o,c.length),o+=y,d=y}l" +
-  "et l=d-y,h=c.subarray(l,l+e.length-o);if(e.set(h,o),o+=h.length,d+=h.length,d-y<c.length)break;s++,d=0}let m=o" +
-  "-g;s===1?t.shift():t.splice(0,s),this.#i[n]=d,this.#n-=m,e[0]=n,e[1]=m>>8,e[2]=m&255,e.fill(0,o)}};function I(" +
+  ",t,n){let o=g,s=0,l=this.#i[n]??0;for(let c of t){if(l===0){if(e.length-o<=y)break;he(e,o,c.length),o+=y,l=y}l" +
+  "et d=l-y,h=c.subarray(d,d+e.length-o);if(e.set(h,o),o+=h.length,l+=h.length,l-y<c.length)break;s++,l=0}let m=o" +
+  "-g;s===1?t.shift():t.splice(0,s),this.#i[n]=l,this.#n-=m,e[0]=n,e[1]=m>>8,e[2]=m&255,e.fill(0,o)}};function I(" +
   "r,e,t){let n=e+C;return r.set(t,n),r[e]=t.length>>8,r[e+1]=t.length&255,n+t.length}function he(r,e,t){r[e]=t>>" +
   ">24,r[e+1]=t>>>16,r[e+2]=t>>>8,r[e+3]=t}var ue=64*1024,q=.5,ye=2,B=class{#t;#e;#r=[];#i=0;#n=0;#o=new Uint8Arr" +
-  "ay(0);#a=\"off\";#l=0;#h;#u=0;#s=!0;#d=!1;#p=!1;#c=!1;#f=new Set;#y={cells:0,coverCells:0,coverBytes:0,paddingBy" +
-  "tes:0};constructor(e){this.#t=e,this.#e=new A(e.cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this" +
+  "ay(0);#a=\"off\";#d=0;#h;#u=0;#s=!0;#l=!1;#p=!1;#c=!1;#f=new Set;#y={cells:0,coverCells:0,coverBytes:0,paddingBy" +
+  "tes:0};constructor(e){this.#t=e,this.#e=new w(e.cellBytes)}get pendingBytes(){return this.#e.pendingBytes+this" +
   ".#i+this.#n}get counts(){return{...this.#y}}push(e,t){this.#c||(this.#r.length===0?this.#e.push(e,t):(U(t.leng" +
   "th),this.#r.push({lane:e,envelope:t}),this.#i+=t.length+y),this.#m())}setCellBytes(e){this.#r.push({cellBytes:" +
   "_(e)}),this.#C()}configure(e,t){if(!this.#c){if(e!==\"off\"&&!(t>0))throw new RangeError(`Cover needs an interva" +
-  "l above 0, not ${t}`);this.#h?.(),this.#h=void 0,this.#a=e,this.#l=t,this.#d=!1,this.#u=this.#t.nowMs(),e!==\"o" +
-  "ff\"&&this.#A(),this.#m()}}setCovering(e){this.#s=e}flush(e){return this.#c?Promise.resolve(this.pendingBytes==" +
+  "l above 0, not ${t}`);this.#h?.(),this.#h=void 0,this.#a=e,this.#d=t,this.#l=!1,this.#u=this.#t.nowMs(),e!==\"o" +
+  "ff\"&&this.#w(),this.#m()}}setCovering(e){this.#s=e}flush(e){return this.#c?Promise.resolve(this.pendingBytes==" +
   "=0):!this.#p&&this.pendingBytes===0?Promise.resolve(!0):new Promise(t=>{let n=s=>{this.#f.delete(n),o(),t(s)}," +
   "o=this.#t.after(e,()=>n(!1));this.#f.add(n)})}stop(){this.#c=!0,this.#h?.(),this.#h=void 0,this.#o=new Uint8Ar" +
   "ray(0);for(let e of this.#f)e(!1)}#m(){this.#p||this.#c||!this.#v()||(this.#p=!0,this.#B())}#v(){return this.#" +
-  "d||this.#a!==\"constant\"&&this.#e.pendingBytes>0}async#B(){await void 0;try{for(;!this.#c&&this.#v();){let e=th" +
+  "l||this.#a!==\"constant\"&&this.#e.pendingBytes>0}async#B(){await void 0;try{for(;!this.#c&&this.#v();){let e=th" +
   "is.#a===\"constant\"?this.#_():this.#U();if(await this.#t.write(e,this.#e.cellBytes),this.#n=0,this.#c)break;thi" +
   "s.#C(),this.#t.onWritten?.()}}catch(e){this.#n=0;let t=this.#c;this.stop(),t||this.#t.onFailed?.(e)}this.#p=!1" +
   ",this.#E()}#E(){if(!(this.#c||this.pendingBytes>0)){this.#o.length>ye*this.#e.cellBytes&&(this.#o=new Uint8Arr" +
-  "ay(0));for(let e of this.#f)e(!0)}}#_(){this.#d=!1;let e=this.#g(1);return this.#x(e)?e:this.#b(e)}#U(){let{ce" +
-  "llBytes:e,pendingBytes:t}=this.#e;if(t===0)return this.#d=!1,this.#b(this.#g(1));let n=Math.ceil(t/(e-g))+1,o=" +
+  "ay(0));for(let e of this.#f)e(!0)}}#_(){this.#l=!1;let e=this.#g(1);return this.#x(e)?e:this.#b(e)}#U(){let{ce" +
+  "llBytes:e,pendingBytes:t}=this.#e;if(t===0)return this.#l=!1,this.#b(this.#g(1));let n=Math.ceil(t/(e-g))+1,o=" +
   "this.#g(Math.min(n,Math.max(1,Math.floor(ue/e)))),s=0;for(;s<o.length&&this.#x(o.subarray(s,s+e));)s+=e;return" +
   " o.subarray(0,s)}#g(e){let t=e*this.#e.cellBytes;return this.#o.length<t&&(this.#o=new Uint8Array(t)),this.#o." +
   "subarray(0,t)}#x(e){let t=this.#e.pendingBytes;if(this.#e.next(e)===void 0)return!1;let n=t-this.#e.pendingByt" +
-  "es;return this.#n+=n,this.#y.cells++,this.#y.paddingBytes+=e.length-g-n,this.#w(e,g+n),!0}#b(e){return this.#y" +
-  ".cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,this.#w(e.fill(0),g),e}#w(e,t){let{rider:n}=this.#t" +
-  ";if(n!==void 0)for(let o=t;e.length-o>C;){let s=n(e.length-o-C);if(s===void 0)return;o=I(e,o,s)}}#A(){let e=th" +
-  "is.#t.nowMs();this.#h=this.#t.after(this.#a===\"poisson\"?this.#k():this.#P(e),()=>{this.#d=this.#s||this.#a===\"" +
-  "constant\"&&this.#e.pendingBytes>0,this.#A(),this.#m()})}#k(){return-Math.log(1-this.#t.random())*this.#l}#P(e)" +
-  "{this.#u=pe(this.#u,this.#l,e);let t=this.#t.random()*q*this.#l;return Math.max((1-q)*this.#l,this.#u-t-e)}#C(" +
+  "es;return this.#n+=n,this.#y.cells++,this.#y.paddingBytes+=e.length-g-n,this.#A(e,g+n),!0}#b(e){return this.#y" +
+  ".cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,this.#A(e.fill(0),g),e}#A(e,t){let{rider:n}=this.#t" +
+  ";if(n!==void 0)for(let o=t;e.length-o>C;){let s=n(e.length-o-C);if(s===void 0)return;o=I(e,o,s)}}#w(){let e=th" +
+  "is.#t.nowMs();this.#h=this.#t.after(this.#a===\"poisson\"?this.#k():this.#P(e),()=>{this.#l=this.#s||this.#a===\"" +
+  "constant\"&&this.#e.pendingBytes>0,this.#w(),this.#m()})}#k(){return-Math.log(1-this.#t.random())*this.#d}#P(e)" +
+  "{this.#u=pe(this.#u,this.#d,e);let t=this.#t.random()*q*this.#d;return Math.max((1-q)*this.#d,this.#u-t-e)}#C(" +
   "){for(;this.#e.pendingBytes===0&&this.#r.length>0;){let e=this.#r.findIndex((t,n)=>n>0&&\"cellBytes\"in t);for(l" +
   "et t of this.#r.splice(0,e<0?this.#r.length:e))\"cellBytes\"in t?this.#e.cellBytes=t.cellBytes:(this.#i-=t.envel" +
   "ope.length+y,this.#e.push(t.lane,t.envelope))}}};function pe(r,e,t){if(t<r-e)return t+e;let n=Math.max(0,Math." +
@@ -94,44 +94,44 @@ export const source =
   "ceof Error?t.cause:void 0){let n=t instanceof Error?t.message:String(t);n!==\"\"&&!e.some(o=>o.includes(n))&&e.p" +
   "ush(n)}return e.join(\": \")}var k=class{#t=new Map;offer(e,t){this.#t.delete(e),this.#t.set(e,t)}take(e){for(le" +
   "t[t,n]of this.#t)if(!(n.length>e))return this.#t.delete(t),n}};var fe=2e3;function N(r,e){let t,n,o=0,s=new k," +
-  "d=l=>{r.post({kind:\"written\",takenBytes:o-l.pendingBytes,counts:l.counts})},m=async({transport:l,target:h})=>{" +
-  "let E=e.connectors.find(x=>x.transport===l);if(E===void 0)throw new Error(`no way to connect by ${l} in a thre" +
+  "l=d=>{r.post({kind:\"written\",takenBytes:o-d.pendingBytes,counts:d.counts})},m=async({transport:d,target:h})=>{" +
+  "let E=e.connectors.find(x=>x.transport===d);if(E===void 0)throw new Error(`no way to connect by ${d} in a thre" +
   "ad of its own`);let D=t=await E.connect(h,new AbortController().signal),re=n=new B({cellBytes:f.cellBytes,writ" +
   "e:(x,ne)=>D.write(x,ne),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.randomBytes(4).buffer).getUint32" +
-  "(0)/2**32,rider:x=>s.take(x),onWritten:()=>d(re),onFailed:()=>r.post({kind:\"failed\"})});D.closed.then(x=>r.pos" +
-  "t({kind:\"closed\",end:x})),r.post({kind:\"connected\"})},c=async()=>{let l=await t?.read();r.post({kind:\"chunk\",b" +
-  "ytes:l?.slice()})};r.listen(l=>{switch(l.kind){case\"connect\":return void m(l).catch(h=>r.post({kind:\"refused\"," +
-  "message:b(h)}));case\"push\":return o+=l.envelope.length+y,n?.push(l.lane,l.envelope);case\"offer\":return s.offer" +
-  "(l.key,l.envelope);case\"cellBytes\":return n?.setCellBytes(l.cellBytes);case\"configure\":return n?.configure(l.m" +
-  "ode,l.intervalMs);case\"covering\":return n?.setCovering(l.covering);case\"flush\":return void n?.flush(l.timeoutM" +
-  "s).then(h=>{r.post({kind:\"flushed\",id:l.id,flushed:h})});case\"read\":return void c();case\"stop\":return n?.stop(" +
-  ");case\"close\":return t?.close(l.closeCode),void e.after(fe,e.exit)}})}var v=require(\"node:http2\");var w=5,me=6" +
-  "4*1024,$=10;function j(r,e){let t=ge($,e),n=w+t.length+e,o=new Uint8Array(r.length/e*n);for(let s=0;s<r.length" +
-  "/e;s++){let d=s*n;xe(o,d+1,t.length+e),o.set(t,d+w),o.set(r.subarray(s*e,(s+1)*e),d+w+t.length)}return o}funct" +
-  "ion V(r){let{value:e,end:t}=ve(r,0,$);if(t!==r.length)throw new p(\"protocol_error\",\"A cell's message holds mor" +
-  "e than a cell\");return e}var P=class{#t=new Uint8Array(w);#e=0;#r=new Uint8Array(0);#i=0;read(e,t){let n=0;for" +
-  "(;n<e.length;){if(this.#e<w){let s=e.subarray(n,n+w-this.#e);if(this.#t.set(s,this.#e),this.#e+=s.length,n+=s." +
-  "length,this.#e<w)return;this.#n()}let o=e.subarray(n,n+this.#r.length-this.#i);n+=o.length,o.length===this.#r." +
+  "(0)/2**32,rider:x=>s.take(x),onWritten:()=>l(re),onFailed:()=>r.post({kind:\"failed\"})});D.closed.then(x=>r.pos" +
+  "t({kind:\"closed\",end:x})),r.post({kind:\"connected\"})},c=async()=>{let d=await t?.read();r.post({kind:\"chunk\",b" +
+  "ytes:d?.slice()})};r.listen(d=>{switch(d.kind){case\"connect\":return void m(d).catch(h=>r.post({kind:\"refused\"," +
+  "message:b(h)}));case\"push\":return o+=d.envelope.length+y,n?.push(d.lane,d.envelope);case\"offer\":return s.offer" +
+  "(d.key,d.envelope);case\"cellBytes\":return n?.setCellBytes(d.cellBytes);case\"configure\":return n?.configure(d.m" +
+  "ode,d.intervalMs);case\"covering\":return n?.setCovering(d.covering);case\"flush\":return void n?.flush(d.timeoutM" +
+  "s).then(h=>{r.post({kind:\"flushed\",id:d.id,flushed:h})});case\"read\":return void c();case\"stop\":return n?.stop(" +
+  ");case\"close\":return t?.close(d.closeCode),void e.after(fe,e.exit)}})}var v=require(\"node:http2\");var A=5,me=6" +
+  "4*1024,$=10;function V(r,e){let t=ge($,e),n=A+t.length+e,o=new Uint8Array(r.length/e*n);for(let s=0;s<r.length" +
+  "/e;s++){let l=s*n;xe(o,l+1,t.length+e),o.set(t,l+A),o.set(r.subarray(s*e,(s+1)*e),l+A+t.length)}return o}funct" +
+  "ion j(r){let{value:e,end:t}=ve(r,0,$);if(t!==r.length)throw new p(\"protocol_error\",\"A cell's message holds mor" +
+  "e than a cell\");return e}var P=class{#t=new Uint8Array(A);#e=0;#r=new Uint8Array(0);#i=0;read(e,t){let n=0;for" +
+  "(;n<e.length;){if(this.#e<A){let s=e.subarray(n,n+A-this.#e);if(this.#t.set(s,this.#e),this.#e+=s.length,n+=s." +
+  "length,this.#e<A)return;this.#n()}let o=e.subarray(n,n+this.#r.length-this.#i);n+=o.length,o.length===this.#r." +
   "length?this.#o(o,t):(this.#r.set(o,this.#i),this.#i+=o.length,this.#i===this.#r.length&&this.#o(this.#r,t))}}#" +
   "n(){let e=new DataView(this.#t.buffer).getUint32(1);if(e===0||e>me)throw new p(\"protocol_error\",`A message of " +
   "${e} bytes where cells are expected`);this.#r.length!==e&&(this.#r=new Uint8Array(e)),this.#i=0}#o(e,t){this.#" +
   "e=0,t(this.#t[0]??0,e)}};function z(r){let e=new Uint8Array(r.reduce((n,{length:o})=>n+o,0)),t=0;for(let n of " +
   "r)e.set(n,t),t+=n.length;return e}function ge(r,e){let t=[r];for(let n=e;n>0||t.length===1;n>>>=7)t.push(n>127" +
   "?n&127|128:n);return Uint8Array.from(t)}function ve(r,e,t){if(r[e]!==t)throw new p(\"protocol_error\",\"A message" +
-  " without the field that it must have\");let[n,o]=[0,e+1];for(let s=1;s<=2**14;s*=128){let d=r[o++]??0;if(n+=(d&" +
-  "127)*s,d<128){if(n>r.length-o)break;return{value:r.subarray(o,o+n),end:o+n}}}throw new p(\"protocol_error\",\"A f" +
+  " without the field that it must have\");let[n,o]=[0,e+1];for(let s=1;s<=2**14;s*=128){let l=r[o++]??0;if(n+=(l&" +
+  "127)*s,l<128){if(n>r.length-o)break;return{value:r.subarray(o,o+n),end:o+n}}}throw new p(\"protocol_error\",\"A f" +
   "ield goes beyond the end of its message\")}function xe(r,e,t){new DataView(r.buffer,r.byteOffset).setUint32(e,t" +
   ")}var G=require(\"node:crypto\"),J=require(\"node:net\"),S=require(\"node:tls\");function Q({host:r,port:e,trust:t}," +
-  "n,o){return new Promise((s,d)=>{o.throwIfAborted();let m=t.certificateHashes.length>0,c=(0,S.connect)({host:r," +
+  "n,o){return new Promise((s,l)=>{o.throwIfAborted();let m=t.certificateHashes.length>0,c=(0,S.connect)({host:r," +
   "port:e,...(0,J.isIP)(r)===0&&{servername:r},ALPNProtocols:[n],minVersion:\"TLSv1.3\",...t.caCerts.length>0&&{ca:" +
-  "[...S.rootCertificates,...t.caCerts]},rejectUnauthorized:!m}),l=E=>{o.removeEventListener(\"abort\",h),c.destroy" +
-  "(),d(E)},h=()=>l(o.reason);o.addEventListener(\"abort\",h),c.once(\"error\",l),c.once(\"secureConnect\",()=>{if(m&&!" +
-  "be(c,t))return l(new Error(\"the relay's certificate is none of tls.certificateHashes\"));if(c.alpnProtocol!==n)" +
-  "return l(new Error(`the server does not speak ${n}`));o.removeEventListener(\"abort\",h),c.removeListener(\"error" +
-  "\",l),s(c)})})}function be(r,{certificateHashes:e}){let t=(0,G.createHash)(\"sha256\").update(r.getPeerCertificat" +
+  "[...S.rootCertificates,...t.caCerts]},rejectUnauthorized:!m}),d=E=>{o.removeEventListener(\"abort\",h),c.destroy" +
+  "(),l(E)},h=()=>d(o.reason);o.addEventListener(\"abort\",h),c.once(\"error\",d),c.once(\"secureConnect\",()=>{if(m&&!" +
+  "be(c,t))return d(new Error(\"the relay's certificate is none of tls.certificateHashes\"));if(c.alpnProtocol!==n)" +
+  "return d(new Error(`the server does not speak ${n}`));o.removeEventListener(\"abort\",h),c.removeListener(\"error" +
+  "\",d),s(c)})})}function be(r,{certificateHashes:e}){let t=(0,G.createHash)(\"sha256\").update(r.getPeerCertificat" +
   "e().raw).digest();return e.some(n=>K(n,t))}function Y(){return Date.now()}var O=2**31-1;function T(r,e){let t=" +
   "o=>o>O?setTimeout(()=>n=t(o-O),O):setTimeout(e,o),n=t(r);return()=>clearTimeout(n)}function X(r){return crypto" +
-  ".getRandomValues(new Uint8Array(r))}var Z=1024*1024,we=1500,ee={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{}" +
+  ".getRandomValues(new Uint8Array(r))}var Z=1024*1024,Ae=1500,ee={transport:\"grpc\",carrier:\"tcp\",unusable:()=>{}" +
   ",connect:async(r,e)=>new H(await Q(r,\"h2\",e),r)},H=class{#t;#e;#r;#i=new P;#n;#o=()=>{};#a;closed;constructor(" +
   "e,{host:t,port:n}){this.closed=new Promise(o=>this.#o=o),this.#t=(0,v.connect)(`https://${t.includes(\":\")?`[${" +
   "t}]`:t}:${n}`,{createConnection:()=>e,settings:{initialWindowSize:Z,enablePush:!1}}),this.#t.once(\"connect\",()" +
@@ -140,16 +140,16 @@ export const source =
   "/static.relay.v1.Relay/Session\",[v.constants.HTTP2_HEADER_CONTENT_TYPE]:\"application/grpc\",[v.constants.HTTP2_" +
   "HEADER_TE]:\"trailers\"}),this.#e.on(\"error\",o=>this.#s({message:b(o)})),this.#e.on(\"response\",o=>this.#h(o)),th" +
   "is.#e.on(\"trailers\",o=>this.#u(o)),this.#e.on(\"close\",()=>{this.#s({message:\"the connection was cut off\"}),thi" +
-  "s.#d()}),this.#r=this.#e[Symbol.asyncIterator]()}async read(){try{for(;;){let{done:e,value:t}=await this.#r.ne" +
+  "s.#l()}),this.#r=this.#e[Symbol.asyncIterator]()}async read(){try{for(;;){let{done:e,value:t}=await this.#r.ne" +
   "xt();if(e)break;let n=[];if(this.#i.read(t,(o,s)=>{if(o!==0)throw new Error(\"compressed cells were not asked f" +
-  "or\");n.push(V(s).slice())}),n.length>0)return z(n)}}catch(e){this.#s({message:b(e)})}this.#l()}write(e,t){retu" +
-  "rn new Promise((n,o)=>{if(this.#n!==void 0)return o(new Error(this.#n.message));this.#e.write(j(e,t),s=>{if(!s" +
+  "or\");n.push(j(s).slice())}),n.length>0)return z(n)}}catch(e){this.#s({message:b(e)})}this.#d()}write(e,t){retu" +
+  "rn new Promise((n,o)=>{if(this.#n!==void 0)return o(new Error(this.#n.message));this.#e.write(V(e,t),s=>{if(!s" +
   ")return n();this.#s({message:b(s)}),o(s)})})}close(e){this.#o({message:\"it was closed by this side\"}),e===0?th" +
-  "is.#l():this.#d()}#l(){this.#e.end(),this.#a??=T(we,()=>this.#d())}#h(e){let t=e[v.constants.HTTP2_HEADER_STAT" +
+  "is.#d():this.#l()}#d(){this.#e.end(),this.#a??=T(Ae,()=>this.#l())}#h(e){let t=e[v.constants.HTTP2_HEADER_STAT" +
   "US];if(t!==200)return this.#s({message:`Session was answered ${String(t)}`});e[\"grpc-status\"]!==void 0&&this.#" +
-  "u(e)}#u(e){let{\"grpc-status\":t,\"grpc-message\":n}=e,o=typeof n==\"string\"&&n!==\"\"?Ae(n):\"the relay ended the str" +
+  "u(e)}#u(e){let{\"grpc-status\":t,\"grpc-message\":n}=e,o=typeof n==\"string\"&&n!==\"\"?we(n):\"the relay ended the str" +
   "eam\";this.#s({message:t===\"0\"?\"the relay ended the stream\":o})}#s(e){this.#n===void 0&&(this.#n=e,this.#o(e),t" +
-  "his.#l())}#d(){this.#a?.(),this.#a=()=>{},this.#n??={message:\"it was closed by this side\"},this.#e.destroy(),t" +
-  "his.#t.destroy()}};function Ae(r){try{return decodeURIComponent(r).slice(0,1024)}catch{return r.slice(0,1024)}" +
+  "his.#d())}#l(){this.#a?.(),this.#a=()=>{},this.#n??={message:\"it was closed by this side\"},this.#e.destroy(),t" +
+  "his.#t.destroy()}};function we(r){try{return decodeURIComponent(r).slice(0,1024)}catch{return r.slice(0,1024)}" +
   "}N({post:r=>L.parentPort?.postMessage(r),listen:r=>{L.parentPort?.on(\"message\",r)}},{connectors:[ee],nowMs:Y,a" +
   "fter:T,randomBytes:X,exit:()=>te.default.exit()});\n";

@@ -8,6 +8,7 @@ import { checkAccounts } from "./account.ts";
 import { checkChannels } from "./channels.ts";
 import { checkDiscovery } from "./discovery.ts";
 import { cases, checkMishaps } from "./mishaps.ts";
+import { checkOwnAccount } from "./own_account.ts";
 import { checkPipesUnderDeno, checkPipesUnderNode, forNode, forPipes, installNodeProgram } from "./pipes.ts";
 import { endings } from "./user.ts";
 
@@ -17,6 +18,7 @@ Deno.test("the commands", async (t) => {
   installing?.catch(() => {});
   await using stack = await startStack();
   await t.step("accounts", (t) => checkAccounts(t, stack.api));
+  await t.step("the account's life", (t) => checkOwnAccount(t, stack));
   await t.step("discovery", (t) => checkDiscovery(t, stack));
   await t.step("channels", (t) => checkChannels(t, stack));
   await t.step("mishaps", (t) => checkMishaps(t, stack.api));

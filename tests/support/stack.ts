@@ -1,10 +1,11 @@
 /** A real API in this process and a real relay in one of its own, which can be killed and started again on the same ports. */
-import { anyBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "./api/harness.ts";
+import { anyBackend, type OpenBackend, relaySecret, type SignedUp, startTestApi, type TestApi } from "./api/harness.ts";
 import { type RelayProcess, startRelayProcess } from "./relay/process.ts";
 import { freePort } from "./mod.ts";
 
 export interface Stack extends AsyncDisposable {
   readonly api: TestApi;
+  readonly backend: OpenBackend;
   readonly account: SignedUp;
   readonly quicUrl: string;
   readonly grpcUrl: string;
@@ -48,6 +49,7 @@ export async function startStack(): Promise<Stack> {
   const running = opened.move();
   return {
     api,
+    backend,
     account,
     quicUrl,
     grpcUrl,

@@ -1,0 +1,88 @@
+/** For somebody with a mailbox and no key: `account reset` and `account claim`. */
+import { askForCode, claimAddress, resetPassword } from "../../proto/mod.ts";
+import type { Command, Context } from "../command.ts";
+import { printable } from "../output.ts";
+import { askPassword, askSavedEmail } from "../prompt.ts";
+import { openApi } from "../service/api.ts";
+import { findService } from "../service/discovery.ts";
+import { readSettings, type Settings } from "../service/settings.ts";
+import { email, keepOrReplace, password, save, yes } from "./account.ts";
+import { revokeKeys, tellCode } from "./own_account.ts";
+
+const code = { name: "CODE", summary: "from the mail; without it one is sent", optional: true };
+
+export const reset: Command = {
+  path: "account reset",
+  summary: "choose a new password with a code that is sent to the account's verified address",
+  details: [
+    "Without a code one is sent, if an account has verified the address. All sessions of the console end.",
+    "The password is asked for, or read from a pipe.",
+  ],
+  arguments: [code],
+  flags: [email, password, revokeKeys],
+  examples: [
+    { command: "account reset --email you@example.org", what: "sends a code" },
+    { command: "account reset 7K3M-9Q2T-XW4B --email you@example.org", what: "asks for the new password" },
+  ],
+  run: async (context) => {
+    const { given, platform, output } = context;
+    const settings = await readSettings(context);
+    const address = await askSavedEmail(context, settings.saved.email);
+    const proof = given.value("CODE");
+    if (proof === undefined) return await send(context, settings, { purpose: "reset", address });
+    const newPassword = await askPassword(context, { again: true, question: "New password" });
+    const change = { email: address, code: proof, newPassword, revokeKeys: given.has("revoke-keys") };
+    const ask = openApi(platform, settings);
+    const ended = await output.progress("asking the API", ask((api) => resetPassword(api, change)));
+    await output.result({ sessions_ended: ended.sessionsEnded, keys_revoked: ended.keysRevoked }, [
+      `${
+        output.paint("green", "✓")
+      } The password is changed; ${ended.sessionsEnded} sessions and ${ended.keysRevoked} keys have ended`,
+    ]);
+    await output.note(`Get a key with: ${platform.program} login`);
+  },
+};
+
+export const claim: Command = {
+  path: "account claim",
+  summary: "create an account with an address that another account carries and has never proved to own",
+  details: ["Without a code one is sent. The other account keeps its keys and channels, and loses the address."],
+  arguments: [code],
+  flags: [email, password, yes],
+  examples: [
+    { command: "account claim --email you@example.org", what: "sends a code" },
+    { command: "account claim 7K3M-9Q2T-XW4B --email you@example.org", what: "asks for a password" },
+  ],
+  run: async (context) => {
+    const { given, platform, output } = context;
+    const settings = await readSettings(context);
+    const address = await askSavedEmail(context, undefined);
+    const proof = given.value("CODE");
+    if (proof === undefined) return await send(context, settings, { purpose: "claim", address });
+    await keepOrReplace(context, settings);
+    const login = { email: address, code: proof, password: await askPassword(context, { again: true }) };
+    const found = await findService(context, settings);
+    const created = openApi(platform, settings)((api) => claimAddress(api, login));
+    const { accountId, plan, key } = await output.progress("creating the account", created);
+    await save(context, found, { api_key: key.apiKey, email: address });
+    const file = platform.folders.credentialsFile;
+    await output.result({ account_id: accountId, email: address, plan, key_prefix: key.prefix, file }, [
+      `${output.paint("green", "✓")} Account ${printable(address)} created, plan ${plan}`,
+      `  Its key ${key.prefix}… is saved in ${file}`,
+    ]);
+  },
+};
+
+async function send(
+  context: Context,
+  settings: Settings,
+  { purpose, address }: { readonly purpose: "reset" | "claim"; readonly address: string },
+): Promise<void> {
+  const { platform, output } = context;
+  const asked = openApi(platform, settings)((api) => askForCode(api, { purpose, email: address }));
+  await output.progress("asking the API", asked);
+  await output.result({ asked_for: address }, [
+    `${output.paint("green", "✓")} What is to be done is in the mail to ${printable(address)}`,
+  ]);
+  await tellCode(context, { settings }, `account ${purpose} CODE --email ${printable(address)}`);
+}

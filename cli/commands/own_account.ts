@@ -1,0 +1,182 @@
+/** The account of the key in use: `account show`, `account verify`, `account email`, `account password`, `account delete`. */
+import {
+  askVerification,
+  changeAddress,
+  changePassword,
+  confirmAddress,
+  deleteAccount,
+  type OwnAccount,
+  readAccount,
+} from "../../proto/mod.ts";
+import type { Command, Context, FlagSpec } from "../command.ts";
+import { Failure } from "../failure.ts";
+import { printable, table } from "../output.ts";
+import { askPassword, checkEmail, confirm } from "../prompt.ts";
+import { type ApiCaller, callerOf } from "../service/caller.ts";
+import { forgetKey, removeCredentials } from "../service/credentials.ts";
+import { findService } from "../service/discovery.ts";
+import { isoTime, utc } from "../texts/amounts.ts";
+import { password, yes } from "./account.ts";
+
+export const revokeKeys: FlagSpec = {
+  name: "revoke-keys",
+  summary: "revoke all keys as well, the one in use included",
+};
+const claimed = "Somebody else has proved to own its address. Give it another one with: {} account email";
+
+export const showAccount: Command = {
+  path: "account show",
+  summary: "show the account: its address, whether that is verified, its plan, and what is to be done",
+  examples: [{ command: "account show", what: "" }, { command: "account show --json", what: "for scripts" }],
+  run: async (context) => {
+    const { output } = context;
+    const { ask, apiKey } = await callerOf(context);
+    const account = await output.progress("asking the API", ask((api) => readAccount(api, apiKey)));
+    await output.result(valueOf(account), linesOf(account));
+    if (account.notices.includes("address_claimed")) {
+      await output.warn(claimed.replace("{}", context.platform.program));
+    }
+  },
+};
+
+export const verifyAddress: Command = {
+  path: "account verify",
+  summary: "prove the account's address, or the one that it is to have, with the code from the mail",
+  details: [
+    "Without a code a new one is sent to the account's address. A code is good for 30 minutes, once.",
+    "With another address all sessions of the console end.",
+  ],
+  arguments: [{ name: "CODE", summary: "as in 7K3M-9Q2T-XW4B, from the mail", optional: true }],
+  flags: [revokeKeys],
+  examples: [
+    { command: "account verify", what: "sends a code" },
+    { command: "account verify 7K3M-9Q2T-XW4B", what: "brings it back" },
+  ],
+  run: async (context) => {
+    const { given, output } = context;
+    const caller = await callerOf(context);
+    const code = given.value("CODE");
+    if (code === undefined) return await sendCode(context, caller);
+    const proof = { apiKey: caller.apiKey, code, revokeKeys: given.has("revoke-keys") };
+    const account = await output.progress("asking the API", caller.ask((api) => confirmAddress(api, proof)));
+    await output.result(valueOf(account), [
+      `${output.paint("green", "✓")} ${printable(account.email ?? "")} is verified`,
+    ]);
+    if (proof.revokeKeys) await forgetSaved(context, caller);
+  },
+};
+
+export const changeEmail: Command = {
+  path: "account email",
+  summary: "give the account another address: a code is sent there, which account verify brings back",
+  arguments: [{ name: "ADDRESS", summary: "the new e-mail address", check: checkEmail }],
+  flags: [password],
+  examples: [{ command: "account email you@example.org", what: "asks for the password" }],
+  run: async (context) => {
+    const { given, output } = context;
+    const caller = await callerOf(context);
+    const email = given.value("ADDRESS") ?? "";
+    const change = { apiKey: caller.apiKey, email, password: await askPassword(context, { again: false }) };
+    const account = await output.progress("asking the API", caller.ask((api) => changeAddress(api, change)));
+    await output.result(valueOf(account), [`${output.paint("green", "✓")} A code was sent to ${printable(email)}`]);
+    await tellCode(context, caller, "account verify CODE");
+  },
+};
+
+export const setPassword: Command = {
+  path: "account password",
+  summary: "change the account's password; all sessions of the console end",
+  flags: [
+    password,
+    { name: "new-password", value: "PASSWORD", summary: "better typed when asked, or piped in", secret: true },
+    revokeKeys,
+  ],
+  examples: [{ command: "account password", what: "asks for the old one and the new one" }],
+  run: async (context) => {
+    const { given, output } = context;
+    const caller = await callerOf(context);
+    const old = await askPassword(context, { again: false });
+    const newPassword = await askPassword(context, { again: true, question: "New password", flag: "new-password" });
+    const change = { apiKey: caller.apiKey, password: old, newPassword, revokeKeys: given.has("revoke-keys") };
+    const ended = await output.progress("asking the API", caller.ask((api) => changePassword(api, change)));
+    await output.result({ sessions_ended: ended.sessionsEnded, keys_revoked: ended.keysRevoked }, [
+      `${
+        output.paint("green", "✓")
+      } The password is changed; ${ended.sessionsEnded} sessions and ${ended.keysRevoked} keys have ended`,
+    ]);
+    if (change.revokeKeys) await forgetSaved(context, caller);
+  },
+};
+
+export const removeAccount: Command = {
+  path: "account delete",
+  summary: "delete the account for good: its keys end at once, its channels close, nothing brings it back",
+  flags: [password, yes],
+  examples: [{ command: "account delete", what: "asks whether you are sure, and for the password" }],
+  run: async (context) => {
+    const { platform, output } = context;
+    const caller = await callerOf(context);
+    const { ask, apiKey } = caller;
+    const { accountId, email } = await output.progress("asking the API", ask((api) => readAccount(api, apiKey)));
+    await confirm(context, `Delete the account ${printable(email ?? accountId)} with its keys and channels, for good?`);
+    const order = { apiKey, password: await askPassword(context, { again: false }) };
+    await output.progress("deleting the account", ask((api) => deleteAccount(api, order)));
+    if (caller.settings.key?.from === "file") await removeCredentials(platform);
+    await output.result({ account_id: accountId, deleted: true }, [
+      `${output.paint("green", "✓")} The account ${printable(email ?? accountId)} is deleted`,
+    ]);
+  },
+};
+
+async function sendCode(context: Context, caller: ApiCaller): Promise<void> {
+  const { output } = context;
+  const { ask, apiKey } = caller;
+  const { email, isVerified } = await output.progress("asking the API", ask((api) => readAccount(api, apiKey)));
+  if (email === undefined) throw new Failure("conflict", "The account has no address to verify", { advice: claimed });
+  if (isVerified) throw new Failure("conflict", `${email} is verified already`);
+  await output.progress("asking the API", ask((api) => askVerification(api, apiKey)));
+  await output.result({ sent_to: email }, [`${output.paint("green", "✓")} A code was sent to ${printable(email)}`]);
+  await tellCode(context, caller, "account verify CODE");
+}
+
+/** Where to find the code on a development machine, and what to do with it. */
+export async function tellCode(
+  context: Context,
+  { settings }: Pick<ApiCaller, "settings">,
+  next: string,
+): Promise<void> {
+  const { mailFolder } = await findService(context, settings);
+  if (mailFolder !== undefined) await context.output.note(`  Mail of this service lies in ${printable(mailFolder)}`);
+  await context.output.note("", "Next:", `  ${context.output.onStderr("cyan", `${context.platform.program} ${next}`)}`);
+}
+
+async function forgetSaved({ platform, output }: Context, { settings }: ApiCaller): Promise<void> {
+  if (settings.key?.from === "file") await forgetKey(platform, settings.saved);
+  await output.note(`All keys are revoked; sign in again with: ${platform.program} login`);
+}
+
+function valueOf(account: OwnAccount): Readonly<Record<string, unknown>> {
+  return {
+    account_id: account.accountId,
+    email: account.email ?? null,
+    email_verified: account.isVerified,
+    pending_email: account.pendingEmail ?? null,
+    plan: account.plan,
+    created_at: isoTime(account.createdAtMs),
+    suspended: account.isSuspended,
+    notices: account.notices,
+  };
+}
+
+function linesOf(account: OwnAccount): string[] {
+  const { accountId, email, isVerified, pendingEmail, plan, createdAtMs, isSuspended } = account;
+  const address = email === undefined ? "none" : `${printable(email)}, ${isVerified ? "verified" : "not verified"}`;
+  return table([
+    ["Account", accountId],
+    ["E-mail", address],
+    ...(pendingEmail === undefined ? [] : [["Waits", `${printable(pendingEmail)}, for its code`]]),
+    ["Plan", plan],
+    ["Since", utc(createdAtMs)],
+    ...(isSuspended ? [["State", "suspended"]] : []),
+  ]);
+}
