@@ -244,6 +244,6 @@ export function commitOf(
 ): RequestBody<"SendCommit"> {
   const added = members.map(({ agentId }) => agentId);
   const commit = createPrivateMessage({ groupId: binaryIdToBytes(channelId), epoch, contentType: 3 });
-  const welcomes = [{ recipients: added, welcome: createWelcome(added.length) }];
+  const welcomes = added.length === 0 ? [] : [{ recipients: added, welcome: createWelcome(added.length) }];
   return signedCommit({ channelId, epoch, commit, added, welcomes }, (statement) => sender.sign(statement));
 }

@@ -310,6 +310,48 @@ Deno.test("a member that is connected and confirms nothing is reported after ten
   assertEquals(channel.health().state, "ok");
 });
 
+Deno.test("a member that was away is compared with the state of its epoch, also after a restart of ours", async () => {
+  await using halves = await Halves.open("alice", "bob");
+  const [alice, bob] = halves.actors as [Actor, Actor]; // cast: as many as labels
+  const { committer, channelId, membership: { epoch } } = await alice.live();
+  for (let i = 0; i < 3; i++) await halves.finish(committer.commit(() => ({ change: {} })));
+  await halves.finish(alice.restart());
+  const channel = await halves.finish(alice.channel());
+  const said = { channelId, epoch: epoch + 1, state: new Uint8Array(32) };
+  const confirmations = [{ agentId: idOf(bob), signature: bob.sign(epochStatement(said)) }];
+  alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });
+  await halves.pass(1);
+  assertEquals(channel.health().forked, [{ epoch: epoch + 1, signers: [idOf(alice), idOf(bob)] }]);
+});
+
+Deno.test("a signature that does not fit says nothing about anybody", async () => {
+  await using halves = await Halves.open("alice", "bob", "carol");
+  const [alice, bob, carol] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
+  const { channelId, membership: { epoch } } = await alice.live();
+  const said = { channelId, epoch, state: new Uint8Array(32) };
+  const signature = carol.sign(epochStatement(said));
+  const confirmations = [{ agentId: idOf(bob), signature }, { agentId: idOf(carol), signature }];
+  alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });
+  await halves.pass(1);
+  const channel = await alice.channel();
+  assertEquals(issuesOf(channel, "member_lied").map((text) => text.split(" ")[0]), [idOf(carol)], "bob signed nothing");
+  assertEquals(channel.health().forked, []);
+});
+
+Deno.test("a member that the relay keeps behind learns from the others' words that there is more", async () => {
+  await using halves = await Halves.open("alice", "bob");
+  const [alice, bob] = halves.actors as [Actor, Actor]; // cast: as many as labels
+  bob.session.tampering.notice = (notice) => notice.operation === "DeliverCommit" ? [] : [notice];
+  const { committer } = await alice.live();
+  await halves.finish(committer.commit(() => ({ change: {} })));
+  await halves.pass(30);
+  const channel = await bob.channel();
+  assertEquals(channel.health().issues, [], "it may be on its way");
+  await halves.pass(60);
+  assert(issuesOf(channel, "withheld_commit")[0]?.startsWith(`${idOf(alice)} confirms a later epoch`));
+  assertEquals(channel.health().state, "ok");
+});
+
 Deno.test("an agent has its word on disk before anybody hears it, and gives the same after a restart", async () => {
   await using halves = await Halves.open("alice", "bob");
   const [alice, bob] = halves.actors as [Actor, Actor]; // cast: as many as labels

@@ -3,4 +3,5 @@ export { StaticError } from "../../base/errors.ts";
 export type { Platform } from "../../platform/platform.ts";
 export { openRelaySession, type RelayOptions } from "../open_session.ts";
 export type { RelaySession } from "../relay_session.ts";
+export { createRelaySession } from "../session.ts";
 export type { CellStream, Connector } from "../../transport/transport.ts";
