@@ -1,9 +1,10 @@
 /** One message at a time, for a whole program: one reader for each channel, opened with the first question. */
 import type { Channel } from "../channel.ts";
-import type { InboxReader } from "../channel/inbox.ts";
+import type { OneByOne } from "../channel/inbox.ts";
 import { Receiver } from "../channel/receiver.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
+import type { Envelope } from "../content/envelope.ts";
 import type { Held, MessageReader } from "./held.ts";
 
 interface Opened {
@@ -46,7 +47,7 @@ export class Receivers {
 
   async #open(channel: Channel): Promise<Opened> {
     const reader = await this.#held.read(channel, { as: undefined, tail: false, all: false, manual: false });
-    return { reader, receiver: new Receiver(asInboxReader(reader), this.#runtime) };
+    return { reader, receiver: new Receiver(asOneByOne(reader), this.#runtime) };
   }
 }
 
@@ -55,19 +56,42 @@ export function channelOver(): StaticError {
   return createError("transport_error", "The channel has ended; open it again");
 }
 
-function asInboxReader(reader: MessageReader): InboxReader {
+type Next = IteratorResult<Envelope, undefined>;
+
+/** Asking such a reader cannot be taken back: what arrives when nobody waits any more is kept for the next who does. */
+function asOneByOne(reader: MessageReader): OneByOne {
+  let kept: (() => Next) | undefined;
+  let asking: Promise<void> | undefined;
+  const ask = (): void => {
+    if (kept !== undefined) return;
+    asking ??= reader.next().then(
+      (next) => kept = () => next === undefined ? over : { done: false, value: next.envelope },
+      (error) =>
+        kept = () => {
+          throw error;
+        },
+    ).then(() => asking = undefined);
+  };
   return {
-    next: async () => {
-      const next = await reader.next();
-      return next === undefined ? { done: true, value: undefined } : { done: false, value: next.envelope };
+    acknowledge: () => {
+      ask();
+      return undefined;
     },
-    finish: () => reader.finish(),
-    return: async () => {
-      await reader.end();
-      return { done: true, value: undefined };
+    poll: () => {
+      const next = kept?.();
+      // An end, or an error, is the same for everybody.
+      if (next !== undefined && next.done !== true) kept = undefined;
+      return next;
     },
-    [Symbol.asyncIterator](): InboxReader {
-      return this;
+    park: () => {},
+    news: async () => {
+      ask();
+      await asking;
+    },
+    finish: async () => {
+      if (asking === undefined && kept === undefined) await reader.finish();
     },
   };
 }
+
+const over: Next = { done: true, value: undefined };
