@@ -1,23 +1,19 @@
 /** A channel as its user holds it. Everything behind it is in `channel/` and `content/`. Long because of its examples. */
-import { type ChannelId, type ChannelName, parseAgentId } from "../proto/mod.ts";
-import { addMember } from "./channel/adding.ts";
-import { type ChannelHealth, describeHealth } from "./channel/condition.ts";
-import { type ChannelMember, listMembers } from "./channel/member_list.ts";
-import type { LiveChannel } from "./channel/live_channel.ts";
+import type { ChannelId, ChannelName } from "../proto/mod.ts";
+import { type Abortable, abortable } from "./base/abortable.ts";
+import { createError } from "./base/errors.ts";
+import type { ChannelHealth } from "./channel/condition.ts";
 import type { ChannelEvent, MissedEvents } from "./channel/events.ts";
 import type { EnvelopeOptions, InboxReader } from "./channel/inbox.ts";
+import type { ChannelMember } from "./channel/member_list.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
+import type { ChannelPort } from "./channel/port.ts";
 import type { ReceiveOptions } from "./channel/receiver.ts";
-import type { Envelope } from "./content/envelope.ts";
 import type { Answers } from "./content/answers.ts";
+import type { Envelope } from "./content/envelope.ts";
 import type { AskOptions as RequestOptions } from "./content/requester.ts";
 import type { RequestHandler, ServeOptions, Serving } from "./content/service.ts";
-import { type Addressee, agentIdsOf, encodeMessage, type Sendable } from "./content/values.ts";
-import type { Agent } from "./channel/agent.ts";
-import { type Abortable, abortable } from "./base/abortable.ts";
-import { createError, invalidArgument } from "./base/errors.ts";
-import { translating } from "./channel/faults.ts";
-import { fingerprintOf } from "./mls/fingerprint.ts";
+import type { Addressee, Sendable } from "./content/values.ts";
 
 /**
  * An end-to-end encrypted channel. It stays usable for sending while loops read from it, and after they have ended.
@@ -37,23 +33,21 @@ import { fingerprintOf } from "./mls/fingerprint.ts";
  * ```
  */
 export class Channel {
-  readonly #live: LiveChannel;
-  readonly #agent: Agent;
+  readonly #port: ChannelPort;
 
   /** @internal Channels come from `StaticClient` and `ChannelManager`. */
-  constructor(live: LiveChannel, agent: Agent) {
-    this.#live = live;
-    this.#agent = agent;
+  constructor(port: ChannelPort) {
+    this.#port = port;
   }
 
   /** `org/namespace/service`. */
   get name(): ChannelName {
-    return this.#live.name;
+    return this.#port.name;
   }
 
   /** The relay's name for it: the MLS group id. */
   get id(): ChannelId {
-    return this.#live.channelId;
+    return this.#port.id;
   }
 
   /**
@@ -72,11 +66,7 @@ export class Channel {
    * ```
    */
   async addMember(keyPackage: Uint8Array | string, { signal }: Abortable = {}): Promise<Uint8Array> {
-    const { clocks, parts } = this.#agent;
-    return await abortable(
-      signal,
-      () => translating("Cannot add the member", () => addMember(keyPackage, this.#live, { ...clocks, ...parts })),
-    );
+    return await abortable(signal, () => this.#port.addMember(keyPackage));
   }
 
   /**
@@ -93,21 +83,7 @@ export class Channel {
    * ```
    */
   async removeMember(agentId: string, { signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => this.#remove(agentId));
-  }
-
-  async #remove(agentId: string): Promise<void> {
-    await translating("Cannot remove the member", async () => {
-      const wanted = parseAgentId(agentId);
-      const { membership, committer } = this.#live;
-      if (!membership.group.self.owner) {
-        throw createError("not_allowed", "Cannot remove the member: only owners of the channel may; ask one of them");
-      }
-      if (wanted === this.#agent.agentId) {
-        throw createError("invalid_request", "Cannot remove oneself; use leave()");
-      }
-      await committer.commit(() => membership.isMember(wanted) ? { change: { remove: [wanted] } } : undefined);
-    });
+    await abortable(signal, () => this.#port.removeMember(agentId));
   }
 
   /**
@@ -128,7 +104,7 @@ export class Channel {
    * ```
    */
   async recover({ signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => translating("Cannot recover the channel", () => this.#live.recover()));
+    await abortable(signal, () => this.#port.recover());
   }
 
   /**
@@ -145,7 +121,7 @@ export class Channel {
    * ```
    */
   async leave({ signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => translating("Cannot leave the channel", () => this.#live.leave()));
+    await abortable(signal, () => this.#port.leave());
   }
 
   /**
@@ -164,10 +140,7 @@ export class Channel {
    * ```
    */
   async send(value: Sendable, options: SendOptions = {}): Promise<Sent> {
-    return await translating("Cannot send", () => {
-      const plaintext = encodeMessage(value, options, this.#agent.relayNowMs);
-      return this.#live.outbox.send(plaintext, options);
-    }, options.signal);
+    return await this.#port.send(value, options);
   }
 
   /**
@@ -186,16 +159,9 @@ export class Channel {
    */
   async request(
     value: Sendable,
-    { to, ...options }: RequestOptions & { readonly to: Addressee },
+    options: RequestOptions & { readonly to: Addressee },
   ): Promise<Envelope> {
-    return await translating("Cannot ask", async () => {
-      if (Array.isArray(to)) throw invalidArgument("Cannot ask: `to` is a list; use requestAll() for several members");
-      for await (const answer of this.#live.requester.ask(value, agentIdsOf(to), options)) {
-        if (answer.ok) return answer.reply;
-        throw answer.error;
-      }
-      throw createError("internal", "Cannot ask: there was no answer");
-    }, options.signal);
+    return await this.#port.request(value, options);
   }
 
   /**
@@ -218,9 +184,9 @@ export class Channel {
    */
   requestAll(
     value: Sendable,
-    { to, ...options }: RequestOptions & { readonly to: readonly Addressee[] },
+    options: RequestOptions & { readonly to: readonly Addressee[] },
   ): Answers {
-    return this.#live.requester.ask(value, agentIdsOf(to), options);
+    return this.#port.requestAll(value, options);
   }
 
   /**
@@ -242,8 +208,7 @@ export class Channel {
    * ```
    */
   serve(handler: RequestHandler, options: ServeOptions = {}): Serving {
-    if (this.#live.over !== undefined) throw this.#live.over;
-    return this.#live.service.serve(handler, options);
+    return this.#port.serve(handler, options);
   }
 
   /**
@@ -282,7 +247,7 @@ export class Channel {
    * ```
    */
   envelopes(options: EnvelopeOptions = {}): InboxReader {
-    return this.#live.inbox.read(options);
+    return this.#port.envelopes(options);
   }
 
   /**
@@ -322,9 +287,9 @@ export class Channel {
   /** The next message, or undefined when none arrives in time. */
   receiveEnvelope(options: ReceiveOptions): Promise<Envelope | undefined>;
   async receiveEnvelope(options: ReceiveOptions = {}): Promise<Envelope | undefined> {
-    const next = await this.#live.receiver.receive(options);
+    const next = await this.#port.receive(options);
     if (next === undefined || next.done !== true) return next?.value;
-    throw this.#live.over ?? createError("transport_error", "The channel has ended; open it again");
+    throw this.#port.over ?? createError("transport_error", "The channel has ended; open it again");
   }
 
   /**
@@ -348,7 +313,7 @@ export class Channel {
   events(
     { signal }: { readonly signal?: AbortSignal } = {},
   ): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined> {
-    return this.#live.events.listen(signal);
+    return this.#port.events(signal);
   }
 
   /**
@@ -365,7 +330,7 @@ export class Channel {
    * ```
    */
   members(): ChannelMember[] {
-    return listMembers(this.#live, this.#agent.agentId);
+    return this.#port.members();
   }
 
   /**
@@ -382,7 +347,7 @@ export class Channel {
    * ```
    */
   fingerprint(): string {
-    return fingerprintOf(this.#live.membership.group.authenticator);
+    return this.#port.fingerprint();
   }
 
   /**
@@ -399,6 +364,6 @@ export class Channel {
    * ```
    */
   health(): ChannelHealth {
-    return describeHealth(this.#live, this.#agent.parts.session.state);
+    return this.#port.health();
   }
 }

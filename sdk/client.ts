@@ -1,59 +1,18 @@
 /** What a user begins with: one agent, connected. */
 import { platform } from "#platform";
-import { type AgentId, agentIdOf, type ChannelName } from "../proto/mod.ts";
-import { Agent, type ChannelOptions } from "./channel/agent.ts";
-import type { ClientEvent, MissedEvents, QuotaEvent } from "./channel/events.ts";
-import { QuotaWatch } from "./channel/quota_watch.ts";
-import { Channel } from "./channel.ts";
-import { type Abortable, abortable } from "./base/abortable.ts";
-import { createError } from "./base/errors.ts";
-import type { LiveChannel } from "./channel/live_channel.ts";
-import { translating } from "./channel/faults.ts";
-import { openIdentity } from "./mls/identity.ts";
-import { createSignatures } from "./mls/crypto/signatures.ts";
-import type { Platform } from "./platform/platform.ts";
-import { createEndedSession } from "./session/ended_session.ts";
-import { openRelaySession, type RelayOptions } from "./session/open_session.ts";
-import type { RelaySession, SessionState } from "./session/relay_session.ts";
-import { type RecordStore, storeMigrations } from "./store/mod.ts";
+import type { AgentId, ChannelName } from "../proto/mod.ts";
+import type { Abortable } from "./base/abortable.ts";
+import type { Channel } from "./channel.ts";
+import type { Agent, ChannelOptions } from "./channel/agent.ts";
+import type { ClientEvent, MissedEvents } from "./channel/events.ts";
+import type { ClientPort } from "./client_port.ts";
+import { connectAgent } from "./connect_agent.ts";
+import { connectHost } from "./connect_host.ts";
+import type { ConnectOptions } from "./connect_options.ts";
+import { LocalClient } from "./local_client.ts";
 import type { TransportName } from "./transport/transport.ts";
 
-/**
- * How to reach the relay and the API (`endpoint`, `apiKey` and `apiUrl` or `token`, `tls`, `transport`, `cover`; what is not
- * given comes from the environment or the CLI's file where the platform has them), and who this agent is.
- *
- * @example
- * ```ts
- * import type { ConnectOptions } from "static-sdk";
- *
- * function optionsFor(name: string, folder: string): ConnectOptions {
- *   return {
- *     endpoint: "quic://relay.example",
- *     apiUrl: "https://api.example",
- *     apiKey: "sk_live_...",
- *     dataDir: `${folder}/${name}`,
- *     identity: name,
- *     cover: "strong",
- *     tls: { caFile: "ca.pem" },
- *   };
- * }
- * ```
- */
-export interface ConnectOptions extends RelayOptions {
-  /** Where this agent's keys and channels are kept, encrypted: a folder, or in a browser a name. One agent each. */
-  readonly dataDir: string;
-  /** Unique for each agent. Text is taken as UTF-8. */
-  readonly identity: Uint8Array | string;
-  /** Protects the keys in `dataDir`; without it they are protected by the file's permissions alone. */
-  readonly passphrase?: string;
-  /** After `store_corrupt`: rebuild the database from its intact files first; see also `repairAgentStore`. */
-  readonly repair?: boolean;
-  /**
-   * What to do when the directory as a whole cannot be trusted: `refuse`, which is the default; `read`, to look at what is
-   * intact, such as who is in its channels, without a connection and without changing anything; or `accept` the loss.
-   */
-  readonly damaged?: "refuse" | "read" | "accept";
-}
+export type { ConnectOptions };
 
 /**
  * An agent: its keys, its channels, and its connection to the relay, which comes back by itself when it is lost.
@@ -75,11 +34,10 @@ export interface ConnectOptions extends RelayOptions {
  * ```
  */
 export class StaticClient {
-  readonly #agent: Agent;
-  #quota: QuotaWatch | undefined;
+  readonly #port: ClientPort;
 
-  private constructor(agent: Agent) {
-    this.#agent = agent;
+  private constructor(port: ClientPort) {
+    this.#port = port;
   }
 
   /**
@@ -98,33 +56,38 @@ export class StaticClient {
    * ```
    */
   static async connect(options: ConnectOptions): Promise<StaticClient> {
-    return new StaticClient(await connectAgent(options, platform));
+    if (options.host === "auto") return new StaticClient(await connectHost(options, platform));
+    return StaticClient.over(await connectAgent(options, platform));
   }
 
   /** @internal For the manager, and for tests that bring their own relay. */
   static over(agent: Agent): StaticClient {
-    return new StaticClient(agent);
+    return new StaticClient(new LocalClient(agent));
+  }
+
+  /** @internal For the manager, and for agents that a host holds. */
+  static through(port: ClientPort): StaticClient {
+    return new StaticClient(port);
   }
 
   /** How the relay and other agents name this agent. */
   get agentId(): AgentId {
-    return this.#agent.agentId;
+    return this.#port.agentId;
   }
 
   /** How the connection is made: `quic`, `webtransport`, `grpc` or `cells`; undefined while there is none. */
   get transport(): TransportName | undefined {
-    const { state } = this.#agent.parts.session;
-    return state.kind === "online" ? state.connection.transport : undefined;
+    return this.#port.transport;
   }
 
   /** Names of the channels that this agent is in. */
   get channels(): ChannelName[] {
-    return this.#agent.names;
+    return this.#port.channels;
   }
 
   /** Names of channels to which a Welcome has arrived: `joinChannel(name)` takes it. */
   get welcomes(): ChannelName[] {
-    return this.#agent.welcomes.names;
+    return this.#port.welcomes;
   }
 
   /**
@@ -141,7 +104,7 @@ export class StaticClient {
    * ```
    */
   async createChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.#enter(options, () => this.#agent.create(name, options));
+    return await this.#port.createChannel(name, options);
   }
 
   /**
@@ -158,10 +121,7 @@ export class StaticClient {
    * ```
    */
   async generateKeyPackage(): Promise<Uint8Array> {
-    return await translating(
-      "Cannot make a KeyPackage",
-      async () => (await this.#agent.keyPackages.create()).message,
-    );
+    return await this.#port.generateKeyPackage();
   }
 
   /**
@@ -179,7 +139,7 @@ export class StaticClient {
    * ```
    */
   async joinChannel(name: string, welcome?: Uint8Array, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.#enter(options, () => this.#agent.join(name, welcome, options));
+    return await this.#port.joinChannel(name, welcome, options);
   }
 
   /**
@@ -195,7 +155,7 @@ export class StaticClient {
    * ```
    */
   async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.#enter(options, () => this.#agent.open(name, options));
+    return await this.#port.channel(name, options);
   }
 
   /**
@@ -213,7 +173,7 @@ export class StaticClient {
    * ```
    */
   async openChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
-    return await this.#enter(options, () => this.#agent.openOrCreate(name, options));
+    return await this.#port.openChannel(name, options);
   }
 
   /**
@@ -236,11 +196,7 @@ export class StaticClient {
   events(
     { signal }: { readonly signal?: AbortSignal } = {},
   ): AsyncIterableIterator<ClientEvent | MissedEvents, undefined> {
-    const { session: { usage }, session, runtime } = this.#agent.parts;
-    const isOver = (): boolean => session.state.kind === "ended";
-    const tell = (event: QuotaEvent): void => this.#agent.tell(event);
-    if (usage !== undefined) this.#quota ??= new QuotaWatch({ runtime, usage, tell, isOver });
-    return this.#agent.events.listen(signal);
+    return this.#port.events(signal);
   }
 
   /**
@@ -255,8 +211,8 @@ export class StaticClient {
    * }
    * ```
    */
-  async closeChannel(name: string, { signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => this.#agent.closeChannel(name));
+  async closeChannel(name: string, options: Abortable = {}): Promise<void> {
+    await this.#port.closeChannel(name, options);
   }
 
   /**
@@ -272,103 +228,11 @@ export class StaticClient {
    * ```
    */
   async close(): Promise<void> {
-    await this.#agent.close();
-  }
-
-  async #enter({ signal }: Abortable, act: () => Promise<LiveChannel>): Promise<Channel> {
-    return new Channel(await abortable(signal, act), this.#agent);
+    await this.#port.close();
   }
 
   /** `await using` closes it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
-}
-
-/** @internal Everything from options to a connected agent. What was opened is closed again when it does not come about. */
-export async function connectAgent(options: ConnectOptions, runtime: Platform): Promise<Agent> {
-  options.signal?.throwIfAborted();
-  const store = await translating("Cannot open the data directory", () => openStore(options, runtime));
-  try {
-    return await translating("Cannot connect", () => connectWith(store, options, runtime));
-  } catch (error) {
-    await store.close();
-    options.signal?.throwIfAborted();
-    throw error;
-  }
-}
-
-async function connectWith(store: RecordStore, options: ConnectOptions, runtime: Platform): Promise<Agent> {
-  const signatures = await createSignatures(runtime.ed25519, runtime.x25519);
-  const identity = await openIdentity(store, bytesOf(options.identity), runtime);
-  const [fault] = options.damaged === "read" ? store.faults : [];
-  if (fault !== undefined) {
-    const text = `The data directory is damaged and was opened for reading: ${fault.message}`;
-    const agentId = agentIdOf(identity.signatureKey, identity.identity);
-    const session = createEndedSession(agentId, createError("store_corrupt", text, { cause: fault }));
-    return await Agent.open({ store, session, runtime, signatures, identity });
-  }
-  const session = await openRelaySession(options, {
-    identity: identity.identity,
-    publicKey: identity.signatureKey,
-    sign: (message) => signatures.sign(identity.signingSeed, message),
-  }, runtime);
-  try {
-    // The agent listens before there is a connection: what the relay pushes first must not be lost.
-    const agent = await Agent.open({ store, session, runtime, signatures, identity });
-    if (await hasCredential(options, runtime)) await online(session, options.signal);
-    return agent;
-  } catch (error) {
-    await session.close();
-    throw error;
-  }
-}
-
-async function openStore(
-  { dataDir, passphrase, repair, damaged }: ConnectOptions,
-  runtime: Platform,
-): Promise<RecordStore> {
-  if (dataDir === "") throw createError("invalid_request", "Cannot connect: dataDir is empty; name a directory");
-  return await runtime.openStore(dataDir, {
-    migrations: storeMigrations,
-    ...(passphrase !== undefined && { passphrase }),
-    ...(repair !== undefined && { repair }),
-    ...(damaged !== undefined && { damaged }),
-  });
-}
-
-/** Without one, what is local works and the rest fails with `auth_failed`. */
-async function hasCredential({ apiKey, token }: ConnectOptions, runtime: Platform): Promise<boolean> {
-  return apiKey !== undefined || token !== undefined || (await runtime.readSettings()).apiKey !== undefined;
-}
-
-/** Resolves with the first connection; rejects with why there is none when every way has been tried once. */
-async function online(session: RelaySession, signal: AbortSignal | undefined): Promise<void> {
-  let stop = (): void => {};
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const look = (state: SessionState): void => {
-        if (state.kind === "online") resolve();
-        else if (state.kind === "offline") reject(state.error);
-        else if (state.kind === "ended") {
-          reject(state.error ?? createError("connection_error", "The session was closed"));
-        }
-      };
-      const abort = (): void => reject(signal?.reason);
-      const forget = session.onState(look);
-      signal?.addEventListener("abort", abort);
-      stop = () => {
-        forget();
-        signal?.removeEventListener("abort", abort);
-      };
-      if (signal?.aborted === true) abort();
-      look(session.state);
-    });
-  } finally {
-    stop();
-  }
-}
-
-function bytesOf(identity: Uint8Array | string): Uint8Array {
-  return typeof identity === "string" ? new TextEncoder().encode(identity) : identity;
 }

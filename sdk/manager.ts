@@ -1,24 +1,21 @@
 /** Channels by name: create, invite, join, send, receive. Whoever invites keeps a manager running, which lets people in. */
 import { platform } from "#platform";
-import { type ChannelName, type InviteId, parseBinaryId, parseInviteToken } from "../proto/mod.ts";
+import type { ChannelName } from "../proto/mod.ts";
+import type { Abortable } from "./base/abortable.ts";
+import type { Channel } from "./channel.ts";
 import type { Agent, ChannelOptions } from "./channel/agent.ts";
-import { Channel } from "./channel.ts";
 import type { ChannelHealth } from "./channel/condition.ts";
 import type { EnvelopeOptions } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
-import { connectAgent, type ConnectOptions, StaticClient } from "./client.ts";
-import { type Abortable, abortable } from "./base/abortable.ts";
-import { createError } from "./base/errors.ts";
-import { translating } from "./channel/faults.ts";
-import type { LiveChannel } from "./channel/live_channel.ts";
-import { InviteBook, type InviteOptions, type InviteState } from "./invites/invite_book.ts";
-import { JoinAnswers } from "./invites/join_answers.ts";
-import { joinWithToken } from "./invites/joining.ts";
 import type { ReceiveOptions } from "./channel/receiver.ts";
+import { type ConnectOptions, StaticClient } from "./client.ts";
+import type { ManagerPort } from "./client_port.ts";
+import { connectAgent } from "./connect_agent.ts";
+import { connectHost } from "./connect_host.ts";
 import type { Envelope } from "./content/envelope.ts";
 import type { Sendable } from "./content/values.ts";
-
-const defaultJoinMs = 60_000;
+import type { InviteOptions, InviteState } from "./invites/invite_book.ts";
+import { LocalManager } from "./local_manager.ts";
 
 /**
  * Channels by name, and people let in in the background: as long as a manager runs, whoever holds an invite token of its
@@ -44,18 +41,11 @@ const defaultJoinMs = 60_000;
 export class ChannelManager {
   /** The same agent, for KeyPackages and Welcomes by hand. */
   readonly client: StaticClient;
-  readonly #agent: Agent;
-  readonly #book: InviteBook;
-  readonly #answers: JoinAnswers;
-  readonly #forget: () => void;
+  readonly #port: ManagerPort;
 
-  private constructor(agent: Agent) {
-    this.#agent = agent;
-    this.client = StaticClient.over(agent);
-    const relayNowMs = (): number => agent.relayNowMs;
-    this.#book = new InviteBook({ ...agent.parts, agentId: agent.agentId, relayNowMs });
-    this.#answers = new JoinAnswers(agent, this.#book);
-    this.#forget = agent.listen({ onJoinRequest: (request) => this.#answers.request(request) });
+  private constructor(port: ManagerPort) {
+    this.client = StaticClient.through(port.client);
+    this.#port = port;
   }
 
   /**
@@ -72,26 +62,23 @@ export class ChannelManager {
    * ```
    */
   static async connect(options: ConnectOptions): Promise<ChannelManager> {
+    if (options.host === "auto") return ChannelManager.through(await connectHost(options, platform));
     return await ChannelManager.over(await connectAgent(options, platform));
   }
 
   /** @internal For tests that bring their own relay. */
   static async over(agent: Agent): Promise<ChannelManager> {
-    const manager = new ChannelManager(agent);
-    try {
-      await translating("Cannot open the agent's channels", async () => {
-        for (const name of agent.names) await manager.#book.tidy((await agent.open(name)).channelId);
-      });
-      return manager;
-    } catch (error) {
-      await manager.close();
-      throw error;
-    }
+    return new ChannelManager(await LocalManager.open(agent));
+  }
+
+  /** @internal For agents that a host holds. */
+  static through(port: ManagerPort): ChannelManager {
+    return new ChannelManager(port);
   }
 
   /** Names of the channels that this agent is in. */
   get channels(): ChannelName[] {
-    return this.#agent.names;
+    return this.client.channels;
   }
 
   /**
@@ -140,12 +127,8 @@ export class ChannelManager {
    * }
    * ```
    */
-  async invite(name: string, { signal, ...options }: InviteOptions & Abortable = {}): Promise<string> {
-    return await abortable(signal, () =>
-      translating("Cannot invite", async () => {
-        const { channelId, name: channelName } = await this.#agent.open(name);
-        return await this.#book.create({ channelId, name: channelName }, options);
-      }));
+  async invite(name: string, options: InviteOptions & Abortable = {}): Promise<string> {
+    return await this.#port.invite(name, options);
   }
 
   /**
@@ -160,11 +143,8 @@ export class ChannelManager {
    * }
    * ```
    */
-  async revokeInvite(token: string, { signal }: Abortable = {}): Promise<void> {
-    await abortable(
-      signal,
-      () => translating("Cannot revoke the invite", () => this.#book.revoke(parseInviteToken(token))),
-    );
+  async revokeInvite(token: string, options: Abortable = {}): Promise<void> {
+    await this.#port.revokeInvite(token, options);
   }
 
   /**
@@ -181,12 +161,7 @@ export class ChannelManager {
    * ```
    */
   async invites(name?: string): Promise<InviteState[]> {
-    return await translating("Cannot list the invites", async () => {
-      const names = name === undefined ? this.channels : [name];
-      const lists: InviteState[][] = [];
-      for (const each of names) lists.push(await this.#book.list((await this.#agent.open(each)).channelId));
-      return lists.flat();
-    });
+    return await this.#port.invites(name);
   }
 
   /**
@@ -201,12 +176,8 @@ export class ChannelManager {
    * }
    * ```
    */
-  async revokeInviteById({ channel, id }: Pick<InviteState, "channel" | "id">): Promise<void> {
-    await translating("Cannot revoke the invite", async () => {
-      const { channelId } = await this.#agent.open(channel);
-      if (await this.#book.revokeById(channelId, parseBinaryId<InviteId>(id))) return;
-      throw createError("not_found", `There is no invite ${id} for "${channel}"; see which there are`);
-    });
+  async revokeInviteById(invite: Pick<InviteState, "channel" | "id">): Promise<void> {
+    await this.#port.revokeInviteById(invite);
   }
 
   /**
@@ -226,10 +197,9 @@ export class ChannelManager {
   async joinWithToken(
     name: string,
     token: string,
-    { timeoutMs = defaultJoinMs, signal }: Abortable & { readonly timeoutMs?: number } = {},
+    options: Abortable & { readonly timeoutMs?: number } = {},
   ): Promise<Channel> {
-    const join = (): Promise<LiveChannel> => joinWithToken(this.#agent, name, { token, timeoutMs });
-    return new Channel(await abortable(signal, join), this.#agent);
+    return await this.#port.joinWithToken(name, token, options);
   }
 
   /**
@@ -330,9 +300,7 @@ export class ChannelManager {
    * ```
    */
   async close(): Promise<void> {
-    this.#forget();
-    this.#answers.stop();
-    await this.client.close();
+    await this.#port.close();
   }
 
   /** `await using` closes it. */

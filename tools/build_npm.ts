@@ -29,7 +29,13 @@ const repository = new URL("../", import.meta.url).pathname;
 
 export const sdkPackage: PackageDefinition = {
   name: "static-sdk",
-  entries: ["sdk/mod.ts", "sdk/platform/browser.ts", "sdk/platform/deno.ts", "sdk/platform/node.ts"],
+  entries: [
+    "sdk/mod.ts",
+    "sdk/driver/main.ts",
+    "sdk/platform/browser.ts",
+    "sdk/platform/deno.ts",
+    "sdk/platform/node.ts",
+  ],
   readme: "sdk/README.md",
   declaration: true,
   manifest: {
@@ -51,7 +57,7 @@ export const sdkPackage: PackageDefinition = {
 /** The program carries the SDK of its own version, so that the two always fit. */
 export const cliPackage: PackageDefinition = {
   name: "static-cli",
-  entries: ["cli/main.ts", "sdk/platform/node.ts"],
+  entries: ["cli/main.ts", "sdk/driver/main.ts", "sdk/platform/node.ts"],
   readme: "cli/README.md",
   declaration: false,
   manifest: {

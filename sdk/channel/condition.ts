@@ -82,6 +82,9 @@ function conditionOf({ state, membership }: LiveChannel, session: SessionState):
     return { state: "offline", problem: problem ?? "There is no connection to the relay", action };
   }
   if (caughtUp) return { state: "ok" };
-  const problem = `The channel is at epoch ${relayEpoch}, this agent at ${membership.epoch}`;
+  const behind = relayEpoch - membership.epoch;
+  const problem = behind > 0
+    ? `This agent is ${behind} changes of the channel's members behind`
+    : "This agent does not know yet what happened in the channel while it was away";
   return { state: "catching_up", problem, action: "Reading what was missed" };
 }

@@ -32,6 +32,13 @@ export interface EnvelopeOptions {
   readonly all?: boolean;
   /** `auto` when not given: asking for the next message acknowledges the one before. `manual`: `envelope.ack()` does. */
   readonly ack?: "auto" | "manual";
+  /**
+   * With a host: the durable reader, `default` when not given. Each reader has a position of its own and sees every message; of
+   * several programs that read as one, each message goes to one of them.
+   */
+  readonly as?: string;
+  /** With a host: from now on, without a position; it holds nothing back for others and misses what comes meanwhile. */
+  readonly tail?: boolean;
 }
 
 /** A loop over a channel's messages that can also be ended by hand. */

@@ -23,13 +23,12 @@ export interface SendOptions extends MessageOptions {
   readonly timeoutMs?: number;
   /** Gives up; the call then rejects with its reason. What the relay was given already may be delivered. */
   readonly signal?: AbortSignal;
+  /** @internal Under which the relay takes it once; a new one when not given. A host is told it, to be told twice. */
+  readonly id?: MessageId;
 }
 
 /** How a plaintext goes out. */
-export interface PostOptions extends Pick<SendOptions, "queue" | "timeoutMs" | "signal"> {
-  /** Under which the relay takes it once; a new one when not given. */
-  readonly id?: MessageId;
-}
+export type PostOptions = Pick<SendOptions, "queue" | "timeoutMs" | "signal" | "id">;
 
 /** What became of a message. */
 export interface Sent {

@@ -2,7 +2,8 @@
 import { Fields } from "../host/fields.ts";
 import { platform } from "#platform";
 import type { Channel } from "../channel.ts";
-import { connectAgent, type ConnectOptions, StaticClient } from "../client.ts";
+import { type ConnectOptions, StaticClient } from "../client.ts";
+import { connectAgent } from "../connect_agent.ts";
 import { ChannelManager } from "../manager.ts";
 import type { Held, MessageReader, ReadOptions } from "./held.ts";
 import { ServedChannels } from "./serving.ts";
@@ -13,7 +14,7 @@ export function connectOptionsOf(fields: Fields, identity: Uint8Array, ask: () =
     return value === undefined ? {} : { [name]: value };
   };
   const tls = fields.optionalObject("tls");
-  const damaged = fields.one("damaged", ["refuse", "accept"]);
+  const damaged = fields.one("damaged", ["refuse", "read", "accept"]);
   const given = {
     ...text("endpoint"),
     ...text("apiUrl"),

@@ -3,11 +3,15 @@
 /** Resolves when the system has taken all of it. */
 export type WriteBytes = (bytes: Uint8Array) => Promise<void>;
 
+/** In one write, so that it shows whether somebody reads. */
+const maxWriteBytes = 1024 * 1024;
+
 export class FrameWriter {
   readonly #write: WriteBytes;
   readonly #onFailed: () => void;
   #waiting: Uint8Array[] = [];
   #bytes = 0;
+  #written = 0;
   #writing: Promise<void> | undefined;
   #failed = false;
 
@@ -20,6 +24,11 @@ export class FrameWriter {
   /** Bytes that the system has not taken. */
   get waiting(): number {
     return this.#bytes;
+  }
+
+  /** Bytes that it has taken, since the beginning. */
+  get written(): number {
+    return this.#written;
   }
 
   write(frame: Uint8Array): void {
@@ -39,10 +48,10 @@ export class FrameWriter {
       // So that frames of this turn of the event loop go together.
       await Promise.resolve();
       while (this.#waiting.length > 0) {
-        const frames = this.#waiting.splice(0);
-        const bytes = frames.length === 1 && frames[0] !== undefined ? frames[0] : joined(frames);
+        const bytes = this.#take();
         await this.#write(bytes);
         this.#bytes -= bytes.length;
+        this.#written += bytes.length;
       }
     } catch {
       this.#failed = true;
@@ -51,6 +60,18 @@ export class FrameWriter {
     } finally {
       this.#writing = undefined;
     }
+  }
+
+  /** Frames that go together, or one that is large. */
+  #take(): Uint8Array {
+    let [count, bytes] = [0, 0];
+    for (const { length } of this.#waiting) {
+      if (count > 0 && bytes + length > maxWriteBytes) break;
+      count++;
+      bytes += length;
+    }
+    const frames = this.#waiting.splice(0, count);
+    return frames.length === 1 && frames[0] !== undefined ? frames[0] : joined(frames);
   }
 }
 

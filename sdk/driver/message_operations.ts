@@ -1,5 +1,6 @@
 /** Talking: messages, requests and events of channels. */
-import { RemoteError } from "../base/errors.ts";
+import { type MessageId, parseBinaryId } from "../../proto/mod.ts";
+import { invalidArgument, RemoteError } from "../base/errors.ts";
 import type { Answer as RequestAnswer } from "../content/answers.ts";
 import type { AskOptions } from "../content/requester.ts";
 import type { SendOptions } from "../channel/outbox.ts";
@@ -97,15 +98,14 @@ async function read(call: Call): Promise<Answer> {
   });
 }
 
-/** One message at a time, for the whole program; see `Receiver`. */
+/** One message at a time, for the whole program; see `Receivers`. */
 async function receive(call: Call): Promise<Answer> {
-  const { fields, signal } = call;
-  const receiver = await call.receivers.of(await channelOf(call));
+  const { fields, signal, receivers } = call;
   const timeoutMs = fields.optionalNumber("timeoutMs");
-  const next = await receiver.receive({ signal, ...(timeoutMs !== undefined && { timeoutMs }) });
-  if (next === undefined) return { ok: { none: true } };
-  if (next.done !== true) return withEnvelope(next.value);
-  throw channelOver();
+  const options = { signal, ...(timeoutMs !== undefined && { timeoutMs }) };
+  const received = await receivers.receive(await channelOf(call), options);
+  if (received === "over") throw channelOver();
+  return received === undefined ? { ok: { none: true } } : withEnvelope(received.envelope);
 }
 
 function opened({ streams }: Call, source: Source): Answer {
@@ -134,8 +134,10 @@ function sendOptions({ fields, signal }: Call): SendOptions {
   const to = fields.optionalTexts("to");
   const replyTo = fields.optionalText("replyTo");
   const [expiresInMs, timeoutMs] = [fields.optionalNumber("expiresInMs"), fields.optionalNumber("timeoutMs")];
+  const message = fields.optionalText("message");
   return {
     ...contentOptions(fields),
+    ...(message !== undefined && { id: messageIdOf(message) }),
     signal,
     queue: fields.flag("queue"),
     ...(to !== undefined && { to }),
@@ -143,6 +145,14 @@ function sendOptions({ fields, signal }: Call): SendOptions {
     ...(expiresInMs !== undefined && { expiresInMs }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
+}
+
+function messageIdOf(text: string): MessageId {
+  try {
+    return parseBinaryId<MessageId>(text);
+  } catch {
+    throw invalidArgument('The field "message" must be a message id: 16 bytes in base64url');
+  }
 }
 
 function askOptions({ fields, signal }: Call): AskOptions {

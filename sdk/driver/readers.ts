@@ -89,6 +89,11 @@ export class Readers {
     this.#parts = parts;
   }
 
+  /** The channel has ended here. */
+  get isOver(): boolean {
+    return this.#over !== undefined;
+  }
+
   async open({ as: name = defaultName, tail, all, manual }: ReadOptions): Promise<MessageReader> {
     await (this.#opened ??= this.#begin());
     if (tail) return this.#openTail(all);

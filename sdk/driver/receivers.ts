@@ -1,53 +1,117 @@
-/** One message at a time, for a whole program: one reader for each channel, opened with the first question. */
+/**
+ * One message at a time, for a whole program: one reader for each channel, opened with the first question. Of several who wait,
+ * each gets another message, in the order in which they asked. A message that comes when nobody waits any more is given back, so
+ * that it holds up no other loop.
+ */
 import type { Channel } from "../channel.ts";
-import type { OneByOne } from "../channel/inbox.ts";
-import { Receiver } from "../channel/receiver.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
-import type { Envelope } from "../content/envelope.ts";
-import type { Held, MessageReader } from "./held.ts";
+import type { ReceiveOptions } from "../channel/receiver.ts";
+import type { Held, MessageReader, ReadMessage } from "./held.ts";
 
-interface Opened {
-  readonly reader: MessageReader;
-  readonly receiver: Receiver;
+interface Waiting {
+  readonly give: (next: ReadMessage | undefined) => void;
+  readonly fail: (error: unknown) => void;
 }
+
+/** Undefined when none came in time; `over` when none ever will. */
+export type Received = ReadMessage | "over" | undefined;
 
 export class Receivers {
   readonly #held: Held;
   readonly #runtime: Runtime;
   /** By the channel's id: one that was left and joined again is another. */
-  readonly #opened = new Map<string, Promise<Opened>>();
+  readonly #receivers = new Map<string, OneByOne>();
 
   constructor(held: Held, runtime: Runtime) {
     this.#held = held;
     this.#runtime = runtime;
   }
 
-  async of(channel: Channel): Promise<Receiver> {
-    let opened = this.#opened.get(channel.id);
-    if (opened === undefined) {
-      opened = this.#open(channel);
-      this.#opened.set(channel.id, opened);
-      opened.catch(() => this.#opened.delete(channel.id));
+  async receive(channel: Channel, options: ReceiveOptions): Promise<Received> {
+    let receiver = this.#receivers.get(channel.id);
+    if (receiver === undefined) {
+      const wanted = { as: undefined, tail: false, all: false, manual: false };
+      receiver = new OneByOne(() => this.#held.read(channel, wanted), this.#runtime);
+      this.#receivers.set(channel.id, receiver);
     }
-    return (await opened).receiver;
+    return await receiver.receive(options);
   }
 
   /** What was given counts as done with. */
   async finish(): Promise<void> {
-    for (const opened of this.#opened.values()) await (await opened).receiver.finish();
-    this.#opened.clear();
+    await Promise.all(Array.from(this.#receivers.values(), (receiver) => receiver.finish()));
   }
 
   /** What was given comes again. */
   end(): void {
-    for (const opened of this.#opened.values()) opened.then(({ reader }) => reader.end()).catch(() => {});
-    this.#opened.clear();
+    for (const receiver of this.#receivers.values()) receiver.end();
+  }
+}
+
+class OneByOne {
+  readonly #open: () => Promise<MessageReader>;
+  readonly #runtime: Runtime;
+  /** In the order in which they asked. */
+  readonly #waiting = new Set<Waiting>();
+  #reader: Promise<MessageReader> | undefined;
+  #isAsking = false;
+
+  constructor(open: () => Promise<MessageReader>, runtime: Runtime) {
+    this.#open = open;
+    this.#runtime = runtime;
   }
 
-  async #open(channel: Channel): Promise<Opened> {
-    const reader = await this.#held.read(channel, { as: undefined, tail: false, all: false, manual: false });
-    return { reader, receiver: new Receiver(asOneByOne(reader), this.#runtime) };
+  /** Asking acknowledges what was given before. Rejects with the signal's reason. */
+  receive({ timeoutMs, signal }: ReceiveOptions): Promise<Received> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    return new Promise((resolve, reject) => {
+      const settle = (finish: () => void): void => {
+        cancel();
+        signal?.removeEventListener("abort", abort);
+        this.#waiting.delete(waiting);
+        finish();
+      };
+      const waiting: Waiting = {
+        give: (next) => settle(() => resolve(next ?? "over")),
+        fail: (error) => settle(() => reject(error)),
+      };
+      const abort = (): void => waiting.fail(signal?.reason);
+      const late = (): void => settle(() => resolve(undefined));
+      const cancel = timeoutMs === undefined ? () => {} : this.#runtime.after(timeoutMs, late);
+      signal?.addEventListener("abort", abort);
+      this.#waiting.add(waiting);
+      if (!this.#isAsking) void this.#ask();
+    });
+  }
+
+  async finish(): Promise<void> {
+    // Who waits has asked already.
+    if (!this.#isAsking) await (await this.#reader)?.finish();
+  }
+
+  end(): void {
+    this.#reader?.then((reader) => reader.end()).catch(() => {});
+    this.#reader = undefined;
+  }
+
+  async #ask(): Promise<void> {
+    this.#isAsking = true;
+    try {
+      while (this.#waiting.size > 0) {
+        const reader = await (this.#reader ??= this.#open());
+        const next = await reader.next();
+        const [first] = this.#waiting;
+        if (next === undefined) { for (const { give } of [...this.#waiting]) give(undefined); }
+        else if (first === undefined) this.end();
+        else first.give(next);
+      }
+    } catch (error) {
+      this.#reader = undefined;
+      for (const { fail } of [...this.#waiting]) fail(error);
+    } finally {
+      this.#isAsking = false;
+    }
   }
 }
 
@@ -55,43 +119,3 @@ export class Receivers {
 export function channelOver(): StaticError {
   return createError("transport_error", "The channel has ended; open it again");
 }
-
-type Next = IteratorResult<Envelope, undefined>;
-
-/** Asking such a reader cannot be taken back: what arrives when nobody waits any more is kept for the next who does. */
-function asOneByOne(reader: MessageReader): OneByOne {
-  let kept: (() => Next) | undefined;
-  let asking: Promise<void> | undefined;
-  const ask = (): void => {
-    if (kept !== undefined) return;
-    asking ??= reader.next().then(
-      (next) => kept = () => next === undefined ? over : { done: false, value: next.envelope },
-      (error) =>
-        kept = () => {
-          throw error;
-        },
-    ).then(() => asking = undefined);
-  };
-  return {
-    acknowledge: () => {
-      ask();
-      return undefined;
-    },
-    poll: () => {
-      const next = kept?.();
-      // An end, or an error, is the same for everybody.
-      if (next !== undefined && next.done !== true) kept = undefined;
-      return next;
-    },
-    park: () => {},
-    news: async () => {
-      ask();
-      await asking;
-    },
-    finish: async () => {
-      if (asking === undefined && kept === undefined) await reader.finish();
-    },
-  };
-}
-
-const over: Next = { done: true, value: undefined };

@@ -1,65 +1,72 @@
 /**
- * The state of the agent or of a channel, sent whenever it may have changed: for clients whose surface tells it without waiting.
- * Changes that come together are sent once.
+ * The state of the agent or of a channel, sent with the events after which it may have changed: for clients whose surface tells
+ * both without waiting. Events that come together are sent together.
  */
 import type { Channel } from "../channel.ts";
 import type { StaticClient } from "../client.ts";
 import type { Header } from "../host/frames.ts";
-import { encodeMember } from "../host/wire_values.ts";
+import { encodeEvent, encodeMember } from "../host/wire_values.ts";
 import { type Answer, type Call, channelOf } from "./operation.ts";
 
 const gatherMs = 5;
+const manyMembers = 100;
 
 export async function watch(call: Call): Promise<Answer> {
   const { fields, held: { client } } = call;
   if (!fields.has("channel")) {
     const state = (): Header => agentState(client);
-    follow(call, (signal) => client.events({ signal }), () => ({ event: "agent", state: state() }));
+    follow(call, (signal) => client.events({ signal }), (events) => ({ event: "agent", state: state(), events }));
     return { ok: { state: state() } };
   }
   const channel = await channelOf(call);
-  let told: number | undefined;
+  const { name } = channel;
+  let told: string | undefined;
   const state = (): Header => {
-    const { epoch } = channel.health();
-    const isNew = epoch !== told;
-    told = epoch;
-    return { ...channelState(channel), ...(isNew && { members: channel.members().map(encodeMember) }) };
+    const members = channel.members().map(encodeMember);
+    // Those of a large channel are sent again only when it has others.
+    const now = members.length > manyMembers ? `epoch ${channel.health().epoch}` : JSON.stringify(members);
+    const isNew = now !== told;
+    told = now;
+    return { ...channelState(channel), ...(isNew && { members }) };
   };
-  follow(
-    call,
-    (signal) => channel.events({ signal }),
-    () => ({ event: "channel", channel: channel.name, state: state() }),
-  );
+  const tellOf = (events: readonly Header[]): Header => ({ event: "channel", channel: name, state: state(), events });
+  follow(call, (signal) => channel.events({ signal }), tellOf);
   return { ok: { state: state() } };
 }
 
 /** For as long as the program is there. */
 function follow(
   { streams, tell }: Call,
-  events: (signal: AbortSignal) => AsyncIterable<unknown>,
-  state: () => Header,
+  listen: (signal: AbortSignal) => AsyncIterable<{ readonly type: string }>,
+  told: (events: readonly Header[]) => Header,
 ): void {
   const stop = new AbortController();
+  let events: Header[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const send = (): void => {
     timer = undefined;
-    if (!stop.signal.aborted) tell(state());
+    const gathered = events;
+    events = [];
+    if (!stop.signal.aborted) tell(told(gathered));
   };
-  const listen = async (): Promise<void> => {
-    for await (const _ of events(stop.signal)) timer ??= setTimeout(send, gatherMs);
+  const gather = async (): Promise<void> => {
+    for await (const event of listen(stop.signal)) {
+      events.push(encodeEvent(event));
+      timer ??= setTimeout(send, gatherMs);
+    }
   };
   streams.whenEnded(() => {
     stop.abort();
     clearTimeout(timer);
   });
-  listen().catch(() => {}); // its end is the channel's end, which the last state told
+  gather().catch(() => {}); // its end is the channel's end, which the last state told
 }
 
 export function agentState({ agentId, transport, channels, welcomes }: StaticClient): Header {
   return { agentId, ...(transport !== undefined && { transport }), channels, welcomes };
 }
 
-/** Without its members, which change with the epoch only. */
+/** Without its members, which seldom change. */
 function channelState(channel: Channel): Header {
   const { name, id } = channel;
   return { name, id, fingerprint: channel.fingerprint(), health: channel.health() };

@@ -67,6 +67,18 @@ export class Fields {
     return new Fields(value as Header); // cast: an object that came from JSON
   }
 
+  optionalObjects(name: string): readonly Fields[] | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    if (!Array.isArray(value)) return missing(name, "a list of objects");
+    return value.map((each) => new Fields({ each }).optionalObject("each") ?? missing(name, "a list of objects"));
+  }
+
+  /** All of it, as it came from JSON. */
+  get all(): Header {
+    return this.#header;
+  }
+
   /** As it came from JSON. */
   raw(name: string): unknown {
     return this.#value(name);

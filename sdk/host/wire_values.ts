@@ -2,6 +2,7 @@
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, type MessageId, parseAgentId, parseBinaryId } from "../../proto/mod.ts";
 import { identityText } from "../base/identity_text.ts";
+import type { ChannelMember } from "../channel/member_list.ts";
 import type { Envelope } from "../content/envelope.ts";
 import type { Incoming } from "../content/incoming.ts";
 import { Fields } from "./fields.ts";
@@ -74,17 +75,16 @@ export function decodeIdentity(fields: Fields): Uint8Array {
   return hex === undefined ? new TextEncoder().encode(fields.text("identity")) : hexToBytes(hex);
 }
 
-/** A member of a channel. */
-export function encodeMember(member: Named & { readonly owner: boolean; readonly self: boolean }): Header {
-  return { ...encodeIdentity(member), owner: member.owner, self: member.self };
+export function encodeMember(member: ChannelMember): Header {
+  const { owner, self, absent, confirmedEpoch, confirmedAtMs } = member;
+  const confirmed = {
+    ...(confirmedEpoch !== undefined && { confirmedEpoch }),
+    ...(confirmedAtMs !== undefined && { confirmedAtMs }),
+  };
+  return { ...encodeIdentity(member), owner, self, absent, ...confirmed };
 }
 
-export interface DecodedMember extends Named {
-  readonly owner: boolean;
-  readonly self: boolean;
-}
-
-export function decodeMember(fields: Fields): DecodedMember {
+export function decodeMember(fields: Fields): ChannelMember {
   const identityBytes = decodeIdentity(fields);
   return {
     agentId: parseAgentId(fields.text("agentId")),
@@ -92,6 +92,9 @@ export function decodeMember(fields: Fields): DecodedMember {
     identityBytes,
     owner: fields.flag("owner"),
     self: fields.flag("self"),
+    absent: fields.flag("absent"),
+    confirmedEpoch: fields.optionalNumber("confirmedEpoch"),
+    confirmedAtMs: fields.optionalNumber("confirmedAtMs"),
   };
 }
 
@@ -102,8 +105,7 @@ export function encodeEvent(event: { readonly type: string }): Header {
 }
 
 /** An event as it was; its type is the sender's word. */
-export function decodeEvent(fields: Fields): Header {
-  const error = fields.optionalObject("event")?.optionalObject("error");
-  const event = fields.raw("event") as Header; // cast: the line above has seen that it is an object, if it has an error
-  return { ...event, ...(error !== undefined && { error: decodeError(error) }) };
+export function decodeEvent(event: Fields): Header {
+  const error = event.optionalObject("error");
+  return { ...event.all, ...(error !== undefined && { error: decodeError(error) }) };
 }

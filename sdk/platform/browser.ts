@@ -21,6 +21,7 @@ export const platform: Platform = {
   x25519: undefined,
   readSettings: () => Promise.resolve({}),
   readTextFile: () => Promise.reject(new Error("a browser reads no files; give tls.certificateHashes")),
+  hosts: undefined,
 };
 
 /** Not a `data:` address: that would have no origin, and the relay asks for it. */

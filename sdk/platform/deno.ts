@@ -5,6 +5,7 @@ import { type StreamThread, withThread } from "../transport/worker_stream.ts";
 import { cells, openHttp } from "./deno_http.ts";
 import { quic } from "./deno_quic.ts";
 import { openDirectoryStore } from "./directory_store.ts";
+import { hosts } from "./hosts.ts";
 import { createNodeEd25519 } from "./node_ed25519.ts";
 import { createNodeX25519 } from "./node_x25519.ts";
 import type { Platform } from "./platform.ts";
@@ -24,6 +25,7 @@ export const platform: Platform = {
   x25519: createNodeX25519(),
   readSettings,
   readTextFile: (path) => readFile(path, "utf8"),
+  hosts,
 };
 
 function startThread(): StreamThread {

@@ -1,6 +1,7 @@
 /** Node: the gRPC stream `Session`. Node 20 has no QUIC. */
 import { readFile } from "node:fs/promises";
 import { openDirectoryStore } from "./directory_store.ts";
+import { hosts } from "./hosts.ts";
 import { createNodeEd25519 } from "./node_ed25519.ts";
 import { createNodeX25519 } from "./node_x25519.ts";
 import { withThread } from "../transport/worker_stream.ts";
@@ -23,4 +24,5 @@ export const platform: Platform = {
   x25519: createNodeX25519(),
   readSettings,
   readTextFile: (path) => readFile(path, "utf8"),
+  hosts,
 };

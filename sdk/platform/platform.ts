@@ -30,6 +30,37 @@ export interface Platform {
   readSettings(options?: { readonly withoutFile?: boolean }): Promise<PlatformSettings>;
   /** A text file that the user named, as `tls.caFile`. Rejects in browsers. */
   readTextFile(path: string): Promise<string>;
+  /** Hosts of agents on this machine; undefined in browsers. */
+  readonly hosts: HostPlatform | undefined;
+}
+
+/** How programs of one user on one machine find the process that holds an agent. */
+export interface HostPlatform {
+  /** Where the host of this directory listens; the folder is made. Throws `StaticError` when others could reach it. */
+  place(dataDir: string): Promise<HostPlace>;
+  /** Undefined when nobody listens. */
+  connect(place: HostPlace, ends: HostEnds): Promise<HostWire | undefined>;
+  /** Of several programs that would start a host, the first; returns how to let the next one. Undefined: another is at it. */
+  takeTurn(place: HostPlace): Promise<(() => Promise<void>) | undefined>;
+  /** Starts a host and gives it its options; `ends` hears what it says first. It outlives this process. */
+  start(place: HostPlace, options: Uint8Array, ends: HostEnds): void;
+}
+
+export interface HostPlace {
+  /** The agent's directory, by its real path. */
+  readonly dataDir: string;
+  readonly folder: string;
+  readonly socket: string;
+}
+
+export interface HostEnds {
+  readonly onData: (bytes: Uint8Array) => void;
+  readonly onEnd: () => void;
+}
+
+export interface HostWire {
+  write(bytes: Uint8Array): void;
+  close(): void;
 }
 
 /** `STATIC_API_KEY`, `STATIC_API_URL`, `STATIC_RELAY_URL`, `STATIC_CA_FILE`, each before the file that the CLI wrote. */

@@ -7,6 +7,7 @@ import { name, read, Stage, until } from "../support/scenario/stage.ts";
 
 const files = [
   "sdk/client.ts",
+  "sdk/connect_options.ts",
   "sdk/channel.ts",
   "sdk/manager.ts",
   "sdk/base/errors.ts",

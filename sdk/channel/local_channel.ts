@@ -1,0 +1,123 @@
+/** A channel whose agent is in this process. */
+import { type ChannelId, type ChannelName, parseAgentId } from "../../proto/mod.ts";
+import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
+import type { Answers } from "../content/answers.ts";
+import type { Envelope } from "../content/envelope.ts";
+import type { AskOptions } from "../content/requester.ts";
+import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
+import { type Addressee, agentIdsOf, encodeMessage, type Sendable } from "../content/values.ts";
+import { fingerprintOf } from "../mls/fingerprint.ts";
+import { addMember } from "./adding.ts";
+import type { Agent } from "./agent.ts";
+import { type ChannelHealth, describeHealth } from "./condition.ts";
+import type { ChannelEvent, MissedEvents } from "./events.ts";
+import { translating } from "./faults.ts";
+import type { EnvelopeOptions, InboxReader } from "./inbox.ts";
+import type { LiveChannel } from "./live_channel.ts";
+import { type ChannelMember, listMembers } from "./member_list.ts";
+import type { SendOptions, Sent } from "./outbox.ts";
+import type { ChannelPort } from "./port.ts";
+import type { ReceiveOptions } from "./receiver.ts";
+
+export class LocalChannel implements ChannelPort {
+  readonly #live: LiveChannel;
+  readonly #agent: Agent;
+
+  constructor(live: LiveChannel, agent: Agent) {
+    this.#live = live;
+    this.#agent = agent;
+  }
+
+  get name(): ChannelName {
+    return this.#live.name;
+  }
+
+  get id(): ChannelId {
+    return this.#live.channelId;
+  }
+
+  get over(): StaticError | undefined {
+    return this.#live.over;
+  }
+
+  async addMember(keyPackage: Uint8Array | string): Promise<Uint8Array> {
+    const { clocks, parts } = this.#agent;
+    return await translating("Cannot add the member", () => addMember(keyPackage, this.#live, { ...clocks, ...parts }));
+  }
+
+  async removeMember(agentId: string): Promise<void> {
+    await translating("Cannot remove the member", async () => {
+      const wanted = parseAgentId(agentId);
+      const { membership, committer } = this.#live;
+      if (!membership.group.self.owner) {
+        throw createError("not_allowed", "Cannot remove the member: only owners of the channel may; ask one of them");
+      }
+      if (wanted === this.#agent.agentId) {
+        throw createError("invalid_request", "Cannot remove oneself; use leave()");
+      }
+      await committer.commit(() => membership.memberOf(wanted) && { change: { remove: [wanted] } });
+    });
+  }
+
+  async recover(): Promise<void> {
+    await translating("Cannot recover the channel", () => this.#live.recover());
+  }
+
+  async leave(): Promise<void> {
+    await translating("Cannot leave the channel", () => this.#live.leave());
+  }
+
+  async send(value: Sendable, options: SendOptions): Promise<Sent> {
+    return await translating("Cannot send", () => {
+      const plaintext = encodeMessage(value, options, this.#agent.relayNowMs);
+      return this.#live.outbox.send(plaintext, options);
+    }, options.signal);
+  }
+
+  async request(value: Sendable, { to, ...options }: AskOptions & { readonly to: Addressee }): Promise<Envelope> {
+    return await translating("Cannot ask", async () => {
+      if (Array.isArray(to)) throw invalidArgument("Cannot ask: `to` is a list; use requestAll() for several members");
+      for await (const answer of this.#live.requester.ask(value, agentIdsOf(to), options)) {
+        if (answer.ok) return answer.reply;
+        throw answer.error;
+      }
+      throw createError("internal", "Cannot ask: there was no answer");
+    }, options.signal);
+  }
+
+  requestAll(value: Sendable, { to, ...options }: AskOptions & { readonly to: readonly Addressee[] }): Answers {
+    return this.#live.requester.ask(value, agentIdsOf(to), options);
+  }
+
+  serve(handler: RequestHandler, options: ServeOptions): Serving {
+    if (this.#live.over !== undefined) throw this.#live.over;
+    return this.#live.service.serve(handler, options);
+  }
+
+  envelopes(options: EnvelopeOptions): InboxReader {
+    if (options.as !== undefined || options.tail === true) {
+      throw invalidArgument('Readers with a position of their own need a host; connect with host: "auto"');
+    }
+    return this.#live.inbox.read(options);
+  }
+
+  receive(options: ReceiveOptions): Promise<IteratorResult<Envelope, undefined> | undefined> {
+    return this.#live.receiver.receive(options);
+  }
+
+  events(signal: AbortSignal | undefined): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined> {
+    return this.#live.events.listen(signal);
+  }
+
+  members(): ChannelMember[] {
+    return listMembers(this.#live, this.#agent.agentId);
+  }
+
+  fingerprint(): string {
+    return fingerprintOf(this.#live.membership.group.authenticator);
+  }
+
+  health(): ChannelHealth {
+    return describeHealth(this.#live, this.#agent.parts.session.state);
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * What stands behind a channel that a user holds: this process itself (`local_channel.ts`), or a host that holds the agent
+ * (`host/remote_channel.ts`). Both do the same, so a program is the same with and without a host.
+ */
+import type { ChannelId, ChannelName } from "../../proto/mod.ts";
+import type { StaticError } from "../base/errors.ts";
+import type { Answers } from "../content/answers.ts";
+import type { Envelope } from "../content/envelope.ts";
+import type { AskOptions } from "../content/requester.ts";
+import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
+import type { Addressee, Sendable } from "../content/values.ts";
+import type { ChannelHealth } from "./condition.ts";
+import type { ChannelEvent, MissedEvents } from "./events.ts";
+import type { EnvelopeOptions, InboxReader } from "./inbox.ts";
+import type { ChannelMember } from "./member_list.ts";
+import type { SendOptions, Sent } from "./outbox.ts";
+import type { ReceiveOptions } from "./receiver.ts";
+
+/** The methods of `Channel`, whose comments tell what they do. */
+export interface ChannelPort {
+  readonly name: ChannelName;
+  readonly id: ChannelId;
+  /** Why nothing more comes, once that is so. */
+  readonly over: StaticError | undefined;
+  addMember(keyPackage: Uint8Array | string): Promise<Uint8Array>;
+  removeMember(agentId: string): Promise<void>;
+  recover(): Promise<void>;
+  leave(): Promise<void>;
+  send(value: Sendable, options: SendOptions): Promise<Sent>;
+  request(value: Sendable, options: AskOptions & { readonly to: Addressee }): Promise<Envelope>;
+  requestAll(value: Sendable, options: AskOptions & { readonly to: readonly Addressee[] }): Answers;
+  serve(handler: RequestHandler, options: ServeOptions): Serving;
+  envelopes(options: EnvelopeOptions): InboxReader;
+  /** Undefined when none arrives in time, `done` when none ever will. */
+  receive(options: ReceiveOptions): Promise<IteratorResult<Envelope, undefined> | undefined>;
+  events(signal: AbortSignal | undefined): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined>;
+  members(): ChannelMember[];
+  fingerprint(): string;
+  health(): ChannelHealth;
+}

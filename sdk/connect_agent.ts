@@ -1,0 +1,101 @@
+/** From options to an agent: its store, its identity, its session. */
+import { agentIdOf } from "../proto/mod.ts";
+import { createSignatures } from "./mls/crypto/signatures.ts";
+import { openIdentity } from "./mls/identity.ts";
+import { createError } from "./base/errors.ts";
+import { Agent } from "./channel/agent.ts";
+import { translating } from "./channel/faults.ts";
+import type { ConnectOptions } from "./connect_options.ts";
+import type { Platform } from "./platform/platform.ts";
+import { createEndedSession } from "./session/ended_session.ts";
+import { openRelaySession } from "./session/open_session.ts";
+import type { RelaySession, SessionState } from "./session/relay_session.ts";
+import { type RecordStore, storeMigrations } from "./store/mod.ts";
+
+/** Everything from options to a connected agent. What was opened is closed again when it does not come about. */
+export async function connectAgent(options: ConnectOptions, runtime: Platform): Promise<Agent> {
+  options.signal?.throwIfAborted();
+  const store = await translating("Cannot open the data directory", () => openStore(options, runtime));
+  try {
+    return await translating("Cannot connect", () => connectWith(store, options, runtime));
+  } catch (error) {
+    await store.close();
+    options.signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+async function connectWith(store: RecordStore, options: ConnectOptions, runtime: Platform): Promise<Agent> {
+  const signatures = await createSignatures(runtime.ed25519, runtime.x25519);
+  const identity = await openIdentity(store, bytesOf(options.identity), runtime);
+  const [fault] = options.damaged === "read" ? store.faults : [];
+  if (fault !== undefined) {
+    const text = `The data directory is damaged and was opened for reading: ${fault.message}`;
+    const agentId = agentIdOf(identity.signatureKey, identity.identity);
+    const session = createEndedSession(agentId, createError("store_corrupt", text, { cause: fault }));
+    return await Agent.open({ store, session, runtime, signatures, identity });
+  }
+  const session = await openRelaySession(options, {
+    identity: identity.identity,
+    publicKey: identity.signatureKey,
+    sign: (message) => signatures.sign(identity.signingSeed, message),
+  }, runtime);
+  try {
+    // The agent listens before there is a connection: what the relay pushes first must not be lost.
+    const agent = await Agent.open({ store, session, runtime, signatures, identity });
+    if (await hasCredential(options, runtime)) await online(session, options.signal);
+    return agent;
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+async function openStore(
+  { dataDir, passphrase, repair, damaged }: ConnectOptions,
+  runtime: Platform,
+): Promise<RecordStore> {
+  if (dataDir === "") throw createError("invalid_request", "Cannot connect: dataDir is empty; name a directory");
+  return await runtime.openStore(dataDir, {
+    migrations: storeMigrations,
+    ...(passphrase !== undefined && { passphrase }),
+    ...(repair !== undefined && { repair }),
+    ...(damaged !== undefined && { damaged }),
+  });
+}
+
+/** Without one, what is local works and the rest fails with `auth_failed`. */
+async function hasCredential({ apiKey, token }: ConnectOptions, runtime: Platform): Promise<boolean> {
+  return apiKey !== undefined || token !== undefined || (await runtime.readSettings()).apiKey !== undefined;
+}
+
+/** Resolves with the first connection; rejects with why there is none when every way has been tried once. */
+async function online(session: RelaySession, signal: AbortSignal | undefined): Promise<void> {
+  let stop = (): void => {};
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const look = (state: SessionState): void => {
+        if (state.kind === "online") resolve();
+        else if (state.kind === "offline") reject(state.error);
+        else if (state.kind === "ended") {
+          reject(state.error ?? createError("connection_error", "The session was closed"));
+        }
+      };
+      const abort = (): void => reject(signal?.reason);
+      const forget = session.onState(look);
+      signal?.addEventListener("abort", abort);
+      stop = () => {
+        forget();
+        signal?.removeEventListener("abort", abort);
+      };
+      if (signal?.aborted === true) abort();
+      look(session.state);
+    });
+  } finally {
+    stop();
+  }
+}
+
+function bytesOf(identity: Uint8Array | string): Uint8Array {
+  return typeof identity === "string" ? new TextEncoder().encode(identity) : identity;
+}

@@ -1,0 +1,63 @@
+/** One agent that many programs use: its channels' readers, those that serve requests, and what `status` tells. */
+import type { Channel } from "../channel.ts";
+import type { Agent } from "../channel/agent.ts";
+import { ChannelManager } from "../manager.ts";
+import type { Held } from "./held.ts";
+import { createReaderRecords } from "./reader_records.ts";
+import { Readers, type ReaderState } from "./readers.ts";
+import { ServedChannels } from "./serving.ts";
+
+export class SharedAgent {
+  readonly manager: ChannelManager;
+  readonly #agent: Agent;
+  readonly #served = new ServedChannels();
+  /** By the channel's id. */
+  readonly #readers = new Map<string, Readers>();
+
+  private constructor(agent: Agent, manager: ChannelManager) {
+    this.#agent = agent;
+    this.manager = manager;
+  }
+
+  static async over(agent: Agent): Promise<SharedAgent> {
+    return new SharedAgent(agent, await ChannelManager.over(agent));
+  }
+
+  /** For one program. Its end is not the agent's. */
+  hold(): Held {
+    return {
+      client: this.manager.client,
+      manager: this.manager,
+      served: this.#served,
+      read: (channel, options) => this.readersOf(channel).open(options),
+      close: () => Promise.resolve(),
+    };
+  }
+
+  readersOf(channel: Channel): Readers {
+    const known = this.#readers.get(channel.id);
+    if (known !== undefined && !known.isOver) return known;
+    const { store, runtime } = this.#agent.parts;
+    const readers = new Readers({
+      agentId: this.#agent.agentId,
+      records: createReaderRecords(channel.id, store),
+      source: () => channel.envelopes({ ack: "manual", all: true }),
+      nowMs: () => runtime.nowMs(),
+    });
+    this.#readers.set(channel.id, readers);
+    return readers;
+  }
+
+  async listReaders(names: readonly string[]): Promise<(ReaderState & { readonly channel: string })[]> {
+    const lists = names.map(async (name) => {
+      const readers = await this.readersOf(await this.manager.channel(name)).list();
+      return readers.map((each) => ({ channel: name, ...each }));
+    });
+    return (await Promise.all(lists)).flat();
+  }
+
+  async close(): Promise<void> {
+    for (const readers of this.#readers.values()) await readers.stop();
+    await this.manager.close();
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The way from an agent's directory to its host: connect to the one that runs, or start one. Programs that start one at once take
+ * turns; the lock of the agent's store decides in the end, so none of this can bring about two.
+ */
+import { version } from "../../proto/mod.ts";
+import { createDeferred } from "../base/deferred.ts";
+import { createError, isCode, StaticError } from "../base/errors.ts";
+import { pause, type Runtime } from "../base/runtime.ts";
+import type { HostPlace, HostPlatform } from "../platform/platform.ts";
+import { type ConnectionParts, HostConnection } from "./connection.ts";
+import { Fields } from "./fields.ts";
+import { encodeFrame, type Header, protocolVersion } from "./frames.ts";
+
+/** What a host is started with. */
+export interface HostOptions {
+  readonly fields: Header;
+  readonly identity: Uint8Array;
+}
+
+export interface Finding {
+  readonly hosts: HostPlatform;
+  readonly runtime: Runtime;
+  readonly dataDir: string;
+  /** Asked for only when a host has to be started. */
+  readonly options: () => Promise<HostOptions>;
+  readonly onEvent: (connection: HostConnection, name: string, fields: Fields) => void;
+}
+
+/** For a host that is being started by another program, and one that goes. */
+const [patienceMs, lookMs] = [20_000, 20];
+/** A directory that something else than a host holds is not waited for longer. */
+const lockedMs = 1_500;
+
+/** Throws `StaticError`. */
+export async function findHost(finding: Finding, signal?: AbortSignal): Promise<HostConnection> {
+  const { hosts, runtime } = finding;
+  const place = await hosts.place(finding.dataDir);
+  const startMs = runtime.nowMs();
+  for (;;) {
+    signal?.throwIfAborted();
+    const running = await connectTo(place, finding);
+    if (running !== undefined && await isOurs(running, place)) return running;
+    const waitedMs = runtime.nowMs() - startMs;
+    const failure = running === undefined ? await startInTurn(place, finding) : undefined;
+    if (failure !== undefined && (!isCode(failure, "store_locked") || waitedMs > lockedMs)) {
+      throw explained(failure, place);
+    }
+    if (waitedMs > patienceMs) throw createError("connection_error", `No host came up for ${place.dataDir}; try again`);
+    await pause(runtime, lookMs, signal);
+  }
+}
+
+/** The host that runs, whatever its version; undefined when there is none. */
+export async function connectTo(
+  place: HostPlace,
+  { hosts, onEvent }: Pick<Finding, "hosts" | "onEvent">,
+): Promise<HostConnection | undefined> {
+  const early: Uint8Array[] = [];
+  const opened: { connection?: HostConnection } = {};
+  const wire = await hosts.connect(place, {
+    onData: (bytes) => opened.connection === undefined ? void early.push(bytes) : opened.connection.receive(bytes),
+    onEnd: () => opened.connection?.end(),
+  });
+  if (wire === undefined) return undefined;
+  const parts: ConnectionParts = {
+    write: (bytes) => wire.write(bytes),
+    close: () => wire.close(),
+    onEvent: (name, fields) => opened.connection && onEvent(opened.connection, name, fields),
+  };
+  const connection = new HostConnection(parts);
+  opened.connection = connection;
+  for (const bytes of early) connection.receive(bytes);
+  return connection;
+}
+
+/** False when the host was of another version and goes. Throws when it stays, because others use it. */
+async function isOurs(connection: HostConnection, { dataDir }: HostPlace): Promise<boolean> {
+  let hello: Fields;
+  try {
+    hello = await connection.hello;
+  } catch (error) {
+    // One that ends just now is as good as none; one that refuses says why.
+    if (isCode(error, "listener_died")) return false;
+    throw error;
+  }
+  const [protocol, sdk] = [hello.number("protocol"), hello.text("sdk")];
+  if (protocol === protocolVersion && sdk === version) return true;
+  const { fields } = await connection.call("stop", { whenIdle: true });
+  if (!fields.flag("stopping")) {
+    connection.end();
+    const text =
+      `A host of version ${sdk} holds ${dataDir} and other programs use it; this program is version ${version}. ` +
+      "End them, or stop the host with: static host stop";
+    throw createError("unsupported_version", text);
+  }
+  await connection.over;
+  return false;
+}
+
+/** Undefined when it runs now, or another program starts one. */
+async function startInTurn(place: HostPlace, finding: Finding): Promise<StaticError | undefined> {
+  const endTurn = await finding.hosts.takeTurn(place);
+  if (endTurn === undefined) return undefined;
+  try {
+    const running = await connectTo(place, { ...finding, onEvent: () => {} });
+    running?.end();
+    if (running === undefined) await start(place, finding);
+    return undefined;
+  } catch (error) {
+    if (error instanceof StaticError) return error;
+    throw error;
+  } finally {
+    await endTurn();
+  }
+}
+
+/** Resolves when it can be connected to; rejects with why it ended. */
+async function start(place: HostPlace, { hosts, options }: Finding): Promise<void> {
+  const { fields, identity } = await options();
+  const frame = encodeFrame({ ...fields, dataDir: place.dataDir, socket: place.socket }, identity);
+  const started = createDeferred<Uint8Array>();
+  const ended = (): void =>
+    started.reject(createError("internal", `The host did not start; ${place.folder}/log may say why`));
+  hosts.start(place, frame, { onData: (bytes) => started.resolve(bytes), onEnd: ended });
+  // What it says is one answer, read as any other is.
+  const reading = new HostConnection({ write: () => {}, close: () => {} });
+  const answered = reading.call("start");
+  reading.receive(await started.promise);
+  await answered;
+}
+
+/** Something else than a host holds the directory. */
+function explained(error: StaticError, { dataDir }: HostPlace): StaticError {
+  if (error.code !== "store_locked") return error;
+  const text =
+    `${dataDir} is held by a program that shares it with nobody; end it, or let it connect with host: "auto", ` +
+    "so that both can work";
+  return createError("store_locked", text, { cause: error });
+}

@@ -1,0 +1,252 @@
+/**
+ * A channel whose agent a host holds. What it tells without waiting is the state that the host sent last, which comes with every
+ * event of the channel.
+ */
+import {
+  binaryIdFromBytes,
+  type ChannelId,
+  type ChannelName,
+  type MessageId,
+  parseAgentId,
+  parseBinaryId,
+  parseChannelId,
+  parseChannelName,
+} from "../../proto/mod.ts";
+import { createError, type StaticError } from "../base/errors.ts";
+import { EventStream } from "../base/event_stream.ts";
+import type { Runtime } from "../base/runtime.ts";
+import type { ChannelHealth } from "../channel/condition.ts";
+import type { ChannelEvent, MissedEvents } from "../channel/events.ts";
+import type { EnvelopeOptions, InboxReader } from "../channel/inbox.ts";
+import type { ChannelMember } from "../channel/member_list.ts";
+import type { SendOptions, Sent } from "../channel/outbox.ts";
+import type { ChannelPort } from "../channel/port.ts";
+import type { ReceiveOptions } from "../channel/receiver.ts";
+import type { Answer, Answers } from "../content/answers.ts";
+import { Envelope } from "../content/envelope.ts";
+import type { AskOptions } from "../content/requester.ts";
+import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
+import { type Addressee, agentIdsOf, bodyOf, type ContentOptions, fieldsOf, type Sendable } from "../content/values.ts";
+import type { Answered } from "./connection.ts";
+import { Fields } from "./fields.ts";
+import type { Header } from "./frames.ts";
+import type { HostLink } from "./link.ts";
+import { readRemote } from "./remote_reader.ts";
+import { serveRemote } from "./remote_serving.ts";
+import { RemoteStream } from "./remote_stream.ts";
+import { decodeError } from "./wire_errors.ts";
+import { decodeEnvelope, decodeEvent, decodeMember } from "./wire_values.ts";
+
+const messageIdBytes = 16;
+
+export class RemoteChannel implements ChannelPort {
+  readonly name: ChannelName;
+  readonly id: ChannelId;
+  readonly #link: HostLink;
+  readonly #runtime: Runtime;
+  readonly #events = new EventStream<ChannelEvent>();
+  #members: ChannelMember[] = [];
+  #fingerprint = "";
+  #health: ChannelHealth;
+  #over: StaticError | undefined;
+  /** The last message that `receive` gave. */
+  #received: string | undefined;
+
+  constructor(link: HostLink, runtime: Runtime, state: Fields) {
+    this.#link = link;
+    this.#runtime = runtime;
+    this.name = parseChannelName(state.text("name"));
+    this.id = parseChannelId(state.text("id"));
+    this.#health = healthOf(state);
+    this.update(state, []);
+  }
+
+  get over(): StaticError | undefined {
+    return this.#over;
+  }
+
+  /** What the host says about it. */
+  update(state: Fields, events: readonly Fields[]): void {
+    this.#health = healthOf(state);
+    this.#fingerprint = state.text("fingerprint");
+    const members = state.optionalObjects("members");
+    if (members !== undefined) this.#members = members.map(decodeMember);
+    for (const each of events) this.#tell(decodeEvent(each) as unknown as ChannelEvent); // cast: the host's own, of this version
+  }
+
+  /** The host has gone, and the next one has not said anything. */
+  lost(): void {
+    if (this.#health.state === "ended") return;
+    const [problem, action] = ["The host of this agent has gone", "Starting it again; this goes on by itself"];
+    this.#health = { ...this.#health, state: "offline", problem, action };
+  }
+
+  /** The client was closed. */
+  end(): void {
+    this.#over ??= createError("transport_error", "The client was closed; connect again");
+    this.#events.end();
+  }
+
+  async addMember(keyPackage: Uint8Array | string): Promise<Uint8Array> {
+    const isId = typeof keyPackage === "string";
+    const fields = { ...this.#named, ...(isId && { agentId: keyPackage }) };
+    return (await this.#link.call("addMember", fields, isId ? {} : { bytes: keyPackage })).bytes;
+  }
+
+  async removeMember(agentId: string): Promise<void> {
+    await this.#link.repeat("removeMember", { ...this.#named, agentId });
+  }
+
+  async recover(): Promise<void> {
+    await this.#link.call("recover", this.#named);
+  }
+
+  async leave(): Promise<void> {
+    await this.#link.call("leave", this.#named);
+  }
+
+  /** The message has its id from here on, so that the next host can be given it again: the relay takes it once. */
+  async send(value: Sendable, options: SendOptions): Promise<Sent> {
+    const { to, replyTo, expiresInMs, queue, timeoutMs, signal } = options;
+    const id = binaryIdFromBytes<MessageId>(this.#runtime.randomBytes(messageIdBytes));
+    const fields = {
+      ...this.#content(value, options),
+      message: id,
+      ...(to !== undefined && { to: agentIdsOf(to) }),
+      ...(replyTo !== undefined && { replyTo }),
+      ...(expiresInMs !== undefined && { expiresInMs }),
+      ...(queue !== undefined && { queue }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    };
+    const answered = await this.#link.repeat("send", fields, { bytes: bodyOf(value), signal });
+    return {
+      id: parseBinaryId<MessageId>(answered.fields.text("id")),
+      accepted: answered.fields.flag("accepted"),
+    };
+  }
+
+  /** With a key the next host continues it. */
+  async request(value: Sendable, { to, ...options }: AskOptions & { readonly to: Addressee }): Promise<Envelope> {
+    const [member] = agentIdsOf(to);
+    const fields = { ...this.#asking(value, options), to: member };
+    const given = { bytes: bodyOf(value), signal: options.signal };
+    const isNamed = options.key !== undefined;
+    return envelopeOf(
+      await (isNamed ? this.#link.repeat("request", fields, given) : this.#link.call("request", fields, given)),
+    );
+  }
+
+  requestAll(value: Sendable, { to, ...options }: AskOptions & { readonly to: readonly Addressee[] }): Answers {
+    const fields = { ...this.#asking(value, options), to: agentIdsOf(to) };
+    const stream = new RemoteStream(this.#link, "requestAll", fields, { bytes: bodyOf(value), isOnce: true });
+    options.signal?.addEventListener("abort", () => void stream.end("end").catch(() => {}), { once: true });
+    const asked = stream.open();
+    asked.catch(() => {});
+    return {
+      next: async () => {
+        const answered = await stream.next();
+        options.signal?.throwIfAborted();
+        return answered === undefined ? { done: true, value: undefined } : { done: false, value: answerOf(answered) };
+      },
+      return: async () => {
+        await stream.end("end");
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator](): Answers {
+        return this;
+      },
+    };
+  }
+
+  serve(handler: RequestHandler, options: ServeOptions): Serving {
+    if (this.#over !== undefined) throw this.#over;
+    return serveRemote(this.#link, this.name, handler, options);
+  }
+
+  envelopes(options: EnvelopeOptions): InboxReader {
+    return readRemote(this.#link, this.name, options, (messages) => this.#missed(messages));
+  }
+
+  async receive({ timeoutMs, signal }: ReceiveOptions): Promise<IteratorResult<Envelope, undefined> | undefined> {
+    const fields = { ...this.#named, ...(timeoutMs !== undefined && { timeoutMs }) };
+    for (;;) {
+      const answered = await this.#link.repeat("receive", fields, { signal });
+      if (answered.fields.flag("none")) return undefined;
+      const value = envelopeOf(answered);
+      const key = `${value.sender.agentId}.${value.id}`;
+      // The next host gives it again.
+      if (key === this.#received) continue;
+      this.#received = key;
+      return { done: false, value };
+    }
+  }
+
+  events(signal: AbortSignal | undefined): AsyncIterableIterator<ChannelEvent | MissedEvents, undefined> {
+    return this.#events.listen(signal);
+  }
+
+  members(): ChannelMember[] {
+    return [...this.#members];
+  }
+
+  fingerprint(): string {
+    return this.#fingerprint;
+  }
+
+  health(): ChannelHealth {
+    return this.#health;
+  }
+
+  get #named(): Header {
+    return { channel: this.name };
+  }
+
+  #content(value: Sendable, options: ContentOptions): Header {
+    const { contentType } = fieldsOf(value, options);
+    const { conversation, headers } = options;
+    return {
+      ...this.#named,
+      ...(contentType !== undefined && { contentType }),
+      ...(conversation !== undefined && { conversation }),
+      ...(headers !== undefined && { headers }),
+    };
+  }
+
+  #asking(value: Sendable, options: AskOptions): Header {
+    const { timeoutMs, key } = options;
+    return {
+      ...this.#content(value, options),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(key !== undefined && { key }),
+    };
+  }
+
+  #tell(event: ChannelEvent): void {
+    if (event.type === "ended") {
+      this.#over = event.error ?? createError("not_found", `Channel "${this.name}" was left; join it again`);
+    }
+    this.#events.tell(event);
+    if (event.type === "ended") this.#events.end();
+  }
+
+  /** A reader of the host was too slow. */
+  #missed(messages: number): void {
+    this.#tell({ type: "gap", messages, reason: "size", atMs: this.#runtime.nowMs(), channel: this.name });
+  }
+}
+
+function healthOf(state: Fields): ChannelHealth {
+  return state.raw("health") as ChannelHealth; // cast: the host's own, of this version
+}
+
+function envelopeOf({ fields, bytes }: Answered): Envelope {
+  const envelope = fields.optionalObject("envelope") ?? new Fields({});
+  return new Envelope(decodeEnvelope(envelope, bytes), () => Promise.resolve());
+}
+
+function answerOf(answered: Answered): Answer {
+  const from = parseAgentId(answered.fields.text("from"));
+  const error = answered.fields.optionalObject("error");
+  if (error !== undefined) return { from, ok: false, error: decodeError(error) };
+  return { from, ok: true, reply: envelopeOf(answered) };
+}

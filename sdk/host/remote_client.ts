@@ -1,0 +1,211 @@
+/** An agent that a host holds, as `StaticClient` and `ChannelManager` use it. Channels are watched from the moment they are opened. */
+import { type AgentId, type ChannelName, parseAgentId, parseChannelName } from "../../proto/mod.ts";
+import type { Abortable } from "../base/abortable.ts";
+import { EventStream } from "../base/event_stream.ts";
+import { pause, type Runtime } from "../base/runtime.ts";
+import { Channel } from "../channel.ts";
+import type { ChannelOptions } from "../channel/agent.ts";
+import type { ClientEvent, MissedEvents } from "../channel/events.ts";
+import type { ClientPort, JoinOptions, ManagerPort } from "../client_port.ts";
+import type { InviteOptions, InviteState } from "../invites/invite_book.ts";
+import type { TransportName } from "../transport/transport.ts";
+import type { HostConnection } from "./connection.ts";
+import { Fields } from "./fields.ts";
+import type { Header } from "./frames.ts";
+import { HostLink, type LinkParts } from "./link.ts";
+import { RemoteChannel } from "./remote_channel.ts";
+import { decodeEvent } from "./wire_values.ts";
+
+const againMs = 500;
+
+export class RemoteClient implements ClientPort, ManagerPort {
+  /** For `ChannelManager`. */
+  readonly client: ClientPort = this;
+  readonly link: HostLink;
+  readonly #runtime: Runtime;
+  readonly #channels = new Map<string, RemoteChannel>();
+  readonly #events = new EventStream<ClientEvent>();
+  readonly #stop = new AbortController();
+  /** The connection whose host has been asked to tell about changes. */
+  #watched: HostConnection | undefined;
+  #state: Fields = new Fields({});
+  #isWatching = false;
+
+  private constructor(parts: LinkParts, runtime: Runtime) {
+    this.link = new HostLink(parts);
+    this.#runtime = runtime;
+    this.link.listen({
+      onEvent: (connection, name, fields) => this.#hear(connection, name, fields),
+      onLost: () => this.#lost(),
+    });
+  }
+
+  /** Connects to the host, which is started if need be. Throws `StaticError`. */
+  static async open(parts: LinkParts, runtime: Runtime, signal?: AbortSignal): Promise<RemoteClient> {
+    const client = new RemoteClient(parts, runtime);
+    const connection = await client.link.connection(signal);
+    client.#state = (await connection.call("agent")).fields;
+    return client;
+  }
+
+  get agentId(): AgentId {
+    return parseAgentId(this.#state.text("agentId"));
+  }
+
+  get transport(): TransportName | undefined {
+    return this.#state.one<TransportName>("transport", ["quic", "webtransport", "grpc", "cells"]);
+  }
+
+  get channels(): ChannelName[] {
+    return this.#state.texts("channels").map(parseChannelName);
+  }
+
+  get welcomes(): ChannelName[] {
+    return this.#state.texts("welcomes").map(parseChannelName);
+  }
+
+  async createChannel(name: string, options: ChannelOptions): Promise<Channel> {
+    return await this.#enter("create", { channel: name }, options);
+  }
+
+  async generateKeyPackage(): Promise<Uint8Array> {
+    return (await this.link.repeat("keyPackage")).bytes;
+  }
+
+  async joinChannel(name: string, welcome: Uint8Array | undefined, options: ChannelOptions): Promise<Channel> {
+    const fields = { channel: name, ...(welcome === undefined && { delivered: true }) };
+    return await this.#enter("join", fields, options, welcome);
+  }
+
+  async channel(name: string, options: ChannelOptions): Promise<Channel> {
+    return await this.#enter("open", { channel: name }, options);
+  }
+
+  async openChannel(name: string, options: ChannelOptions): Promise<Channel> {
+    return await this.#enter("openOrCreate", { channel: name }, options);
+  }
+
+  /** The agent is watched from the first time that somebody wants to know. */
+  events(signal: AbortSignal | undefined): AsyncIterableIterator<ClientEvent | MissedEvents, undefined> {
+    const events = this.#events.listen(signal);
+    if (!this.#isWatching) {
+      this.#isWatching = true;
+      this.#watchAgain().catch(() => {}); // the next call says what is wrong
+    }
+    return events;
+  }
+
+  async closeChannel(name: string, { signal }: Abortable): Promise<void> {
+    await this.link.call("closeChannel", { channel: name }, { signal });
+    await this.#refresh();
+  }
+
+  async invite(name: string, { signal, expiresInMs, uses }: InviteOptions & Abortable): Promise<string> {
+    const limits = { ...(expiresInMs !== undefined && { expiresInMs }), ...(uses !== undefined && { uses }) };
+    return (await this.link.call("invite", { channel: name, ...limits }, { signal })).fields.text("token");
+  }
+
+  async invites(name: string | undefined): Promise<InviteState[]> {
+    const { fields } = await this.link.repeat("invites", name === undefined ? {} : { channel: name });
+    return (fields.optionalObjects("invites") ?? []).map((each) => ({
+      id: each.text("id"),
+      channel: parseChannelName(each.text("channel")),
+      expiresAtMs: each.number("expiresAtMs"),
+      uses: each.number("uses"),
+      used: each.number("used"),
+    }));
+  }
+
+  async revokeInvite(token: string, { signal }: Abortable): Promise<void> {
+    await this.link.repeat("revokeInvite", { token }, { signal });
+  }
+
+  async revokeInviteById({ channel, id }: Pick<InviteState, "channel" | "id">): Promise<void> {
+    await this.link.call("revokeInvite", { channel, invite: id });
+  }
+
+  async joinWithToken(name: string, token: string, { timeoutMs, signal }: JoinOptions): Promise<Channel> {
+    const fields = { channel: name, token, ...(timeoutMs !== undefined && { timeoutMs }) };
+    return await this.#enter("joinWithToken", fields, { ...(signal !== undefined && { signal }) });
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.link.close();
+    for (const channel of this.#channels.values()) channel.end();
+    this.#events.end();
+  }
+
+  async #enter(op: string, fields: Header, { signal }: ChannelOptions, bytes?: Uint8Array): Promise<Channel> {
+    const given = { signal, ...(bytes !== undefined && { bytes }) };
+    const answered = await this.link.repeat(op, fields, given);
+    const name = answered.fields.text("name");
+    if (op !== "open") await this.#refresh();
+    for (;;) {
+      const connection = await this.link.connection(signal);
+      await this.#watch(connection);
+      const state = (await connection.call("watch", { channel: name })).fields.optionalObject("state");
+      const known = this.#channels.get(name);
+      if (known !== undefined && known.id === state?.text("id") && known.over === undefined) {
+        known.update(state, []);
+        return new Channel(known);
+      }
+      const channel = new RemoteChannel(this.link, this.#runtime, state ?? new Fields({}));
+      this.#channels.set(name, channel);
+      return new Channel(channel);
+    }
+  }
+
+  async #refresh(): Promise<void> {
+    this.#state = (await this.link.repeat("agent")).fields;
+  }
+
+  /** Once for each connection. */
+  async #watch(connection: HostConnection): Promise<void> {
+    if (this.#watched === connection) return;
+    this.#watched = connection;
+    const { fields } = await connection.call("watch");
+    this.#state = fields.optionalObject("state") ?? this.#state;
+  }
+
+  /** Everything that was watched at a host that has gone, at the next one. */
+  async #watchAgain(): Promise<void> {
+    const connection = await this.link.connection();
+    await this.#watch(connection);
+    for (const [name, channel] of this.#channels) {
+      if (channel.over !== undefined) continue;
+      const { fields } = await connection.call("watch", { channel: name });
+      const state = fields.optionalObject("state");
+      if (state !== undefined) channel.update(state, []);
+    }
+  }
+
+  #hear(connection: HostConnection, name: string, fields: Fields): void {
+    const state = fields.optionalObject("state");
+    if (state === undefined || connection !== this.#watched) return;
+    const events = fields.optionalObjects("events") ?? [];
+    if (name === "agent") {
+      this.#state = state;
+      for (const each of events) this.#events.tell(decodeEvent(each) as unknown as ClientEvent); // cast: the host's own, of this version
+    } else if (name === "channel") {
+      this.#channels.get(fields.text("channel"))?.update(state, events);
+    }
+  }
+
+  #lost(): void {
+    this.#watched = undefined;
+    for (const channel of this.#channels.values()) channel.lost();
+    if (this.#isWatching || this.#channels.size > 0) void this.#comeBack();
+  }
+
+  /** Whoever waits for events calls nothing. */
+  async #comeBack(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
+        return await this.#watchAgain();
+      } catch {
+        await pause(this.#runtime, againMs, this.#stop.signal);
+      }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+/** A stream at the host that is opened again at the next one when its host dies. */
+import type { Answered, HostConnection } from "./connection.ts";
+import type { Header } from "./frames.ts";
+import { type HostLink, isGone } from "./link.ts";
+
+export interface OpenStream {
+  readonly connection: HostConnection;
+  readonly number: number;
+}
+
+export interface StreamOptions {
+  readonly bytes?: Uint8Array;
+  /** It cannot be said twice: it ends with its host. */
+  readonly isOnce?: boolean;
+}
+
+export class RemoteStream {
+  readonly #link: HostLink;
+  readonly #op: string;
+  readonly #fields: Header;
+  readonly #bytes: Uint8Array | undefined;
+  readonly #isOnce: boolean;
+  #open: Promise<OpenStream> | undefined;
+  #ended = false;
+  /** How often it was opened. */
+  lives = 0;
+
+  constructor(link: HostLink, op: string, fields: Header, { bytes, isOnce = false }: StreamOptions = {}) {
+    this.#link = link;
+    this.#op = op;
+    this.#fields = fields;
+    this.#bytes = bytes;
+    this.#isOnce = isOnce;
+  }
+
+  get isEnded(): boolean {
+    return this.#ended;
+  }
+
+  /** Begins it, so that nothing is missed before the first `next`. */
+  async open(): Promise<OpenStream> {
+    this.#open ??= this.#begin();
+    return await this.#open;
+  }
+
+  /** Undefined at the end. */
+  async next(): Promise<(Answered & { readonly stream: OpenStream }) | undefined> {
+    while (!this.#ended) {
+      let stream: OpenStream | undefined;
+      try {
+        stream = await this.open();
+        const answered = await stream.connection.call("next", { stream: stream.number });
+        if (!answered.fields.flag("done")) return { ...answered, stream };
+        this.#ended = true;
+      } catch (error) {
+        if (this.#ended) return undefined;
+        if (!isGone(error) || this.#isOnce || this.#link.isClosed) {
+          this.#ended = true;
+          // Closing the client ends loops quietly.
+          if (this.#link.isClosed) return undefined;
+          throw error;
+        }
+        this.#open = undefined;
+      }
+    }
+    return undefined;
+  }
+
+  /** `finish`: what was given counts as done with. */
+  async end(op: "finish" | "end"): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    try {
+      const open = await this.#open;
+      if (open !== undefined) await open.connection.call(op, { stream: open.number });
+    } catch (error) {
+      if (!isGone(error) && !this.#link.isClosed) throw error;
+    }
+  }
+
+  async #begin(): Promise<OpenStream> {
+    this.lives++;
+    try {
+      const connection = await this.#link.connection();
+      const { fields } = await connection.call(
+        this.#op,
+        this.#fields,
+        this.#bytes === undefined ? {} : { bytes: this.#bytes },
+      );
+      return { connection, number: fields.number("stream") };
+    } catch (error) {
+      this.#open = undefined;
+      throw error;
+    }
+  }
+}

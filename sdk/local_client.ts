@@ -1,0 +1,80 @@
+/** An agent in this process. */
+import type { AgentId, ChannelName } from "../proto/mod.ts";
+import { type Abortable, abortable } from "./base/abortable.ts";
+import { Channel } from "./channel.ts";
+import type { Agent, ChannelOptions } from "./channel/agent.ts";
+import type { ClientEvent, MissedEvents, QuotaEvent } from "./channel/events.ts";
+import { translating } from "./channel/faults.ts";
+import type { LiveChannel } from "./channel/live_channel.ts";
+import { LocalChannel } from "./channel/local_channel.ts";
+import { QuotaWatch } from "./channel/quota_watch.ts";
+import type { ClientPort } from "./client_port.ts";
+import type { TransportName } from "./transport/transport.ts";
+
+export class LocalClient implements ClientPort {
+  readonly #agent: Agent;
+  #quota: QuotaWatch | undefined;
+
+  constructor(agent: Agent) {
+    this.#agent = agent;
+  }
+
+  get agentId(): AgentId {
+    return this.#agent.agentId;
+  }
+
+  get transport(): TransportName | undefined {
+    const { state } = this.#agent.parts.session;
+    return state.kind === "online" ? state.connection.transport : undefined;
+  }
+
+  get channels(): ChannelName[] {
+    return this.#agent.names;
+  }
+
+  get welcomes(): ChannelName[] {
+    return this.#agent.welcomes.names;
+  }
+
+  async createChannel(name: string, options: ChannelOptions): Promise<Channel> {
+    return await this.enter(options, () => this.#agent.create(name, options));
+  }
+
+  async generateKeyPackage(): Promise<Uint8Array> {
+    const { keyPackages } = this.#agent;
+    return await translating("Cannot make a KeyPackage", async () => (await keyPackages.create()).message);
+  }
+
+  async joinChannel(name: string, welcome: Uint8Array | undefined, options: ChannelOptions): Promise<Channel> {
+    return await this.enter(options, () => this.#agent.join(name, welcome, options));
+  }
+
+  async channel(name: string, options: ChannelOptions): Promise<Channel> {
+    return await this.enter(options, () => this.#agent.open(name, options));
+  }
+
+  async openChannel(name: string, options: ChannelOptions): Promise<Channel> {
+    return await this.enter(options, () => this.#agent.openOrCreate(name, options));
+  }
+
+  events(signal: AbortSignal | undefined): AsyncIterableIterator<ClientEvent | MissedEvents, undefined> {
+    const { session: { usage }, session, runtime } = this.#agent.parts;
+    const isOver = (): boolean => session.state.kind === "ended";
+    const tell = (event: QuotaEvent): void => this.#agent.tell(event);
+    if (usage !== undefined) this.#quota ??= new QuotaWatch({ runtime, usage, tell, isOver });
+    return this.#agent.events.listen(signal);
+  }
+
+  async closeChannel(name: string, { signal }: Abortable): Promise<void> {
+    await abortable(signal, () => this.#agent.closeChannel(name));
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.close();
+  }
+
+  /** A channel as users hold it. */
+  async enter({ signal }: Abortable, act: () => Promise<LiveChannel>): Promise<Channel> {
+    return new Channel(new LocalChannel(await abortable(signal, act), this.#agent));
+  }
+}

@@ -1,0 +1,95 @@
+/** Invites of an agent in this process: as long as it runs, whoever holds one of its tokens can join. */
+import { type InviteId, parseBinaryId, parseInviteToken } from "../proto/mod.ts";
+import { type Abortable, abortable } from "./base/abortable.ts";
+import { createError } from "./base/errors.ts";
+import type { Channel } from "./channel.ts";
+import type { Agent } from "./channel/agent.ts";
+import { translating } from "./channel/faults.ts";
+import type { JoinOptions, ManagerPort } from "./client_port.ts";
+import { InviteBook, type InviteOptions, type InviteState } from "./invites/invite_book.ts";
+import { JoinAnswers } from "./invites/join_answers.ts";
+import { joinWithToken } from "./invites/joining.ts";
+import { LocalClient } from "./local_client.ts";
+
+const defaultJoinMs = 60_000;
+
+export class LocalManager implements ManagerPort {
+  readonly client: LocalClient;
+  readonly #agent: Agent;
+  readonly #book: InviteBook;
+  readonly #answers: JoinAnswers;
+  readonly #forget: () => void;
+
+  private constructor(agent: Agent) {
+    this.#agent = agent;
+    this.client = new LocalClient(agent);
+    const relayNowMs = (): number => agent.relayNowMs;
+    this.#book = new InviteBook({ ...agent.parts, agentId: agent.agentId, relayNowMs });
+    this.#answers = new JoinAnswers(agent, this.#book);
+    this.#forget = agent.listen({ onJoinRequest: (request) => this.#answers.request(request) });
+  }
+
+  /** Opens all channels of the agent, and begins to answer join requests. What was opened is closed when that fails. */
+  static async open(agent: Agent): Promise<LocalManager> {
+    const manager = new LocalManager(agent);
+    try {
+      await translating("Cannot open the agent's channels", async () => {
+        for (const name of agent.names) await manager.#book.tidy((await agent.open(name)).channelId);
+      });
+      return manager;
+    } catch (error) {
+      await manager.close();
+      throw error;
+    }
+  }
+
+  async invite(name: string, { signal, ...options }: InviteOptions & Abortable): Promise<string> {
+    return await abortable(signal, () =>
+      translating("Cannot invite", async () => {
+        const { channelId, name: channelName } = await this.#agent.open(name);
+        return await this.#book.create({ channelId, name: channelName }, options);
+      }));
+  }
+
+  async invites(name: string | undefined): Promise<InviteState[]> {
+    return await translating("Cannot list the invites", async () => {
+      const lists: InviteState[][] = [];
+      for (const each of name === undefined ? this.#agent.names : [name]) {
+        lists.push(await this.#book.list((await this.#agent.open(each)).channelId));
+      }
+      return lists.flat();
+    });
+  }
+
+  async revokeInvite(token: string, { signal }: Abortable): Promise<void> {
+    await abortable(
+      signal,
+      () => translating("Cannot revoke the invite", () => this.#book.revoke(parseInviteToken(token))),
+    );
+  }
+
+  async revokeInviteById({ channel, id }: Pick<InviteState, "channel" | "id">): Promise<void> {
+    await translating("Cannot revoke the invite", async () => {
+      const { channelId } = await this.#agent.open(channel);
+      if (await this.#book.revokeById(channelId, parseBinaryId<InviteId>(id))) return;
+      throw createError("not_found", `There is no invite ${id} for "${channel}"; see which there are`);
+    });
+  }
+
+  async joinWithToken(
+    name: string,
+    token: string,
+    { timeoutMs = defaultJoinMs, signal }: JoinOptions,
+  ): Promise<Channel> {
+    return await this.client.enter(
+      { ...(signal !== undefined && { signal }) },
+      () => joinWithToken(this.#agent, name, { token, timeoutMs }),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#forget();
+    this.#answers.stop();
+    await this.client.close();
+  }
+}

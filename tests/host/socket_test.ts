@@ -1,0 +1,206 @@
+// The socket way in: one host that the first program starts, and every other program finds, against a real stack.
+import { createServer } from "node:net";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { ChannelManager, type ConnectOptions, StaticClient, StaticError } from "../../sdk/mod.ts";
+import { encodeFrame, FrameReader } from "../../sdk/testing/host.ts";
+import { eventually } from "../support/mod.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { ended, type HostsPlace, openRaw, stopHost, withHosts } from "./hosts.ts";
+
+const name = "acme/ops/deploy";
+
+Deno.test("programs share one agent through its host", async (t) => {
+  await using stack = await startStack();
+  await using place = await withHosts(stack);
+  const alice: ConnectOptions = place.options("alice");
+  const bob: ConnectOptions = place.options("bob");
+
+  await t.step("the first one starts it, the surface is the SDK's own", async () => {
+    await using owner = await ChannelManager.connect(alice);
+    await using again = await StaticClient.connect(alice);
+    assertEquals(owner.client.agentId, again.agentId);
+    const channel = await owner.create(name);
+    assertEquals(channel.members().map(({ identity }) => identity), ["alice"]);
+    const state = (): Promise<string> => Promise.resolve(channel.health().state);
+    await eventually({ withinMs: 20_000, what: "the channel" }, state, (each) => each === "ok");
+    await using guest = await ChannelManager.connect(bob);
+    const joined = await guest.joinWithToken(name, await owner.invite(name));
+    assertEquals(joined.fingerprint().length, 47);
+    const { id } = await joined.send({ json: { hello: "alice" } });
+    const envelope = await (await again.channel(name)).receiveEnvelope({ timeoutMs: 20_000 });
+    assertEquals([envelope?.id, envelope?.json(), envelope?.sender.identity], [id, { hello: "alice" }, "bob"]);
+    const serving = joined.serve((request) => `you said ${request.text()}`);
+    const reply = await channel.request("ping", { to: guest.client.agentId, timeoutMs: 20_000 });
+    assertEquals(reply.text(), "you said ping");
+    await serving.stop();
+  });
+  await t.step("a host that is killed is replaced, and loops and sends go on where they were", () => takeOver(place));
+  await t.step("durable readers have positions of their own, also after a crash of the host", () => readers(place));
+  await t.step("no secret is in arguments or environment of the host", () => secrets(place, stack));
+  await t.step(
+    "another user cannot reach it, and a folder that others could write to is refused",
+    () => strangers(place),
+  );
+  await t.step("a host of another version goes when it is idle, and stays while others use it", () => versions(place));
+  await t.step("twenty programs at once start one host", () => race(place));
+  await t.step("a directory that another program holds alone is named, with what to do", () => embedded(place));
+});
+
+async function killHost(dataDir: string): Promise<void> {
+  const connection = await openRaw(dataDir);
+  const pid = (await connection?.hello)?.number("pid") ?? 0;
+  Deno.kill(pid, "SIGKILL");
+  await ended(pid);
+}
+
+async function takeOver(place: HostsPlace): Promise<void> {
+  await using alice = await StaticClient.connect(place.options("alice"));
+  await using bob = await StaticClient.connect(place.options("bob"));
+  const [mine, theirs] = [await alice.channel(name), await bob.channel(name)];
+  const reader = theirs.envelopes();
+  const texts: string[] = [];
+  const reading = (async (): Promise<void> => {
+    while (texts.at(-1) !== "last") texts.push((await reader.next()).value?.text() ?? "end");
+    await reader.finish();
+  })();
+  await mine.send("one");
+  await eventually(
+    { withinMs: 20_000, what: "the first" },
+    () => Promise.resolve(texts.length),
+    (count) => count === 1,
+  );
+  await killHost(place.options("bob").dataDir);
+  await mine.send("two");
+  const sending = mine.send("three");
+  await killHost(place.options("alice").dataDir);
+  await sending;
+  await mine.send("last");
+  await reading;
+  assertEquals(texts, ["one", "two", "three", "last"]);
+}
+
+async function readers(place: HostsPlace): Promise<void> {
+  await using alice = await StaticClient.connect(place.options("alice"));
+  await using bob = await StaticClient.connect(place.options("bob"));
+  const [mine, theirs] = [await alice.channel(name), await bob.channel(name)];
+  const watcher = theirs.envelopes({ as: "watcher" });
+  for (const text of ["1", "2", "3"]) await mine.send(text);
+  const seen: string[] = [];
+  while (seen.length < 3) seen.push((await watcher.next()).value?.text() ?? "end");
+  await watcher.finish();
+  await killHost(place.options("bob").dataDir);
+  const reader = theirs.envelopes();
+  const later: string[] = [];
+  while (later.length < 3) later.push((await reader.next()).value?.text() ?? "end");
+  await reader.finish();
+  assertEquals([seen, later], [["1", "2", "3"], ["1", "2", "3"]]);
+  await mine.send("4");
+  assertEquals((await theirs.envelopes({ as: "watcher" }).next()).value?.text(), "4");
+}
+
+async function secrets(place: HostsPlace, { account }: Stack): Promise<void> {
+  await using _ = await StaticClient.connect(place.options("alice"));
+  const connection = await openRaw(place.options("alice").dataDir);
+  const pid = (await connection?.hello)?.number("pid");
+  const shown = await Deno.readTextFile(`/proc/${pid}/cmdline`) + await Deno.readTextFile(`/proc/${pid}/environ`);
+  assert(!shown.includes(account.apiKey) && shown.includes("socket"));
+  const said = JSON.stringify([
+    (await connection?.call("status"))?.fields.all,
+    (await connection?.call("agent"))?.fields.all,
+  ]);
+  assert(!said.includes(account.apiKey));
+  connection?.end();
+}
+
+async function strangers(place: HostsPlace): Promise<void> {
+  const { dataDir } = place.options("alice");
+  await using _ = await StaticClient.connect(place.options("alice"));
+  const { mode } = await Deno.stat(`${dataDir}/host`);
+  assertEquals(((mode ?? 0) & 0o777).toString(8), "700");
+  if (Deno.uid() === 0) {
+    await Deno.chmod(place.folder, 0o755);
+    await Deno.chmod(dataDir, 0o755);
+    const code =
+      `require("net").connect("${dataDir}/host/socket").on("error", (e) => console.log(e.code)).on("connect", () => console.log("in"))`;
+    const { stdout } = await new Deno.Command("node", { args: ["-e", code], uid: 65534, gid: 65534 }).output();
+    assertEquals(new TextDecoder().decode(stdout).trim(), "EACCES");
+  }
+  const loose = place.options("loose");
+  await Deno.mkdir(`${loose.dataDir}/host`, { recursive: true });
+  await Deno.chmod(`${loose.dataDir}/host`, 0o777);
+  const refused = await assertRejects(() => StaticClient.connect(loose), StaticError);
+  assertEquals(refused.code, "not_allowed");
+  await Deno.remove(`${loose.dataDir}/host`);
+  await Deno.symlink(place.folder, `${loose.dataDir}/host`);
+  assertEquals((await assertRejects(() => StaticClient.connect(loose), StaticError)).code, "not_allowed");
+}
+
+async function versions(place: HostsPlace): Promise<void> {
+  const options = place.options("carol");
+  const older = await fakeHost(options.dataDir, true);
+  {
+    await using client = await StaticClient.connect(options);
+    assert(client.agentId.length > 0);
+  }
+  assertEquals(older.asked, ["stop"]);
+  await stopHost(options.dataDir);
+  const busy = await fakeHost(options.dataDir, false);
+  const refused = await assertRejects(() => StaticClient.connect(options), StaticError);
+  assertEquals(refused.code, "unsupported_version");
+  assert(refused.message.includes("0.0.1") && refused.message.includes("static host stop"));
+  busy.close();
+}
+
+/** A host of a version that never was. */
+async function fakeHost(dataDir: string, goes: boolean): Promise<{ asked: string[]; close: () => void }> {
+  await Deno.mkdir(`${dataDir}/host`, { recursive: true, mode: 0o700 });
+  const asked: string[] = [];
+  const server = createServer((socket) => {
+    const reader = new FrameReader();
+    socket.on("error", () => {});
+    socket.write(encodeFrame({ event: "hello", protocol: 1, sdk: "0.0.1", runtime: "deno 1", pid: 1 }));
+    socket.on("data", (chunk: Uint8Array) => {
+      for (const { header } of reader.push(chunk)) {
+        asked.push(String(header["op"]));
+        socket.write(encodeFrame({ id: header["id"], ok: { stopping: goes } }));
+        if (goes) {
+          server.close();
+          socket.end();
+        }
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(`${dataDir}/host/socket`, resolve));
+  return { asked, close: () => server.close() };
+}
+
+async function race(place: HostsPlace): Promise<void> {
+  const options = place.options("dave");
+  const script = new URL("./program.ts", import.meta.url).pathname;
+  const args = ["run", "-A", "--quiet", script, JSON.stringify(options)];
+  const count = 20;
+  const programs = Array.from(
+    { length: count },
+    () => new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped", stderr: "inherit" }).spawn(),
+  );
+  const ids = await Promise.all(programs.map(async ({ stdout }) => {
+    for await (const chunk of stdout) return new TextDecoder().decode(chunk).trim();
+    return "nothing";
+  }));
+  assertEquals(new Set(ids).size, 1);
+  const connection = await openRaw(options.dataDir);
+  assertEquals((await connection?.call("status"))?.fields.number("programs"), count + 1);
+  connection?.end();
+  for (const { stdin, status } of programs) {
+    await stdin.close();
+    await status;
+  }
+}
+
+async function embedded(place: HostsPlace): Promise<void> {
+  const options = place.options("erin");
+  await using _ = await StaticClient.connect({ ...options, host: "off" });
+  const refused = await assertRejects(() => StaticClient.connect(options), StaticError);
+  assertEquals(refused.code, "store_locked");
+  assert(refused.message.includes('host: "auto"'));
+}
