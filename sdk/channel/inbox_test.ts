@@ -121,6 +121,19 @@ Deno.test("with manual acknowledgement each message is done with by its own, in 
   assertEquals(done, [3, 1, 2], "also after its loop has ended");
 });
 
+Deno.test("ack() resolves when the acknowledgement is on disk, and not before", async () => {
+  const disk = Promise.withResolvers<void>();
+  const { inbox, done } = createInbox({ written: () => disk.promise });
+  inbox.push(item(1));
+  const { value } = await inbox.read({ ack: "manual" }).next();
+  let isAcknowledged = false;
+  const acknowledged = value?.ack().then(() => isAcknowledged = true);
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  assertEquals([done, isAcknowledged], [[1], false]);
+  disk.resolve();
+  await acknowledged;
+});
+
 Deno.test("what is for others is done with at once, unless somebody wants to see all", async () => {
   const { inbox, done } = createInbox();
   const plain = inbox.read();

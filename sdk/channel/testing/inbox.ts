@@ -27,7 +27,9 @@ export function item(
 }
 
 /** `done` are the places of what is done with, `handed` the requests and replies. */
-export function createInbox({ discard = false } = {}): { inbox: Inbox; done: number[]; handed: Handed[] } {
+export function createInbox(
+  { discard = false, written = (): Promise<void> => Promise.resolve() } = {},
+): { inbox: Inbox; done: number[]; handed: Handed[] } {
   const done: number[] = [];
   const handed: Handed[] = [];
   const inbox = new Inbox({
@@ -35,7 +37,7 @@ export function createInbox({ discard = false } = {}): { inbox: Inbox; done: num
       done.push(...items.map(({ sequence }) => sequence));
       return undefined;
     },
-    written: () => Promise.resolve(),
+    written,
     onRequest: (request) => handed.push(request),
     onReply: (reply) => handed.push(reply),
     isExpired: ({ fields: { expiryMs } }) => expiryMs !== undefined,
