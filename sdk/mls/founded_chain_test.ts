@@ -1,19 +1,9 @@
 /** The chain of owners across generations: what a member believes that comes back into one that it has not seen begin. */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assertThrows } from "@std/assert";
-import {
-  type AgentId,
-  agentIdOf,
-  binaryIdFromBytes,
-  type ChannelId,
-  groupIdOf,
-  leaveStatement,
-  type OwnersChange,
-} from "../../proto/mod.ts";
+import { type AgentId, groupIdOf, leaveStatement, type OwnersChange } from "../../proto/mod.ts";
 import { MlsFault } from "./codec.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
-import type { MlsIdentity } from "./identity.ts";
 import {
   checkChain,
   checkContinuation,
@@ -25,19 +15,7 @@ import {
   signChange,
   versionOf,
 } from "./owners_chain.ts";
-
-const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(1));
-
-interface Someone extends MlsIdentity {
-  readonly id: AgentId;
-}
-
-function someone(name: string): Someone {
-  const signingSeed = new Uint8Array(32).fill(name.length);
-  const signatureKey = ed25519.getPublicKey(signingSeed);
-  const identity = utf8ToBytes(name);
-  return { signingSeed, signatureKey, identity, id: agentIdOf(signatureKey, identity) };
-}
+import { channelId, type Someone, someone } from "./testing/people.ts";
 
 const [bob, alice, mallory] = [someone("bob"), someone("alice"), someone("mallory")];
 const idsOf = (owners: readonly Someone[]): AgentId[] => owners.map(({ id }) => id);

@@ -1,10 +1,7 @@
 /** Who may make which change of a channel's owners, and which chain a member that comes back believes. */
 import { ed25519 } from "@noble/curves/ed25519.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import {
-  type AgentId,
-  agentIdOf,
   binaryIdFromBytes,
   type ChannelId,
   leaveStatement,
@@ -15,7 +12,6 @@ import {
 } from "../../proto/mod.ts";
 import { MlsFault } from "./codec.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
-import type { MlsIdentity } from "./identity.ts";
 import {
   checkChain,
   checkContinuation,
@@ -30,20 +26,9 @@ import {
   signChange,
   versionOf,
 } from "./owners_chain.ts";
+import { channelId, type Someone, someone } from "./testing/people.ts";
 
-const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(1));
 const elsewhere = binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(2));
-
-interface Someone extends MlsIdentity {
-  readonly id: AgentId;
-}
-
-function someone(name: string): Someone {
-  const signingSeed = new Uint8Array(32).fill(name.length);
-  const signatureKey = ed25519.getPublicKey(signingSeed);
-  const identity = utf8ToBytes(name);
-  return { signingSeed, signatureKey, identity, id: agentIdOf(signatureKey, identity) };
-}
 
 const [bob, alice, mallory] = [someone("bob"), someone("alice"), someone("mallory")];
 
