@@ -19,6 +19,8 @@ export interface BundleOptions {
   /** Code that stands before everything else. */
   readonly banner?: string;
   readonly minify?: boolean;
+  /** Text instead of a file, by how the file's path ends. */
+  readonly replace?: Readonly<Record<string, string>>;
   /** Leaves out modules of which nothing is used, as if none did anything by being imported. */
   readonly onlyWhatIsUsed?: boolean;
 }

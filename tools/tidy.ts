@@ -3,7 +3,7 @@ import { createSourceFile, isTest, lineAt, listFiles, report, type SourceFile, t
 
 const maxFileLines = 400;
 const maxFunctionLines = 70;
-const textFile = /\.(ts|md|json|sql|proto|yaml|yml|service|sh)$|(^|\/)(run|Dockerfile[\w.]*|LICENSE)$/;
+const textFile = /\.(ts|py|md|json|sql|proto|yaml|yml|service|sh)$|(^|\/)(run|Dockerfile[\w.]*|LICENSE)$/;
 
 /** Spelled in pieces so that this file does not break its own rule. */
 const machinePaths = new RegExp(["/wo" + "rk/", "/ro" + "ot/", "registry\\.npm" + "js", "deb\\.deb" + "ian"].join("|"));
@@ -17,6 +17,7 @@ type Rule = {
 };
 
 const typescript = (file: SourceFile): boolean => file.path.endsWith(".ts");
+const python = (file: SourceFile): boolean => file.path.endsWith(".py");
 const product = (file: SourceFile): boolean => typescript(file) && !isTest(file.path);
 
 const rules: readonly Rule[] = [
@@ -39,8 +40,13 @@ const rules: readonly Rule[] = [
       /^(#![^\n]*\n)?\/\*\*/.test(text) ? [] : [{ index: 0, what: "open the module with what it is for" }],
   },
   {
+    name: "doc",
+    applies: python,
+    find: ({ text }) => text.startsWith('"""') ? [] : [{ index: 0, what: "open the module with what it is for" }],
+  },
+  {
     name: "length",
-    applies: product,
+    applies: (file) => product(file) || python(file),
     find: ({ text }) => {
       const lines = text.split("\n").length - 1;
       const excused = /^\/\*\*[^]*?Long because[^]*?\*\//.test(text);
@@ -81,7 +87,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: "unfinished",
-    applies: typescript,
+    applies: (file) => typescript(file) || python(file),
     find: ({ text }) => first(text, unfinished, "finish it or write it in an issue"),
   },
   {

@@ -2,8 +2,18 @@
 import { build, type Plugin, stop } from "esbuild";
 import type { BundleOptions } from "../bundle.ts";
 
-const { entry, file, runtime, format, target, alias, external, nodePaths, banner, minify, onlyWhatIsUsed }:
-  BundleOptions = JSON.parse(Deno.args[0] ?? "{}");
+const options: BundleOptions = JSON.parse(Deno.args[0] ?? "{}");
+const { entry, file, runtime, format, target, alias, external, nodePaths, banner, minify, onlyWhatIsUsed } = options;
+
+/** Some files are told instead of read. */
+const replace: Plugin = {
+  name: "replace",
+  setup: ({ onLoad }) => {
+    for (const [end, contents] of Object.entries(options.replace ?? {})) {
+      onLoad({ filter: new RegExp(`${end.replaceAll(".", "\\.")}$`) }, () => ({ contents, loader: "js" }));
+    }
+  },
+};
 
 /** Nothing of ours, or that we depend on, does anything by being imported, except the entry itself. */
 const dropUnused: Plugin = {
@@ -32,6 +42,7 @@ await build({
   ...(external === undefined ? {} : { external: [...external] }),
   ...(nodePaths === undefined ? {} : { nodePaths: [...nodePaths] }),
   ...(banner === undefined ? {} : { banner: { js: banner } }),
-  ...(onlyWhatIsUsed === true ? { plugins: [dropUnused], legalComments: "none" } : {}),
+  plugins: onlyWhatIsUsed === true ? [replace, dropUnused] : [replace],
+  ...(onlyWhatIsUsed === true ? { legalComments: "none" } : {}),
 });
 await stop();

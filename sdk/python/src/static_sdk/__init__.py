@@ -1,0 +1,64 @@
+"""End-to-end encrypted channels for software agents.
+
+``StaticClient`` and ``Channel`` are the channel itself, ``ChannelManager`` adds invites; ``static_sdk.aio`` has the same for
+asyncio. Everything that fails raises ``StaticError`` or one of its classes.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ._version import __version__
+from .channel import Channel
+from .client import StaticClient
+from .errors import (
+    AuthError,
+    ChannelError,
+    InternalError,
+    InvalidArgumentError,
+    MlsError,
+    QuotaExceededError,
+    RemoteError,
+    RemovedError,
+    StaticError,
+    StoreError,
+    TransportError,
+    UnavailableError,
+)
+from .loops import Answer, Envelope, Loop
+from .manager import ChannelManager
+from .serving import Serving
+from .values import Counted, Event, Health, Invite, Issue, Json, Member, Request
+
+logging.getLogger("static_sdk").addHandler(logging.NullHandler())
+
+__all__ = [
+    "Answer",
+    "AuthError",
+    "Channel",
+    "ChannelError",
+    "ChannelManager",
+    "Counted",
+    "Envelope",
+    "Event",
+    "Health",
+    "InternalError",
+    "InvalidArgumentError",
+    "Invite",
+    "Issue",
+    "Json",
+    "Loop",
+    "Member",
+    "MlsError",
+    "QuotaExceededError",
+    "RemoteError",
+    "RemovedError",
+    "Request",
+    "Serving",
+    "StaticClient",
+    "StaticError",
+    "StoreError",
+    "TransportError",
+    "UnavailableError",
+    "__version__",
+]

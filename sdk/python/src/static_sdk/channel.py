@@ -1,0 +1,181 @@
+"""A channel as its user holds it. Everything behind it is in ``operations`` and ``streams``."""
+
+from __future__ import annotations
+
+from typing import Iterable, List, Mapping, Optional, Sequence, Union
+
+from . import operations
+from .agent import Agent, NotCopied
+from .loops import Answer, Envelope, Loop, answer_of, envelope_with, payload_of
+from .serving import Handler, Serving
+from .steps import run
+from .streams import Stream
+from .values import Event, Health, Member, Payload, event_of
+
+
+class Channel(NotCopied):
+    """An end-to-end encrypted channel. Any thread may use it, and it stays usable while loops read from it and after them.
+
+    Example::
+
+        channel = client.channel("acme/ops/deploy")
+        channel.send(b"hello")
+        for payload in channel.messages():
+            print(payload)
+    """
+
+    def __init__(self, agent: Agent, name: str, channel_id: str) -> None:
+        self._agent = agent
+        self._name = name
+        self._id = channel_id
+
+    @property
+    def name(self) -> str:
+        """``org/namespace/service``."""
+        return self._name
+
+    @property
+    def id(self) -> str:
+        """The relay's name for it: the MLS group id."""
+        return self._id
+
+    def __repr__(self) -> str:
+        return f"<Channel {self._name}>"
+
+    def add_member(self, key_package: Union[bytes, str]) -> bytes:
+        """Adds an agent by its KeyPackage, or by its agent id when the relay holds a KeyPackage for it.
+
+        Returns the Welcome: hand it to the new member, which calls ``join_channel``; the relay delivers it as well.
+        """
+        return run(operations.add_member(self._agent, self._name, key_package))
+
+    def remove_member(self, member: Union[str, Member]) -> None:
+        """Removes a member; only owners may. What is sent from now on it cannot read."""
+        ids = operations.agent_ids(member) or [""]
+        run(operations.act(self._agent, "removeMember", self._name, agentId=ids[0]))
+
+    def recover(self) -> None:
+        """Begins the channel anew when a member's commit has stopped it; see ``health().recoverable``."""
+        run(operations.act(self._agent, "recover", self._name))
+
+    def leave(self) -> None:
+        """Leaves the channel and deletes its keys here. Loops end. The last member closes the channel by leaving."""
+        run(operations.act(self._agent, "leave", self._name))
+
+    def send(
+        self,
+        payload: Payload,
+        *,
+        to: Union[None, str, Member, Sequence[Union[str, Member]]] = None,
+        content_type: Optional[str] = None,
+        reply_to: Optional[str] = None,
+        conversation: Optional[str] = None,
+        headers: Optional[Mapping[str, str]] = None,
+        expires_in: Optional[float] = None,
+        queue: bool = False,
+        timeout: Optional[float] = None,
+    ) -> None:
+        """Sends a message to all members, or to some. Returns when the relay has accepted it.
+
+        Then it is delivered, also to members that are offline now. With ``queue`` it returns without a connection too, and the
+        message is sent when there is one.
+        """
+        options = operations.send_options(to, content_type, reply_to, conversation, headers, expires_in, queue, timeout)
+        run(operations.send(self._agent, self._name, payload, options))
+
+    def send_many(self, payloads: Iterable[Payload]) -> None:
+        """Sends many messages in order, some of them at once: much faster than one after the other.
+
+        Returns when the relay has accepted all of them. Raises the first error; messages after that one may have been sent.
+        """
+        run(operations.send_many(self._agent, self._name, payloads, operations.send_options()))
+
+    def messages(self) -> Loop[bytes]:
+        """The messages of the others, decrypted, in order: those for all and those for this agent.
+
+        A message counts as done with when the loop asks for the next one; until then it comes again after a crash, or to the
+        next loop. For one message at a time there is ``receive``.
+        """
+        return Loop(Stream(self._agent, "read", {"channel": self._name}), payload_of)
+
+    def envelopes(self, *, all: bool = False, ack: str = "auto") -> Loop[Envelope]:
+        """Like ``messages``, with who sent each message, when the relay accepted it, its id, and what it says about itself.
+
+        With ``ack="manual"`` each is acknowledged by its own ``ack()``; with ``all=True`` what is for others is shown too.
+        """
+        stream = Stream(self._agent, "read", {"channel": self._name, "all": all, "ack": operations.text("ack", ack)})
+        return Loop(stream, envelope_with(stream, ack == "manual"))
+
+    def receive(self, timeout: Optional[float] = None) -> Optional[bytes]:
+        """The next message, or None when none arrives within ``timeout`` seconds; without one it waits for ever.
+
+        It counts as done with when the next one is asked for, or when the client is closed.
+        """
+        envelope = self.receive_envelope(timeout)
+        return None if envelope is None else envelope.payload
+
+    def receive_envelope(self, timeout: Optional[float] = None) -> Optional[Envelope]:
+        """Like ``receive``, with who sent the message and what it says about itself."""
+        fields = run(operations.receive(self._agent, self._name, timeout))
+        return None if fields is None else Envelope(**fields)
+
+    def request(
+        self,
+        payload: Payload,
+        *,
+        to: Union[str, Member],
+        timeout: Optional[float] = None,
+        content_type: Optional[str] = None,
+        conversation: Optional[str] = None,
+        headers: Optional[Mapping[str, str]] = None,
+        key: Optional[str] = None,
+    ) -> Envelope:
+        """Asks a member and returns its reply.
+
+        A member that is offline gets the request when it is back, until the time is over. Raises ``RemoteError`` when its
+        handler failed, and ``request_timeout``.
+        """
+        ids = operations.agent_ids(to) or [""]
+        options = {**operations.ask_options(content_type, conversation, headers, timeout, key), "to": ids[0]}
+        return Envelope(**run(operations.request(self._agent, self._name, payload, options)))
+
+    def request_all(
+        self,
+        payload: Payload,
+        *,
+        to: Sequence[Union[str, Member]],
+        timeout: Optional[float] = None,
+        content_type: Optional[str] = None,
+        conversation: Optional[str] = None,
+        headers: Optional[Mapping[str, str]] = None,
+        key: Optional[str] = None,
+    ) -> Loop[Answer]:
+        """Asks several members. Yields one answer for each of them, as they come."""
+        options = operations.ask_options(content_type, conversation, headers, timeout, key)
+        body, content = operations.content_of(payload, content_type)
+        fields = {**options, "channel": self._name, "contentType": content, "to": operations.agent_ids(to)}
+        return Loop(Stream(self._agent, "requestAll", fields, body), answer_of)
+
+    def serve(self, handler: Handler, *, concurrency: int = 16) -> Serving:
+        """Handles the requests of others from now on, each in a thread.
+
+        What the handler returns, bytes or ``Json``, is the reply; a ``RemoteError`` that it raises is told to the requester.
+        """
+        fields = {"channel": self._name, "concurrency": concurrency}
+        return Serving(Stream(self._agent, "serve", fields), handler)
+
+    def events(self) -> Loop[Event]:
+        """What happens in the channel and to its connection, from the first question on. The loop ends with the channel."""
+        return Loop(Stream(self._agent, "events", {"channel": self._name}), lambda item, _: event_of(item["event"]))
+
+    def members(self) -> List[Member]:
+        """The members, as this agent's MLS state has them: the relay cannot add anybody to this list."""
+        return run(operations.members(self._agent, self._name))
+
+    def fingerprint(self) -> str:
+        """40 digits that are the same for all members at the same epoch, and for nobody else."""
+        return run(operations.fingerprint(self._agent, self._name))
+
+    def health(self) -> Health:
+        """What is wrong and what is being done about it."""
+        return run(operations.health(self._agent, self._name))

@@ -1,0 +1,153 @@
+"""What a program begins with: one agent, connected."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import ClassVar, List, Optional, Sequence, Type, TypeVar, Union
+
+from . import operations
+from .agent import Agent, NotCopied, Token, check_options, connect
+from .channel import Channel
+from .loops import Loop
+from .steps import run
+from .streams import Stream
+from .values import Event, event_of
+
+_Self = TypeVar("_Self", bound="Connected")
+
+
+class Connected(NotCopied):
+    """An agent that is connected when it has been made. ``with`` closes it."""
+
+    _manager: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        endpoint: Optional[str],
+        data_dir: Union[str, "os.PathLike[str]"],
+        identity: Union[bytes, bytearray, memoryview],
+        api_key: Optional[str] = None,
+        api_url: Optional[str] = None,
+        *,
+        passphrase: Optional[str] = None,
+        token: Optional[Token] = None,
+        ca_file: Union[None, str, "os.PathLike[str]"] = None,
+        ca_certs: Optional[Sequence[str]] = None,
+        certificate_hashes: Optional[Sequence[str]] = None,
+        transport: Optional[str] = None,
+        cover: Optional[str] = None,
+        repair: bool = False,
+        damaged: Optional[str] = None,
+        runtime: Union[None, str, "os.PathLike[str]"] = None,
+    ) -> None:
+        """Connects and authenticates; the API key is exchanged for a token here.
+
+        :param endpoint: address of the relay; None takes ``STATIC_RELAY_URL``, or what the API tells.
+        :param data_dir: where this agent's keys and channels are kept, encrypted. One agent each.
+        :param identity: unique for each agent; 1 to 256 bytes.
+        :param api_key: exchanged for tokens; without it ``STATIC_API_KEY``, then the file of ``static login``. With none of
+            them, what is local works and the rest raises ``auth_failed``.
+        :param api_url: address of the API; needed with ``api_key``.
+        :param passphrase: protects the keys in ``data_dir``; without it they are protected by the file's permissions alone.
+        :param token: instead of a key: a token, or a function that returns one.
+        :param ca_file: a file with certificates to trust beside those of the runtime.
+        :param transport: ``auto``, ``quic`` or ``grpc``.
+        :param cover: cover traffic: ``off``, ``light``, ``standard``, ``strong`` or ``swift``.
+        :param runtime: path of Deno or Node; without it they are looked for.
+        """
+        given = {
+            "passphrase": passphrase,
+            "token": token,
+            "ca_file": ca_file,
+            "ca_certs": ca_certs,
+            "certificate_hashes": certificate_hashes,
+            "transport": transport,
+            "cover": cover,
+            "repair": repair,
+            "damaged": damaged,
+            "runtime": runtime,
+        }
+        options = check_options(endpoint, data_dir, identity, api_key, api_url, given)
+        self._agent: Agent = run(connect(options, manager=self._manager))
+
+    @property
+    def agent_id(self) -> str:
+        """How the relay and other agents name this agent."""
+        return self._agent.agent_id
+
+    @property
+    def transport(self) -> Optional[str]:
+        """How the connection is made: ``quic``, ``grpc`` or ``cells``; None while there is none."""
+        return run(operations.state(self._agent)).get("transport")
+
+    @property
+    def channels(self) -> List[str]:
+        """Names of the channels that this agent is in."""
+        return list(run(operations.state(self._agent))["channels"])
+
+    def channel(self, name: str, *, receive: bool = True) -> Channel:
+        """A channel that this agent is in, also after a restart. With ``receive=False`` it takes no messages."""
+        return Channel(self._agent, name, run(operations.enter(self._agent, "open", name, receive)))
+
+    def close_channel(self, name: str) -> None:
+        """Ends a channel of this account for all its members and frees its name, also when this agent's state of it is lost."""
+        run(operations.act(self._agent, "closeChannel", operations.text("name", name)))
+
+    def events(self) -> Loop[Event]:
+        """What happens to the connection and in all channels, from the first question on."""
+        return Loop(Stream(self._agent, "events", {}), lambda item, _: event_of(item["event"]))
+
+    def close(self) -> None:
+        """Acknowledges what ``receive`` has handed out, writes what is under way and ends the connection. Loops end."""
+        run(self._agent.close())
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._agent.agent_id} in {self._agent.data_dir!r}>"
+
+
+class StaticClient(Connected):
+    """One agent.
+
+    Example::
+
+        with StaticClient("quic://relay.example:4433", "agents/alice", b"alice") as client:
+            channel = client.create_channel("acme/ops/deploy")
+            channel.send(b"hello")
+    """
+
+    def create_channel(self, name: str, *, receive: bool = True) -> Channel:
+        """Makes a channel with this agent as its owner and only member."""
+        return Channel(self._agent, name, run(operations.enter(self._agent, "create", name, receive)))
+
+    def open_channel(self, name: str, *, receive: bool = True) -> Channel:
+        """The channel of this name: opened when this agent is in it, else made with this agent as its owner."""
+        return Channel(self._agent, name, run(operations.enter(self._agent, "openOrCreate", name, receive)))
+
+    def generate_key_package(self) -> bytes:
+        """A KeyPackage to be handed to a member of a channel, which adds this agent with it. For one channel only."""
+        return run(operations.key_package(self._agent))
+
+    def join_channel(self, name: str, welcome: Optional[bytes] = None, *, receive: bool = True) -> Channel:
+        """Joins by the Welcome that ``add_member`` returned; without one, by the Welcome that the relay has delivered."""
+        return Channel(self._agent, name, run(operations.join(self._agent, name, welcome, receive)))
+
+    @property
+    def welcomes(self) -> List[str]:
+        """Names of channels to which a Welcome has arrived: ``join_channel(name)`` takes it."""
+        return list(run(operations.state(self._agent))["welcomes"])
+
+
+def client_over(agent: Agent) -> StaticClient:
+    """A client of an agent that is connected already."""
+    client = StaticClient.__new__(StaticClient)
+    client._agent = agent
+    return client

@@ -1,0 +1,110 @@
+"""Loops over messages and events, for programs that wait by blocking."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Callable, Dict, Generic, Iterator, Optional, Type, TypeVar
+
+from .agent import NotCopied
+from .errors import StaticError, error_of
+from .operations import over
+from .steps import run
+from .streams import Stream
+from .values import Message, message_fields
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Envelope(Message):
+    """A decrypted message with what is known about it.
+
+    >>> envelope = Envelope(payload=b'{"n": 1}', sender="a" * 43, identity=b"alice", id="m", time=1.5)
+    >>> (envelope.text(), envelope.json())
+    ('{"n": 1}', {'n': 1})
+    """
+
+    _ack: Optional[Callable[[], None]] = field(default=None, repr=False, compare=False)
+
+    def ack(self) -> None:
+        """With ``ack="manual"``: this message is done with. Returns when that is on disk. Otherwise it does nothing."""
+        if self._ack is not None:
+            self._ack()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one member answered: a reply, or the error that ``request`` would raise."""
+
+    #: The member's agent id.
+    sender: str
+    reply: Optional[Envelope]
+    error: Optional[StaticError]
+
+
+class Loop(NotCopied, Generic[T]):
+    """An iterator that waits for what comes. Several threads may take from it: each item goes to one of them.
+
+    It ends quietly when the client is closed or the channel is left, and raises when nothing more can be done. A message counts
+    as done with when the next one is asked for: the last one of a loop that is left comes again to the next loop.
+    """
+
+    def __init__(self, stream: Stream, decode: Callable[[Dict[str, Any], bytes], T]) -> None:
+        self._stream = stream
+        self._decode = decode
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[T]:
+        return self
+
+    def __next__(self) -> T:
+        agent = self._stream.agent
+        try:
+            # Before the lock, which a forked child may find taken for ever.
+            agent.driver.check()
+        except StaticError as error:
+            if over(error, agent):
+                raise StopIteration from None
+            raise
+        with self._lock:
+            item = run(self._stream.next())
+        if item is None:
+            raise StopIteration
+        return self._decode(*item)
+
+    def finish(self) -> None:
+        """What was given counts as done with, the last one included; then the loop ends."""
+        run(self._stream.end(finish=True))
+
+    def close(self) -> None:
+        """Ends the loop. Its last message comes again."""
+        run(self._stream.end(finish=False))
+
+    def __enter__(self) -> "Loop[T]":
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        self.close()
+
+
+def payload_of(item: Dict[str, Any], body: bytes) -> bytes:
+    return body
+
+
+def envelope_with(stream: Stream, manual: bool) -> Callable[[Dict[str, Any], bytes], Envelope]:
+    def decode(item: Dict[str, Any], body: bytes) -> Envelope:
+        number: int = item["item"]
+        ack = (lambda: run(stream.ack(number))) if manual else None
+        return Envelope(**message_fields(item["envelope"], body), _ack=ack)
+
+    return decode
+
+
+def answer_of(item: Dict[str, Any], body: bytes) -> Answer:
+    if "error" in item:
+        return Answer(item["from"], None, error_of(item["error"]))
+    return Answer(item["from"], Envelope(**message_fields(item["envelope"], body)), None)

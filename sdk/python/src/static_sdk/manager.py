@@ -1,0 +1,88 @@
+"""Channels by name: create, invite, join, send, receive."""
+
+from __future__ import annotations
+
+from typing import Iterable, List, Optional
+
+from . import operations
+from .channel import Channel
+from .client import Connected, StaticClient, client_over
+from .loops import Envelope, Loop
+from .steps import run
+from .values import Health, Invite, Payload
+
+
+class ChannelManager(Connected):
+    """Channels by name, and others let in in the background: invite tokens work while the manager that made them runs.
+
+    Example::
+
+        with ChannelManager("quic://relay.example:4433", "agents/owner", b"owner") as owner:
+            owner.create("acme/ops/deploy")
+            token = owner.invite("acme/ops/deploy")
+    """
+
+    _manager = True
+
+    @property
+    def client(self) -> StaticClient:
+        """The same agent, for KeyPackages and Welcomes by hand."""
+        return client_over(self._agent)
+
+    def create(self, name: str, *, receive: bool = True) -> Channel:
+        """Makes a channel with this agent as its owner."""
+        return self.client.create_channel(name, receive=receive)
+
+    def invite(self, name: str, *, expires_in: Optional[float] = None, uses: Optional[int] = None) -> str:
+        """A token with which others can join while this manager runs. Keep it secret: its holder is let in.
+
+        :param expires_in: how many seconds it is good; a day when not given.
+        :param uses: how many agents may join with it; one when not given.
+        """
+        return run(operations.invite(self._agent, name, expires_in, uses))
+
+    def invites(self, name: Optional[str] = None) -> List[Invite]:
+        """The invites of this agent that can be joined with, without their secrets; of one channel, or of all."""
+        return run(operations.invites(self._agent, name))
+
+    def revoke_invite(self, token: str) -> None:
+        """The token lets nobody in any more."""
+        run(operations.revoke_invite(self._agent, token))
+
+    def revoke_invite_by_id(self, invite: Invite) -> None:
+        """The same by what ``invites`` tells of it."""
+        run(operations.act(self._agent, "revokeInvite", invite.channel, invite=invite.id))
+
+    def join_with_token(self, name: str, token: str, timeout: float = 60) -> Channel:
+        """Joins with a token that a member has given.
+
+        Raises ``join_timeout`` when nobody answers: the inviter is not running, or has no API key. Trying again with the same
+        token is then safe.
+        """
+        return Channel(self._agent, name, run(operations.join_with_token(self._agent, name, token, timeout)))
+
+    def send(self, name: str, payload: Payload) -> None:
+        """Sends to a channel; see ``Channel.send``."""
+        run(operations.send(self._agent, operations.text("name", name), payload, operations.send_options()))
+
+    def send_many(self, name: str, payloads: Iterable[Payload]) -> None:
+        """Sends many messages in order; see ``Channel.send_many``."""
+        run(operations.send_many(self._agent, operations.text("name", name), payloads, operations.send_options()))
+
+    def receive(self, name: str, timeout: Optional[float] = None) -> Optional[bytes]:
+        """The next message, or None when none arrives in time; see ``Channel.receive``."""
+        envelope = self.receive_envelope(name, timeout)
+        return None if envelope is None else envelope.payload
+
+    def receive_envelope(self, name: str, timeout: Optional[float] = None) -> Optional[Envelope]:
+        """The next message with who sent it."""
+        fields = run(operations.receive(self._agent, name, timeout))
+        return None if fields is None else Envelope(**fields)
+
+    def receive_envelopes(self, name: str) -> Loop[Envelope]:
+        """All messages with their senders, ids and times; see ``Channel.envelopes``."""
+        return self.channel(name).envelopes()
+
+    def health(self, name: str) -> Health:
+        """What is wrong with a channel and what is being done about it."""
+        return run(operations.health(self._agent, name))

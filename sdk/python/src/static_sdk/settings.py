@@ -1,0 +1,109 @@
+"""What was not given as an argument: environment variables, then the file that ``static signup`` and ``static login`` write.
+
+Read here and not in the driver, which has no right to see either.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional
+from urllib.parse import urlsplit
+
+from .errors import AuthError
+
+_MAX_FILE_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where the service is and what shows that this agent may use it."""
+
+    api_key: Optional[str] = None
+    api_url: Optional[str] = None
+    relay_url: Optional[str] = None
+    ca_file: Optional[str] = None
+
+    def __repr__(self) -> str:
+        return f"Settings(api_url={self.api_url!r}, relay_url={self.relay_url!r}, ca_file={self.ca_file!r})"
+
+
+def read_settings(*, without_file: bool = False) -> Settings:
+    """Raises ``auth_failed`` for a file that cannot be used."""
+    saved = {} if without_file else _read_credentials()
+    api_url = _variable("STATIC_API_URL") or saved.get("api_url")
+    return Settings(
+        api_key=_variable("STATIC_API_KEY") or _saved_key_for(api_url, saved),
+        api_url=api_url,
+        relay_url=_variable("STATIC_RELAY_URL") or saved.get("relay_url"),
+        ca_file=_variable("STATIC_CA_FILE") or saved.get("ca_file"),
+    )
+
+
+def same_api(one: Optional[str], other: Optional[str]) -> bool:
+    """Whether both are the address of one API."""
+    return one is not None and other is not None and _normal(one) is not None and _normal(one) == _normal(other)
+
+
+def credentials_path() -> Optional[str]:
+    """None where there is no place for it."""
+    named = _variable("XDG_CONFIG_HOME") or (_variable("APPDATA") if sys.platform == "win32" else None)
+    usual = ["Library", "Application Support"] if sys.platform == "darwin" else [".config"]
+    home = os.path.expanduser("~")
+    if named is None and home == "~":
+        return None
+    return os.path.join(named or os.path.join(home, *usual), "static", "credentials.json")
+
+
+def _read_credentials() -> Mapping[str, str]:
+    path = credentials_path()
+    text = None if path is None else _read_if_there(path)
+    if text is None:
+        return {}
+    try:
+        parsed: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        parsed = None
+    if not isinstance(parsed, dict):
+        # The text is not quoted: it holds a key.
+        raise AuthError(
+            "auth_failed",
+            f"Cannot use the credentials file {path}: it is not a JSON object; delete it and sign in again with: static login",
+        )
+    names = ("api_key", "api_url", "relay_url", "ca_file")
+    return {name: parsed[name] for name in names if isinstance(parsed.get(name), str) and parsed[name] != ""}
+
+
+def _read_if_there(path: str) -> Optional[str]:
+    try:
+        if os.stat(path).st_size > _MAX_FILE_BYTES:
+            return ""
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return None
+
+
+def _saved_key_for(api_url: Optional[str], saved: Mapping[str, str]) -> Optional[str]:
+    """A saved key is sent to no other address than its own."""
+    own = saved.get("api_url")
+    return saved.get("api_key") if api_url is None or own is None or same_api(api_url, own) else None
+
+
+def _normal(url: str) -> Optional[str]:
+    try:
+        parts = urlsplit(url.strip())
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return None
+    usual = 443 if parts.scheme == "https" else 80
+    return f"{parts.scheme}://{parts.hostname}:{port or usual}{parts.path.rstrip('/')}"
+
+
+def _variable(name: str) -> Optional[str]:
+    """An empty variable counts as none."""
+    return os.environ.get(name) or None

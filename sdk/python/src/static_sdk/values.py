@@ -1,0 +1,253 @@
+"""What channels hand out and take: messages, members, health, events. Times are seconds since 1970, durations are seconds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, Mapping, Optional, Tuple, Union
+
+from .errors import ChannelError, StaticError, error_of, python_name, python_text
+
+
+@dataclass(frozen=True)
+class Json:
+    """A value to be sent as JSON.
+
+    >>> Json({"disk": "full"})
+    Json(value={'disk': 'full'})
+    """
+
+    value: Any
+
+
+#: What can be sent.
+Payload = Union[bytes, bytearray, memoryview, Json]
+
+
+@dataclass(frozen=True)
+class Member:
+    """Somebody in a channel."""
+
+    #: How the relay and other agents name it.
+    agent_id: str
+    #: What it calls itself; the same for as long as it is trusted here.
+    identity: bytes
+    #: Owners may remove others.
+    owner: bool
+    #: This agent.
+    self: bool
+
+
+@dataclass(frozen=True)
+class Message:
+    """A decrypted message with what is known about it."""
+
+    #: What was sent.
+    payload: bytes
+    #: The sender's agent id, authenticated.
+    sender: str
+    #: What the sender calls itself.
+    identity: bytes
+    #: Chosen by the sender, authenticated.
+    id: str
+    #: When the relay accepted it, by the relay's clock and word.
+    time: float
+    #: ``message``, or with ``all=True`` also ``request``, ``reply`` and ``error``.
+    kind: str = "message"
+    #: The media type; None when the sender gave bytes without one.
+    content_type: Optional[str] = None
+    #: The agents that it is for; None for all.
+    to: Optional[Tuple[str, ...]] = None
+    #: The message that it answers.
+    reply_to: Optional[str] = None
+    #: What it belongs to, in the sender's words.
+    conversation: Optional[str] = None
+    #: When it expires, by the relay's clock.
+    expires_at: Optional[float] = None
+    #: Whatever else the sender says about it.
+    headers: Mapping[str, str] = field(default_factory=dict)
+    #: Whether the channel trusts the sender's key for this identity; False only with ``all=True``.
+    verified: bool = True
+
+    def text(self) -> str:
+        """The payload as text. Raises ``content_invalid`` when it is not UTF-8."""
+        try:
+            return self.payload.decode("utf-8")
+        except UnicodeDecodeError:
+            raise self._invalid("it is not text") from None
+
+    def json(self) -> Any:
+        """The payload as JSON. Raises ``content_invalid`` when it is not."""
+        try:
+            return json.loads(self.payload)
+        except (ValueError, RecursionError):
+            raise self._invalid("it is not JSON") from None
+
+    def _invalid(self, why: str) -> StaticError:
+        return ChannelError("content_invalid", f"Cannot read message {self.id} of {self.sender}: {why}")
+
+
+@dataclass(frozen=True)
+class Request(Message):
+    """A request as its handler gets it."""
+
+    #: 1 for the first. Above it, an earlier attempt was begun, and may have had effects, before this agent was stopped.
+    attempt: int = 1
+    #: When the requester stops waiting, by the relay's clock.
+    deadline: float = 0.0
+    _is_over: Callable[[], bool] = field(default=lambda: False, repr=False, compare=False)
+
+    @property
+    def over(self) -> bool:
+        """Nobody waits for the reply any more."""
+        return self._is_over()
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Messages of one sender."""
+
+    sender: str
+    messages: int
+
+
+@dataclass(frozen=True)
+class Issue:
+    """One kind of trouble, and how often it was seen."""
+
+    kind: str
+    #: The latest of its kind, in words.
+    text: str
+    #: How often since the channel was opened.
+    count: int
+    #: When it was seen first and last, by the local clock.
+    first_time: float
+    last_time: float
+
+
+@dataclass(frozen=True)
+class Health:
+    """What is wrong with a channel, and what is being done about it."""
+
+    #: ``ok``, ``offline``, ``catching_up``, ``rejoining``, ``stopped`` or ``ended``.
+    state: str
+    #: How many times the channel's members have changed, as far as this agent knows.
+    epoch: int
+    #: In words; None while all is well.
+    problem: Optional[str] = None
+    #: What is being done, or what to do.
+    action: Optional[str] = None
+    #: The channel is stopped, and ``recover()`` can be called now.
+    recoverable: bool = False
+    #: Messages that have arrived and would come again after a crash.
+    unread: int = 0
+    #: Messages that the relay has not accepted yet.
+    unsent: int = 0
+    #: Messages that their senders have counted and that never arrived.
+    missing: Tuple[Counted, ...] = ()
+    #: Messages that could not be read since the channel was opened.
+    unreadable: Tuple[Counted, ...] = ()
+    #: Everything that went wrong since the channel was opened, the latest first.
+    issues: Tuple[Issue, ...] = ()
+
+
+@dataclass(frozen=True)
+class Invite:
+    """An invite that this agent has given out, without its secret."""
+
+    #: By which it can be revoked; no secret.
+    id: str
+    channel: str
+    #: When it ends, by the relay's clock.
+    expires_at: float
+    #: How many agents may join with it, and how many have.
+    uses: int
+    used: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened to the agent or in one of its channels."""
+
+    #: As in ``member_joined``; docs/python.md lists them.
+    type: str
+    #: By the local clock.
+    time: float
+    #: None when it is about the connection or the account.
+    channel: Optional[str]
+    #: What else there is to say, by name.
+    details: Mapping[str, Any]
+
+
+def message_fields(envelope: Mapping[str, Any], body: bytes) -> Dict[str, Any]:
+    """The fields of a ``Message``."""
+    sender = envelope["sender"]
+    to, expires = envelope.get("to"), envelope.get("expiresAtMs")
+    return {
+        "payload": body,
+        "sender": sender["agentId"],
+        "identity": _identity(sender),
+        "id": envelope["id"],
+        "time": envelope["timeMs"] / 1000,
+        "kind": envelope["kind"],
+        "content_type": envelope.get("contentType"),
+        "to": None if to is None else tuple(to),
+        "reply_to": envelope.get("replyTo"),
+        "conversation": envelope.get("conversation"),
+        "expires_at": None if expires is None else expires / 1000,
+        "headers": envelope.get("headers", {}),
+        "verified": sender["verified"],
+    }
+
+
+def member_of(member: Mapping[str, Any]) -> Member:
+    return Member(member["agentId"], _identity(member), member["owner"], member["self"])
+
+
+def health_of(health: Mapping[str, Any]) -> Health:
+    problem, action = health.get("problem"), health.get("action")
+    return Health(
+        state=health["state"],
+        epoch=health["epoch"],
+        problem=None if problem is None else python_text(problem),
+        action=None if action is None else python_text(action),
+        recoverable=bool(health.get("recoverable")),
+        unread=health["unread"],
+        unsent=health["unsent"],
+        missing=tuple(Counted(each["sender"], each["messages"]) for each in health["missing"]),
+        unreadable=tuple(Counted(each["sender"], each["messages"]) for each in health["unreadable"]),
+        issues=tuple(issue_of(each) for each in health["issues"]),
+    )
+
+
+def issue_of(issue: Mapping[str, Any]) -> Issue:
+    first, last = issue["firstAtMs"] / 1000, issue["lastAtMs"] / 1000
+    return Issue(issue["kind"], python_text(issue["text"]), issue["count"], first, last)
+
+
+def invite_of(invite: Mapping[str, Any]) -> Invite:
+    return Invite(invite["id"], invite["channel"], invite["expiresAtMs"] / 1000, invite["uses"], invite["used"])
+
+
+def event_of(event: Mapping[str, Any]) -> Event:
+    own = ("type", "channel", "atMs")
+    details = {name: value for key, value in event.items() if key not in own for name, value in [_detail(key, value)]}
+    return Event(event["type"], event.get("atMs", 0) / 1000, event.get("channel"), details)
+
+
+def _detail(key: str, value: Any) -> Tuple[str, Any]:
+    if key == "error" and isinstance(value, dict):
+        return key, error_of(value)
+    if key == "issue":
+        return key, issue_of(value)
+    if key.endswith("Ms"):
+        return python_name(key[:-2]), value / 1000
+    if isinstance(value, dict):
+        return python_name(key), dict(_detail(name, each) for name, each in value.items())
+    return python_name(key), value
+
+
+def _identity(named: Mapping[str, Any]) -> bytes:
+    """Bytes that are no text come in hexadecimal."""
+    text = named.get("identityHex")
+    return str(named["identity"]).encode() if text is None else bytes.fromhex(text)

@@ -1,0 +1,88 @@
+"""Where tests run: a service named by the environment, folders of their own, and agents in them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import tempfile
+import time
+import unittest
+from typing import Any, Callable, ClassVar, Tuple, Type, TypeVar
+
+from static_sdk import Channel, ChannelManager, StaticClient
+
+T = TypeVar("T")
+C = TypeVar("C", StaticClient, ChannelManager)
+
+ENDPOINT = os.environ.get("STATIC_TEST_ENDPOINT", "")
+API_URL = os.environ.get("STATIC_TEST_API_URL", "")
+API_KEY = os.environ.get("STATIC_TEST_API_KEY", "")
+CA_FILE = os.environ.get("STATIC_TEST_CA_FILE", "")
+#: An account that may send nothing more this month.
+SPENT_KEY = os.environ.get("STATIC_TEST_SPENT_KEY", "")
+
+_numbers = itertools.count(1)
+
+
+def service(**more: Any) -> Any:
+    """Arguments that lead to the service."""
+    return {"endpoint": ENDPOINT, "api_key": API_KEY, "api_url": API_URL, "ca_file": CA_FILE, "cover": "off", **more}
+
+
+def channel_name() -> str:
+    return f"acme/python/t{os.getpid()}-{next(_numbers)}"
+
+
+def until(what: str, look: Callable[[], T], seconds: float = 20.0) -> T:
+    """Waits for a condition; its value."""
+    end = time.monotonic() + seconds
+    while True:
+        value = look()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"{what} did not come true in {seconds} seconds")
+        time.sleep(0.02)
+
+
+class StackCase(unittest.TestCase):
+    """Agents that are closed, and folders that are removed, at the end of each test."""
+
+    def setUp(self) -> None:
+        self.folder = tempfile.mkdtemp(prefix="static-python-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def start(self, kind: Type[C], name: str, **more: Any) -> C:
+        made = kind(data_dir=f"{self.folder}/{name}", identity=name.encode(), **service(**more))
+        self.addCleanup(made.close)
+        return made
+
+    def meet(self, owner: ChannelManager, guest: ChannelManager) -> str:
+        """A new channel with these two in it."""
+        name = channel_name()
+        owner.create(name)
+        guest.join_with_token(name, owner.invite(name))
+        return name
+
+
+class PairCase(StackCase):
+    """Two agents for all tests of a class: connecting is what takes time."""
+
+    alice: ClassVar[ChannelManager]
+    bob: ClassVar[ChannelManager]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        folder = tempfile.mkdtemp(prefix="static-python-")
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.alice, cls.bob = (
+            ChannelManager(data_dir=f"{folder}/{name}", identity=name.encode(), **service()) for name in ("alice", "bob")
+        )
+        cls.addClassCleanup(cls.alice.close)
+        cls.addClassCleanup(cls.bob.close)
+
+    def channels(self) -> Tuple[Channel, Channel]:
+        """A new channel, as both see it."""
+        name = self.meet(self.alice, self.bob)
+        return self.alice.channel(name), self.bob.channel(name)

@@ -1,0 +1,67 @@
+// The Python package as a stranger gets it: a wheel, installed without a network into an environment of its own, and then used
+// against a real API and a real relay with Deno and with Node as its driver. Each Python test is a step here.
+import { assertEquals } from "@std/assert";
+import { buildWheel } from "../../tools/build_python.ts";
+import { node } from "../support/runtime/node.ts";
+import { relaySecret } from "../support/api/harness.ts";
+import { type Stack, startStack } from "../support/stack.ts";
+import { runCommand, testWhen } from "../support/mod.ts";
+import { findPython, python } from "./python.ts";
+import { runPythonTests, showResults } from "./python_tests.ts";
+
+const isStress = Deno.env.get("STATIC_STRESS") === "1";
+const alone = ["test_frames", "test_errors", "test_settings", "test_runtime"];
+const withStack = ["test_interface"];
+
+testWhen(python, "the Python package", async (t) => {
+  await using folder = await temporaryFolder();
+  const [wheel, again] = [await buildWheel(`${folder.path}/one`), await buildWheel(`${folder.path}/two`)];
+  await t.step("the same sources make the same wheel", async () => {
+    assertEquals(await Deno.readFile(wheel), await Deno.readFile(again));
+  });
+  const venv = `${folder.path}/venv`;
+  const interpreter = `${venv}/bin/python`;
+  await t.step("installs without an index into a fresh environment, and needs nothing beside it", async () => {
+    const outside = await findPython() ?? "";
+    await runCommand(outside, ["-m", "venv", "--without-pip", venv]);
+    const flags = ["--quiet", "--no-index", "--no-cache-dir", "--no-compile", "--disable-pip-version-check"];
+    await runCommand(outside, ["-m", "pip", "--python", interpreter, "install", ...flags, wheel]);
+    const version = "import static_sdk; print(static_sdk.__version__)";
+    assertEquals((await runCommand(interpreter, ["-c", version])).trim(), "0.1.0");
+  });
+  await showResults(t, await runPythonTests({ interpreter, suites: alone, label: "alone" }));
+  await using stack = await startStack();
+  const env = await environment(stack);
+  const runtimes = { Deno: Deno.execPath(), ...(node.met && { Node: await pathOf("node") }) };
+  // Side by side: most of the time is waiting for processes to start.
+  const runs = await Promise.all(
+    Object.entries(runtimes).map(([label, runtime]) =>
+      runPythonTests({ interpreter, suites: withStack, label, env: { ...env, STATIC_RUNTIME: runtime } })
+    ),
+  );
+  await showResults(t, runs.flat());
+  if (isStress) assertEquals(node.met, true, node.reason);
+});
+
+/** Where the service is, and an account that has no message left. */
+async function environment({ api, account, quicUrl, grpcUrl, caFile }: Stack): Promise<Record<string, string>> {
+  const spent = await api.signUp();
+  const lease = { nonce: crypto.randomUUID(), relay_id: "another", account_id: spent.id, messages: 1_000_000 };
+  assertEquals((await api.call("POST", "/internal/v1/leases", { key: relaySecret, body: lease })).status, 200);
+  return {
+    STATIC_TEST_ENDPOINT: `${quicUrl},${grpcUrl}`,
+    STATIC_TEST_API_URL: api.url,
+    STATIC_TEST_API_KEY: account.apiKey,
+    STATIC_TEST_SPENT_KEY: spent.apiKey,
+    STATIC_TEST_CA_FILE: caFile,
+  };
+}
+
+async function pathOf(program: string): Promise<string> {
+  return (await runCommand("sh", ["-c", `command -v ${program}`])).trim();
+}
+
+async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDisposable> {
+  const path = await Deno.makeTempDir({ prefix: "static-python-" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
