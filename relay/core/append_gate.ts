@@ -14,6 +14,12 @@ interface Passing {
 
 export class AppendGate {
   readonly #accounts = new Map<AccountId, Passing>();
+  #underWay = 0;
+
+  /** What the engine works on, of all accounts. */
+  get underWay(): number {
+    return this.#underWay;
+  }
 
   /** Runs it now, or when one before it is done. */
   async pass<Result>(account: AccountId, run: () => Promise<Result>): Promise<Result> {
@@ -21,9 +27,11 @@ export class AppendGate {
     this.#accounts.set(account, passing);
     if (passing.underWay >= mostAtOnce) await new Promise<void>((resolve) => passing.waiting.push(resolve));
     else passing.underWay++;
+    this.#underWay++;
     try {
       return await run();
     } finally {
+      this.#underWay--;
       const next = passing.waiting.shift();
       if (next === undefined) passing.underWay--;
       else next();

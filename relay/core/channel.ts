@@ -11,8 +11,11 @@ import { DeliverableItem } from "./deliverable_item.ts";
 import type { ReadingEnd, SubscribedChannel, Subscription } from "./subscription.ts";
 import type { Tail, TailBudget } from "./tail_budget.ts";
 
-/** Items kept in memory for members that are nearly up to date. */
-const tailBytes = 1024 * 1024;
+/**
+ * Items kept in memory for members that are nearly up to date. A reader that is a thousand messages behind is usual while many
+ * are sent; reading them again from the engine takes longer than everything else about a delivery.
+ */
+const tailBytes = 4 * 1024 * 1024;
 const pageBytes = 256 * 1024;
 
 export interface ChannelHost {

@@ -69,7 +69,7 @@ export interface CoreConfig {
   readonly keyPackageBytesInAll: number;
   /** Below this the owner of a pool is asked for more. */
   readonly keyPackagesWanted: number;
-  /** The latest entries of channels are kept in memory, up to 1 MiB of each and this much of all. */
+  /** The latest entries of channels are kept in memory, up to 4 MiB of each and this much of all. */
   readonly tailBytesInAll: number;
   /** Channels kept in memory without a session. */
   readonly idleChannels: number;

@@ -120,7 +120,6 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly #upkeep: Upkeep;
   /** Suspended or deleted. */
   readonly #suspended = new Set<AccountId>();
-  #appendsWaiting = 0;
   #draining: PromiseWithResolvers<void> | undefined;
   #cancelDrain: (() => void) | undefined;
   #closed = false;
@@ -202,7 +201,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       channels: channels.length,
       subscriptions: channels.reduce((sum, { subscriptions }) => sum + subscriptions.size, 0),
       queueBytes: channels.reduce((sum, { queueBytes }) => sum + queueBytes, 0),
-      appendsWaiting: this.#appendsWaiting,
+      appendsWaiting: this.#gate.underWay,
       requestsWaiting: this.turns.waiting + this.slowTurns.waiting,
       joinRequests: this.joins.size,
       sheddingLevel: this.#level(),
@@ -298,14 +297,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   }
 
   append(channel: Channel, entry: NewEntry): Promise<AppendOutcome> {
-    return this.#gate.pass(channel.account, async () => {
-      this.#appendsWaiting++;
-      try {
-        return await this.deps.engine.append(channel.channelId, entry);
-      } finally {
-        this.#appendsWaiting--;
-      }
-    });
+    return this.#gate.pass(channel.account, () => this.deps.engine.append(channel.channelId, entry));
   }
 
   touch(channel: Channel): void {
@@ -334,7 +326,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   }
 
   #level(): SheddingLevel {
-    return sheddingLevel({ loopLagMs: this.deps.loopLagMs(), appendsWaiting: this.#appendsWaiting });
+    return sheddingLevel({ loopLagMs: this.deps.loopLagMs(), appendsWaiting: this.#gate.underWay });
   }
 
   #evict(session: Session): void {
