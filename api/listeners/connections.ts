@@ -78,12 +78,14 @@ export class Connections {
     return {
       begin: () => {
         entry.requests++;
-        this.#touch(entry);
+        entry.sinceMs = this.#nowMs();
       },
       finish: () => {
         entry.requests--;
         entry.hasServed = true;
-        this.#touch(entry);
+        entry.sinceMs = this.#nowMs();
+        // The order is that of those that are idle.
+        if (this.#entries.delete(entry)) this.#entries.add(entry);
       },
       closed: () => this.#remove(entry),
     };
@@ -124,11 +126,6 @@ export class Connections {
     this.#entries.delete(entry);
     this.#ending.add(entry);
     entry.end();
-  }
-
-  #touch(entry: Entry): void {
-    entry.sinceMs = this.#nowMs();
-    if (this.#entries.delete(entry)) this.#entries.add(entry);
   }
 
   #remove(entry: Entry): void {

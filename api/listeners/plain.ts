@@ -70,13 +70,19 @@ function listenWith(serveConnection: ServeConnection, { host, port, handler, lim
     const answer = (request: Request): Promise<Response> =>
       new Promise((resolve, reject) => {
         const giveUp = (): void => resolve(new Response(null, { status: 408 }));
+        place.begin();
+        giveUps.add(giveUp);
         const done = (): void => {
           giveUps.delete(giveUp);
           place.finish();
         };
-        place.begin();
-        giveUps.add(giveUp);
-        Promise.try(handler, request, hostname).then(resolve, reject).finally(done);
+        Promise.try(handler, request, hostname).then((response) => {
+          done();
+          resolve(response);
+        }, (error) => {
+          done();
+          reject(error);
+        });
       });
     const server = serveConnection(connection, signal, answer, internalError, () => {});
     servers.add(server);
