@@ -277,7 +277,12 @@ export const calls = {
   ),
   LeaveChannel: call(
     14,
-    struct({ channelId: [1, channelId], signature: [3, signature], leafHash: [4, leafHash] }),
+    struct({
+      channelId: [1, channelId],
+      signature: [3, signature],
+      leafHash: [4, leafHash],
+      joinedSequence: [5, optional(sequence)],
+    }),
     struct({ sequence: [1, sequence] }),
   ),
 

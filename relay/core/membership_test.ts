@@ -1,7 +1,7 @@
 /** Who may change a channel's membership, as far as the relay can tell: it knows who signed, and nothing of leaves. */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { assertEquals } from "@std/assert";
-import { protocolVersion, type RequestBody } from "../../proto/mod.ts";
+import { leaveStatement, protocolVersion, type RequestBody } from "../../proto/mod.ts";
 import { createKeyPackage, createWelcome, mlsUint, mlsVector } from "../../tests/support/mod.ts";
 import { Actor, commitRequest } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
@@ -101,6 +101,45 @@ worldTest("a member that owns nothing removes those that left, and nobody that l
   await carol.leave(channelId);
   await bob.commit(channelId, 2, { removed: [carol.agentId] });
 });
+
+worldTest(
+  "the last member that is in does not lapse, however long it is away: nobody could let it in again",
+  async (world) => {
+    const { alice, bob, channelId } = await createReadingPair(world);
+    await alice.commit(channelId, 1);
+    await bob.commit(channelId, 2);
+    for (const each of [alice, bob]) each.client.close();
+    for (let month = 0; month < 3; month++) {
+      await world.time.leap(31 * dayMs);
+      await world.time.advance(2_000);
+    }
+    assertEquals(world.meter.membersLapsed, 1);
+    // An owner that lapsed may still read on, so the list is asked.
+    await alice.reconnect();
+    await bob.reconnect();
+    const asked = await Promise.allSettled([alice, bob].map((each) => each.client.call("ListMembers", { channelId })));
+    const lists = asked.flatMap((outcome) => outcome.status === "fulfilled" ? [outcome.value.members] : []);
+    assertEquals(lists[0]?.filter(({ leaving }) => !leaving).length, 1);
+  },
+);
+
+worldTest(
+  "an agent that leaves a membership which is over is told so, and does not leave the one that has begun",
+  async (world) => {
+    const { alice, bob, channelId } = await createReadingPair(world);
+    const leafHash = new Uint8Array(32).fill(1);
+    const signature = bob.agent.sign(leaveStatement({ channelId, agentId: bob.agentId, leafHash }));
+    const { members } = await bob.client.call("ListMembers", { channelId });
+    const joinedSequence = members.find(({ agentId }) => agentId === bob.agentId)?.joinedSequence ?? 0;
+    await alice.commit(channelId, 1, { added: [bob.agentId], removed: [bob.agentId] });
+    const body = { channelId, leafHash, signature };
+    await refused("state_conflict", bob.client.call("LeaveChannel", { ...body, joinedSequence }));
+    const after = (await alice.client.call("ListMembers", { channelId })).members;
+    assertEquals(after.filter(({ leaving }) => leaving), []);
+    const present = after.find(({ agentId }) => agentId === bob.agentId)?.joinedSequence ?? 0;
+    await bob.client.call("LeaveChannel", { ...body, joinedSequence: present });
+  },
+);
 
 worldTest(
   "a member asks to rejoin with its own signature, whatever the channel's epoch, and any member answers",

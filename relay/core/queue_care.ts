@@ -122,12 +122,16 @@ async function lapseAbsent(channel: Channel, config: CoreConfig, deps: CareDeps)
     leaving === undefined && channel.progress(agentId) < channel.head
   ).map(([agentId]) => agentId);
   behind.sort((a, b) => channel.progress(a) - channel.progress(b));
+  // The last one that is in could be let in by nobody. Counted here: the fold hears of a lapse later.
+  let active = [...channel.state.members.keys()].filter((agentId) => channel.state.isActive(agentId)).length;
   for (const agentId of behind) {
     const next = await firstEntryAfter(channel, channel.progress(agentId), deps);
     if (next === undefined) return;
     const tooOld = next.timeMs < deps.nowMs() - config.limits.lapseAgeMs;
     if (!tooOld && commitsSince(channel, next) <= config.limits.lapseCommits) return;
-    if (!channel.subscriptions.has(agentId)) await lapse(channel, agentId, deps);
+    if (channel.subscriptions.has(agentId)) continue;
+    if (active-- <= 1) return;
+    await lapse(channel, agentId, deps);
   }
 }
 

@@ -20,3 +20,8 @@ export async function abortable<T>(signal: AbortSignal | undefined, act: () => P
   work.catch(() => {});
   return await Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", stop));
 }
+
+/** Resolves when the signal is aborted: nobody has to wait for a reply that is of no use any more. */
+export function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
+}

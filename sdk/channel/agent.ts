@@ -6,7 +6,6 @@ import {
   type AgentId,
   type ChannelId,
   type ChannelName,
-  limits,
   type NoticeBody,
   type NoticeEnvelope,
   parseChannelName,
@@ -31,7 +30,7 @@ import { KeyPackages } from "./key_packages.ts";
 import { LiveChannel } from "./live_channel.ts";
 import { createAtRelay, created, findAtRelay } from "./names_at_relay.ts";
 import { type ChannelRecord, listChannels } from "./records.ts";
-import { Welcomes } from "./welcomes.ts";
+import { checkWelcome, Welcomes } from "./welcomes.ts";
 
 export interface AgentParts {
   readonly store: RecordStore;
@@ -45,6 +44,11 @@ export interface AgentParts {
 export interface ChannelOptions extends Abortable {
   /** False for an agent that wants no messages: they are acknowledged as they arrive. Requests and replies still come. */
   readonly receive?: boolean;
+}
+
+interface JoinOptions extends ChannelOptions {
+  /** The channel that this agent is in and cannot go on in. */
+  readonly stuck: LiveChannel | undefined;
 }
 
 /** Answers of the relay to things that were asked for some time before. */
@@ -132,7 +136,7 @@ export class Agent {
   }
 
   async #create(name: ChannelName, options: ChannelOptions): Promise<LiveChannel> {
-    await this.checkFree(name, { leave: false });
+    if (await this.checkFree(name) !== undefined) throw taken(name);
     const parts = await createChannel(await createAtRelay(name, this.parts), name, this.#deps);
     await created(name, this.parts);
     return this.#start({ ...parts, receive: options.receive ?? true });
@@ -144,23 +148,22 @@ export class Agent {
     return await this.#enter("Cannot join the channel", async () => {
       const name = parseChannelName(text);
       const here = welcome === undefined ? this.welcomes.find(name).map((each) => each.welcome) : [welcome];
-      // Without a Welcome there is nothing to leave for.
-      await this.checkFree(name, { leave: here.length > 0 });
+      const stuck = await this.checkFree(name);
       if (here.length === 0) {
         throw createError(
           "not_found",
           `Cannot join "${name}": no Welcome for it has arrived; ask a member to add this agent`,
         );
       }
-      return await this.#joinByFirst(here, { name }, options);
+      return await this.#joinByFirst(here, { name }, { ...options, stuck });
     });
   }
 
   /** By a Welcome that answers an invite. */
   joinInvited(welcome: Uint8Array, expected: Required<ExpectedChannel>): Promise<LiveChannel> {
     return this.#enter("Cannot join the channel", async () => {
-      await this.checkFree(expected.name);
-      return await this.#joinBy(welcome, expected, {});
+      const stuck = await this.checkFree(expected.name);
+      return await this.#joinBy(welcome, expected, { stuck });
     });
   }
 
@@ -183,7 +186,11 @@ export class Agent {
     const running = this.#running(name);
     if (running !== undefined) return running;
     const record = this.#records.get(name);
-    const parts = record && await openChannel(record, this.#deps);
+    // One that is over by the relay's word, or by a fault, begins anew: the relay may say something else now.
+    const over = record && this.#channels.get(record.channelId);
+    await over?.close();
+    await over?.idle();
+    const parts = record && await openChannel(record.channelId, this.#deps);
     if (parts === undefined) {
       const text = `This agent is in no channel "${name}"; create it, or join it with an invite token or a Welcome`;
       throw createError("not_found", text);
@@ -193,7 +200,8 @@ export class Agent {
 
   #running(name: string): LiveChannel | undefined {
     const record = this.#records.get(name as ChannelName); // cast: a name that no parser has accepted is not in there
-    return record && this.#channels.get(record.channelId);
+    const channel = record && this.#channels.get(record.channelId);
+    return channel?.over === undefined ? channel : undefined;
   }
 
   /** The channel of this id, opened if need be; undefined when this agent is not in it. */
@@ -254,7 +262,7 @@ export class Agent {
   async #joinByFirst(
     welcomes: readonly Uint8Array[],
     expected: ExpectedChannel,
-    options: ChannelOptions,
+    options: JoinOptions,
   ): Promise<LiveChannel> {
     let failed: unknown;
     for (const welcome of welcomes) {
@@ -268,11 +276,19 @@ export class Agent {
     throw failed;
   }
 
-  async #joinBy(welcome: Uint8Array, expected: ExpectedChannel, options: ChannelOptions): Promise<LiveChannel> {
-    const parts = await joinChannel(welcome, expected, this.#deps);
+  async #joinBy(welcome: Uint8Array, expected: ExpectedChannel, { stuck, receive = true }: JoinOptions): Promise<
+    LiveChannel
+  > {
+    const parts = await joinChannel(welcome, expected, this.#deps, async (channelId) => {
+      if (stuck === undefined) return;
+      if (stuck.channelId !== channelId) throw taken(expected.name);
+      // The Welcome's commit has put the new membership in the place of this one: there is nothing to leave.
+      await stuck.close();
+      await stuck.idle();
+    });
     this.welcomes.forget(parts.record.channelId);
     this.keyPackages.renew().catch(() => {}); // the next connection does it again
-    return this.#start({ ...parts, receive: options.receive ?? true });
+    return this.#start({ ...parts, receive });
   }
 
   #start(parts: ConstructorParameters<typeof LiveChannel>[0]): LiveChannel {
@@ -285,24 +301,24 @@ export class Agent {
   }
 
   /**
-   * A name that is held locally is free only when the relay knows nothing of that channel any more, or this agent cannot go on
-   * in it: then a new invite is the way back, and with `leave` it leaves for that.
+   * A name that is held locally is free only when the relay knows nothing of that channel any more. Returns a channel in which this
+   * agent is and cannot go on: a new invite is the way back. Throws `StaticError` with `name_taken` when it can.
    */
-  async checkFree(name: ChannelName, { leave = true } = {}): Promise<void> {
+  async checkFree(name: ChannelName): Promise<LiveChannel | undefined> {
     const record = this.#records.get(name);
-    if (record === undefined) return;
+    if (record === undefined) return undefined;
     const channel = this.#channels.get(record.channelId);
-    const isStuck = channel !== undefined && (channel.state.stopped !== undefined || channel.state.unwelcome);
-    if (!(isStuck && leave) && await this.#isMember(record)) {
-      const text = `This agent is in channel "${name}" already; open it with channel("${name}")`;
-      throw createError("name_taken", text, { channel: name });
+    if (await this.#isMember(record)) {
+      if (channel?.state.stopped !== undefined || channel?.state.unwelcome === true) return channel;
+      throw taken(name);
     }
     if (channel !== undefined) await channel.leave();
     else await this.#eraseStored(name);
+    return undefined;
   }
 
   async #isMember(record: ChannelRecord): Promise<boolean> {
-    if (await openChannel(record, this.#deps) === undefined) return false;
+    if (await openChannel(record.channelId, this.#deps) === undefined) return false;
     try {
       await this.parts.session.call("ListMembers", { channelId: record.channelId });
       return true;
@@ -316,7 +332,7 @@ export class Agent {
     const record = this.#records.get(name);
     if (record === undefined) return;
     const running = this.#channels.get(record.channelId);
-    const parts = running === undefined ? await openChannel(record, this.#deps) : undefined;
+    const parts = running === undefined ? await openChannel(record.channelId, this.#deps) : undefined;
     const channel = running ?? (parts && new LiveChannel({ ...parts, receive: false }, this.#deps));
     await channel?.erase();
     this.#forget(record.channelId);
@@ -371,7 +387,7 @@ export class Agent {
   }
 }
 
-function checkWelcome(welcome: Uint8Array): Uint8Array {
-  if (welcome.length > 0 && welcome.length <= limits.welcomeBytes) return welcome;
-  throw createError("mls_error", `Cannot join: a Welcome has 1 to ${limits.welcomeBytes} bytes, got ${welcome.length}`);
+function taken(name: ChannelName): StaticError {
+  const text = `This agent is in channel "${name}" already; open it with channel("${name}")`;
+  return createError("name_taken", text, { channel: name });
 }

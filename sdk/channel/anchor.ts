@@ -1,6 +1,6 @@
 /**
  * What a channel keeps so that an agent can tell whether its store is older than what it did: where its membership began, and
- * commits of its own that it gave up without knowing their fate. And when it last had to doubt its store without a proof.
+ * commits of its own that it gave up without knowing their fate. And when it last joined anew because the relay said so.
  */
 import { type ChannelId, equalBytes } from "../../proto/mod.ts";
 import type { PreparedCommit } from "../mls/group.ts";
@@ -12,15 +12,20 @@ export interface Anchor {
   readonly joinedSequence: number | undefined;
   /** Commits that the relay may still take, though this agent has given them up. The newest last. */
   readonly discarded: readonly { readonly epoch: number; readonly hash: Uint8Array }[];
-  /** When a store was in doubt and nothing was proven. */
-  readonly unprovenMs: readonly number[];
+  /** When this agent last began to join anew by the relay's word. */
+  readonly byWordMs: readonly number[];
+  /** The latest epoch of earlier memberships: commits up to there may be ours, whatever the log says today. */
+  readonly formerEpoch: number;
 }
 
 /** A relay that takes none of them makes room for no more; those of epochs that are over go first. */
 const maxDiscarded = 16;
 
-export function newAnchor(joinedSequence: number | undefined, unprovenMs: readonly number[] = []): Anchor {
-  return { joinedSequence, discarded: [], unprovenMs };
+export function newAnchor(
+  joinedSequence: number | undefined,
+  { byWordMs = [], formerEpoch = 0 }: Partial<Pick<Anchor, "byWordMs" | "formerEpoch">> = {},
+): Anchor {
+  return { joinedSequence, discarded: [], byWordMs, formerEpoch };
 }
 
 export function withDiscarded(anchor: Anchor, { epoch, hash }: Pick<PreparedCommit, "epoch" | "hash">): Anchor {
@@ -32,9 +37,10 @@ export function isDiscarded({ discarded }: Anchor, hash: Uint8Array): boolean {
   return discarded.some((known) => equalBytes(known.hash, hash));
 }
 
-export function putAnchor(channelId: ChannelId, { joinedSequence, discarded, unprovenMs }: Anchor): RecordChange {
+export function putAnchor(channelId: ChannelId, anchor: Anchor): RecordChange {
+  const { joinedSequence, discarded, byWordMs, formerEpoch } = anchor;
   const rows = discarded.map(({ epoch, hash }) => [epoch, hash]);
-  const value = encodeFields([joinedSequence ?? null, rows, [...unprovenMs]]);
+  const value = encodeFields([joinedSequence ?? null, rows, [...byWordMs], formerEpoch]);
   return { type: "put", kind: anchors, id: channelId, value };
 }
 
@@ -46,6 +52,7 @@ export async function readAnchor(store: Pick<ChannelStore, "get">, channelId: Ch
   return {
     joinedSequence: fields.optionalNumber(0),
     discarded: fields.rows(1).map((row) => ({ epoch: row.number(0), hash: row.bytes(1) })),
-    unprovenMs: fields.list(2).map(Number),
+    byWordMs: fields.list(2).map(Number),
+    formerEpoch: fields.number(3),
   };
 }

@@ -83,11 +83,14 @@ export class Caretaker {
     if (!signal.aborted) this.#cancel = this.#deps.runtime.after(ms, () => void this.#work(signal));
   }
 
-  /** A member that lost its state asks to be let in again. Answers whether the request is genuine. */
+  /**
+   * A member that lost its state asks to be let in again. Returns whether the request is genuine, as far as it is looked at: for
+   * more than so many members there is no room, and they ask again.
+   */
   rejoin(request: NoticeBody<"DeliverRejoinRequest">): boolean {
     const { agentId, leafHash, signature, requestId, expiresAtMs, epoch, answerer } = request;
-    const isFull = this.#rejoins.size >= maxRequests && !this.#rejoins.has(agentId);
-    const keyPackage = isFull ? undefined : this.#readKeyPackage(request);
+    if (this.#rejoins.size >= maxRequests && !this.#rejoins.has(agentId)) return true;
+    const keyPackage = this.#readKeyPackage(request);
     if (keyPackage === undefined) return false;
     const signatureKey = keyPackage.leafNode.signaturePublicKey;
     const claim = { agentId, leafHash, signature, keyPackageHash: sha256(request.keyPackage), signatureKey };

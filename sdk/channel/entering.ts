@@ -27,6 +27,7 @@ import {
   putLandmarks,
   putPosition,
   putTrust,
+  readChannel,
   readCounter,
   readLandmarks,
   readPosition,
@@ -93,11 +94,15 @@ export interface ExpectedChannel {
   readonly inviter?: AgentId;
 }
 
-/** Throws `MlsFault` for a Welcome that does not verify or leads elsewhere; then nothing has changed. */
+/**
+ * Throws `MlsFault` for a Welcome that does not verify or leads elsewhere; then nothing has changed. `onGood` hears of one that is
+ * good before anything is written.
+ */
 export async function joinChannel(
   welcome: Uint8Array,
   expected: ExpectedChannel,
   deps: ChannelDeps,
+  onGood: (channelId: ChannelId) => Promise<void> = () => Promise.resolve(),
 ): Promise<EnteredChannel> {
   const own = await deps.keyPackages.findFor(welcome);
   const trust = expected.channelId === undefined
@@ -105,6 +110,7 @@ export async function joinChannel(
     : await readTrust(deps.store, expected.channelId);
   const group = Group.join(welcome, own, memberDepsOf(deps, trust.policy), expected);
   const used = await deps.keyPackages.used(own, group.identifiers);
+  await onGood(channelIdOf(group.current.context));
   const { name } = expected;
   const byOwner = group.members().some(({ agentId, owner }) => owner && agentId === expected.inviter);
   const entrance = { name, trust, position: undefined, used, byOwner };
@@ -112,11 +118,11 @@ export async function joinChannel(
 }
 
 /** A channel of which this agent was a member when it last ran. Undefined when it never came to be: a crash while joining. */
-export async function openChannel(record: ChannelRecord, deps: ChannelDeps): Promise<EnteredChannel | undefined> {
-  const { channelId } = record;
+export async function openChannel(channelId: ChannelId, deps: ChannelDeps): Promise<EnteredChannel | undefined> {
+  const record = await readChannel(deps.store, channelId);
   const trust = await readTrust(deps.store, channelId);
   const loaded = await DurableGroup.load(channelId, deps.store, memberDepsOf(deps, trust.policy));
-  if (loaded === undefined) return undefined;
+  if (record === undefined || loaded === undefined) return undefined;
   return {
     ...loaded,
     bad: await readBadCommit(deps.store, channelId),
@@ -152,12 +158,14 @@ export interface Entrance {
   readonly byOwner?: boolean;
   /** In place of a membership that had lost step. */
   readonly rejoined?: boolean;
+  /** The epoch that this membership had reached. */
+  readonly formerly?: number;
 }
 
 /** In one write: after a crash there is all of the new membership, or the one before it as it was. */
 export async function writeEntered(
   group: Group,
-  { name, trust, position, used, byOwner = false, rejoined = false }: Entrance,
+  { name, trust, position, used, byOwner = false, rejoined = false, formerly }: Entrance,
   { store }: Pick<ChannelDeps, "store">,
 ): Promise<Entered> {
   const channelId = channelIdOf(group.current.context);
@@ -166,7 +174,8 @@ export async function writeEntered(
   const { tree, ownLeaf } = group.current;
   const joinedLeaf = sha256(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
   const record = newChannelRecord({ channelId, name, joinedEpoch: group.epoch, joinedLeaf, rejoined });
-  const anchor = newAnchor(position, (await readAnchor(store, channelId)).unprovenMs);
+  const { byWordMs, formerEpoch } = await readAnchor(store, channelId);
+  const anchor = newAnchor(position, { byWordMs, formerEpoch: Math.max(formerEpoch, formerly ?? 0) });
   const durable = await DurableGroup.save(group, store, [
     putChannel(record),
     putAnchor(channelId, anchor),

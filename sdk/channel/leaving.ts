@@ -9,9 +9,13 @@ import type { ChannelDeps } from "./deps.ts";
 import type { Membership } from "./membership.ts";
 import type { Recovery } from "./recovery.ts";
 import type { Rejoiner } from "./rejoin.ts";
+import type { StoreAge } from "./store_age.ts";
 
 /** How long the only owner of a channel that leaves waits for its way back. */
 const successionMs = 15_000;
+/** How often an agent says that it leaves when others let it in again meanwhile. */
+const maxTries = 3;
+const retryMs = 1000;
 
 export interface LeavingParts {
   readonly membership: Membership;
@@ -19,6 +23,7 @@ export interface LeavingParts {
   readonly caretaker: Caretaker;
   readonly rejoiner: Rejoiner;
   readonly recovery: Recovery;
+  readonly storeAge: StoreAge;
   /** The channel has ended. */
   readonly ended: AbortSignal;
 }
@@ -30,20 +35,33 @@ export async function sayGoodbye(parts: LeavingParts, deps: ChannelDeps): Promis
   if (rejoiner.reason !== undefined && successorOf(membership) !== undefined) {
     await Promise.race([rejoiner.over, pause(deps.runtime, successionMs, ended)]);
   }
-  // What it signs is about its present leaf: that must not change meanwhile, nor must anything be written after the end.
-  await rejoiner.halt();
-  // Stopped or out of step, it cannot commit; it may still go.
-  const isBlocked = recovery.stopped !== undefined || rejoiner.reason !== undefined;
-  try {
-    await go(parts, isBlocked, deps);
-  } catch (error) {
-    rejoiner.resume();
-    throw error;
+  for (let tries = 1;; tries++) {
+    // What it signs is about its present leaf: that must not change meanwhile, nor must anything be written after the end.
+    await rejoiner.halt();
+    // Stopped or out of step, it cannot commit; it may still go.
+    const isBlocked = recovery.stopped !== undefined || rejoiner.reason !== undefined;
+    // Where this agent cannot get in again, its statement may be void, and an owner has to remove it.
+    const isNamed = tries < maxTries && !rejoiner.isUnwelcome;
+    try {
+      return await go(parts, { isBlocked, isNamed }, deps);
+    } catch (error) {
+      rejoiner.resume();
+      // Somebody has let it in again meanwhile: once it knows of that, it can say so of its new leaf.
+      if (!isNamed || !isCode(error, "state_conflict")) throw error;
+      await pause(deps.runtime, retryMs, ended);
+      await Promise.race([rejoiner.over, pause(deps.runtime, successionMs, ended)]);
+    }
   }
 }
 
-async function go(parts: LeavingParts, isBlocked: boolean, deps: ChannelDeps): Promise<void> {
-  const { membership, committer, caretaker, rejoiner } = parts;
+interface Going {
+  readonly isBlocked: boolean;
+  /** The relay is told which membership is meant. */
+  readonly isNamed: boolean;
+}
+
+async function go(parts: LeavingParts, { isBlocked, isNamed }: Going, deps: ChannelDeps): Promise<void> {
+  const { membership, committer, caretaker, rejoiner, storeAge } = parts;
   caretaker.stop();
   try {
     const isAlone = membership.group.members().length === 1;
@@ -54,7 +72,8 @@ async function go(parts: LeavingParts, isBlocked: boolean, deps: ChannelDeps): P
       // The statement is about our leaf: a commit that is taken after it would make it void.
       await committer.close();
     }
-    await leave(membership, rejoiner.presentLeaf, deps);
+    const joinedSequence = isNamed ? storeAge.joinedSequence({ isTold: rejoiner.isLeafTold }) : undefined;
+    await leave(membership, { leaf: rejoiner.presentLeaf, joinedSequence }, deps);
   } catch (error) {
     if (isCode(error, "not_found")) return; // the relay had forgotten us already
     committer.reopen();
@@ -103,7 +122,18 @@ function successionPlan(membership: Membership): Plan | undefined {
   return { change: { owners: [...owners, successor] } };
 }
 
-async function leave({ channelId, groupId }: Membership, leaf: Uint8Array, deps: ChannelDeps): Promise<void> {
+interface OwnPlace {
+  readonly leaf: Uint8Array;
+  /** Where its membership began, if that is known. */
+  readonly joinedSequence: number | undefined;
+}
+
+/** Throws `StaticError` with `state_conflict` when the agent was brought in anew meanwhile: then its leaf is another one. */
+async function leave(
+  { channelId, groupId }: Membership,
+  { leaf, joinedSequence }: OwnPlace,
+  deps: ChannelDeps,
+): Promise<void> {
   const { agentId, signatures, identity, session } = deps;
   if (leaf.length === 0) throw createError("mls_error", "Cannot leave: this agent is not in the channel's group");
   const leafHash = sha256(leaf);
@@ -111,5 +141,6 @@ async function leave({ channelId, groupId }: Membership, leaf: Uint8Array, deps:
     identity.signingSeed,
     leaveStatement({ channelId: groupId, agentId, leafHash }),
   );
-  await session.call("LeaveChannel", { channelId, leafHash, signature });
+  const place = joinedSequence === undefined ? {} : { joinedSequence };
+  await session.call("LeaveChannel", { channelId, leafHash, signature, ...place });
 }

@@ -147,7 +147,7 @@ export class LiveChannel {
       durable: () => this.#progress.durable,
     });
     this.#progress = this.#createProgress(position?.sequence ?? 0);
-    this.#subscription = new Subscription(channelId, deps.session);
+    this.#subscription = new Subscription(channelId, { ...deps, onLate: () => this.#link.askAgain() });
     this.#caretaker = new Caretaker({ membership, committer: this.committer, health }, deps);
     this.#rejoiner = new Rejoiner({
       membership,
@@ -205,6 +205,7 @@ export class LiveChannel {
       entries: this.#entries,
       ended: this.#stop.signal,
       compare: (claims) => this.#compare(claims),
+      byWord: (reason) => this.#storeAge.byWord(reason),
       onSubscribed: (head) => {
         this.service.connected(head);
         this.requester.connected();
@@ -295,7 +296,7 @@ export class LiveChannel {
   async leave(): Promise<void> {
     const parts = { membership: this.membership, committer: this.committer, caretaker: this.#caretaker };
     const ways = { rejoiner: this.#rejoiner, recovery: this.#recovery, ended: this.#stop.signal };
-    await sayGoodbye({ ...parts, ...ways }, this.#deps);
+    await sayGoodbye({ ...parts, ...ways, storeAge: this.#storeAge }, this.#deps);
     await this.erase();
   }
 
@@ -306,6 +307,7 @@ export class LiveChannel {
     this.#erased = true;
     // First the group's keys: a channel without them cannot be opened, whatever else a crash leaves behind.
     await this.membership.durable.erase();
+    await this.#rejoiner.erase();
     await forgetChannel(this.#deps.store, this.channelId);
     this.#deps.onErased(this.channelId);
   }
@@ -329,6 +331,7 @@ export class LiveChannel {
   async idle(): Promise<void> {
     await this.#rejoiner.halt();
     await this.#entries.idle();
+    await this.membership.durable.close();
   }
 
   /** Once for each time that it becomes so. */
@@ -477,7 +480,7 @@ export class LiveChannel {
     this.#generations.forgetForeign();
     this.membership.replace(entered);
     this.committer.forget();
-    this.#storeAge.restart(joinedSequence);
+    this.#storeAge.restart(entered.anchor);
     this.#reader.restart(joinedSequence);
     this.senders.clear();
     this.confirmations.restart();
@@ -496,7 +499,7 @@ export class LiveChannel {
    * them.
    */
   #endedBy(reason: ChannelEndReason | "unknown"): void {
-    if (reason === "lapsed") return this.#comeBack({ reason: "it was absent for too long" });
+    if (reason === "lapsed") return this.#comeBack(this.#storeAge.byWord("it was absent for too long"));
     if (this.#rejoiner.reason !== undefined && reason !== "recovered") return;
     this.#end(reason === "removed" ? removedError(this.name) : endError(reason, this.name));
   }

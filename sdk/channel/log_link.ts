@@ -38,6 +38,8 @@ export interface LogLinkParts {
   readonly ended: AbortSignal;
   /** Returns why our store may be older than what we did. */
   readonly compare: (claims: Claims) => Promise<Doubt | undefined>;
+  /** To come back by what the relay alone says, within its budget. */
+  readonly byWord: (reason: string) => Doubt;
   /** Entries up to `head` are on their way. */
   readonly onSubscribed: (head: number) => void;
   /** Whether we are on our way back by nothing but what the relay said about its log and us. */
@@ -68,7 +70,7 @@ export class LogLink {
     this.#deps = deps;
   }
 
-  /** Of the log, as far as the relay has told. */
+  /** Of the log, as the relay said last: it may have been wrong before. */
   get relayEpoch(): number {
     return this.#relayEpoch;
   }
@@ -106,11 +108,17 @@ export class LogLink {
       .catch((fault) => this.#parts.onFault(fault));
   }
 
+  /** The relay's word that entries begin was lost, or kept back. */
+  askAgain(): void {
+    const { entries, subscription, onFault } = this.#parts;
+    entries.run(() => subscription.live ? Promise.resolve() : this.reopen()).catch(onFault);
+  }
+
   async reopen(): Promise<void> {
     const { ended, rejoiner, recovery, subscription, reader } = this.#parts;
     if (ended.aborted || (rejoiner.reason !== undefined && recovery.stopped === undefined)) return;
     try {
-      await subscription.open(reader.received);
+      this.#relayEpoch = (await subscription.open(reader.received)).epoch;
       this.#isUp = true;
     } catch (error) {
       if (!(error instanceof StaticError)) throw error;
@@ -124,14 +132,14 @@ export class LogLink {
 
   /** Settles what a lost connection or a crash left open, then reads on from where we were. */
   async #resume(connection: number): Promise<void> {
-    const { reader, comeBack, onUnknown, ended } = this.#parts;
+    const { reader, comeBack, byWord, onUnknown, ended } = this.#parts;
     const { runtime, session } = this.#deps;
     for (let tries = 0; this.#isPresent(connection); tries++) {
       try {
         return await this.#settle(connection);
       } catch (error) {
         if (isCode(error, "not_found")) return onUnknown();
-        if (isCode(error, "membership_lapsed")) return comeBack({ reason: error.message });
+        if (isCode(error, "membership_lapsed")) return comeBack(byWord(error.message));
         // The relay's log is not where we left it: from where it thinks that we are.
         if (isCode(error, "cursor_invalid")) reader.lose();
         if (session.state.kind === "ended") return; // `connection` hears of it
@@ -156,13 +164,14 @@ export class LogLink {
 
   /** Nothing is read meanwhile, and nothing is sent before it is certain that our keys are not used ones. */
   async #subscribe(connection: number): Promise<void> {
-    const { reader, subscription, recovery, progress, compare, comeBack, onCleared, onSubscribed, goOn } = this.#parts;
+    const { reader, subscription, recovery, progress, compare, byWord } = this.#parts;
+    const { comeBack, onCleared, onSubscribed, goOn } = this.#parts;
     if (!this.#isPresent(connection)) return;
     const reply = await subscription.open(reader.received);
     // First the log itself: one that has lost entries also knows less of what we sent, and says nothing about our store.
     const { received } = reader;
     const reason = await this.#findLostCommit(reply);
-    const doubt = reason === undefined ? await compare(reply) : { reason };
+    const doubt = reason === undefined ? await compare(reply) : byWord(reason);
     if (!this.#isPresent(connection)) return;
     if (doubt !== undefined) return comeBack(doubt, true);
     onCleared();
@@ -172,7 +181,7 @@ export class LogLink {
     if (connection !== this.#connections) return;
     reader.begin(reply.after);
     onSubscribed(reply.head);
-    this.#relayEpoch = Math.max(this.#relayEpoch, reply.epoch);
+    this.#relayEpoch = reply.epoch;
     progress.note();
     // What was not read before the commit comes first; with the commit itself the agent asks.
     if (recovery.stopped === undefined) goOn();

@@ -174,7 +174,7 @@ export class LogReader {
   }
 
   async message(entry: DeliverMessage): Promise<Verdict> {
-    if (!this.#rises(entry)) return ok;
+    if (!this.#rises(entry)) return this.#backwards();
     const verdict = await this.#epochOf(entry);
     if (verdict === "ahead") return await this.#ahead(entry);
     if (verdict === "over") return this.#lied(entry, "a message of an epoch that was over there");
@@ -212,7 +212,7 @@ export class LogReader {
   }
 
   async commit(entry: DeliverCommit): Promise<Verdict> {
-    if (!this.#rises(entry)) return ok;
+    if (!this.#rises(entry)) return this.#backwards();
     for (;;) {
       const own = this.#place.ownCommitOf(entry.epoch);
       if (own !== undefined) return await this.#contradicts(entry, own);
@@ -326,6 +326,11 @@ export class LogReader {
     if (this.#place.rises(sequence)) return true;
     this.#parts.health.report("relay_lied", `The relay delivered entry ${sequence} of the log after a later one`);
     return false;
+  }
+
+  /** The log goes on where we have been: the relay made up the place that we are at, or repeats itself. It is asked. */
+  #backwards(): Verdict {
+    return this.#parts.budget.take() ? fetchAgain() : ok;
   }
 
   async #epochOf(entry: DeliverMessage | DeliverCommit): Promise<"here" | "over" | "ahead"> {

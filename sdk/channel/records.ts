@@ -91,27 +91,37 @@ export function putChannel(record: ChannelRecord): RecordChange {
 }
 
 export async function listChannels(store: Pick<ChannelStore, "list">): Promise<ChannelRecord[]> {
-  return (await store.list(channels)).map(({ id, value }) => {
-    const fields = decodeFields(value, channels);
-    const leavers = fields.rows(3).map((row): LeaveProof => ({
-      agentId: parseAgentId(row.text(0)),
-      leafHash: row.bytes(1),
-      signature: row.bytes(2),
-    }));
-    return {
-      channelId: parseChannelId(id),
-      name: parseChannelName(fields.text(0)),
-      joinedEpoch: fields.number(1),
-      since: new Map(fields.rows(2).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
-      leavers: new Map(leavers.map((leaver) => [leaver.agentId, leaver])),
-      lapsed: new Set(fields.list(4).map((agentId) => parseAgentId(String(agentId)))),
-      knownFrom: fields.number(5),
-      removals: new Map(fields.rows(6).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
-      rejoined: fields.flag(7),
-      unsigned: fields.flag(8),
-      joinedLeaf: fields.bytes(9),
-    };
-  });
+  return (await store.list(channels)).map(({ id, value }) => channelOf(parseChannelId(id), value));
+}
+
+export async function readChannel(
+  store: Pick<ChannelStore, "get">,
+  channelId: ChannelId,
+): Promise<ChannelRecord | undefined> {
+  const value = await store.get(channels, channelId);
+  return value && channelOf(channelId, value);
+}
+
+function channelOf(channelId: ChannelId, value: Uint8Array): ChannelRecord {
+  const fields = decodeFields(value, channels);
+  const leavers = fields.rows(3).map((row): LeaveProof => ({
+    agentId: parseAgentId(row.text(0)),
+    leafHash: row.bytes(1),
+    signature: row.bytes(2),
+  }));
+  return {
+    channelId,
+    name: parseChannelName(fields.text(0)),
+    joinedEpoch: fields.number(1),
+    since: new Map(fields.rows(2).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
+    leavers: new Map(leavers.map((leaver) => [leaver.agentId, leaver])),
+    lapsed: new Set(fields.list(4).map((agentId) => parseAgentId(String(agentId)))),
+    knownFrom: fields.number(5),
+    removals: new Map(fields.rows(6).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
+    rejoined: fields.flag(7),
+    unsigned: fields.flag(8),
+    joinedLeaf: fields.bytes(9),
+  };
 }
 
 export function putTrust(

@@ -7,6 +7,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { equalBytes, generationOf, groupIdOf, type JoinRequestId, rejoinStatement } from "../../proto/mod.ts";
+import { aborted } from "../base/abortable.ts";
 import { createDeferred } from "../base/deferred.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import { jitter } from "../base/runtime.ts";
@@ -68,6 +69,8 @@ export class Rejoiner {
   #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #reason: string | undefined;
+  /** What has to happen before it asks, until it has. */
+  #settle: Doubt["settle"];
   /** Our present leaf, as somebody told us. */
   #leaf: Uint8Array | undefined;
   /** The generation that we want into. */
@@ -102,21 +105,26 @@ export class Rejoiner {
     return this.#leaf ?? tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0);
   }
 
+  /** Somebody told us what our present leaf is. */
+  get isLeafTold(): boolean {
+    return this.#leaf !== undefined;
+  }
+
   start({ reason, settle, named = false, generation }: Doubt): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#leaf = undefined;
     this.#generation = generation ?? generationOf(this.#parts.membership.epoch);
     this.#answerers = new Answerers(named);
-    this.resume(settle);
+    this.#settle = settle;
+    this.resume();
   }
 
   /** After `halt`, if it is still on its way. */
-  resume(settle: NonNullable<Doubt["settle"]> = () => Promise.resolve()): void {
+  resume(): void {
     if (this.#reason === undefined) return;
     this.#stop = new AbortController();
-    const { signal } = this.#stop;
-    this.#running = settle(signal).then(() => this.#run(signal)).catch((fault) => {
+    this.#running = this.#run(this.#stop.signal).catch((fault) => {
       this.#reason = undefined;
       this.#parts.onFault(fault);
     });
@@ -157,6 +165,12 @@ export class Rejoiner {
     if (spent.length > 0) await this.#deps.keyPackages.forget(spent);
   }
 
+  /** The channel is over: nothing that it asked for is of use any more. */
+  async erase(): Promise<void> {
+    if (this.#own !== undefined) this.#spend(this.#own);
+    await this.forgetKeys();
+  }
+
   /** A member says what our present leaf is. It is believed if we made it for this group, joined with it, or hold its keys. */
   leaf(leaf: ToldLeaf): void {
     if (this.#reason !== undefined) this.#hear({ leaf });
@@ -168,6 +182,9 @@ export class Rejoiner {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
+    await this.#settle?.(signal);
+    if (signal.aborted) return;
+    this.#settle = undefined;
     const forget = this.#deps.welcomes.expect(this.#parts.membership.channelId, (welcome) => {
       this.#hear({ welcome });
       return true;
@@ -339,12 +356,12 @@ export class Rejoiner {
     const opened = await openWelcome(welcome, { membership, recovery }, this.#deps);
     if (typeof opened === "string") return this.#refuse(welcome, opened, asked ?? this.#own);
     const { group, own, maker } = opened;
-    const { name, trust } = membership;
+    const { name, trust, epoch: formerly } = membership;
     const { joinedSequence: position } = welcome;
     const isIn = await this.#parts.onOpened(position, async () => {
       reportVanished(group.members(), membership, health);
       const used = [...opened.used, ...recovery.changesOfReturn];
-      const entrance = { name, trust, position, used, byOwner: maker.owner, rejoined: true };
+      const entrance = { name, trust, position, used, byOwner: maker.owner, rejoined: true, formerly };
       // What readers are done with from now on belongs to a membership that is over.
       membership.durable.retire();
       return await writeEntered(group, entrance, this.#deps);
@@ -371,11 +388,4 @@ export class Rejoiner {
       "Ask an owner for a new invite token and join with it. The agent goes on asking";
     this.#parts.health.report("refused_welcome", text);
   }
-}
-
-/** Resolves when the signal is aborted: nobody has to wait for a reply that is of no use any more. */
-function aborted(signal: AbortSignal): Promise<undefined> {
-  const { promise, resolve } = createDeferred<undefined>();
-  signal.addEventListener("abort", () => resolve(undefined), { once: true });
-  return promise;
 }

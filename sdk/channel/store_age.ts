@@ -9,7 +9,7 @@ import { isCode, StaticError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import type { PreparedCommit } from "../mls/group.ts";
 import type { RecordChange } from "../store/mod.ts";
-import { type Anchor, isDiscarded, newAnchor, putAnchor, withDiscarded } from "./anchor.ts";
+import { type Anchor, isDiscarded, putAnchor, withDiscarded } from "./anchor.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
@@ -41,8 +41,12 @@ export interface Doubt {
 
 const hourMs = 60 * 60 * 1000;
 /** Within an hour, until the relay is to blame. */
-const maxUnproven = 3;
+const maxByWord = 3;
 const retryMs = 1000;
+
+const rolledBack =
+  "This agent's data directory is older than what the agent has sent: it was restored from a backup, or copied. Nothing is " +
+  "sent with its old keys; the agent joins the channel anew. Use a directory in one place only";
 
 export interface StoreAgeParts {
   readonly anchor: Anchor;
@@ -57,6 +61,8 @@ export class StoreAge {
   #anchor: Anchor;
   /** The log holds something of ours that this store does not know. */
   #isProven = false;
+  /** Where our membership began, as the relay said last. */
+  #claimed: number | undefined;
 
   constructor({ anchor, membership, health }: StoreAgeParts, deps: ChannelDeps) {
     this.#anchor = anchor;
@@ -72,29 +78,41 @@ export class StoreAge {
   }
 
   /** A new membership, which is on disk already. */
-  restart(joinedSequence: number): void {
-    this.#anchor = newAnchor(joinedSequence, this.#anchor.unprovenMs);
+  restart(anchor: Anchor): void {
+    this.#anchor = anchor;
     this.#isProven = false;
+  }
+
+  /** Where the membership began whose leaf we have, or of the leaf that we were told to have. */
+  joinedSequence({ isTold }: { readonly isTold: boolean }): number | undefined {
+    return isTold ? this.#claimed : this.#anchor.joinedSequence;
+  }
+
+  /** By nothing but what the relay says. It gains no more than three rejoins in an hour by all that it says. */
+  byWord(reason: string): Doubt {
+    return { reason, settle: (signal) => this.#limit(signal) };
   }
 
   /** Undefined when the store is as new as what the agent did. */
   async compare(claims: Claims, memory: Memory): Promise<Doubt | undefined> {
     const { joinedSequence, sent, acknowledged } = claims;
     const { joinedSequence: known } = this.#anchor;
+    this.#claimed = joinedSequence;
     // Whatever the relay says now.
     if (this.#isProven) return { reason: "its data directory is older than what it did" };
     if (known !== undefined && known !== joinedSequence) {
       // A membership in which this agent did nothing yet began while it was away.
       const isNew = sent === undefined && acknowledged < joinedSequence;
-      return isNew ? { reason: "it was removed and added again" } : this.#behind(claims, "it has joined anew since");
+      if (isNew) return this.byWord("it was removed and added again");
+      return this.#behind(claims, memory, "it has joined anew since");
     }
     if (sent?.commitHash !== undefined && sent.epoch >= this.#membership.epoch) {
       if (isDiscarded(this.#anchor, sent.commitHash)) {
-        return { reason: "a commit of ours was taken that this agent had given up" };
+        return this.byWord("a commit of ours was taken that this agent had given up");
       }
     }
     const what = this.#unknown(claims, memory);
-    if (what !== undefined) return this.#behind(claims, what);
+    if (what !== undefined) return this.#behind(claims, memory, what);
     if (known === undefined) await this.#save({ ...this.#anchor, joinedSequence });
     return undefined;
   }
@@ -111,39 +129,40 @@ export class StoreAge {
     return isOther ? `it has made the commit that ended epoch ${epoch}` : undefined;
   }
 
-  #behind({ sent }: Claims, what: string): Doubt {
+  #behind({ sent }: Claims, memory: Memory, what: string): Doubt {
     const reason = `its data directory is older than what it did: the relay says that ${what}`;
-    return { reason, settle: (signal) => this.#settle(reason, sent?.sequence, signal) };
+    const settle = async (signal: AbortSignal): Promise<void> => {
+      const entry = sent === undefined ? {} : await this.#readOwn(sent.sequence, signal);
+      if (signal.aborted) return;
+      this.#isProven = await this.#isUnknownOwn(entry, memory);
+      if (this.#isProven) this.#health.report("store_rolled_back", rolledBack);
+      else this.#reportUnproven(reason);
+      await this.#limit(signal);
+    };
+    return { reason, settle };
   }
 
-  async #settle(reason: string, sequence: number | undefined, signal: AbortSignal): Promise<void> {
-    const entry = sequence === undefined ? {} : await this.#readOwn(sequence, signal);
-    if (await this.#isUnknownOwn(entry)) {
-      this.#isProven = true;
-      const text =
-        "This agent's data directory is older than what the agent has sent: it was restored from a backup, or " +
-        "copied. Nothing is sent with its old keys; the agent joins the channel anew. Use a directory in one place only";
-      return this.#health.report("store_rolled_back", text);
-    }
-    await this.#unproven(reason, signal);
-  }
-
-  async #unproven(reason: string, signal: AbortSignal): Promise<void> {
-    const { runtime } = this.#deps;
+  #reportUnproven(reason: string): void {
     const text =
       `This agent joins the channel anew, because ${reason}. The log holds no proof: either the directory was ` +
       "restored from a backup, or copied, or the relay is wrong. Nothing is sent with keys that may be old";
     this.#health.report("store_unproven", text);
+  }
+
+  /** Returns when the agent may ask to join anew. */
+  async #limit(signal: AbortSignal): Promise<void> {
+    const { runtime } = this.#deps;
     const nowMs = runtime.nowMs();
-    const recent = this.#anchor.unprovenMs.filter((timeMs) => timeMs <= nowMs && timeMs > nowMs - hourMs);
-    if (recent.length >= maxUnproven) {
-      const lie = `The relay has said ${maxUnproven} times within an hour, without a proof, that this agent's data ` +
-        "directory is too old. The agent waits an hour before it joins the channel anew; ask the relay's operator";
+    const recent = this.#anchor.byWordMs.filter((timeMs) => timeMs <= nowMs && timeMs > nowMs - hourMs);
+    if (recent.length >= maxByWord) {
+      const lie =
+        `The relay has given this agent reasons to join anew ${maxByWord} times within an hour. The agent waits ` +
+        "an hour before it joins the channel anew; ask the relay's operator";
       this.#health.report("relay_lied", lie);
       await pause(runtime, hourMs, signal);
     }
-    const unprovenMs = [...recent, runtime.nowMs()].slice(-maxUnproven);
-    if (!signal.aborted) await this.#save({ ...this.#anchor, unprovenMs });
+    if (signal.aborted) return;
+    await this.#save({ ...this.#anchor, byWordMs: [...recent, runtime.nowMs()].slice(-maxByWord) });
   }
 
   /** Nothing, when the log does not hold it any more, or the relay does not say. */
@@ -161,15 +180,21 @@ export class StoreAge {
     return {};
   }
 
-  async #isUnknownOwn({ message, commit }: OwnEntry): Promise<boolean> {
+  /**
+   * Whether an entry is ours and was made by another process than those of this store. A message is bound to keys of our epoch.
+   * Of a commit only its epoch tells: in ours there must be none of ours whose fate we do not know, and in earlier memberships
+   * we have been in no such epoch.
+   */
+  async #isUnknownOwn({ message, commit }: OwnEntry, { candidate }: Memory): Promise<boolean> {
     const { channelId, durable, epoch } = this.#membership;
     if (message !== undefined) return await durable.isUnknownOwn(message.ciphertext);
-    if (commit === undefined || commit.epoch < epoch) return false;
+    if (commit === undefined || commit.epoch < epoch || commit.epoch <= this.#anchor.formerEpoch) return false;
+    const isOpen = candidate !== undefined || this.#anchor.discarded.some((known) => known.epoch === epoch);
+    if (commit.epoch === epoch && isOpen) return false;
     const { signatures, identity } = this.#deps;
     const commitHash = sha256(commit.commit);
     const statement = commitStatement({ ...commit, channelId, commitHash, owners: commit.owners?.agentIds });
-    return !isDiscarded(this.#anchor, commitHash) &&
-      signatures.verifyHandshake(identity.signatureKey, statement, commit.signature);
+    return signatures.verifyHandshake(identity.signatureKey, statement, commit.signature);
   }
 
   async #save(anchor: Anchor): Promise<void> {

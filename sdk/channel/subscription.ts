@@ -3,10 +3,20 @@
  * earlier subscription and is ignored. Room in the window is given back as entries are processed, before they are read.
  */
 import type { ChannelId, ReplyBody } from "../../proto/mod.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 
+/** An honest relay says at once where the entries begin. */
+const startMs = 10_000;
 /** Two of the largest messages on their way, and many small ones. */
 const windowBytes = 4 * 1024 * 1024;
+
+export interface SubscriptionDeps {
+  readonly session: RelaySession;
+  readonly runtime: Pick<Runtime, "after">;
+  /** The relay has taken the subscription, and has not said where the entries begin: they would all be ignored. */
+  readonly onLate: () => void;
+}
 
 export class Subscription {
   readonly #channelId: ChannelId;
@@ -17,10 +27,13 @@ export class Subscription {
   #received = 0;
   #toldReceived = 0;
   #bytesSince = 0;
+  readonly #deps: SubscriptionDeps;
+  #cancelLate: () => void = () => {};
 
-  constructor(channelId: ChannelId, session: RelaySession) {
+  constructor(channelId: ChannelId, deps: SubscriptionDeps) {
     this.#channelId = channelId;
-    this.#session = session;
+    this.#session = deps.session;
+    this.#deps = deps;
   }
 
   /** Whether what arrives belongs to us. */
@@ -31,7 +44,7 @@ export class Subscription {
   /** Entries after this one, or after what the relay knows to be consumed. */
   async open(after: number | undefined): Promise<ReplyBody<"Subscribe">> {
     const tag = this.#tag = (this.#tag + 1) % 2 ** 32;
-    this.#live = false;
+    this.lost();
     const reply = await this.#session.call("Subscribe", {
       channelId: this.#channelId,
       ...(after !== undefined && { after }),
@@ -43,14 +56,18 @@ export class Subscription {
     if (after === undefined) this.#consumed = Math.min(this.#consumed, reply.after);
     this.#bytesSince = 0;
     if (this.#consumed > reply.consumed) this.#acknowledge();
+    if (!this.#live && tag === this.#tag) this.#cancelLate = this.#deps.runtime.after(startMs, this.#deps.onLate);
     return reply;
   }
 
   started(tag: number): void {
-    if (tag === this.#tag) this.#live = true;
+    if (tag !== this.#tag) return;
+    this.#cancelLate();
+    this.#live = true;
   }
 
   lost(): void {
+    this.#cancelLate();
     this.#live = false;
   }
 

@@ -2,7 +2,8 @@
  * Welcomes that the relay has delivered. One that somebody waits for (a join, a rejoin) goes there; any other waits here until
  * the application joins its channel. In memory only: the relay delivers a Welcome again until it is acknowledged.
  */
-import type { AgentId, ChannelId, ChannelName, NoticeBody } from "../../proto/mod.ts";
+import { type AgentId, type ChannelId, type ChannelName, limits, type NoticeBody } from "../../proto/mod.ts";
+import { createError } from "../base/errors.ts";
 import { pause, type Runtime } from "../base/runtime.ts";
 
 export type Welcome = NoticeBody<"DeliverWelcome">;
@@ -87,4 +88,10 @@ export class Welcomes {
     here?.delete(sender);
     if (here?.size === 0) this.#waiting.delete(channelId);
   }
+}
+
+/** Throws `StaticError` for bytes that cannot be a Welcome. */
+export function checkWelcome(welcome: Uint8Array): Uint8Array {
+  if (welcome.length > 0 && welcome.length <= limits.welcomeBytes) return welcome;
+  throw createError("mls_error", `Cannot join: a Welcome has 1 to ${limits.welcomeBytes} bytes, got ${welcome.length}`);
 }

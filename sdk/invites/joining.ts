@@ -40,7 +40,9 @@ export async function joinWithToken(
     if (invite.name !== name) {
       throw createError("channel_error", `The invite token is for channel "${invite.name}", not for "${name}"`);
     }
-    await agent.checkFree(name);
+    // The relay takes no request to join from a member.
+    const stuck = await agent.checkFree(name);
+    await stuck?.leave();
     const own = await keyPackageFor(agent, invite);
     const welcome = await new JoinAttempt(agent, invite, own).run(timeoutMs);
     const channel = await agent.joinInvited(welcome.welcome, {

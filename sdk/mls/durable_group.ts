@@ -28,6 +28,7 @@ import {
   encodeProposalFrom,
   encodeRatchets,
   type FoundingCandidate,
+  sharedBytesOf,
 } from "./state_codec.ts";
 import {
   changesId,
@@ -54,6 +55,9 @@ export interface Records {
 export const reservedGenerations = 64;
 /** Messages may be this many epochs late before their keys are gone. */
 export const maxPastEpochs = 1000;
+
+/** Room for a member's own keys in the record of an epoch: a path has 32 nodes at most. */
+const ownKeyBytes = 8 * 1024;
 
 /** Deletions in one write to the store. */
 const maxDeletions = 1000;
@@ -169,7 +173,7 @@ export class DurableGroup {
   receive(message: Uint8Array, rules: CommitRules, alongside: Alongside = nothing): Promise<Received> {
     return this.#exclusive(async () => {
       const before = this.#standing;
-      const outcome = await this.group.receive(message, rules, (next) => this.#tooLarge(this.#encode(next)));
+      const outcome = await this.group.receive(message, rules, (next) => this.#tooLargeToFollow(next));
       if (outcome.kind === "commit") await this.#moved(before, alongside(outcome.summary));
       const places = [this.group.current, ...this.group.past.takeTouched()];
       const changes = places.flatMap((place) => this.#derivedChanges(place));
@@ -208,7 +212,7 @@ export class DurableGroup {
       if (this.#candidate) throw new MlsFault("A commit is under way already: accept or discard it first");
       const prepared = await this.group.prepare(change);
       const candidate = encodeCandidate(prepared, this.#encode(prepared.next));
-      const tooLarge = this.#tooLarge(candidate);
+      const tooLarge = this.#tooLarge(candidate.length) ?? this.#tooLargeToFollow(prepared.next);
       if (tooLarge !== undefined) throw new MlsFault(tooLarge);
       this.#candidate = true;
       await this.#write([this.#put("candidate", candidate), ...this.#ownChanges(0)]);
@@ -265,6 +269,12 @@ export class DurableGroup {
   /** Another membership takes this one's place: nothing more of it is written. */
   retire(): void {
     this.#ended ??= new MlsFault("This agent has joined the channel anew");
+  }
+
+  /** Resolves when nothing is written any more, and never will be through this object. What is on disk can be loaded again. */
+  async close(): Promise<void> {
+    this.#ended ??= new MlsFault("The channel was closed here; open it again");
+    await this.#tail;
   }
 
   /** The channel is over for us: nothing of it stays on disk, and this object is of no use any more. */
@@ -359,8 +369,15 @@ export class DurableGroup {
     return encoded;
   }
 
-  /** Asked before a commit is sent or followed: afterwards the old epoch would be gone and the new one not on disk. */
-  #tooLarge({ length }: Uint8Array): string | undefined {
+  /**
+   * Asked before a commit is sent or followed: afterwards the old epoch would be gone and the new one not on disk. What members
+   * do not share is left out, and has its room, so that all of them come to the same verdict.
+   */
+  #tooLargeToFollow(next: Epoch): string | undefined {
+    return this.#tooLarge(sharedBytesOf(next, this.#encode(next)) + ownKeyBytes);
+  }
+
+  #tooLarge(length: number): string | undefined {
     const most = this.#records.maxValueBytes ?? maxValueBytes;
     if (length <= most) return undefined;
     return `The channel's state would take ${length} bytes, and a stored record has at most ${most}: remove members`;

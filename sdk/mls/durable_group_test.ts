@@ -238,6 +238,36 @@ Deno.test("a commit whose state would not fit into a record is neither made nor 
   assertEquals(durable.group.authenticator, a.member.authenticator);
 });
 
+Deno.test("members with more and fewer keys of their own come to one verdict on a state that hardly fits", async () => {
+  const { world, a, b } = await createPair();
+  const c = world.newAgent();
+  await world.add(a, c);
+  await b.sync();
+  let maxValueBytes = 20_000;
+  const durables = await Promise.all([b, c].map(async ({ member }) => {
+    const store = await createStore();
+    const records = {
+      list: (kind: string) => store.list(kind),
+      batch: (changes: readonly RecordChange[]) => store.batch(changes),
+      get maxValueBytes(): number {
+        return maxValueBytes;
+      },
+    };
+    return await DurableGroup.save(member, records);
+  }));
+  await world.commit(a, () => ({}));
+  const commit = world.log.at(-1);
+  assert(commit);
+  // A key of a path is longer than a step.
+  for (maxValueBytes = 1_000;; maxValueBytes += 50) {
+    const outcomes = await Promise.all(durables.map((durable) => durable.receive(commit.bytes, anything)));
+    const [first, second] = outcomes.map(({ outcome }) => outcome.kind);
+    assertEquals(first, second, `with ${maxValueBytes} bytes`);
+    if (first === "commit") break;
+  }
+  assert(maxValueBytes > 1_000, "it never hardly fit");
+});
+
 Deno.test("a commit that the relay would find too long is not made", async () => {
   const { world, a } = await createPair();
   const padded = Group.restore(a.member.parts, { ...a.deps, padding: () => limits.commitBytes });

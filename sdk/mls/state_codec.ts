@@ -53,6 +53,16 @@ export function encodeEpoch(epoch: EpochWithoutTree): Uint8Array {
   ]);
 }
 
+/** What of an encoded epoch all members share; the rest are a member's own keys, and differ in length. */
+export function sharedBytesOf(
+  epoch: Pick<EpochWithoutTree, "leafPrivateKey" | "pathKeys">,
+  encoded: Uint8Array,
+): number {
+  const { leafPrivateKey, pathKeys } = epoch;
+  const keys = Array.from(pathKeys, ([node, { publicKey, privateKey }]) => [node, publicKey, privateKey]);
+  return encoded.length - encodeCbor([leafPrivateKey, keys]).length;
+}
+
 export function decodeEpoch(record: Uint8Array): EpochWithoutTree {
   const fields = open(record, 9);
   const [senderData, exporter, external, confirmation, membership, resumption, authenticator, init] = list(fields[6], 8)

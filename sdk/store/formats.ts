@@ -55,6 +55,10 @@ export const storeMigrations: readonly StoreMigration[] = [
     },
   },
   { name: "the epoch before the present one, channels that are stopped at a commit, and foundings under way" },
+  {
+    name: "the latest epoch of earlier memberships, which was not kept before",
+    values: { anchors: fields((list) => [...list, 0]) },
+  },
 ];
 
 /** A change of a record's fields. `id` is the record's name within its kind. */

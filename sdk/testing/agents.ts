@@ -4,7 +4,7 @@ export { Carrier } from "../channel/carrier.ts";
 export { putConfirmed } from "../channel/confirmation_records.ts";
 export type { LiveChannel } from "../channel/live_channel.ts";
 export { createFounding, requestOf } from "../channel/founding.ts";
-export { newChannelRecord, putChannel } from "../channel/records.ts";
+export { newChannelRecord, putChannel, readPosition } from "../channel/records.ts";
 export { connectAgent } from "../connect_agent.ts";
 export { MlsFault } from "../mls/codec.ts";
 export { stateOf } from "../mls/epoch.ts";

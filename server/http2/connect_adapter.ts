@@ -79,7 +79,7 @@ function* trailersOf(trailer: Headers): Generator<[name: string, value: string]>
  * (PROTOCOL-HTTP2, "Status-Message"), and grpc-js shows the rest of the escapes to its users. Spaces at either end are no part
  * of a field's value in HTTP.
  */
-function encodeGrpcMessage(escaped: string): string {
+export function encodeGrpcMessage(escaped: string): string {
   return decodeURIComponent(escaped).replace(/[^ -~]+|%|^ +| +$/gu, encodeURIComponent);
 }
 

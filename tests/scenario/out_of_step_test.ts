@@ -1,9 +1,9 @@
 /** Ways to lose step that only another member's word, or a new connection, shows: each of them ends, without a restart. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { equalBytes, type NoticeEnvelope, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
 import { type IssueKind, StaticError } from "../../sdk/mod.ts";
-import { createError } from "../../sdk/testing/agents.ts";
+import { createError, readPosition } from "../../sdk/testing/agents.ts";
 import { withholdCommits } from "../support/scenario/hostile.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
@@ -288,4 +288,131 @@ Deno.test("a commit that the relay delivered and did not take is found out with 
   await until("bob is back", async () => await countOf(bob, "rejoined") === 1, 10_000);
   await allAgree(alice, bob, carol);
   assert(await countOf(bob, "relay_lied") > 0);
+});
+
+Deno.test("what was read before a crash is acknowledged after it, though nothing new comes", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  // What is on disk already, and the relay never hears of.
+  bob.session.acknowledge = () => {};
+  await alice.manager.send(name, "read before the crash");
+  assertEquals(await read(await bob.channel(), 1), ["read before the crash"]);
+  const { membership, inbox } = await bob.live();
+  await until("it is on disk", async () => {
+    const { sequence = 0 } = await readPosition(bob.agent.parts.store, membership.channelId) ?? {};
+    return sequence > 0 && inbox.unread === 0 && (await bob.channel()).health().unread === 0;
+  });
+  await bob.crash();
+  await until("the relay knows", () => hasReadAll(bob), 5000);
+});
+
+Deno.test("a way back whose last write fails ends in words, and goes on after a restart", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const { store } = bob.agent.parts;
+  const batch = store.batch.bind(store);
+  let isFull = true;
+  store.batch = (changes) => {
+    const isEntrance = changes.some(({ kind, type }) => kind === "anchors" && type === "put") && changes.length > 5;
+    return isFull && isEntrance ? Promise.reject(new Error("The disk is full")) : batch(changes);
+  };
+  withholdCommits(bob, () => !isFull);
+  const channel = await bob.channel();
+  await commit(alice);
+  await alice.manager.send(name, "lost to bob");
+  await until("bob says so", () => channel.health().state === "ended");
+  assertStringIncludes(channel.health().problem ?? "", "could not be written");
+  isFull = false;
+  await bob.crash();
+  await until("bob is back", async () => await countOf(bob, "rejoined") === 1);
+  await allAgree(alice, bob, carol);
+});
+
+Deno.test("a channel that the relay calls over is opened again by its application, and goes on if that was a lie", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const channel = await bob.channel();
+  const { membership: { channelId } } = await bob.live();
+  bob.session.inject({
+    kind: "notice",
+    operation: "DeliverChannelEnd",
+    body: { channelId, sequence: 9, timeMs: Date.now(), reason: "removed" },
+  });
+  await until("it is over", () => channel.health().state === "ended");
+  const again = await bob.channel();
+  await until("bob has caught up", () => again.health().state === "ok");
+  await alice.manager.send(name, "still here");
+  assertEquals(await read(again, 1), ["still here"]);
+  await again.send("as before");
+  assertEquals(await read(await alice.channel(), 1), ["as before"]);
+});
+
+Deno.test("an agent that leaves while its way back is answered leaves no ghost behind, and no keys", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const { store } = bob.agent.parts;
+  const keys = (await store.list("keypackages")).length;
+  let isHeld = true;
+  const held: NoticeEnvelope[] = [];
+  bob.session.tampering.notice = (notice) => {
+    if (!isHeld) return [notice];
+    if (notice.operation === "DeliverWelcome") held.push(notice);
+    return notice.operation === "DeliverWelcome" || notice.operation === "DeliverCommit" ? [] : [notice];
+  };
+  await commit(alice);
+  await alice.manager.send(name, "lost to bob");
+  await until("the answer is on its way", () => held.length > 0);
+  const leaving = (await bob.channel()).leave();
+  isHeld = false;
+  for (const notice of held) bob.session.inject(notice);
+  await leaving;
+  const isGone = async (actor: Actor): Promise<boolean> =>
+    (await actor.channel()).members().every(({ agentId }) => agentId !== bob.client.agentId);
+  for (const actor of [alice, carol]) await until("bob is gone", () => isGone(actor), 20_000);
+  assertEquals(bob.client.channels, []);
+  await until("no key is left", async () => (await store.list("keypackages")).length <= keys, 5_000);
+});
+
+Deno.test("a reader whom a made-up place led beyond the log hears what comes there, without a new connection", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const { membership: { channelId, epoch } } = await bob.live();
+  const body = { channelId, sequence: 1000, epoch, agentId: alice.client.agentId, timeMs: Date.now() };
+  bob.session.inject({ kind: "notice", operation: "DeliverLapse", body });
+  await alice.manager.send(name, "before the made-up place");
+  assertEquals(await read(await bob.channel(), 1, 5_000), ["before the made-up place"]);
+  assert(await countOf(bob, "relay_lied") > 0);
+});
+
+Deno.test("an epoch that the relay made up is forgotten with the next connection", async () => {
+  await using stage = await Stage.open();
+  const { bob } = await stage.pair();
+  const channel = await bob.channel();
+  bob.session.tampering.call = async (operation, _, forward) => {
+    const reply = await forward();
+    // cast: of this operation
+    return operation === "Subscribe" ? { ...reply as ReplyBody<"Subscribe">, epoch: 50 } : reply;
+  };
+  await reconnect(bob);
+  await until("bob is told", () => channel.health().problem?.includes("at epoch 50") === true);
+  bob.session.tampering = {};
+  await reconnect(bob);
+  await until("bob has caught up", () => channel.health().state === "ok", 5_000);
+});
+
+Deno.test("an agent to which the relay did not say that entries begin asks again, on the same connection", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const { after } = bob;
+  bob.after = (ms, run) => after(ms === 10_000 ? 200 : ms, run);
+  let isKept = true;
+  bob.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverStart" || !isKept) return [notice];
+    isKept = false;
+    return [];
+  };
+  await reconnect(bob);
+  await until("it was kept back", () => !isKept);
+  await alice.manager.send(name, "not ignored");
+  assertEquals(await read(await bob.channel(), 1, 5_000), ["not ignored"]);
 });

@@ -2,8 +2,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { NoticeBody, RequestBody } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
-import { Carrier, createFounding, requestOf } from "../../sdk/testing/agents.ts";
-import { changeNext, flipped, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
+import { changeNext, flipped, foundingAgainst, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import { declareNothing } from "../support/scenario/hostile.ts";
 import {
   allStopped,
@@ -22,6 +21,7 @@ Deno.test("a commit of random bytes stops a channel, and recovery brings everybo
   const { alice, bob, carol } = await stage.trio();
   await (await carol.channel()).send("before");
   assertEquals(await read(await alice.channel(), 1), ["before"]);
+  const bobs = await bob.channel();
   await sendBogus(bob);
   await allStopped(alice, carol);
   const { problem } = (await alice.channel()).health();
@@ -34,7 +34,7 @@ Deno.test("a commit of random bytes stops a channel, and recovery brings everybo
     const [told] = await issuesOf(actor, "recovered");
     assert(told?.includes(`${alice.client.agentId} began generation 1`) && told.includes(bob.client.agentId), told);
   }
-  await until("bob is told", async () => (await bob.channel()).health().state === "ended");
+  await until("bob is told", () => bobs.health().state === "ended");
   // The way in is as before: by an invite, into the new generation.
   const dave = await stage.actor("dave");
   await dave.manager.joinWithToken(name, await carol.manager.invite(name));
@@ -224,15 +224,11 @@ Deno.test("an owner that was rightly removed and calls that commit bad is refuse
   await (await alice.channel()).removeMember(bob.client.agentId);
   await allAgree(alice, carol, dave);
   await until("bob's relay has the commit", () => removal !== undefined);
-  const { membership, channelId } = await bob.live();
-  const bad = removal && membership.badCommitOf(removal, "it removes me");
-  assert(bad);
+  const live = await bob.live();
+  const { channelId } = live;
+  const founding = removal && await foundingAgainst(bob.agent, live, removal);
+  assert(founding);
   const { agentId } = bob.client;
-  const { parts, keyPackages, welcomes } = bob.agent;
-  const relayNowMs = (): number => parts.runtime.nowMs();
-  const carrier = new Carrier(new Map(), relayNowMs);
-  const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, onErased: () => {}, onEvent: () => {} };
-  const founding = requestOf(await createFounding(membership, bad, deps));
   await assertRejects(() => bob.session.call("FoundGeneration", founding), StaticError, "No such channel");
   const entry = { ...founding, sequence: 900, epoch: 2 ** 32, sender: agentId, timeMs: 0 };
   for (const actor of [alice, carol, dave]) {

@@ -3,9 +3,10 @@
  * holds what the agent sent; where it does not, the agent comes back all the same. An honest relay and an honest crash never
  * look like that, and a relay that only claims it gains little.
  */
-import { assert, assertEquals, assertGreater } from "@std/assert";
-import type { RequestBody } from "../../proto/mod.ts";
-import type { IssueKind } from "../../sdk/mod.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { assert, assertEquals, assertGreater, assertRejects } from "@std/assert";
+import type { ReplyBody, RequestBody } from "../../proto/mod.ts";
+import { type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import type { Tampering } from "../support/scenario/memory_session.ts";
@@ -166,42 +167,94 @@ Deno.test("an agent that only reads notices that it has read further", async () 
   assertEquals(await read(await bob.channel(), 1), ["for bob"]);
 });
 
-Deno.test("a relay that merely claims what an agent did gains three rejoins an hour", async () => {
+type Subscribed = ReplyBody<"Subscribe">;
+
+/** What a relay says that is not so. */
+const claims: Readonly<Record<string, (reply: Subscribed) => Subscribed>> = {
+  "what an agent did": (reply) => ({ ...reply, sent: { sequence: 1, epoch: 0, counter: 1_000_000 } }),
+  "that an agent was added anew": ({ sent: _, ...reply }) => {
+    return { ...reply, joinedSequence: reply.joinedSequence + 1, acknowledged: 0 };
+  },
+};
+
+for (const [what, claim] of Object.entries(claims)) {
+  Deno.test(`a relay that merely claims ${what} gains three rejoins an hour`, async () => {
+    await using stage = await Stage.open();
+    const { alice, bob } = await stage.pair();
+    const hourMs = 60 * 60 * 1000;
+    const hours: (() => void)[] = [];
+    const { after } = bob;
+    bob.after = (ms, run) => {
+      if (ms < hourMs) return after(ms, run);
+      hours.push(run);
+      return () => {};
+    };
+    let [asked, subscribed] = [0, 0];
+    await bob.stop();
+    await bob.start({
+      call: async (operation, _, forward) => {
+        if (operation === "RequestRejoin") asked++;
+        if (operation === "LeaveChannel") throw createError("internal", "Not now");
+        const reply = await forward();
+        if (operation !== "Subscribe") return reply;
+        subscribed++;
+        return claim(reply as Subscribed); // cast: of this operation
+      },
+    });
+    await until("bob waits an hour", async () => await saw(bob, "relay_lied") && hours.length > 0);
+    assertEquals(await countOf(bob, "rejoined"), 3);
+    assertEquals(await countOf(bob, "store_unproven"), what === "what an agent did" ? 4 : 0);
+    assertEquals(await saw(bob, "store_rolled_back"), false);
+    const before = { asked, subscribed };
+    bob.session.disconnect();
+    await bob.session.connect();
+    await until("bob has compared again", () => subscribed > before.subscribed);
+    await roundTrips(bob);
+    assertEquals(asked, before.asked, "a new connection shortens the hour");
+    await assertRejects(async () => await (await bob.channel()).leave(), StaticError);
+    await roundTrips(bob);
+    assertEquals(asked, before.asked, "a leave that fails shortens the hour");
+    bob.session.tampering = {};
+    hours.forEach((run) => run());
+    await until("bob is back", async () => await countOf(bob, "rejoined") === 4);
+    await allAgree(alice, bob);
+    await bob.manager.send(name, "at last");
+    await readUntil(alice, "at last");
+  });
+}
+
+/** As long as an agent would need to ask for something. */
+async function roundTrips(actor: Actor): Promise<void> {
+  const { channelId } = await actor.live();
+  for (let trips = 0; trips < 10; trips++) await actor.session.call("ListMembers", { channelId });
+}
+
+Deno.test("commits that an agent made and the relay kept back, however many, do not prove that its store is old", async () => {
   await using stage = await Stage.open();
   const { alice, bob } = await stage.pair();
-  const hourMs = 60 * 60 * 1000;
-  const hours: (() => void)[] = [];
-  const { after } = bob;
-  bob.after = (ms, run) => {
-    if (ms < hourMs) return after(ms, run);
-    hours.push(run);
-    return () => {};
+  const kept: RequestBody<"SendCommit">[] = [];
+  bob.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit") return forward();
+    kept.push(body as RequestBody<"SendCommit">); // cast: of this operation
+    return Promise.reject(createError("not_allowed", "The relay keeps it for itself"));
   };
-  let asked = 0;
-  await bob.stop();
-  await bob.start({
-    call: async (operation, _, forward) => {
-      if (operation === "RequestRejoin") asked++;
-      if (operation !== "Subscribe") return await forward();
-      const reply = await forward() as object; // cast: the body of a reply
-      return { ...reply, sent: { sequence: 1, epoch: 0, counter: 1_000_000 } };
-    },
-  });
-  await until("bob waits an hour", async () => await saw(bob, "relay_lied") && hours.length > 0);
-  assertEquals(await countOf(bob, "rejoined"), 3);
-  assertEquals(await countOf(bob, "store_unproven"), 4);
-  assertEquals(await saw(bob, "store_rolled_back"), false);
-  const before = asked;
+  for (let made = 0; made < 17; made++) await commit(bob, 1).catch(() => {});
+  const [shown] = kept;
+  assert(shown !== undefined && kept.length === 17);
+  const { channelId: _, welcomes: __, answers: ___, ...first } = shown;
+  let lies = 1;
+  bob.session.tampering.call = async (operation, _, forward) => {
+    if (operation === "ReadOwn") return { commit: first };
+    const reply = await forward();
+    if (operation !== "Subscribe" || lies-- <= 0) return reply;
+    const sent = { sequence: 9, epoch: first.epoch, counter: 0, commitHash: sha256(first.commit) };
+    return { ...reply as Subscribed, sent }; // cast: of this operation
+  };
   bob.session.disconnect();
   await bob.session.connect();
-  await alice.manager.send(name, "nobody is in a hurry");
-  assertEquals(asked, before, "a new connection does not shorten the hour");
-  bob.session.tampering = {};
-  hours.forEach((run) => run());
-  await until("bob is back", async () => await countOf(bob, "rejoined") === 4);
+  await until("bob is back", () => saw(bob, "rejoined"));
+  assert(await saw(bob, "store_unproven") && !await saw(bob, "store_rolled_back"));
   await allAgree(alice, bob);
-  await bob.manager.send(name, "at last");
-  await readUntil(alice, "at last");
 });
 
 Deno.test("a relay and a member that make up a message of an agent prove nothing", async () => {

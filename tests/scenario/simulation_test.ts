@@ -5,7 +5,7 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
-import { createSchedule, type Outcome, runSchedule, shrink } from "./simulation/schedule.ts";
+import { createSchedule, type Outcome, runSchedule, type Schedule, shrink } from "./simulation/schedule.ts";
 import { createRememberedSignatures } from "./simulation/stage.ts";
 
 const stress = Deno.env.get("STATIC_STRESS") === "1";
@@ -48,8 +48,18 @@ Deno.test("hostile members, a hostile relay, or both, neither block honest membe
   assert(total.commits > total.schedules && total.shown > 2 * total.schedules, JSON.stringify(total));
 });
 
+function failed(
+  { failure, trace }: Outcome,
+  { schedule, done }: { readonly schedule: Schedule; readonly done: number },
+): Error {
+  const { attackers, seed } = schedule;
+  return new Error(
+    `schedule ${done} (${attackers}); STATIC_TEST_SEED=${seed} repeats it: ${failure}\n${trace.join("\n")}`,
+  );
+}
+
 /** Each is as long as one of the others; the campaign has many. */
-const recoveries = Number(Deno.env.get("STATIC_SCHEDULES") ?? (stress ? 10_000 : 6));
+const recoveries = Number(Deno.env.get("STATIC_SCHEDULES") ?? (stress ? 10_000 : 5));
 
 Deno.test("hostile members that commit what nobody can follow stop a channel until its owner recovers it", async () => {
   const signatures = await warmUp();
@@ -58,14 +68,28 @@ Deno.test("hostile members that commit what nobody can follow stop a channel unt
   for (let done = 0; done < recoveries; done++) {
     const seed = done === 0 ? seeds.seed : seeds.uint32();
     const schedule = createSchedule(seed, { hostileCommits: true });
-    const { failure, trace, outside: out } = await runSchedule(schedule, signatures);
-    if (failure !== undefined) {
-      throw new Error(`schedule ${done} (${schedule.attackers}); seed ${seed}: ${failure}\n${trace.join("\n")}`);
-    }
-    foundings += trace.filter((line) => line.includes("recover the channel")).length;
-    outside += out;
+    const outcome = await runSchedule(schedule, signatures);
+    if (outcome.failure !== undefined) throw failed(outcome, { schedule, done });
+    foundings += outcome.trace.filter((line) => line.includes("recover the channel")).length;
+    outside += outcome.outside;
   }
   console.log(JSON.stringify({ schedules: recoveries, foundings, outside }));
+});
+
+Deno.test("under a hostile owner no message is shown in another's name, and every member that is out is told so", async () => {
+  const signatures = await warmUp();
+  const seeds = createRandom(stress ? seedFromEnvironment() : knownSeed);
+  let [outside, shown] = [0, 0];
+  for (let done = 0; done < recoveries; done++) {
+    const seed = done === 0 ? seeds.seed : seeds.uint32();
+    const schedule = createSchedule(seed, { hostileOwner: true });
+    const outcome = await runSchedule(schedule, signatures);
+    if (outcome.failure !== undefined) throw failed(outcome, { schedule, done });
+    outside += outcome.outside;
+    shown += outcome.shown;
+  }
+  console.log(JSON.stringify({ schedules: recoveries, outside, shown }));
+  assert(shown > recoveries, "nothing was read");
 });
 
 Deno.test("the same seed makes the same schedule and the same outcome", async () => {

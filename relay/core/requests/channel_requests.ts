@@ -125,17 +125,21 @@ export async function listMembers(
   return { epoch: state.epoch, members };
 }
 
-/** Somebody that lapsed may leave too. A statement about another leaf takes the place of an earlier one. */
+/**
+ * Somebody that lapsed may leave too. A statement about another leaf takes the place of an earlier one. An agent that says which
+ * membership it leaves is told when that is over: its statement is about a leaf that is gone.
+ */
 export async function leaveChannel(
   asker: AgentAsker,
-  { channelId, leafHash, signature }: RequestBody<"LeaveChannel">,
+  { channelId, leafHash, signature, joinedSequence: left }: RequestBody<"LeaveChannel">,
 ): Promise<ReplyBody<"LeaveChannel">> {
   const { core, agent: { agentId, publicKey, account } } = asker;
   const channel = await core.channels.open(channelId);
   const membership = (): Membership => {
     const member = channel?.state.closed === undefined ? channel?.state.members.get(agentId) : undefined;
     if (member === undefined) throw channelNotFound();
-    return member;
+    if (left === undefined || left === member.joinedSequence) return member;
+    throw new Refusal("state_conflict", "This agent was brought in anew; leave again once the Welcome has come");
   };
   membership();
   if (channel === undefined) throw channelNotFound();

@@ -15,6 +15,7 @@ import {
 } from "../../../proto/mod.ts";
 import { authorizeCommit } from "../authorization.ts";
 import type { Channel } from "../channel.ts";
+import type { ChannelState } from "../channel_state.ts";
 import { encodeCommitBody, encodeWelcomeBody } from "../entry_body.ts";
 import { mayAnswer } from "../pending_joins.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
@@ -156,6 +157,7 @@ function checkChange({ core, agent }: AgentAsker, channel: Channel, body: Commit
     );
   }
   const rejoining = checkAnswers(core, agent.agentId, body);
+  checkReturns(core, state, body);
   if (state.owners.has(agent.agentId)) return checkOwners(body);
   checkUnowned(channel, body, rejoining);
 }
@@ -170,6 +172,13 @@ function checkAnswers({ joins }: CoreParts, sender: AgentId, { channelId, answer
     throw new Refusal("not_allowed", "An agent asked another member to let it in again");
   }
   return new Set(rejoins.map(({ agentId }) => agentId).filter((agentId) => added.includes(agentId)));
+}
+
+/** An answer to a request that its agent has withdrawn by leaving would bring in an agent that wants to be out. */
+function checkReturns({ joins }: CoreParts, state: ChannelState, { answers, added }: Commit): void {
+  if (answers.every((requestId) => joins.find(requestId) !== undefined)) return;
+  if (added.every((agentId) => state.members.get(agentId)?.leaving?.reason !== "left")) return;
+  throw new Refusal("not_allowed", "An agent has left since it asked to be let in");
 }
 
 function checkOwners({ owners }: Commit): void {

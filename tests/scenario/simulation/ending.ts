@@ -1,50 +1,46 @@
 /** How a schedule must end: the relay tells the truth again, and every honest member is in, agrees, and reads the others. */
 import type { Play } from "./play.ts";
 import type { Player } from "./player.ts";
+import { Broken, checkNow, labelOf } from "./judging.ts";
 import { recoverWhereOffered } from "./recovery_moves.ts";
 
-export class Broken extends Error {}
-
 const second = 1000;
+const minute = 60 * second;
 /** Within this everybody is back: an agent may wait an hour between two tries. */
-const calmMs = 3 * 60 * 60 * second;
+const calmMs = 3 * 60 * minute;
+/** Connections break now and then. Some lies are found out only with the next one. */
+const reconnectMs = 30 * minute;
+/** Somebody commits now and then. That members have other keys than the log's shows nobody before. */
+const commitMs = 10 * minute;
 
-/** What holds at every moment. */
-export function checkNow(play: Play): void {
-  const { truth } = play;
-  const hostileOwner = play.players.some(({ honest, agentId }) => !honest && truth.wasOwner(agentId));
-  for (const player of play.players.filter(({ honest }) => honest)) {
-    if (player.wrong !== undefined) throw new Broken(player.wrong.message);
-    const { channel } = player;
-    if (channel === undefined || !player.isIn) continue;
-    const false_ = channel.members().find(({ agentId, owner }) => owner && !truth.wasOwner(agentId));
-    if (false_ !== undefined) throw new Broken(`${player.label} takes ${labelOf(play, false_.agentId)} for an owner`);
-    const { state, problem } = channel.health();
-    if (state === "stopped" && !hostileOwner && !play.hasBadCommit) {
-      throw new Broken(`${player.label} is blocked: ${problem}`);
-    }
-  }
-}
+/** What happens to all players when the relay is honest again: new processes, new connections, or nothing. */
+const beginnings = ["restart", "reconnect", "nothing"] as const;
 
 /** Returns how many honest members stay out: none, unless the relay has lied. */
-export async function checkEnding(play: Play, relayLies: boolean): Promise<number> {
-  const { stage, wire } = play;
-  wire.calm();
-  play.note("calm");
+export async function checkEnding(play: Play, seed: number): Promise<number> {
+  play.wire.calm();
+  const beginning = beginnings[seed % beginnings.length];
+  play.note(`calm: ${beginning}`);
   for (const player of play.players) {
-    if (!player.honest) {
-      player.actor.session.disconnect();
-      await stage.finish("it connects", player.actor.session.connect());
-    } else await stage.finish(`${player.label} is back`, player.restart(play.truth, "stop"));
+    if (beginning === "restart" && player.honest) {
+      await play.stage.finish(`${player.label} is back`, player.restart(play.truth, "stop"));
+    } else if (beginning !== "nothing") await reconnect(play, player);
     player.read(1_000_000);
   }
-  const outside = await calmDown(play, relayLies);
+  const outside = await calmDown(play);
+  if (play.hostileOwner) return outside;
   await hearEachOther(play, inStep(play));
   checkNow(play);
+  checkGhosts(play);
   return outside;
 }
 
-/** Honest players that are members, and did not want to go. */
+async function reconnect(play: Play, { actor: { session } }: Player): Promise<void> {
+  session.disconnect();
+  await play.stage.finish("it connects", session.connect());
+}
+
+/** Honest players that are members, and do not want to go. */
 function staying(play: Play): Player[] {
   const members = play.truth.members();
   return play.players.filter((player) =>
@@ -69,15 +65,14 @@ function isSteady(play: Play, { channel }: Player): boolean {
  */
 function hasNobody(player: Player, play: Play): boolean {
   const { known } = player;
-  return !inStep(play).some(({ agentId }) => known.has(agentId));
+  return play.wire.counts.lies > 0 && !inStep(play).some(({ agentId }) => known.has(agentId));
 }
 
 /** Time passes until a player is in step again, by itself. The relay is honest meanwhile. */
 export async function backInStep(play: Play, player: Player): Promise<void> {
   const { time } = play.stage.world;
   for (const endMs = play.nowMs + calmMs; play.nowMs < endMs; await time.advance(second)) {
-    const health = player.channel?.health();
-    if (health?.state === "ok" && health.epoch === play.truth.epoch) return;
+    if (isSteady(play, player)) return;
     recoverWhereOffered(play);
   }
   const { state, problem } = player.channel?.health() ?? {};
@@ -91,31 +86,96 @@ export function companions(play: Play, player: Player): Player[] {
   return steady.filter((other) => other !== player && other.channel?.fingerprint() === player.channel?.fingerprint());
 }
 
-async function calmDown(play: Play, relayLies: boolean): Promise<number> {
-  const { time } = play.stage.world;
-  const endMs = play.nowMs + calmMs;
-  for (let stepMs = second;; stepMs = Math.min(stepMs * 1.5, 60 * second)) {
-    // A channel in which nothing is said shows nobody that it lost step.
-    if (stepMs < 30 * second) { for (const player of staying(play)) say(play, player); }
+/** What programs and networks do while nobody attacks. */
+class Everyday {
+  readonly #play: Play;
+  #reconnectMs: number;
+  #commitMs: number;
+  #turn = 0;
+
+  constructor(play: Play) {
+    this.#play = play;
+    this.#reconnectMs = play.nowMs + reconnectMs;
+    this.#commitMs = play.nowMs + commitMs;
+  }
+
+  async pass(ms: number): Promise<void> {
+    const play = this.#play;
     const recovering = recoverWhereOffered(play);
     if (recovering !== undefined) play.note(recovering);
-    await time.advance(Math.round(stepMs));
+    await reopenEnded(play);
+    if (play.nowMs > this.#reconnectMs) {
+      this.#reconnectMs = Infinity;
+      for (const player of play.players) await reconnect(play, player);
+    }
+    if (play.nowMs > this.#commitMs) {
+      this.#commitMs = play.nowMs + commitMs;
+      await this.#commit();
+    }
+    await play.stage.world.time.advance(Math.round(ms));
+  }
+
+  async #commit(): Promise<void> {
+    const play = this.#play;
+    const players = inStep(play);
+    const player = players[this.#turn++ % Math.max(1, players.length)];
+    if (player === undefined) return;
+    const { committer } = await player.actor.live();
+    play.background(`${player.label} commits`, committer.commit(() => ({ change: {} })));
+  }
+}
+
+/** An application whose channel is over by the relay's word opens it again. */
+export async function reopenEnded(play: Play): Promise<string | undefined> {
+  const over = play.players.filter((player) => player.honest && player.isOver);
+  for (const player of over) await play.stage.finish(`${player.label} opens it again`, player.enter(play.truth));
+  return over.length === 0 ? undefined : `${over.map(({ label }) => label).join(" and ")} open the channel again`;
+}
+
+async function calmDown(play: Play): Promise<number> {
+  const endMs = play.nowMs + calmMs;
+  const everyday = new Everyday(play);
+  for (let stepMs = second;; stepMs = Math.min(stepMs * 1.5, minute)) {
+    // A channel in which nothing is said shows nobody that it lost step.
+    if (stepMs < 30 * second) { for (const player of staying(play)) say(play, player); }
+    await everyday.pass(stepMs);
     checkNow(play);
     const prints = new Set(inStep(play).map(({ channel }) => channel?.fingerprint()));
     const outside = staying(play).filter((player) => !isSteady(play, player));
+    if (play.hostileOwner && stepMs >= minute && outside.every(isTold)) return outside.length;
     if (prints.size <= 1 && outside.length === 0) return 0;
     if (play.nowMs < endMs) continue;
-    if (prints.size <= 1 && relayLies && outside.every((player) => hasNobody(player, play))) return outside.length;
-    const text = staying(play).map(({ label, channel }) => {
-      const health = channel?.health();
-      return `${label} ${health?.state} in epoch ${health?.epoch} (${health?.problem ?? "no problem"})`;
-    });
-    throw new Broken(`honest members do not agree: ${text.join("; ")}; the relay is in epoch ${play.truth.epoch}`);
+    if (prints.size <= 1 && outside.every((player) => hasNobody(player, play))) return outside.length;
+    throw new Broken(`honest members do not agree: ${states(play)}; the relay is in epoch ${play.truth.epoch}`);
+  }
+}
+
+/** Under a hostile owner a member may be out; then it knows that, and why. */
+function isTold({ channel }: Player): boolean {
+  const { state, problem = "" } = channel?.health() ?? {};
+  return state !== undefined && ["stopped", "rejoining", "ended"].includes(state) && problem !== "";
+}
+
+function states(play: Play): string {
+  const text = staying(play).map(({ label, channel }) => {
+    const health = channel?.health();
+    return `${label} ${health?.state} in epoch ${health?.epoch} (${health?.problem ?? "no problem"})`;
+  });
+  return text.join("; ");
+}
+
+/** Without lies nobody that has left stays in the others' group. */
+function checkGhosts(play: Play): void {
+  if (play.wire.counts.lies > 0) return;
+  const gone = play.players.filter(({ honest, excused, isIn }) => honest && excused && !isIn);
+  for (const { label, known } of inStep(play)) {
+    const ghost = gone.find(({ agentId }) => known.has(agentId));
+    if (ghost !== undefined) throw new Broken(`${labelOf(play, ghost.agentId)} has left, and ${label} still has it`);
   }
 }
 
 /** A relay that lied about positions has made its readers pass over what comes there; soon they hear everything again. */
-const rounds = 8;
+const rounds = 12;
 
 async function hearEachOther(play: Play, players: readonly Player[]): Promise<void> {
   let missing: string[] = [];
@@ -136,8 +196,4 @@ function say(play: Play, player: Player): string {
   if (player.channel === undefined) throw new Broken(`${player.label} is in and has no channel`);
   play.background(`${player.label} says "${text}"`, player.channel.send(text));
   return text;
-}
-
-function labelOf(play: Play, agentId: string): string {
-  return play.players.find((player) => player.agentId === agentId)?.label ?? agentId;
 }

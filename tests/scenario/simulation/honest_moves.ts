@@ -1,4 +1,5 @@
 /** What honest members and owners do, and what happens to their processes. */
+import { reopenEnded } from "./ending.ts";
 import type { MoveTable } from "./moves.ts";
 import { name } from "../../support/scenario/stage.ts";
 
@@ -40,6 +41,7 @@ export const honestMoves: MoveTable = {
       if (guest === undefined || inviter === undefined) return;
       guest.joining = true;
       guest.excused = false;
+      guest.cameIn = undefined;
       play.background(`${guest.label} joins`, play.join(guest, inviter).finally(() => guest.joining = false));
       return `${guest.label} joins by ${inviter.label}`;
     },
@@ -49,8 +51,7 @@ export const honestMoves: MoveTable = {
     run: (play, random) => {
       const player = play.pick(random, play.inside({ honest: true }).filter((each) => each !== play.founder));
       if (player?.channel === undefined) return;
-      player.excused = true;
-      play.background(`${player.label} leaves`, player.channel.leave());
+      play.background(`${player.label} leaves`, player.leave());
       return `${player.label} leaves`;
     },
   },
@@ -60,24 +61,21 @@ export const honestMoves: MoveTable = {
       const { founder } = play;
       const target = play.pick(random, play.players.filter((each) => each !== founder));
       if (target === undefined || founder.channel === undefined) return;
-      target.excused = true;
       play.background(`${target.label} is removed`, founder.channel.removeMember(target.agentId));
       return `${founder.label} removes ${target.label}`;
     },
   },
   appoint: {
     weight: 2,
-    run: async (play, random) => {
+    run: (play, random) => {
       const { founder } = play;
       const others = play.inside({ honest: true }).filter((player) => player !== founder);
       const chosen = others.filter(() => random.chance(0.5));
-      const owners = [founder, ...chosen].map(({ agentId }) => agentId);
-      const { committer, membership } = await founder.actor.live();
-      const present = (): typeof owners => owners.filter((agentId) => membership.memberOf(agentId) !== undefined);
-      play.background("owners are appointed", committer.commit(() => ({ change: { owners: present() } })));
+      play.background("owners are appointed", play.appoint([founder, ...chosen]));
       return `${founder.label} makes owners of ${chosen.map(({ label }) => label).join(" and ") || "nobody else"}`;
     },
   },
+  reopen: { weight: 2, run: (play) => reopenEnded(play) },
   restart: {
     weight: 3,
     run: async (play, random) => {
@@ -126,6 +124,7 @@ export const honestMoves: MoveTable = {
       if (guest === undefined || adder === undefined || channel === undefined) return;
       guest.joining = true;
       guest.excused = false;
+      guest.cameIn = undefined;
       const add = async (): Promise<void> => {
         const welcome = await channel.addMember(await guest.actor.client.generateKeyPackage());
         await guest.actor.client.joinChannel(name, welcome);

@@ -21,6 +21,18 @@ async function pickSafe(
   return pick(play.inside({ honest: true }).filter((player) => companions(play, player).length > 0));
 }
 
+/** Something that a crash, or a copy of the disk, may come between. */
+async function begin(play: Play, player: Player, what: "commits" | "leaves" | "comes back"): Promise<void> {
+  if (what === "leaves") return await player.leave();
+  if (what === "commits") {
+    await (await player.actor.live()).committer.commit(() => ({ change: {} }));
+    return;
+  }
+  // To be removed and added in one commit is to be brought back.
+  play.hasLostState = true;
+  await play.founder.channel?.addMember(await player.actor.client.generateKeyPackage());
+}
+
 export const lossMoves: MoveTable = {
   backup: {
     weight: 3,
@@ -29,6 +41,21 @@ export const lossMoves: MoveTable = {
       if (player === undefined) return;
       await play.stage.finish(`${player.label} is back`, player.backup(play.truth));
       return `the disk of ${player.label} is copied`;
+    },
+  },
+  copyWhile: {
+    weight: 3,
+    run: async (play, random) => {
+      const inside = play.inside({ honest: true }).filter(({ channel }) => channel !== undefined);
+      const player = play.pick(random, inside);
+      if (player === undefined) return;
+      const what = random.pick(["commits", "leaves", "comes back"] as const);
+      if (what !== "commits" && player === play.founder) return;
+      play.background(`${player.label} ${what}`, begin(play, player, what));
+      await play.stage.world.time.advance(random.pick([0, 1, 5, 20, 100]));
+      if (!player.isIn) return;
+      await play.stage.finish("the disk is copied", player.copyDisk());
+      return `the disk of ${player.label} is copied while it ${what}`;
     },
   },
   restore: {
@@ -67,10 +94,7 @@ export const lossMoves: MoveTable = {
   restartRelay: {
     weight: 2,
     run: async (play) => {
-      const online = play.players.filter(({ actor }) => actor.session.state.kind === "online");
-      for (const { actor } of online) actor.session.disconnect();
-      await play.stage.restartRelay();
-      for (const { actor } of online) play.background("connecting", actor.session.connect());
+      await play.withoutRelay(() => play.stage.restartRelay());
       return "the relay restarts";
     },
   },

@@ -1,7 +1,7 @@
 /** What members with a modified client do that own nothing: all that their keys and the relay's operations allow, but commits. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { type AgentId, leaveStatement, rejoinStatement, type RequestBody } from "../../../proto/mod.ts";
-import { MlsFault } from "../../../sdk/testing/agents.ts";
+import { type Group, MlsFault } from "../../../sdk/testing/agents.ts";
 import { HostileMember } from "../../../sdk/testing/hostile_member.ts";
 import { createKeyPackage, createWelcome, type Random } from "../../support/mod.ts";
 import { name } from "../../support/scenario/stage.ts";
@@ -122,6 +122,26 @@ export const memberMoves: MoveTable = {
     });
     return `${by.label} spoils the next ${uses} Welcomes that it makes`;
   }),
+  otherWelcome: hostile(3, async (play, random, by) => {
+    const { group } = (await by.actor.live()).membership;
+    const uses = 1 + random.below(3);
+    const isRejoin = random.chance(0.7);
+    const other = answerByOther(group, isRejoin, uses);
+    play.wire.add("client", by, {
+      uses: Infinity,
+      call: (operation, body, forward) => {
+        const welcome = operation === "SendCommit" ? other.take() : undefined;
+        if (welcome === undefined) return undefined;
+        // Its receivers are in another group than the log's until they find out.
+        play.hasLostState = true;
+        const commit = body as RequestBody<"SendCommit">; // cast: of this operation
+        return forward({ ...commit, welcomes: commit.welcomes.map(({ recipients }) => ({ recipients, welcome })) });
+      },
+    });
+    return `${by.label} answers ${uses} ${
+      isRejoin ? "that come back" : "that join"
+    } with the Welcome of another commit`;
+  }),
   usurp: hostile(3, (play, _, by) => {
     const asked = new Map<AgentId, Uint8Array>();
     play.wire.add("client", by, {
@@ -215,10 +235,34 @@ export const memberMoves: MoveTable = {
     if (guest === undefined) return;
     guest.joining = true;
     guest.excused = false;
+    guest.cameIn = undefined;
     play.background(`${guest.label} joins`, play.join(guest, by).finally(() => guest.joining = false));
     return `${guest.label} joins by ${by.label}`;
   }),
 };
+
+/** Each of the next commits that let somebody in is made twice, and the other one's Welcome kept. */
+function answerByOther(
+  group: Group,
+  isRejoin: boolean,
+  uses: number,
+): { readonly take: () => Uint8Array | undefined } {
+  const prepare = group.prepare.bind(group);
+  let [other, left]: [Uint8Array | undefined, number] = [undefined, uses];
+  group.prepare = async (change) => {
+    const { add = [], rejoins = [] } = change;
+    const isWanted = left > 0 && add.length > 0 && (rejoins.length > 0) === isRejoin;
+    if (isWanted) left--;
+    other = isWanted ? (await prepare(change)).welcome : undefined;
+    return await prepare(change);
+  };
+  const take = (): Uint8Array | undefined => {
+    const taken = other;
+    other = undefined;
+    return taken;
+  };
+  return { take };
+}
 
 /** Of use to nobody, and yet a Welcome for the same recipient to all that only look at its outside. */
 function spoiled(welcome: Uint8Array, garbage: Uint8Array): Uint8Array {

@@ -1,11 +1,12 @@
 /** One schedule while it runs: its players, its wire, what really happened, and the moves' common steps. */
 import type { NoticeEnvelope } from "../../../proto/mod.ts";
+import type { Channel } from "../../../sdk/mod.ts";
 import { createRandom, type Random } from "../../support/mod.ts";
 import { name } from "../../support/scenario/stage.ts";
 import type { Signatures } from "../../../sdk/testing/agents.ts";
 import { Player } from "./player.ts";
 import { SimulatedStage } from "./stage.ts";
-import { Truth } from "./truth.ts";
+import { Truth, type TruthThen } from "./truth.ts";
 import { SimulatedWire } from "./wire.ts";
 
 export interface Cast {
@@ -14,6 +15,8 @@ export interface Cast {
   readonly hostile: readonly string[];
   /** Honest, not in the channel at first. */
   readonly outside: readonly string[];
+  /** The founder makes the first hostile one an owner. */
+  readonly hostileOwner?: boolean;
 }
 
 /** What a hostile member sealed as a member and has not sent. */
@@ -42,10 +45,16 @@ export class Play {
   hasLostState = false;
   /** A member made a commit that stops others. */
   hasBadCommit = false;
+  /** Honest members may be thrown out and stopped then; what they are told is still true. */
+  readonly hostileOwner: boolean;
+  /** A copy of the relay's disk. */
+  kept: { readonly moment: number; readonly truth: TruthThen } | undefined;
   #truth: Truth | undefined;
+  #channelId: Channel["id"] | undefined;
 
   private constructor(stage: SimulatedStage, cast: Cast) {
     this.stage = stage;
+    this.hostileOwner = cast.hostileOwner === true;
     this.wire = new SimulatedWire(() => this.truth, stage.world.time.nowMs);
     const player = (label: string, honest: boolean): Player => new Player(stage, label, { honest, wire: this.wire });
     this.players = [
@@ -66,15 +75,25 @@ export class Play {
     for (const each of play.players.slice(1)) await stage.finish(`${each.label} has started`, each.start(play.truth));
     await stage.finish("the channel is founded", founder.actor.manager.create(name));
     await stage.finish("the founder is in", founder.enter(play.truth));
+    play.#channelId = founder.channel?.id;
     const guests = play.players.slice(1, cast.honest.length + cast.hostile.length);
     for (const guest of guests) await stage.finish(`${guest.label} has joined`, play.join(guest, founder));
     await stage.world.time.advance(100);
+    const [hostile] = play.inside({ honest: false });
+    if (play.hostileOwner && hostile !== undefined) {
+      await stage.finish("a hostile owner is appointed", play.appoint([founder, hostile]));
+    }
     return play;
   }
 
   get truth(): Truth {
     if (this.#truth === undefined) throw new Error("nothing has happened yet");
     return this.#truth;
+  }
+
+  get channelId(): Channel["id"] {
+    if (this.#channelId === undefined) throw new Error("there is no channel yet");
+    return this.#channelId;
   }
 
   get nowMs(): number {
@@ -96,6 +115,22 @@ export class Play {
     const token = await inviter.actor.manager.invite(name);
     await guest.actor.manager.joinWithToken(name, token, { timeoutMs: 30_000 });
     await guest.enter(this.truth);
+  }
+
+  /** The founder makes these the owners, as far as they are members. */
+  async appoint(players: readonly Player[]): Promise<void> {
+    const { committer, membership } = await this.founder.actor.live();
+    const owners = players.map(({ agentId }) => agentId);
+    const present = (): typeof owners => owners.filter((agentId) => membership.memberOf(agentId) !== undefined);
+    await committer.commit(() => ({ change: { owners: present() } }));
+  }
+
+  /** All connections break, something happens to the relay, and they are made anew. */
+  async withoutRelay(act: () => Promise<void>): Promise<void> {
+    const online = this.players.filter(({ actor }) => actor.session.state.kind === "online");
+    for (const { actor } of online) actor.session.disconnect();
+    await act();
+    for (const { actor } of online) this.background("connecting", actor.session.connect());
   }
 
   /** Goes on by itself; that it fails under attack proves nothing. */

@@ -20,8 +20,10 @@ export class Player {
   readonly honest: boolean;
   readonly actor: Actor;
   channel: Channel | undefined;
-  /** It has said that it leaves, or an owner was told to remove it: nothing is expected of it until it joins again. */
+  /** It is leaving, or has left: nothing is expected of it until it joins again. */
   excused = false;
+  /** Where its membership began when it was last in step. */
+  cameIn: number | undefined;
   /** A background join is under way. */
   joining = false;
   /** A copy of the disk, with the leaf that the player had then and the members that it knew. */
@@ -81,6 +83,29 @@ export class Player {
     this.#endReading();
     this.saved = { disk: await this.actor.backup(this.tampering), leaf, known };
     await this.enter(truth);
+  }
+
+  /** The disk is copied while the process works on it. */
+  async copyDisk(): Promise<void> {
+    const { disk, known } = { disk: this.actor.copyDisk(), known: this.known };
+    this.saved = { disk, leaf: (await this.leaf()).encoded, known };
+  }
+
+  /** Leaves; if that fails, it is expected to be as before. */
+  async leave(): Promise<void> {
+    const { excused } = this;
+    this.excused = true;
+    try {
+      await this.channel?.leave();
+    } catch (error) {
+      this.excused = excused;
+      throw error;
+    }
+  }
+
+  /** The channel is over for it, as the relay says: its application opens it again. */
+  get isOver(): boolean {
+    return this.isIn && this.channel?.health().state === "ended";
   }
 
   /** The disk is put back. Not when the player could not know its present leaf: then it needs a new invite. */

@@ -169,7 +169,7 @@ export const relayMoves: MoveTable = {
     const { notice } = play.pick(random, play.wire.history) ?? {};
     if (notice === undefined) return;
     const fields = random.chance(0.5) ? fieldsFor(notice, play, random) : {};
-    victim.actor.session.inject(alteredNotice(notice, fields));
+    play.wire.inject(victim, alteredNotice(notice, fields));
     return `replays ${notice.operation} with ${Object.keys(fields).join() || "nothing"} changed`;
   }),
   withhold: against(5, (play, random, victim) => {
@@ -182,25 +182,25 @@ export const relayMoves: MoveTable = {
     return `keeps back all commits for ${ms} ms`;
   }),
   falseLapse: against(3, (play, random, victim) => {
-    const { channelId } = channelOf(play);
+    const { channelId } = play;
     const agentId = random.pick(play.players).agentId;
     const sequence = sequenceNear(play, random, victim);
     const body = { channelId, sequence, epoch: play.truth.epoch, agentId, timeMs: play.nowMs };
-    victim.actor.session.inject({ kind: "notice", operation: "DeliverLapse", body });
+    play.wire.inject(victim, { kind: "notice", operation: "DeliverLapse", body });
     return `says that ${agentId} has lapsed`;
   }),
   falseEnd: against(2, (play, random, victim) => {
-    const { channelId } = channelOf(play);
+    const { channelId } = play;
     const reason = random.pick(["closed", "removed", "left", "lapsed"] as const);
     const body = { channelId, sequence: sequenceNear(play, random, victim), timeMs: play.nowMs, reason };
-    victim.actor.session.inject({ kind: "notice", operation: "DeliverChannelEnd", body });
+    play.wire.inject(victim, { kind: "notice", operation: "DeliverChannelEnd", body });
     return `says that the channel is over: ${reason}`;
   }),
   falseGap: against(2, (play, random, victim) => {
-    const { channelId } = channelOf(play);
+    const { channelId } = play;
     const firstSequence = sequenceNear(play, random, victim);
     const body = { channelId, firstSequence, lastSequence: firstSequence + 3, messages: 2, reason: "age" as const };
-    victim.actor.session.inject({ kind: "notice", operation: "DeliverGap", body });
+    play.wire.inject(victim, { kind: "notice", operation: "DeliverGap", body });
     return "says that it gave up messages";
   }),
   ghost: against(8, (play, random, victim) => {
@@ -211,7 +211,7 @@ export const relayMoves: MoveTable = {
     if (!knows) victim.forbidden.add(text);
     const sequence = sequenceNear(play, random, victim);
     const epoch = random.pick([body.epoch, play.truth.epoch]);
-    victim.actor.session.inject({
+    play.wire.inject(victim, {
       kind: "notice",
       operation: "DeliverMessage",
       body: { ...body, sequence, epoch, sender: sender.agentId, timeMs: play.nowMs },
@@ -239,11 +239,8 @@ export const relayMoves: MoveTable = {
       const sequence = sequenceNear(play, random, victim);
       const common = { channelId, sequence, joinedSequence: sequence, epoch: epoch + 1, generation: 0 };
       const delivered = { ...common, sender: by.agentId, timeMs: play.nowMs, welcome, name };
-      const { session } = victim.actor;
-      play.stage.runtime.after(
-        1,
-        () => session.inject({ kind: "notice", operation: "DeliverWelcome", body: delivered }),
-      );
+      const told: NoticeEnvelope = { kind: "notice", operation: "DeliverWelcome", body: delivered };
+      play.stage.runtime.after(1, () => play.wire.inject(victim, told));
       const requestId = binaryIdFromBytes<JoinRequestId>(random.bytes(16));
       return { requestId, expiresAtMs: play.nowMs + 60_000 };
     }
@@ -295,9 +292,4 @@ function sequenceNear(play: Play, random: Random, victim: Player): number {
   const last = play.wire.history.findLast(({ player, notice }) => player === victim && "sequence" in notice.body);
   const at = last !== undefined && "sequence" in last.notice.body ? last.notice.body.sequence : 0;
   return Math.max(1, at + random.pick([-1, 0, 1, 1, 2, 5, 1000]));
-}
-
-function channelOf({ founder }: Play): { readonly channelId: NonNullable<Player["channel"]>["id"] } {
-  if (founder.channel === undefined) throw new Error("the founder stays");
-  return { channelId: founder.channel.id };
 }

@@ -1,14 +1,17 @@
 /** A schedule: a seed says who takes part and which moves are made; without some of the moves it is a smaller schedule. */
 import { createRandom, type Random } from "../../support/mod.ts";
 import type { Signatures } from "../../../sdk/testing/agents.ts";
-import { Broken, checkEnding, checkNow } from "./ending.ts";
+import { checkEnding } from "./ending.ts";
 import { honestMoves } from "./honest_moves.ts";
+import { Broken, checkNow } from "./judging.ts";
 import { lossMoves } from "./loss_moves.ts";
 import { memberMoves } from "./member_moves.ts";
 import type { MoveTable } from "./moves.ts";
+import { ownerMoves } from "./owner_moves.ts";
 import { type Cast, Play } from "./play.ts";
 import { commitMoves } from "./recovery_moves.ts";
 import { relayMoves } from "./relay_moves.ts";
+import { logMoves } from "./log_moves.ts";
 
 export type Attackers = "members" | "relay" | "both";
 
@@ -34,6 +37,8 @@ export interface Outcome {
 export interface ScheduleOptions {
   /** Hostile members also make commits that stop a channel. */
   readonly hostileCommits?: boolean;
+  /** One of them owns the channel too. */
+  readonly hostileOwner?: boolean;
 }
 
 const allMoves: MoveTable = {
@@ -41,21 +46,28 @@ const allMoves: MoveTable = {
   ...lossMoves,
   ...prefixed("member", memberMoves),
   ...prefixed("member", commitMoves),
+  ...prefixed("owner", ownerMoves),
   ...prefixed("relay", relayMoves),
+  ...prefixed("relay", logMoves),
 };
 
 export function createSchedule(seed: number, options: ScheduleOptions = {}): Schedule {
+  const { hostileCommits = false, hostileOwner = false } = options;
   const random = createRandom(seed);
-  const attackers = random.pick<Attackers>(["members", "relay", "both"]);
+  const attackers = random.pick<Attackers>(hostileOwner ? ["members", "both"] : ["members", "relay", "both"]);
   const cast: Cast = {
     honest: ["alice", "bob", "carol"].slice(0, 2 + random.below(2)),
     hostile: attackers === "relay" ? [] : ["mallory", "trudy"].slice(0, random.chance(0.3) ? 2 : 1),
     outside: ["dave"],
+    hostileOwner,
   };
-  const tables: MoveTable[] = [honestMoves, lossMoves];
+  const tables: MoveTable[] = [honestMoves];
+  // Under a hostile owner nobody can promise that a member which lost its state comes back.
+  if (!hostileOwner) tables.push(lossMoves);
   if (attackers !== "relay") tables.push(prefixed("member", memberMoves));
-  if (attackers !== "members") tables.push(prefixed("relay", relayMoves));
-  if (options.hostileCommits === true) tables.push(prefixed("member", commitMoves));
+  if (attackers !== "members") tables.push(prefixed("relay", relayMoves), prefixed("relay", logMoves));
+  if (hostileCommits || hostileOwner) tables.push(prefixed("member", commitMoves));
+  if (hostileOwner) tables.push(prefixed("owner", ownerMoves));
   const kinds = Object.entries(Object.assign({}, ...tables) as MoveTable); // cast: of tables of moves
   const length = 20 + random.below(21);
   const moves = Array.from({ length }, () => ({ kind: pickWeighted(random, kinds), seed: random.uint32() }));
@@ -74,8 +86,8 @@ export async function runSchedule(schedule: Schedule, signatures: Signatures): P
       if (random.chance(0.7)) await play.stage.world.time.advance(random.pick([0, 1, 20, 300, 2_000]));
       checkNow(play);
     }
-    outside = await checkEnding(play, schedule.attackers !== "members");
-    if (schedule.attackers === "members" && !play.hasLostState && play.wire.counts.rejoins > 0) {
+    outside = await checkEnding(play, schedule.seed);
+    if (schedule.attackers === "members" && !play.hasLostState && !play.hostileOwner && play.wire.counts.rejoins > 0) {
       throw new Broken("an honest member asked to rejoin though the relay did not lie");
     }
   } catch (error) {

@@ -1,11 +1,13 @@
 /** Actors around the real relay core on simulated time: nothing happens unless a schedule moves, and the same seed does the same. */
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
+import { createNodeX25519 } from "../../../sdk/platform/node_x25519.ts";
 import { createWorld, defaultCoreConfig, type World, type WorldOptions } from "../../../relay/core/testing/world.ts";
-import { openSqliteEngine } from "../../../relay/engine/mod.ts";
+import { type Engine, openSqliteEngine } from "../../../relay/engine/mod.ts";
 import type { ChannelManager } from "../../../sdk/mod.ts";
 import { createSignatures, type Runtime, type Signatures } from "../../../sdk/testing/agents.ts";
 import type { Random } from "../../support/mod.ts";
 import type { ActorHost } from "../../support/scenario/stage.ts";
+import { Journal } from "./journal.ts";
 
 const stepMs = 20;
 /** What an honest agent waits for ends before this. */
@@ -20,10 +22,12 @@ export class SimulatedStage implements ActorHost {
   readonly #signatures: Signatures;
   readonly #ending: Promise<void>[] = [];
   readonly #options: WorldOptions;
+  readonly #journal: Journal;
 
-  private constructor(world: World, options: WorldOptions, random: Random, signatures: Signatures) {
+  private constructor(world: World, options: WorldOptions, journal: Journal, random: Random, signatures: Signatures) {
     this.world = world;
     this.#options = options;
+    this.#journal = journal;
     this.#signatures = signatures;
     this.runtime = {
       nowMs: world.time.nowMs,
@@ -34,9 +38,10 @@ export class SimulatedStage implements ActorHost {
 
   static async open(random: Random, signatures: Signatures): Promise<SimulatedStage> {
     const limits = { ...defaultCoreConfig.limits, keyPackagesPerAgent: 0, lapseAgeMs: lapseMs };
-    const engine = await openSqliteEngine({ path: ":memory:" });
-    const options = { config: { limits }, random: (length: number) => random.bytes(length), engine };
-    return new SimulatedStage(await createWorld(options), options, random, signatures);
+    const journal = new Journal();
+    const options = { config: { limits }, random: (length: number) => random.bytes(length) };
+    const world = await createWorld({ ...options, engine: journal.of(await openEmpty()) });
+    return new SimulatedStage(world, options, journal, random, signatures);
   }
 
   signatures(): Promise<Signatures> {
@@ -64,9 +69,23 @@ export class SimulatedStage implements ActorHost {
 
   /** The relay's process dies and another one takes over its disk: requests and sessions are gone. */
   async restartRelay(): Promise<void> {
-    const { core, time } = this.world;
+    const { core, time, engine } = this.world;
     await this.finish("the relay has ended", core.close());
-    this.world = await createWorld({ ...this.#options, time });
+    this.world = await createWorld({ ...this.#options, time, engine });
+  }
+
+  /** A moment that the relay's disk can be set back to. */
+  get moment(): number {
+    return this.#journal.now;
+  }
+
+  /** The relay's process dies, and another one begins with a copy of the disk from that moment. */
+  async setRelayBack(moment: number): Promise<void> {
+    const { core, time, engine: present } = this.world;
+    await this.finish("the relay has ended", core.close());
+    await present.close();
+    const engine = await this.finish("the disk is put back", this.#journal.setBack(moment, await openEmpty()));
+    this.world = await createWorld({ ...this.#options, time, engine });
   }
 
   async close(): Promise<void> {
@@ -76,10 +95,14 @@ export class SimulatedStage implements ActorHost {
   }
 }
 
+function openEmpty(): Promise<Engine> {
+  return openSqliteEngine({ path: ":memory:" });
+}
+
 /** The same verdict for the same bytes is found once: all members verify the same handshakes. */
 export async function createRememberedSignatures(): Promise<Signatures> {
   const native = createNodeEd25519();
-  const signatures = await createSignatures(native);
+  const signatures = await createSignatures(native, createNodeX25519());
   const known = new Map<string, boolean>();
   const verify = (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean => {
     if (publicKey.length !== 32 || signature.length !== 64) return false;

@@ -11,13 +11,19 @@ interface Sealed {
   readonly honest: boolean;
 }
 
+/** What a relay that is set back to this moment knows. */
+export interface TruthThen {
+  readonly commits: ReadonlyMap<number, Commit>;
+  readonly left: ReadonlySet<AgentId>;
+}
+
 export class Truth {
   /** What the relay has taken, by epoch. */
-  readonly #commits = new Map<number, Commit>();
+  #commits = new Map<number, Commit>();
   readonly #sealed = new Map<string, Sealed>();
   readonly #everOwners: Set<AgentId>;
   readonly #founder: AgentId;
-  readonly #left = new Set<AgentId>();
+  #left = new Set<AgentId>();
 
   constructor(founder: AgentId) {
     this.#founder = founder;
@@ -51,6 +57,21 @@ export class Truth {
   delivered(notice: NoticeEnvelope): void {
     if (notice.operation === "DeliverCommit") this.taken(notice.body);
     if (notice.operation === "DeliverFounding") this.founded(notice.body, notice.body.sender);
+  }
+
+  get now(): TruthThen {
+    return { commits: new Map(this.#commits), left: new Set(this.#left) };
+  }
+
+  setBack({ commits, left }: TruthThen): void {
+    this.#commits = new Map(commits);
+    this.#left = new Set(left);
+  }
+
+  /** The epoch whose commit brought a member in; -1 for the founder, undefined for those that are out. */
+  cameIn(agentId: AgentId): number | undefined {
+    if (!this.members().has(agentId)) return undefined;
+    return this.#inOrder().findLast(({ added }) => added.includes(agentId))?.epoch ?? -1;
   }
 
   /** A text of its own for a message of this agent. */

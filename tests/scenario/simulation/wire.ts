@@ -27,6 +27,8 @@ export class SimulatedWire implements Wire {
   /** Everything that the relay delivered truly. */
   readonly history: { readonly player: Player; readonly notice: NoticeEnvelope }[] = [];
   readonly counts: Counts = { rejoins: 0, lies: 0 };
+  /** Commits that players have sent, whether or not the relay took them. */
+  readonly sent = new Map<Player, RequestBody<"SendCommit">[]>();
   readonly #rules = { relay: new Map<Player, Rule[]>(), client: new Map<Player, Rule[]>() };
   readonly #truth: () => Truth;
   readonly #nowMs: () => number;
@@ -47,6 +49,12 @@ export class SimulatedWire implements Wire {
     this.#rules.relay.clear();
   }
 
+  /** The relay says what is not so. */
+  inject(player: Player, notice: NoticeEnvelope): void {
+    this.counts.lies++;
+    player.actor.session.inject(notice);
+  }
+
   notice(player: Player, notice: NoticeEnvelope): readonly NoticeEnvelope[] {
     this.#truth().delivered(notice);
     this.history.push({ player, notice });
@@ -56,6 +64,11 @@ export class SimulatedWire implements Wire {
 
   call(player: Player, operation: CallName, body: unknown, forward: Forward): Promise<unknown> {
     if (operation === "RequestRejoin" && player.honest) this.counts.rejoins++;
+    if (operation === "SendCommit") {
+      const commits = this.sent.get(player) ?? [];
+      commits.push(body as RequestBody<"SendCommit">); // cast: of this operation
+      this.sent.set(player, commits);
+    }
     const real = async (changed: unknown = body): Promise<unknown> => {
       // cast: tampering keeps the shape of the operation
       const commit = operation === "SendCommit" ? changed as RequestBody<"SendCommit"> : undefined;

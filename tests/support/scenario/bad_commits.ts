@@ -6,9 +6,17 @@ import {
   commitStatement,
   generationOf,
   groupIdOf,
+  type NoticeBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import { type Agent, type LiveChannel, stateOf } from "../../../sdk/testing/agents.ts";
+import {
+  type Agent,
+  Carrier,
+  createFounding,
+  type LiveChannel,
+  requestOf,
+  stateOf,
+} from "../../../sdk/testing/agents.ts";
 import { createPrivateMessage } from "../mls.ts";
 import type { Actor } from "./stage.ts";
 
@@ -69,6 +77,20 @@ export function changeNext(actor: Actor, change: (commit: Commit) => Partial<Com
     const statement = commitStatement({ ...sent, commitHash: sha256(sent.commit), owners: sent.owners?.agentIds });
     return forward({ ...sent, signature: actor.sign(statement) });
   };
+}
+
+/** What an owner sends that calls a commit bad which it has not followed. Undefined when its sender is no member. */
+export async function foundingAgainst(
+  { parts, keyPackages, welcomes, agentId }: Agent,
+  { membership }: LiveChannel,
+  commit: NoticeBody<"DeliverCommit">,
+): Promise<RequestBody<"FoundGeneration"> | undefined> {
+  const bad = membership.badCommitOf(commit, "it does not please me");
+  if (bad === undefined) return undefined;
+  const relayNowMs = (): number => parts.runtime.nowMs();
+  const carrier = new Carrier(new Map(), relayNowMs);
+  const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, onErased: () => {}, onEvent: () => {} };
+  return requestOf(await createFounding(membership, bad, deps));
 }
 
 /** One byte of the ciphertext is another. */

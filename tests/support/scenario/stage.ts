@@ -16,6 +16,7 @@ import {
   type Signatures,
 } from "../../../sdk/testing/agents.ts";
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
+import { createNodeX25519 } from "../../../sdk/platform/node_x25519.ts";
 import { MemorySession, type Tampering } from "./memory_session.ts";
 
 export const name = "acme/ops/deploy";
@@ -150,6 +151,11 @@ export class Actor {
     return ed25519.sign(message, this.#seed);
   }
 
+  /** A copy of the disk as it is now, whatever the process is doing. */
+  copyDisk(): MemoryDisk {
+    return copyOf(this.#disk);
+  }
+
   /** A copy of the disk as it is when the process has stopped. */
   async backup(tampering: Tampering = {}): Promise<MemoryDisk> {
     await this.stop();
@@ -237,7 +243,7 @@ export class Stage implements ActorHost {
   }
 
   signatures(): Promise<Signatures> {
-    return createSignatures(createNodeEd25519());
+    return createSignatures(createNodeEd25519(), createNodeX25519());
   }
 
   abandon(manager: ChannelManager): void {

@@ -1,0 +1,39 @@
+/** What holds at every moment of a schedule. */
+import type { Play } from "./play.ts";
+import type { Player } from "./player.ts";
+
+export class Broken extends Error {}
+
+export function checkNow(play: Play): void {
+  for (const player of play.players.filter(({ honest }) => honest)) {
+    if (player.wrong !== undefined) throw new Broken(player.wrong.message);
+    if (player.isIn) checkInside(play, player);
+    else checkOutside(play, player);
+  }
+}
+
+function checkInside(play: Play, player: Player): void {
+  const { channel, label, agentId } = player;
+  const { truth, wire: { counts } } = play;
+  if (channel === undefined) return;
+  const { state, problem = "", epoch } = channel.health();
+  if (state === "ok" && epoch === truth.epoch) player.cameIn = truth.cameIn(agentId);
+  if (state === "ended" && problem.includes('" stopped: ')) throw new Broken(`${label} has died: ${problem}`);
+  if (play.hostileOwner) return;
+  const isWrong = state === "ended" && counts.lies === 0 && truth.members().has(agentId) && !player.excused;
+  if (isWrong) throw new Broken(`the channel is over for ${label}: ${problem}`);
+  const owner = channel.members().find((member) => member.owner && !truth.wasOwner(member.agentId));
+  if (owner !== undefined) throw new Broken(`${label} takes ${labelOf(play, owner.agentId)} for an owner`);
+  if (state === "stopped" && !play.hasBadCommit) throw new Broken(`${label} is blocked: ${problem}`);
+}
+
+/** Only a commit that the log holds, or leaving, makes a member give up its place. */
+function checkOutside({ truth }: Play, player: Player): void {
+  const { label, agentId, cameIn, excused } = player;
+  const isWrong = cameIn !== undefined && cameIn === truth.cameIn(agentId) && !excused;
+  if (isWrong) throw new Broken(`${label} has erased the channel, and is a member`);
+}
+
+export function labelOf(play: Play, agentId: string): string {
+  return play.players.find((player) => player.agentId === agentId)?.label ?? agentId;
+}
