@@ -2,12 +2,14 @@
  * Requests and replies that were handed on before their turn, because messages in front of them wait for a loop. When the log
  * comes to one of them, it is not handed on again: it holds the place in the log from then on, until its handler is done.
  */
+import type { MessageId } from "../../proto/mod.ts";
 import type { Incoming, Opened } from "../content/incoming.ts";
 import type { Handed } from "../content/ports.ts";
 import type { RecordChange } from "../store/mod.ts";
 
 interface Ahead {
-  readonly incoming: Incoming;
+  /** Nothing more of it is kept: there may be many that are done with. */
+  readonly id: MessageId;
   /** What its handler wanted to be written, once it was done. */
   changes: readonly RecordChange[] | undefined;
   /** Its turn has come. */
@@ -18,7 +20,7 @@ export class HandedAhead {
   readonly #bySequence = new Map<number, Ahead>();
 
   hand(incoming: Incoming, hand: (handed: Handed) => void): void {
-    const ahead: Ahead = { incoming, changes: undefined, done: undefined };
+    const ahead: Ahead = { id: incoming.id, changes: undefined, done: undefined };
     this.#bySequence.set(incoming.sequence, ahead);
     const done = (changes: readonly RecordChange[] = []): void => {
       ahead.changes ??= changes;
@@ -48,7 +50,7 @@ export class HandedAhead {
 
   #take({ sequence, id }: Opened): Ahead | undefined {
     const ahead = this.#bySequence.get(sequence);
-    if (ahead?.incoming.id !== id) return undefined;
+    if (ahead?.id !== id) return undefined;
     this.#bySequence.delete(sequence);
     return ahead;
   }

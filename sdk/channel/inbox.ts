@@ -122,9 +122,9 @@ export class Inbox {
     return this.#entries.length;
   }
 
-  /** A loop is there that asks for messages. */
+  /** Somebody asks for messages, or did. */
   get isRead(): boolean {
-    return [...this.#readers].some(({ parked }) => !parked);
+    return this.#readers.size > 0;
   }
 
   get isFull(): boolean {
