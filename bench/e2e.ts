@@ -8,7 +8,7 @@
 import { ChannelManager, type ConnectOptions } from "../sdk/mod.ts";
 import { createProject } from "../tools/bundle.ts";
 import { type Stack, startStack } from "../tests/support/stack.ts";
-import type { Command } from "./e2e/agent.ts";
+import type { Command, Compared } from "./e2e/agent.ts";
 import { reportRatio } from "./ratio.ts";
 import { linesOf } from "./relay/lines.ts";
 
@@ -64,27 +64,26 @@ async function measurePair(label: string, start: (identity: string) => AgentProc
   const { token } = await alice.ask({ do: "invite", name });
   await bob.ask({ do: "join", name, token: String(token) });
 
-  const echo = bob.ask({ do: "echo", name, count: warmUp + pings });
-  const { p50, p99 } = await alice.ask({ do: "ping", name, warmUp, count: pings, bytes: payloadBytes });
-  await echo;
-  const serving = bob.ask({ do: "serve", name, count: warmUp + pings });
-  const asked = await alice.ask({ do: "ask", name, warmUp, count: pings, bytes: payloadBytes });
-  await serving;
+  const answering = bob.ask({ do: "answer", name, count: warmUp + pings });
+  const compared = await alice.ask({ do: "compare", name, warmUp, count: pings, bytes: payloadBytes });
+  const { plain, asked } = compared as unknown as Compared; // cast: the agent's own line
+  await answering;
   const reading = bob.ask({ do: "read", name, count: messages });
   const flooding = alice.ask({ do: "flood", name, count: messages, bytes: payloadBytes });
   const [read, flood] = [await reading, await flooding];
   const perSecond = messages / Number(read.ms) * 1000;
   console.log(
-    `${label.padEnd(10)} ${transport.padEnd(6)} round trip p50 ${Number(p50).toFixed(2)} ms, p99 ` +
-      `${Number(p99).toFixed(2)} ms; request and reply p50 ${Number(asked.p50).toFixed(2)} ms, p99 ` +
-      `${Number(asked.p99).toFixed(2)} ms; one way ${perSecond.toFixed(0)} messages/s (CPU a message: sender ` +
+    `${label.padEnd(10)} ${transport.padEnd(6)} round trip p50 ${plain.p50.toFixed(2)} ms, p99 ` +
+      `${plain.p99.toFixed(2)} ms; request and reply p50 ${asked.p50.toFixed(2)} ms (${
+        (asked.p50 / plain.p50).toFixed(2)
+      } ×), p99 ${asked.p99.toFixed(2)} ms; one way ${perSecond.toFixed(0)} messages/s (CPU a message: sender ` +
       `${Number(flood.cpuUs).toFixed(0)} µs, receiver ${Number(read.cpuUs).toFixed(0)} µs)`,
   );
   if (label === promisedFor) {
     const promise = { bench: "e2e", peer: "what was promised", target: 1 };
-    const [ours, theirs] = [Number(p50), promised.roundTripMs];
+    const [ours, theirs] = [plain.p50, promised.roundTripMs];
     reportRatio({ ...promise, what: "round trip of 1 KiB, median", unit: "ms", ours, theirs, ratio: theirs / ours });
-    const request = { ours: Number(asked.p50), theirs: ours, ratio: ours / Number(asked.p50), target: 1 / 1.2 };
+    const request = { ours: asked.p50, theirs: ours, ratio: ours / asked.p50, target: 1 / 1.2 };
     const peer = "the plain round trip, in the same run";
     reportRatio({ ...promise, what: "request and reply of 1 KiB, median", unit: "ms", ...request, peer });
     const rate = { ours: perSecond, theirs: promised.perSecond, ratio: perSecond / promised.perSecond };

@@ -11,21 +11,14 @@ export type Command =
   | { readonly do: "create"; readonly name: string }
   | { readonly do: "invite"; readonly name: string }
   | { readonly do: "join"; readonly name: string; readonly token: string }
-  /** Sends back so many messages. */
-  | { readonly do: "echo"; readonly name: string; readonly count: number }
-  /** One message at a time, there and back; the first `warmUp` are not counted. */
+  /** Sends back so many messages, and replies to as many requests with what they carry. */
+  | { readonly do: "answer"; readonly name: string; readonly count: number }
+  /**
+   * In turn a message there and back, and a request and its reply, so that both meet the same machine; the first `warmUp` of
+   * each are not counted.
+   */
   | {
-    readonly do: "ping";
-    readonly name: string;
-    readonly warmUp: number;
-    readonly count: number;
-    readonly bytes: number;
-  }
-  /** Answers so many requests with what they carry. */
-  | { readonly do: "serve"; readonly name: string; readonly count: number }
-  /** Like `ping`, with requests and replies. */
-  | {
-    readonly do: "ask";
+    readonly do: "compare";
     readonly name: string;
     readonly warmUp: number;
     readonly count: number;
@@ -35,6 +28,17 @@ export type Command =
   /** Reads so many messages; answers how long it took from the first to the last. */
   | { readonly do: "read"; readonly name: string; readonly count: number }
   | { readonly do: "end" };
+
+export interface Quantiles {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** In milliseconds. */
+export interface Compared {
+  readonly plain: Quantiles;
+  readonly asked: Quantiles;
+}
 
 const options: ConnectOptions = JSON.parse(process.argv[2] ?? "");
 const manager = await ChannelManager.connect(options);
@@ -62,14 +66,11 @@ async function obey(command: Exclude<Command, { do: "end" }>): Promise<unknown> 
     case "join":
       await manager.joinWithToken(name, command.token);
       return {};
-    case "echo":
-      return await echo(name, command.count);
-    case "ping":
-      return await ping(command);
-    case "serve":
-      return await serve(name, command.count);
-    case "ask":
-      return await ask(command);
+    case "answer":
+      await Promise.all([echo(name, command.count), serve(name, command.count)]);
+      return {};
+    case "compare":
+      return await compare(command);
     case "flood":
       return await flood(name, command.count, new Uint8Array(command.bytes).fill(1));
     case "read":
@@ -77,38 +78,16 @@ async function obey(command: Exclude<Command, { do: "end" }>): Promise<unknown> 
   }
 }
 
-async function echo(name: string, count: number): Promise<unknown> {
+async function echo(name: string, count: number): Promise<void> {
   const channel = await manager.channel(name);
   let left = count;
   for await (const payload of channel.messages()) {
     await channel.send(payload);
     if (--left === 0) break;
   }
-  return {};
 }
 
-/** With one reader from first to last: a second one would be given the last message again, and from then on two be under way. */
-async function ping({ name, warmUp, count, bytes }: Command & { do: "ping" }): Promise<unknown> {
-  const channel = await manager.channel(name);
-  const payload = new Uint8Array(bytes).fill(1);
-  const reader = channel.messages();
-  const times: number[] = [];
-  for (let i = -warmUp; i < count; i++) {
-    const started = performance.now();
-    await channel.send(payload);
-    await reader.next();
-    if (i >= 0) times.push(performance.now() - started);
-  }
-  await reader.return();
-  return quantiles(times);
-}
-
-function quantiles(times: number[]): unknown {
-  times.sort((a, b) => a - b);
-  return { p50: times[Math.floor(times.length / 2)], p99: times[Math.floor(times.length * 0.99)] };
-}
-
-async function serve(name: string, count: number): Promise<unknown> {
+async function serve(name: string, count: number): Promise<void> {
   const channel = await manager.channel(name);
   let left = count;
   await new Promise<void>((resolve) => {
@@ -117,21 +96,32 @@ async function serve(name: string, count: number): Promise<unknown> {
       return request.bytes;
     });
   });
-  return {};
 }
 
-async function ask({ name, warmUp, count, bytes }: Command & { do: "ask" }): Promise<unknown> {
+async function compare({ name, warmUp, count, bytes }: Command & { do: "compare" }): Promise<Compared> {
   const channel = await manager.channel(name);
   const payload = new Uint8Array(bytes).fill(1);
   const [to] = channel.members().filter(({ self }) => !self);
   if (to === undefined) throw new Error("There is nobody to ask");
-  const times: number[] = [];
+  const reader = channel.messages();
+  const [plain, asked]: [number[], number[]] = [[], []];
   for (let i = -warmUp; i < count; i++) {
     const started = performance.now();
+    await channel.send(payload);
+    await reader.next();
+    const between = performance.now();
     await channel.request(payload, { to });
-    if (i >= 0) times.push(performance.now() - started);
+    if (i < 0) continue;
+    plain.push(between - started);
+    asked.push(performance.now() - between);
   }
-  return quantiles(times);
+  await reader.return();
+  return { plain: quantiles(plain), asked: quantiles(asked) };
+}
+
+function quantiles(times: number[]): Quantiles {
+  times.sort((a, b) => a - b);
+  return { p50: times[Math.floor(times.length / 2)] ?? NaN, p99: times[Math.floor(times.length * 0.99)] ?? NaN };
 }
 
 async function flood(name: string, count: number, payload: Uint8Array): Promise<unknown> {

@@ -1,6 +1,6 @@
 /** What went wrong in a channel, kept in words: `health()` shows it. Nothing here is secret: no payloads, no keys. */
 import type { AgentId } from "../../proto/mod.ts";
-import type { StaticError } from "../base/errors.ts";
+import { RemoteError, type StaticError } from "../base/errors.ts";
 import type { ChannelEventBody } from "./events.ts";
 import type { HealthIssue, IssueKind } from "./issues.ts";
 
@@ -45,6 +45,11 @@ export class HealthLog {
     this.tell = (event) => {
       if (event.type === "expired") this.#expired++;
       tell(event);
+      // A mistake in a program must not need somebody who listens to be seen.
+      if (event.type === "handler_failed" && !(event.error instanceof RemoteError)) {
+        const name = event.error instanceof Error ? event.error.name : typeof event.error;
+        this.report("handler_failed", `The handler of a request of ${event.sender} failed: ${name}; see events()`);
+      }
     };
   }
 

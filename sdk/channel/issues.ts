@@ -50,8 +50,10 @@ export type IssueKind =
   | "bad_content"
   /** A message that only a later version of the SDK understands. */
   | "later_content"
-  /** So many messages wait that no loop has asked for that nothing more is opened, requests and replies included. */
+  /** So many messages wait that no loop has asked for that later ones stay at the relay. Requests and replies go on. */
   | "unread_messages"
+  /** A handler of requests threw something else than a `RemoteError`; `events()` has the error. */
+  | "handler_failed"
   /** A duty of this member (removing a leaver, answering a request) failed and will be tried again. */
   | "duty_failed";
 

@@ -141,7 +141,7 @@ export class Envelope {
     }
     if (schema === undefined) return value;
     const result = schema["~standard"].validate(value);
-    if (result instanceof Promise) {
+    if (isPromise(result)) {
       throw invalidArgument("Cannot use a schema that answers later; give one that does not wait");
     }
     if (result.issues === undefined) return result.value;
@@ -174,4 +174,9 @@ export class Envelope {
     const text = `Cannot use message ${this.id} of ${this.sender.agentId}: ${why}; its sender must send something else`;
     return createError("content_invalid", text, { cause });
   }
+}
+
+/** Also one of another realm, or of another library. */
+function isPromise<T extends object>(result: T | Promise<T>): result is Promise<T> {
+  return typeof Reflect.get(result, "then") === "function";
 }

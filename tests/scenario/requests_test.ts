@@ -65,6 +65,8 @@ Deno.test("a handler's RemoteError arrives with its code and text, any other err
     const { value } = await events.next();
     assert(value?.type === "handler_failed" && value.error instanceof Error && value.error.message === text);
   }
+  const [issue] = serving.health().issues;
+  assertEquals([issue?.kind, issue?.count, issue?.text.includes("swordfish")], ["handler_failed", 1, false]);
 });
 
 Deno.test("a request to somebody offline waits for it, and not beyond its deadline", async () => {
