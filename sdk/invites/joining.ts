@@ -40,9 +40,8 @@ export async function joinWithToken(
     if (invite.name !== name) {
       throw createError("channel_error", `The invite token is for channel "${invite.name}", not for "${name}"`);
     }
-    // The relay takes no request to join from a member.
     const stuck = await agent.checkFree(name);
-    await stuck?.leave();
+    if (stuck !== undefined) await leaveFor(invite, stuck, agent);
     const own = await keyPackageFor(agent, invite);
     const welcome = await new JoinAttempt(agent, invite, own).run(timeoutMs);
     const channel = await agent.joinInvited(welcome.welcome, {
@@ -53,6 +52,18 @@ export async function joinWithToken(
     await agent.parts.store.delete(kind, inviteIdOf(invite.secret));
     return channel;
   });
+}
+
+/** The relay takes no request to join from a member. One that leaves keeps nothing, so somebody must be there to let it in. */
+async function leaveFor({ inviter }: Invite, stuck: LiveChannel, agent: Agent): Promise<void> {
+  const { members } = await agent.parts.session.call("ListMembers", { channelId: stuck.channelId });
+  if (!members.some(({ agentId, online, leaving }) => agentId === inviter && online && !leaving)) {
+    const text =
+      "The inviter is not connected, or not in the channel any more. This agent keeps its place in it; try again " +
+      "when the inviter runs";
+    throw createError("join_timeout", text);
+  }
+  await stuck.leave();
 }
 
 /** The one of an earlier attempt with this invite, or a new one. */

@@ -2,7 +2,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { equalBytes, type NoticeEnvelope, type ReplyBody, type RequestBody } from "../../proto/mod.ts";
-import { type IssueKind, StaticError } from "../../sdk/mod.ts";
+import { type Channel, type IssueKind, StaticError } from "../../sdk/mod.ts";
 import { createError, readPosition } from "../../sdk/testing/agents.ts";
 import { withholdCommits } from "../support/scenario/hostile.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -213,9 +213,8 @@ Deno.test("an answer to a second request, after the first one's let the agent in
   await allAgree(alice, bob);
 });
 
-Deno.test("an agent that cannot know its leaf says so, keeps its place when it creates, and comes back by a new invite", async () => {
-  await using stage = await Stage.open();
-  const { alice, bob, carol } = await stage.trio();
+/** Bob's disk is older than a leaf of his whose keys he does not hold any more: only an invite leads back. */
+async function stuckChannel({ alice, bob }: { readonly alice: Actor; readonly bob: Actor }): Promise<Channel> {
   const backup = await bob.backup();
   // It comes back with a KeyPackage that the backup does not have, and makes no leaf of its own.
   let isAway = true;
@@ -232,9 +231,43 @@ Deno.test("an agent that cannot know its leaf says so, keeps its place when it c
   await bob.restore(backup);
   const channel = await bob.channel();
   await until("bob says so", () => channel.health().action?.includes("new invite") === true, 10_000);
+  return channel;
+}
+
+Deno.test("an agent that cannot know its leaf says so, keeps its place when it creates, and comes back by a new invite", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await stuckChannel({ alice, bob });
   await assertRejects(() => bob.manager.create(name), StaticError, "already");
   await bob.manager.joinWithToken(name, await alice.manager.invite(name));
   await allAgree(alice, bob, carol);
+});
+
+Deno.test("such an agent gives up its place for an invite only while somebody is there to let it in", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await stuckChannel({ alice, bob });
+  const token = await carol.manager.invite(name);
+  carol.session.disconnect();
+  await assertRejects(() => bob.manager.joinWithToken(name, token), StaticError, "keeps its place");
+  const { members } = await alice.session.call("ListMembers", { channelId: (await alice.live()).channelId });
+  assertEquals(members.filter(({ leaving }) => leaving), []);
+  await carol.session.connect();
+});
+
+Deno.test("a Welcome that is passed by hand takes the place of a membership in which an agent is stuck", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await stuckChannel({ alice, bob });
+  // One that the relay delivers is taken without the application.
+  bob.session.tampering.notice = (notice) => notice.operation === "DeliverWelcome" ? [] : [notice];
+  const welcome = await (await alice.channel()).addMember(await bob.client.generateKeyPackage());
+  const channel = await bob.client.joinChannel(name, welcome);
+  await allAgree(alice, bob, carol);
+  const { members } = await alice.session.call("ListMembers", { channelId: (await alice.live()).channelId });
+  assertEquals(members.filter(({ leaving }) => leaving), []);
+  await channel.send("in its new place");
+  assertEquals((await read(await carol.channel(), 2)).at(-1), "in its new place");
 });
 
 Deno.test("a relay that takes back what it said of an agent's store ends the way back, while nobody has answered", async () => {
