@@ -31,7 +31,7 @@ export interface Memory {
 /** Why the agent has to join anew. */
 export interface Doubt {
   readonly reason: string;
-  /** To be awaited before it asks: looks for a proof and reports. Not when the store is as it should be. */
+  /** To be awaited before it asks: looks for a proof, reports, and waits when the relay has given too many reasons. */
   readonly settle?: (signal: AbortSignal) => Promise<void>;
   /** Members are asked one by one: an answer to all let this agent in with wrong keys. */
   readonly named?: boolean;

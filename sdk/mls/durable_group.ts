@@ -273,8 +273,11 @@ export class DurableGroup {
 
   /** Resolves when nothing is written any more, and never will be through this object. What is on disk can be loaded again. */
   async close(): Promise<void> {
-    this.#ended ??= new MlsFault("The channel was closed here; open it again");
-    await this.#tail;
+    // Behind what is under way, erasing included. An object that has ended already refuses, and writes nothing either.
+    await this.#exclusive(() => {
+      this.#ended = new MlsFault("The channel was closed here; open it again");
+      return Promise.resolve();
+    }).catch(() => {});
   }
 
   /** The channel is over for us: nothing of it stays on disk, and this object is of no use any more. */
