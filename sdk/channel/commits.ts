@@ -212,6 +212,7 @@ export class Committer {
         const answer = await this.#send(durable, prepared, body, sends);
         const fate = answer ?? await this.#fateOf(prepared);
         if (fate === "unknown") continue; // the same bytes again: the relay knows them if it has taken them
+        if (this.#isOfEarlier(prepared)) return { conflict: this.#membership.epoch };
         if ("conflict" in fate) await this.#giveUp(durable);
         else await this.#accept(durable, prepared, fate);
         return "conflict" in fate ? fate : { prepared, sequence: fate.sequence };
@@ -220,6 +221,11 @@ export class Committer {
       this.#underWay = undefined;
       resolve();
     }
+  }
+
+  /** The channel was begun anew meanwhile, and without what this commit did. */
+  #isOfEarlier({ epoch }: PreparedCommit): boolean {
+    return generationOf(epoch) < generationOf(this.#membership.epoch);
   }
 
   /** Undefined when the reply was lost. Other refusals end the commit. */

@@ -13,6 +13,7 @@ import { type Anchor, newAnchor, putAnchor, readAnchor } from "./anchor.ts";
 import { type KeptConfirmations, nothingConfirmed, readConfirmations } from "./confirmation_records.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import { type BadCommit, deleteBadCommit, readBadCommit, readReturn } from "./bad_commit.ts";
+import { deleteForeign, type ForeignGeneration, readForeign } from "./foreign_generation.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import type { LogPosition } from "./log_place.ts";
 import {
@@ -52,6 +53,8 @@ export interface EnteredChannel {
   readonly bad: BadCommit | undefined;
   /** When it was last let in again after it was stopped. */
   readonly returnedMs: number | undefined;
+  /** A later generation that it does not follow. */
+  readonly foreign: ForeignGeneration | undefined;
   /** Undefined when the relay knows better: just joined. */
   readonly position: LogPosition | undefined;
   /** Undefined in an older store. */
@@ -127,6 +130,7 @@ export async function openChannel(channelId: ChannelId, deps: ChannelDeps): Prom
     ...loaded,
     bad: await readBadCommit(deps.store, channelId),
     returnedMs: await readReturn(deps.store, channelId),
+    foreign: await readForeign(deps.store, channelId),
     record,
     trust,
     anchor: await readAnchor(deps.store, channelId),
@@ -186,6 +190,7 @@ export async function writeEntered(
     putLandmarks(channelId, noLandmarks),
     putCounter(channelId, 0),
     deleteBadCommit(channelId),
+    deleteForeign(channelId),
     ...await forgetSenders(store, channelId),
     ...used,
   ]);
@@ -203,6 +208,7 @@ function partsOf(entered: Entered, trust: ChannelTrust, position: number | undef
     confirmations: nothingConfirmed,
     bad: undefined,
     returnedMs: undefined,
+    foreign: undefined,
   };
   return { durable, candidate: undefined, founding: undefined, record, trust, anchor, ...rest };
 }

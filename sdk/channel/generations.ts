@@ -2,7 +2,15 @@
  * How a channel goes from one generation of its group to the next: it stops at a commit that it cannot follow, passes over what
  * it cannot read, follows a founding or refuses it.
  */
-import { foundingHash, generationOf, type NoticeBody, type NoticeEnvelope } from "../../proto/mod.ts";
+import {
+  equalBytes,
+  foundingEpoch,
+  foundingHash,
+  generationOf,
+  type NoticeBody,
+  type NoticeEnvelope,
+} from "../../proto/mod.ts";
+import { StaticError } from "../base/errors.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer } from "./commits.ts";
 import type { HealthLog } from "./health.ts";
@@ -28,6 +36,8 @@ export interface GenerationsParts {
   readonly health: HealthLog;
   /** Nothing is sent from here on. */
   readonly suspend: () => void;
+  /** Reads the log from where we are. */
+  readonly reopen: () => Promise<void>;
   /** The channel works again. */
   readonly goOn: () => void;
   /** Our group is of no use any more: join anew. */
@@ -36,21 +46,9 @@ export interface GenerationsParts {
 
 export class Generations {
   readonly #parts: GenerationsParts;
-  /** A generation that this agent does not follow: what belongs to it is passed over. */
-  #foreign: number | undefined;
 
   constructor(parts: GenerationsParts) {
     this.#parts = parts;
-  }
-
-  /** Whether an epoch belongs to a generation that this agent does not follow. */
-  isForeign(epoch: number): boolean {
-    return this.#foreign !== undefined && generationOf(epoch) >= this.#foreign;
-  }
-
-  /** Our group is another one: what was foreign to the one before may be our own now. */
-  forgetForeign(): void {
-    this.#foreign = undefined;
   }
 
   /** A commit that its sender signed and that we cannot follow. Everything stays as it is until an owner founds anew. */
@@ -73,66 +71,89 @@ export class Generations {
     if (stopped !== undefined && mayAsk && inbox.unread === 0) rejoiner.start({ reason: stopped.reason });
   }
 
-  /** Returns whether an entry of the log was one to pass over: behind the commit at which we are stopped, or foreign. */
-  passOver(notice: NoticeEnvelope): boolean {
-    const { recovery, reader } = this.#parts;
+  /**
+   * Returns whether an entry of the log was one to pass over: behind the commit at which we are stopped, or of a generation that
+   * we do not follow. None of them is acknowledged as done with: that they stand there is the relay's word.
+   */
+  async passOver(notice: NoticeEnvelope): Promise<boolean> {
+    const { recovery, subscription } = this.#parts;
     const isBehind = recovery.isBehind(notice);
     if (isBehind) this.askWhenRead();
     if (notice.operation !== "DeliverMessage" && notice.operation !== "DeliverCommit") return isBehind;
-    const { sequence, epoch } = notice.body;
-    if (isBehind) this.#passBehind(notice.body);
-    else if (this.isForeign(epoch)) reader.passForeign(sequence);
-    else return false;
+    const { body } = notice;
+    if (!isBehind && !recovery.isForeign(generationOf(body.epoch))) return false;
+    if (isBehind && "ciphertext" in body) recovery.passOver(body.sequence);
+    subscription.received(body.sequence, "ciphertext" in body ? body.ciphertext.length : body.commit.length);
+    // What stood before the commit has been delivered: now a founding of ours may be entered that was taken before a crash.
+    if (body.sequence === recovery.stopped?.sequence) await this.settle().catch(unlessRefused);
     return true;
-  }
-
-  /** None of them is acknowledged as done with. */
-  #passBehind(entry: NoticeBody<"DeliverMessage"> | NoticeBody<"DeliverCommit">): void {
-    const { recovery, subscription } = this.#parts;
-    if ("ciphertext" in entry) recovery.passOver();
-    subscription.received(entry.sequence, "ciphertext" in entry ? entry.ciphertext.length : entry.commit.length);
   }
 
   /** Somebody began a new generation. */
   async founded(entry: NoticeBody<"DeliverFounding">): Promise<void> {
     const { membership, recovery, rejoiner, reader, health, goOn, comeBack } = this.#parts;
-    const { sequence, epoch, founding: { generation } } = entry;
+    const { sequence, founding: { generation } } = entry;
     if (!reader.rises(sequence)) return;
-    const hash = foundingHash({ channelId: membership.channelId, ...entry.founding });
-    // We are in it already, and read the log again.
-    if (epoch < membership.epoch) return reader.founded({ sequence, epoch, hash, own: false });
+    if (generation <= generationOf(membership.epoch)) return this.#foundedBefore(entry);
     const followed = await recovery.follow(entry);
     if (followed === "forged") return; // something else stands there, or nothing yet
-    if (followed === "refused") {
-      this.#foreign = Math.min(generation, this.#foreign ?? generation);
-      return reader.passForeign(sequence);
-    }
-    if (!("behind" in followed)) {
+    if (followed !== "refused" && !("behind" in followed)) {
       await this.entered(followed);
       return goOn();
     }
-    recovery.clear();
+    if (followed !== "refused") recovery.clear();
+    else if (recovery.stopped === undefined) return;
     rejoiner.stop();
     rejoiner.done();
+    if (followed === "refused") return;
     health.report("rejoined", `The channel was begun anew, and this agent asks to be let in: ${followed.behind}`);
     comeBack({ reason: followed.behind, generation });
   }
 
-  /** Nothing is sent in the new generation before the connection has shown that our store is as new as what we did. */
+  /** We are in it already, or in a later one, and read the log again. */
+  #foundedBefore({ sequence, epoch, founding }: NoticeBody<"DeliverFounding">): void {
+    const { membership: { channelId, group }, reader, health } = this.#parts;
+    const hash = foundingHash({ channelId, ...founding });
+    const present = group.binding.generation;
+    const isOurs = founding.generation !== present?.generation || equalBytes(hash, present.founding);
+    if (isOurs && epoch === foundingEpoch(founding.generation)) {
+      return reader.founded({ sequence, epoch, hash, own: false });
+    }
+    const text =
+      "The relay delivered the beginning of a new generation that nobody made so: it is not the one that we are in";
+    health.report("relay_lied", text);
+  }
+
+  /**
+   * A founding of ours from before a crash. Nothing is sent in the new generation before the connection has shown that our store
+   * is as new as what we did, and before what was unread is here.
+   */
   async settle(): Promise<void> {
     const begun = await this.#parts.recovery.settle();
-    if (begun !== undefined) await this.entered(begun);
+    if (begun !== undefined) await this.begin(begun);
+  }
+
+  /** A generation of ours. Entries from before it may still be under way: they are none of it. */
+  async begin(begun: Begun): Promise<void> {
+    await this.entered(begun);
+    await this.#parts.reopen();
+    this.#parts.goOn();
   }
 
   /** Our group is in the new generation; nothing else has run since. */
   async entered(begun: Begun): Promise<void> {
-    const { rejoiner, committer, reader, progress, caretaker } = this.#parts;
+    const { rejoiner, recovery, committer, reader, progress, caretaker } = this.#parts;
     rejoiner.stop();
     rejoiner.done();
     committer.forget();
     reader.founded(begun);
-    this.forgetForeign();
+    recovery.forgetForeign();
     await progress.flush();
     caretaker.start();
   }
+}
+
+/** Of a call that the next connection makes again. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof StaticError)) throw error;
 }

@@ -195,6 +195,7 @@ export class LiveChannel {
       caretaker: this.#caretaker,
       inbox: this.inbox,
       suspend: () => this.#suspend(),
+      reopen: () => this.#link.reopen(),
     });
   }
 
@@ -279,17 +280,15 @@ export class LiveChannel {
 
   /**
    * Begins the channel anew, without the member whose commit nobody can follow. Resolves when this agent is in the new generation,
-   * or another owner was faster. Throws `StaticError`.
+   * its own or that of an owner that was faster. Throws `StaticError`.
    */
   async recover(): Promise<void> {
-    await this.#entries.run(async () => {
+    const isOwn = await this.#entries.run(async () => {
       const begun = await this.#recovery.found();
-      if (begun === undefined) return;
-      await this.#generations.entered(begun);
-      // Entries from before it may still be under way: they are none of the new generation.
-      await this.#link.reopen();
-      this.#goOn();
+      if (begun !== undefined) await this.#generations.begin(begun);
+      return begun !== undefined;
     });
+    if (!isOwn) await this.#recovery.followed();
   }
 
   /** Leaves the channel for good; its keys are deleted. The last member closes it. */
@@ -345,7 +344,7 @@ export class LiveChannel {
 
   /** A channel that is stopped stays so until an owner acts: nobody waits for that. */
   async #cleared(): Promise<void> {
-    const stopped = this.#recovery.condition;
+    const stopped = this.#recovery.stopped && this.#recovery.condition;
     if (stopped !== undefined) throw createError("mls_error", `${stopped.problem}. ${stopped.action}`);
     await this.#clearance.wait();
   }
@@ -377,7 +376,7 @@ export class LiveChannel {
     }
     if (!this.#subscription.live) return;
     if (notice.operation === "DeliverFounding") return await this.#generations.founded(notice.body);
-    if (this.#generations.passOver(notice)) {
+    if (await this.#generations.passOver(notice)) {
       // Whoever leaves a channel that is stopped has left: it signed about the leaf that we know.
       if (notice.operation === "DeliverLeave") await this.membership.noteLeave(leaveOf(notice.body));
       return;
@@ -477,7 +476,7 @@ export class LiveChannel {
     if (this.#ended !== undefined || this.#rejoiner.reason === undefined) return false;
     const entered = await write();
     this.#recovery.returned();
-    this.#generations.forgetForeign();
+    this.#recovery.forgetForeign();
     this.membership.replace(entered);
     this.committer.forget();
     this.#storeAge.restart(entered.anchor);

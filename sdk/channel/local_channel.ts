@@ -55,7 +55,7 @@ export class LocalChannel implements ChannelPort {
       if (wanted === this.#agent.agentId) {
         throw createError("invalid_request", "Cannot remove oneself; use leave()");
       }
-      await committer.commit(() => membership.memberOf(wanted) && { change: { remove: [wanted] } });
+      await committer.commit(() => membership.isMember(wanted) ? { change: { remove: [wanted] } } : undefined);
     });
   }
 

@@ -2,7 +2,7 @@
  * The hold of a channel on the relay's log, from a connection to entries that flow: it settles what was left open, subscribes
  * from where the reader is, compares what the relay says with what we know, and fetches again what did not fit.
  */
-import type { ReplyBody } from "../../proto/mod.ts";
+import { generationOf, type ReplyBody } from "../../proto/mod.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import type { Serial } from "../base/serial.ts";
@@ -151,20 +151,19 @@ export class LogLink {
   }
 
   async #settle(connection: number): Promise<void> {
-    const { rejoiner, recovery, generations, committer, entries, isByWord } = this.#parts;
+    const { rejoiner, recovery, committer, entries, isByWord } = this.#parts;
     rejoiner.hurry();
     const isStopped = recovery.stopped !== undefined;
     // Out of step, nothing of this is of use; the way back ends with another connection. What rests on the relay's word is
     // asked again: it may have been wrong.
     if (rejoiner.reason !== undefined && !isStopped && !isByWord()) return;
-    if (isStopped) await entries.run(() => generations.settle());
-    else await committer.recover();
+    if (!isStopped) await committer.recover();
     await entries.run(() => this.#subscribe(connection));
   }
 
   /** Nothing is read meanwhile, and nothing is sent before it is certain that our keys are not used ones. */
   async #subscribe(connection: number): Promise<void> {
-    const { reader, subscription, recovery, progress, compare, byWord } = this.#parts;
+    const { reader, subscription, recovery, progress, generations, compare, byWord } = this.#parts;
     const { comeBack, onCleared, onSubscribed, goOn } = this.#parts;
     if (!this.#isPresent(connection)) return;
     const reply = await subscription.open(reader.received);
@@ -184,13 +183,17 @@ export class LogLink {
     this.#relayEpoch = reply.epoch;
     progress.note();
     // What was not read before the commit comes first; with the commit itself the agent asks.
-    if (recovery.stopped === undefined) goOn();
+    const { stopped } = recovery;
+    if (stopped === undefined) return goOn();
+    // Nothing is left to read before it, so that it may not come at all any more.
+    if ((received ?? 0) >= stopped.sequence - 1) await generations.settle();
   }
 
   async #findLostCommit(reply: ReplyBody<"Subscribe">): Promise<string | undefined> {
-    const { reader: { received, ownCommit }, generations, membership, health } = this.#parts;
+    const { reader: { received, ownCommit }, recovery, membership, health } = this.#parts;
     const own = ownCommit === this.#foundCommit ? undefined : ownCommit;
-    const isForeign = generations.isForeign(reply.epoch);
+    await recovery.takeBackForeign(generationOf(reply.epoch));
+    const isForeign = recovery.isForeign(generationOf(reply.epoch));
     const reason = isForeign ? undefined : await findLostCommit(reply, { received, own }, { membership, health });
     if (reason === undefined) this.#foundCommit = ownCommit;
     return reason;

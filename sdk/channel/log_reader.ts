@@ -156,11 +156,6 @@ export class LogReader {
     return this.#rises({ sequence });
   }
 
-  /** A generation that we do not follow begins here; its entries are none of ours. */
-  passForeign(sequence: number): void {
-    this.#pass({ sequence });
-  }
-
   /** A new generation that our group is in begins behind this entry; what stood before it and was not read is passed over. */
   founded({ sequence, epoch, hash, own }: OwnCommit & { readonly own: boolean }): void {
     if (own) this.#place.accepted({ sequence, epoch, hash }, this.#parts.durable());

@@ -73,6 +73,12 @@ export interface CommitPlace extends Pick<CommitSummary, "removed"> {
   readonly hash: Uint8Array;
 }
 
+/** Who began a generation, and where in the log. */
+interface BegunBy {
+  readonly founder: AgentId;
+  readonly sequence: number;
+}
+
 /** What else is to be written in one with a commit. */
 export type CommitListener = (commit: CommitPlace) => readonly RecordChange[];
 
@@ -286,11 +292,13 @@ export class Membership {
 
   /** A new generation takes the present one's place. Members, keys and counters go on, without those that are out. */
   async enterGeneration(
-    generation: Pick<FoundingCandidate, "next" | "changes"> & { readonly founder: AgentId },
+    generation: Pick<FoundingCandidate, "next" | "changes"> & BegunBy,
     alongside: readonly RecordChange[],
   ): Promise<void> {
     const before = baseMembersOf(this.group.current);
     const ownersBefore = this.group.binding.owners;
+    // All that stood before it has been delivered, so that the last words of those that are out are known: as if not our own.
+    const place = { own: false, sequence: generation.sequence, epoch: this.epoch, hash: new Uint8Array(0) };
     await this.#durable.enterGeneration(generation, () => {
       const { current } = this.group;
       const staying = new Set(baseMembersOf(current));
@@ -301,7 +309,9 @@ export class Membership {
       const leavers = new Map([...this.#record.leavers].filter(([agentId]) => this.absent.includes(agentId)));
       const record = { ...this.#record, since, lapsed, leavers, joinedLeaf, ...this.#removalsWith(gone) };
       this.#record = record;
-      return [...alongside, putChannel(record), ...gone.map((agentId) => deleteSender(this.channelId, agentId))];
+      const senders = gone.map((agentId) => deleteSender(this.channelId, agentId));
+      const heard = Array.from(this.#commitListeners, (listener) => listener({ ...place, removed: gone })).flat();
+      return [...alongside, ...heard, putChannel(record), ...senders];
     });
     const staying = baseMembersOf(this.group.current);
     const removed = before.filter((agentId) => !staying.includes(agentId));

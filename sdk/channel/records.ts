@@ -31,6 +31,8 @@ export const anchors = "anchors";
 export const confirmedKind = "confirmed";
 /** See `bad_commit.ts`. */
 export const [stopped, returned] = ["stopped", "returned"] as const;
+/** See `foreign_generation.ts`. */
+export const foreign = "foreign";
 
 /** In one write to the store. */
 const maxDeletions = 1000;
@@ -242,7 +244,7 @@ export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChan
 /** Deletes everything of a channel but its MLS state, which erases itself. Who comes back one day gives out new invites. */
 export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
   const senders = await forgetSenders(store, channelId);
-  const kinds = [stopped, returned, channels, trust, positions, counters, landmarks, anchors, confirmedKind];
+  const kinds = [stopped, returned, foreign, channels, trust, positions, counters, landmarks, anchors, confirmedKind];
   const own = kinds.map((kind): RecordChange => ({ type: "delete", kind, id: channelId }));
   const lists = [invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind].map(async (kindOf) => {
     const kind = kindOf(channelId);

@@ -3,7 +3,15 @@
  * Until then the group stays as it is, nothing is sent, and the log is read for a founding only. The agent may also be the only
  * one that cannot follow; then a member lets it in again, and nothing has to begin anew.
  */
-import { type AgentId, equalBytes, foundingEpoch, type NoticeBody, type NoticeEnvelope } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  equalBytes,
+  foundingEpoch,
+  generationOf,
+  type NoticeBody,
+  type NoticeEnvelope,
+} from "../../proto/mod.ts";
+import { createDeferred } from "../base/deferred.ts";
 import { createError, isCode, StaticError } from "../base/errors.ts";
 import type { Member } from "../mls/members.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
@@ -11,6 +19,7 @@ import { type BadCommit, blamedOf, deleteBadCommit, deleteReturn, putBadCommit, 
 import type { RecordChange } from "../store/mod.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { type Founding, judgeFounding, openFounding } from "./following.ts";
+import { deleteForeign, type ForeignGeneration, putForeign } from "./foreign_generation.ts";
 import { createFounding, requestOf } from "./founding.ts";
 import type { HealthLog, StoppedState } from "./health.ts";
 import type { Membership } from "./membership.ts";
@@ -19,12 +28,15 @@ import type { Membership } from "./membership.ts";
 const patienceMs = 60_000;
 /** An owner that is stopped again so soon after it was let in was let in by somebody that it does not trust again. */
 const calmMs = 10 * 60_000;
+/** For the founding of another owner to arrive. */
+const arrivalMs = 30_000;
 
 export interface RecoveryParts {
   readonly membership: Membership;
   readonly health: HealthLog;
   readonly bad: BadCommit | undefined;
   readonly returnedMs: number | undefined;
+  readonly foreign: ForeignGeneration | undefined;
   readonly founding: FoundingCandidate | undefined;
 }
 
@@ -44,16 +56,22 @@ export class Recovery {
   readonly #parts: RecoveryParts;
   #bad: BadCommit | undefined;
   #returnedMs: number | undefined;
+  #foreign: ForeignGeneration | undefined;
+  /** Called when a founding is refused. */
+  readonly #refusals = new Set<() => void>();
   #founding: FoundingCandidate | undefined;
   /** Members that ask to be let in again since we are stopped: they cannot follow either. */
   readonly #askers = new Set<AgentId>();
   #unread = 0;
+  /** The last entry that was counted there. */
+  #countedTo = 0;
 
   constructor(parts: RecoveryParts, deps: ChannelDeps) {
     this.#parts = parts;
     this.#deps = deps;
     this.#bad = parts.bad;
     this.#returnedMs = parts.returnedMs;
+    this.#foreign = parts.foreign;
     this.#founding = parts.founding;
   }
 
@@ -66,7 +84,7 @@ export class Recovery {
     await this.#deps.store.batch([putBadCommit(bad)]);
     this.#bad = bad;
     this.#askers.clear();
-    this.#unread = 0;
+    this.#unread = this.#countedTo = 0;
     this.#parts.health.report("refused_commit", this.#problem(bad));
   }
 
@@ -81,9 +99,28 @@ export class Recovery {
     return "sequence" in body && body.sequence >= this.#bad.sequence;
   }
 
-  /** A message behind the commit: nobody that cannot follow that can read it. */
-  passOver(): void {
+  /** A message behind the commit: nobody that cannot follow that can read it. It may be delivered again. */
+  passOver(sequence: number): void {
+    if (sequence <= this.#countedTo) return;
+    this.#countedTo = sequence;
     this.#unread++;
+  }
+
+  /** Whether a generation is one that this agent does not follow, or comes after such a one. */
+  isForeign(generation: number): boolean {
+    return this.#foreign !== undefined && generation >= this.#foreign.generation;
+  }
+
+  /** Our group is another one: what was foreign to the one before may be our own now. It is gone from disk already. */
+  forgetForeign(): void {
+    this.#foreign = undefined;
+  }
+
+  /** That a founding is in the log is the relay's word. It has taken it back if its log is in an earlier generation. */
+  async takeBackForeign(generation: number): Promise<void> {
+    if (this.#foreign === undefined || this.isForeign(generation)) return;
+    await this.#deps.store.batch([deleteForeign(this.#parts.membership.channelId)]);
+    this.#foreign = undefined;
   }
 
   /**
@@ -99,7 +136,8 @@ export class Recovery {
   /** Whether somebody is there that could let this agent in. */
   get mayAsk(): boolean {
     const bad = this.#bad;
-    return bad !== undefined && (!this.isAgain || this.#others(bad).some(({ owner }) => owner));
+    return bad !== undefined && this.#foreign === undefined &&
+      (!this.isAgain || this.#others(bad).some(({ owner }) => owner));
   }
 
   /** What to write when this agent is let in again. */
@@ -121,6 +159,7 @@ export class Recovery {
 
   /** In words, for `health()`. */
   get condition(): StoppedState | undefined {
+    if (this.#foreign !== undefined) return foreignState(this.#foreign);
     const bad = this.#bad;
     if (bad === undefined) return undefined;
     const recoverable = this.#parts.membership.group.self.owner && this.#isOffered(bad);
@@ -153,6 +192,25 @@ export class Recovery {
     return sequence === undefined ? undefined : await this.#promote(founding, sequence);
   }
 
+  /**
+   * Resolves when this agent is in the generation that somebody else has begun, which is on its way to us. Throws `StaticError`
+   * when it does not follow, or when that does not arrive.
+   */
+  async followed(): Promise<void> {
+    const { membership } = this.#parts;
+    const { promise, resolve } = createDeferred<void>();
+    this.#refusals.add(resolve);
+    try {
+      const next = foundingEpoch(generationOf(membership.epoch) + 1) + 1;
+      if (this.#foreign === undefined) await Promise.race([membership.waitForEpoch(next, arrivalMs), promise]);
+    } finally {
+      this.#refusals.delete(resolve);
+    }
+    if (this.#foreign === undefined) return;
+    const { problem, action } = foreignState(this.#foreign);
+    throw createError("epoch_conflict", `Cannot recover: ${problem}. ${action}`);
+  }
+
   /** A founding of somebody else. */
   async follow(entry: Founding): Promise<Followed> {
     const { membership, health } = this.#parts;
@@ -163,9 +221,7 @@ export class Recovery {
       return "forged";
     }
     if (verdict.kind === "refused") {
-      const text = `${entry.sender} began a new generation of the channel, and this agent does not follow: ` +
-        `${verdict.reason}. It stays in the generation before`;
-      health.report("refused_recovery", text);
+      await this.#refuse(entry, verdict.reason);
       return "refused";
     }
     const opened = verdict.kind === "follow"
@@ -173,11 +229,25 @@ export class Recovery {
       : verdict.reason;
     if (typeof opened === "string") return { behind: opened };
     const { founding } = entry;
-    await this.#enter({ ...opened, founder: entry.sender }, opened.used);
+    const { sequence, sender: founder } = entry;
+    await this.#enter({ ...opened, founder, sequence }, opened.used);
     this.#tell(entry);
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
     const hash = membership.group.binding.generation?.founding ?? new Uint8Array(0);
-    return { sequence: entry.sequence, epoch: foundingEpoch(founding.generation), hash, own: false };
+    return { sequence, epoch: foundingEpoch(founding.generation), hash, own: false };
+  }
+
+  async #refuse({ sender: founder, founding: { generation } }: Founding, reason: string): Promise<void> {
+    // It comes again with each connection.
+    if (this.#foreign !== undefined && this.#foreign.generation <= generation) return;
+    const foreign = { generation, founder, reason };
+    await this.#deps.store.batch([putForeign(this.#parts.membership.channelId, foreign)]);
+    this.#foreign = foreign;
+    this.#parts.health.report(
+      "refused_recovery",
+      `${foreignState(foreign).problem}. It stays in the generation before`,
+    );
+    for (const refused of this.#refusals) refused();
   }
 
   /** The one that was made before, if it is about this commit: the relay may have taken it. */
@@ -223,7 +293,7 @@ export class Recovery {
 
   async #promote(founding: FoundingCandidate, sequence: number): Promise<Begun> {
     const request = requestOf(founding);
-    await this.#enter({ ...founding, founder: this.#deps.agentId }, []);
+    await this.#enter({ ...founding, founder: this.#deps.agentId, sequence }, []);
     this.#tell({ ...request, sender: this.#deps.agentId });
     return { sequence, epoch: Number(founding.next.context.epoch) - 1, hash: founding.hash, own: true };
   }
@@ -234,7 +304,8 @@ export class Recovery {
   ): Promise<void> {
     const { membership } = this.#parts;
     const { channelId } = membership;
-    await membership.enterGeneration(generation, [deleteBadCommit(channelId), deleteReturn(channelId), ...used]);
+    const over = [deleteBadCommit(channelId), deleteReturn(channelId), deleteForeign(channelId)];
+    await membership.enterGeneration(generation, [...over, ...used]);
     this.#returnedMs = undefined;
   }
 
@@ -296,4 +367,14 @@ export class Recovery {
       : "Others may be able to follow the commit, and let this agent in by themselves. If that has not happened a minute " +
         "after the commit arrived, call recover()";
   }
+}
+
+function foreignState({ generation, founder, reason }: ForeignGeneration): StoppedState {
+  return {
+    problem: `${founder} began generation ${generation} of the channel, and this agent does not follow: ${reason}`,
+    action:
+      "The channel goes on without this agent. Ask an owner that you trust for a new invite token, or create another " +
+      "channel. What has arrived can still be read",
+    recoverable: false,
+  };
 }

@@ -46,7 +46,7 @@ export interface RejoinParts {
    */
   readonly onOpened: (joinedSequence: number, write: () => Promise<Entered>) => Promise<boolean>;
   /** The channel may be stopped at a commit, which others may have followed. */
-  readonly recovery: () => Pick<Recovery, "stopped" | "isAgain" | "changesOfReturn">;
+  readonly recovery: () => Pick<Recovery, "stopped" | "isAgain" | "isForeign" | "changesOfReturn">;
   /** There is no way back, or the way itself failed. */
   readonly onFault: (fault: unknown) => void;
 }
@@ -220,7 +220,7 @@ export class Rejoiner {
 
   /** Answers whether that is a later generation than the one that we asked for so far. */
   #moveTo(generation: number): boolean {
-    if (generation <= this.#generation) return false;
+    if (generation <= this.#generation || this.#parts.recovery().isForeign(generation)) return false;
     this.#generation = generation;
     this.#leaf = undefined;
     return true;

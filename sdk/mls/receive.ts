@@ -5,10 +5,11 @@ import type { Extension } from "ts-mls/extension.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { LeafNode } from "ts-mls/leafNode.js";
 import { decodeProposal, type Proposal } from "ts-mls/proposal.js";
-import { type AgentId, limits, WireError } from "../../proto/mod.ts";
+import { type AgentId, binaryIdToBytes, generationOf, groupIdOf, limits, WireError } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import { attempt, decodeFirst, equalBytes, isMachineFault, MlsFault, vector } from "./codec.ts";
 import type { ChainForks } from "./chain_forks.ts";
+import { channelIdOf } from "./channel_extensions.ts";
 import { processCommit } from "./commit.ts";
 import { proposalRefLabel, refHash } from "./crypto/labelled.ts";
 import { aeadOfEpoch, type Epoch, type GroupDeps } from "./epoch.ts";
@@ -108,6 +109,12 @@ interface Received {
   readonly next?: Epoch;
 }
 
+/** Epochs of an earlier generation have the id of another group. */
+function groupIdAt({ context }: Epoch, epoch: number): Uint8Array {
+  if (generationOf(epoch) === generationOf(Number(context.epoch))) return context.groupId;
+  return binaryIdToBytes(groupIdOf(channelIdOf(context), generationOf(epoch)));
+}
+
 export async function receiveMessage(
   places: Places,
   message: SealedMessage,
@@ -117,8 +124,7 @@ export async function receiveMessage(
   const { epoch: now } = places.current.context;
   const epoch = Number(message.epoch);
   const place = message.epoch >= now ? readable(places.current) : readablePast(places.past.get(message.epoch));
-  // Epochs of an earlier generation have the id of another group.
-  const { groupId } = (place ?? places.current).context;
+  const groupId = place?.context.groupId ?? groupIdAt(places.current, epoch);
   if (!equalBytes(message.groupId, groupId)) return { outcome: { kind: "wrong_group" } };
   if (message.epoch > now) return { outcome: { kind: "future", epoch } };
   // A handshake of an epoch that is over lost its race, or is one that we have already followed.

@@ -3,6 +3,7 @@ export { Agent } from "../channel/agent.ts";
 export { Carrier } from "../channel/carrier.ts";
 export { putConfirmed } from "../channel/confirmation_records.ts";
 export type { LiveChannel } from "../channel/live_channel.ts";
+export { type BadCommit, readBadCommit } from "../channel/bad_commit.ts";
 export { createFounding, requestOf } from "../channel/founding.ts";
 export { newChannelRecord, putChannel, readPosition } from "../channel/records.ts";
 export { connectAgent } from "../connect_agent.ts";

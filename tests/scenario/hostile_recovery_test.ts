@@ -1,9 +1,24 @@
 /** An owner begins its channel anew although members, or the relay, do what they can against it. */
-import { assertEquals } from "@std/assert";
-import { type AgentId, channelExtensions, type ReplyBody } from "../../proto/mod.ts";
+import { assertEquals, assertRejects } from "@std/assert";
+import {
+  type AgentId,
+  channelExtensions,
+  type ChannelId,
+  foundingEpoch,
+  foundingStatement,
+  type ReplyBody,
+} from "../../proto/mod.ts";
+import { StaticError } from "../../sdk/mod.ts";
 import { defaultCoreConfig } from "../../relay/core/testing/world.ts";
-import { createError, createKeyPackage, type KeyPackageChange, signedAnew } from "../../sdk/testing/agents.ts";
-import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
+import {
+  type BadCommit,
+  createError,
+  createKeyPackage,
+  type KeyPackageChange,
+  readBadCommit,
+  signedAnew,
+} from "../../sdk/testing/agents.ts";
+import { foundingBecauseOf, idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
 import {
   allStopped,
   fourMembers,
@@ -183,4 +198,59 @@ for (const when of ["before the commit", "after the commit"] as const) {
     await (await alice.channel()).recover();
     await talk(alice, carol);
   });
+}
+
+Deno.test("a founding of an owner that is worth nothing is told in words, for good, and drags nobody along", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  const { committer } = await alice.live();
+  await committer.commit(() => ({ change: { owners: idsOf(alice, carol) } }));
+  await allAgree(alice, bob, carol, dave);
+  await sendBogus(bob);
+  await allStopped(alice, carol, dave);
+  const { channelId, badCommit } = await stoppedAt(carol);
+  const { founding, ...rest } = await foundingBecauseOf(carol.agent, await carol.live(), badCommit);
+  const other = { ...founding, transcriptHash: new Uint8Array(32) };
+  const signature = carol.sign(foundingStatement({ channelId, ...other }));
+  await carol.session.call("FoundGeneration", { ...rest, founding: { ...other, signature } });
+  const isTold = async (actor: Actor): Promise<boolean> => {
+    const { state, problem, recoverable } = (await actor.channel()).health();
+    return state === "stopped" && recoverable === false && problem?.includes("does not follow") === true;
+  };
+  for (const actor of [alice, dave]) {
+    await until(`${actor.label} is told`, () => isTold(actor));
+    await actor.restart();
+    await until(`${actor.label} is told again`, () => isTold(actor));
+    assertEquals((await actor.live()).membership.group.binding.generation, undefined);
+  }
+  alice.clockOffsetMs += 61_000;
+  await assertRejects(async () => await (await alice.channel()).recover(), StaticError, "does not follow");
+});
+
+Deno.test("a founding by a stranger that only the relay has seen is forgotten when the relay tells the truth again", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const stranger = await stage.actor("mallory");
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  const { channelId, badCommit } = await stoppedAt(alice);
+  const { founding, ...rest } = await foundingBecauseOf(alice.agent, await alice.live(), badCommit);
+  const { signatureKey, identity } = stranger.agent.parts.identity;
+  const other = { ...founding, signatureKey, identity };
+  const signature = stranger.sign(foundingStatement({ channelId, ...other }));
+  const place = { sequence: 900_000, epoch: foundingEpoch(1), sender: stranger.client.agentId, timeMs: 0 };
+  const body = { ...rest, ...place, founding: { ...other, signature } };
+  carol.session.inject({ kind: "notice", operation: "DeliverFounding", body });
+  await until("carol is told", async () => (await issuesOf(carol, "refused_recovery")).length > 0);
+  await carol.restart();
+  await until("that is forgotten", async () => (await carol.channel()).health().action?.includes("recover()") === true);
+  await recover(alice);
+  await talk(alice, carol);
+});
+
+async function stoppedAt(actor: Actor): Promise<{ channelId: ChannelId; badCommit: BadCommit }> {
+  const { channelId } = await actor.live();
+  const badCommit = await readBadCommit(actor.agent.parts.store, channelId);
+  if (badCommit === undefined) throw new Error(`${actor.label} is not stopped`);
+  return { channelId, badCommit };
 }

@@ -6,6 +6,7 @@ import { changeNext, flipped, foundingAgainst, idsOf, sendBogus } from "../suppo
 import { declareNothing } from "../support/scenario/hostile.ts";
 import {
   allStopped,
+  deafen,
   fourMembers,
   issuesOf,
   membersOf,
@@ -14,7 +15,7 @@ import {
   stateOf,
   talk,
 } from "../support/scenario/recovery.ts";
-import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
+import { allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 Deno.test("a commit of random bytes stops a channel, and recovery brings everybody back without its sender", async () => {
   await using stage = await Stage.open();
@@ -59,13 +60,6 @@ Deno.test("a flipped byte, and a removal that is not declared, stop a channel an
     assertEquals(await membersOf(carol), ["alice", "carol"], kind);
   }
 });
-
-/** The relay does not tell them who asks to come back. */
-function deafen(...actors: readonly Actor[]): void {
-  for (const { session } of actors) {
-    session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
-  }
-}
 
 Deno.test("a path that is garbled for half of the members heals without a founding when somebody could follow", async () => {
   await using stage = await Stage.open();
@@ -124,6 +118,9 @@ Deno.test("of two owners that recover at once one founds, and the other follows"
   await sendBogus(bob);
   await allStopped(alice, carol, dave);
   await Promise.all([recover(alice), recover(carol)]);
+  for (const actor of [alice, carol]) {
+    assertEquals((await actor.live()).membership.group.binding.generation?.generation, 1);
+  }
   await talk(alice, carol, dave);
   const founders = await Promise.all([alice, carol, dave].map((actor) => issuesOf(actor, "recovered")));
   assertEquals(new Set(founders.flat().map((text) => text.split(" began")[0])).size, 1);

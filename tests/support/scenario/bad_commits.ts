@@ -11,6 +11,7 @@ import {
 } from "../../../proto/mod.ts";
 import {
   type Agent,
+  type BadCommit,
   Carrier,
   createFounding,
   type LiveChannel,
@@ -81,12 +82,20 @@ export function changeNext(actor: Actor, change: (commit: Commit) => Partial<Com
 
 /** What an owner sends that calls a commit bad which it has not followed. Undefined when its sender is no member. */
 export async function foundingAgainst(
-  { parts, keyPackages, welcomes, agentId }: Agent,
-  { membership }: LiveChannel,
+  agent: Agent,
+  live: LiveChannel,
   commit: NoticeBody<"DeliverCommit">,
 ): Promise<RequestBody<"FoundGeneration"> | undefined> {
-  const bad = membership.badCommitOf(commit, "it does not please me");
-  if (bad === undefined) return undefined;
+  const bad = live.membership.badCommitOf(commit, "it does not please me");
+  return bad && await foundingBecauseOf(agent, live, bad);
+}
+
+/** What an owner sends to begin its channel anew. */
+export async function foundingBecauseOf(
+  { parts, keyPackages, welcomes, agentId }: Agent,
+  { membership }: LiveChannel,
+  bad: BadCommit,
+): Promise<RequestBody<"FoundGeneration">> {
   const relayNowMs = (): number => parts.runtime.nowMs();
   const carrier = new Carrier(new Map(), relayNowMs);
   const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, onErased: () => {}, onEvent: () => {} };

@@ -56,3 +56,10 @@ export async function sendGarbled(sender: Actor, levels: readonly number[]): Pro
   const { message, next } = await hostile.garbledCommit(levels);
   await sender.session.call("SendCommit", await signedBy(sender, message, { nextState: stateOfEpoch(next) }));
 }
+
+/** The relay does not tell them who asks to come back. */
+export function deafen(...actors: readonly Actor[]): void {
+  for (const { session } of actors) {
+    session.tampering.notice = (notice) => notice.operation === "DeliverRejoinRequest" ? [] : [notice];
+  }
+}

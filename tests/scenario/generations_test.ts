@@ -1,0 +1,154 @@
+/** The log around the beginning of a generation: what is read, read again, or under way there. */
+import { assertEquals } from "@std/assert";
+import type { NoticeEnvelope } from "../../proto/mod.ts";
+import { HostileMember } from "../../sdk/testing/hostile_member.ts";
+import { sendBogus } from "../support/scenario/bad_commits.ts";
+import { allStopped, deafen, fourMembers, issuesOf, recover, sendGarbled, talk } from "../support/scenario/recovery.ts";
+import { type Actor, name, read, Stage, until } from "../support/scenario/stage.ts";
+
+async function hasUnread(actor: Actor, count: number): Promise<void> {
+  await until(`${actor.label} has it`, async () => (await actor.channel()).health().unread === count);
+}
+
+/** Bob's commit stops alice alone, and nobody lets her in. */
+async function stopAlice(stage: Stage): Promise<[Actor, Actor, Actor, Actor]> {
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  deafen(carol, dave);
+  await (await bob.channel()).send("before");
+  for (const actor of [alice, carol, dave]) await hasUnread(actor, 1);
+  await sendGarbled(bob, [0]);
+  await allStopped(alice);
+  const { membership } = await carol.live();
+  await until("carol has followed", async () => membership.epoch > (await alice.live()).membership.epoch);
+  return [alice, bob, carol, dave];
+}
+
+Deno.test("a message that the blamed sealed later is not shown when the log is read again", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  for (const text of ["one", "two"]) await (await bob.channel()).send(text);
+  for (const actor of [alice, carol]) await hasUnread(actor, 2);
+  const later = await (await HostileMember.of(bob.agent, name)).counted(3, "later");
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  await until("carol follows", async () => (await issuesOf(carol, "recovered")).length > 0);
+  const inserted = (notice: NoticeEnvelope): NoticeEnvelope => {
+    if (notice.operation !== "DeliverMessage" || notice.body.epoch !== later.epoch) return notice;
+    const { ciphertext, messageId } = later;
+    return notice.body.sequence % 2 === 0 ? { ...notice, body: { ...notice.body, ciphertext, messageId } } : notice;
+  };
+  await carol.stop();
+  await carol.start({ notice: (notice) => [inserted(notice)] });
+  await until("it is told", async () => (await issuesOf(carol, "spoke_after_removal")).length > 0);
+  assertEquals((await read(await carol.channel(), 1)).includes("later"), false);
+});
+
+Deno.test("a founder that dies with messages unread reads them in the new generation, and nothing is called a lie", async () => {
+  await using stage = await Stage.open();
+  const [alice, , carol, dave] = await stopAlice(stage);
+  await (await carol.channel()).send("behind");
+  assertEquals(await read(await dave.channel(), 2), ["before", "behind"]);
+  alice.clockOffsetMs += 61_000;
+  const taken = Promise.withResolvers<void>();
+  alice.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation !== "FoundGeneration") return reply;
+    taken.resolve();
+    return await new Promise(() => {});
+  };
+  (await alice.channel()).recover().catch(() => {});
+  await taken.promise;
+  await alice.crash();
+  await until("alice is in it", async () => (await alice.live()).membership.group.binding.generation !== undefined);
+  assertEquals(await read(await alice.channel(), 1), ["before"]);
+  assertEquals(await read(await carol.channel(), 1), ["before"]);
+  await talk(alice, carol, dave);
+  for (const actor of [alice, carol, dave]) assertEquals(await issuesOf(actor, "relay_lied"), [], actor.label);
+});
+
+Deno.test("a log that is read again across a founding is no lie of the relay", async () => {
+  await using stage = await Stage.open();
+  const [alice, , carol, dave] = await stopAlice(stage);
+  await (await carol.channel()).send("behind");
+  assertEquals(await read(await dave.channel(), 2), ["before", "behind"]);
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  await alice.crash();
+  assertEquals(await read(await alice.channel(), 1), ["before"]);
+  assertEquals(await read(await carol.channel(), 1), ["before"]);
+  await talk(alice, carol, dave);
+  assertEquals(await issuesOf(alice, "relay_lied"), []);
+});
+
+Deno.test("a message that cannot be read any more is counted once, however often it is delivered", async () => {
+  await using stage = await Stage.open();
+  const [alice, , carol, dave] = await stopAlice(stage);
+  await (await carol.channel()).send("behind");
+  assertEquals(await read(await dave.channel(), 2), ["before", "behind"]);
+  assertEquals(await read(await alice.channel(), 1), ["before"]);
+  for (let i = 0; i < 2; i++) {
+    const delivered = Promise.withResolvers<void>();
+    alice.session.tampering.notice = (notice) => {
+      if (notice.operation === "DeliverMessage" && notice.body.sender === carol.client.agentId) delivered.resolve();
+      return [notice];
+    };
+    alice.session.disconnect();
+    await alice.session.connect();
+    await delivered.promise;
+  }
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  const [lost] = (await alice.channel()).health().issues.filter(({ kind }) => kind === "undecryptable");
+  assertEquals([lost?.count, lost?.text.startsWith("1 messages")], [1, true]);
+});
+
+Deno.test("a commit that was taken before a founding which arrives first is made again, and the relay is not blamed", async () => {
+  await using stage = await Stage.open();
+  const [alice, , carol, dave] = await stopAlice(stage);
+  const { committer, membership } = await carol.live();
+  carol.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation === "SendCommit") {
+      await until("carol has followed", () => membership.group.binding.generation !== undefined);
+    }
+    return reply;
+  };
+  const committing = committer.commit(() => ({ change: {} }));
+  await until("it is taken", async () => {
+    const { commit } = await dave.session.call("FindCommit", {
+      channelId: membership.channelId,
+      epoch: membership.epoch,
+      generation: 0,
+    });
+    return commit !== undefined;
+  });
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  await committing;
+  for (const actor of [alice, carol]) assertEquals(await read(await actor.channel(), 1), ["before"]);
+  await until("all agree", async () => (await alice.channel()).fingerprint() === (await carol.channel()).fingerprint());
+  assertEquals(await issuesOf(carol, "relay_lied"), []);
+  assertEquals(await issuesOf(carol, "rejoined"), []);
+});
+
+Deno.test("a founding that is said to be ours and is not moves no place in the log", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  let real: NoticeEnvelope | undefined;
+  carol.session.tampering.notice = (notice) => {
+    if (notice.operation === "DeliverFounding") real = notice;
+    return [notice];
+  };
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  await recover(alice);
+  await talk(alice, carol);
+  if (real?.operation !== "DeliverFounding") throw new Error("carol was told of no founding");
+  const { founding } = real.body;
+  const body = { ...real.body, sequence: 900_000, founding: { ...founding, badCommit: new Uint8Array(32) } };
+  carol.session.inject({ ...real, body });
+  await until("it is told", async () => (await issuesOf(carol, "relay_lied")).length > 0);
+  await talk(alice, carol);
+});
