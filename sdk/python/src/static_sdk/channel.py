@@ -161,12 +161,15 @@ class Channel(NotCopied):
 
         What the handler returns, bytes or ``Json``, is the reply; a ``RemoteError`` that it raises is told to the requester.
         """
-        fields = {"channel": self._name, "concurrency": concurrency}
-        return Serving(Stream(self._agent, "serve", fields), handler)
+        stream = Stream(self._agent, "serve", {"channel": self._name, "concurrency": concurrency})
+        run(stream.open())
+        return Serving(stream, handler)
 
     def events(self) -> Loop[Event]:
-        """What happens in the channel and to its connection, from the first question on. The loop ends with the channel."""
-        return Loop(Stream(self._agent, "events", {"channel": self._name}), lambda item, _: event_of(item["event"]))
+        """What happens in the channel and to its connection, from now on. The loop ends with the channel."""
+        stream = Stream(self._agent, "events", {"channel": self._name})
+        run(stream.open())
+        return Loop(stream, lambda item, _: event_of(item["event"]))
 
     def members(self) -> List[Member]:
         """The members, as this agent's MLS state has them: the relay cannot add anybody to this list."""

@@ -95,8 +95,10 @@ class Connected(NotCopied):
         run(operations.act(self._agent, "closeChannel", operations.text("name", name)))
 
     def events(self) -> Loop[Event]:
-        """What happens to the connection and in all channels, from the first question on."""
-        return Loop(Stream(self._agent, "events", {}), lambda item, _: event_of(item["event"]))
+        """What happens to the connection and in all channels, from now on."""
+        stream = Stream(self._agent, "events", {})
+        run(stream.open())
+        return Loop(stream, lambda item, _: event_of(item["event"]))
 
     def close(self) -> None:
         """Acknowledges what ``receive`` has handed out, writes what is under way and ends the connection. Loops end."""

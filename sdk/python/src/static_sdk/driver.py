@@ -177,7 +177,7 @@ class Driver:
         self.close(problem or self._goodbye or self._died(code))
         self._outgoing.put(None)
         if not self.hello.done():
-            self.hello.set_exception(self._not_started(code))
+            self.hello.set_exception(problem or self._goodbye or self._not_started(code))
         self.exited.set_result(Frame({}, b""))
         _live.discard(self)
         pipe.close()

@@ -33,15 +33,20 @@ class Stream:
     def number(self) -> int:
         return self._number[0]
 
+    def open(self) -> Steps[None]:
+        """Opens it before the first question."""
+        if self._number or self._ended:
+            return
+        op, fields, body = self._opening
+        opened = yield from self._ask(op, fields, body)
+        self._number.append(opened.header["ok"]["stream"])
+
     def next(self) -> Steps[Optional[Tuple[Dict[str, Any], bytes]]]:
         """The next item's fields and bytes, or None at the end."""
         if self._ended:
             return None
         try:
-            if not self._number:
-                op, fields, body = self._opening
-                opened = yield from self._ask(op, fields, body)
-                self._number.append(opened.header["ok"]["stream"])
+            yield from self.open()
             frame = yield from self._ask("next", {"stream": self.number})
         except StaticError as error:
             self._ended = True
