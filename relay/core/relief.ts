@@ -1,9 +1,10 @@
 /**
  * Makes room in an account whose storage is used up. Closed channels are forgotten at once, although somebody may not have read
  * them; then the largest channel lets go of what it keeps for those who were removed; then its oldest messages give way to a
- * gap. So neither a member that never reads nor one that sends too much can stop an account for long.
+ * gap. So neither a member that never reads nor one that sends too much can stop an account for long. What an agent of another
+ * account sends takes the place of messages of the same channel only.
  */
-import type { AccountId } from "../../proto/mod.ts";
+import type { AccountId, ChannelId } from "../../proto/mod.ts";
 import type { Background } from "./background.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
@@ -15,6 +16,9 @@ import { careForQueue } from "./queue_care.ts";
 const closedAtOnce = 1_000;
 /** Channels that are cut down one after the other. */
 const maxRounds = 8;
+/** Not again for so long: after it has helped, and after it has found nothing. */
+const restMs = { helped: 1_000, inVain: 10_000 };
+const maxResting = 10_000;
 /** Of the account's storage: so much is free afterwards, if possible. */
 const freedShare = 1 / 16;
 
@@ -30,11 +34,14 @@ export interface Need {
   readonly accountBytes: number;
   /** Whether messages may go for it: not for what only makes the account larger. */
   readonly dropsMessages: boolean;
+  /** The only channel that may lose some. */
+  readonly within?: ChannelId | undefined;
 }
 
 export class Relief {
   readonly #parts: ReliefParts;
-  readonly #underWay = new Set<AccountId>();
+  /** Until when nothing begins. */
+  readonly #resting = new Map<string, number>();
 
   constructor(parts: ReliefParts) {
     this.#parts = parts;
@@ -42,23 +49,37 @@ export class Relief {
 
   /** In the background, once at a time for each account. */
   begin(account: AccountId, need: Need): void {
-    if (this.#underWay.has(account)) return;
-    this.#underWay.add(account);
-    this.#parts.background.run("relief", () => {
-      return this.#relieve(account, need).finally(() => this.#underWay.delete(account));
+    const { deps: { nowMs }, background } = this.#parts;
+    // Whatever is in the way may ask at any rate.
+    const key = `${account} ${need.within ?? need.dropsMessages}`;
+    if ((this.#resting.get(key) ?? 0) > nowMs()) return;
+    if (this.#resting.size >= maxResting) this.#resting.clear();
+    this.#resting.set(key, Infinity);
+    background.run("relief", async () => {
+      const helped = await this.#relieve(account, need).catch((error: unknown) => {
+        this.#resting.delete(key);
+        throw error;
+      });
+      this.#resting.set(key, nowMs() + (helped ? restMs.helped : restMs.inVain));
     });
   }
 
-  async #relieve(account: AccountId, { accountBytes, dropsMessages }: Need): Promise<void> {
+  /** Whether the account has room now. */
+  async #relieve(account: AccountId, need: Need): Promise<boolean> {
+    const wanted = need.accountBytes * (1 - freedShare);
+    const isFull = async (): Promise<boolean> => await this.#parts.deps.engine.accountBytes(account) > wanted;
+    await this.#makeRoom(account, need, isFull);
+    return !await isFull();
+  }
+
+  async #makeRoom(account: AccountId, need: Need, isFull: () => Promise<boolean>): Promise<void> {
     const { engine } = this.#parts.deps;
-    const wanted = accountBytes * (1 - freedShare);
-    const isFull = async (): Promise<boolean> => await engine.accountBytes(account) > wanted;
     for (const channelId of await engine.closedChannels({ account, limit: closedAtOnce })) {
       if (!await isFull()) return;
       if (this.#parts.channels.release(channelId)) await engine.purge(channelId);
     }
-    for (let round = 0; dropsMessages && round < maxRounds && await isFull(); round++) {
-      const largest = await engine.largestChannel(account);
+    for (let round = 0; need.dropsMessages && round < maxRounds && await isFull(); round++) {
+      const largest = need.within ?? await engine.largestChannel(account);
       const channel = largest && await this.#parts.channels.open(largest);
       if (channel === undefined || !await this.#cut(channel, isFull)) return;
     }

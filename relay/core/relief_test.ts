@@ -5,7 +5,7 @@ import { createPrivateMessage } from "../../tests/support/mod.ts";
 import { Actor } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
 import { createPair, createReadingPair, refused, worldTest } from "./testing/scene.ts";
-import type { World } from "./testing/world.ts";
+import { createWorld, type World } from "./testing/world.ts";
 
 /** Accounts of these tests have the plan dev: sixteen times the storage of a free one. */
 const small = { storageBytesPerAccount: 10_000 };
@@ -97,4 +97,39 @@ worldTest("a member that comes back is let in although the account is full", asy
   const { requestId } = await bob.client.call("RequestRejoin", bob.rejoin(channelId));
   const rejoined = { removed: [bob.agentId], added: [bob.agentId], answers: [requestId] };
   await alice.commit(channelId, 1, rejoined);
+}, { config: small });
+
+worldTest("messages of another account take the place of messages of their own channel only", async (world) => {
+  const { alice, bob, channelId } = await createPair(world);
+  const other = await alice.createChannel(2, parseChannelName("a/b/2"));
+  await alice.commit(other, 0, { added: [createAgent(30).agentId] });
+  for (let number = 1; number <= 8; number++) await alice.send(other, 1, number, 10_000);
+  await fill(bob, channelId);
+  for (let round = 0; round < 5; round++) {
+    await world.time.advance(2_000);
+    await fill(bob, channelId, 100 * (round + 1));
+  }
+  assertGreater(world.meter.messagesDropped, 5);
+  assertEquals((await world.engine.queueSize(other)).messages, 8);
+}, { config: small });
+
+worldTest("an account for which no room can be made is not searched again and again", async (world) => {
+  let searches = 0;
+  const engine = new Proxy(world.engine, {
+    get: (real, property): unknown => {
+      if (property === "largestChannel") searches++;
+      const value: unknown = Reflect.get(real, property);
+      return typeof value === "function" ? value.bind(real) : value;
+    },
+  });
+  const watched = await createWorld({ engine, config: small });
+  const { alice, channelId } = await createPair(watched);
+  let epoch = 1;
+  while (await alice.commit(channelId, epoch, commitOf(channelId, epoch, 9_000)).then(() => true, () => false)) epoch++;
+  for (let i = 0; i < 50; i++) {
+    await refused("storage_full", alice.commit(channelId, epoch, commitOf(channelId, epoch, 9_000)));
+    await watched.time.advance(100);
+  }
+  assertLess(searches, 3);
+  await watched.close();
 }, { config: small });

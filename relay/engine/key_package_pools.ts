@@ -159,6 +159,8 @@ function emptyPools(memory: MemoryUse, account: AccountId, isNeeded: () => boole
   for (const withLastResort of [false, true]) {
     for (const pool of memory.poolsOf(account)) {
       if (!isNeeded()) return;
+      // An account may have many that are empty already.
+      if (pool.bytes === 0) continue;
       pool.available.clear();
       pool.answers.clear();
       if (withLastResort) pool.lastResort = undefined;

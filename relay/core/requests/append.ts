@@ -17,7 +17,12 @@ const accountFull =
   "The channels of the account that made this one take all the storage of its plan; have members read, remove those that are absent, or close channels";
 
 /** Throws `Refusal` when the entry lost a race or the channel is gone. */
-export async function appendSettled(core: CoreParts, channel: Channel, entry: NewEntry): Promise<Settled> {
+export async function appendSettled(
+  core: CoreParts,
+  channel: Channel,
+  entry: NewEntry,
+  sender: AccountId = channel.account,
+): Promise<Settled> {
   const outcome = await core.append(channel, entry);
   switch (outcome.kind) {
     case "appended":
@@ -35,7 +40,9 @@ export async function appendSettled(core: CoreParts, channel: Channel, entry: Ne
       core.touch(channel);
       if (outcome.of === "account") {
         const accountBytes = entry.room?.accountBytes ?? 0;
-        core.relieve(channel.account, { accountBytes, dropsMessages: true });
+        // Others' messages make room for the account's own, and not the other way round.
+        const within = sender === channel.account ? undefined : channel.channelId;
+        core.relieve(channel.account, { accountBytes, dropsMessages: true, within });
         throw accountIsFull();
       }
       throw channelIsFull();

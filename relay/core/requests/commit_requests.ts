@@ -69,7 +69,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
         welcomeBytes,
         ...(payment.charge && { charge: payment.charge }),
         ...(exemption === undefined && { room }),
-      }),
+      }, agent.account),
     );
     release();
     const settled = await appending;
@@ -260,7 +260,7 @@ export async function sendWelcome(
       welcomeBytes,
       ...(payment.charge && { charge: payment.charge }),
       room,
-    }),
+    }, agent.account),
   );
   return { sequence, duplicate };
 }

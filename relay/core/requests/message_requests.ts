@@ -80,7 +80,7 @@ async function append(
       removed: [],
       charge,
       room,
-    });
+    }, agent.account);
     appended = !duplicate;
     if (duplicate) meter.messagesDuplicate++;
     else meter.messagesAccepted++;
