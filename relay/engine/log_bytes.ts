@@ -36,8 +36,8 @@ export class LogBytes {
   /** What has no room for this entry. */
   full(channel: ChannelHead, { kind, body, added, room }: NewEntry): "channel" | "account" | undefined {
     if (room === undefined) return undefined;
-    const bytes = body.length + added.length * bytesPerMember;
-    return this.fullWith(channel, bytes, kind === "message" ? { ...room, channelBytes: Infinity } : room);
+    if (kind !== "message") return this.fullWith(channel, body.length + added.length * bytesPerMember, room);
+    return this.ofAccount(channel.account) + body.length > room.accountBytes ? "account" : undefined;
   }
 
   /** What has no room for so many bytes that are no message. */
