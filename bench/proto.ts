@@ -24,8 +24,9 @@ import { reportRatio } from "./ratio.ts";
 
 const targetUs = 20;
 const contentUs = 5;
-const rounds = 50_000;
-const repetitions = 5;
+/** Short enough that most of them run through, also beside busy neighbours. */
+const callsInStretch = 500;
+const stretches = 500;
 
 const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(7));
 const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16).fill(9));
@@ -40,15 +41,15 @@ const content: Content = {
 };
 const cellBytes = limits.cellBytes;
 
-/** Median microseconds per call over several repetitions; the median forgives one noisy neighbour. */
+/** Microseconds per call, of many short stretches the tenth of a hundred: slower ones were interrupted by neighbours. */
 function measure(act: () => void): number {
-  for (let i = 0; i < rounds / 10; i++) act();
-  const times = Array.from({ length: repetitions }, () => {
+  for (let i = 0; i < 10 * callsInStretch; i++) act();
+  const times = Array.from({ length: stretches }, () => {
     const started = performance.now();
-    for (let i = 0; i < rounds; i++) act();
-    return (performance.now() - started) * 1000 / rounds;
+    for (let i = 0; i < callsInStretch; i++) act();
+    return (performance.now() - started) * 1000 / callsInStretch;
   });
-  return times.sort((a, b) => a - b)[Math.floor(repetitions / 2)] ?? NaN;
+  return times.sort((a, b) => a - b)[Math.floor(stretches / 10)] ?? NaN;
 }
 
 const packer = new CellPacker(cellBytes);
