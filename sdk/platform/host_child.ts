@@ -1,5 +1,5 @@
 /** How a host is started: the runtime's arguments, with no more rights than it needs, and an environment without secrets. */
-import { createRequire } from "node:module";
+import { createRequire as requireFrom } from "node:module";
 import { dirname } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -55,7 +55,7 @@ function denoRights({ dataDir, folder }: HostPlace): string[] {
 /** The folder of `classic-level`, whose native part is the only one. */
 function findLibrary(): string[] {
   try {
-    return [dirname(createRequire(import.meta.url).resolve("classic-level"))];
+    return [dirname(requireFrom(import.meta.url).resolve("classic-level"))];
   } catch {
     return [];
   }
