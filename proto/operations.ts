@@ -141,6 +141,15 @@ const commitProof = struct({
   signature: [8, signature],
 });
 
+/** Positions are of one log: a relay that was put back from a backup has another one. */
+const logId = fixedBytes(8);
+
+/** Whose commit it is, when another member sends it. */
+const commitAuthor = struct({
+  signatureKey: [1, fixedBytes(32)],
+  identity: [2, bytes(limits.identityBytes, 1)],
+});
+
 const claimedKeyPackage = struct({ agentId: [1, agentId], keyPackage: [2, keyPackage] });
 
 /** The newest message or commit of an agent in its present membership. */
@@ -323,6 +332,7 @@ export const calls = {
       generation: [12, generation],
       state: [13, digest],
       nextState: [14, digest],
+      author: [16, optional(nested(commitAuthor))],
     }),
     struct({
       sequence: [1, sequence],
@@ -375,6 +385,7 @@ export const calls = {
       after: [2, optional(sequence)],
       windowBytes: [3, uint(limits.windowBytes, 1)],
       tag: [4, uint32],
+      log: [5, optional(logId)],
     }),
     struct({
       after: [1, sequence],
@@ -385,6 +396,7 @@ export const calls = {
       joinedSequence: [6, sequence],
       sent: [7, optional(nested(sentEntry))],
       acknowledged: [8, sequence],
+      log: [9, logId],
     }),
   ),
   Unsubscribe: call(41, struct({ channelId: [1, channelId] }), none),
@@ -687,6 +699,7 @@ export const records = {
   OwnerList: ownerList,
   Founding: founding,
   CommitProof: commitProof,
+  CommitAuthor: commitAuthor,
   ClaimedKeyPackage: claimedKeyPackage,
   CommitRecord: commitRecord,
   Confirmation: confirmation,

@@ -5,21 +5,11 @@ import { leaveStatement, protocolVersion, type RequestBody } from "../../proto/m
 import { createKeyPackage, createWelcome, mlsUint, mlsVector } from "../../tests/support/mod.ts";
 import { Actor, commitRequest } from "./testing/actors.ts";
 import { createAgent } from "./testing/client.ts";
-import { createReadingPair, type Pair, refused, worldTest } from "./testing/scene.ts";
+import { createReadingPair, createTrio, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
-import { idOf, startMs, type World } from "./testing/world.ts";
+import { idOf, startMs } from "./testing/world.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
-
-/** Alice owns, bob and carol read: epoch 2. */
-async function createTrio(world: World): Promise<Pair & { readonly carol: Actor }> {
-  const pair = await createReadingPair(world);
-  const carol = await Actor.connect(world, 3);
-  const { sequence } = await pair.alice.commit(pair.channelId, 1, { added: [carol.agentId] });
-  await carol.acknowledge(pair.channelId, sequence);
-  await carol.subscribe(pair.channelId);
-  return { ...pair, carol };
-}
 
 worldTest("a client of an older version of the protocol is told to update", async (world) => {
   const refusal = await refused(

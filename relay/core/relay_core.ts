@@ -26,6 +26,7 @@ import type { EndReason, Link, RelaySession } from "./link.ts";
 import { keyShareOf } from "./key_share.ts";
 import { type SheddingLevel, sheddingLevel, shedRequest } from "./load_shedding.ts";
 import { LoadedChannels } from "./loaded_channels.ts";
+import { LogId } from "./log_id.ts";
 import { type PendingJoin, PendingJoins } from "./pending_joins.ts";
 import { AccountPlans } from "./plans.ts";
 import { Refusal } from "./refusal.ts";
@@ -105,6 +106,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly allowances = new Allowances();
   readonly reserves = new Allowances();
   readonly storage: StorageWatch;
+  readonly logId: LogId;
   readonly leaveRate: HourlyRate = new HourlyRate(leavesAgainPerHour);
   readonly rejoinRate: HourlyRate = new HourlyRate(rejoinsPerHour);
   readonly #sessions = new Set<Session>();
@@ -138,6 +140,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     this.slowTurns = new FairTurns({ soon: (run) => void deps.after(slowPauseMs, run), turnCost: 1, shareCost: 1 });
     this.#budget = new WorkBudget(config);
     this.#places = new SessionPlaces(config);
+    this.logId = new LogId({ records: engine.records, nowMs, randomBytes: deps.randomBytes });
     this.storage = new StorageWatch(() => engine.storage(), nowMs);
     const tails = new TailBudget(config.tailBytesInAll);
     this.channels = new LoadedChannels({

@@ -9,6 +9,7 @@ import type { FairTurns } from "./fair_turns.ts";
 import type { HourlyRate } from "./hourly_rate.ts";
 import type { EndReason } from "./link.ts";
 import type { LoadedChannels } from "./loaded_channels.ts";
+import type { LogId } from "./log_id.ts";
 import type { PendingJoins } from "./pending_joins.ts";
 import type { AccountPlans } from "./plans.ts";
 import type { Need } from "./relief.ts";
@@ -33,6 +34,7 @@ export interface CoreParts {
   /** What removals of accounts and in channels took that nobody may refuse. */
   readonly reserves: Allowances;
   readonly storage: StorageWatch;
+  readonly logId: LogId;
   readonly leaveRate: HourlyRate;
   readonly rejoinRate: HourlyRate;
   readonly unasked: UnaskedAdditions;

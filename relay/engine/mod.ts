@@ -32,4 +32,4 @@ export {
 export { EngineError, type EngineFault } from "./errors.ts";
 export { engineLimits } from "./input.ts";
 export { type Migrated, type Migration, migrations } from "./migrations.ts";
-export { openSqliteEngine, type SqliteEngineOptions } from "./sqlite.ts";
+export { copyKey, openSqliteEngine, type SqliteEngineOptions } from "./sqlite.ts";

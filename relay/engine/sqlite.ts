@@ -49,9 +49,9 @@ export interface SqliteEngineOptions extends DatabaseOptions {
   readonly onFailed?: (error: EngineError) => void;
 }
 
-/** When the last backup was made; the copy has it too. */
-const backupKey = "backup/last";
-const backupRecordMs = 10 * 365 * 24 * 60 * 60 * 1000;
+/** Only copies have this record. Its value is the time of the backup. */
+export const copyKey = "backup/copy";
+const copyRecordMs = 100 * 365 * 24 * 60 * 60 * 1000;
 
 /** Throws `EngineError`: `locked`, `corrupt`, `unsupported_version` or `io`. */
 export async function openSqliteEngine(options: SqliteEngineOptions): Promise<Engine> {
@@ -243,12 +243,16 @@ class SqliteEngine implements Engine {
 
   async backUp(path: string, timeMs: number): Promise<void> {
     checkCount("time", timeMs);
-    const expiresAtMs = timeMs + backupRecordMs;
+    const expiresAtMs = timeMs + copyRecordMs;
     const value = new TextEncoder().encode(String(timeMs));
-    await this.#database.copyTo(path, async () => {
-      const last = await this.records.get(backupKey);
-      await this.records.put(backupKey, { value, expiresAtMs }, last?.revision ?? 0);
-    });
+    try {
+      await this.#database.copyTo(path, async () => {
+        const last = await this.records.get(copyKey);
+        await this.records.put(copyKey, { value, expiresAtMs }, last?.revision ?? 0);
+      });
+    } finally {
+      await this.records.delete(copyKey);
+    }
   }
 
   storage(): StorageSize {

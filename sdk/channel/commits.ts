@@ -214,7 +214,7 @@ export class Committer {
         if (fate === "unknown") continue; // the same bytes again: the relay knows them if it has taken them
         if (this.#isOfEarlier(prepared)) return { conflict: this.#membership.epoch };
         if ("conflict" in fate) await this.#giveUp(durable);
-        else await this.#accept(durable, prepared, fate);
+        else await this.#accept(durable, prepared, fate, body);
         return "conflict" in fate ? fate : { prepared, sequence: fate.sequence };
       }
     } finally {
@@ -261,7 +261,7 @@ export class Committer {
     const { durable } = this.#membership;
     const fate = await this.#fateOf(candidate);
     if (fate === "unknown" || "conflict" in fate) await this.#giveUp(durable);
-    else await this.#accept(durable, candidate, fate);
+    else await this.#accept(durable, candidate, fate, await this.#requestOf(candidate, []));
   }
 
   /** Asks the log whose commit ended the epoch; unknown when none did. */
@@ -273,7 +273,12 @@ export class Committer {
     return equalBytes(commit.commitHash, prepared.hash) ? { sequence: commit.sequence } : { conflict: epoch };
   }
 
-  async #accept(durable: DurableGroup, prepared: PreparedCommit, { sequence }: Taken): Promise<void> {
+  async #accept(
+    durable: DurableGroup,
+    prepared: PreparedCommit,
+    { sequence }: Taken,
+    request: RequestBody<"SendCommit">,
+  ): Promise<void> {
     this.#checkCurrent(durable);
     this.#candidate = undefined;
     if (this.#membership.epoch !== prepared.epoch) {
@@ -283,7 +288,7 @@ export class Committer {
       this.#parts.onForked(text);
       throw createError("mls_error", `${text}; this agent joins the channel anew, try again then`);
     }
-    await this.#membership.accept(prepared, sequence);
+    await this.#membership.accept(prepared, sequence, { ...request, welcomes: [], answers: [] });
   }
 
   async #discard(durable: DurableGroup, alongside: readonly RecordChange[] = []): Promise<void> {

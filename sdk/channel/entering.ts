@@ -31,6 +31,7 @@ import {
   readChannel,
   readCounter,
   readLandmarks,
+  readLog,
   readPosition,
   readTrust,
   type SenderRecord,
@@ -57,6 +58,8 @@ export interface EnteredChannel {
   readonly foreign: ForeignGeneration | undefined;
   /** Undefined when the relay knows better: just joined. */
   readonly position: LogPosition | undefined;
+  /** The log that the position is of; undefined in an older store, or just joined. */
+  readonly log: Uint8Array | undefined;
   /** Undefined in an older store. */
   readonly landmarks: Landmarks | undefined;
   readonly counter: number;
@@ -135,6 +138,7 @@ export async function openChannel(channelId: ChannelId, deps: ChannelDeps): Prom
     trust,
     anchor: await readAnchor(deps.store, channelId),
     position: await readPosition(deps.store, channelId),
+    log: await readLog(deps.store, channelId),
     landmarks: await readLandmarks(deps.store, channelId),
     counter: await readCounter(deps.store, channelId) ?? 0,
     senders: await listSenders(deps.store, channelId),
@@ -202,6 +206,7 @@ function partsOf(entered: Entered, trust: ChannelTrust, position: number | undef
   const start = position === undefined ? undefined : { sequence: position, epoch: durable.group.epoch };
   const rest = {
     position: start,
+    log: undefined,
     landmarks: noLandmarks,
     counter: 0,
     senders: new Map(),

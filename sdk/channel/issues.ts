@@ -20,6 +20,8 @@ export type IssueKind =
   | "forked"
   /** A member signed two different states of one epoch. */
   | "member_lied"
+  /** The relay's log had lost commits, as after a restored backup, and this agent put them back. */
+  | "log_set_back"
   /** A message of a member that was removed, inserted where it was still one: its sender or the relay is to blame. */
   | "spoke_after_removal"
   /** A sender used a counter for two messages: its data directory was restored from a backup, or it is misused. */

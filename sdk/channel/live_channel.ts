@@ -33,6 +33,7 @@ import { toStaticError } from "./faults.ts";
 import { Generations, type GenerationsParts } from "./generations.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
+import { KeptCommits } from "./kept_commits.ts";
 import { sayGoodbye } from "./leaving.ts";
 import { LogLink, type LogLinkParts } from "./log_link.ts";
 import { LogReader } from "./log_reader.ts";
@@ -79,6 +80,7 @@ export class LiveChannel {
   readonly #recovery: Recovery;
   readonly #generations: Generations;
   readonly #link: LogLink;
+  readonly #kept: KeptCommits;
   readonly #storeAge: StoreAge;
   readonly #clearance: Clearance;
   readonly #entries = new Serial();
@@ -147,7 +149,7 @@ export class LiveChannel {
       durable: () => this.#progress.durable,
     });
     this.#progress = this.#createProgress(position?.sequence ?? 0);
-    this.#subscription = new Subscription(channelId, { ...deps, onLate: () => this.#link.askAgain() });
+    this.#subscription = new Subscription(channelId, parts.log, { ...deps, onLate: () => this.#link.askAgain() });
     this.#caretaker = new Caretaker({ membership, committer: this.committer, health }, deps);
     this.#rejoiner = new Rejoiner({
       membership,
@@ -158,7 +160,9 @@ export class LiveChannel {
     }, deps);
     this.#recovery = new Recovery({ ...parts, membership, health }, deps);
     this.#generations = this.#createGenerations();
+    this.#kept = new KeptCommits(membership, deps);
     this.#link = this.#createLink();
+    membership.onCommit(({ signed }) => signed === undefined ? [] : this.#kept.keep(signed));
     membership.onMoved((moved) => this.#membersMoved(moved));
   }
 
@@ -202,6 +206,7 @@ export class LiveChannel {
   #createLink(): LogLink {
     return new LogLink({
       ...this.#parts(),
+      kept: this.#kept,
       generations: this.#generations,
       entries: this.#entries,
       ended: this.#stop.signal,

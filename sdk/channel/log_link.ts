@@ -10,11 +10,13 @@ import type { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Generations } from "./generations.ts";
 import type { HealthLog } from "./health.ts";
+import type { KeptCommits } from "./kept_commits.ts";
 import type { OwnCommit } from "./log_place.ts";
 import type { LogReader } from "./log_reader.ts";
 import { findLostCommit } from "./lost_commit.ts";
 import type { Membership } from "./membership.ts";
 import type { Progress } from "./progress.ts";
+import { putLog } from "./records.ts";
 import type { Recovery } from "./recovery.ts";
 import type { Rejoiner } from "./rejoin.ts";
 import type { Claims, Doubt } from "./store_age.ts";
@@ -31,6 +33,7 @@ export interface LogLinkParts {
   readonly reader: LogReader;
   readonly progress: Progress;
   readonly subscription: Subscription;
+  readonly kept: KeptCommits;
   readonly health: HealthLog;
   /** One entry after the other, and nothing beside them. */
   readonly entries: Serial;
@@ -163,13 +166,18 @@ export class LogLink {
 
   /** Nothing is read meanwhile, and nothing is sent before it is certain that our keys are not used ones. */
   async #subscribe(connection: number): Promise<void> {
+<<<<<<< HEAD
     const { reader, subscription, recovery, progress, generations, compare, byWord } = this.#parts;
+=======
+    const { reader, subscription, membership, generations, recovery, progress, compare, byWord } = this.#parts;
+>>>>>>> 2922b4a (relay, sdk: members put back the commits that a restored relay has lost)
     const { comeBack, onCleared, onSubscribed, goOn } = this.#parts;
     if (!this.#isPresent(connection)) return;
     const reply = await subscription.open(reader.received);
     // First the log itself: one that has lost entries also knows less of what we sent, and says nothing about our store.
     const { received } = reader;
-    const reason = await this.#findLostCommit(reply);
+    const mended = generations.isForeign(reply.epoch) ? 0 : await this.#mend(reply.epoch);
+    const reason = await this.#findLostCommit({ ...reply, epoch: reply.epoch + mended });
     const doubt = reason === undefined ? await compare(reply) : byWord(reason);
     if (!this.#isPresent(connection)) return;
     if (doubt !== undefined) return comeBack(doubt, true);
@@ -178,15 +186,28 @@ export class LogLink {
     // A crash may have come between the write and the acknowledgement.
     else if (progress.durable > reply.consumed) subscription.consumed(progress.durable);
     if (connection !== this.#connections) return;
-    reader.begin(reply.after);
+    reader.begin(reply.after, reply.head + mended);
     onSubscribed(reply.head);
-    this.#relayEpoch = reply.epoch;
-    progress.note();
+    this.#relayEpoch = reply.epoch + mended;
+    progress.note([putLog(membership.channelId, reply.log)]);
     // What was not read before the commit comes first; with the commit itself the agent asks.
     const { stopped } = recovery;
     if (stopped === undefined) return goOn();
     // Nothing is left to read before it, so that it may not come at all any more.
     if ((received ?? 0) >= stopped.sequence - 1) await generations.settle();
+  }
+
+  /** Puts back the commits that a log has lost which was set back. Returns how many. */
+  async #mend(epoch: number): Promise<number> {
+    const { membership, kept, health } = this.#parts;
+    if (epoch >= membership.epoch || generationOf(epoch) !== generationOf(membership.epoch)) return 0;
+    const mended = await kept.putBack(epoch);
+    if (mended === 0) return 0;
+    const text =
+      `The relay's log ended in epoch ${epoch}, as after a restored backup. ${mended} commits were put back; ` +
+      "messages that were sent since then may be lost to members that had not read them";
+    health.report("log_set_back", text);
+    return mended;
   }
 
   async #findLostCommit(reply: ReplyBody<"Subscribe">): Promise<string | undefined> {

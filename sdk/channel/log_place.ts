@@ -93,9 +93,14 @@ export class LogPlace {
     this.#epoch = epoch;
   }
 
-  /** The relay says where to go on. */
+  /**
+   * The relay's log is another one, or lost its end, and the relay says where to go on. Where our own commits stand in it is not
+   * known: its epoch may be a later one, and becomes certain with the entries that follow.
+   */
   lose(): void {
     this.#received = undefined;
+    this.#certain = false;
+    this.#own = this.#own.map((own) => ({ ...own, sequence: 0 }));
   }
 
   /** A new membership begins behind this entry. */

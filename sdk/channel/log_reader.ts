@@ -72,6 +72,8 @@ export class LogReader {
   /** The highest counters of messages that were passed over, as their headers say. */
   readonly #passedCounters = new Map<AgentId, number>();
   /** The entry for which the log was last fetched again: once is enough. */
+  /** The log was not where we left it: up to here it may hold what we have read before. */
+  #againUntil = 0;
   #fetchedAgainFor: number | undefined;
 
   constructor({ position, landmarks, joinedEpoch }: ReadingStart, parts: LogReaderParts) {
@@ -139,9 +141,11 @@ export class LogReader {
     this.#passedCounters.clear();
   }
 
-  /** Where the relay says that we are. */
-  begin(after: number): void {
-    if (this.#place.received === undefined) this.#pass({ sequence: after });
+  /** Where the relay says that we are, and where the log ends. */
+  begin(after: number, head: number): void {
+    if (this.#place.received !== undefined) return;
+    this.#againUntil = head;
+    this.#pass({ sequence: after });
   }
 
   /** An entry that is neither a message nor a commit. Answers whether it may be looked at. */
@@ -172,7 +176,7 @@ export class LogReader {
     if (!this.#rises(entry)) return this.#backwards();
     const verdict = await this.#epochOf(entry);
     if (verdict === "ahead") return await this.#ahead(entry);
-    if (verdict === "over") return this.#lied(entry, "a message of an epoch that was over there");
+    if (verdict === "over") return this.#over(entry, "a message");
     const header = headerOf(entry.ciphertext);
     if (header === undefined) return this.#unreadable(entry, "it is not an MLS message");
     if (header.epoch !== entry.epoch) return this.#lied(entry, "a message under another epoch than its own");
@@ -213,7 +217,7 @@ export class LogReader {
       if (own !== undefined) return await this.#contradicts(entry, own);
       const verdict = await this.#epochOf(entry);
       if (verdict === "ahead") return await this.#ahead(entry);
-      if (verdict === "over") return this.#lied(entry, "a commit of an epoch that was over there");
+      if (verdict === "over") return this.#over(entry, "a commit");
       // We have followed it before, as far as the relay can be believed.
       if (entry.epoch < this.#parts.membership.epoch) return this.#done(entry, entry.epoch + 1);
       const header = headerOf(entry.commit);
@@ -386,6 +390,12 @@ export class LogReader {
     if (this.#mayFetchAgainFor(entry)) return fetchAgain();
     this.#parts.health.unreadableFrom(entry.sender, reason);
     return this.#done(entry, entry.epoch);
+  }
+
+  /** In a log that was set back, what we have read and what was put back comes again; anywhere else it is a lie. */
+  #over(entry: { readonly sequence: number }, what: string): Verdict {
+    if (entry.sequence <= this.#againUntil) return this.#done(entry);
+    return this.#lied(entry, `${what} of an epoch that was over there`);
   }
 
   /** The entry is not looked at any further. */

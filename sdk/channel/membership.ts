@@ -38,7 +38,7 @@ import type { HealthLog } from "./health.ts";
 import type { ChannelTrust } from "./key_changes.ts";
 import { reportChangedKeys } from "./key_reports.ts";
 import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust } from "./records.ts";
-import { signedBytesOf, type SignedCommit, signedCommitOf } from "./signed_commit.ts";
+import { type KeptCommit, keptCommitOf, signedBytesOf, type SignedCommit, signedCommitOf } from "./signed_commit.ts";
 
 type DeliverCommit = NoticeBody<"DeliverCommit">;
 
@@ -71,6 +71,8 @@ export interface CommitPlace extends Pick<CommitSummary, "removed"> {
   /** Which it ended. */
   readonly epoch: number;
   readonly hash: Uint8Array;
+  /** As its author signed it; undefined for one from before they did. */
+  readonly signed: KeptCommit | undefined;
 }
 
 /** Who began a generation, and where in the log. */
@@ -338,10 +340,11 @@ export class Membership {
     if (signed === undefined && !this.#record.unsigned) return { kind: "unsigned" };
     const standing = signed === undefined ? "here" : this.#placeOf(commit.sender, signed);
     if (standing !== "here") return { kind: standing };
+    const kept = signed && keptCommitOf(signed, commit.commit, this.leafOf(commit.sender)?.leaf);
     const { outcome } = await this.#durable.receive(
       commit.commit,
       createRules(signed?.declared, this.#deps.signatures),
-      (summary) => this.#changesOf(summary, { own: false, hash, epoch, sequence }, signed !== undefined),
+      (summary) => this.#changesOf(summary, { own: false, hash, epoch, sequence, signed: kept }),
     );
     if (outcome.kind === "commit") {
       this.#lastCommit = { epoch, hash };
@@ -356,10 +359,10 @@ export class Membership {
   }
 
   /** The relay took our commit, and says where it stands. */
-  async accept(prepared: PreparedCommit, sequence: number): Promise<void> {
+  async accept(prepared: PreparedCommit, sequence: number, signed: KeptCommit): Promise<void> {
     const { epoch, hash } = prepared;
-    const place = { own: true, hash, epoch, sequence };
-    await this.#durable.accept(prepared, (summary) => this.#changesOf(summary, place, true));
+    const place = { own: true, hash, epoch, sequence, signed };
+    await this.#durable.accept(prepared, (summary) => this.#changesOf(summary, place));
     this.#lastCommit = { epoch, hash };
     this.#moved(prepared.summary);
   }
@@ -413,10 +416,10 @@ export class Membership {
   }
 
   /** What a commit changes here, to be written in one with it: a crash between the two would leave us with half of it. */
-  #changesOf(summary: CommitSummary, place: Omit<CommitPlace, "removed">, signed: boolean): RecordChange[] {
+  #changesOf(summary: CommitSummary, place: Omit<CommitPlace, "removed">): RecordChange[] {
     const { removed } = summary;
     const heard = Array.from(this.#commitListeners, (listener) => listener({ ...place, removed })).flat();
-    const first = signed && this.#record.unsigned;
+    const first = place.signed !== undefined && this.#record.unsigned;
     if (first) this.#record = { ...this.#record, unsigned: false };
     const changes = this.#memberChanges(summary);
     return [...heard, ...(first && changes.length === 0 ? [putChannel(this.#record)] : changes)];

@@ -18,10 +18,11 @@ import type { Ending } from "./endings.ts";
 import { ChannelTrust } from "./key_changes.ts";
 import type { LogPosition, OwnCommit } from "./log_place.ts";
 
-const [channels, trust, positions, counters, landmarks] = [
+const [channels, trust, positions, logs, counters, landmarks] = [
   "channels",
   "trust",
   "positions",
+  "logs",
   "counters",
   "landmarks",
 ] as const;
@@ -161,6 +162,17 @@ export async function readPosition(
   return { sequence: fields.number(0), epoch: fields.optionalNumber(1) };
 }
 
+/** Which log the position is of; see `relay/core/log_id.ts`. To be written in one with it. */
+export function putLog(channelId: ChannelId, log: Uint8Array): RecordChange {
+  return { type: "put", kind: logs, id: channelId, value: encodeFields([log]) };
+}
+
+/** Undefined in a store from before logs had names. */
+export async function readLog(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<Uint8Array | undefined> {
+  const record = await store.get(logs, channelId);
+  return record === undefined ? undefined : decodeFields(record, logs).bytes(0);
+}
+
 /** What reading the log again needs to know of commits; see `log_place.ts` and `endings.ts`. */
 export interface Landmarks {
   readonly ownCommits: readonly OwnCommit[];
@@ -244,9 +256,14 @@ export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChan
 /** Deletes everything of a channel but its MLS state, which erases itself. Who comes back one day gives out new invites. */
 export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
   const senders = await forgetSenders(store, channelId);
+<<<<<<< HEAD
   const kinds = [stopped, returned, foreign, channels, trust, positions, counters, landmarks, anchors, confirmedKind];
+=======
+  const kinds = [stopped, returned, channels, trust, positions, logs, counters, landmarks, anchors, confirmedKind];
+>>>>>>> 2922b4a (relay, sdk: members put back the commits that a restored relay has lost)
   const own = kinds.map((kind): RecordChange => ({ type: "delete", kind, id: channelId }));
-  const lists = [invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind].map(async (kindOf) => {
+  const listed = [commitsKind, invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind];
+  const lists = listed.map(async (kindOf) => {
     const kind = kindOf(channelId);
     return (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
   });
@@ -257,6 +274,11 @@ export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">,
 /** Kinds of their own for each channel, so that opening one reads no other. Kinds are lowercase: the id in base 36. */
 function sendersKind(channelId: ChannelId): string {
   return `from-${inBase36(channelId)}`;
+}
+
+/** Commits that can be put back; see `kept_commits.ts`. */
+export function commitsKind(channelId: ChannelId): string {
+  return `commit-${inBase36(channelId)}`;
 }
 
 /** The invites that we gave out for a channel; see `invites/invite_book.ts`. */

@@ -21,6 +21,8 @@ export interface SubscriptionDeps {
 export class Subscription {
   readonly #channelId: ChannelId;
   readonly #session: RelaySession;
+  /** The log that positions are of, as far as is known. */
+  #log: Uint8Array | undefined;
   #tag = 0;
   #live = false;
   #consumed = 0;
@@ -30,8 +32,10 @@ export class Subscription {
   readonly #deps: SubscriptionDeps;
   #cancelLate: () => void = () => {};
 
-  constructor(channelId: ChannelId, deps: SubscriptionDeps) {
+  /** `log`: the one that positions are of, as far as is known. */
+  constructor(channelId: ChannelId, log: Uint8Array | undefined, deps: SubscriptionDeps) {
     this.#channelId = channelId;
+    this.#log = log;
     this.#session = deps.session;
     this.#deps = deps;
   }
@@ -48,9 +52,11 @@ export class Subscription {
     const reply = await this.#session.call("Subscribe", {
       channelId: this.#channelId,
       ...(after !== undefined && { after }),
+      ...(after !== undefined && this.#log !== undefined && { log: this.#log }),
       windowBytes,
       tag,
     });
+    this.#log = reply.log;
     this.#received = this.#toldReceived = reply.after;
     // The log was not where we left it: what stood behind this place is not acknowledged any more.
     if (after === undefined) this.#consumed = Math.min(this.#consumed, reply.after);

@@ -3,6 +3,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import {
   type AgentId,
+  agentIdOf,
   commitStatement,
   encodeBase64url,
   equalBytes,
@@ -32,7 +33,8 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     const channel = await openAsMember(asker, body.channelId);
     checkHeader(asker, body);
     const commitHash = sha256(body.commit);
-    checkSignature(asker, body, commitHash);
+    const author = authorOf(asker, body);
+    checkSignature(asker, author, body, commitHash);
     const key = `commit:${encodeBase64url(commitHash)}`;
     const original = await asker.core.deps.engine.findKey(channel.channelId, key);
     if (original !== undefined) return answer({ ...original, duplicate: true }, commitHash);
@@ -44,12 +46,13 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     }
     authorizeCommit(asker.agent, channel, body.added);
     checkState(channel, body);
-    checkChange(asker, channel, body);
+    checkChange(asker, author.agentId, channel, body);
     const welcomeBytes = welcomeBytesOf(body.welcomes);
     using _adding = await admitUnasked(asker.core, channel, { added: body.added, answers: body.answers, welcomeBytes });
     const { core, agent } = asker;
     const room = await roomIn(core, channel, agent.account);
-    const entryBody = encodeCommitBody(body);
+    const { author: _, ...commit } = body;
+    const entryBody = encodeCommitBody(commit);
     const exemption = exempt(asker, channel, body, entryBody.body.length);
     if (isGrowth(channel, body)) core.storage.refuseGrowth(entryBody.body.length);
     else if (exemption === undefined) core.storage.refuseChange();
@@ -59,7 +62,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
       appendSettled(core, channel, {
         kind: "commit",
         epoch: body.epoch,
-        sender: agent.agentId,
+        sender: author.agentId,
         timeMs: core.deps.nowMs(),
         ...entryBody,
         key,
@@ -114,19 +117,36 @@ function checkHeader({ core }: AgentAsker, { channelId, epoch, commit, welcomes 
   for (const { welcome } of welcomes) checkWelcome(welcome, welcomeBytes);
 }
 
-/** So that nobody but its sender stands for a commit, and for what it declares: members check it with the sender's leaf. */
-function checkSignature({ core, agent }: AgentAsker, body: Commit, commitHash: Uint8Array): void {
+interface Author {
+  readonly agentId: AgentId;
+  readonly publicKey: Uint8Array;
+}
+
+/**
+ * Returns who made the commit: the asker, but for one that a log which was set back has lost. Any member puts such a commit back
+ * as it was made, and stands for nothing in it.
+ */
+function authorOf({ agent }: AgentAsker, { author, welcomes, answers }: Commit): Author {
+  if (author === undefined) return agent;
+  if (welcomes.length > 0 || answers.length > 0) {
+    throw new Refusal("invalid_request", "A commit of another member is put back without Welcomes and answers");
+  }
+  return { agentId: agentIdOf(author.signatureKey, author.identity), publicKey: author.signatureKey };
+}
+
+/** So that nobody but its author stands for a commit, and for what it declares: members check it with the author's leaf. */
+function checkSignature({ core }: AgentAsker, author: Author, body: Commit, commitHash: Uint8Array): void {
   if (body.generation !== generationOf(body.epoch)) {
     throw new Refusal("invalid_request", "The commit's epoch is of another generation than its request says");
   }
   const statement = commitStatement({ ...body, commitHash, owners: body.owners?.agentIds });
-  if (core.deps.verifySignature(agent.publicKey, statement, body.signature)) return;
+  if (core.deps.verifySignature(author.publicKey, statement, body.signature)) return;
   throw new Refusal("invalid_request", "The signature of the commit statement is wrong");
 }
 
 /** Somebody that a wrong Welcome let in with other keys would make a commit that nobody can follow, and not know it. */
-function checkState({ state: { epochState } }: Channel, { state }: Commit): void {
-  if (epochState === undefined || equalBytes(epochState, state)) return;
+function checkState({ state: { epochState } }: Channel, { state, author }: Commit): void {
+  if (epochState === undefined ? author === undefined : equalBytes(epochState, state)) return;
   throw new Refusal(
     "state_conflict",
     "This agent has other keys than the channel's group in this epoch; rejoin the channel, and ask another member",
@@ -139,12 +159,13 @@ function checkWelcome(welcome: Uint8Array, maxBytes: number): void {
 }
 
 /** Against the membership of the epoch in which the commit was made, which is the current one. */
-function checkChange({ core, agent }: AgentAsker, channel: Channel, body: Commit): void {
+function checkChange({ core, agent }: AgentAsker, author: AgentId, channel: Channel, body: Commit): void {
   const { state } = channel;
+  if (!state.isActive(author)) throw new Refusal("not_allowed", `Agent ${author} is not in the channel`);
   const { added, removed } = body;
   checkLists(body);
   const gone = new Set(removed);
-  if (gone.has(agent.agentId)) throw new Refusal("invalid_request", "A commit cannot remove its sender; leave instead");
+  if (gone.has(author)) throw new Refusal("invalid_request", "A commit cannot remove its sender; leave instead");
   const stranger = removed.find((agentId) => !state.members.has(agentId));
   if (stranger !== undefined) throw new Refusal("invalid_request", `Agent ${stranger} is not in the channel`);
   const isPresent = (agentId: AgentId): boolean => state.members.has(agentId) && !state.absent.has(agentId);
@@ -158,7 +179,8 @@ function checkChange({ core, agent }: AgentAsker, channel: Channel, body: Commit
   }
   const rejoining = checkAnswers(core, agent.agentId, body);
   checkReturns(core, state, body);
-  if (state.owners.has(agent.agentId)) return checkOwners(body);
+  // What a member asked for when it left or came back is lost with the log: an owner that puts the commit back vouches for it.
+  if (state.owners.has(author) || state.owners.has(agent.agentId)) return checkOwners(body);
   checkUnowned(channel, body, rejoining);
 }
 

@@ -1,5 +1,5 @@
 /** Reading a channel: subscriptions and acknowledgements. */
-import type { ReplyBody, RequestBody } from "../../../proto/mod.ts";
+import { equalBytes, type ReplyBody, type RequestBody } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
 import { epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
@@ -11,9 +11,10 @@ import { rejoinNotice } from "./rejoin_requests.ts";
 
 export async function subscribe(
   asker: AgentAsker,
-  { channelId, after, windowBytes, tag }: RequestBody<"Subscribe">,
+  { channelId, after, windowBytes, tag, log: known }: RequestBody<"Subscribe">,
 ): Promise<ReplyBody<"Subscribe">> {
   const { core, session, agent: { agentId } } = asker;
+  const log = await core.logId.get();
   const channel = await openAsReader(asker, channelId);
   // Else it would take the place of a subscription of the session that has replaced this one.
   if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
@@ -22,6 +23,9 @@ export async function subscribe(
     { joinedSequence: 0 };
   if (after !== undefined && (after > channel.head || after < joinedSequence)) {
     throw new Refusal("cursor_invalid", `This agent can read from ${joinedSequence} to ${channel.head}, not ${after}`);
+  }
+  if (after !== undefined && known !== undefined && !equalBytes(known, log)) {
+    throw new Refusal("cursor_invalid", "The relay was put back from a backup since: read on without a position");
   }
   const start = Math.max(after ?? 0, consumed, joinedSequence);
   session.unsubscribe(channelId);
@@ -44,7 +48,7 @@ export async function subscribe(
   const { acknowledged } = channel.cursorOf(agentId);
   const sent = members.get(agentId)?.sent;
   const claims = { joinedSequence, acknowledged, ...(sent && { sent }) };
-  return { after: start, head, epoch, consumed, generation, ...claims };
+  return { after: start, head, epoch, consumed, generation, log, ...claims };
 }
 
 export function unsubscribe(

@@ -47,3 +47,13 @@ export async function createReadingPair(world: World): Promise<Pair> {
   await pair.bob.subscribe(pair.channelId);
   return pair;
 }
+
+/** Alice owns, bob and carol read: epoch 2. */
+export async function createTrio(world: World): Promise<Pair & { readonly carol: Actor }> {
+  const pair = await createReadingPair(world);
+  const carol = await Actor.connect(world, 3);
+  const { sequence } = await pair.alice.commit(pair.channelId, 1, { added: [carol.agentId] });
+  await carol.acknowledge(pair.channelId, sequence);
+  await carol.subscribe(pair.channelId);
+  return { ...pair, carol };
+}

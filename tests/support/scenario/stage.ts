@@ -233,9 +233,8 @@ export class Stage implements ActorHost {
     return { alice, bob, carol };
   }
 
-  /** The relay's process dies and another one takes over its disk. Join requests and KeyPackages are gone. */
-  async restartRelay(): Promise<void> {
-    const { engine } = this.world;
+  /** The relay's process dies and another one takes over its disk, or another disk. Join requests and KeyPackages are gone. */
+  async restartRelay(engine = this.world.engine): Promise<void> {
     for (const { session } of this.#actors) session.disconnect();
     await this.world.core.close();
     this.world = await createWorld({ ...this.#options, engine });

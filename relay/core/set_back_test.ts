@@ -1,0 +1,75 @@
+/** A log that was set back: its members put commits back into it, as they were signed, and positions of the log before are void. */
+import { assertEquals, assertNotEquals } from "@std/assert";
+import { agentIdOf, type RequestBody } from "../../proto/mod.ts";
+import { openSqliteEngine } from "../engine/mod.ts";
+import { type Actor, commitRequest } from "./testing/actors.ts";
+import { createReadingPair, createTrio, refused, worldTest } from "./testing/scene.ts";
+import { settle } from "./testing/simulated_time.ts";
+import { createWorld } from "./testing/world.ts";
+
+const authorOf = ({ agent }: Actor): NonNullable<RequestBody<"SendCommit">["author"]> => ({
+  signatureKey: agent.publicKey,
+  identity: agent.identity,
+});
+
+worldTest("a commit is put back by a member that did not make it, and stands there as its author's", async (world) => {
+  const { alice, bob, carol, channelId } = await createTrio(world);
+  const made = commitRequest(channelId, 2, { sender: alice.agent, salt: 1 }, {});
+  const send = (change: Partial<RequestBody<"SendCommit">>): Promise<unknown> =>
+    bob.client.call("SendCommit", { ...made, author: authorOf(alice), ...change });
+  await refused("invalid_request", bob.client.call("SendCommit", made));
+  await refused("invalid_request", send({ author: authorOf(bob) }));
+  await refused("invalid_request", send({ added: [carol.agentId] }));
+  await refused("invalid_request", send({ welcomes: [{ recipients: [carol.agentId], welcome: new Uint8Array(40) }] }));
+  const elsewhere = commitRequest(channelId, 2, { sender: alice.agent, salt: 2 }, { state: made.nextState });
+  await refused("state_conflict", send(elsewhere));
+  assertEquals(agentIdOf(alice.agent.publicKey, alice.agent.identity), alice.agentId);
+  await send({});
+  await settle();
+  const [delivered] = carol.client.pushed("DeliverCommit");
+  assertEquals([delivered?.sender, delivered?.signature], [alice.agentId, made.signature]);
+  assertEquals(alice.client.pushed("DeliverCommit"), []);
+  await refused("epoch_conflict", send(commitRequest(channelId, 2, { sender: alice.agent, salt: 3 }, {})));
+});
+
+worldTest("a removal by a member that owns nothing is put back by an owner alone", async (world) => {
+  const { alice, bob, carol, channelId } = await createTrio(world);
+  const made = commitRequest(channelId, 2, { sender: bob.agent, salt: 1 }, { removed: [carol.agentId] });
+  await refused("not_allowed", bob.client.call("SendCommit", made));
+  await refused("not_allowed", carol.client.call("SendCommit", { ...made, author: authorOf(bob) }));
+  await alice.client.call("SendCommit", { ...made, author: authorOf(bob) });
+  assertEquals((await alice.client.call("ListMembers", { channelId })).members.length, 2);
+  // Its author is a member no more.
+  const next = commitRequest(channelId, 3, { sender: carol.agent, salt: 1 }, {});
+  await refused("not_allowed", alice.client.call("SendCommit", { ...next, author: authorOf(carol) }));
+});
+
+Deno.test("a relay that was put back from its backup has another log, also once it was started again", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static-log-id-" });
+  const logIds: string[] = [];
+  try {
+    for (
+      const [from, to] of [["relay", "copy"], ["relay", undefined], ["copy", undefined], ["copy", undefined]] as const
+    ) {
+      const engine = await openSqliteEngine({ path: `${folder}/${from}.sqlite` });
+      const world = await createWorld({ engine });
+      const { alice, channelId } = await createReadingPair(world);
+      const { log } = await alice.subscribe(channelId);
+      logIds.push(log.join());
+      const position = { channelId, after: 1, windowBytes: 1, tag: 2 };
+      await alice.client.call("Subscribe", { ...position, log });
+      await refused(
+        "cursor_invalid",
+        alice.client.call("Subscribe", { ...position, log: log.map((byte) => byte ^ 1) }),
+      );
+      if (to !== undefined) await engine.backUp(`${folder}/${to}.sqlite`, 1);
+      await world.close();
+      await engine.close();
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+  const [first, again, restored, restarted] = logIds;
+  assertEquals([first, restored], [again, restarted]);
+  assertNotEquals(first, restored);
+});
