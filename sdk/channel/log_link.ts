@@ -166,17 +166,13 @@ export class LogLink {
 
   /** Nothing is read meanwhile, and nothing is sent before it is certain that our keys are not used ones. */
   async #subscribe(connection: number): Promise<void> {
-<<<<<<< HEAD
-    const { reader, subscription, recovery, progress, generations, compare, byWord } = this.#parts;
-=======
     const { reader, subscription, membership, generations, recovery, progress, compare, byWord } = this.#parts;
->>>>>>> 2922b4a (relay, sdk: members put back the commits that a restored relay has lost)
     const { comeBack, onCleared, onSubscribed, goOn } = this.#parts;
     if (!this.#isPresent(connection)) return;
     const reply = await subscription.open(reader.received);
     // First the log itself: one that has lost entries also knows less of what we sent, and says nothing about our store.
     const { received } = reader;
-    const mended = generations.isForeign(reply.epoch) ? 0 : await this.#mend(reply.epoch);
+    const mended = await this.#mend(reply.epoch);
     const reason = await this.#findLostCommit({ ...reply, epoch: reply.epoch + mended });
     const doubt = reason === undefined ? await compare(reply) : byWord(reason);
     if (!this.#isPresent(connection)) return;

@@ -256,11 +256,8 @@ export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChan
 /** Deletes everything of a channel but its MLS state, which erases itself. Who comes back one day gives out new invites. */
 export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
   const senders = await forgetSenders(store, channelId);
-<<<<<<< HEAD
-  const kinds = [stopped, returned, foreign, channels, trust, positions, counters, landmarks, anchors, confirmedKind];
-=======
-  const kinds = [stopped, returned, channels, trust, positions, logs, counters, landmarks, anchors, confirmedKind];
->>>>>>> 2922b4a (relay, sdk: members put back the commits that a restored relay has lost)
+  const states = [stopped, returned, foreign, positions, logs, counters, landmarks, anchors, confirmedKind];
+  const kinds = [channels, trust, ...states];
   const own = kinds.map((kind): RecordChange => ({ type: "delete", kind, id: channelId }));
   const listed = [commitsKind, invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind];
   const lists = listed.map(async (kindOf) => {
