@@ -300,7 +300,13 @@ export class Membership {
     const before = baseMembersOf(this.group.current);
     const ownersBefore = this.group.binding.owners;
     // All that stood before it has been delivered, so that the last words of those that are out are known: as if not our own.
-    const place = { own: false, sequence: generation.sequence, epoch: this.epoch, hash: new Uint8Array(0), signed: undefined };
+    const place = {
+      own: false,
+      sequence: generation.sequence,
+      epoch: this.epoch,
+      hash: new Uint8Array(0),
+      signed: undefined,
+    };
     await this.#durable.enterGeneration(generation, () => {
       const { current } = this.group;
       const staying = new Set(baseMembersOf(current));
