@@ -1,7 +1,7 @@
 /** What a user begins with: one agent, connected. */
 import { platform } from "#platform";
 import type { AgentId, ChannelName } from "../proto/mod.ts";
-import type { Abortable } from "./base/abortable.ts";
+import { type Abortable, abortable } from "./base/abortable.ts";
 import type { Channel } from "./channel.ts";
 import type { Agent, ChannelOptions } from "./channel/agent.ts";
 import type { ClientEvent, MissedEvents } from "./channel/events.ts";
@@ -120,8 +120,8 @@ export class StaticClient {
    * }
    * ```
    */
-  async generateKeyPackage(): Promise<Uint8Array> {
-    return await this.#port.generateKeyPackage();
+  async generateKeyPackage({ signal }: Abortable = {}): Promise<Uint8Array> {
+    return await abortable(signal, () => this.#port.generateKeyPackage());
   }
 
   /**

@@ -1,7 +1,7 @@
 /** Channels by name: create, invite, join, send, receive. Whoever invites keeps a manager running, which lets people in. */
 import { platform } from "#platform";
 import type { ChannelName } from "../proto/mod.ts";
-import type { Abortable } from "./base/abortable.ts";
+import { type Abortable, abortable } from "./base/abortable.ts";
 import type { Channel } from "./channel.ts";
 import type { Agent, ChannelOptions } from "./channel/agent.ts";
 import type { ChannelHealth } from "./channel/condition.ts";
@@ -160,8 +160,8 @@ export class ChannelManager {
    * }
    * ```
    */
-  async invites(name?: string): Promise<InviteState[]> {
-    return await this.#port.invites(name);
+  async invites(name?: string, { signal }: Abortable = {}): Promise<InviteState[]> {
+    return await abortable(signal, () => this.#port.invites(name));
   }
 
   /**
@@ -176,8 +176,8 @@ export class ChannelManager {
    * }
    * ```
    */
-  async revokeInviteById(invite: Pick<InviteState, "channel" | "id">): Promise<void> {
-    await this.#port.revokeInviteById(invite);
+  async revokeInviteById(invite: Pick<InviteState, "channel" | "id">, { signal }: Abortable = {}): Promise<void> {
+    await abortable(signal, () => this.#port.revokeInviteById(invite));
   }
 
   /**
@@ -283,8 +283,8 @@ export class ChannelManager {
    * }
    * ```
    */
-  async health(name: string): Promise<ChannelHealth> {
-    return (await this.channel(name)).health();
+  async health(name: string, options: Abortable = {}): Promise<ChannelHealth> {
+    return (await this.channel(name, options)).health();
   }
 
   /**

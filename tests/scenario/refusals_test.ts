@@ -172,3 +172,44 @@ Deno.test("after closing, everything fails with a clear error and nothing hangs"
   for await (const _ of channel.messages()) throw new Error("nothing is left to read");
   assertEquals(channel.health().state, "ended");
 });
+
+Deno.test("every call that waits is given up by its signal, with its reason", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  const { manager, client } = alice;
+  const [channel, to] = [await alice.channel(), bob.client.agentId];
+  const reason = new Error("enough");
+  const given = { signal: AbortSignal.abort(reason) };
+  const keyPackage = new Uint8Array(1);
+  const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+    send: () => channel.send("?", given),
+    request: () => channel.request("?", { to, ...given }),
+    receive: () => channel.receive(given),
+    receiveEnvelope: () => channel.receiveEnvelope(given),
+    addMember: () => channel.addMember(keyPackage, given),
+    removeMember: () => channel.removeMember(to, given),
+    recover: () => channel.recover(given),
+    leave: () => channel.leave(given),
+    createChannel: () => client.createChannel("acme/ops/other", given),
+    openChannel: () => client.openChannel(name, given),
+    channel: () => client.channel(name, given),
+    joinChannel: () => client.joinChannel(name, undefined, given),
+    closeChannel: () => client.closeChannel(name, given),
+    generateKeyPackage: () => client.generateKeyPackage(given),
+    invite: () => manager.invite(name, given),
+    invites: () => manager.invites(name, given),
+    revokeInvite: () => manager.revokeInvite("?", given),
+    revokeInviteById: () => manager.revokeInviteById({ channel: channel.name, id: "?" }, given),
+    joinWithToken: () => manager.joinWithToken(name, "?", given),
+    "manager.send": () => manager.send(name, "?", given),
+    "manager.channel": () => manager.channel(name, given),
+    "manager.create": () => manager.create("acme/ops/other", given),
+    "manager.health": () => manager.health(name, given),
+    "manager.receive": () => manager.receive(name, given),
+  };
+  for (const [call, make] of Object.entries(calls)) {
+    const error = await make().then(() => "fulfilled", (error: unknown) => error);
+    assertEquals(error, reason, call);
+  }
+  assertEquals(channel.members().length, 2, "nothing has happened");
+});
