@@ -304,7 +304,7 @@ export class Committer {
 
   /** A commit of a membership that is over is neither accepted nor discarded. */
   #checkCurrent(durable: DurableGroup): void {
-    if (durable === this.#membership.durable) return;
+    if (durable === this.#membership.durable && !durable.isRetired) return;
     throw createError("transport_error", "This agent has joined the channel anew meanwhile; try again");
   }
 }

@@ -100,6 +100,7 @@ export class DurableGroup {
   readonly #consumption = new Consumption();
   /** Why this object must not be used any more: what it holds in memory is not what lies on disk. */
   #ended: MlsFault | undefined;
+  #isRetired = false;
   #tail: Promise<unknown> = Promise.resolve();
   /** References of the proposals that are on disk. */
   readonly #proposals: Set<string>;
@@ -260,14 +261,24 @@ export class DurableGroup {
   }
 
   /** Every message before this epoch was consumed or has expired. */
-  forgetBefore(epoch: number): Promise<void> {
-    return this.#exclusive(async () => {
+  async forgetBefore(epoch: number): Promise<void> {
+    const forgotten = this.#exclusive(async () => {
       await this.#deleteAll(this.group.past.forgetBefore(BigInt(epoch)).flatMap((past) => this.#recordsOf(past)));
+    });
+    await forgotten.catch((fault) => {
+      // With a membership that is over, everything of it goes.
+      if (!this.#isRetired) throw fault;
     });
   }
 
-  /** Another membership takes this one's place: nothing more of it is written. */
+  /** Another membership takes this one's place. */
+  get isRetired(): boolean {
+    return this.#isRetired;
+  }
+
+  /** Nothing more of this membership is written. */
   retire(): void {
+    this.#isRetired = true;
     this.#ended ??= new MlsFault("This agent has joined the channel anew");
   }
 

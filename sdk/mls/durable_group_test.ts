@@ -268,6 +268,15 @@ Deno.test("members with more and fewer keys of their own come to one verdict on 
   assert(maxValueBytes > 1_000, "it never hardly fit");
 });
 
+Deno.test("a membership that another one replaces needs to forget nothing, also when it is asked to meanwhile", async () => {
+  const { a } = await createPair();
+  const before = a.joined.forgetBefore(1);
+  a.joined.retire();
+  await a.joined.forgetBefore(1);
+  await before;
+  await assertRejects(() => a.joined.seal(payload, payload), MlsFault, "joined the channel anew");
+});
+
 Deno.test("a commit that the relay would find too long is not made", async () => {
   const { world, a } = await createPair();
   const padded = Group.restore(a.member.parts, { ...a.deps, padding: () => limits.commitBytes });

@@ -30,6 +30,8 @@ export class Player {
   saved: { readonly disk: MemoryDisk; readonly leaf: Uint8Array; readonly known: ReadonlySet<AgentId> } | undefined;
   /** Messages that must not be shown: sealed by somebody whose removal this player had followed. */
   readonly forbidden = new Set<string>();
+  /** What the relay gave it at a place where its sender was a member, as far as it knew. */
+  readonly given = new Set<string>();
   readonly shown: string[] = [];
   readonly #wire: Wire;
   #mayRead = 0;

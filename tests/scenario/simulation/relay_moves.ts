@@ -208,8 +208,10 @@ export const relayMoves: MoveTable = {
     if (stashed === undefined || victim.channel === undefined) return;
     const { sender, text, body } = stashed;
     const knows = victim.channel.members().some(({ agentId }) => agentId === sender.agentId);
-    if (!knows) victim.forbidden.add(text);
     const sequence = sequenceNear(play, random, victim);
+    const isOver = !knows && play.wire.hasReadRemoval(victim, sender.agentId, sequence);
+    if (isOver && !victim.given.has(text)) victim.forbidden.add(text);
+    else victim.given.add(text);
     const epoch = random.pick([body.epoch, play.truth.epoch]);
     play.wire.inject(victim, {
       kind: "notice",

@@ -2,7 +2,7 @@
  * What is between the players and the relay's core. A rule changes what passes: those of the relay's side are lifted when the
  * schedule calms down, those of a modified client stay.
  */
-import type { CallName, NoticeEnvelope, RequestBody } from "../../../proto/mod.ts";
+import type { AgentId, CallName, NoticeEnvelope, ReplyBody, RequestBody } from "../../../proto/mod.ts";
 import type { Forward, Player, Wire } from "./player.ts";
 import type { Truth } from "./truth.ts";
 
@@ -30,6 +30,7 @@ export class SimulatedWire implements Wire {
   /** Commits that players have sent, whether or not the relay took them. */
   readonly sent = new Map<Player, RequestBody<"SendCommit">[]>();
   readonly #rules = { relay: new Map<Player, Rule[]>(), client: new Map<Player, Rule[]>() };
+  readonly #removals: { readonly by: Player; readonly sequence: number; readonly removed: readonly AgentId[] }[] = [];
   readonly #truth: () => Truth;
   readonly #nowMs: () => number;
 
@@ -55,6 +56,18 @@ export class SimulatedWire implements Wire {
     player.actor.session.inject(notice);
   }
 
+  /**
+   * Whether a player has seen a removal before this place of the log. Of a commit of its own it knows the place: what stands
+   * before it was sent before it, as far as that player can tell.
+   */
+  hasReadRemoval(player: Player, agentId: AgentId, sequence: number): boolean {
+    const own = this.#removals.findLast((removal) => removal.by === player && removal.removed.includes(agentId));
+    if (own !== undefined) return sequence > own.sequence;
+    return this.history.some((each) =>
+      each.player === player && each.notice.operation === "DeliverCommit" && each.notice.body.removed.includes(agentId)
+    );
+  }
+
   notice(player: Player, notice: NoticeEnvelope): readonly NoticeEnvelope[] {
     this.#truth().delivered(notice);
     this.history.push({ player, notice });
@@ -74,7 +87,11 @@ export class SimulatedWire implements Wire {
       const commit = operation === "SendCommit" ? changed as RequestBody<"SendCommit"> : undefined;
       if (commit !== undefined) this.#truth().asked(player.agentId, commit);
       const reply = await forward(changed);
-      if (commit !== undefined) this.#truth().taken({ ...commit, sender: player.agentId });
+      if (commit !== undefined) {
+        const { sequence } = reply as ReplyBody<"SendCommit">; // cast: of this operation
+        this.#removals.push({ by: player, sequence, removed: commit.removed });
+        this.#truth().taken({ ...commit, sender: player.agentId });
+      }
       if (operation === "FoundGeneration") {
         this.#truth().founded(changed as RequestBody<"FoundGeneration">, player.agentId); // cast: of this operation
       }
