@@ -1,7 +1,11 @@
-/** What is kept on disk of confirmations: the last that this agent gave, and its states of the last epochs. */
-import type { ChannelId } from "../../proto/mod.ts";
+/**
+ * What is kept on disk of confirmations: the last that this agent gave, its states of the last epochs, and what it heard of
+ * others, which is written now and then.
+ */
+import { type AgentId, type ChannelId, parseAgentId } from "../../proto/mod.ts";
 import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
-import { type ChannelStore, confirmedKind, statesKind } from "./records.ts";
+import type { Heard } from "./fork_watch.ts";
+import { type ChannelStore, confirmedKind, heardKind, statesKind } from "./records.ts";
 
 export interface OwnConfirmed {
   readonly epoch: number;
@@ -12,9 +16,10 @@ export interface KeptConfirmations {
   readonly own: OwnConfirmed | undefined;
   /** By epoch, ascending. */
   readonly states: ReadonlyMap<number, Uint8Array>;
+  readonly heard: ReadonlyMap<AgentId, Heard>;
 }
 
-export const nothingConfirmed: KeptConfirmations = { own: undefined, states: new Map() };
+export const nothingConfirmed: KeptConfirmations = { own: undefined, states: new Map(), heard: new Map() };
 
 export function putConfirmed(channelId: ChannelId, { epoch, state }: OwnConfirmed): RecordChange {
   return { type: "put", kind: confirmedKind, id: channelId, value: encodeFields([epoch, state]) };
@@ -26,6 +31,28 @@ export function putState(channelId: ChannelId, epoch: number, state: Uint8Array)
 
 export function deleteState(channelId: ChannelId, epoch: number): RecordChange {
   return { type: "delete", kind: statesKind(channelId), id: String(epoch) };
+}
+
+export function putHeard(channelId: ChannelId, heard: ReadonlyMap<AgentId, Heard>): RecordChange {
+  const rows = Array.from(heard, ([agentId, { confirmed, said }]) => [
+    agentId,
+    confirmed?.epoch ?? null,
+    confirmed === undefined ? null : Math.round(confirmed.atMs),
+    said?.epoch ?? null,
+    said?.state ?? null,
+  ]);
+  return { type: "put", kind: heardKind, id: channelId, value: encodeFields([rows]) };
+}
+
+async function readHeard(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<Map<AgentId, Heard>> {
+  const record = await store.get(heardKind, channelId);
+  const rows = record === undefined ? [] : decodeFields(record, heardKind).rows(0);
+  return new Map(rows.map((row) => {
+    const [epoch, atMs, saidEpoch] = [row.optionalNumber(1), row.optionalNumber(2), row.optionalNumber(3)];
+    const confirmed = epoch === undefined || atMs === undefined ? undefined : { epoch, atMs };
+    const said = saidEpoch === undefined ? undefined : { epoch: saidEpoch, state: row.bytes(4) };
+    return [parseAgentId(row.text(0)), { confirmed, said }];
+  }));
 }
 
 /** States from before this membership are of another group, perhaps. */
@@ -43,5 +70,5 @@ export async function readConfirmations(
   const record = await store.get(confirmedKind, channelId);
   const fields = record && decodeFields(record, confirmedKind);
   const own = fields && { epoch: fields.number(0), state: fields.bytes(1) };
-  return { own, states: new Map(states) };
+  return { own, states: new Map(states), heard: await readHeard(store, channelId) };
 }

@@ -20,6 +20,7 @@ import {
   type KeptConfirmations,
   type OwnConfirmed,
   putConfirmed,
+  putHeard,
   putState,
 } from "./confirmation_records.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -41,6 +42,8 @@ export interface ConfirmationsParts {
 export const keptEpochs = 256;
 /** Epochs that follow each other faster are not confirmed one by one. */
 const intervalMs = 10_000;
+/** What was heard of others is written so often. */
+const keepMs = 60_000;
 /** A commit that a member confirms is on its way for no longer than this. */
 const aheadMs = 60_000;
 
@@ -58,6 +61,7 @@ export class Confirmations implements Carriable {
   #isSaying = false;
   #cancelLater: (() => void) | undefined;
   #cancelAhead: (() => void) | undefined;
+  #cancelKeep: (() => void) | undefined;
   #ended = false;
   #keys: { readonly tree: RatchetTree; readonly byAgent: ReadonlyMap<AgentId, Uint8Array> } | undefined;
 
@@ -68,6 +72,7 @@ export class Confirmations implements Carriable {
     this.#states = new Map(parts.kept.states);
     const { membership, health } = parts;
     this.#watch = new ForkWatch({
+      heard: parts.kept.heard,
       agentId: deps.agentId,
       nowMs: () => deps.runtime.nowMs(),
       stateAt: (epoch) => this.#states.get(epoch),
@@ -129,6 +134,7 @@ export class Confirmations implements Carriable {
   /** A message of a member opened, and may carry its word about another channel. */
   heard(agentId: AgentId, epoch: number, carried: Uint8Array | undefined): void {
     if (agentId !== this.#deps.agentId) this.#watch.spoke(agentId, epoch);
+    this.#keepLater();
     if (carried !== undefined) this.#deps.carrier.take(agentId, carried);
   }
 
@@ -151,6 +157,7 @@ export class Confirmations implements Carriable {
       return [{ agentId, publicKey, message, signature }];
     });
     if (items.length === 0) return;
+    this.#keepLater();
     const { signatures } = this.#deps;
     const areAllTrue = signatures.verifyHandshakes(items);
     for (const { agentId, publicKey, signature } of items) {
@@ -192,8 +199,22 @@ export class Confirmations implements Carriable {
     });
   }
 
+  /** Writes what was heard of others since it was last written. */
+  async keep(): Promise<void> {
+    if (this.#cancelKeep === undefined || this.#ended) return;
+    this.#cancelKeep();
+    this.#cancelKeep = undefined;
+    await this.#deps.store.batch([putHeard(this.channelId, this.#watch.heard)]);
+  }
+
+  #keepLater(): void {
+    if (this.#ended) return;
+    this.#cancelKeep ??= this.#deps.runtime.after(keepMs, () => void this.keep().catch(this.#parts.onFault));
+  }
+
   end(): void {
     this.#ended = true;
+    this.#cancelKeep?.();
     this.#cancelLater?.();
     this.#cancelAhead?.();
   }

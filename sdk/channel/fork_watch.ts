@@ -20,6 +20,13 @@ export interface Confirmed {
   readonly atMs: number;
 }
 
+/** What is known of a member. */
+export interface Heard {
+  readonly confirmed: Confirmed | undefined;
+  /** Its latest statement, whether it agrees or not. */
+  readonly said: Said | undefined;
+}
+
 /** A member that is connected, by the relay's word, and says nothing. */
 export interface Silent {
   /** Which member. */
@@ -31,6 +38,8 @@ export interface Silent {
 }
 
 export interface ForkWatchParts {
+  /** From before a restart. */
+  readonly heard: ReadonlyMap<AgentId, Heard>;
   readonly agentId: AgentId;
   readonly nowMs: () => number;
   /** Our own state of an epoch, if it is known. */
@@ -76,6 +85,19 @@ export class ForkWatch {
 
   constructor(parts: ForkWatchParts) {
     this.#parts = parts;
+    for (const [agentId, { confirmed, said }] of parts.heard) {
+      if (confirmed !== undefined) this.#confirmed.set(agentId, confirmed);
+      if (said !== undefined) this.#said.set(agentId, said);
+    }
+  }
+
+  /** What to remember of each member. */
+  get heard(): ReadonlyMap<AgentId, Heard> {
+    const agentIds = new Set([...this.#confirmed.keys(), ...this.#said.keys()]);
+    return new Map(Array.from(agentIds, (agentId): [AgentId, Heard] => [agentId, {
+      confirmed: this.#confirmed.get(agentId),
+      said: this.#said.get(agentId),
+    }]));
   }
 
   get forks(): readonly Fork[] {
@@ -168,7 +190,9 @@ export class ForkWatch {
     const other = ours === undefined ? this.#othersAt(agentId, said) : { agentId: self, state: ours };
     if (other === undefined) return;
     if (equalBytes(other.state, said.state)) {
-      if (other.agentId === self) this.#confirm(agentId, said.epoch);
+      // The same statement again is no news of it.
+      const isNews = other.agentId === self && this.#confirmed.get(agentId)?.epoch !== said.epoch;
+      if (isNews) this.#confirm(agentId, said.epoch);
       return;
     }
     const spoke = other.agentId === self && this.#spoke.get(agentId) === said.epoch;

@@ -16,6 +16,7 @@ class Bench {
   readonly joined = new Map<AgentId, number>();
   readonly members = new Set([self, bob, carol, dave]);
   readonly watch = new ForkWatch({
+    heard: new Map(),
     agentId: self,
     nowMs: () => this.nowMs,
     stateAt: (epoch) => this.states.get(epoch),

@@ -328,6 +328,7 @@ export class LiveChannel {
     }
     await this.#receiver?.finish();
     await this.#progress.flush();
+    await this.confirmations.keep();
     this.#end(undefined, createError("transport_error", "The client was closed; connect again"));
   }
 

@@ -29,7 +29,7 @@ const [channels, trust, positions, logs, counters, landmarks] = [
 /** See `anchor.ts`. */
 export const anchors = "anchors";
 /** See `confirmation_records.ts`. */
-export const confirmedKind = "confirmed";
+export const [confirmedKind, heardKind] = ["confirmed", "heard"] as const;
 /** See `bad_commit.ts`. */
 export const [stopped, returned] = ["stopped", "returned"] as const;
 /** See `foreign_generation.ts`. */
@@ -257,7 +257,7 @@ export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChan
 export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
   const senders = await forgetSenders(store, channelId);
   const states = [stopped, returned, foreign, positions, logs, counters, landmarks, anchors, confirmedKind];
-  const kinds = [channels, trust, ...states];
+  const kinds = [channels, trust, heardKind, ...states];
   const own = kinds.map((kind): RecordChange => ({ type: "delete", kind, id: channelId }));
   const listed = [commitsKind, invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind];
   const lists = listed.map(async (kindOf) => {

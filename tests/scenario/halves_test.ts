@@ -324,6 +324,22 @@ Deno.test("a member that was away is compared with the state of its epoch, also 
   assertEquals(channel.health().forked, [{ epoch: epoch + 1, signers: [idOf(alice), idOf(bob)] }]);
 });
 
+Deno.test("what was heard of a member outlives a restart, also what it signed", async () => {
+  await using halves = await Halves.open("alice", "bob");
+  const [alice, bob] = halves.actors as [Actor, Actor]; // cast: as many as labels
+  const before = memberOf(await alice.channel(), bob);
+  assert(before?.confirmedEpoch !== undefined);
+  await halves.finish(alice.restart());
+  const channel = await halves.finish(alice.channel());
+  const after = memberOf(channel, bob);
+  assertEquals([after?.confirmedEpoch, after?.confirmedAtMs], [before.confirmedEpoch, before.confirmedAtMs]);
+  const said = { channelId: channel.id, epoch: before.confirmedEpoch, state: new Uint8Array(32) };
+  const confirmations = [{ agentId: idOf(bob), signature: bob.sign(epochStatement(said)) }];
+  alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });
+  await halves.pass(1);
+  assert(issuesOf(channel, "member_lied")[0]?.includes("two different states"));
+});
+
 Deno.test("a signature that does not fit says nothing about anybody", async () => {
   await using halves = await Halves.open("alice", "bob", "carol");
   const [alice, bob, carol] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
