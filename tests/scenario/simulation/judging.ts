@@ -5,6 +5,8 @@ import type { Player } from "./player.ts";
 export class Broken extends Error {}
 
 export function checkNow(play: Play): void {
+  // A cell leaves each way, with what members say about their epochs.
+  for (const { actor } of play.players) actor.session.ride();
   for (const player of play.players.filter(({ honest }) => honest)) {
     if (player.wrong !== undefined) throw new Broken(player.wrong.message);
     if (player.isIn) checkInside(play, player);
@@ -16,9 +18,11 @@ function checkInside(play: Play, player: Player): void {
   const { channel, label, agentId } = player;
   const { truth, wire: { counts } } = play;
   if (channel === undefined) return;
-  const { state, problem = "", epoch } = channel.health();
+  const { state, problem = "", epoch, issues } = channel.health();
   if (state === "ok" && epoch === truth.epoch) player.cameIn = truth.cameIn(agentId);
   if (state === "ended" && problem.includes('" stopped: ')) throw new Broken(`${label} has died: ${problem}`);
+  const lie = issues.find(({ kind, text }) => kind === "member_lied" && isOfHonest(play, text));
+  if (lie !== undefined) throw new Broken(`${label} calls an honest member a liar: ${lie.text}`);
   if (play.hostileOwner) return;
   const isWrong = state === "ended" && counts.lies === 0 && truth.members().has(agentId) && !player.excused;
   if (isWrong) throw new Broken(`the channel is over for ${label}: ${problem}`);
@@ -32,6 +36,11 @@ function checkOutside({ truth }: Play, player: Player): void {
   const { label, agentId, cameIn, excused } = player;
   const isWrong = cameIn !== undefined && cameIn === truth.cameIn(agentId) && !excused;
   if (isWrong) throw new Broken(`${label} has erased the channel, and is a member`);
+}
+
+/** Whether a report begins with the name of an honest player. */
+function isOfHonest(play: Play, text: string): boolean {
+  return play.players.some(({ honest, agentId }) => honest && text.startsWith(agentId));
 }
 
 export function labelOf(play: Play, agentId: string): string {
