@@ -43,8 +43,8 @@ for (const file of ["./" + name + ".node", "./" + name + "-musl.node"]) {
 if (failures.length > 0) throw new Error("There is no store for " + name + ": " + failures.join("; "));
 `;
 
-const banner = 'import { createRequire } from "node:module";' +
-  "const require = createRequire(import.meta.url), requireBeside = require;";
+const banner = 'import { createRequire as requireFrom } from "node:module";' +
+  "const require = requireFrom(import.meta.url), requireBeside = require;";
 
 /** `out` is emptied first. Returns the path of the wheel. */
 export async function buildWheel(out: string): Promise<string> {

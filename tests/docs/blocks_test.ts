@@ -7,8 +7,8 @@ import { type Block, type Page, readPages } from "./markdown.ts";
 
 const pages = readPages().filter(({ blocks }) => blocks.length > 0);
 
-/** Shown, not run: output, patterns, pictures. */
-const shown = ["text"];
+/** Shown, not run: output, patterns, pictures; and Python, which tests/python/ runs. */
+const shown = ["text", "py"];
 const runnable = ["sh", "ts", "json"];
 
 Deno.test("every block is run, is plain text, or says why it is not run", () => {

@@ -1,5 +1,7 @@
-// The examples as a reader runs them: a planner in Deno, a worker in Node and a person in a browser, in one channel.
+// The examples as a reader runs them: a planner in Deno, a worker in Node, an observer in Python and a person in a browser, in one
+// channel.
 import { assert, assertEquals, assertExists, assertGreater, assertMatch } from "@std/assert";
+import { buildWheel } from "../../tools/build_python.ts";
 import { createProject, type Project } from "../../tools/bundle.ts";
 import { chromium, runInChromium } from "../support/runtime/chromium.ts";
 import { node, runInNode } from "../support/runtime/node.ts";
@@ -15,13 +17,13 @@ const needs = {
 };
 
 Deno.test("every example is shorter than 80 lines", () => {
-  for (const path of ["planner.ts", "worker.mjs", "page/page.mjs", "page/serve.ts", "page/index.html"]) {
+  for (const path of ["planner.ts", "worker.mjs", "observer.py", "page/page.mjs", "page/serve.ts", "page/index.html"]) {
     const lines = Deno.readTextFileSync(new URL(`examples/${path}`, repository)).split("\n").length - 1;
     assert(lines < 80, `examples/${path} has ${lines} lines`);
   }
 });
 
-testWhen(needs, "planner, worker and a person in a browser coordinate over one channel", async (t) => {
+testWhen(needs, "planner, worker, observer and a person in a browser coordinate over one channel", async (t) => {
   await using stack = await startStack();
   await using folder = await temporaryFolder();
   await using tab = await openTab();
@@ -54,6 +56,13 @@ testWhen(needs, "planner, worker and a person in a browser coordinate over one c
     await tab.evaluate(submit("text", "say", "please hurry"));
     await planner.printed(/person says: please hurry/);
   });
+  const python = await installWheel(folder.path);
+  const watching = python && run(python.command, ["examples/observer.py", invitation], {
+    ...environment,
+    ...python.environment,
+    AGENT_DIR: `${folder.path}/observer`,
+  });
+  await watching?.printed(/watching/);
   await using project = await createProject();
   await t.step("the worker joins and takes all incidents", async () => {
     const bundle = await project.bundle(new URL("examples/worker.mjs", repository), "node");
@@ -61,12 +70,40 @@ testWhen(needs, "planner, worker and a person in a browser coordinate over one c
     assertEquals(await worker.ended(), 0, worker.output());
     assertEquals(await planner.ended(), 0, planner.output());
     assertEquals(worker.output().match(/working on/g)?.length, 3);
-    assertMatch(planner.output(), /all 3 incidents are decided; members: 3/);
+    assertMatch(planner.output(), watching ? /are decided; members: 4/ : /are decided; members: 3/);
+  });
+  await t.step({
+    name: `the observer has heard everybody${watching ? "" : " [skipped: Python 3.9 or newer is not installed]"}`,
+    ignore: watching === undefined,
+    fn: async () => {
+      assertEquals(await watching?.ended(), 0, watching?.output());
+      const heard = watching?.output() ?? "";
+      for (const pattern of [/planner: asks about: disk/, /worker: /, /planner: sums up 3/]) {
+        assertMatch(heard, pattern);
+      }
+    },
+  });
+  await t.step({
+    name: `the worker's directory, written by Node, opens in Python${watching ? "" : " [skipped: no Python 3.9]"}`,
+    ignore: python === undefined,
+    fn: async () => {
+      if (python === undefined) return;
+      const code = "import static_sdk, sys; m = static_sdk.ChannelManager(None, sys.argv[1], b'worker'); " +
+        "print(m.health(m.channels[0]).state); m.send(m.channels[0], b'from Python'); m.close()";
+      const again = run(python.command, ["-c", code, `${folder.path}/worker`], {
+        ...environment,
+        ...python.environment,
+      });
+      assertEquals([await again.ended(), again.output()], [0, "ok\n"]);
+    },
   });
   await t.step("the person has seen everything (screenshot)", async () => {
     await tab.until('document.getElementById("said").innerText.includes("all 3 incidents are decided")');
     const state = String(await tab.evaluate('document.getElementById("state").innerText'));
-    assertMatch(state, /^planner, person, worker are in .+ over webtransport\. Safety number: (\d{5} ){7}\d{5}$/);
+    assertMatch(
+      state,
+      /^planner, person,( observer,)? worker are in .+ over webtransport\. Safety number: (\d{5} ){7}\d{5}$/,
+    );
     await photograph(tab, `${folder.path}/page.png`);
   });
   await t.step("the README's ten lines run in Node and in a browser, as they do in Deno", async () => {
@@ -81,6 +118,18 @@ testWhen(needs, "planner, worker and a person in a browser coordinate over one c
   await served.ended();
   await checkLogs(stack);
 });
+
+/** The Python package, unpacked; undefined without a Python that is new enough. */
+async function installWheel(
+  folder: string,
+): Promise<{ readonly command: string; readonly environment: Readonly<Record<string, string>> } | undefined> {
+  const command = Deno.env.get("STATIC_TEST_PYTHON") ?? "python3";
+  const isNewEnough = ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"];
+  if (!installed(command).met || await run(command, isNewEnough, {}).ended() !== 0) return undefined;
+  const wheel = await buildWheel(`${folder}/wheel`);
+  assertEquals(await run(command, ["-m", "zipfile", "-e", wheel, `${folder}/python`], {}).ended(), 0);
+  return { command, environment: { PYTHONPATH: `${folder}/python`, STATIC_RUNTIME: Deno.execPath() } };
+}
 
 /** The README's example as a bundle for another runtime, told where the service is; a page reports what it prints. */
 async function tenLines(project: Project, platform: "node" | "browser", service: unknown): Promise<string> {
