@@ -8,6 +8,8 @@ import {
   type ChannelId,
   decodeCreatorWelcome,
   encodeBase64url,
+  foundingEpoch,
+  foundingHash,
   type InviteId,
   leaveStatement,
   limits,
@@ -16,12 +18,13 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import { check, failsWith, type RuntimeTest, sameBytes } from "../support/runtime/suite.ts";
+import { foundingRequest } from "../support/founding.ts";
 import { dayMs, freshName, randomId16, type Relay, TestAgent } from "../support/relay/agent.ts";
 import { CallFailed, deferred } from "../support/relay/relay_client.ts";
 
 const patienceMs = 120_000;
 /** So that a runtime that ran only some of them is found out. */
-export const operationCount = 22;
+export const operationCount = 23;
 
 export function createOperations(relay: Relay): RuntimeTest[] {
   const tests: readonly [name: string, run: (relay: Relay) => Promise<void>][] = [
@@ -40,6 +43,7 @@ export function createOperations(relay: Relay): RuntimeTest[] {
     ["a stranger is told not_found, as for a channel that does not exist", strangers],
     ["an invite is registered, used, refused and revoked", invites],
     ["a member rejoins with a request that it signed", rejoining],
+    ["an owner claims KeyPackages and begins a new generation, and the others are told", founding],
     ["what an agent sent and acknowledged is told when it subscribes, and read again", ownEntries],
     ["a leaver is told and removed; a removed member reads no further", leaving],
     ["a closed channel ends for all, and its name is free", closing],
@@ -317,6 +321,42 @@ async function rejoining(relay: Relay): Promise<void> {
   const delivered = await bob.client.notices.first("DeliverWelcome", 2);
   check(delivered[1]?.joinedSequence === sequence, "the Welcome is of another commit");
   closeAll(alice, bob);
+}
+
+async function founding(relay: Relay): Promise<void> {
+  const { alice, bob, channelId } = await createPair(relay);
+  const carol = await TestAgent.connect(relay);
+  const keyPackage = carol.keyPackage();
+  await carol.client.call("UploadKeyPackage", { keyPackages: [keyPackage], replace: false });
+  const { sequence } = await alice.client.call("SendCommit", alice.commit(channelId, 1, { added: [carol.agentId] }));
+  await carol.client.notices.first("DeliverWelcome", 1);
+  await carol.acknowledge(channelId, sequence);
+  await carol.subscribe(channelId);
+  const bad = bob.commit(channelId, 2);
+  await bob.client.call("SendCommit", bad);
+  const claim = { channelId, agentIds: [carol.agentId], nonce: randomId16() };
+  await failsWith("not_allowed", () => carol.client.call("ClaimForFounding", claim));
+  const { keyPackages: [claimed] } = await alice.client.call("ClaimForFounding", claim);
+  check(claimed?.agentId === carol.agentId, "the KeyPackage is of another agent");
+  sameBytes(claimed.keyPackage, keyPackage, "the claimed KeyPackage");
+  const members = [alice.agentId, carol.agentId];
+  const plan = { channelId, founder: alice, bad, blamed: bob, members };
+  const forged = foundingRequest({ ...plan, change: { badCommit: new Uint8Array(32) } });
+  await failsWith("invalid_request", () => alice.client.call("FoundGeneration", forged));
+  const body = foundingRequest(plan);
+  const reply = await alice.client.call("FoundGeneration", body);
+  check(reply.epoch === foundingEpoch(1) + 1 && !reply.duplicate, "another epoch has begun");
+  check((await alice.client.call("FoundGeneration", body)).duplicate, "the same founding was taken twice");
+  const [told] = await carol.client.notices.first("DeliverFounding", 1);
+  check(told?.sender === alice.agentId && told.sequence === reply.sequence, "another founding was told");
+  sameBytes(told.founding.signature, body.founding.signature, "the founder's signature");
+  sameBytes(told.proof.signature, body.proof.signature, "the proof");
+  sameBytes(told.welcomes[0]?.welcome, body.welcomes[0]?.welcome ?? new Uint8Array(0), "the Welcome");
+  const [end] = await bob.client.notices.first("DeliverChannelEnd", 1);
+  check(end?.reason === "recovered", "the blamed was told something else");
+  const { commit } = await carol.client.call("FindCommit", { channelId, epoch: foundingEpoch(1), generation: 1 });
+  sameBytes(commit?.commitHash, foundingHash({ channelId, ...body.founding }), "the founding's hash");
+  closeAll(alice, bob, carol);
 }
 
 async function ownEntries(relay: Relay): Promise<void> {

@@ -6,19 +6,26 @@ import {
   foundingStatement,
   generationOf,
   type RequestBody,
-} from "../../../proto/mod.ts";
-import { createWelcome } from "../../../tests/support/mod.ts";
-import type { TestAgent } from "./client.ts";
+} from "../../proto/mod.ts";
+import { createWelcome } from "./mls.ts";
 import { sha256 } from "@noble/hashes/sha2.js";
 
 type Founding = RequestBody<"FoundGeneration">;
 
+/** An agent of any test. */
+interface Founder {
+  readonly agentId: AgentId;
+  readonly publicKey: Uint8Array;
+  readonly identity: Uint8Array;
+  sign(message: Uint8Array): Uint8Array;
+}
+
 export interface FoundingPlan {
   readonly channelId: ChannelId;
-  readonly founder: TestAgent;
+  readonly founder: Founder;
   /** The commit that is called bad, as it was sent, and its sender. */
   readonly bad: RequestBody<"SendCommit">;
-  readonly blamed: TestAgent;
+  readonly blamed: Founder;
   readonly members: readonly AgentId[];
   readonly owners?: readonly AgentId[];
   readonly absent?: readonly AgentId[];
@@ -65,7 +72,7 @@ export function foundingRequest(plan: FoundingPlan): Founding {
 }
 
 /** As its sender would have signed it, had it been about another commit. */
-export function otherProof(body: Founding, blamed: TestAgent): Founding["proof"] {
+export function otherProof(body: Founding, blamed: Founder): Founding["proof"] {
   const { channelId, founding: { generation, baseEpoch }, proof } = body;
   const { signatureKey, identity, owners, signature: _, ...declared } = proof;
   const commitHash = new Uint8Array(32);
