@@ -169,7 +169,10 @@ export class Reader {
       return undefined;
     }
     const { stopped } = lastStay(reading);
-    this.#check(reading, stopped === undefined, `entry ${sequence} although it has ${stopped?.reason}`);
+    // An owner that lapsed is served up to its lapse, so that it can begin its channel anew.
+    const isOwner = stopped?.reason === "lapsed" && sequence <= stopped.sequence &&
+      reading.channel.owners.has(this.agentId);
+    this.#check(reading, stopped === undefined || isOwner, `entry ${sequence} although it has ${stopped?.reason}`);
     this.#check(reading, sequence > reading.stay.joined, `entry ${sequence} from before it joined`);
     return reading;
   }
