@@ -23,9 +23,14 @@ export function createClientAddress(
   trusted: readonly AddressRange[],
 ): (peer: string | undefined, forwardedFor: string | undefined) => string {
   const isTrusted = (address: string): boolean => trusted.some((range) => contains(range, address));
+  const last = { peer: "", subject: "" };
   return (peer, forwardedFor) => {
     if (peer === undefined) return "unknown";
-    if (trusted.length === 0 || forwardedFor === undefined || !isTrusted(peer)) return subjectOf(peer);
+    if (trusted.length === 0 || forwardedFor === undefined || !isTrusted(peer)) {
+      // Most requests come from where the one before came from.
+      if (last.peer !== peer) Object.assign(last, { peer, subject: subjectOf(peer) });
+      return last.subject;
+    }
     // The right-most entries were added by the proxies nearest to us.
     const hops = forwardedFor.split(",").reverse().values().map((hop) => withoutPort(hop.trim()));
     const client = hops.find((hop) => !isTrusted(hop));

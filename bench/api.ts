@@ -1,7 +1,8 @@
 /**
  * How fast the HTTP API is on real PostgreSQL, beside its floor in the same run: `POST /v1/tokens` and `GET /v1/keys` with a
  * warm key, against (a) a bare hono hello, (b) the same endpoint with the verified-key memory turned off and (c) hono + one
- * indexed SELECT + one Ed25519 signature. Targets: warm tokens ≥ 80 % of (c) and ≥ 50 × (b).
+ * indexed SELECT + one Ed25519 signature. Targets: warm tokens ≥ 80 % of (c) and ≥ 50 × (b). All requests are of one key, as
+ * after an outage, and the API signs equal claims once a second; (c) signs each time.
  * Each server is its own process; rounds alternate between the cases, and the median round of each is shown. The CPU time of
  * the server per request is shown too, because it does not depend on what else the machine does.
  */

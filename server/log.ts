@@ -10,10 +10,14 @@ export type Log = (level: LogLevel, event: string, fields?: LogFields) => void;
 
 const secretText = new RegExp(`${apiKeyPattern}|eyJ[\\w-]+\\.[\\w-]+\\.[\\w-]*|inv_[\\w-]{20,}`, "g");
 
+/** What every text that is struck out begins with. */
+const signs = ["sk_", "eyJ", "inv_"];
+
 export function createLog({ write, nowMs }: { write: (line: string) => void; nowMs: () => number }): Log {
   return (level, event, fields = {}) => {
     const line = JSON.stringify({ time: new Date(nowMs()).toISOString(), level, event, ...fields });
-    write(line.replace(secretText, "[secret]"));
+    // Three searches for a few letters take a tenth of the time, and nearly no line has any of them.
+    write(signs.some((sign) => line.includes(sign)) ? line.replace(secretText, "[secret]") : line);
   };
 }
 
