@@ -1,24 +1,39 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { runAdmin } from "../../api/mod.ts";
-import { anyBackend, type OpenBackend, readTestConfig, signUp, startTestApi } from "../support/api/harness.ts";
+import {
+  type Answer,
+  anyBackend,
+  type OpenBackend,
+  readTestConfig,
+  type SignedUp,
+  signUp,
+  startTestApi,
+} from "../support/api/harness.ts";
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
 
 const adminSecret = "admin-secret-for-tests-0123456789abcdef";
 const events = Deno.env.get("STATIC_STRESS") === "1" ? 10_000 : 2_000;
 const kills = 5;
-const operators = 8;
+const operators = 4;
+const tenants = 4;
 
 interface Exported {
   readonly seq: number;
   readonly event: string;
   readonly account: string;
+  readonly subject: string | null;
+}
+
+interface Counts {
+  done: number;
+  unsure: number;
 }
 
 async function exportAll(backend: OpenBackend): Promise<Exported[]> {
   const lines = (await runAdmin(["audit", "export"], readTestConfig(backend.environment))).split("\n");
   return lines.map((line) => {
-    const [seq, , event, , account] = JSON.parse(JSON.parse(line).body);
-    return { seq, event, account };
+    const [seq, , event, , account, subject] = JSON.parse(JSON.parse(line).body);
+    return { seq, event, account, subject };
   });
 }
 
@@ -26,7 +41,7 @@ async function exportAll(backend: OpenBackend): Promise<Exported[]> {
 async function operate(
   account: string,
   current: () => ApiProcess,
-  counts: { done: number; unsure: number },
+  counts: Counts,
 ): Promise<{ suspended: number; resumed: number }> {
   const seen = { suspended: 0, resumed: 0 };
   for (let turn = 0; counts.done < events; turn++) {
@@ -51,7 +66,46 @@ async function operate(
   return seen;
 }
 
-Deno.test(`the audit has every one of ${events} events of ${operators} operators, whose API was killed ${kills} times`, async () => {
+/** Makes and revokes keys, opens and ends sessions, changes the password; returns what was answered, as in the audit. */
+async function live(
+  { id, email, password, apiKey }: SignedUp,
+  current: () => ApiProcess,
+  counts: Counts,
+): Promise<Omit<Exported, "seq">[]> {
+  const told: Omit<Exported, "seq">[] = [];
+  const tell = (event: string, subject: string | null = null): void => void told.push({ event, account: id, subject });
+  const call = async (...request: Parameters<ApiProcess["call"]>): Promise<Answer | undefined> => {
+    const answer = await current().call(...request).catch(() => undefined);
+    if (answer !== undefined && answer.status < 300) counts.done++;
+    else counts.unsure++;
+    // wait: the process that was killed is being started again
+    if (answer === undefined) await new Promise((resolve) => setTimeout(resolve, 50));
+    return answer;
+  };
+  while (counts.done < events) {
+    const made = await call("POST", "/v1/keys", { key: apiKey });
+    if (made?.status === 200) tell("key.created", made.json.id);
+    const rotated = await call("POST", `/v1/keys/${made?.json?.id}/rotate`, { key: apiKey });
+    if (rotated?.status === 200) tell("key.rotated", made?.json.id);
+    for (const keyId of [made?.json?.id, rotated?.json?.id]) {
+      if ((await call("DELETE", `/v1/keys/${keyId}`, { key: apiKey }))?.status === 204) tell("key.revoked", keyId);
+    }
+    const session = await call("POST", "/v1/session", { body: { email, password } });
+    if (session?.status === 200) tell("session.opened");
+    const headers = {
+      cookie: session?.headers.get("set-cookie")?.split(";")[0] ?? "",
+      "x-static-csrf": session?.json?.csrf ?? "",
+    };
+    if ((await call("DELETE", "/v1/session", { headers }))?.status === 204) tell("session.ended");
+    const body = { password, new_password: password };
+    if ((await call("POST", "/v1/account/password", { key: apiKey, body }))?.status === 200) {
+      tell("account.password_changed");
+    }
+  }
+  return told;
+}
+
+Deno.test(`the audit has every one of ${events} events of operators and tenants, whose API was killed ${kills} times`, async () => {
   const backend = await anyBackend.open();
   const environment = { ...backend.environment, STATIC_ADMIN_SECRET: adminSecret, STATIC_DATABASE_CONNECTIONS: "4" };
   let api = await startProcess(environment);
@@ -59,7 +113,9 @@ Deno.test(`the audit has every one of ${events} events of ${operators} operators
     const accounts = await Promise.all(Array.from({ length: operators }, () => signUp(api.call)));
     const counts = { done: 0, unsure: 0 };
     const startMs = performance.now();
+    const users = await Promise.all(Array.from({ length: tenants }, () => signUp(api.call)));
     const working = Promise.all(accounts.map(({ id }) => operate(id, () => api, counts)));
+    const living = Promise.all(users.map((user) => live(user, () => api, counts)));
     for (let kill = 1; kill <= kills; kill++) {
       while (counts.done < events * kill / (kills + 1)) {
         await new Promise((resolve) => setTimeout(resolve, 20)); // wait: for their work
@@ -67,7 +123,7 @@ Deno.test(`the audit has every one of ${events} events of ${operators} operators
       await api.stop(); // by SIGKILL
       api = await startProcess(environment);
     }
-    const seen = await working;
+    const [seen, told] = [await working, (await living).flat()];
     const seconds = (performance.now() - startMs) / 1000;
     const exported = await exportAll(backend);
     assertEquals(exported.map(({ seq }) => seq), exported.map((_, index) => index + 1));
@@ -81,6 +137,14 @@ Deno.test(`the audit has every one of ${events} events of ${operators} operators
       assert(suspended + resumed - told.suspended - told.resumed <= counts.unsure);
       assert(suspended - resumed === 0 || suspended - resumed === 1);
     });
+    // How often each was answered, against how often it is there: nothing that was answered is missing.
+    const nameOf = ({ event, account, subject }: Omit<Exported, "seq">): string =>
+      `${account} ${event} ${event.startsWith("key.") ? subject : ""}`;
+    const there = Map.groupBy(exported, nameOf);
+    for (const [name, answered] of Map.groupBy(told, nameOf)) {
+      assert((there.get(name)?.length ?? 0) >= answered.length, `${name}: ${answered.length} were answered`);
+    }
+    assert(told.length > events / 10, `${told.length} events of tenants`);
     const verdict = await runAdmin(["audit", "verify"], readTestConfig(backend.environment));
     assertStringIncludes(verdict, `The audit is whole: ${exported.length} events`);
     console.log(`${exported.length} events, ${kills} kills, ${counts.unsure} lost answers, ${seconds.toFixed(1)} s`);
