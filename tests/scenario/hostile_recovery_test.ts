@@ -72,18 +72,27 @@ const bothSuites: NonNullable<KeyPackageChange["leafNode"]>["capabilities"] = {
   credentials: ["basic"],
 };
 const sharedKey = new Uint8Array(32).fill(9);
-const poisons: readonly (readonly [what: string, make: (actor: Actor) => Promise<Uint8Array>])[] = [
-  ["an init key of small order", (actor) => oddKeyPackage(actor, 3, { keyPackage: { initKey: new Uint8Array(32) } })],
-  ["another cipher suite", (actor) => oddKeyPackage(actor, 1, { leafNode: { capabilities: bothSuites } })],
+const poisons: readonly (readonly [guarantee: string, make: (actor: Actor) => Promise<Uint8Array>])[] = [
   [
-    "the encryption key of another member",
+    "members whose KeyPackages have an init key of small order keep nobody from coming back, themselves included",
+    (actor) => oddKeyPackage(actor, 3, { keyPackage: { initKey: new Uint8Array(32) } }),
+  ],
+  [
+    "members whose KeyPackages have another cipher suite keep nobody from coming back, themselves included",
+    (actor) => oddKeyPackage(actor, 1, { leafNode: { capabilities: bothSuites } }),
+  ],
+  [
+    "members whose KeyPackages have the encryption key of another member keep nobody from coming back, themselves included",
     (actor) => oddKeyPackage(actor, 3, { leafNode: { hpkePublicKey: sharedKey } }),
   ],
-  ["no private keys any more, as one that was used before", (actor) => oddKeyPackage(actor, 3)],
+  [
+    "members whose KeyPackages have no private keys any more, as one that was used before keep nobody from coming back, themselves included",
+    (actor) => oddKeyPackage(actor, 3),
+  ],
 ];
 
-for (const [what, make] of poisons) {
-  Deno.test(`members whose KeyPackages have ${what} keep nobody from coming back, themselves included`, async () => {
+for (const [guarantee, make] of poisons) {
+  Deno.test(guarantee, async () => {
     await using stage = await Stage.open();
     const [alice, bob, carol, dave] = await fourMembers(stage);
     const odd = new Map<AgentId, Uint8Array>();
