@@ -17,6 +17,7 @@ const benchmarks: Readonly<Record<string, readonly string[]>> = {
   relay: [],
   traffic: [],
   e2e: ["2", "10"],
+  host: [],
 };
 
 async function describeMachine(folder: string): Promise<Machine> {

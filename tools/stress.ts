@@ -12,6 +12,7 @@ const campaigns = [
   "tests/faults/faults_test.ts",
   "tests/faults/memory_test.ts",
   "tests/faults/store_kill_test.ts",
+  "tests/host/many_programs_test.ts",
   "tests/hostile/",
   "tests/http2/hostile_test.ts",
   "tests/http2/load_test.ts",

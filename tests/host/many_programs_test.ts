@@ -1,0 +1,178 @@
+// Programs on one agent, while the host and the programs are killed at random. An auditor compares what each has seen.
+import { assert, assertEquals } from "@std/assert";
+import { ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
+import { TextLineStream } from "../support/lines.ts";
+import { startStack } from "../support/stack.ts";
+import type { Role, Step } from "./busy_program.ts";
+import { ended, openRaw, withHosts } from "./hosts.ts";
+
+const isStress = Deno.env.get("STATIC_STRESS") !== undefined;
+const [runMs, killMs] = isStress ? [60_000, 2_000] : [4_000, 1_500];
+const name = "acme/hosts/busy";
+const script = new URL("./busy_program.ts", import.meta.url).pathname;
+
+const kinds: readonly (readonly [Role["kind"], string])[] = isStress
+  ? [
+    ["listen", "one"],
+    ["listen", "two"],
+    ["manual", "three"],
+    ["send", "a"],
+    ["send", "b"],
+    ["send", "c"],
+    ["ask", "q"],
+    ["ask", "r"],
+    ["serve", "s"],
+    ["serve", "t"],
+  ]
+  : [["listen", "one"], ["manual", "three"], ["send", "a"], ["ask", "q"]];
+
+/** A program through all its lives. */
+class Program {
+  readonly kind: Role["kind"];
+  readonly name: string;
+  readonly lives: Step[][] = [];
+  readonly #role: Omit<Role, "from">;
+  #child: Deno.ChildProcess | undefined;
+  #reading: Promise<void> | undefined;
+  #isWanted = true;
+
+  constructor(role: Omit<Role, "from">) {
+    this.kind = role.kind;
+    this.name = role.name;
+    this.#role = role;
+  }
+
+  start(): void {
+    const from = this.texts("begun").length + 1;
+    const args = ["run", "-A", "--quiet", script, JSON.stringify({ ...this.#role, from })];
+    const child = new Deno.Command(Deno.execPath(), { args, stdin: "null", stdout: "piped", stderr: "inherit" })
+      .spawn();
+    const life: Step[] = [];
+    this.lives.push(life);
+    this.#child = child;
+    this.#isWanted = true;
+    void child.status.then(() => {
+      if (this.#isWanted && this.#child === child) console.error(`${this.kind} ${this.name} ended by itself`);
+    });
+    this.#reading = (async () => {
+      const lines = child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+      for await (const line of lines) {
+        // The last line of a program that is killed may be half a line.
+        try {
+          life.push(JSON.parse(line));
+        } catch { /* cut off */ }
+      }
+    })();
+  }
+
+  async kill(): Promise<void> {
+    this.#isWanted = false;
+    this.#child?.kill("SIGKILL");
+    await this.#child?.status;
+    await this.#reading;
+  }
+
+  texts(step: Step["step"]): string[] {
+    return this.lives.flat().flatMap((each) => each.step === step && "text" in each ? [each.text] : []);
+  }
+}
+
+Deno.test("programs of one agent lose nothing and keep order while host and programs are killed", async () => {
+  await using stack = await startStack();
+  await using place = await withHosts(stack);
+  const options: ConnectOptions = place.options("shared");
+  await using alice = await ChannelManager.connect({ ...place.options("alice"), host: "off" });
+  const channel = await alice.create(name);
+  const joined = await ChannelManager.connect(options);
+  await joined.joinWithToken(name, await alice.invite(name));
+  const shared = joined.client.agentId;
+  await joined.close();
+
+  const programs = kinds.map(([kind, own]) =>
+    new Program({ options, channel: name, kind, name: own, to: alice.client.agentId })
+  );
+  for (const program of programs) program.start();
+  // A new durable reader begins at the oldest message that is not acknowledged: all are there before the first.
+  await until(() => programs.every(({ lives }) => (lives[0]?.length ?? 0) > 0));
+  const heard: string[] = [];
+  const stop = new AbortController();
+  const hearing = (async () => {
+    for await (const envelope of channel.envelopes({ signal: stop.signal })) heard.push(envelope.text());
+  })();
+  const serving = channel.serve((request) => `yes ${request.text()}`);
+  const told: string[] = [];
+  const endMs = Date.now() + runMs;
+  let nextKillMs = Date.now() + killMs / 2;
+  let kills = 0;
+  while (Date.now() < endMs) {
+    const text = `m ${told.length + 1}`;
+    await channel.send(text);
+    told.push(text);
+    if (Date.now() > nextKillMs) {
+      if (kills++ % 2 === 0) await killHost(options.dataDir);
+      else await restart(programs[Math.floor(Math.random() * programs.length)]);
+      nextKillMs = Date.now() + killMs;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 15)); // wait: a steady pace
+  }
+  const listeners = programs.filter(({ kind }) => kind === "listen" || kind === "manual");
+  const last = told.at(-1) ?? "";
+  await until(() => listeners.every((program) => program.texts("seen").includes(last)));
+  for (const program of programs) await program.kill();
+  const sent = programs.filter(({ kind }) => kind === "send").flatMap((program) => program.texts("sent"));
+  await until(() => sent.every((text) => heard.includes(text)));
+  stop.abort();
+  await hearing;
+  await serving.stop();
+
+  for (const listener of listeners) audit(listener, told);
+  assertEquals(new Set(heard).size, heard.length, "a message was delivered twice");
+  for (const { name: own } of programs.filter(({ kind }) => kind === "send")) {
+    const numbers = heard.filter((text) => text.startsWith(`${own} `)).map((text) => Number(text.split(" ")[1]));
+    assertEquals(numbers, numbers.toSorted((a, b) => a - b), `order of ${own}`);
+  }
+  assert(kills >= 2 && shared.length > 0);
+  const answered = programs.filter(({ kind }) => kind === "ask").flatMap((program) => program.texts("sent")).length;
+  console.log(
+    `${told.length} messages to ${listeners.length} readers, ${sent.length} sent, ${answered} answered, ${kills} kills`,
+  );
+});
+
+/** Everything in order; what comes again after a kill was seen before, and nothing in between is missing. */
+function audit({ name: own, lives }: Program, told: readonly string[]): void {
+  let next = 1;
+  for (const life of lives) {
+    let before = 0;
+    for (const step of life) {
+      if (step.step !== "seen" || !step.text.startsWith("m ")) continue;
+      const number = Number(step.text.slice(2));
+      assert(number > before || own === "three", `${own} saw ${number} after ${before} in one life`);
+      assert(number <= next, `${own} saw ${number} before ${next}: messages are lost`);
+      before = number;
+      next = Math.max(next, number + 1);
+    }
+  }
+  assertEquals(next, told.length + 1, `${own} has not seen everything`);
+}
+
+async function killHost(dataDir: string): Promise<void> {
+  const connection = await openRaw(dataDir);
+  const hello = await connection?.hello.catch(() => undefined);
+  if (hello === undefined) return;
+  const pid = hello.number("pid");
+  Deno.kill(pid, "SIGKILL");
+  await ended(pid);
+}
+
+async function restart(program: Program | undefined): Promise<void> {
+  await program?.kill();
+  program?.start();
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadlineMs = Date.now() + 60_000;
+  while (!condition()) {
+    if (Date.now() > deadlineMs) throw new Error(`Waited in vain: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 20)); // wait: polls a condition with a deadline
+  }
+}
