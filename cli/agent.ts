@@ -2,11 +2,14 @@
  * The agents of this user. Each has a name that the user knows it by, a folder of its own with its encrypted state, and an
  * identity that is the name with some letters of chance, because two agents of one channel must not be called the same.
  */
-import type { ChannelManager, ConnectOptions, StaticClient, StaticError } from "../sdk/mod.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import type { ConnectOptions, StaticError } from "../sdk/mod.ts";
 import type { Context, FlagSpec } from "./command.ts";
 import { keyAdvice } from "./service/api.ts";
 import { reasonOf } from "./service/credentials.ts";
 import { badInput, Failure } from "./failure.ts";
+import { type Agent, openAgent } from "./hosting.ts";
 import { findRelay } from "./service/discovery.ts";
 import { readSettings, requireKey, requireRelay, trustOf } from "./service/settings.ts";
 
@@ -26,20 +29,20 @@ const nameForm = /^[a-z0-9][a-z0-9._-]{0,31}$/;
 const letters = "abcdefghjkmnpqrstuvwxyz23456789";
 const chanceLetters = 4;
 
-/** Connects as the chosen agent, and closes it whatever happens. */
-export async function withClient<T>(context: Context, act: (client: StaticClient) => Promise<T>): Promise<T> {
-  const { StaticClient } = await import("../sdk/mod.ts");
-  const options = await connectOptions(context);
-  await using client = await connecting(context, StaticClient.connect(options));
-  return await act(client);
-}
-
-/** Like `withClient`, and answers people who hold an invite of this agent meanwhile. */
-export async function withManager<T>(context: Context, act: (manager: ChannelManager) => Promise<T>): Promise<T> {
-  const { ChannelManager } = await import("../sdk/mod.ts");
-  const options = await connectOptions(context);
-  await using manager = await connecting(context, ChannelManager.connect(options));
-  return await act(manager);
+/** Acts as the chosen agent, and lets go of it whatever happens. */
+export async function withAgent<T>(context: Context, act: (agent: Agent) => Promise<T>): Promise<T> {
+  const given = await readSettings(context);
+  const key = requireKey(given);
+  const place = await openPlace(context);
+  const { apiUrl, relayUrl = "", caFile = "" } = given;
+  const settings = bytesToHex(sha256(utf8ToBytes(JSON.stringify([apiUrl, relayUrl, caFile, key])))).slice(0, 16);
+  const options = (): Promise<ConnectOptions> => connectOptions(context);
+  const agent = await connecting(context, openAgent(context, { dataDir: place.dataDir, settings, options }));
+  try {
+    return await act(agent);
+  } finally {
+    await agent.close();
+  }
 }
 
 export async function connectOptions(context: Context): Promise<ConnectOptions> {
@@ -141,7 +144,8 @@ export function explained(error: unknown, context: Context): unknown {
       code,
       `Agent "${agentName(context)}" is in use by another process, perhaps in another terminal`,
       {
-        advice: "End that one, or act as another agent with --agent NAME",
+        advice:
+          "End that one (STATIC_HOST=off and programs with the SDK hold an agent alone), or act as another with --agent",
         cause: error,
       },
     );
@@ -149,12 +153,24 @@ export function explained(error: unknown, context: Context): unknown {
   const { unreachable } = error as Partial<StaticError>; // cast: an error with a code is the SDK's
   if (unreachable?.service === "api") {
     return new Failure(code, `Cannot reach the API at ${unreachable.url}`, {
-      advice: "Is it running ({start})? To find out more: {} doctor",
+      advice: adviceUnreachable(error),
       cause: error,
     });
   }
   const advice = adviceFor(code);
   return new Failure(code, error.message, { advice, cause: error });
+}
+
+/** A service that shows a certificate is running, whatever else is wrong. */
+function adviceUnreachable(error: Error): string {
+  const isUnknown = /UnknownIssuer|unable to (get|verify)|self.signed|certificate/i.test(reasons(error));
+  return isUnknown
+    ? "It shows a certificate of an unknown authority: give it with --ca-file. To find out more: {} doctor"
+    : "Is it running ({start})? To find out more: {} doctor";
+}
+
+function reasons(error: Error): string {
+  return `${error.message} ${error.cause instanceof Error ? reasons(error.cause) : ""}`;
 }
 
 function adviceFor(code: string): string {

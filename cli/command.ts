@@ -18,6 +18,8 @@ export interface ArgumentSpec {
   readonly summary: string;
   readonly optional?: boolean;
   readonly secret?: boolean;
+  /** The last one: whatever follows it is taken too. */
+  readonly rest?: boolean;
   /** Throws what is wrong with it, before anything is done or anybody asked. */
   readonly check?: (text: string) => void;
 }
@@ -46,6 +48,8 @@ export interface Given {
   value(name: string): string | undefined;
   /** Whether a switch was given. */
   has(name: string): boolean;
+  /** Words after the last argument, of a command that takes more. */
+  readonly rest: readonly string[];
 }
 
 export interface Context {

@@ -14,9 +14,15 @@ import {
 } from "./commands/channel.ts";
 import { showHealth } from "./commands/channel_health.ts";
 import { inviteToChannel, joinChannel } from "./commands/channel_entry.ts";
+import { chat } from "./commands/channel_chat.ts";
 import { listen, sendMessage } from "./commands/channel_messages.ts";
+import { onMessage } from "./commands/channel_on_message.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { demo } from "./commands/demo.ts";
+import { deleteAgent, listAgents } from "./commands/agents.ts";
+import { helpCommand } from "./commands/help.ts";
+import { deleteReader, hostStatus, listReaders, startHost, stopHost } from "./commands/host.ts";
+import { listInvites, revokeInvite } from "./commands/invites.ts";
 import { doctor } from "./commands/doctor.ts";
 import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
 import { rotateKey } from "./commands/key_rotation.ts";
@@ -47,6 +53,8 @@ export const commands: readonly Command[] = [
   joinChannel,
   sendMessage,
   listen,
+  chat,
+  onMessage,
   listMembers,
   removeMember,
   recoverChannel,
@@ -55,10 +63,20 @@ export const commands: readonly Command[] = [
   listChannels,
   leaveChannel,
   closeChannel,
+  listInvites,
+  revokeInvite,
+  listAgents,
+  deleteAgent,
+  startHost,
+  hostStatus,
+  stopHost,
+  listReaders,
+  deleteReader,
   verifyAgent,
   repairAgent,
   changePassphrase,
   doctor,
   demo,
   completionCommand(() => commands),
+  helpCommand(() => commands),
 ];

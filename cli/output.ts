@@ -4,7 +4,8 @@
  */
 import { exitCodes } from "./exit_codes.ts";
 import type { Failure } from "./failure.ts";
-import type { Platform } from "./platform/platform.ts";
+import type { Platform, Sink } from "./platform/platform.ts";
+import { width, wrap } from "./wrapping.ts";
 
 export type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
@@ -39,11 +40,17 @@ export class Output {
 
   /** For people only; not part of the result. */
   async note(...lines: readonly string[]): Promise<void> {
-    if (!this.json) await this.#platform.stderr.write(`${lines.join("\n")}\n`);
+    if (!this.json) await this.#platform.stderr.write(fitted(lines, this.#platform.stderr));
   }
 
   async warn(text: string): Promise<void> {
-    await this.#platform.stderr.write(`${this.onStderr("yellow", "warning:")} ${printable(text)}\n`);
+    const { stderr } = this.#platform;
+    await stderr.write(fitted([`${this.onStderr("yellow", "warning:")} ${printable(text)}`], stderr));
+  }
+
+  /** Lines of help and explanation, which may be wider than the terminal. */
+  async text(value: Readonly<Record<string, unknown>>, lines: readonly string[]): Promise<void> {
+    await this.result(value, fitted(lines, this.#platform.stdout).split("\n").slice(0, -1));
   }
 
   async failure({ code, message, exit, ...more }: Failure): Promise<void> {
@@ -53,8 +60,9 @@ export class Output {
       const error = { code, message, ...(advice !== undefined && { advice }), exit_code };
       return await this.#platform.stderr.write(`${JSON.stringify({ error })}\n`);
     }
-    const next = advice === undefined ? "" : `${printable(advice)}\n`;
-    await this.#platform.stderr.write(`${this.onStderr("red", "error:")} ${printable(message)}\n${next}`);
+    const lines = [`${this.onStderr("red", "error:")} ${printable(message)}`];
+    if (advice !== undefined) lines.push(printable(advice));
+    await this.#platform.stderr.write(fitted(lines, this.#platform.stderr));
   }
 
   /** Shows what is being waited for once it takes long enough to wonder, and no longer once the user has interrupted. */
@@ -97,6 +105,12 @@ export class Output {
   }
 }
 
+/** At a terminal, no wider than it is; what goes into a file or a pipe stays as it is. */
+function fitted(lines: readonly string[], { isTerminal, columns }: Sink): string {
+  const all = isTerminal ? lines.join("\n").split("\n").flatMap((line) => wrap(line, columns)) : lines;
+  return `${all.join("\n")}\n`;
+}
+
 /**
  * Text from elsewhere, fit for a terminal: control characters could move the cursor, rename the window or answer as if the
  * user had typed, and bidirectional controls could make a line read as another.
@@ -118,10 +132,4 @@ export function table(rows: readonly (readonly string[])[]): string[] {
     row.map((cell, column) => column === row.length - 1 ? cell : cell + " ".repeat((widths[column] ?? 0) - width(cell)))
       .join("  ").trimEnd()
   );
-}
-
-/** In columns, without what only colours it. */
-export function width(text: string): number {
-  // deno-lint-ignore no-control-regex
-  return [...text.replace(/\x1b\[\d+m/g, "")].length;
 }

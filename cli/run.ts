@@ -44,11 +44,11 @@ async function perform({ words, command, given, exposed }: Parsed, platform: Pla
   }
   if (command === undefined) {
     const lines = words.length === 0 ? overview(commands, program) : groupHelp(commands, words.join(" "), program);
-    await output.result({ commands: describeCommands() }, lines);
+    await output.text({ commands: describeCommands() }, lines);
     return words.length === 0 || given.has("help") ? "done" : "usage";
   }
   if (given.has("help")) {
-    await output.result({ ...describe(command) }, commandHelp(command, program));
+    await output.text({ ...describe(command) }, commandHelp(command, program));
     return "done";
   }
   for (const name of exposed) {

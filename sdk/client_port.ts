@@ -16,13 +16,13 @@ export interface ClientPort {
   readonly transport: TransportName | undefined;
   readonly channels: ChannelName[];
   readonly welcomes: ChannelName[];
-  createChannel(name: string, options: ChannelOptions): Promise<Channel>;
+  createChannel(name: string, options?: ChannelOptions): Promise<Channel>;
   generateKeyPackage(): Promise<Uint8Array>;
   joinChannel(name: string, welcome: Uint8Array | undefined, options: ChannelOptions): Promise<Channel>;
-  channel(name: string, options: ChannelOptions): Promise<Channel>;
+  channel(name: string, options?: ChannelOptions): Promise<Channel>;
   openChannel(name: string, options: ChannelOptions): Promise<Channel>;
   events(signal: AbortSignal | undefined): AsyncIterableIterator<ClientEvent | MissedEvents, undefined>;
-  closeChannel(name: string, options: Abortable): Promise<void>;
+  closeChannel(name: string, options?: Abortable): Promise<void>;
   close(): Promise<void>;
 }
 

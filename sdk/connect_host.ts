@@ -1,23 +1,41 @@
 /** An agent through its host. Options that only a new host needs are gathered when one has to be started. */
+import { bytesToHex } from "@noble/hashes/utils.js";
+import type { Abortable } from "./base/abortable.ts";
 import { createError, invalidArgument } from "./base/errors.ts";
 import type { ConnectOptions } from "./connect_options.ts";
 import { findHost, type HostOptions } from "./host/finding.ts";
+import type { LinkParts } from "./host/link.ts";
 import { RemoteClient } from "./host/remote_client.ts";
 import type { HostedPlatform } from "./platform/host_platform.ts";
 
+/** What is known before a host has to be started. */
+export interface HostedOptions extends Abortable {
+  readonly dataDir: string;
+  /** Of what the host was started with, a short mark: one with another mark is asked to go when it is idle. */
+  readonly settings?: string;
+  /** The rest, which only a new host needs. */
+  readonly options: () => Promise<ConnectOptions>;
+}
+
 /** Throws `StaticError`. */
 export async function connectHost(options: ConnectOptions, platform: HostedPlatform): Promise<RemoteClient> {
+  const { dataDir, signal } = options;
+  const whole = (): Promise<ConnectOptions> => Promise.resolve(options);
+  return await connectHostWith({ dataDir, ...(signal !== undefined && { signal }), options: whole }, platform);
+}
+
+/** Throws `StaticError`. */
+export async function connectHostWith(hosted: HostedOptions, platform: HostedPlatform): Promise<RemoteClient> {
   const { hosts } = platform;
   if (hosts === undefined) throw invalidArgument('There are no hosts in browsers; connect without host: "auto"');
-  const { dataDir, signal } = options;
-  return await RemoteClient.open(
-    {
-      find: (onEvent, stop) =>
-        findHost({ hosts, runtime: platform, dataDir, options: () => hostOptions(options, platform), onEvent }, stop),
-    },
-    platform,
-    signal,
-  );
+  const { dataDir, settings, signal } = hosted;
+  const options = async (): Promise<HostOptions> => {
+    const { fields, identity } = await hostOptions(await hosted.options(), platform);
+    return { identity, fields: { ...fields, ...(settings !== undefined && { settings }) } };
+  };
+  const finding = { hosts, runtime: platform, dataDir, options, settings };
+  const find: LinkParts["find"] = (onEvent, stop) => findHost({ ...finding, onEvent }, stop);
+  return await RemoteClient.open({ find }, platform, signal);
 }
 
 /** What a host is given. It may read no file of its user: what they hold goes with it. */
@@ -38,7 +56,8 @@ async function hostOptions(options: ConnectOptions, platform: HostedPlatform): P
   const relay = endpoint ?? settings.relayUrl;
   const trust = {
     caCerts: [...tls?.caCerts ?? [], ...fromFile],
-    certificateHashes: tls?.certificateHashes ?? [],
+    relayCaCerts: tls?.relayCaCerts ?? [],
+    certificateHashes: (tls?.certificateHashes ?? []).map((hash) => typeof hash === "string" ? hash : bytesToHex(hash)),
   };
   return {
     identity: typeof identity === "string" ? new TextEncoder().encode(identity) : identity,
@@ -50,7 +69,7 @@ async function hostOptions(options: ConnectOptions, platform: HostedPlatform): P
       ...(passphrase !== undefined && { passphrase }),
       ...(transport !== undefined && { transport }),
       ...(cover !== undefined && { cover }),
-      ...(trust.caCerts.length + trust.certificateHashes.length > 0 && { tls: trust }),
+      tls: trust,
       ...(options.repair === true && { repair: true }),
       ...(options.damaged !== undefined && { damaged: options.damaged }),
     },

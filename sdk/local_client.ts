@@ -36,7 +36,7 @@ export class LocalClient implements ClientPort {
     return this.#agent.welcomes.names;
   }
 
-  async createChannel(name: string, options: ChannelOptions): Promise<Channel> {
+  async createChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
     return await this.enter(options, () => this.#agent.create(name, options));
   }
 
@@ -49,7 +49,7 @@ export class LocalClient implements ClientPort {
     return await this.enter(options, () => this.#agent.join(name, welcome, options));
   }
 
-  async channel(name: string, options: ChannelOptions): Promise<Channel> {
+  async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
     return await this.enter(options, () => this.#agent.open(name, options));
   }
 
@@ -65,7 +65,7 @@ export class LocalClient implements ClientPort {
     return this.#agent.events.listen(signal);
   }
 
-  async closeChannel(name: string, { signal }: Abortable): Promise<void> {
+  async closeChannel(name: string, { signal }: Abortable = {}): Promise<void> {
     await abortable(signal, () => this.#agent.closeChannel(name));
   }
 

@@ -9,17 +9,25 @@ const sdkPlatforms = ["browser", "browser_store", "deno", "directory_store", "no
 
 /**
  * By folder: names under which others import, and the modules behind them. Beside `mod.ts`: what would burden a browser that
- * needs the rest of `proto`; the HTTP/2 server and the engine, which know nothing of their package; the wrapper of secrets,
- * which the API's domain needs without the sockets and files in the rest of `server`; and the platforms.
+ * needs the rest of `proto`, and its version alone; the HTTP/2 server and the engine, which know nothing of their package; the wrapper of secrets,
+ * which the API's domain needs without the sockets and files in the rest of `server`; an agent through its host, without the
+ * rest of the SDK; and the platforms.
  */
 export const packages: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  proto: { ".": "./mod.ts", "./grpc": "./grpc.ts", "./lease": "./lease.ts", "./changes": "./changes.ts" },
+  proto: {
+    ".": "./mod.ts",
+    "./grpc": "./grpc.ts",
+    "./lease": "./lease.ts",
+    "./changes": "./changes.ts",
+    "./version": "./version.ts",
+  },
   wasm: { ".": "./mod.ts" },
   server: { ".": "./mod.ts", "./http2": "./http2/mod.ts", "./secret": "./secret.ts" },
   api: { ".": "./mod.ts" },
   relay: { ".": "./mod.ts", "./engine": "./engine/mod.ts" },
   sdk: {
     ".": "./mod.ts",
+    "./hosted": "./hosted.ts",
     ...Object.fromEntries(sdkPlatforms.map((name) => [`./platform/${name}`, `./platform/${name}.ts`])),
   },
   cli: { ".": "./mod.ts" },

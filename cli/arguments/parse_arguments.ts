@@ -31,6 +31,7 @@ class Parser {
   readonly #values = new Map<string, string>();
   readonly #switches = new Set<string>();
   readonly #exposed: string[] = [];
+  readonly #rest: string[] = [];
   #command: Command | undefined;
   #arguments = 0;
   #waiting: FlagSpec | undefined;
@@ -64,9 +65,12 @@ class Parser {
   }
 
   word(text: string): void {
-    if (this.#command !== undefined) return this.#argument(this.#command, text);
+    const path = [...this.#words, text].join(" ");
+    // A command may be the first word of others, too.
+    const isDeeper = this.#arguments === 0 &&
+      this.#commands.some((each) => each.path === path || each.path.startsWith(`${path} `));
+    if (this.#command !== undefined && !isDeeper) return this.#argument(this.#command, text);
     this.#words.push(text);
-    const path = this.#words.join(" ");
     this.#command = this.#commands.find((command) => command.path === path);
     if (this.#command === undefined && !this.#commands.some((command) => command.path.startsWith(`${path} `))) {
       throw this.#unknownCommand(path);
@@ -83,13 +87,15 @@ class Parser {
     return {
       words: this.#words,
       command,
-      given: { value: (name) => this.#values.get(name), has: (name) => this.#switches.has(name) },
+      given: { value: (name) => this.#values.get(name), has: (name) => this.#switches.has(name), rest: this.#rest },
       exposed: this.#exposed,
     };
   }
 
   #argument(command: Command, text: string): void {
     const argument = command.arguments?.[this.#arguments];
+    const last = command.arguments?.at(-1);
+    if (argument === undefined && last?.rest === true) return void this.#rest.push(text);
     if (argument === undefined) {
       throw badInput(`"${command.path}" does not take "${text}"`, `See: {} ${command.path} --help`);
     }

@@ -5,6 +5,7 @@ import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { printable } from "../output.ts";
 import { ask, confirm } from "../prompt.ts";
+import { endIdleHost } from "./host.ts";
 
 export const verifyAgent: Command = {
   path: "agent verify",
@@ -49,6 +50,7 @@ export const changePassphrase: Command = {
   examples: [{ command: "agent passphrase --agent bob", what: "" }],
   run: async (context) => {
     const { dataDir } = await agentPlace(context);
+    await endIdleHost(context);
     const { changeAgentPassphrase } = await import("../../sdk/mod.ts");
     const passphrase = await ask(context, "Present passphrase (not shown; empty for none)", { hidden: true });
     const to = await ask(context, "New passphrase (not shown; empty for none)", { hidden: true });
@@ -69,6 +71,7 @@ interface Opening {
 
 async function opened(context: Context, act: (options: Opening) => Promise<StoreReport>): Promise<StoreReport> {
   const { dataDir } = await agentPlace(context);
+  await endIdleHost(context);
   const passphrase = context.platform.variable("STATIC_PASSPHRASE");
   try {
     return await act({ dataDir, ...(passphrase !== undefined && { passphrase }) });

@@ -1,11 +1,13 @@
 /** Channels and who is in them: `channel create`, `list`, `members`, `remove`, `fingerprint`, `leave`, `close`. */
 import { parseChannelName } from "../../proto/mod.ts";
-import type { Channel, ChannelMember, StaticClient } from "../../sdk/mod.ts";
-import { agentFlag, agentName, inChannelAlready, withClient } from "../agent.ts";
+import type { Channel, ChannelMember } from "../../sdk/mod.ts";
+import { agentFlag, agentName, inChannelAlready, withAgent } from "../agent.ts";
 import { confirmedText, memberFields, memberName } from "../texts/channel_texts.ts";
-import type { ArgumentSpec, Command, Context } from "../command.ts";
+import type { ArgumentSpec, Command, Context, FlagSpec } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
+import type { Agent } from "../hosting.ts";
 import { table } from "../output.ts";
+import { confirm } from "../prompt.ts";
 import { waitUntil } from "../waiting.ts";
 
 export const nameArgument: ArgumentSpec = {
@@ -14,6 +16,7 @@ export const nameArgument: ArgumentSpec = {
   check: parseChannelName,
 };
 
+const yesFlag: FlagSpec = { name: "yes", summary: "do not ask" };
 const catchUpMs = 15_000;
 /** A little more than the minute after which an owner may recover a channel whatever the others say. */
 const [turnMs, patienceTurns] = [5_000, 13];
@@ -25,7 +28,7 @@ export const createChannel: Command = {
   flags: [agentFlag],
   examples: [{ command: "channel create acme/ops/deploy", what: "" }],
   run: (context) =>
-    withClient(context, async (client) => {
+    withAgent(context, async (client) => {
       const { platform, output } = context;
       const creating = client.createChannel(nameOf(context)).catch((error) => {
         throw inChannelAlready(error, context) ?? error;
@@ -45,7 +48,7 @@ export const listChannels: Command = {
   flags: [agentFlag],
   examples: [{ command: "channel list", what: "" }],
   run: (context) =>
-    withClient(context, async ({ channels, welcomes, agentId }) => {
+    withAgent(context, async ({ channels, welcomes, agentId }) => {
       const names = [...channels].sort();
       await context.output.result({ channels: names, welcomes, agent_id: agentId }, names);
       if (names.length === 0) await context.output.note("This agent is in no channel");
@@ -105,7 +108,7 @@ export const recoverChannel: Command = {
   flags: [agentFlag],
   examples: [{ command: "channel recover acme/ops/deploy", what: "" }],
   run: (context) =>
-    withClient(context, async (client) => {
+    withAgent(context, async (client) => {
       const { platform, output } = context;
       const channel = await findChannel(context, client);
       const isKnown = (): boolean => ["ok", "stopped", "ended"].includes(channel.health().state);
@@ -149,13 +152,16 @@ export const showFingerprint: Command = {
 export const leaveChannel: Command = {
   path: "channel leave",
   summary: "leave a channel and delete its keys here",
-  details: ["Whoever is alone in a channel closes it by leaving."],
+  details: ["An agent that is alone in a channel closes it by leaving, and is asked first."],
   arguments: [nameArgument],
-  flags: [agentFlag],
+  flags: [yesFlag, agentFlag],
   examples: [{ command: "channel leave acme/ops/deploy", what: "" }],
   run: (context) =>
     withChannel(context, async (channel) => {
       const { output } = context;
+      if (channel.members().length === 1) {
+        await confirm(context, `This agent is alone in ${channel.name}. Leave and close it for good?`);
+      }
       await output.progress("leaving the channel", channel.leave());
       await output.result({ channel: channel.name, left: true }, [
         `${output.paint("green", "✓")} Left ${channel.name}`,
@@ -166,17 +172,19 @@ export const leaveChannel: Command = {
 export const closeChannel: Command = {
   path: "channel close",
   summary: "end a channel of this account for all its members, and free its name",
-  details: ["Works also when the state of the agent that created it is lost."],
+  details: ["Works also when the state of the agent that created it is lost. Asks first."],
   arguments: [nameArgument],
-  flags: [agentFlag],
+  flags: [yesFlag, agentFlag],
   examples: [{ command: "channel close acme/ops/deploy", what: "" }],
-  run: (context) =>
-    withClient(context, async (client) => {
+  run: async (context) => {
+    const name = nameOf(context);
+    await confirm(context, `Close ${name}? Its members lose it, and nobody can bring it back`);
+    await withAgent(context, async (client) => {
       const { output } = context;
-      const name = nameOf(context);
       await output.progress("closing the channel", client.closeChannel(name));
       await output.result({ channel: name, closed: true }, [`${output.paint("green", "✓")} ${name} is closed`]);
-    }),
+    });
+  },
 };
 
 export function nameOf({ given }: Context): string {
@@ -191,10 +199,10 @@ export function agentWords({ given }: Context): string {
 
 /** The channel, once this agent has followed what happened while it was away. */
 async function withChannel(context: Context, act: (channel: Channel) => Promise<void>): Promise<void> {
-  await withClient(context, async (client) => await act(await openChannel(context, client)));
+  await withAgent(context, async (client) => await act(await openChannel(context, client)));
 }
 
-type Opener = Pick<StaticClient, "channel">;
+type Opener = Pick<Agent, "channel">;
 
 /** The channel as this agent left it. */
 export async function findChannel(context: Context, client: Opener): Promise<Channel> {

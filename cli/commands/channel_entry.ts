@@ -1,14 +1,17 @@
 /** Letting others in and getting in: `channel invite`, `channel join`. */
-import type { Channel, ChannelManager, ChannelMember } from "../../sdk/mod.ts";
-import { agentFlag, agentName, inChannelAlready, withManager } from "../agent.ts";
+import { parseChannelName, parseInviteToken } from "../../proto/mod.ts";
+import type { Channel, ChannelMember } from "../../sdk/mod.ts";
+import type { Agent } from "../hosting.ts";
+import { agentFlag, agentName, inChannelAlready, withAgent } from "../agent.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
-import { Failure } from "../failure.ts";
+import { badInput, Failure } from "../failure.ts";
+import { reasonOf } from "../service/credentials.ts";
 import { ask } from "../prompt.ts";
 import { isoTime, span } from "../texts/amounts.ts";
 import { parseCount, parseDurationMs } from "../arguments/values.ts";
 import { unlessInterrupted, waitUntil } from "../waiting.ts";
-import { agentWords, nameArgument, nameOf, openChannel } from "./channel.ts";
+import { agentWords, nameArgument, openChannel } from "./channel.ts";
 
 const defaultJoinMs = 60_000;
 
@@ -34,7 +37,7 @@ export const inviteToChannel: Command = {
     const { given } = context;
     const uses = parseCount("uses", given.value("uses") ?? "1");
     const expiresInMs = parseDurationMs("expires", given.value("expires") ?? "1d");
-    return withManager(context, async (manager) => {
+    return withAgent(context, async (manager) => {
       const channel = await openChannel(context, manager);
       const before = new Set(channel.members().map(({ agentId }) => agentId));
       const token = await manager.invite(channel.name, { uses, expiresInMs });
@@ -50,23 +53,38 @@ export const inviteToChannel: Command = {
 export const joinChannel: Command = {
   path: "channel join",
   summary: "join a channel with an invite token",
-  details: ["Asks for the token, or reads it from a pipe. The agent that made it must be running."],
-  arguments: [nameArgument, { name: "TOKEN", summary: "better pasted when asked for", optional: true, secret: true }],
+  details: [
+    "Asks for the token, or reads it from a pipe. It names its channel, which need not be given. The agent that made it",
+    "must be running.",
+  ],
+  arguments: [
+    { name: "NAME", summary: "the channel, or the token alone", optional: true, check: checkNameOrToken },
+    { name: "TOKEN", summary: "better pasted when asked for", optional: true, secret: true },
+  ],
   flags: [
     { name: "timeout", value: "TIME", summary: "how long to wait to be let in; 60s when not given" },
     agentFlag,
   ],
   examples: [
-    { command: "channel join acme/ops/deploy", what: "asks for the token" },
+    { command: "channel join", what: "asks for the token" },
     { command: "channel join acme/ops/deploy --agent bob < token.txt", what: "as an agent named bob" },
   ],
   run: async (context) => {
     const { given, output } = context;
     const timeout = given.value("timeout");
     const timeoutMs = timeout === undefined ? defaultJoinMs : parseDurationMs("timeout", timeout);
-    const token = (given.value("TOKEN") ?? await ask(context, "Invite token (not shown)", { hidden: true })).trim();
-    await withManager(context, async (manager) => {
-      const joining = joinOrExplain(context, manager, { token, timeoutMs });
+    const first = given.value("NAME");
+    const alone = first !== undefined && isToken(first) ? first : undefined;
+    if (alone !== undefined) {
+      await output.warn(
+        "The token stands on the command line, where other users of this machine and your history see it",
+      );
+    }
+    const asking = "Invite token (not shown)";
+    const token = (alone ?? given.value("TOKEN") ?? await ask(context, asking, { hidden: true })).trim();
+    const name = alone === undefined && first !== undefined ? first : channelOf(token);
+    await withAgent(context, async (manager) => {
+      const joining = joinOrExplain(context, manager, { name, token, timeoutMs });
       const channel = await output.progress("waiting to be let in", unlessInterrupted(context.platform, joining));
       const members = channel.members();
       const names = members.filter(({ self }) => !self).map(memberName).join(", ");
@@ -77,6 +95,23 @@ export const joinChannel: Command = {
     });
   },
 };
+
+function isToken(text: string): boolean {
+  return text.startsWith("inv_");
+}
+
+function checkNameOrToken(text: string): void {
+  if (!isToken(text)) parseChannelName(text);
+}
+
+/** A token names its channel. */
+function channelOf(token: string): string {
+  try {
+    return parseInviteToken(token).name;
+  } catch (cause) {
+    throw badInput(`This is no invite token: ${reasonOf(cause)}`, "Copy it again, whole: it begins with inv_");
+  }
+}
 
 interface Shown {
   readonly token: string;
@@ -135,11 +170,11 @@ async function readAndWrite(context: Context, name: string): Promise<void> {
 
 async function joinOrExplain(
   context: Context,
-  manager: ChannelManager,
-  { token, timeoutMs }: { readonly token: string; readonly timeoutMs: number },
-): ReturnType<ChannelManager["joinWithToken"]> {
+  manager: Agent,
+  { name, token, timeoutMs }: { readonly name: string; readonly token: string; readonly timeoutMs: number },
+): ReturnType<Agent["joinWithToken"]> {
   try {
-    return await manager.joinWithToken(nameOf(context), token, { timeoutMs });
+    return await manager.joinWithToken(name, token, { timeoutMs });
   } catch (error) {
     if (!(error instanceof Error) || Reflect.get(error, "code") !== "join_timeout") {
       throw inChannelAlready(error, context) ?? error;

@@ -1,6 +1,6 @@
 /** `channel health`: what is wrong with a channel, as its client explains it, also when it cannot be used. */
 import type { Channel, ChannelHealth } from "../../sdk/mod.ts";
-import { agentFlag, withClient } from "../agent.ts";
+import { agentFlag, withAgent } from "../agent.ts";
 import type { Command } from "../command.ts";
 import { printable } from "../output.ts";
 import { isoTime, span } from "../texts/amounts.ts";
@@ -20,7 +20,7 @@ export const showHealth: Command = {
   flags: [agentFlag],
   examples: [{ command: "channel health acme/ops/deploy", what: "" }],
   run: (context) =>
-    withClient(context, async (client) => {
+    withAgent(context, async (client) => {
       const { output, platform } = context;
       const channel = await findChannel(context, client);
       const isKnown = (): boolean => !["offline", "catching_up"].includes(channel.health().state);

@@ -1,19 +1,19 @@
 /** Talking: `channel send`, `channel listen`. */
-import type { Channel, Envelope, HealthIssue } from "../../sdk/mod.ts";
+import type { Channel, Envelope } from "../../sdk/mod.ts";
 import { limits } from "../../proto/mod.ts";
-import { agentFlag, withClient, withManager } from "../agent.ts";
+import { agentFlag, withAgent } from "../agent.ts";
 import { payloadFields, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
-import { Failure, interrupted } from "../failure.ts";
+import { badInput, Failure, interrupted } from "../failure.ts";
+import { usesHost } from "../hosting.ts";
 import { printable } from "../output.ts";
 import { clockTime, isoTime } from "../texts/amounts.ts";
 import { parseCount } from "../arguments/values.ts";
+import { watchConnection } from "../watching.ts";
 import { findChannel, nameArgument } from "./channel.ts";
 
 /** Messages that may be under way at once. */
 const window = 32;
-/** Between two warnings of one kind. */
-const tellMs = 1000;
 
 export const sendMessage: Command = {
   path: "channel send",
@@ -30,7 +30,7 @@ export const sendMessage: Command = {
     { command: 'channel send acme/ops/deploy "build 7 is out"', what: "" },
   ],
   run: (context) =>
-    withClient(context, async (client) => {
+    withAgent(context, async (client) => {
       const { given, platform, output } = context;
       const channel = await findChannel(context, client);
       const text = given.value("TEXT");
@@ -39,7 +39,9 @@ export const sendMessage: Command = {
       }
       const payload = text ?? await readAll(context);
       const { id } = await output.progress("sending", channel.send(payload));
-      await output.result({ channel: channel.name, id }, []);
+      // A person sees that it is done; a script has the exit code.
+      const shown = platform.stdout.isTerminal ? [`${output.paint("green", "✓")} Sent to ${channel.name}`] : [];
+      await output.result({ channel: channel.name, id }, shown);
     }),
 };
 
@@ -51,7 +53,16 @@ export const listen: Command = {
     "time and sender; with --json one object a line. Lets in who holds an invite of this agent meanwhile.",
   ],
   arguments: [nameArgument],
-  flags: [{ name: "count", value: "N", summary: "end after so many messages" }, agentFlag],
+  flags: [
+    { name: "count", value: "N", summary: "end after so many messages" },
+    {
+      name: "as",
+      value: "READER",
+      summary: "read with a position of its own, and so every message, whoever else reads",
+    },
+    { name: "tail", summary: "only what comes from now on; nothing is acknowledged" },
+    agentFlag,
+  ],
   examples: [
     { command: "channel listen acme/ops/deploy", what: "" },
     { command: "{} channel listen acme/ops/deploy --json | jq .text", what: "" },
@@ -60,26 +71,29 @@ export const listen: Command = {
   run: (context) => {
     const count = context.given.value("count");
     const wanted = count === undefined ? Infinity : parseCount("count", count);
-    return withManager(context, async (manager) => {
+    return withAgent(context, async (manager) => {
       const { platform, output } = context;
       const channel = await findChannel(context, manager);
       if (platform.stdout.isTerminal) {
         await output.note(output.onStderr("dim", `Listening on ${channel.name}; Ctrl-C ends`));
       }
-      const stop = new AbortController();
-      const watching = watchIssues(context, channel, stop.signal);
-      try {
-        await printMessages(context, channel, wanted);
-      } finally {
-        stop.abort();
-        await watching;
-      }
+      await using _ = watchConnection(context, channel);
+      await printMessages(context, channel, wanted);
     });
   },
 };
 
 async function printMessages(context: Context, channel: Channel, wanted: number): Promise<void> {
-  const reader = channel.envelopes({ signal: context.platform.interrupted });
+  const { given, platform } = context;
+  const [as, tail] = [given.value("as"), given.has("tail")];
+  if ((as !== undefined || tail) && !usesHost(context)) {
+    throw badInput("--as and --tail need a host, and STATIC_HOST is off", "Unset it");
+  }
+  const reader = channel.envelopes({
+    signal: platform.interrupted,
+    ...(as !== undefined && { as }),
+    ...(tail && { tail }),
+  });
   for (let printed = 0; printed < wanted; printed++) {
     // Asking for the next message acknowledges the one before, so what was printed does not come again.
     const { done, value } = await reader.next();
@@ -89,7 +103,7 @@ async function printMessages(context: Context, channel: Channel, wanted: number)
   await reader.finish();
 }
 
-async function printMessage({ platform, output }: Context, channel: Channel, message: Envelope): Promise<void> {
+export async function printMessage({ platform, output }: Context, channel: Channel, message: Envelope): Promise<void> {
   const { bytes: payload, sender, id, timeMs } = message;
   const { identity } = sender;
   if (output.json) {
@@ -103,20 +117,6 @@ async function printMessage({ platform, output }: Context, channel: Channel, mes
   }
   await platform.stdout.write(payload);
   await platform.stdout.write("\n");
-}
-
-/** What went wrong is told, and what goes wrong while listening; of one kind not more often than a person reads. */
-async function watchIssues({ output, platform }: Context, channel: Channel, signal: AbortSignal): Promise<void> {
-  const toldAtMs = new Map<string, number>();
-  const tell = async ({ kind, text }: HealthIssue): Promise<void> => {
-    const nowMs = platform.nowMs();
-    if (nowMs - (toldAtMs.get(kind) ?? -Infinity) < tellMs) return;
-    toldAtMs.set(kind, nowMs);
-    await output.warn(text);
-  };
-  const events = channel.events({ signal });
-  for (const issue of channel.health().issues) await tell(issue);
-  for await (const event of events) if (event.type === "issue") await tell(event.issue);
 }
 
 async function sendLines(context: Context, channel: Channel): Promise<void> {

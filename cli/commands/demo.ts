@@ -6,7 +6,7 @@ import { openApi } from "../service/api.ts";
 import { encodeHex, payloadLines } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
-import { width } from "../output.ts";
+import { width } from "../wrapping.ts";
 import { RelayView, type Sight } from "./demo_relay_view.ts";
 import { readSettings, requireKey, requireRelay, type Settings, trustOf } from "../service/settings.ts";
 import { waitUntil } from "../waiting.ts";

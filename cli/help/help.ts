@@ -8,6 +8,7 @@ const variables = [
   ["STATIC_API_KEY", "the API key; wins over the saved one"],
   ["STATIC_API_URL, STATIC_RELAY_URL, STATIC_CA_FILE", "the service; win over what is saved"],
   ["STATIC_AGENT", "which agent of this user to act as, like --agent"],
+  ["STATIC_HOST", "off: this command holds the agent itself, and nothing else can use it meanwhile"],
   ["XDG_CONFIG_HOME, XDG_DATA_HOME", "where credentials and agents are kept"],
   ["NO_COLOR", "no colours"],
 ] as const;

@@ -6,6 +6,7 @@ import { files, findFolders } from "./files.ts";
 import { inspectCertificate, openHttp } from "./http.ts";
 import { openInput } from "./input.ts";
 import type { Platform, Sink } from "./platform.ts";
+import { runCommand } from "./run_command.ts";
 
 const sameSignalMs = 1_000;
 
@@ -37,6 +38,7 @@ export function openHost(): Host {
       return () => clearInterval(timer);
     },
     randomBytes: (length) => randomBytes(length),
+    runCommand,
   };
 }
 
@@ -71,6 +73,8 @@ function variable(name: string): string | undefined {
 
 /** Deno tells its tasks where they were called, in `INIT_CWD`. What npx has brought is not in the user's PATH. */
 function programName(): string {
+  const named = variable("STATIC_PROGRAM");
+  if (named !== undefined) return named;
   const byNpx = variable("npm_command") === "exec";
   const { deno } = process.versions;
   if (deno === undefined) return byNpx ? "npx static-cli" : "static";

@@ -49,32 +49,30 @@ class ByteSource {
   readonly #interrupted: AbortSignal;
   #chunks: AsyncIterator<Uint8Array> | undefined;
   #rest: Uint8Array | undefined;
+  /** Tells the one who waits that there is nothing more. One listener serves all reads. */
+  #stopWaiting: (() => void) | undefined;
 
   constructor(interrupted: AbortSignal) {
     this.#interrupted = interrupted;
+    interrupted.addEventListener("abort", () => this.#stopWaiting?.(), { once: true });
   }
 
   async read(): Promise<Uint8Array | undefined> {
     const rest = this.#rest;
     this.#rest = undefined;
     if (rest !== undefined && rest.length > 0) return rest;
-    this.#chunks ??= process.stdin[Symbol.asyncIterator]();
-    const { done, value } = await Promise.race([this.#chunks.next(), whenAborted(this.#interrupted)]);
-    return done === true ? undefined : value;
+    if (this.#interrupted.aborted) return undefined;
+    const chunks = this.#chunks ??= process.stdin[Symbol.asyncIterator]();
+    return await new Promise((resolve, reject) => {
+      this.#stopWaiting = () => resolve(undefined);
+      chunks.next().then(({ done, value }) => resolve(done === true ? undefined : value), reject);
+    });
   }
 
   /** Gives back what was read too far. */
   unread(bytes: Uint8Array): void {
     this.#rest = bytes;
   }
-}
-
-function whenAborted(signal: AbortSignal): Promise<{ readonly done: true; readonly value: undefined }> {
-  return new Promise((resolve) => {
-    const end = (): void => resolve({ done: true, value: undefined });
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end, { once: true });
-  });
 }
 
 async function readLine(source: ByteSource): Promise<string | undefined> {

@@ -3,6 +3,7 @@
  * Node and Deno both have; tests bring their own terminal, folders and environment.
  */
 import type { HttpFetch } from "../../proto/mod.ts";
+import type { CommandInput } from "./run_command.ts";
 
 export interface Platform {
   /** How the user started this program, for commands that are shown to be copied. */
@@ -28,6 +29,8 @@ export interface Platform {
   /** Runs it again and again; answers how to stop. */
   every(ms: number, run: () => void): () => void;
   randomBytes(length: number): Uint8Array;
+  /** Runs a program that the user named. Resolves with its exit code, or undefined when a signal ended it. */
+  runCommand(argv: readonly string[], given: CommandInput): Promise<number | undefined>;
 }
 
 export interface Sink {

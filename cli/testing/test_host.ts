@@ -2,6 +2,7 @@
 import { files } from "../platform/files.ts";
 import { inspectCertificate, openHttp } from "../platform/http.ts";
 import type { Platform, Sink } from "../platform/platform.ts";
+import { runCommand } from "../platform/run_command.ts";
 import { run } from "../run.ts";
 
 export interface TestHostOptions {
@@ -57,6 +58,7 @@ export function startCli(argv: readonly string[], options: TestHostOptions): Run
       return () => clearInterval(timer);
     },
     randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    runCommand,
   };
   const done = run(argv, platform).then((code) => ({ code, stdout: stdout.text(), stderr: stderr.text() }));
   return { stdout: stdout.text, stderr: stderr.text, done };

@@ -1,7 +1,11 @@
 /** Members, messages and bytes as people and as JSON see them. */
 import type { ChannelMember } from "../../sdk/mod.ts";
 import { printable } from "../output.ts";
+import { byteSize, grouped } from "./amounts.ts";
 import { ago, isoTime } from "./amounts.ts";
+
+/** More of a message than a person reads at a terminal. */
+const maxShown = 4000;
 
 /** Undefined when it is not UTF-8. */
 export function textOf(bytes: Uint8Array): string | undefined {
@@ -21,7 +25,12 @@ export function payloadFields(payload: Uint8Array): { readonly text: string } | 
 /** A payload for a terminal; further lines are indented, so that no message can pass for another. */
 export function payloadLines(payload: Uint8Array): string {
   const text = textOf(payload);
-  return text === undefined ? `(${payload.length} bytes)` : printable(text).replaceAll("\n", "\n  ");
+  if (text === undefined) return `(${grouped(payload.length)} bytes)`;
+  const shown = text.length > maxShown ? `${text.slice(0, maxShown)} …` : text;
+  const cut = text.length > maxShown
+    ? `\n(cut here: the message has ${byteSize(payload.length)}; a pipe gets all of it)`
+    : "";
+  return `${printable(shown)}${cut}`.replaceAll("\n", "\n  ");
 }
 
 export function memberFields(member: ChannelMember): Readonly<Record<string, unknown>> {

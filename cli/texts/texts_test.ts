@@ -5,6 +5,7 @@ import { Failure, toFailure } from "../failure.ts";
 import { printable, table, withCommands } from "../output.ts";
 import { tcpAddressOf } from "../service/relay_address.ts";
 import { nearest } from "../arguments/suggest.ts";
+import { wrap } from "../wrapping.ts";
 import { ago, byteSize, grouped, span, utc } from "./amounts.ts";
 import { parseCount, parseDurationMs } from "../arguments/values.ts";
 import { errorCodes } from "../../proto/mod.ts";
@@ -92,4 +93,20 @@ Deno.test("toFailure() puts anything into words", () => {
   assertEquals(toFailure(new TypeError("x is not a function")).message.includes("x is not a function"), true);
   assertEquals(toFailure(Object.assign(new Error("down"), { code: "connection_error" })).exit, "unavailable");
   assertEquals(toFailure(Object.assign(new Error("odd"), { code: "ENOENT" })).exit, "unexpected");
+});
+
+Deno.test("wrap() breaks lines between words, further in, and leaves what is to be copied whole", () => {
+  const line = "  channel send   send a message to all members of a channel";
+  assertEquals(wrap(line, 40), ["  channel send   send a message to all", "    members of a channel"]);
+  assertEquals(wrap("short", 40), ["short"]);
+  const address = `See ${"x".repeat(60)} for more`;
+  assertEquals(wrap(address, 40), ["See", `  ${"x".repeat(60)}`, "  for more"]);
+  for (const columns of [20, 40, 60]) {
+    assertEquals(wrap(line, columns).every((each) => each.length <= columns), true);
+  }
+});
+
+Deno.test("payloadLines() cuts what nobody reads at a terminal, and names its size", () => {
+  const shown = payloadLines(new TextEncoder().encode("x".repeat(900_000)));
+  assertEquals([shown.length < 5_000, shown.includes("900.0 kB")], [true, true]);
 });

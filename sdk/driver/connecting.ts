@@ -35,10 +35,11 @@ export function connectOptionsOf(fields: Fields, identity: Uint8Array, ask: () =
 
 function tlsOf(tls: Fields): NonNullable<ConnectOptions["tls"]> {
   const [caFile, caCerts] = [tls.optionalText("caFile"), tls.optionalTexts("caCerts")];
-  const certificateHashes = tls.optionalTexts("certificateHashes");
+  const [relayCaCerts, certificateHashes] = [tls.optionalTexts("relayCaCerts"), tls.optionalTexts("certificateHashes")];
   return {
     ...(caFile !== undefined && { caFile }),
     ...(caCerts !== undefined && { caCerts }),
+    ...(relayCaCerts !== undefined && { relayCaCerts }),
     ...(certificateHashes !== undefined && { certificateHashes }),
   };
 }

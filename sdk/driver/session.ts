@@ -27,6 +27,8 @@ export interface SessionParts {
   readonly hangUp: () => void;
   /** The agent, or for stdio what `connect` makes of it. */
   readonly held: Held | undefined;
+  /** Of what a host was started with, for `hello`. */
+  readonly settings?: string | undefined;
   readonly connect?: (fields: Fields, identity: Uint8Array, session: HostSession) => Promise<Held>;
   readonly operations?: Readonly<Record<string, Operation>>;
 }
@@ -59,7 +61,8 @@ export class HostSession {
     if (parts.held !== undefined) this.#hold(parts.held);
     const { runtimeName: runtime, pid } = parts;
     const agent = parts.held === undefined ? {} : { agentId: parts.held.client.agentId };
-    this.tell({ event: "hello", protocol: protocolVersion, sdk: version, runtime, pid, ...agent });
+    const settings = parts.settings === undefined ? {} : { settings: parts.settings };
+    this.tell({ event: "hello", protocol: protocolVersion, sdk: version, runtime, pid, ...agent, ...settings });
   }
 
   /** An event that nobody asked for. */

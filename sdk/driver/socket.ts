@@ -39,7 +39,8 @@ async function openHost({ header, bytes }: Frame): Promise<SocketHost> {
   const shared = await SharedAgent.over(agent);
   try {
     const idleMs = fields.optionalNumber("idleMs") ?? defaultIdleMs;
-    return await SocketHost.listen({ agent: shared, path: fields.text("socket"), idleMs });
+    const settings = fields.optionalText("settings");
+    return await SocketHost.listen({ agent: shared, path: fields.text("socket"), idleMs, settings });
   } catch (error) {
     await shared.close();
     throw error;

@@ -19,6 +19,7 @@ import type { SharedAgent } from "./shared_agent.ts";
 export interface SocketHostOptions {
   readonly agent: SharedAgent;
   readonly path: string;
+  readonly settings?: string | undefined;
   /** Without a program for so long, it ends. */
   readonly idleMs: number;
   /** A program that takes nothing for so long, while much waits for it, is cut off; 10 seconds when not given. */
@@ -94,6 +95,7 @@ export class SocketHost {
       write: (frame) => writer.write(frame),
       hangUp: () => void writer.idle().then(() => socket.end()),
       held: this.#options.agent.hold(),
+      settings: this.#options.settings,
       operations: this.#operations,
     });
     const { slowMs = defaultSlowMs } = this.#options;

@@ -21,6 +21,8 @@ export interface Finding {
   readonly hosts: HostPlatform;
   readonly runtime: Runtime;
   readonly dataDir: string;
+  /** Of what a host should have been started with; undefined when any will do. */
+  readonly settings?: string | undefined;
   /** Asked for only when a host has to be started. */
   readonly options: () => Promise<HostOptions>;
   readonly onEvent: (connection: HostConnection, name: string, fields: Fields) => void;
@@ -39,7 +41,7 @@ export async function findHost(finding: Finding, signal?: AbortSignal): Promise<
   for (;;) {
     signal?.throwIfAborted();
     const running = await connectTo(place, finding);
-    if (running !== undefined && await isOurs(running, place)) return running;
+    if (running !== undefined && await isOurs(running, place, finding.settings)) return running;
     const waitedMs = runtime.nowMs() - startMs;
     const failure = running === undefined ? await startInTurn(place, finding) : undefined;
     if (failure !== undefined && (!isCode(failure, "store_locked") || waitedMs > lockedMs)) {
@@ -73,8 +75,12 @@ export async function connectTo(
   return connection;
 }
 
-/** False when the host was of another version and goes. Throws when it stays, because others use it. */
-async function isOurs(connection: HostConnection, { dataDir }: HostPlace): Promise<boolean> {
+/** False when the host was another one and goes. Throws when one of another version stays, because others use it. */
+async function isOurs(
+  connection: HostConnection,
+  { dataDir }: HostPlace,
+  settings: string | undefined,
+): Promise<boolean> {
   let hello: Fields;
   try {
     hello = await connection.hello;
@@ -84,17 +90,20 @@ async function isOurs(connection: HostConnection, { dataDir }: HostPlace): Promi
     throw error;
   }
   const [protocol, sdk] = [hello.number("protocol"), hello.text("sdk")];
-  if (protocol === protocolVersion && sdk === version) return true;
+  const isOfVersion = protocol === protocolVersion && sdk === version;
+  if (isOfVersion && (settings === undefined || settings === hello.optionalText("settings"))) return true;
   const { fields } = await connection.call("stop", { whenIdle: true });
-  if (!fields.flag("stopping")) {
-    connection.end();
-    const text =
-      `A host of version ${sdk} holds ${dataDir} and other programs use it; this program is version ${version}. ` +
-      "End them, or stop the host with: static host stop";
-    throw createError("unsupported_version", text);
+  if (fields.flag("stopping")) {
+    await connection.over;
+    return false;
   }
-  await connection.over;
-  return false;
+  // With other settings it is still the same agent.
+  if (isOfVersion) return true;
+  connection.end();
+  const text =
+    `A host of version ${sdk} holds ${dataDir} and other programs use it; this program is version ${version}. ` +
+    "End them, or stop the host with: static host stop";
+  throw createError("unsupported_version", text);
 }
 
 /** Undefined when it runs now, or another program starts one. */

@@ -64,7 +64,7 @@ export class RemoteClient implements ClientPort, ManagerPort {
     return this.#state.texts("welcomes").map(parseChannelName);
   }
 
-  async createChannel(name: string, options: ChannelOptions): Promise<Channel> {
+  async createChannel(name: string, options: ChannelOptions = {}): Promise<Channel> {
     return await this.#enter("create", { channel: name }, options);
   }
 
@@ -77,7 +77,7 @@ export class RemoteClient implements ClientPort, ManagerPort {
     return await this.#enter("join", fields, options, welcome);
   }
 
-  async channel(name: string, options: ChannelOptions): Promise<Channel> {
+  async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
     return await this.#enter("open", { channel: name }, options);
   }
 
@@ -95,7 +95,7 @@ export class RemoteClient implements ClientPort, ManagerPort {
     return events;
   }
 
-  async closeChannel(name: string, { signal }: Abortable): Promise<void> {
+  async closeChannel(name: string, { signal }: Abortable = {}): Promise<void> {
     await this.link.call("closeChannel", { channel: name }, { signal });
     await this.#refresh();
   }

@@ -227,7 +227,8 @@ async function refuse(user: User): Promise<void> {
     [4, ["channel", "health", "acme/ops/other"]],
     [4, ["channel", "invite", "acme/ops/other"]],
     [4, ["channel", "leave", "acme/ops/other"]],
-    [4, ["channel", "close", "acme/ops/other"]],
+    [4, ["channel", "close", "acme/ops/other", "--yes"]],
+    [2, ["channel", "close", "acme/ops/other"]],
     [4, ["channel", "remove", name, "nobody"]],
     [2, ["channel", "list", "--agent", ""]],
   ];
@@ -250,9 +251,9 @@ async function end(user: User): Promise<void> {
   assertEquals((await user.json(["channel", "members", name])).members.length, 1);
   await user.run(["channel", "members", name, ...bob], { code: 4 });
 
-  await user.run(["channel", "close", name]);
+  await user.run(["channel", "close", name, "--yes"]);
   await user.run(["channel", "create", name]);
-  await user.run(["channel", "leave", name]);
+  await user.run(["channel", "leave", name, "--yes"]);
   assertEquals((await user.run(["channel", "list"])).stdout, "");
 }
 
@@ -288,7 +289,7 @@ async function recover({ api, account, quicUrl, caFile }: Stack, user: User): Pr
   const recovered = await user.json(["channel", "recover", name]);
   assertEquals([recovered.recovered, recovered.members.length], [true, 1]);
   await user.run(["channel", "send", name, "alone, and well"]);
-  await user.run(["channel", "leave", name]);
+  await user.run(["channel", "leave", name, "--yes"]);
 }
 
 /** An account that has used all messages of its month, as another relay reports. */

@@ -114,7 +114,27 @@ export const cases: Readonly<Record<string, Case>> = {
     bad: { argv: ["--agent", "../escape"], code: 2, says: /"\.\.\/escape" cannot be an agent's name/ },
   },
   "channel leave": { argv: [channel], down: 5, bad: noName },
-  "channel close": { argv: [channel], down: 5, bad: noName },
+  "channel close": { argv: [channel, "--yes"], down: 5, bad: { argv: [channel], code: 2, says: /Close acme.*--yes/s } },
+  "channel chat": { argv: [channel], down: 5, bad: noName },
+  "channel on-message": {
+    argv: [channel, "true"],
+    down: 5,
+    bad: { argv: [channel], code: 2, says: /COMMAND is missing/ },
+  },
+  "invites list": { argv: [], down: 5, bad: { argv: ["ops"], code: 2, says: /Invalid channel name/ } },
+  "invites revoke": { argv: ["x"], down: 5, bad: { argv: [], code: 2, says: /ID is missing/ } },
+  "agents list": { argv: [], down: 0, bad: surplus },
+  "agents delete": { argv: ["bob"], down: 4, bad: { argv: ["A"], code: 2, says: /cannot be an agent's name/ } },
+  host: { argv: [], down: 2, bad: surplus },
+  "host status": { argv: [], down: 4, bad: surplus },
+  "host stop": { argv: [], down: 4, bad: surplus },
+  "host readers list": { argv: [], down: 2, bad: { argv: ["ops"], code: 2, says: /Invalid channel name/ } },
+  "host readers delete": {
+    argv: [channel, "x"],
+    down: 2,
+    bad: { argv: [channel], code: 2, says: /READER is missing/ },
+  },
+  help: { argv: [], down: 0, bad: { argv: ["nothing"], code: 2, says: /"nothing" is no command/ } },
   "agent verify": { argv: [], down: 4, bad: { argv: ["--agent", "A"], code: 2, says: /cannot be an agent's name/ } },
   "agent repair": { argv: ["--yes"], down: 4, bad: surplus },
   "agent passphrase": { argv: [], down: 4, bad: surplus },
@@ -175,7 +195,7 @@ function withoutApi(): Promise<void> {
     check: ({ path, code, stdout, stderr }, { down }) => {
       assertEquals(code, down, `${path}: ${stderr}`);
       // What works on this machine's files alone needs no service.
-      if (code === 0 || path.startsWith("agent ")) return;
+      if (code === 0 || /^(agent|agents|host)\b/.test(path)) return;
       assertMatch(stdout + stderr, /Cannot reach the API at http:\/\/127\.0\.0\.1:1/, path);
       assertMatch(stderr, /^error: /m, path);
     },
@@ -233,6 +253,14 @@ async function mistypedKey(): Promise<void> {
     "agent verify",
     "agent repair",
     "agent passphrase",
+    "agents list",
+    "agents delete",
+    "host",
+    "host status",
+    "host stop",
+    "host readers list",
+    "host readers delete",
+    "help",
   ];
   await tryEach({
     apiUrl: counter.url,

@@ -21,6 +21,7 @@ async function prepareShell(folder: string): Promise<Readonly<Record<string, str
     STATIC_RELAY_QUIC_PORT: "0",
     XDG_CONFIG_HOME: `${folder}/config`,
     XDG_DATA_HOME: `${folder}/data`,
+    STATIC_HOST: "off",
   };
 }
 

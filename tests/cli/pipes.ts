@@ -80,6 +80,7 @@ class Pair implements AsyncDisposable {
       STATIC_RELAY_URL: `${stack.quicUrl},${stack.grpcUrl}`,
       STATIC_CA_FILE: stack.caFile,
       STATIC_API_KEY: stack.account.apiKey,
+      STATIC_HOST: "off",
     };
     const owner = await User.create(variables);
     owner.secrets.add(stack.account.apiKey);

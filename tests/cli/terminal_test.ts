@@ -22,6 +22,7 @@ testWhen(installed("script", "bash"), "at a terminal", async (t) => {
     STATIC_API_URL: api.url,
     XDG_CONFIG_HOME: `${folder}/config`,
     XDG_DATA_HOME: `${folder}/data`,
+    STATIC_HOST: "off",
     NO_COLOR: "",
   };
   const command = await staticCommand();

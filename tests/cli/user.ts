@@ -23,7 +23,8 @@ export class User implements AsyncDisposable {
   }
 
   static async create(variables: Readonly<Record<string, string>> = {}): Promise<User> {
-    return new User(await Deno.makeTempDir({ prefix: "static-user-" }), variables);
+    // Each run holds its agent itself, so that nothing stays behind; `hosted.ts` is about hosts.
+    return new User(await Deno.makeTempDir({ prefix: "static-user-" }), { STATIC_HOST: "off", ...variables });
   }
 
   get credentialsFile(): string {
@@ -37,8 +38,8 @@ export class User implements AsyncDisposable {
   start(argv: readonly string[], { variables = {}, ...options }: RunOptions = {}): Running {
     const all = { folder: this.folder, variables: { ...this.variables, ...variables }, ...options };
     const running = startCli(argv, all);
-    const [one = "", two = ""] = argv;
-    void running.done.then(({ code }) => (endings.get(one) ?? endings.get(`${one} ${two}`))?.add(code));
+    const path = [3, 2, 1].map((words) => argv.slice(0, words).join(" ")).find((each) => endings.has(each));
+    void running.done.then(({ code }) => endings.get(path ?? "")?.add(code));
     return running;
   }
 

@@ -33,6 +33,7 @@ export async function openDesk(): Promise<Desk> {
     PATH: `${folder}/bin:${Deno.env.get("PATH")}`,
     XDG_CONFIG_HOME: `${folder}/config`,
     XDG_DATA_HOME: `${folder}/agents`,
+    STATIC_HOST: "off",
     NO_COLOR: "1",
     STATIC_DATA_DIR: data,
     STATIC_API_PORT: String(api),

@@ -1,0 +1,55 @@
+/** The agents of this user: `agents list`, `agents delete`. */
+import { agentName, agentPlace } from "../agent.ts";
+import type { Command, Context, Given } from "../command.ts";
+import { printable, table } from "../output.ts";
+import { confirm } from "../prompt.ts";
+import { endIdleHost, findRunning } from "./host.ts";
+
+export const listAgents: Command = {
+  path: "agents list",
+  summary: "list the agents of this user",
+  examples: [{ command: "agents list", what: "" }],
+  run: async (context) => {
+    const { platform: { files, folders }, output } = context;
+    const agents: { readonly name: string; readonly identity: string; readonly host: boolean }[] = [];
+    for (const name of await files.list(folders.agents)) {
+      const named = actingAs(context, name);
+      const place = await agentPlace(named).catch(() => undefined);
+      if (place === undefined) continue;
+      const host = await findRunning(named).catch(() => undefined);
+      host?.end();
+      agents.push({ name, identity: place.identity, host: host !== undefined });
+    }
+    const rows = agents.map(({ name, identity, host }) => [name, printable(identity), host ? "host runs" : ""]);
+    await output.result({ agents }, agents.length === 0 ? [] : table([["AGENT", "IDENTITY"], ...rows]));
+    if (agents.length === 0) await output.note("This user has no agents; the first channel command makes one");
+  },
+};
+
+export const deleteAgent: Command = {
+  path: "agents delete",
+  summary: "delete an agent's keys and everything it knows, for good",
+  details: [
+    "It stays listed in its channels until an owner removes it: leave them first where that matters. Asks first, and not",
+    "while a program uses it.",
+  ],
+  arguments: [{ name: "AGENT", summary: "its name, as agents list shows it" }],
+  flags: [{ name: "yes", summary: "do not ask" }],
+  examples: [{ command: "agents delete bob", what: "" }],
+  run: async (context) => {
+    const { platform: { files, folders }, output, given } = context;
+    const named = actingAs(context, given.value("AGENT") ?? "");
+    const { name, identity } = await agentPlace(named);
+    await confirm(context, `Delete agent "${name}" (${printable(identity)}) for good, with the keys of its channels?`);
+    await endIdleHost(named);
+    await files.remove(files.join(folders.agents, name));
+    await output.result({ deleted: name }, [`${output.paint("green", "✓")} Agent "${name}" is deleted`]);
+  },
+};
+
+/** The same command, as another agent. */
+function actingAs(context: Context, name: string): Context {
+  const given: Given = { ...context.given, value: (each) => each === "agent" ? name : context.given.value(each) };
+  agentName({ ...context, given });
+  return { ...context, given };
+}

@@ -1,0 +1,57 @@
+/** `channel chat`: type and read in one terminal. */
+import type { Channel } from "../../sdk/mod.ts";
+import { agentFlag, withAgent } from "../agent.ts";
+import type { Command, Context } from "../command.ts";
+import { usesHost } from "../hosting.ts";
+import { watchConnection } from "../watching.ts";
+import { findChannel, nameArgument } from "./channel.ts";
+import { printMessage } from "./channel_messages.ts";
+
+export const chat: Command = {
+  path: "channel chat",
+  summary: "type and read in one terminal: each line is a message",
+  details: [
+    "Shows the messages of the others as they come, and sends each line that is typed. Ctrl-D or Ctrl-C ends it. Through a",
+    "pipe it sends the lines and ends with them.",
+  ],
+  arguments: [nameArgument],
+  flags: [{ name: "as", value: "READER", summary: "read with a position of its own" }, agentFlag],
+  examples: [{ command: "channel chat acme/ops/deploy", what: "" }],
+  run: (context) =>
+    withAgent(context, async (agent) => {
+      const { platform, output, given } = context;
+      const channel = await findChannel(context, agent);
+      if (platform.stdin.isTerminal) {
+        await output.note(output.onStderr("dim", `In ${channel.name}; each line is a message, Ctrl-D ends`));
+      }
+      await using _ = watchConnection(context, channel);
+      const stop = new AbortController();
+      const signal = AbortSignal.any([stop.signal, platform.interrupted]);
+      const as = given.value("as");
+      const reader = channel.envelopes({ signal, ...(as !== undefined && usesHost(context) && { as }) });
+      const showing = (async (): Promise<void> => {
+        for (let next = await reader.next(); next.done !== true; next = await reader.next()) {
+          await printMessage(context, channel, next.value);
+        }
+      })();
+      try {
+        await Promise.race([type(context, channel), showing]);
+      } finally {
+        await reader.finish();
+        stop.abort();
+        await showing.catch(() => {});
+      }
+    }),
+};
+
+/** One after the other: a line that is not accepted is told before the next one is. */
+async function type({ platform, output }: Context, channel: Channel): Promise<void> {
+  for (let line = await platform.stdin.readLine(); line !== undefined; line = await platform.stdin.readLine()) {
+    if (line.trim() === "") continue;
+    try {
+      await channel.send(line);
+    } catch (error) {
+      await output.warn(`Not sent: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}

@@ -1,0 +1,25 @@
+/** `help`: the same as `--help`, for those who ask for it as a command. */
+import type { Command } from "../command.ts";
+import { badInput } from "../failure.ts";
+import { commandHelp, groupHelp, overview } from "../help/help.ts";
+
+export function helpCommand(all: () => readonly Command[]): Command {
+  return {
+    path: "help",
+    summary: "say what a command does, with examples",
+    arguments: [{ name: "COMMAND", summary: "its words, as in: channel send", optional: true, rest: true }],
+    examples: [{ command: "help channel send", what: "" }],
+    run: async ({ given, platform: { program }, output }) => {
+      const words = [given.value("COMMAND") ?? "", ...given.rest].join(" ").trim();
+      const command = all().find(({ path }) => path === words);
+      const isGroup = all().some(({ path }) => path.startsWith(`${words} `));
+      if (words !== "" && command === undefined && !isGroup) throw badInput(`"${words}" is no command`, "See: {} help");
+      const lines = command !== undefined
+        ? commandHelp(command, program)
+        : words === ""
+        ? overview(all(), program)
+        : groupHelp(all(), words, program);
+      await output.text({ help: lines.join("\n") }, lines);
+    },
+  };
+}

@@ -1,0 +1,159 @@
+/** The process that holds an agent for all commands: `host`, `host status`, `host stop`, `host readers list`, `host readers delete`. */
+import type { HostConnection } from "../../sdk/hosted.ts";
+import { agentFlag, agentName, agentPlace, withAgent } from "../agent.ts";
+import type { Command, Context } from "../command.ts";
+import { badInput, Failure } from "../failure.ts";
+import { usesHost } from "../hosting.ts";
+import { table } from "../output.ts";
+import { grouped, span } from "../texts/amounts.ts";
+import { nameArgument, nameOf } from "./channel.ts";
+
+export const startHost: Command = {
+  path: "host",
+  summary: "start the process that holds this agent, so that commands can use it at the same time",
+  details: [
+    "Commands start it by themselves. By hand it is useful where a passphrase protects the agent: set STATIC_PASSPHRASE",
+    "for this one command. It ends when no command has used it for 10 minutes.",
+  ],
+  flags: [agentFlag],
+  examples: [{ command: "host", what: "" }],
+  run: (context) => {
+    if (!usesHost(context)) throw badInput("STATIC_HOST is off", "Unset it to use a host");
+    return withAgent(context, () => showStatus(context));
+  },
+};
+
+export const hostStatus: Command = {
+  path: "host status",
+  summary: "say whether the host of this agent runs, and who uses it",
+  flags: [agentFlag],
+  examples: [{ command: "host status", what: "" }],
+  run: showStatus,
+};
+
+export const stopHost: Command = {
+  path: "host stop",
+  summary: "end the host of this agent",
+  details: ["Programs that use it are told; the next command starts another one. Nothing is lost."],
+  flags: [agentFlag],
+  examples: [{ command: "host stop", what: "" }],
+  run: async (context) => {
+    const { output } = context;
+    const running = await findRunning(context);
+    if (running !== undefined) {
+      await running.call("stop");
+      await output.progress("ending the host", running.over);
+    }
+    const text = running === undefined ? "No host was running" : `${output.paint("green", "✓")} The host has ended`;
+    await output.result({ stopped: running !== undefined }, [text]);
+  },
+};
+
+export const listReaders: Command = {
+  path: "host readers list",
+  summary: "list who reads this agent's channels, and how far they are",
+  details: ["Each reader has a position of its own and sees every message: channel listen --as NAME makes one."],
+  arguments: [{ ...nameArgument, optional: true }],
+  flags: [agentFlag],
+  examples: [{ command: "host readers list", what: "" }],
+  run: (context) =>
+    atHost(context, async (host) => {
+      const name = context.given.value("NAME");
+      const { fields } = await host.call("readers", name === undefined ? {} : { channel: name });
+      const readers = (fields.optionalObjects("readers") ?? []).map((each) => ({
+        channel: each.text("channel"),
+        reader: each.text("name"),
+        programs: each.number("programs"),
+        behind: each.number("behind"),
+      }));
+      const rows = readers.map(({ channel, reader, programs, behind }) => [
+        channel,
+        reader,
+        grouped(behind),
+        String(programs),
+      ]);
+      await context.output.result({ readers }, table([["CHANNEL", "READER", "BEHIND", "PROGRAMS"], ...rows]));
+    }),
+};
+
+export const deleteReader: Command = {
+  path: "host readers delete",
+  summary: "delete a reader; what it has not read it never sees",
+  arguments: [nameArgument, { name: "READER", summary: "its name, as host readers list shows it" }],
+  flags: [agentFlag],
+  examples: [{ command: "host readers delete acme/ops/deploy audit", what: "" }],
+  run: (context) =>
+    atHost(context, async (host) => {
+      const { output } = context;
+      const [channel, reader] = [nameOf(context), context.given.value("READER") ?? ""];
+      await host.call("deleteReader", { channel, reader });
+      await output.result({ channel, reader, deleted: true }, [`${output.paint("green", "✓")} ${reader} is deleted`]);
+    }),
+};
+
+async function showStatus(context: Context): Promise<void> {
+  const { output, platform } = context;
+  const host = await findRunning(context);
+  if (host === undefined) {
+    const advice = "No host runs for this agent; the next channel command starts one";
+    return await output.result({ running: false }, [advice]);
+  }
+  const { fields } = await host.call("status");
+  host.end();
+  const shown = {
+    running: true,
+    agent: agentName(context),
+    agent_id: fields.text("agentId"),
+    pid: fields.number("pid"),
+    version: fields.text("sdk"),
+    runtime: fields.text("runtime"),
+    // Without the one that asks.
+    programs: fields.number("programs") - 1,
+    channels: fields.texts("channels"),
+  };
+  const forMs = platform.nowMs() - fields.number("startedAtMs");
+  await output.result(shown, [
+    `${output.paint("green", "✓")} The host of agent "${shown.agent}" runs for ${span(forMs)}`,
+    ...table([
+      ["  process", `${shown.pid}, ${shown.runtime}, version ${shown.version}`],
+      ["  programs", String(shown.programs)],
+      ["  channels", String(shown.channels.length)],
+    ]),
+  ]);
+}
+
+/** Undefined when none runs. Throws when there is no such agent. */
+export async function findRunning(context: Context): Promise<HostConnection | undefined> {
+  const { dataDir } = await agentPlace(context);
+  const { hostPlatform: { hosts }, runningHost } = await import("../../sdk/hosted.ts");
+  return hosts && await runningHost(dataDir, hosts);
+}
+
+/** For commands that need the agent's files to themselves: a host that nobody uses goes. */
+export async function endIdleHost(context: Context): Promise<void> {
+  const host = await findRunning(context);
+  if (host === undefined) return;
+  const { fields } = await host.call("stop", { whenIdle: true });
+  if (!fields.flag("stopping")) {
+    host.end();
+    const name = agentName(context);
+    throw new Failure("store_locked", `Programs use agent "${name}" through its host`, {
+      advice: `End them, or end the host with: {} host stop --agent ${name}`,
+    });
+  }
+  await host.over;
+}
+
+/** At the host, which is started if need be. */
+async function atHost(context: Context, act: (host: HostConnection) => Promise<void>): Promise<void> {
+  if (!usesHost(context)) throw badInput("STATIC_HOST is off", "Unset it to use a host");
+  await withAgent(context, async () => {
+    const host = await findRunning(context);
+    if (host === undefined) throw new Failure("listener_died", "The host has just ended", { advice: "Try again" });
+    try {
+      await act(host);
+    } finally {
+      host.end();
+    }
+  });
+}

@@ -1,0 +1,61 @@
+/** Invites that an agent has given out: `invites list`, `invites revoke`. */
+import { agentFlag, withAgent } from "../agent.ts";
+import type { Command } from "../command.ts";
+import { Failure } from "../failure.ts";
+import { table } from "../output.ts";
+import { isoTime, utc } from "../texts/amounts.ts";
+import { nameArgument } from "./channel.ts";
+
+export const listInvites: Command = {
+  path: "invites list",
+  summary: "list the invites of this agent that are still good, without their secrets",
+  arguments: [{ ...nameArgument, optional: true }],
+  flags: [agentFlag],
+  examples: [{ command: "invites list", what: "" }],
+  run: (context) =>
+    withAgent(context, async (agent) => {
+      const { output, given } = context;
+      const invites = await agent.invites(given.value("NAME"));
+      const shown = invites.map(({ id, channel, expiresAtMs, uses, used }) => ({
+        id,
+        channel,
+        expires_at: isoTime(expiresAtMs),
+        uses,
+        used,
+      }));
+      const rows = invites.map(({ id, channel, expiresAtMs, uses, used }) => [
+        id,
+        channel,
+        `${used} of ${uses}`,
+        utc(expiresAtMs),
+      ]);
+      await output.result(
+        { invites: shown },
+        rows.length === 0 ? [] : table([["ID", "CHANNEL", "USED", "UNTIL"], ...rows]),
+      );
+      if (rows.length === 0) await output.note("This agent has no invites that are still good");
+    }),
+};
+
+export const revokeInvite: Command = {
+  path: "invites revoke",
+  summary: "end an invite: nobody joins with it any more",
+  arguments: [{ name: "ID", summary: "as invites list shows it" }],
+  flags: [agentFlag],
+  examples: [{ command: "invites revoke 5sB0kqZ0RkWb8m4pXJkK9w", what: "" }],
+  run: (context) =>
+    withAgent(context, async (agent) => {
+      const { output, given } = context;
+      const id = given.value("ID") ?? "";
+      const invite = (await agent.invites(undefined)).find((each) => each.id === id);
+      if (invite === undefined) {
+        throw new Failure("not_found", `This agent has no invite ${id}`, {
+          advice: "See which there are: {} invites list",
+        });
+      }
+      await agent.revokeInviteById(invite);
+      await output.result({ revoked: id, channel: invite.channel }, [
+        `${output.paint("green", "✓")} Nobody joins ${invite.channel} with this invite any more`,
+      ]);
+    }),
+};

@@ -1,0 +1,43 @@
+/** What goes wrong with a channel while a command waits for its messages, told as it happens. */
+import type { Channel, HealthIssue } from "../sdk/mod.ts";
+import type { Context } from "./command.ts";
+
+/** Between two warnings of one kind. */
+const tellMs = 1000;
+
+/** Tells at once when the connection is lost and when it is back, and what else is wrong; until it is disposed of. */
+export function watchConnection(context: Context, channel: Channel): AsyncDisposable {
+  const stop = new AbortController();
+  const watching = watch(context, channel, stop.signal);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stop.abort();
+      await watching;
+    },
+  };
+}
+
+async function watch({ output, platform }: Context, channel: Channel, signal: AbortSignal): Promise<void> {
+  const toldAtMs = new Map<string, number>();
+  const tell = async ({ kind, text }: HealthIssue): Promise<void> => {
+    const nowMs = platform.nowMs();
+    if (nowMs - (toldAtMs.get(kind) ?? -Infinity) < tellMs) return;
+    toldAtMs.set(kind, nowMs);
+    await output.warn(text);
+  };
+  let isLost = false;
+  const events = channel.events({ signal });
+  for (const issue of channel.health().issues) await tell(issue);
+  for await (const event of events) {
+    if (event.type === "issue") await tell(event.issue);
+    else if (event.type === "gap") {
+      await output.warn(`${event.messages} messages are lost to this reader: too many waited`);
+    } else if (event.type === "disconnected" && !isLost) {
+      isLost = true;
+      await output.warn("The connection to the relay is lost; messages come when it is back, which goes on by itself");
+    } else if (event.type === "connected" && isLost) {
+      isLost = false;
+      await output.note(output.onStderr("dim", "The connection is back"));
+    }
+  }
+}

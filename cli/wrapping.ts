@@ -1,0 +1,30 @@
+/** Lines that are wider than the terminal, broken between words. What continues a line stands a little further in. */
+const continuation = 2;
+
+/** A word that is wider than the terminal stays whole: it may be a command or an address that is to be copied. */
+export function wrap(line: string, columns: number): string[] {
+  if (width(line) <= columns) return [line];
+  const [indent = ""] = /^ */.exec(line) ?? [];
+  const further = " ".repeat(Math.min(indent.length + continuation, Math.floor(columns / 2)));
+  const lines: string[] = [];
+  let current = indent;
+  let isEmpty = true;
+  // Two blanks or more stand between columns: they go with the word that follows.
+  for (const [, gap = "", word = ""] of line.slice(indent.length).matchAll(/( *)([^ ]+)/g)) {
+    const longer = isEmpty ? `${current}${word}` : `${current}${gap}${word}`;
+    if (isEmpty || width(longer) <= columns) {
+      current = longer;
+    } else {
+      lines.push(current);
+      current = `${further}${word}`;
+    }
+    isEmpty = false;
+  }
+  return [...lines, current];
+}
+
+/** In columns, without what only colours it. */
+export function width(text: string): number {
+  // deno-lint-ignore no-control-regex
+  return [...text.replace(/\x1b\[\d+m/g, "")].length;
+}

@@ -1,0 +1,122 @@
+/** Commands beside each other with one agent, through its host. */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { Stack } from "../support/stack.ts";
+import { eventually } from "../support/mod.ts";
+import type { Running } from "../../cli/testing/test_host.ts";
+import { User } from "./user.ts";
+
+const name = "acme/hosts/one";
+const bob = ["--agent", "bob"];
+
+export async function checkHosted(
+  t: Deno.TestContext,
+  { api, account, quicUrl, grpcUrl, caFile }: Stack,
+): Promise<void> {
+  await using user = await User.create({
+    STATIC_API_URL: api.url,
+    STATIC_RELAY_URL: `${quicUrl},${grpcUrl}`,
+    STATIC_CA_FILE: caFile,
+    STATIC_API_KEY: account.apiKey,
+    STATIC_HOST: "",
+  });
+  user.secrets.add(account.apiKey);
+  try {
+    await t.step("a token alone is enough to join, while the host lets people in", () => join(user));
+    await t.step("listen, send, members and chat work at the same time with one agent", () => beside(user));
+    await t.step(
+      "on-message acknowledges by exit code, tries again, and buries what nobody can handle",
+      () => onMessage(user),
+    );
+    await t.step("invites are listed without their secrets, and revoked", () => invites(user));
+    await t.step("readers are listed and deleted; status and stop tell what is true", () => hosts(user));
+    await t.step("agents are listed, and deleted after a question", () => agents(user));
+  } finally {
+    for (const agent of [[], bob]) await user.start(["host", "stop", ...agent]).done;
+  }
+}
+
+async function shown(running: Running, text: string): Promise<void> {
+  const both = (): Promise<string> => Promise.resolve(running.stdout() + running.stderr());
+  await eventually({ withinMs: 30_000, what: text }, both, (out) => out.includes(text));
+}
+
+async function join(user: User): Promise<void> {
+  assertStringIncludes((await user.run(["host"])).stdout, 'The host of agent "default" runs');
+  await user.run(["channel", "create", name]);
+  const { token } = await user.json(["channel", "invite", name, "--no-wait"]);
+  const joined = await user.run(["channel", "join", ...bob], { input: `${token}\n` });
+  assertMatch(joined.stdout, new RegExp(`^✓ Joined ${name}, with default-`));
+}
+
+async function beside(user: User): Promise<void> {
+  const stop = new AbortController();
+  const listening = user.start(["channel", "listen", name, ...bob], { interrupt: stop.signal });
+  const watching = user.start(["channel", "listen", name, "--as", "audit", ...bob], { interrupt: stop.signal });
+  await user.run(["channel", "send", name, "one"]);
+  await shown(listening, "one\n");
+  assertEquals((await user.json(["channel", "members", name, ...bob])).members.length, 2);
+  const confirmed = await user.run(["channel", "send", name, "two", "--no-color"], { terminal: true });
+  assertStringIncludes(confirmed.stdout, `✓ Sent to ${name}`);
+  await shown(listening, "two\n");
+  await shown(watching, "one\ntwo\n");
+  stop.abort();
+  assertEquals([(await listening.done).code, (await watching.done).code], [0, 0]);
+  await user.run(["channel", "chat", name, ...bob], { input: "typed\n\nagain\n" });
+  const read = await user.run(["channel", "listen", name, "--count", "2"]);
+  assertEquals(read.stdout, "typed\nagain\n");
+}
+
+async function onMessage(user: User): Promise<void> {
+  const stop = new AbortController();
+  const script = `m=$(cat); echo "$STATIC_ATTEMPT $STATIC_SENDER_IDENTITY $m" >> ${user.folder}/log
+test "$m" = bad && exit 3; test "$m" = later && test "$STATIC_ATTEMPT" = 1 && exit 1; exit 0`;
+  const flags = ["--tries", "2", "--dead-letters", `${user.folder}/dead`, ...bob];
+  const handling = user.start(["channel", "on-message", name, ...flags, "--", "sh", "-c", script], {
+    interrupt: stop.signal,
+  });
+  for (const text of ["fine", "later", "bad", "last"]) await user.run(["channel", "send", name, text]);
+  const log = (): Promise<string> => Deno.readTextFile(`${user.folder}/log`).catch(() => "");
+  await eventually({ withinMs: 30_000, what: "the last" }, log, (text) => text.includes(" last\n"));
+  stop.abort();
+  assertEquals((await handling.done).code, 0);
+  const said = (await log()).split("\n").filter((line) => !/ (one|two)$/.test(line)).map((line) =>
+    line.replace(/default-\w+/, "x")
+  );
+  assertEquals(said, ["1 x fine", "1 x later", "2 x later", "1 x bad", "2 x bad", "1 x last", ""]);
+  const [dead] = await Array.fromAsync(Deno.readDir(`${user.folder}/dead`));
+  const letter = JSON.parse(await Deno.readTextFile(`${user.folder}/dead/${dead?.name}`));
+  assertEquals([atob(letter.base64), letter.channel], ["bad", name]);
+}
+
+async function invites(user: User): Promise<void> {
+  const { token } = await user.json(["channel", "invite", name, "--no-wait", "--uses", "3"]);
+  const listed = await user.json(["invites", "list"]);
+  const [invite] = listed.invites;
+  assertEquals([listed.invites.length, invite.uses, invite.used], [1, 3, 0]);
+  assert(!JSON.stringify(listed).includes(token));
+  await user.run(["invites", "revoke", "AAAAAAAAAAAAAAAAAAAAAA"], { code: 4 });
+  await user.run(["invites", "revoke", invite.id]);
+  assertEquals((await user.json(["invites", "list", name])).invites, []);
+}
+
+async function hosts(user: User): Promise<void> {
+  const { readers } = await user.json(["host", "readers", "list", name, ...bob]);
+  assertEquals(readers.map(({ reader }: { reader: string }) => reader).sort(), ["audit", "default", "on-message"]);
+  await user.run(["host", "readers", "delete", name, "audit", ...bob]);
+  await user.run(["host", "readers", "delete", name, "audit", ...bob], { code: 4 });
+  const status = await user.json(["host", "status", ...bob]);
+  assertEquals([status.running, status.programs, status.channels], [true, 0, [name]]);
+  await user.run(["host", "stop", ...bob]);
+  assertEquals((await user.json(["host", "status", ...bob])).running, false);
+  assertEquals((await user.json(["host", "stop", ...bob])).stopped, false);
+  assertStringIncludes((await user.run(["help", "channel", "send"])).stdout, "Send a message to all members");
+}
+
+async function agents(user: User): Promise<void> {
+  const { agents } = await user.json(["agents", "list"]);
+  const found = agents.map(({ name, host }: { name: string; host: boolean }) => [name, host]);
+  assertEquals(found, [["bob", false], ["default", true]]);
+  await user.run(["agents", "delete", "bob"], { code: 2 });
+  await user.run(["agents", "delete", "bob", "--yes"]);
+  assertEquals((await user.json(["agents", "list"])).agents.length, 1);
+}
