@@ -119,16 +119,32 @@ export class Confirmations implements Carriable {
     this.#watch.connection(online);
   }
 
-  /** The group has moved on. */
+  /**
+   * The group has moved on. Its committer was with us in the epoch that it ended; whether it is in the new one it must say itself,
+   * because a relay that takes a commit may tell its sender that it did not.
+   */
   moved({ committer }: Pick<Moved, "committer">): void {
     this.#enter();
-    this.#watch.spoke(committer, this.#parts.membership.epoch);
+    const ended = this.#parts.membership.epoch - 1;
+    if (this.#states.has(ended)) this.#watch.spoke(committer, ended);
   }
 
-  /** We joined anew: what was our state before says nothing about this membership. */
-  restart(): void {
+  /**
+   * We joined anew, perhaps into another group than the one before. Others may have messages of ours from its epochs: about those
+   * nothing is said any more, so that nobody can take us for a liar.
+   */
+  async restart(): Promise<void> {
+    const { channelId, epoch, group } = this.#parts.membership;
+    const before = [...this.#states].sort(([a], [b]) => a - b);
+    const [lastEpoch, state] = before.at(-1) ?? [];
     this.#states.clear();
     this.#enter();
+    if (lastEpoch !== undefined && state !== undefined && (this.#own?.epoch ?? -1) < lastEpoch) {
+      this.#own = { epoch: lastEpoch, state };
+    }
+    const over = before.filter(([known]) => known > epoch).map(([known]) => deleteState(channelId, known));
+    const own = this.#own === undefined ? [] : [putConfirmed(channelId, this.#own)];
+    await this.#deps.store.batch([...own, ...over, putState(channelId, epoch, stateOf(group.current))]);
   }
 
   /** A message of a member opened, and may carry its word about another channel. */

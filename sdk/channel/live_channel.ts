@@ -488,10 +488,10 @@ export class LiveChannel {
     this.#storeAge.restart(entered.anchor);
     this.#reader.restart(joinedSequence);
     this.senders.clear();
-    this.confirmations.restart();
+    const confirmed = this.confirmations.restart();
     this.#progress.restart(joinedSequence);
     this.#rejoiner.done();
-    await this.outbox.restart();
+    await Promise.all([confirmed, this.outbox.restart()]);
     this.#subscription.restart(joinedSequence);
     this.#caretaker.start();
     this.health.report("rejoined", "This agent was out of step and joined anew; messages in between are lost to it");

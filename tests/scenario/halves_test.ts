@@ -12,7 +12,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import type { Channel, ChannelMember } from "../../sdk/mod.ts";
-import { putConfirmed, stateOf } from "../../sdk/testing/agents.ts";
+import { errorFromRelay, putConfirmed, stateOf } from "../../sdk/testing/agents.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
 import { Actor, name } from "../support/scenario/stage.ts";
 import { createRememberedSignatures, SimulatedStage } from "./simulation/stage.ts";
@@ -322,6 +322,58 @@ Deno.test("a member that was away is compared with the state of its epoch, also 
   alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });
   await halves.pass(1);
   assertEquals(channel.health().forked, [{ epoch: epoch + 1, signers: [idOf(alice), idOf(bob)] }]);
+});
+
+Deno.test("an agent whose commit the relay takes and denies is no liar for being in another group", async () => {
+  await using halves = await Halves.open("alice", "bob", "carol");
+  const [alice, bob, carol] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
+  const { epoch } = (await alice.channel()).health();
+  let taken: Commit | undefined;
+  const { promise: isDenied, resolve: deny } = Promise.withResolvers<void>();
+  alice.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit" || taken !== undefined) return forward();
+    taken = body as Commit; // cast: of this operation
+    return isDenied.then(() => {
+      throw errorFromRelay({ code: "epoch_conflict", message: "It was not taken", epoch: epoch + 1 });
+    });
+  };
+  carol.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverCommit" || notice.body.epoch !== epoch || taken === undefined) return [notice];
+    const { welcomes: _, answers: __, ...declared } = taken;
+    return [{ ...notice, body: { ...notice.body, ...declared, sender: idOf(alice) } }];
+  };
+  let commits = 0;
+  const denied = (await alice.live()).committer.commit(() => commits++ === 0 ? { change: {} } : undefined);
+  await halves.finish((await bob.live()).committer.commit(() => ({ change: {} })));
+  deny();
+  await halves.finish(denied);
+  await halves.pass(20);
+  const channel = await carol.channel();
+  assertEquals([(await alice.channel()).health().epoch, channel.health().epoch], [epoch + 1, epoch + 1]);
+  assertEquals(signersOf(channel).sort(), [pairOf(carol, alice), pairOf(carol, bob)].sort());
+  assertEquals(issuesOf(channel, "member_lied"), []);
+});
+
+Deno.test("an agent that comes back says nothing about epochs that it was in before, also after a crash", async () => {
+  await using halves = await Halves.open("alice", "bob", "carol");
+  const [alice, bob] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
+  const { committer, channelId } = await alice.live();
+  // Too soon after the last one to be confirmed.
+  for (let i = 0; i < 2; i++) await halves.finish(committer.commit(() => ({ change: {} })));
+  const { membership: { epoch, group } } = await bob.live();
+  const last = putConfirmed(channelId, { epoch, state: stateOf(group.current) });
+  bob.session.tampering = {
+    confirm: () => undefined,
+    notice: (notice) => notice.operation === "DeliverCommit" && notice.body.epoch === epoch ? [] : [notice],
+  };
+  await halves.finish(committer.commit(() => ({ change: {} })));
+  await halves.finish(alice.manager.send(name, "lost to bob"));
+  const channel = await bob.channel();
+  const isBack = (): boolean => channel.health().issues.some(({ kind }) => kind === "rejoined");
+  for (let i = 0; i < 600 && !isBack(); i++) await halves.stage.world.time.advance(100);
+  assert(isBack());
+  const stored = await bob.agent.parts.store.get("confirmed", channelId);
+  assertEquals(stored, last.type === "put" ? last.value : undefined);
 });
 
 Deno.test("what was heard of a member outlives a restart, also what it signed", async () => {
