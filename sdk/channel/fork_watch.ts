@@ -4,7 +4,7 @@
  * both are named, and nothing else follows from it. A message that opens is a statement too, because its signature covers the
  * epoch's context: who signs something else beside it is found out.
  */
-import { type AgentId, equalBytes } from "../../proto/mod.ts";
+import { type AgentId, equalBytes, generationOf } from "../../proto/mod.ts";
 import type { ChannelEventBody, Fork } from "./events.ts";
 import type { IssueKind } from "./issues.ts";
 
@@ -108,9 +108,11 @@ export class ForkWatch {
     return this.#confirmed.get(agentId);
   }
 
-  /** Members whose latest statement is about an epoch behind ours. */
+  /** Members whose latest statement is about a later epoch than ours. Of a later generation we hear in another way. */
   get ahead(): AgentId[] {
-    return [...this.#said].filter(([, { epoch }]) => epoch > this.#epoch).map(([agentId]) => agentId);
+    const isAhead = ({ epoch }: Said): boolean =>
+      epoch > this.#epoch && generationOf(epoch) === generationOf(this.#epoch);
+    return [...this.#said].flatMap(([agentId, said]) => isAhead(said) ? [agentId] : []);
   }
 
   /** Others can confirm only while we are connected. */

@@ -70,6 +70,8 @@ Deno.test("a statement about an epoch that we have not reached is judged when we
   bench.say(carol, 6);
   assertEquals(bench.watch.forks, []);
   assertEquals(bench.watch.ahead, [bob, carol]);
+  bench.say(dave, 2 ** 32 + 1);
+  assertEquals(bench.watch.ahead, [bob, carol], "a founding that we did not follow was told already");
   bench.move(6);
   assertEquals(bench.watch.forks, [{ epoch: 6, signers: [self, bob] }]);
   assertEquals(bench.watch.confirmedOf(carol)?.epoch, 6);
