@@ -5,15 +5,15 @@ import { buildWheel } from "../../tools/build_python.ts";
 import { node } from "../support/runtime/node.ts";
 import { relaySecret } from "../support/api/harness.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { runCommand, testWhen } from "../support/mod.ts";
+import { installed, runCommand, testWhen } from "../support/mod.ts";
 import { findPython, python } from "./python.ts";
-import { runPythonTests, showResults } from "./python_tests.ts";
+import { type PythonResult, runPythonTests, showResults } from "./python_tests.ts";
 
 const isStress = Deno.env.get("STATIC_STRESS") === "1";
 const alone = ["test_frames", "test_errors", "test_settings", "test_runtime"];
 const withStack = ["test_interface"];
 /** Much of the same with every driver, so by default one runtime is enough. */
-const more = ["test_talking", "test_faults"];
+const more = ["test_talking", "test_faults", "test_docstrings"];
 
 testWhen(python, "the Python package", async (t) => {
   await using folder = await temporaryFolder();
@@ -38,7 +38,42 @@ testWhen(python, "the Python package", async (t) => {
       runPythonTests({ interpreter, suites, label, env: { ...env, STATIC_RUNTIME: runtime } })
     )
   );
-  await showResults(t, (await Promise.all(runs)).flat());
+  const pages = runPages(`${folder.path}/pages`, interpreter, {
+    STATIC_RELAY_URL: `${stack.quicUrl},${stack.grpcUrl}`,
+    STATIC_API_URL: stack.api.url,
+    STATIC_API_KEY: stack.account.apiKey,
+    STATIC_CA_FILE: stack.caFile,
+    STATIC_RUNTIME: Deno.execPath(),
+  });
+  await showResults(t, [...await Promise.all(runs), await pages].flat());
+});
+
+/** The `py` blocks of the pages, each as a program. */
+async function runPages(folder: string, interpreter: string, env: Record<string, string>): Promise<PythonResult[]> {
+  await Deno.mkdir(folder);
+  const results: PythonResult[] = [];
+  for (const page of ["sdk/python/README.md", "docs/python.md"]) {
+    const text = await Deno.readTextFile(new URL(`../../${page}`, import.meta.url));
+    for (const { 1: code = "", index } of text.matchAll(/^```py\n([^]*?)^```$/gm)) {
+      const name = `${page}:${text.slice(0, index).split("\n").length} py`;
+      const run = runCommand(interpreter, ["-W", "error", "-c", code], { cwd: folder, env });
+      results.push(
+        await run.then(
+          () => ({ name, outcome: "passed", text: "" }),
+          (error: Error) => ({ name, outcome: "failed", text: error.message }),
+        ),
+      );
+    }
+  }
+  return results;
+}
+
+testWhen(installed("mypy"), "mypy --strict finds nothing in the Python package and its example", async () => {
+  const paths = ["sdk/python/src/static_sdk", "examples/observer.py"];
+  await runCommand("mypy", ["--strict", "--python-version=3.9", "--cache-dir=/dev/null", ...paths], {
+    cwd: new URL("../../", import.meta.url).pathname,
+    env: { MYPYPATH: "sdk/python/src" },
+  });
 });
 
 if (isStress) {

@@ -7,7 +7,8 @@ import unittest
 from typing import Dict, Optional
 from unittest import mock
 
-from static_sdk.errors import AuthError
+from static_sdk.agent import _tls, check_options
+from static_sdk.errors import AuthError, InvalidArgumentError
 from static_sdk.settings import Settings, credentials_path, read_settings
 
 NAMES = ("STATIC_API_KEY", "STATIC_API_URL", "STATIC_RELAY_URL", "STATIC_CA_FILE")
@@ -44,6 +45,17 @@ class ReadSettings(unittest.TestCase):
         self.assertEqual(self.read({"STATIC_API_URL": "https://other"}, file), Settings(api_url="https://other"))
         own = self.read({"STATIC_API_URL": "https://file/"}, file)
         self.assertEqual(own, Settings(api_key="saved", api_url="https://file/"))
+
+    def test_relay_authority(self) -> None:
+        """the authority of the relay comes from the file, and cannot be read when it is gone"""
+        file = json.dumps({"relay_ca_file": "/nowhere/relay.pem"})
+        settings = self.read({}, file)
+        self.assertEqual(settings, Settings(relay_ca_file="/nowhere/relay.pem"))
+        options = check_options(None, "folder", b"a", None, None, {})
+        with self.assertRaisesRegex(InvalidArgumentError, "static login"):
+            _tls(options, settings)
+        self.assertEqual(_tls(options, Settings(relay_ca_file=__file__))["relayCaCerts"][0][:3], '"""')
+        self.assertEqual(list(_tls(options, Settings(ca_file="a", relay_ca_file="b"))), ["caFile"])
 
     def test_broken(self) -> None:
         """a credentials file that is no object is refused, and its content is not told"""

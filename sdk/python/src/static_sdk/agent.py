@@ -225,9 +225,22 @@ def _tls(options: Options, stored: Settings) -> Dict[str, Any]:
         "certificateHashes": None if options.certificate_hashes is None else list(options.certificate_hashes),
     }
     told = {name: value for name, value in given.items() if value is not None}
-    if told or stored.ca_file is None:
+    if told:
         return told
-    return {"caFile": os.path.abspath(stored.ca_file)}
+    if stored.ca_file is not None:
+        return {"caFile": os.path.abspath(stored.ca_file)}
+    return {} if stored.relay_ca_file is None else {"relayCaCerts": [_read_authority(stored.relay_ca_file)]}
+
+
+def _read_authority(path: str) -> str:
+    """Here, because the driver may read no file of the user's configuration."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, ValueError) as error:
+        raise InvalidArgumentError(
+            "invalid_request", f"Cannot read {path}, which the credentials file names: {error}; sign in again with: static login"
+        ) from None
 
 
 class _Events:

@@ -18,10 +18,9 @@ class Channel(NotCopied):
 
     Example::
 
-        channel = client.channel("acme/ops/deploy")
+        channel = client.open_channel("acme/ops/deploy")
         channel.send(b"hello")
-        for payload in channel.messages():
-            print(payload)
+        print(channel.receive(timeout=1))
     """
 
     def __init__(self, agent: Agent, name: str, channel_id: str) -> None:

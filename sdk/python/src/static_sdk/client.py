@@ -121,8 +121,8 @@ class StaticClient(Connected):
 
     Example::
 
-        with StaticClient("quic://relay.example:4433", "agents/alice", b"alice") as client:
-            channel = client.create_channel("acme/ops/deploy")
+        with StaticClient(None, "agents/alice", b"alice") as client:
+            channel = client.open_channel("acme/ops/news")
             channel.send(b"hello")
     """
 

@@ -17,9 +17,9 @@ class ChannelManager(Connected):
 
     Example::
 
-        with ChannelManager("quic://relay.example:4433", "agents/owner", b"owner") as owner:
-            owner.create("acme/ops/deploy")
-            token = owner.invite("acme/ops/deploy")
+        with ChannelManager(None, "agents/owner", b"owner") as owner:
+            owner.create("acme/ops/rollout")
+            print(owner.invite("acme/ops/rollout", uses=3))
     """
 
     _manager = True

@@ -25,6 +25,8 @@ class Settings:
     api_url: Optional[str] = None
     relay_url: Optional[str] = None
     ca_file: Optional[str] = None
+    #: Vouches for the relay alone, not for the API that told of it.
+    relay_ca_file: Optional[str] = None
 
     def __repr__(self) -> str:
         return f"Settings(api_url={self.api_url!r}, relay_url={self.relay_url!r}, ca_file={self.ca_file!r})"
@@ -39,6 +41,7 @@ def read_settings(*, without_file: bool = False) -> Settings:
         api_url=api_url,
         relay_url=_variable("STATIC_RELAY_URL") or saved.get("relay_url"),
         ca_file=_variable("STATIC_CA_FILE") or saved.get("ca_file"),
+        relay_ca_file=saved.get("relay_ca_file"),
     )
 
 
@@ -72,7 +75,7 @@ def _read_credentials() -> Mapping[str, str]:
             "auth_failed",
             f"Cannot use the credentials file {path}: it is not a JSON object; delete it and sign in again with: static login",
         )
-    names = ("api_key", "api_url", "relay_url", "ca_file")
+    names = ("api_key", "api_url", "relay_url", "ca_file", "relay_ca_file")
     return {name: parsed[name] for name in names if isinstance(parsed.get(name), str) and parsed[name] != ""}
 
 
