@@ -1,11 +1,14 @@
 /**
  * How many entries of one account's channels the engine works on at once. The engine serves in the order in which it was asked,
- * so an account with many senders would otherwise stand before everybody else. Nothing is reordered within an account.
+ * so an account with many senders would otherwise stand before everybody else. Accounts share what the engine takes, so that
+ * who asks little waits for two groups, however many ask much. Nothing is reordered within an account.
  */
 import type { AccountId } from "../../proto/mod.ts";
 
-/** Two groups of the engine: one is written while the other collects. */
+/** Of all accounts. Two groups of the engine: one is written while the other collects. */
 const mostAtOnce = 256;
+/** Of one account, however many there are: fewer would make groups too small to be worth a write. */
+const leastAtOnce = 16;
 
 interface Passing {
   underWay: number;
@@ -25,17 +28,32 @@ export class AppendGate {
   async pass<Result>(account: AccountId, run: () => Promise<Result>): Promise<Result> {
     const passing = this.#accounts.get(account) ?? { underWay: 0, waiting: [] };
     this.#accounts.set(account, passing);
-    if (passing.underWay >= mostAtOnce) await new Promise<void>((resolve) => passing.waiting.push(resolve));
+    // Behind those that wait, although the share may have grown meanwhile: the next one that is done wakes them.
+    const mustWait = passing.waiting.length > 0 || passing.underWay >= this.#share;
+    if (mustWait) await new Promise<void>((resolve) => passing.waiting.push(resolve));
     else passing.underWay++;
     this.#underWay++;
     try {
       return await run();
     } finally {
       this.#underWay--;
-      const next = passing.waiting.shift();
-      if (next === undefined) passing.underWay--;
-      else next();
+      passing.underWay--;
+      this.#wake(passing);
       if (passing.underWay === 0) this.#accounts.delete(account);
+    }
+  }
+
+  get #share(): number {
+    return Math.max(leastAtOnce, Math.floor(mostAtOnce / this.#accounts.size));
+  }
+
+  /** As many as the share has room for, which changes with the number of accounts. */
+  #wake(passing: Passing): void {
+    while (passing.underWay < this.#share) {
+      const next = passing.waiting.shift();
+      if (next === undefined) return;
+      passing.underWay++;
+      next();
     }
   }
 }
