@@ -10,10 +10,10 @@ const MiB = 2 ** 20;
 
 for (const carrier of ["welcomes", "commits"] as const) {
   Deno.test(`a free account stores no more than its share in ${carrier}, and pays for what is above its allowance`, async () => {
-    const share = 16 * MiB;
+    const share = 8 * MiB;
     await using relay = await besiegedRelay({
       STATIC_RELAY_ACCOUNT_BYTES: String(share),
-      STATIC_RELAY_HANDSHAKE_BYTES: String(4 * MiB),
+      STATIC_RELAY_HANDSHAKE_BYTES: String(MiB),
     });
     const account = crypto.randomUUID();
     const held = await besiege<FillerReport>({
@@ -22,6 +22,8 @@ for (const carrier of ["welcomes", "commits"] as const) {
       honest: relay.honest,
       attackers: [{ script, order: { ...await relay.tenants([account]), carrier } }],
       siegeMs,
+      until: async () =>
+        await relay.metric("storage_refusals_total") > 0 && await relay.metric("handshakes_charged_total") > 5,
     });
     assertHeld(held);
     const [report] = held.reports;
@@ -34,15 +36,16 @@ for (const carrier of ["welcomes", "commits"] as const) {
 }
 
 Deno.test("accounts that fill the disk together are stopped before it is full, and others send on", async () => {
-  const disk = 48 * MiB;
+  const disk = 28 * MiB;
   await using relay = await besiegedRelay({ STATIC_RELAY_DISK_BYTES: String(disk) });
   const accounts = [crypto.randomUUID(), crypto.randomUUID()];
   const held = await besiege<FillerReport>({
-    name: "two free accounts fill a disk of 48 MiB",
+    name: "two free accounts fill a disk of 28 MiB",
     pid: relay.process.pid,
     honest: relay.honest,
     attackers: [{ script, order: { ...await relay.tenants(accounts), carrier: "welcomes" } }],
     siegeMs,
+    until: async () => await relay.metric("storage_refusals_total") > 0,
   });
   assertHeld(held);
   assertGreater(held.reports[0]?.answers.storage_full ?? 0, 0);

@@ -12,7 +12,7 @@ export interface BusyReport {
 }
 
 const keyPackages = 100;
-const channels = 200;
+const channels = 50;
 /** Requests of one kind that each tenant has under way. */
 const atOnce = { uploads: 8, lists: 8, messages: 200 };
 
