@@ -4,7 +4,7 @@
  */
 import { type AccountChanges, readAccountChanges } from "../../proto/changes.ts";
 import { type Lease, listLeases, reportLeases, takeLease } from "../../proto/lease.ts";
-import { type ApiAccess, type ApiOutcome, readTokenKeys } from "../../proto/mod.ts";
+import { type ApiAccess, type ApiOutcome, type HttpFetch, readTokenKeys } from "../../proto/mod.ts";
 import type { Secret } from "../../server/mod.ts";
 import type { LeaseApi, ReportOutcome, TakeAnswer } from "../quota/lease_api.ts";
 
@@ -41,7 +41,11 @@ export function createApiClient({ url, internalUrl, relaySecret, timeoutMs }: Ap
   return {
     fetchKeySet: async () => demand("fetch token keys", url, await readTokenKeys(open(url))),
     followChanges: async (after, signal) => {
-      const access = { ...openLeases(), signal: AbortSignal.any([signal, AbortSignal.timeout(followMs)]) };
+      // A connection of its own each time: one that was kept may lead to an API that is no more, and so may the next.
+      using client = Deno.createHttpClient({ http2: false, poolMaxIdlePerHost: 0 });
+      const fresh: HttpFetch = (address, init) => fetch(address, { ...init, client });
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(followMs)]);
+      const access = { ...openLeases(), fetch: fresh, signal: deadline };
       return demand("follow changes of accounts", internalUrl, await readAccountChanges(access, after));
     },
     take: async (request): Promise<TakeAnswer> => {

@@ -30,6 +30,48 @@ async function connect({ quicUrl, caFile }: RelayProcess, account: SignedUp, tok
   return agent;
 }
 
+/** What stands between a relay and several APIs: connections can be held for ever, as those to a machine without power are. */
+function startBalancer(target: string): { readonly url: string; holdAll(): void } & AsyncDisposable {
+  const { hostname, port } = new URL(target);
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const [holds, open] = [new Set<() => void>(), new Set<Deno.TcpConn>()];
+  const carry = async (from: Deno.TcpConn, to: Deno.TcpConn, isHeld: () => boolean): Promise<void> => {
+    for await (const chunk of from.readable) if (!isHeld()) await writeAll(to, chunk);
+  };
+  const writeAll = async (to: Deno.TcpConn, chunk: Uint8Array): Promise<void> => {
+    for (let rest = chunk; rest.length > 0;) rest = rest.subarray(await to.write(rest));
+  };
+  const accepting = (async () => {
+    for await (const client of listener) {
+      const server = await Deno.connect({ hostname, port: Number(port) });
+      const own = { isHeld: false };
+      [client, server].forEach((connection) => open.add(connection));
+      holds.add(() => own.isHeld = true);
+      for (const [from, to] of [[client, server], [server, client]] as const) {
+        carry(from, to, () => own.isHeld).catch(() => {});
+      }
+    }
+  })().catch(() => {});
+  return {
+    url: `http://127.0.0.1:${listener.addr.port}`,
+    holdAll: () => holds.forEach((hold) => hold()),
+    [Symbol.asyncDispose]: async () => {
+      listener.close();
+      await accepting;
+      for (const connection of open) {
+        try {
+          connection.close();
+        } catch {
+          // ended by the other side
+        }
+      }
+    },
+  };
+}
+
+/** Takes longer than a default test may. */
+const stress = Deno.env.get("STATIC_STRESS") === "1";
+
 Deno.test("two relays follow what becomes of accounts", async (t) => {
   await using opened = new AsyncDisposableStack();
   const backend = await anyBackend.open();
@@ -83,6 +125,26 @@ Deno.test("two relays follow what becomes of accounts", async (t) => {
       again?.client.close();
     }
   });
+
+  if (stress) {
+    await t.step("an API that dies silently delays a suspension by less than 10 s", async () => {
+      await using balancer = startBalancer(api.internalUrl);
+      const dataDir = await Deno.makeTempDir({ prefix: "static-relay-" });
+      opened.defer(() => Deno.remove(dataDir, { recursive: true }));
+      const environment = { ...environments[0], STATIC_DATA_DIR: dataDir, STATIC_API_INTERNAL_URL: balancer.url };
+      const relay = await startRelayProcess(environment);
+      const account = await api.signUp();
+      const { client } = await connect(relay, account, await tokenOf(api, account));
+      balancer.holdAll();
+      const startMs = performance.now();
+      await admin("suspend", account.email);
+      assertEquals(await client.ended, "account_suspended");
+      const tookMs = performance.now() - startMs;
+      console.log(`suspension past an API that died silently: ${Math.round(tookMs)} ms`);
+      assert(tookMs < withinMs, `${tookMs} ms`);
+      await relay.stop();
+    });
+  }
 
   await t.step("a relay that starts knows who is suspended", async () => {
     const account = await api.signUp();
