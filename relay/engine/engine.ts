@@ -3,7 +3,7 @@
  * can take the place of the embedded database and any of several relays can serve any session. An engine knows sequences,
  * epochs and idempotency keys; what an entry means is the core's business, and its body is opaque here.
  */
-import type { AccountId, AgentId, ChannelId, ChannelName, GapReason } from "../../proto/mod.ts";
+import type { AccountId, AgentId, ChannelId, ChannelName, GapReason, KeyId } from "../../proto/mod.ts";
 
 export interface Engine {
   /** Makes a channel at epoch 0 with an empty log, listed for its creator. The same `nonce` of a creator gets the original. */
@@ -354,6 +354,8 @@ export interface PoolUpload {
    * than what is guaranteed loses nothing for others.
    */
   readonly account: AccountId;
+  /** Whose token it has, if that names a key, and what the pools of that key may take: beyond it they alone are emptied. */
+  readonly key?: { readonly id: KeyId; readonly bytes: number };
   readonly bytesPerAccount: number;
   readonly bytesGuaranteed: number;
   readonly bytesInAll: number;

@@ -4,7 +4,7 @@
  * cost nothing to invent, so memory is bounded per account: who uploads too much loses its own oldest pools. When all together
  * take too much, the account that has most gives way, with its KeyPackages of last resort too, and one that has little never.
  */
-import { type AccountId, type AgentId, encodeBase64url } from "../../proto/mod.ts";
+import { type AccountId, type AgentId, encodeBase64url, type KeyId } from "../../proto/mod.ts";
 import type { Claimed, KeyPackagePools, PoolClaim, PoolCount, PooledKeyPackage, PoolUpload } from "./engine.ts";
 import { checkCount, checkText } from "./input.ts";
 
@@ -21,6 +21,7 @@ interface ClaimAnswer {
 interface Pool {
   /** Of the last upload. */
   account: AccountId;
+  key: KeyId | undefined;
   /** What it takes, as counted for the account. */
   bytes: number;
   /** By reference; the first uploaded is claimed first. */
@@ -43,6 +44,7 @@ export function createKeyPackagePools(): KeyPackagePools {
       checkCount("capacity", upload.capacity);
       const pool = pools.get(agentId) ?? createPool(upload.account);
       pools.set(agentId, pool);
+      pool.key = upload.key?.id;
       addTo(pool, upload);
       memory.touch(pool, upload.account);
       makeRoom(memory, upload);
@@ -138,7 +140,8 @@ function measure({ available, lastResort, answers }: Pool): number {
 
 /** Empties pools until the limits hold; what was claimed stays known. */
 function makeRoom(memory: MemoryUse, upload: PoolUpload): void {
-  const { account, bytesPerAccount, bytesGuaranteed, bytesInAll } = upload;
+  const { account, key, bytesPerAccount, bytesGuaranteed, bytesInAll } = upload;
+  if (key !== undefined) makeRoomOfKey(memory, account, key);
   emptyPools(memory, account, () => memory.of(account) > bytesPerAccount);
   if (memory.all <= bytesInAll) return;
   const enough = bytesInAll * (1 - freedShare);
@@ -154,13 +157,26 @@ function makeRoom(memory: MemoryUse, upload: PoolUpload): void {
   }
 }
 
+/** What strangers with one key upload must not push out the pools of the account's own agents. */
+function makeRoomOfKey(memory: MemoryUse, account: AccountId, { id, bytes }: NonNullable<PoolUpload["key"]>): void {
+  let excess = -bytes;
+  for (const pool of memory.poolsOf(account)) if (pool.key === id) excess += pool.bytes;
+  const before = memory.all;
+  emptyPools(memory, account, () => before - memory.all < excess, ({ key }) => key === id);
+}
+
 /** The longest untouched first, and KeyPackages of last resort when nothing else is left. */
-function emptyPools(memory: MemoryUse, account: AccountId, isNeeded: () => boolean): void {
+function emptyPools(
+  memory: MemoryUse,
+  account: AccountId,
+  isNeeded: () => boolean,
+  isMeant: (pool: Pool) => boolean = () => true,
+): void {
   for (const withLastResort of [false, true]) {
     for (const pool of memory.poolsOf(account)) {
       if (!isNeeded()) return;
       // An account may have many that are empty already.
-      if (pool.bytes === 0) continue;
+      if (pool.bytes === 0 || !isMeant(pool)) continue;
       pool.available.clear();
       pool.answers.clear();
       if (withLastResort) pool.lastResort = undefined;
@@ -172,6 +188,7 @@ function emptyPools(memory: MemoryUse, account: AccountId, isNeeded: () => boole
 function createPool(account: AccountId): Pool {
   return {
     account,
+    key: undefined,
     bytes: 0,
     available: new Map(),
     lastResort: undefined,

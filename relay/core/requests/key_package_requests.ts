@@ -8,6 +8,7 @@ import {
   verifyKeyPackage,
 } from "../../../proto/mod.ts";
 import type { PooledKeyPackage } from "../../engine/engine.ts";
+import { keyOf, keyShareOf } from "../key_share.ts";
 import { Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
@@ -27,6 +28,7 @@ export async function uploadKeyPackage(
     if (index % verifiedAtOnce === verifiedAtOnce - 1) await core.slowTurns.take(agent.account, 1);
     pooled.push(pool(bytes, checkOwn(asker, bytes, false)));
   }
+  const key = keyOf(agent);
   const last = lastResort && pool(lastResort, checkOwn(asker, lastResort, true));
   const count = core.deps.engine.keyPackages.put(agent.agentId, {
     keyPackages: pooled,
@@ -34,6 +36,7 @@ export async function uploadKeyPackage(
     replace,
     capacity: core.config.limits.keyPackagesPerAgent,
     account: agent.account,
+    ...(key !== undefined && { key: { id: key, bytes: keyShareOf(core.config.keyPackageBytesPerAccount) } }),
     bytesPerAccount: core.config.keyPackageBytesPerAccount,
     bytesGuaranteed: core.config.keyPackageBytesGuaranteed,
     bytesInAll: core.config.keyPackageBytesInAll,

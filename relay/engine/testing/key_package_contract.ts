@@ -1,5 +1,6 @@
 /** KeyPackage pools: single use under any number of claims, repeatable claims, last resort, expiry. */
 import { assertEquals, assertExists, assertThrows } from "@std/assert";
+import { parseKeyId } from "../../../proto/mod.ts";
 import type { KeyPackagePools, PoolUpload } from "../engine.ts";
 import { EngineError } from "../errors.ts";
 import type { ContractTest } from "./contract.ts";
@@ -165,5 +166,17 @@ export function keyPackageContract(test: ContractTest): void {
     keyPackages.expire(10_000);
     put(1, 2, { ...limits, nowMs });
     assertEquals(counts(), [2, 0, 0, 0]);
+  });
+
+  test("keyPackages.put() empties pools of the same key first, and none of the account's others for it", ({ keyPackages }) => {
+    const bytes = samplePackage(1).bytes.length;
+    const id = parseKeyId("5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11");
+    const put = (agent: number, changes: Partial<PoolUpload> = {}): unknown =>
+      keyPackages.put(sampleAgent(agent), upload([1, 2], { account: sampleAccount(1), ...changes }));
+    put(1);
+    for (const agent of [2, 3, 4]) put(agent, { key: { id, bytes: 4 * bytes }, bytesPerAccount: 6 * bytes });
+    const counts = [1, 2, 3, 4].map((agent) => keyPackages.count(sampleAgent(agent), nowMs).keyPackages);
+    assertEquals(counts, [2, 0, 2, 2]);
+    return Promise.resolve();
   });
 }
