@@ -2,7 +2,8 @@ import { assertEquals, assertNotEquals } from "@std/assert";
 import { parseAccountId, type TokenGrant } from "../../proto/mod.ts";
 import { createTokens } from "./tokens.ts";
 
-const [ann, ben] = ["0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11", "5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11"].map(parseAccountId);
+const ann = parseAccountId("0b9f0a4e-7c1d-4c55-9d0e-1f6f2a9d3c11");
+const ben = parseAccountId("5f0c3c1e-8d6b-4e0e-9f0a-2f6f7c1f9a11");
 
 Deno.test("what is the same token anyway is signed once a second, and nobody gets another's", () => {
   const clock = { nowMs: Date.UTC(2026, 10, 15) };
@@ -19,12 +20,14 @@ Deno.test("what is the same token anyway is signed once a second, and nobody get
     },
     clock: () => clock.nowMs,
   });
-  const issue = (accountId = ann, plan = "free", grant?: TokenGrant): string =>
-    tokens.issue({ accountId: accountId ?? parseAccountId(""), plan }, grant);
+  const issue = (caller: { accountId?: typeof ann; plan?: string; grant?: TokenGrant } = {}): string => {
+    const { accountId = ann, plan = "free", grant } = caller;
+    return tokens.issue({ accountId, plan }, grant);
+  };
   const first = issue();
   assertEquals([issue(), issue(), state.signed], [first, first, 1]);
   const grant: TokenGrant = { key: null, scopes: [{ pattern: "*", allow: ["send"] }] };
-  const others = [issue(ben), issue(ann, "team"), issue(ann, "free", grant)];
+  const others = [issue({ accountId: ben }), issue({ plan: "team" }), issue({ grant })];
   assertEquals([new Set([first, ...others]).size, state.signed], [4, 4]);
   const subjects = [first, ...others].map((token) => JSON.parse(atob(token.split(".")[1] ?? "")).sub);
   assertEquals(subjects, [ann, ben, ann, ann]);
