@@ -117,7 +117,7 @@ export class Generations {
     const present = group.binding.generation;
     const isOurs = founding.generation !== present?.generation || equalBytes(hash, present.founding);
     if (isOurs && epoch === foundingEpoch(founding.generation)) {
-      return reader.founded({ sequence, epoch, hash, own: false });
+      return reader.founded({ sequence, epoch });
     }
     const text =
       "The relay delivered the beginning of a new generation that nobody made so: it is not the one that we are in";

@@ -161,8 +161,7 @@ export class LogReader {
   }
 
   /** A new generation that our group is in begins behind this entry; what stood before it and was not read is passed over. */
-  founded({ sequence, epoch, hash, own }: OwnCommit & { readonly own: boolean }): void {
-    if (own) this.#place.accepted({ sequence, epoch, hash }, this.#parts.durable());
+  founded({ sequence, epoch }: Pick<OwnCommit, "sequence" | "epoch">): void {
     this.#pass({ sequence }, epoch + 1);
     this.#parts.onDone([this.#landmarks()]);
   }
@@ -276,13 +275,15 @@ export class LogReader {
   }
 
   /** What a commit means for reading the log again, to be written in one with it. */
-  #noteCommit({ own, sequence, epoch, hash, removed }: CommitPlace): RecordChange[] {
+  #noteCommit({ own, sequence, epoch, hash, removed, founded }: CommitPlace): RecordChange[] {
     if (own) this.#place.accepted({ sequence, epoch, hash }, this.#parts.durable());
+    // The relay delivers a founding of ours to us no more than a commit.
+    if (founded !== undefined) this.#place.accepted(founded, this.#parts.durable());
     this.#endings.add(removed.map((agentId) => {
       const ending = { agentId, epoch: epoch + 1, sequence, last: undefined };
       return own ? ending : { ...ending, last: this.#lastOf(ending) };
     }));
-    return own || removed.length > 0 ? [this.#landmarks()] : [];
+    return own || founded !== undefined || removed.length > 0 ? [this.#landmarks()] : [];
   }
 
   /** The highest counter that was delivered of a membership that ends here. */

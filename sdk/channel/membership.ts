@@ -35,6 +35,7 @@ import type { ChannelDeps } from "./deps.ts";
 import type { Entered } from "./entering.ts";
 import { EpochWaiters } from "./epoch_waiters.ts";
 import type { HealthLog } from "./health.ts";
+import type { OwnCommit } from "./log_place.ts";
 import type { ChannelTrust } from "./key_changes.ts";
 import { reportChangedKeys } from "./key_reports.ts";
 import { type ChannelRecord, deleteSender, type LeaveProof, putChannel, putTrust } from "./records.ts";
@@ -73,6 +74,8 @@ export interface CommitPlace extends Pick<CommitSummary, "removed"> {
   readonly hash: Uint8Array;
   /** As its author signed it; undefined for one from before they did. */
   readonly signed: KeptCommit | undefined;
+  /** A generation that this agent began; the commit stands then for what it did to the one before. */
+  readonly founded?: OwnCommit;
 }
 
 /** Who began a generation, and where in the log. */
@@ -318,7 +321,11 @@ export class Membership {
       const record = { ...this.#record, since, lapsed, leavers, joinedLeaf, ...this.#removalsWith(gone) };
       this.#record = record;
       const senders = gone.map((agentId) => deleteSender(this.channelId, agentId));
-      const heard = Array.from(this.#commitListeners, (listener) => listener({ ...place, removed: gone })).flat();
+      const hash = this.group.binding.generation?.founding ?? new Uint8Array(0);
+      const founded = { sequence: generation.sequence, epoch: this.epoch - 1, hash };
+      const isOwn = generation.founder === this.#deps.agentId;
+      const entered = { ...place, removed: gone, ...(isOwn && { founded }) };
+      const heard = Array.from(this.#commitListeners, (listener) => listener(entered)).flat();
       return [...alongside, ...heard, putChannel(record), ...senders];
     });
     const staying = baseMembersOf(this.group.current);

@@ -45,8 +45,6 @@ export interface Begun {
   readonly sequence: number;
   /** The founder's own. */
   readonly epoch: number;
-  readonly hash: Uint8Array;
-  readonly own: boolean;
 }
 
 export type Followed = Begun | { readonly behind: string } | "refused" | "forged";
@@ -233,8 +231,7 @@ export class Recovery {
     await this.#enter({ ...opened, founder, sequence }, opened.used);
     this.#tell(entry);
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
-    const hash = membership.group.binding.generation?.founding ?? new Uint8Array(0);
-    return { sequence, epoch: foundingEpoch(founding.generation), hash, own: false };
+    return { sequence, epoch: foundingEpoch(founding.generation) };
   }
 
   async #refuse({ sender: founder, founding: { generation } }: Founding, reason: string): Promise<void> {
@@ -295,7 +292,7 @@ export class Recovery {
     const request = requestOf(founding);
     await this.#enter({ ...founding, founder: this.#deps.agentId, sequence }, []);
     this.#tell({ ...request, sender: this.#deps.agentId });
-    return { sequence, epoch: Number(founding.next.context.epoch) - 1, hash: founding.hash, own: true };
+    return { sequence, epoch: Number(founding.next.context.epoch) - 1 };
   }
 
   async #enter(

@@ -25,4 +25,5 @@ export {
   RecordStore,
   type StoreMigration,
   storeMigrations,
+  type StoreParts,
 } from "../store/mod.ts";

@@ -14,6 +14,7 @@ import {
   RecordStore,
   type Runtime,
   type Signatures,
+  type StoreParts,
 } from "../../../sdk/testing/agents.ts";
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
 import { createNodeX25519 } from "../../../sdk/platform/node_x25519.ts";
@@ -61,6 +62,7 @@ export class Actor {
   after: Runtime["after"];
   agent!: Agent;
   #seed: Uint8Array = new Uint8Array(32);
+  #dying: { writes: number; readonly dead: () => void } | undefined;
 
   constructor(host: ActorHost, label: string, account: number) {
     this.#host = host;
@@ -69,11 +71,31 @@ export class Actor {
     this.account = account;
   }
 
+  /** The process dies when it has written this often from now on: what it writes then does not reach the disk. */
+  diesAfter(writes: number): Promise<void> {
+    const dying = Promise.withResolvers<void>();
+    this.#dying = { writes, dead: dying.resolve };
+    return dying.promise;
+  }
+
+  /** Its disk, from which a dead process gets nothing any more. */
+  #openDisk(random: Runtime["randomBytes"]): StoreParts {
+    const parts = openMemory(this.#disk, random);
+    this.#dying = undefined;
+    const write: typeof parts.blobs.write = (changes) => {
+      const dying = this.#dying;
+      if (dying === undefined || dying.writes-- > 0) return parts.blobs.write(changes);
+      dying.dead();
+      return Promise.reject(new Error("The process is dead"));
+    };
+    return { ...parts, blobs: { ...parts.blobs, write } };
+  }
+
   /** A new process on the same disk, with what its relay does to it from the beginning. */
   async start(tampering: Tampering = {}): Promise<this> {
     const nowMs = (): number => this.#host.world.time.nowMs() + this.clockOffsetMs;
     const runtime = { ...this.#host.runtime, nowMs };
-    const store = await RecordStore.open(openMemory(this.#disk, (length) => runtime.randomBytes(length)));
+    const store = await RecordStore.open(this.#openDisk((length) => runtime.randomBytes(length)));
     const identity = await openIdentity(store, new TextEncoder().encode(this.label), runtime).catch(async (error) => {
       await store.close();
       throw error;
@@ -251,7 +273,8 @@ export class Stage implements ActorHost {
 
   async close(): Promise<void> {
     for (const actor of this.#actors) await actor.stop();
-    for (const manager of this.#abandoned) await manager.close();
+    // Those that died may have no disk any more.
+    for (const manager of this.#abandoned) await manager.close().catch(() => {});
     this.#closed = true;
     await this.#ticking;
     await this.world.close();
