@@ -222,6 +222,34 @@ export const accountLifeGuarantees: Guarantees = {
     assertEquals((await post(api, "/v1/accounts/keys", { email, password: newPassword })).status, 200);
   },
 
+  "What the old password opens while a reset revokes everything is over after it": async ({ api, backend }) => {
+    const user = await api.signUp();
+    const { email, password } = user;
+    await verify(api, backend, user);
+    await post(api, "/v1/accounts/reset", { email });
+    const code = await codeTo(backend, email, 2);
+    const many = <T>(ask: () => Promise<T>): Promise<T>[] => Array.from({ length: 6 }, ask);
+    const keys = many(() => post(api, "/v1/accounts/keys", { email, password }));
+    const reset = post(api, "/v1/accounts/reset/confirm", {
+      email,
+      code,
+      new_password: newPassword,
+      revoke_keys: true,
+    });
+    const sessions = many(() => post(api, "/v1/session", { email, password }));
+    assertEquals((await reset).status, 200);
+    for (const { status, json, text } of await Promise.all(keys)) {
+      if (status === 200) assertRefused(await read(api, json.api_key), 401, "auth_key_invalid");
+      else assertEquals(status, 401, text);
+    }
+    for (const { status, headers, text } of await Promise.all(sessions)) {
+      const cookie = headers.get("set-cookie")?.split(";")[0] ?? "";
+      if (status === 200) {
+        assertRefused(await api.call("GET", "/v1/session", { headers: { cookie } }), 401, "auth_failed");
+      } else assertEquals(status, 401, text);
+    }
+  },
+
   "A deleted account leaves its usage and nothing else, and its address is free": async ({ api, backend }) => {
     const user = await api.signUp();
     const end = (password: string): Promise<Answer> =>
