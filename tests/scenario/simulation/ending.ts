@@ -1,5 +1,5 @@
 /** How a schedule must end: the relay tells the truth again, and every honest member is in, agrees, and reads the others. */
-import type { Play } from "./play.ts";
+import { isGone, type Play } from "./play.ts";
 import type { Player } from "./player.ts";
 import { Broken, checkNow, labelOf } from "./judging.ts";
 import { recoverWhereOffered } from "./recovery_moves.ts";
@@ -128,7 +128,13 @@ class Everyday {
 /** An application whose channel is over by the relay's word opens it again. */
 export async function reopenEnded(play: Play): Promise<string | undefined> {
   const over = play.players.filter((player) => player.honest && player.isOver);
-  for (const player of over) await play.stage.finish(`${player.label} opens it again`, player.enter(play.truth));
+  for (const player of over) {
+    // It may be leaving.
+    const opening = player.enter(play.truth).catch((error) => {
+      if (!isGone(error)) throw error;
+    });
+    await play.stage.finish(`${player.label} opens it again`, opening);
+  }
   return over.length === 0 ? undefined : `${over.map(({ label }) => label).join(" and ")} open the channel again`;
 }
 

@@ -1,6 +1,6 @@
 /** One schedule while it runs: its players, its wire, what really happened, and the moves' common steps. */
 import type { NoticeEnvelope } from "../../../proto/mod.ts";
-import type { Channel } from "../../../sdk/mod.ts";
+import { type Channel, StaticError } from "../../../sdk/mod.ts";
 import { createRandom, type Random } from "../../support/mod.ts";
 import { name } from "../../support/scenario/stage.ts";
 import type { Signatures } from "../../../sdk/testing/agents.ts";
@@ -32,6 +32,11 @@ export interface Stashed {
 }
 
 type NoticeOf<Name extends NoticeEnvelope["operation"]> = Extract<NoticeEnvelope, { operation: Name }>["body"];
+
+/** A player is in no channel any more. */
+export function isGone(error: unknown): boolean {
+  return error instanceof StaticError && error.code === "not_found";
+}
 
 export class Play {
   readonly stage: SimulatedStage;

@@ -6,9 +6,9 @@ import { honestMoves } from "./honest_moves.ts";
 import { Broken, checkNow } from "./judging.ts";
 import { lossMoves } from "./loss_moves.ts";
 import { memberMoves } from "./member_moves.ts";
-import type { MoveTable } from "./moves.ts";
+import type { MoveKind, MoveTable } from "./moves.ts";
 import { ownerMoves } from "./owner_moves.ts";
-import { type Cast, Play } from "./play.ts";
+import { type Cast, isGone, Play } from "./play.ts";
 import { commitMoves } from "./recovery_moves.ts";
 import { relayMoves } from "./relay_moves.ts";
 import { logMoves } from "./log_moves.ts";
@@ -81,7 +81,7 @@ export async function runSchedule(schedule: Schedule, signatures: Signatures): P
   try {
     for (const { kind, seed } of schedule.moves) {
       const random = createRandom(seed);
-      const done = await allMoves[kind]?.run(play, random);
+      const done = await runMove(allMoves[kind], play, random);
       if (done !== undefined) play.note(done);
       if (random.chance(0.7)) await play.stage.world.time.advance(random.pick([0, 1, 20, 300, 2_000]));
       checkNow(play);
@@ -103,6 +103,16 @@ export async function runSchedule(schedule: Schedule, signatures: Signatures): P
   const { trace, truth: { commits, messages }, wire: { counts } } = play;
   const shown = play.players.reduce((sum, player) => sum + player.shown.length, 0);
   return { failure, trace, commits, messages, ...counts, shown, outside };
+}
+
+/** Its player may have left, or its channel been closed, in the middle of it. */
+async function runMove(move: MoveKind | undefined, play: Play, random: Random): Promise<string | undefined> {
+  try {
+    return await move?.run(play, random);
+  } catch (error) {
+    if (isGone(error)) return "nobody is there any more";
+    throw error;
+  }
 }
 
 /** Leaves out moves as long as the schedule still fails in the same way. */
