@@ -20,7 +20,7 @@ export interface Wanted {
 }
 
 export function usesHost({ platform }: Pick<Context, "platform">): boolean {
-  return platform.variable("STATIC_HOST") !== "off";
+  return platform.hasHosts && platform.variable("STATIC_HOST") !== "off";
 }
 
 /** Throws `StaticError`. */

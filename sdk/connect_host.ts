@@ -27,7 +27,9 @@ export async function connectHost(options: ConnectOptions, platform: HostedPlatf
 /** Throws `StaticError`. */
 export async function connectHostWith(hosted: HostedOptions, platform: HostedPlatform): Promise<RemoteClient> {
   const { hosts } = platform;
-  if (hosts === undefined) throw invalidArgument('There are no hosts in browsers; connect without host: "auto"');
+  if (hosts === undefined) {
+    throw invalidArgument('There are no hosts in browsers and on Windows; connect without host: "auto"');
+  }
   const { dataDir, settings, signal } = hosted;
   const options = async (): Promise<HostOptions> => {
     const { fields, identity } = await hostOptions(await hosted.options(), platform);

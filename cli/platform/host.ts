@@ -22,6 +22,7 @@ export function openHost(): Host {
   return {
     arguments: process.argv.slice(2),
     program: programName(),
+    hasHosts: process.platform !== "win32",
     variable,
     stdin: openInput(interrupt, interruption.signal),
     stdout: openSink(process.stdout, interrupt),

@@ -8,6 +8,8 @@ import type { CommandInput } from "./run_command.ts";
 export interface Platform {
   /** How the user started this program, for commands that are shown to be copied. */
   readonly program: string;
+  /** Whether an agent can be left to a host. */
+  readonly hasHosts: boolean;
   /** An environment variable; an empty one counts as none. */
   variable(name: string): string | undefined;
   readonly stdin: Input;

@@ -38,6 +38,7 @@ export function startCli(argv: readonly string[], options: TestHostOptions): Run
   const [stdout, stderr] = [createSink(options), createSink(options)];
   const platform: Platform = {
     program: "static",
+    hasHosts: true,
     variable: (name) => variables[name] || undefined,
     stdin: createInput(input ?? "", terminal),
     stdout: stdout.sink,

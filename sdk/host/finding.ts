@@ -130,7 +130,13 @@ async function start(place: HostPlace, { hosts, options }: Finding): Promise<voi
   const started = createDeferred<Uint8Array>();
   const ended = (): void =>
     started.reject(createError("internal", `The host did not start; ${place.folder}/log may say why`));
-  hosts.start(place, frame, { onData: (bytes) => started.resolve(bytes), onEnd: ended });
+  try {
+    hosts.start(place, frame, { onData: (bytes) => started.resolve(bytes), onEnd: ended });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const text = `Cannot start a host: ${why}; let this program run others, or start the host with: static host`;
+    throw createError("not_allowed", text, { cause });
+  }
   // What it says is one answer, read as any other is.
   const reading = new HostConnection({ write: () => {}, close: () => {} });
   const answered = reading.call("start");

@@ -23,7 +23,9 @@ export function readRemote(
   const isManual = ack === "manual";
   const wanted = { channel, all: all ?? false, ack: ack ?? "auto", ...(as && { as }), ...(tail && { tail }) };
   const stream = new RemoteStream(link, "read", wanted);
-  /** Given and not acknowledged, with where: the last one, or with `manual` all of them. */
+  /** Of the latest messages: a host notes some of them later than it gives the next one. */
+  const recent = new Set<string>();
+  /** With `manual`, given and not acknowledged, with where. */
   const given = new Map<string, { stream: OpenStream; item: number }>();
   const calls = new Serial();
   const close = (): void => {
@@ -41,9 +43,9 @@ export function readRemote(
       if (missed !== undefined) onMissed(missed);
       const incoming = decodeEnvelope(fields.optionalObject("envelope") ?? new Fields({}), bytes);
       const key = `${incoming.sender}.${incoming.id}`;
-      const isKnown = given.has(key) && stream.lives > 1;
-      if (!isManual) given.clear();
-      given.set(key, { stream: from, item: fields.number("item") });
+      const isKnown = stream.lives > 1 && (isManual ? given.has(key) : recent.has(key));
+      if (isManual) given.set(key, { stream: from, item: fields.number("item") });
+      else remember(recent, key);
       if (isKnown) continue;
       return { done: false, value: new Envelope(incoming, () => acknowledge(given, key)) };
     }
@@ -60,6 +62,15 @@ export function readRemote(
       return this;
     },
   };
+}
+
+/** More than a host is ever ahead of its disk. */
+const maxRecent = 256;
+
+function remember(recent: Set<string>, key: string): void {
+  recent.add(key);
+  const [oldest] = recent;
+  if (recent.size > maxRecent && oldest !== undefined) recent.delete(oldest);
 }
 
 /** One that cannot be acknowledged because the host went is given again. */

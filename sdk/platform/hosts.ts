@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { chmod, lstat, mkdir, open, realpath, rm, stat } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const maxPathBytes = 100;
 /** A turn that was taken longer ago than a host needs to start is void. */
 const maxTurnMs = 20_000;
 
-export const hosts: HostPlatform = {
+const unixHosts: HostPlatform = {
   place: async (dataDir) => {
     await mkdir(dataDir, { recursive: true, mode: ownerFolder });
     const real = await realpath(dataDir);
@@ -55,6 +55,7 @@ export const hosts: HostPlatform = {
       env: childEnvironment(process.env),
       windowsHide: true,
     });
+    closeSync(log);
     child.once("error", onEnd);
     child.once("exit", onEnd);
     child.stdin?.on("error", () => {});
@@ -66,6 +67,9 @@ export const hosts: HostPlatform = {
     });
   },
 };
+
+/** Windows has no sockets that files protect. */
+export const hosts: HostPlatform | undefined = process.platform === "win32" ? undefined : unixHosts;
 
 function placeOf(dataDir: string): Pick<HostPlace, "folder" | "socket"> {
   const folder = join(dataDir, "host");
