@@ -3,6 +3,7 @@ import { type AgentId, type ChannelName, parseAgentId, parseChannelName } from "
 import type { Abortable } from "../base/abortable.ts";
 import { EventStream } from "../base/event_stream.ts";
 import { pause, type Runtime } from "../base/runtime.ts";
+import { Serial } from "../base/serial.ts";
 import { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../channel/agent.ts";
 import type { ClientEvent, MissedEvents } from "../channel/events.ts";
@@ -26,8 +27,11 @@ export class RemoteClient implements ClientPort, ManagerPort {
   readonly #channels = new Map<string, RemoteChannel>();
   readonly #events = new EventStream<ClientEvent>();
   readonly #stop = new AbortController();
+  readonly #watching = new Serial();
   /** The connection whose host has been asked to tell about changes. */
   #watched: HostConnection | undefined;
+  /** Channels that it tells about. */
+  readonly #told = new Set<RemoteChannel>();
   #state: Fields = new Fields({});
   #isWatching = false;
 
@@ -137,23 +141,33 @@ export class RemoteClient implements ClientPort, ManagerPort {
   }
 
   async #enter(op: string, fields: Header, { signal }: ChannelOptions, bytes?: Uint8Array): Promise<Channel> {
+    const open = this.#channels.get(String(fields["channel"]));
+    // Its state comes by itself.
+    if (op === "open" && open !== undefined && this.#isWatched(open)) return new Channel(open);
     const given = { signal, ...(bytes !== undefined && { bytes }) };
     const answered = await this.link.repeat(op, fields, given);
     const name = answered.fields.text("name");
     if (op !== "open") await this.#refresh();
-    for (;;) {
-      const connection = await this.link.connection(signal);
-      await this.#watch(connection);
-      const state = (await connection.call("watch", { channel: name })).fields.optionalObject("state");
-      const known = this.#channels.get(name);
-      if (known !== undefined && known.id === state?.text("id") && known.over === undefined) {
-        known.update(state, []);
-        return new Channel(known);
-      }
-      const channel = new RemoteChannel(this.link, this.#runtime, state ?? new Fields({}));
-      this.#channels.set(name, channel);
-      return new Channel(channel);
-    }
+    // One after the other: a channel that is opened twice at once is watched once.
+    return new Channel(await this.#watching.run(() => this.#watchChannel(name, signal)));
+  }
+
+  #isWatched(channel: RemoteChannel): boolean {
+    return channel.over === undefined && this.#watched !== undefined && this.#told.has(channel);
+  }
+
+  async #watchChannel(name: string, signal: AbortSignal | undefined): Promise<RemoteChannel> {
+    const connection = await this.link.connection(signal);
+    await this.#watch(connection);
+    const known = this.#channels.get(name);
+    if (known !== undefined && this.#isWatched(known)) return known;
+    const state = (await connection.call("watch", { channel: name })).fields.optionalObject("state") ?? new Fields({});
+    const isSame = known !== undefined && known.id === state.text("id") && known.over === undefined;
+    const channel = isSame ? known : new RemoteChannel(this.link, this.#runtime, state);
+    if (isSame) channel.update(state, []);
+    this.#channels.set(name, channel);
+    this.#told.add(channel);
+    return channel;
   }
 
   async #refresh(): Promise<void> {
@@ -170,13 +184,9 @@ export class RemoteClient implements ClientPort, ManagerPort {
 
   /** Everything that was watched at a host that has gone, at the next one. */
   async #watchAgain(): Promise<void> {
-    const connection = await this.link.connection();
-    await this.#watch(connection);
-    for (const [name, channel] of this.#channels) {
-      if (channel.over !== undefined) continue;
-      const { fields } = await connection.call("watch", { channel: name });
-      const state = fields.optionalObject("state");
-      if (state !== undefined) channel.update(state, []);
+    await this.#watch(await this.link.connection());
+    for (const [name, { over }] of this.#channels) {
+      if (over === undefined) await this.#watching.run(() => this.#watchChannel(name, undefined));
     }
   }
 
@@ -194,6 +204,7 @@ export class RemoteClient implements ClientPort, ManagerPort {
 
   #lost(): void {
     this.#watched = undefined;
+    this.#told.clear();
     for (const channel of this.#channels.values()) channel.lost();
     if (this.#isWatching || this.#channels.size > 0) void this.#comeBack();
   }

@@ -23,6 +23,14 @@ Deno.test("programs share one agent through its host", async (t) => {
     assertEquals(channel.members().map(({ identity }) => identity), ["alice"]);
     const state = (): Promise<string> => Promise.resolve(channel.health().state);
     await eventually({ withinMs: 20_000, what: "the channel" }, state, (each) => each === "ok");
+    // However often it is opened, each event comes once.
+    const joins: string[] = [];
+    const watching = (async (): Promise<void> => {
+      for await (const event of channel.events()) {
+        if (event.type === "member_joined") joins.push(event.member.identity);
+      }
+    })();
+    for (let opened = 0; opened < 3; opened++) await owner.channel(name);
     await using guest = await ChannelManager.connect(bob);
     const joined = await guest.joinWithToken(name, await owner.invite(name));
     assertEquals(joined.fingerprint().length, 47);
@@ -33,6 +41,9 @@ Deno.test("programs share one agent through its host", async (t) => {
     const reply = await channel.request("ping", { to: guest.client.agentId, timeoutMs: 20_000 });
     assertEquals(reply.text(), "you said ping");
     await serving.stop();
+    assertEquals(joins, ["bob"]);
+    await owner.close();
+    await watching;
   });
   await t.step("a host that is killed is replaced, and loops and sends go on where they were", () => takeOver(place));
   await t.step("durable readers have positions of their own, also after a crash of the host", () => readers(place));
