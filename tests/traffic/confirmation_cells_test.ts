@@ -38,7 +38,9 @@ class Scene {
     // Whole milliseconds, as clocks have them.
     const after = (ms: number, run: () => void): () => void => afterTime(Math.ceil(ms), run);
     const runtime = { nowMs, after, randomBytes: (length: number) => random.bytes(length) };
-    const store = await RecordStore.open(openMemory(createMemoryDisk(), runtime.randomBytes));
+    // Of its own: what is written more often must not change what else is drawn.
+    const diskRandom = createRandom(this.#seed + 200 + this.#agents.length);
+    const store = await RecordStore.open(openMemory(createMemoryDisk(), (length) => diskRandom.bytes(length)));
     const identity = await openIdentity(store, new TextEncoder().encode(label), runtime);
     const relayRandom = createRandom(this.#seed + 100 + this.#agents.length);
     const connector: Connector = {
