@@ -2,8 +2,10 @@
 import { Fields } from "../host/fields.ts";
 import { platform } from "#platform";
 import type { Channel } from "../channel.ts";
+import type { InboxReader as EnvelopeReader } from "../channel/inbox.ts";
 import { type ConnectOptions, StaticClient } from "../client.ts";
 import { connectAgent } from "../connect_agent.ts";
+import type { Envelope } from "../content/envelope.ts";
 import { ChannelManager } from "../manager.ts";
 import type { Held, MessageReader, ReadOptions } from "./held.ts";
 import { ServedChannels } from "./serving.ts";
@@ -57,7 +59,8 @@ export function holdAlone(client: StaticClient, manager: ChannelManager | undefi
     client,
     manager,
     served: new ServedChannels(),
-    read: (channel, options) => Promise.resolve(readAlone(channel, options)),
+    read: (channel, options) =>
+      Promise.resolve(options.oneByOne === true ? readOneByOne(channel) : readAlone(channel, options)),
     close: () => (manager ?? client).close(),
   };
 }
@@ -71,5 +74,43 @@ function readAlone(channel: Channel, { all, manual }: ReadOptions): MessageReade
     },
     finish: () => reader.finish(),
     end: async () => void await reader.return?.(),
+  };
+}
+
+/** Its loop is closed while nobody waits; what was given last is acknowledged by itself when the next one is asked for. */
+function readOneByOne(channel: Channel): MessageReader {
+  let reader: EnvelopeReader | undefined;
+  let given: Envelope | undefined;
+  const close = async (): Promise<void> => {
+    const closed = reader;
+    reader = undefined;
+    await closed?.return?.();
+  };
+  return {
+    next: async () => {
+      const before = given;
+      given = undefined;
+      void before?.ack().catch(() => {}); // it comes again then
+      reader ??= channel.envelopes({ ack: "manual" });
+      for (;;) {
+        const { done, value } = await reader.next();
+        if (done === true) return undefined;
+        if (value.id !== before?.id) {
+          given = value;
+          return { envelope: value };
+        }
+        // Another loop has not asked past it yet.
+        void value.ack().catch(() => {});
+      }
+    },
+    finish: async () => {
+      await given?.ack();
+      await close();
+    },
+    rest: () => void close(),
+    end: async () => {
+      given = undefined;
+      await close();
+    },
   };
 }

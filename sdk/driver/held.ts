@@ -14,6 +14,8 @@ export interface ReadOptions {
   readonly tail: boolean;
   readonly all: boolean;
   readonly manual: boolean;
+  /** For callers that take one message at a time: while nobody waits it holds up no loop. */
+  readonly oneByOne?: boolean;
 }
 
 /** A message, and what else is to be said with it. */
@@ -30,6 +32,8 @@ export interface MessageReader {
   next(): Promise<ReadMessage | undefined>;
   /** What was given counts as done with; then it ends. */
   finish(): Promise<void>;
+  /** Nobody waits for the next one now. */
+  rest?(): void;
   /** What was given comes again. */
   end(): Promise<void>;
 }

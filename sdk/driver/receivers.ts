@@ -31,7 +31,7 @@ export class Receivers {
   async receive(channel: Channel, options: ReceiveOptions): Promise<Received> {
     let receiver = this.#receivers.get(channel.id);
     if (receiver === undefined) {
-      const wanted = { as: undefined, tail: false, all: false, manual: false };
+      const wanted = { as: undefined, tail: false, all: false, manual: false, oneByOne: true };
       receiver = new OneByOne(() => this.#held.read(channel, wanted), this.#runtime);
       this.#receivers.set(channel.id, receiver);
     }
@@ -105,6 +105,7 @@ class OneByOne {
         if (next === undefined) { for (const { give } of [...this.#waiting]) give(undefined); }
         else if (first === undefined) this.end();
         else first.give(next);
+        if (this.#waiting.size === 0) reader.rest?.();
       }
     } catch (error) {
       this.#reader = undefined;

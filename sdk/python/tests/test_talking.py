@@ -69,6 +69,23 @@ class Talking(PairCase):
             next(loop)
         self.assertEqual(other.receive(SECONDS), b"3")
 
+    def test_receive_and_loop(self) -> None:
+        """receive() holds up no loop, and what a loop is done with does not come to receive()"""
+        one, other = self.channels()
+        one.send(b"0")
+        self.assertEqual(other.receive(SECONDS), b"0")
+        one.send_many(b"%d" % i for i in range(1, 51))
+        loop = other.messages()
+        got = []
+        while got[-1:] != [b"50"]:
+            got.append(next(loop))
+        self.assertEqual(got[:2], [b"0", b"1"])
+        loop.finish()
+        until("all to be done with", lambda: other.health().unread == 0)
+        self.assertIsNone(other.receive(0.1))
+        one.send(b"next")
+        self.assertEqual(other.receive(SECONDS), b"next")
+
     def test_requests(self) -> None:
         """request() returns the reply, RemoteError what the handler raised, request_all() one answer each"""
         one, other = self.channels()
