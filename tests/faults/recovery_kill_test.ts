@@ -1,0 +1,130 @@
+/**
+ * kill -9 of a founder, and of a follower, with every write to its store, from the commit that stops a channel until it is in the
+ * new generation: over QUIC, in processes of their own. A campaign; `tests/scenario/recovery_kill_test.ts` has the short form.
+ */
+import { assert, assertEquals } from "@std/assert";
+import { grantedToken, openTestRelay, type TestRelay } from "../../relay/testing/open_relay.ts";
+import { ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
+import { platform } from "../../sdk/platform/deno.ts";
+import { type Agent, connectAgent } from "../../sdk/testing/agents.ts";
+import { createCertificate, testWhen } from "../support/mod.ts";
+import { bogusCommit } from "../support/scenario/bad_commits.ts";
+import { name, until } from "../support/scenario/stage.ts";
+import type { DoomedSettings } from "./doomed_member.ts";
+
+const isStress = Deno.env.get("STATIC_STRESS") === "1";
+const program = new URL("doomed_member.ts", import.meta.url).pathname;
+const account = crypto.randomUUID();
+const patienceMs = 60_000;
+
+type Options = Omit<ConnectOptions, "token">;
+
+interface Member {
+  readonly agent: Agent;
+  readonly manager: ChannelManager;
+  readonly options: Options;
+  /** How far its clock is ahead. */
+  readonly clock: { aheadMs: number };
+}
+
+async function connect(identity: string, folder: string, relay: TestRelay, cert: string): Promise<Member> {
+  const options: Options = {
+    identity,
+    dataDir: `${folder}/${identity}`,
+    endpoint: `quic://localhost:${relay.quicPort}`,
+    tls: { caCerts: [cert] },
+    cover: { mode: "off" },
+  };
+  const clock = { aheadMs: 0 };
+  const agent = await connectAgent({ ...options, token: () => Promise.resolve(grantedToken(account)) }, {
+    ...platform,
+    nowMs: () => platform.nowMs() + clock.aheadMs,
+  });
+  return { agent, manager: await ChannelManager.over(agent), options, clock };
+}
+
+/** Lines of its output as they come; undefined when it has ended. */
+function start(settings: DoomedSettings): { child: Deno.ChildProcess; next: () => Promise<string | undefined> } {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--unstable-net", program, JSON.stringify(settings)],
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  let buffered = "";
+  const next = async (): Promise<string | undefined> => {
+    for (;;) {
+      const end = buffered.indexOf("\n");
+      const line = buffered.slice(0, end);
+      buffered = buffered.slice(end + 1);
+      if (end >= 0) return line;
+      const { value, done } = await reader.read();
+      if (done) return undefined;
+      buffered += value;
+    }
+  };
+  return { child, next };
+}
+
+/** Whether the process died of it. */
+async function dieAt(writes: number, role: "founder" | "follower"): Promise<boolean> {
+  const folder = await Deno.makeTempDir();
+  const { cert, key } = await createCertificate();
+  const relay = await openTestRelay({ certificate: { cert, key } });
+  const members: Member[] = [];
+  try {
+    for (const identity of ["alice", "bob", "carol"]) members.push(await connect(identity, folder, relay, cert));
+    const [alice, bob, carol] = members;
+    assert(alice && bob && carol);
+    await alice.manager.create(name);
+    for (const { manager } of [bob, carol]) await manager.joinWithToken(name, await alice.manager.invite(name));
+    await bob.manager.send(name, "unread");
+    const [doomed, other] = role === "founder" ? [alice, carol] : [carol, alice];
+    for (const { manager } of [doomed, other]) {
+      const channel = await manager.channel(name);
+      await until("the message is there", () => channel.health().unread === 1);
+    }
+    await doomed.manager.close();
+    const settings = { options: doomed.options, token: grantedToken(account), channel: name };
+    const first = start({ ...settings, writes });
+    const ready = await first.next();
+    if (ready !== undefined) await bob.agent.parts.session.call("SendCommit", await bogusCommit(bob.agent, name));
+    const channel = await other.manager.channel(name);
+    if (role === "follower") {
+      await until("alice is stopped", () => channel.health().state === "stopped");
+      other.clock.aheadMs = 61_000;
+      await channel.recover();
+    }
+    let told = await first.next();
+    const { signal } = await first.child.status;
+    if (told === undefined) {
+      assertEquals(signal, "SIGKILL", `after ${writes} writes`);
+      // Nothing has stopped the channel if it died before it said that it was ready.
+      if (ready === undefined) await bob.agent.parts.session.call("SendCommit", await bogusCommit(bob.agent, name));
+      const second = start(settings);
+      assertEquals(await second.next(), "ready");
+      told = await second.next();
+      await second.child.status;
+    }
+    assertEquals(told, "in unread false", `${role}, ${writes} writes`);
+    const texts: (string | undefined)[] = [];
+    while (texts.length < 2) texts.push((await channel.receiveEnvelope({ timeoutMs: patienceMs }))?.text());
+    assertEquals(texts, ["unread", "from the doomed"]);
+    return signal === "SIGKILL";
+  } finally {
+    for (const { manager } of members) await manager.close();
+    await relay.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+for (const role of ["founder", "follower"] as const) {
+  const requirement = { met: isStress, reason: "a campaign: deno task stress" };
+  testWhen(requirement, `kill -9 of a ${role} with any write to its store loses nothing`, async () => {
+    let writes = 1;
+    while (await dieAt(writes, role)) writes++;
+    console.log(`${role}: killed with each of ${writes - 1} writes`);
+    // At least that it is stopped, and that it is in the new generation.
+    assert(writes > 2, `${writes - 1} writes`);
+  });
+}
