@@ -1,4 +1,5 @@
 /** What a user begins with: one agent, connected. */
+import { connectHost } from "#hosts";
 import { platform } from "#platform";
 import type { AgentId, ChannelName } from "../proto/mod.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
@@ -7,7 +8,6 @@ import type { Agent, ChannelOptions } from "./channel/agent.ts";
 import type { ClientEvent, MissedEvents } from "./channel/events.ts";
 import type { ClientPort } from "./client_port.ts";
 import { connectAgent } from "./connect_agent.ts";
-import { connectHost } from "./connect_host.ts";
 import type { ConnectOptions } from "./connect_options.ts";
 import { LocalClient } from "./local_client.ts";
 import type { TransportName } from "./transport/transport.ts";

@@ -1,4 +1,5 @@
 /** Channels by name: create, invite, join, send, receive. Whoever invites keeps a manager running, which lets people in. */
+import { connectHost } from "#hosts";
 import { platform } from "#platform";
 import type { ChannelName } from "../proto/mod.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
@@ -11,7 +12,6 @@ import type { ReceiveOptions } from "./channel/receiver.ts";
 import { type ConnectOptions, StaticClient } from "./client.ts";
 import type { ManagerPort } from "./client_port.ts";
 import { connectAgent } from "./connect_agent.ts";
-import { connectHost } from "./connect_host.ts";
 import type { Envelope } from "./content/envelope.ts";
 import type { Sendable } from "./content/values.ts";
 import type { InviteOptions, InviteState } from "./invites/invite_book.ts";

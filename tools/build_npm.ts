@@ -1,6 +1,6 @@
 /**
  * Builds the npm packages `static-sdk` and `static-cli` below `dist` and packs them: ES modules and types by plain `tsc`,
- * dependencies with the versions of `deno.json`, and one `#platform` per runtime by conditions. `deno task build:npm` prints
+ * dependencies with the versions of `deno.json`, and one `#platform` and `#hosts` per runtime by conditions. `deno task build:npm` prints
  * where they are.
  */
 import { version } from "../proto/mod.ts";
@@ -32,6 +32,8 @@ export const sdkPackage: PackageDefinition = {
   entries: [
     "sdk/mod.ts",
     "sdk/driver/main.ts",
+    "sdk/connect_host.ts",
+    "sdk/no_hosts.ts",
     "sdk/platform/browser.ts",
     "sdk/platform/deno.ts",
     "sdk/platform/node.ts",
@@ -50,6 +52,7 @@ export const sdkPackage: PackageDefinition = {
         browser: "./sdk/platform/browser.js",
         default: "./sdk/platform/node.js",
       },
+      "#hosts": { browser: "./sdk/no_hosts.js", default: "./sdk/connect_host.js" },
     },
   },
 };
@@ -57,13 +60,13 @@ export const sdkPackage: PackageDefinition = {
 /** The program carries the SDK of its own version, so that the two always fit. */
 export const cliPackage: PackageDefinition = {
   name: "static-cli",
-  entries: ["cli/main.ts", "sdk/driver/main.ts", "sdk/platform/node.ts"],
+  entries: ["cli/main.ts", "sdk/driver/main.ts", "sdk/connect_host.ts", "sdk/platform/node.ts"],
   readme: "cli/README.md",
   declaration: false,
   manifest: {
     description: "The command line of Static: end-to-end encrypted channels for software agents",
     bin: { static: "cli/main.js" },
-    imports: { "#platform": "./sdk/platform/node.js" },
+    imports: { "#platform": "./sdk/platform/node.js", "#hosts": "./sdk/connect_host.js" },
   },
 };
 
@@ -136,7 +139,7 @@ async function compile(work: string, folder: string, { entries, declaration }: P
       // What is marked so is for us: nobody who compiles against the package sees it.
       stripInternal: true,
       types: ["node"],
-      paths: { "#platform": ["./sdk/platform/node.ts"] },
+      paths: { "#platform": ["./sdk/platform/node.ts"], "#hosts": ["./sdk/connect_host.ts"] },
       rootDir: ".",
       outDir: folder,
       // Ours is checked; what dependencies declare is theirs.

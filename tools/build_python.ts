@@ -77,7 +77,7 @@ async function driver(): Promise<ZipFile[]> {
         target: "node20",
         minify: true,
         nodePaths: [`${work}/node_modules`],
-        alias: { "#platform": `${root}sdk/platform/${name}.ts` },
+        alias: { "#platform": `${root}sdk/platform/${name}.ts`, "#hosts": `${root}sdk/connect_host.ts` },
         replace: { "classic-level/binding.js": loadBinding },
         banner,
       })

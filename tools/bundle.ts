@@ -66,6 +66,7 @@ async function bundleInto(
     nodePaths: [`${folder}/node_modules`],
     alias: {
       "#platform": root(`sdk/platform/${platform}.ts`).pathname,
+      "#hosts": root(platform === "node" ? "sdk/connect_host.ts" : "sdk/no_hosts.ts").pathname,
       "static-sdk": root("sdk/mod.ts").pathname,
     },
     // CommonJS dependencies ask for Node's built-in modules by `require`, which ES modules do not have.
