@@ -86,6 +86,7 @@ const operations: Readonly<Record<string, Operation>> = {
       name: "ci",
       lastUsedAtMs,
       createdAtMs: startMs,
+      traits: {},
     })),
   },
   createToken: {

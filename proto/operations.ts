@@ -396,7 +396,7 @@ export const calls = {
       joinedSequence: [6, sequence],
       sent: [7, optional(nested(sentEntry))],
       acknowledged: [8, sequence],
-      log: [9, logId],
+      log: [9, optional(logId)],
     }),
   ),
   Unsubscribe: call(41, struct({ channelId: [1, channelId] }), none),

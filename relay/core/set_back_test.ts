@@ -1,5 +1,5 @@
 /** A log that was set back: its members put commits back into it, as they were signed, and positions of the log before are void. */
-import { assertEquals, assertNotEquals } from "@std/assert";
+import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { agentIdOf, type RequestBody } from "../../proto/mod.ts";
 import { openSqliteEngine } from "../engine/mod.ts";
 import { type Actor, commitRequest } from "./testing/actors.ts";
@@ -55,6 +55,7 @@ Deno.test("a relay that was put back from its backup has another log, also once 
       const world = await createWorld({ engine });
       const { alice, channelId } = await createReadingPair(world);
       const { log } = await alice.subscribe(channelId);
+      assert(log !== undefined);
       logIds.push(log.join());
       const position = { channelId, after: 1, windowBytes: 1, tag: 2 };
       await alice.client.call("Subscribe", { ...position, log });

@@ -185,7 +185,7 @@ export class LogLink {
     reader.begin(reply.after, reply.head + mended);
     onSubscribed(reply.head);
     this.#relayEpoch = reply.epoch + mended;
-    progress.note([putLog(membership.channelId, reply.log)]);
+    progress.note(reply.log === undefined ? [] : [putLog(membership.channelId, reply.log)]);
     // What was not read before the commit comes first; with the commit itself the agent asks.
     const { stopped } = recovery;
     if (stopped === undefined) return goOn();

@@ -31,11 +31,17 @@ async function sendMany(actor: Actor, count: number): Promise<string[]> {
   return texts;
 }
 
+/** The log, and what the relay keeps of its end in memory. */
 async function trimmed(stage: Stage, actor: Actor): Promise<void> {
   const { channelId } = await actor.live();
   await until("the log is trimmed", async () => {
     const items = await stage.world.engine.read(channelId, { after: 0, maxBytes: 1 });
     return items.length === 0;
+  });
+  const { sent } = await actor.session.call("Subscribe", { channelId, windowBytes: 1, tag: 0 });
+  const { sequence = 0 } = sent ?? {};
+  await until("nothing is kept of it", async () => {
+    return (await actor.session.call("ReadOwn", { channelId, sequence })).message === undefined;
   });
 }
 
