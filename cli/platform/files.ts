@@ -8,6 +8,8 @@ import { credentialsPath } from "../../proto/mod.ts";
 import type { Files, Folders } from "./platform.ts";
 
 const [ownerFile, ownerFolder] = [0o600, 0o700];
+/** Of a folder that a process which is about to end still uses, a tenth of a second apart. */
+const maxRemovals = 50;
 /** Credentials and certificates are far smaller. */
 const maxFileBytes = 1024 * 1024;
 
@@ -51,7 +53,18 @@ export const files: Files = {
       throw error;
     }
   },
-  remove: (path) => rm(path, { recursive: true, force: true }),
+  remove: async (path) => {
+    for (let tries = 1;; tries++) {
+      try {
+        return await rm(path, { recursive: true, force: true });
+      } catch (error) {
+        // A process that ends still writes its last words there.
+        const isBusy = error instanceof Error && "code" in error && error.code === "ENOTEMPTY";
+        if (!isBusy || tries === maxRemovals) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+  },
   list: async (folder) => {
     try {
       return (await readdir(folder)).sort();

@@ -202,6 +202,7 @@ export class Channel implements SubscribedChannel, Tail {
 
   /** One item by its sequence, from memory or the engine. */
   async itemAt(sequence: number): Promise<DeliverableItem | undefined> {
+    if (sequence < 1) return undefined;
     const found = this.itemAfter(sequence - 1);
     const item = found === "stored" ? await this.#readOne(sequence - 1) : found;
     return item?.item.sequence === sequence ? item : undefined;

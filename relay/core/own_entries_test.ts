@@ -128,3 +128,10 @@ worldTest("a snapshot keeps what was sent", async (world) => {
   assertEquals([sent?.counter, sent?.commitHash?.length], [4, 32]);
   assertEquals(sent, state.members.get(bob.agentId)?.sent);
 });
+
+worldTest("ReadOwn of an entry that no log has returns nothing", async (world) => {
+  const { alice, channelId } = await createReadingPair(world);
+  for (const sequence of [0, 10_000]) {
+    assertEquals(await alice.client.call("ReadOwn", { channelId, sequence }), {});
+  }
+});

@@ -138,6 +138,7 @@ export class Confirmations implements Carriable {
     const before = [...this.#states].sort(([a], [b]) => a - b);
     const [lastEpoch, state] = before.at(-1) ?? [];
     this.#states.clear();
+    this.#watch.restart();
     this.#enter();
     if (lastEpoch !== undefined && state !== undefined && (this.#own?.epoch ?? -1) < lastEpoch) {
       this.#own = { epoch: lastEpoch, state };

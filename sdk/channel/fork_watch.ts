@@ -115,6 +115,11 @@ export class ForkWatch {
     return [...this.#said].flatMap(([agentId, said]) => isAhead(said) ? [agentId] : []);
   }
 
+  /** We joined anew, maybe into another group: that others spoke in the one before says nothing about this one. */
+  restart(): void {
+    this.#spoke.clear();
+  }
+
   /** Others can confirm only while we are connected. */
   connection(online: boolean): void {
     const nowMs = this.#parts.nowMs();

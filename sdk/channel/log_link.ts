@@ -135,7 +135,7 @@ export class LogLink {
 
   /** Settles what a lost connection or a crash left open, then reads on from where we were. */
   async #resume(connection: number): Promise<void> {
-    const { reader, comeBack, byWord, onUnknown, ended } = this.#parts;
+    const { comeBack, byWord, onUnknown, ended } = this.#parts;
     const { runtime, session } = this.#deps;
     for (let tries = 0; this.#isPresent(connection); tries++) {
       try {
@@ -144,7 +144,7 @@ export class LogLink {
         if (isCode(error, "not_found")) return onUnknown();
         if (isCode(error, "membership_lapsed")) return comeBack(byWord(error.message));
         // The relay's log is not where we left it: from where it thinks that we are.
-        if (isCode(error, "cursor_invalid")) reader.lose();
+        if (isCode(error, "cursor_invalid")) this.#loseLog();
         if (session.state.kind === "ended") return; // `connection` hears of it
         // What is no refusal is a fault of ours. A refusal is the relay's word, and no reason to give up.
         if (!(error instanceof StaticError)) throw error;
@@ -191,6 +191,14 @@ export class LogLink {
     if (stopped === undefined) return goOn();
     // Nothing is left to read before it, so that it may not come at all any more.
     if ((received ?? 0) >= stopped.sequence - 1) await generations.settle();
+  }
+
+  /** No position of the log before is acknowledged in this one: it would lead past what was never delivered. */
+  #loseLog(): void {
+    const { reader, progress, subscription } = this.#parts;
+    reader.lose();
+    progress.forget();
+    subscription.forget();
   }
 
   /** Puts back the commits that a log has lost which was set back. Returns how many. */

@@ -95,10 +95,12 @@ export class LogPlace {
 
   /**
    * The relay's log is another one, or lost its end, and the relay says where to go on. Where our own commits stand in it is not
-   * known: its epoch may be a later one, and becomes certain with the entries that follow.
+   * known: its epoch may be a later one, and becomes certain with the entries that follow. `unread` is the epoch of the oldest
+   * entry that is to be read yet.
    */
-  lose(): void {
+  lose(unread: number = this.#epoch): void {
     this.#received = undefined;
+    this.#epoch = Math.min(this.#epoch, unread);
     this.#certain = false;
     this.#own = this.#own.map((own) => ({ ...own, sequence: 0 }));
   }

@@ -126,8 +126,9 @@ export class LogReader {
 
   /** The relay's log is not where we left it: it says where to go on. */
   lose(): void {
-    this.#place.lose();
+    this.#place.lose((this.#parts.inbox.oldest ?? this.#passedOver)?.epoch);
     this.#passedOver = undefined;
+    this.#passedCounters.clear();
     this.#lookahead.restart();
     this.#fetchedAgainFor = undefined;
   }

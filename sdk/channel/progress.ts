@@ -83,6 +83,13 @@ export class Progress {
     this.#durable = Math.min(this.#durable, position - 1);
   }
 
+  /** The position is void: it is of another log. What is being written counts for none of this one. */
+  forget(): void {
+    this.#durable = 0;
+    this.#life++;
+    this.#ahead = 0;
+  }
+
   /** After a rejoin: what came before is not read any more. */
   restart(position: number): void {
     this.#durable = position;

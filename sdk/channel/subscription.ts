@@ -24,6 +24,8 @@ export class Subscription {
   /** The log that positions are of, as far as is known. */
   #log: Uint8Array | undefined;
   #tag = 0;
+  /** The relay has said on this connection that our positions are of its log. Before, none is acknowledged. */
+  #isOpen = false;
   #live = false;
   #consumed = 0;
   #received = 0;
@@ -57,6 +59,7 @@ export class Subscription {
       tag,
     });
     this.#log = reply.log;
+    this.#isOpen = true;
     this.#received = this.#toldReceived = reply.after;
     // The log was not where we left it: what stood behind this place is not acknowledged any more.
     if (after === undefined) this.#consumed = Math.min(this.#consumed, reply.after);
@@ -74,7 +77,7 @@ export class Subscription {
 
   lost(): void {
     this.#cancelLate();
-    this.#live = false;
+    this.#live = this.#isOpen = false;
   }
 
   /** An entry was processed. */
@@ -88,7 +91,12 @@ export class Subscription {
   consumed(position: number): void {
     this.#consumed = Math.max(this.#consumed, position);
     this.#received = Math.max(this.#received, position);
-    if (this.#session.state.kind === "online") this.#acknowledge();
+    if (this.#isOpen && this.#session.state.kind === "online") this.#acknowledge();
+  }
+
+  /** Positions were of another log. */
+  forget(): void {
+    this.#consumed = this.#received = this.#toldReceived = 0;
   }
 
   /** A new membership begins behind this entry, wherever the one before has been. */

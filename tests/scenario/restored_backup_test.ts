@@ -39,9 +39,9 @@ async function trimmed(stage: Stage, actor: Actor): Promise<void> {
     return items.length === 0;
   });
   const { sent } = await actor.session.call("Subscribe", { channelId, windowBytes: 1, tag: 0 });
-  const { sequence = 0 } = sent ?? {};
   await until("nothing is kept of it", async () => {
-    return (await actor.session.call("ReadOwn", { channelId, sequence })).message === undefined;
+    if (sent === undefined) return true;
+    return (await actor.session.call("ReadOwn", { channelId, sequence: sent.sequence })).message === undefined;
   });
 }
 
