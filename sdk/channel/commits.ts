@@ -134,6 +134,9 @@ export class Committer {
     if (this.#closed) throw createError("not_allowed", "Cannot change the channel: this agent is leaving it");
     await this.recover();
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      if (plan() === undefined) return undefined;
+      await this.#parts.cleared();
+      // Again: it must be about the epoch in which it is committed.
       const planned = plan();
       if (planned === undefined) return undefined;
       const result = await this.#attempt(planned);
@@ -149,9 +152,9 @@ export class Committer {
   }
 
   async #attempt(planned: Plan): Promise<Committed | Conflict> {
-    await this.#parts.cleared();
-    const { durable, group } = this.#membership;
-    const prepared = await durable.prepare(this.#complete(planned.change));
+    const { durable, group, epoch } = this.#membership;
+    const prepared = await durable.prepareIn(epoch, this.#complete(planned.change));
+    if (prepared === undefined) return { conflict: this.#membership.epoch };
     this.#candidate = prepared;
     const why = this.#membership.trust.judge(prepared.summary.added, group.self);
     if (why !== undefined) {

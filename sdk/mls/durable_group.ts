@@ -209,16 +209,23 @@ export class DurableGroup {
 
   /** A commit of ours that is safe to send: its candidate state is durable. */
   prepare(change: Change): Promise<PreparedCommit> {
-    return this.#exclusive(async () => {
-      if (this.#candidate) throw new MlsFault("A commit is under way already: accept or discard it first");
-      const prepared = await this.group.prepare(change);
-      const candidate = encodeCandidate(prepared, this.#encode(prepared.next));
-      const tooLarge = this.#tooLarge(candidate.length) ?? this.#tooLargeToFollow(prepared.next);
-      if (tooLarge !== undefined) throw new MlsFault(tooLarge);
-      this.#candidate = true;
-      await this.#write([this.#put("candidate", candidate), ...this.#ownChanges(0)]);
-      return prepared;
-    });
+    return this.#exclusive(() => this.#prepare(change));
+  }
+
+  /** The same for a change that was planned in this epoch. Undefined when the group has left it meanwhile. */
+  prepareIn(epoch: number, change: Change): Promise<PreparedCommit | undefined> {
+    return this.#exclusive(() => epoch === this.group.epoch ? this.#prepare(change) : Promise.resolve(undefined));
+  }
+
+  async #prepare(change: Change): Promise<PreparedCommit> {
+    if (this.#candidate) throw new MlsFault("A commit is under way already: accept or discard it first");
+    const prepared = await this.group.prepare(change);
+    const candidate = encodeCandidate(prepared, this.#encode(prepared.next));
+    const tooLarge = this.#tooLarge(candidate.length) ?? this.#tooLargeToFollow(prepared.next);
+    if (tooLarge !== undefined) throw new MlsFault(tooLarge);
+    this.#candidate = true;
+    await this.#write([this.#put("candidate", candidate), ...this.#ownChanges(0)]);
+    return prepared;
   }
 
   /** The relay took our commit. */

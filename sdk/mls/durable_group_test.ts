@@ -110,6 +110,7 @@ Deno.test("an epoch that is stored cannot be started again from its Welcome", as
 
 Deno.test("one commit is under way at a time, also across a crash", async () => {
   const { a } = await createPair();
+  assertEquals(await a.joined.prepareIn(a.joined.group.epoch - 1, {}), undefined, "planned in an epoch that is over");
   const prepared = await a.joined.prepare({});
   await assertRejects(() => a.joined.prepare({}), MlsFault, "under way");
   await a.crash();
