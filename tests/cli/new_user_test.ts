@@ -75,7 +75,10 @@ async function walk(variables: Readonly<Record<string, string>>): Promise<void> 
   await first.type(`${listen}\n`);
   await first.see(/Listening on acme\/ops\/deploy/);
   await second.type(`${send}\n`);
-  await first.see(/\d\d:\d\d:\d\d bob-\w{4} {2}hello\n/);
+  await first.see(/\d\d:\d\d:\d\d bob-\w{4} {2}hello\n/).catch((error) => {
+    // Whether it was sent is on the other screen.
+    throw new Error(`${error.message}\nthe sender's screen: ${second.screen.slice(-2_000)}`);
+  });
   await first.type("\x03echo code $?\n");
   await first.see(/code 0/);
 
