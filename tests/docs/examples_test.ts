@@ -89,7 +89,7 @@ testWhen(needs, "planner, worker, observer and a person in a browser coordinate 
     fn: async () => {
       if (python === undefined) return;
       const code = "import static_sdk, sys; m = static_sdk.ChannelManager(None, sys.argv[1], b'worker'); " +
-        "print(m.health(m.channels[0]).state); m.send(m.channels[0], b'from Python'); m.close()";
+        "m.send(m.channels[0], b'from Python'); print(m.health(m.channels[0]).state); m.close()";
       const again = run(python.command, ["-c", code, `${folder.path}/worker`], {
         ...environment,
         ...python.environment,
