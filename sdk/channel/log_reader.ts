@@ -71,9 +71,9 @@ export class LogReader {
   #passedOver: { readonly sequence: number; readonly epoch: number } | undefined;
   /** The highest counters of messages that were passed over, as their headers say. */
   readonly #passedCounters = new Map<AgentId, number>();
-  /** The entry for which the log was last fetched again: once is enough. */
   /** The log was not where we left it: up to here it may hold what we have read before. */
   #againUntil = 0;
+  /** The entry for which the log was last fetched again: once is enough. */
   #fetchedAgainFor: number | undefined;
 
   constructor({ position, landmarks, joinedEpoch }: ReadingStart, parts: LogReaderParts) {
@@ -176,8 +176,11 @@ export class LogReader {
     if (!this.#rises(entry)) return this.#backwards();
     const verdict = await this.#epochOf(entry);
     if (verdict === "ahead") return await this.#ahead(entry);
-    if (verdict === "over") return this.#over(entry, "a message");
     const header = headerOf(entry.ciphertext);
+    if (verdict === "over") {
+      if (header !== undefined) this.#reportTooLate(entry, header);
+      return this.#over(entry, "a message");
+    }
     if (header === undefined) return this.#unreadable(entry, "it is not an MLS message");
     if (header.epoch !== entry.epoch) return this.#lied(entry, "a message under another epoch than its own");
     if (this.#isPassedOver(entry, header)) {
@@ -398,6 +401,17 @@ export class LogReader {
   #over(entry: { readonly sequence: number }, what: string): Verdict {
     if (entry.sequence <= this.#againUntil) return this.#done(entry);
     return this.#lied(entry, `${what} of an epoch that was over there`);
+  }
+
+  /** Of a member that was behind and sent it into a log that was set back: it was never read, and its keys are gone. */
+  #reportTooLate({ sequence, sender, epoch }: DeliverMessage, header: PrivateMessageHeader): void {
+    const counter = aadOf(header)?.counter;
+    if (sequence > this.#againUntil || counter === undefined) return;
+    if (this.#parts.senders.judge(sender, { counter, epoch }) === "duplicate") return;
+    const text =
+      `A message of ${sender} was sent in epoch ${epoch}, which was over for this agent: it cannot be read, ` +
+      "ask its sender for it";
+    this.#parts.health.report("undecryptable", text);
   }
 
   /** The entry is not looked at any further. */

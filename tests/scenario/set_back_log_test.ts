@@ -90,3 +90,50 @@ Deno.test("commits are put back by members that made none of them, and a member 
     assert(!(await issuesOf(alice)).includes("rejoined"));
   });
 });
+
+Deno.test("what a member that is behind sends into a log that was set back is reported by those that cannot read it", async () => {
+  await withBackup(async (stage, { backUp, restore }) => {
+    const { alice, bob, carol } = await stage.trio();
+    await talk(alice, bob, carol);
+    await backUp();
+    await carol.stop();
+    const { committer } = await alice.live();
+    await committer.commit(() => ({ change: {} }));
+    await talk(alice, bob);
+    for (const actor of [alice, bob]) await actor.stop();
+    await restore();
+    await carol.start();
+    await (await carol.channel()).send("in an epoch that is over for the others");
+    for (const actor of [alice, bob]) await actor.start();
+    await talk(alice, bob, carol);
+    for (const actor of [alice, bob]) {
+      const issues = await issuesOf(actor);
+      assert(issues.includes("undecryptable") && !issues.includes("relay_lied"), issues.join());
+    }
+  });
+});
+
+Deno.test("a place in the log before is not acknowledged in a log that was set back", async () => {
+  await withBackup(async (stage, { backUp, restore }) => {
+    const { alice, bob } = await stage.pair();
+    await talk(alice, bob);
+    await backUp();
+    const sender = await bob.channel();
+    for (let i = 0; i < 5; i++) await sender.send(`before ${i}`);
+    const reader = await alice.channel();
+    await until("alice has them", () => reader.health().unread === 5);
+    const gate = Promise.withResolvers<void>();
+    alice.session.tampering.call = async (operation, _body, forward) => {
+      if (operation === "Subscribe") await gate.promise;
+      return await forward();
+    };
+    await restore();
+    const texts = Array.from({ length: 10 }, (_, i) => `after ${i}`);
+    for (const text of texts) await sender.send(text);
+    // She is done with these on a connection whose log she does not know yet.
+    assertEquals((await read(reader, 5)).length, 5);
+    await until("they are on disk", () => reader.health().unread === 0);
+    gate.resolve();
+    assertEquals(await read(reader, 10), texts);
+  });
+});
