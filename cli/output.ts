@@ -5,7 +5,7 @@
 import { exitCodes } from "./exit_codes.ts";
 import type { Failure } from "./failure.ts";
 import type { Platform, Sink } from "./platform/platform.ts";
-import { width, wrap } from "./wrapping.ts";
+import { kept, shown, width, wrap } from "./wrapping.ts";
 
 export type Colour = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
@@ -57,7 +57,7 @@ export class Output {
     const { code: exit_code } = exitCodes[exit];
     const advice = more.advice === undefined ? undefined : withCommands(more.advice, this.#platform.program);
     if (this.json) {
-      const error = { code, message, ...(advice !== undefined && { advice }), exit_code };
+      const error = { code, message, ...(advice !== undefined && { advice: shown(advice) }), exit_code };
       return await this.#platform.stderr.write(`${JSON.stringify({ error })}\n`);
     }
     const lines = [`${this.onStderr("red", "error:")} ${printable(message)}`];
@@ -91,6 +91,11 @@ export class Output {
     }
   }
 
+  /** A command that the user may copy, for notes: never broken, however narrow the terminal is. */
+  command(words: string): string {
+    return this.onStderr("cyan", kept(words));
+  }
+
   /** Painted where standard output shows colours. */
   paint(colour: Colour, text: string): string {
     return this.#paint(colour, text, this.#platform.stdout.isTerminal);
@@ -107,7 +112,7 @@ export class Output {
 
 /** At a terminal, no wider than it is; what goes into a file or a pipe stays as it is. */
 function fitted(lines: readonly string[], { isTerminal, columns }: Sink): string {
-  const all = isTerminal ? lines.join("\n").split("\n").flatMap((line) => wrap(line, columns)) : lines;
+  const all = isTerminal ? lines.join("\n").split("\n").flatMap((line) => wrap(line, columns)) : lines.map(shown);
   return `${all.join("\n")}\n`;
 }
 
@@ -119,10 +124,16 @@ export function printable(text: string): string {
   return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (character) => character === "\n" ? "\n" : "\ufffd");
 }
 
-/** In advice `{}` stands for how this program was started, and `{start}` for how a local stack is, so that both can be copied. */
+/** A command in advice, up to the sign that ends it. */
+const commandInAdvice = /\{(?:start)?\}(?: [^ ;,()]*[^ ;,().?])*/g;
+
+/**
+ * In advice `{}` stands for how this program was started, and `{start}` for how a local stack is, so that both can be copied. The
+ * commands are `kept`: `shown` gives the text for programs.
+ */
 export function withCommands(advice: string, program: string): string {
   const start = program.endsWith("task static") ? program.replace(/static$/, "start") : "deno task start";
-  return advice.replaceAll("{start}", start).replaceAll("{}", program);
+  return advice.replace(commandInAdvice, (words) => kept(words.replace("{start}", start).replace("{}", program)));
 }
 
 /** Columns as wide as their widest cell. The last one is not filled up. */

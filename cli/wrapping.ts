@@ -1,9 +1,24 @@
-/** Lines that are wider than the terminal, broken between words. What continues a line stands a little further in. */
+/**
+ * Lines that are wider than the terminal, broken between words. What continues a line stands a little further in. A command that is
+ * to be copied is never broken here: the terminal breaks it where it must, and leaves its own breaks out of what is copied.
+ */
 const continuation = 2;
+/** Between the words of a command, until it is shown. */
+const noBreak = "\u00a0";
+
+/** A command that is to be copied, as one word. */
+export function kept(command: string): string {
+  return command.replaceAll(" ", noBreak);
+}
+
+/** With its blanks again. */
+export function shown(line: string): string {
+  return line.replaceAll(noBreak, " ");
+}
 
 /** A word that is wider than the terminal stays whole: it may be a command or an address that is to be copied. */
 export function wrap(line: string, columns: number): string[] {
-  if (width(line) <= columns) return [line];
+  if (width(line) <= columns) return [shown(line)];
   const [indent = ""] = /^ */.exec(line) ?? [];
   const further = " ".repeat(Math.min(indent.length + continuation, Math.floor(columns / 2)));
   const lines: string[] = [];
@@ -20,7 +35,7 @@ export function wrap(line: string, columns: number): string[] {
     }
     isEmpty = false;
   }
-  return [...lines, current];
+  return [...lines, current].map(shown);
 }
 
 /** In columns, without what only colours it. */

@@ -188,5 +188,5 @@ async function signedIn(context: Context, { prefix }: { readonly prefix: string 
 }
 
 async function nextStep({ platform, output }: Context, command: string): Promise<void> {
-  await output.note("", "Next:", `  ${output.onStderr("cyan", `${platform.program} ${command}`)}`);
+  await output.note("", "Next:", `  ${output.command(`${platform.program} ${command}`)}`);
 }

@@ -39,7 +39,7 @@ export const reset: Command = {
         output.paint("green", "✓")
       } The password is changed; ${ended.sessionsEnded} sessions and ${ended.keysRevoked} keys have ended`,
     ]);
-    await output.note(`Get a key with: ${platform.program} login`);
+    await output.note(`Get a key with: ${output.command(`${platform.program} login`)}`);
   },
 };
 

@@ -38,7 +38,7 @@ export const createChannel: Command = {
         `${output.paint("green", "✓")} Channel ${channel.name} created`,
       ]);
       const next = `${platform.program} channel invite ${channel.name}${agentWords(context)}`;
-      await output.note("", "Let somebody in:", `  ${output.onStderr("cyan", next)}`);
+      await output.note("", "Let somebody in:", `  ${output.command(next)}`);
     }),
 };
 

@@ -128,7 +128,7 @@ async function showToken(context: Context, { token, name, expiresInMs }: Shown):
   await output.note(
     "",
     `Good for ${span(expiresInMs)}. In another terminal, then paste the token:`,
-    `  ${output.onStderr("cyan", join)}`,
+    `  ${output.command(join)}`,
   );
 }
 
@@ -163,8 +163,8 @@ async function readAndWrite(context: Context, name: string): Promise<void> {
   await output.note(
     "",
     "Read and write:",
-    `  ${output.onStderr("cyan", `${platform.program} channel listen ${words}`)}`,
-    `  ${output.onStderr("cyan", `echo hello | ${platform.program} channel send ${words}`)}`,
+    `  ${output.command(`${platform.program} channel listen ${words}`)}`,
+    `  ${output.command(`echo hello | ${platform.program} channel send ${words}`)}`,
   );
 }
 

@@ -6,6 +6,7 @@ import { Failure, toFailure } from "../failure.ts";
 import { type Colour, printable, withCommands } from "../output.ts";
 import { findRelay } from "../service/discovery.ts";
 import { readSettings } from "../service/settings.ts";
+import { shown } from "../wrapping.ts";
 
 const marks: Readonly<Record<Finding["state"], { readonly mark: string; readonly colour: Colour }>> = {
   ok: { mark: "✓", colour: "green" },
@@ -34,7 +35,7 @@ export const doctor: Command = {
       const running = runCheck(check, { context, settings, broken });
       const finding = await output.progress(`checking: ${check.name}`, running);
       const advice = finding.advice === undefined ? undefined : withCommands(finding.advice, platform.program);
-      findings.push({ name: check.name, ...finding, ...(advice !== undefined && { advice }) });
+      findings.push({ name: check.name, ...finding, ...(advice !== undefined && { advice: shown(advice) }) });
       platform.interrupted.throwIfAborted();
       if (output.json) continue;
       const { mark, colour } = marks[finding.state];
@@ -42,7 +43,7 @@ export const doctor: Command = {
       if (advice !== undefined) {
         lines.push(`  ${" ".repeat(width)}  ${output.paint("yellow", `→ ${printable(advice)}`)}`);
       }
-      await output.result({}, lines);
+      await output.text({}, lines);
     }
     const faults = findings.filter(({ state }) => state === "fault").length;
     if (output.json) await output.result({ healthy: faults === 0, findings }, []);

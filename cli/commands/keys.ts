@@ -96,7 +96,9 @@ export const revokeKey: Command = {
     await output.progress("revoking the key", ask((api) => revokeApiKey(api, { apiKey, id: key.id })));
     if (isOwn && settings.key?.from === "file") {
       await forgetKey(platform, settings.saved);
-      await output.note(`It is gone from the saved credentials; sign in again with: ${platform.program} login`);
+      await output.note(
+        `It is gone from the saved credentials; sign in again with: ${output.command(`${platform.program} login`)}`,
+      );
     }
     await output.result({ id: key.id, key_prefix: key.prefix, revoked: true }, [
       `${output.paint("green", "✓")} Key ${key.prefix}… "${printable(key.name)}" is revoked`,

@@ -147,12 +147,12 @@ export async function tellCode(
 ): Promise<void> {
   const { mailFolder } = await findService(context, settings);
   if (mailFolder !== undefined) await context.output.note(`  Mail of this service lies in ${printable(mailFolder)}`);
-  await context.output.note("", "Next:", `  ${context.output.onStderr("cyan", `${context.platform.program} ${next}`)}`);
+  await context.output.note("", "Next:", `  ${context.output.command(`${context.platform.program} ${next}`)}`);
 }
 
 async function forgetSaved({ platform, output }: Context, { settings }: ApiCaller): Promise<void> {
   if (settings.key?.from === "file") await forgetKey(platform, settings.saved);
-  await output.note(`All keys are revoked; sign in again with: ${platform.program} login`);
+  await output.note(`All keys are revoked; sign in again with: ${output.command(`${platform.program} login`)}`);
 }
 
 function valueOf(account: OwnAccount): Readonly<Record<string, unknown>> {

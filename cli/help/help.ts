@@ -2,6 +2,7 @@
 import { type Command, type FlagSpec, globalFlags } from "../command.ts";
 import { exitCodes } from "../exit_codes.ts";
 import { table } from "../output.ts";
+import { kept } from "../wrapping.ts";
 
 /** `STATIC_…` variables that the CLI reads. */
 const variables = [
@@ -59,7 +60,7 @@ export function commandHelp(command: Command, program: string): string[] {
     ...(flags.length > 0 ? ["", "Flags:", ...flagLines(flags)] : []),
     "",
     "Examples:",
-    ...indented(examples.map(({ command: words, what }) => [fill(words, program), what])),
+    ...indented(examples.map(({ command: words, what }) => [kept(fill(words, program)), what])),
   ];
 }
 

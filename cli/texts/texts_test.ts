@@ -5,7 +5,7 @@ import { Failure, toFailure } from "../failure.ts";
 import { printable, table, withCommands } from "../output.ts";
 import { tcpAddressOf } from "../service/relay_address.ts";
 import { nearest } from "../arguments/suggest.ts";
-import { wrap } from "../wrapping.ts";
+import { kept, shown, width, wrap } from "../wrapping.ts";
 import { ago, byteSize, grouped, span, utc } from "./amounts.ts";
 import { parseCount, parseDurationMs } from "../arguments/values.ts";
 import { errorCodes } from "../../proto/mod.ts";
@@ -30,10 +30,10 @@ Deno.test("payloadFields() gives text as text and anything else as base64", () =
 Deno.test("advice names commands as this user can type them", () => {
   const advice = "Try {start}, then {} doctor";
   assertEquals(
-    withCommands(advice, "npx -y deno@2.9.5 task static"),
+    shown(withCommands(advice, "npx -y deno@2.9.5 task static")),
     "Try npx -y deno@2.9.5 task start, then npx -y deno@2.9.5 task static doctor",
   );
-  assertEquals(withCommands(advice, "static"), "Try deno task start, then static doctor");
+  assertEquals(shown(withCommands(advice, "static")), "Try deno task start, then static doctor");
 });
 
 Deno.test("amounts are grouped, and bytes told in the unit that fits", () => {
@@ -109,4 +109,28 @@ Deno.test("wrap() breaks lines between words, further in, and leaves what is to 
 Deno.test("payloadLines() cuts what nobody reads at a terminal, and names its size", () => {
   const shown = payloadLines(new TextEncoder().encode("x".repeat(900_000)));
   assertEquals([shown.length < 5_000, shown.includes("900.0 kB")], [true, true]);
+});
+
+const npxProgram = "npx -y deno@2.9.5 task static";
+
+Deno.test("wrap() breaks no command that is to be copied, however narrow the terminal is", () => {
+  const command = `echo hello | ${npxProgram} channel send acme/ops/deploy --agent bob`;
+  for (const columns of [40, 80]) {
+    assertEquals(wrap(`  \x1b[36m${kept(command)}\x1b[0m`, columns), [`  \x1b[36m${command}\x1b[0m`]);
+    assertEquals(wrap(`  ${kept(command)}   what it does`, columns), [`  ${command}`, "    what it does"]);
+  }
+});
+
+Deno.test("advice is broken around its commands, and never within one", () => {
+  const advice =
+    "See what is there (with {} keys list); revoke one with: {} keys revoke v1.2 --yes. Then {start}, or {} doctor";
+  const commands = ["keys list", "keys revoke v1.2 --yes", "doctor"].map((words) => `${npxProgram} ${words}`);
+  for (const columns of [40, 80]) {
+    const lines = wrap(withCommands(advice, npxProgram), columns);
+    for (const command of [...commands, "npx -y deno@2.9.5 task start"]) {
+      assertEquals(lines.filter((line) => line.includes(command)).length, 1, `${command} in ${lines.join("\n")}`);
+    }
+    const prose = lines.filter((line) => !line.includes("deno"));
+    assertEquals(prose.every((line) => width(line) <= columns), true);
+  }
 });

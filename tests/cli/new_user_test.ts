@@ -4,7 +4,7 @@ import { Terminal } from "./terminal.ts";
 import { assertNoStackTrace } from "./user.ts";
 
 const password = "correct horse battery staple";
-const program = String.raw`(?:npx -y deno@\S+|deno) task static`;
+const program = String.raw`npx -y deno@\S+ task static`;
 
 /** A shell that knows the commands that are shown; npx is played by the Deno that runs this, so that nothing is fetched. */
 async function prepareShell(folder: string): Promise<Readonly<Record<string, string>>> {
@@ -22,6 +22,8 @@ async function prepareShell(folder: string): Promise<Readonly<Record<string, str
     XDG_CONFIG_HOME: `${folder}/config`,
     XDG_DATA_HOME: `${folder}/data`,
     STATIC_HOST: "off",
+    // As with a Deno that npm has brought: the longest commands that are ever shown.
+    npm_command: "exec",
   };
 }
 
@@ -39,13 +41,13 @@ testWhen(
 );
 
 async function walk(variables: Readonly<Record<string, string>>): Promise<void> {
-  const shell = "bash --norc --noprofile";
+  const shell = (columns: number): string => `stty cols ${columns}; exec bash --norc --noprofile`;
   await using stack = new Terminal("deno task start", variables);
   const [, where = ""] = await stack.see(/Next, in another terminal:\s+(export \S+ \S+ \S+)/, 300_000);
   const [, signup = ""] = await stack.see(new RegExp(`^ +(${program} signup)`, "m"));
   const [, create = ""] = await stack.see(new RegExp(`^ +(${program} channel create \\S+)$`, "m"));
 
-  await using first = new Terminal(shell, variables);
+  await using first = new Terminal(shell(80), variables);
   await first.type(`${where}\n${signup}\n`);
   await first.see(/E-mail: /);
   await first.type("new@example.com\n");
@@ -61,7 +63,7 @@ async function walk(variables: Readonly<Record<string, string>>): Promise<void> 
   const [token] = await first.see(/inv_[\w-]{60,}/);
   const [, join = ""] = await first.see(new RegExp(`paste the token:\\s+(${program} channel join \\S+ --agent \\S+)`));
 
-  await using second = new Terminal(shell, variables);
+  await using second = new Terminal(shell(40), variables);
   await second.type(`${join}\n`);
   await second.see(/Invite token \(not shown\): /);
   await second.type(`${token}\r`);
