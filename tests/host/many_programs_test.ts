@@ -4,7 +4,7 @@ import { ChannelManager, type ConnectOptions } from "../../sdk/mod.ts";
 import { TextLineStream } from "../support/lines.ts";
 import { startStack } from "../support/stack.ts";
 import type { Role, Step } from "./busy_program.ts";
-import { ended, openRaw, withHosts } from "./hosts.ts";
+import { ended, openRaw, withHosts } from "../support/hosts.ts";
 
 const isStress = Deno.env.get("STATIC_STRESS") !== undefined;
 const [runMs, killMs] = isStress ? [60_000, 2_000] : [4_000, 1_500];

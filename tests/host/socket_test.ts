@@ -5,7 +5,7 @@ import { ChannelManager, type ConnectOptions, StaticClient, StaticError } from "
 import { encodeFrame, FrameReader } from "../../sdk/testing/host.ts";
 import { eventually } from "../support/mod.ts";
 import { type Stack, startStack } from "../support/stack.ts";
-import { ended, type HostsPlace, openRaw, stopHost, withHosts } from "./hosts.ts";
+import { ended, type HostsPlace, openRaw, stopHost, withHosts } from "../support/hosts.ts";
 
 const name = "acme/ops/deploy";
 

@@ -6,7 +6,7 @@ import { node } from "../support/runtime/node.ts";
 import { relaySecret } from "../support/api/harness.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { installed, runCommand, testWhen } from "../support/mod.ts";
-import { findPython, python } from "./python.ts";
+import { findPython, python } from "../support/python.ts";
 import { type PythonResult, runPythonTests, showResults } from "./python_tests.ts";
 
 const isStress = Deno.env.get("STATIC_STRESS") === "1";

@@ -1,5 +1,5 @@
 /** A Python that is new enough for the package. */
-import type { Requirement } from "../support/mod.ts";
+import type { Requirement } from "./mod.ts";
 
 const script = "import sys, venv, pip; print(sys.executable if sys.version_info >= (3, 9) else '')";
 

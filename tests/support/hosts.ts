@@ -2,7 +2,7 @@
 import { connect } from "node:net";
 import type { ConnectOptions } from "../../sdk/mod.ts";
 import { HostConnection } from "../../sdk/testing/host.ts";
-import type { Stack } from "../support/stack.ts";
+import type { Stack } from "./stack.ts";
 
 export interface HostsPlace extends AsyncDisposable {
   readonly folder: string;
