@@ -18,6 +18,7 @@ const benchmarks: Readonly<Record<string, readonly string[]>> = {
   traffic: [],
   e2e: ["2", "10"],
   host: [],
+  python: [],
 };
 
 async function describeMachine(folder: string): Promise<Machine> {

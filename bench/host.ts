@@ -3,22 +3,16 @@
  * the SDK that holds its agent itself, in the same run; then the command line's starts beside the runtime's own. Everything is
  * real: hosts, relay and API in processes of their own.
  */
-import { type Channel, ChannelManager, type ConnectOptions } from "../sdk/mod.ts";
+import { ChannelManager, type ConnectOptions } from "../sdk/mod.ts";
 import { connectHost, hostPlatform } from "../sdk/testing/host.ts";
 import { startStack } from "../tests/support/stack.ts";
+import { exchange, median, type Pair, sendMany, underWay } from "./pairs.ts";
 import { reportRatio } from "./ratio.ts";
 
-const [calls, messages, burst, underWay] = [2_000, 300, 1_500, 32];
+const calls = 2_000;
 const promised = { callUs: 150, addedCpuMs: 0.7, sends: 0.7, versionMs: 150, sendMs: 300 };
-/** Of the system's clock for processes, on every Linux that Deno runs on. */
-const tickMs = 10;
 
-interface Pair extends AsyncDisposable {
-  readonly sending: Channel;
-  readonly receiving: Channel;
-  /** Processes whose time counts, beside this one. */
-  readonly pids: readonly number[];
-}
+interface HostedPair extends Pair, AsyncDisposable {}
 
 const folder = await Deno.makeTempDir({ prefix: "static-bench-" });
 await using stack = await startStack();
@@ -29,7 +23,7 @@ function optionsOf(identity: string, host: "auto" | "off"): ConnectOptions {
   return { ...service, host, dataDir: `${folder}/${identity}`, identity, cover: "off" };
 }
 
-async function openPair(name: string, host: "auto" | "off"): Promise<Pair> {
+async function openPair(name: string, host: "auto" | "off"): Promise<HostedPair> {
   const [alice, bob] = [optionsOf(`${name}-alice`, host), optionsOf(`${name}-bob`, host)];
   const owner = await ChannelManager.connect(alice);
   const guest = await ChannelManager.connect(bob);
@@ -58,41 +52,6 @@ async function stop(options: ConnectOptions): Promise<void> {
   await connection.over;
 }
 
-async function cpuMs(pids: readonly number[]): Promise<number> {
-  const times = await Promise.all([Deno.pid, ...pids].map(async (pid) => {
-    const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * tickMs;
-  }));
-  return times.reduce((sum, each) => sum + each, 0);
-}
-
-/** One after the other, each received before the next is sent. */
-async function exchange({ sending, receiving, pids }: Pair): Promise<number> {
-  const before = await cpuMs(pids);
-  for (let i = 0; i < messages; i++) {
-    await sending.send(new Uint8Array(1024));
-    await receiving.receive();
-  }
-  return (await cpuMs(pids) - before) / messages;
-}
-
-/** Messages per second. */
-async function sendMany({ sending, receiving }: Pair): Promise<number> {
-  const startMs = performance.now();
-  const reader = receiving.messages();
-  const read = (async (): Promise<void> => {
-    for (let i = 0; i < burst; i++) await reader.next();
-  })();
-  let sent = 0;
-  const sender = async (): Promise<void> => {
-    while (sent++ < burst) await sending.send(new Uint8Array(1024));
-  };
-  await Promise.all(Array.from({ length: underWay }, sender));
-  await read;
-  return burst / ((performance.now() - startMs) / 1000);
-}
-
 async function measureCalls(): Promise<number> {
   const options = optionsOf("hosted-alice", "auto");
   const client = await connectHost(options, hostPlatform);
@@ -116,10 +75,6 @@ async function startMs(args: readonly string[], env: Readonly<Record<string, str
     times.push(performance.now() - started);
   }
   return median(times);
-}
-
-function median(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? NaN;
 }
 
 function show(

@@ -3,17 +3,19 @@
 import { assertEquals } from "@std/assert";
 import { buildWheel } from "../../tools/build_python.ts";
 import { node } from "../support/runtime/node.ts";
+import { stopHost } from "../support/hosts.ts";
 import { relaySecret } from "../support/api/harness.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { installed, runCommand, testWhen } from "../support/mod.ts";
 import { findPython, python } from "../support/python.ts";
+import { useInTurn } from "./one_agent.ts";
 import { type PythonResult, runPythonTests, showResults } from "./python_tests.ts";
 
 const isStress = Deno.env.get("STATIC_STRESS") === "1";
 const alone = ["test_frames", "test_errors", "test_settings", "test_runtime"];
 const withStack = ["test_interface"];
 /** Much of the same with every driver, so by default one runtime is enough. */
-const more = ["test_talking", "test_faults", "test_docstrings"];
+const more = [["test_talking", "test_faults", "test_docstrings"], ["test_interrupts", "test_hosts"]];
 
 testWhen(python, "the Python package", async (t) => {
   await using folder = await temporaryFolder();
@@ -34,18 +36,20 @@ testWhen(python, "the Python package", async (t) => {
   const runtimes = { Deno: Deno.execPath(), ...(node.met && { Node: await pathOf("node") }) };
   // Side by side: most of the time is waiting for processes to start.
   const runs = Object.entries(runtimes).flatMap(([label, runtime]) =>
-    (label === "Deno" || isStress ? [withStack, more] : [withStack]).map((suites) =>
+    (label === "Deno" || isStress ? [withStack, ...more] : [withStack]).map((suites) =>
       runPythonTests({ interpreter, suites, label, env: { ...env, STATIC_RUNTIME: runtime } })
     )
   );
-  const pages = runPages(`${folder.path}/pages`, interpreter, {
+  const service = {
     STATIC_RELAY_URL: `${stack.quicUrl},${stack.grpcUrl}`,
     STATIC_API_URL: stack.api.url,
     STATIC_API_KEY: stack.account.apiKey,
     STATIC_CA_FILE: stack.caFile,
     STATIC_RUNTIME: Deno.execPath(),
-  });
+  };
+  const pages = runPages(`${folder.path}/pages`, interpreter, service);
   await showResults(t, [...await Promise.all(runs), await pages].flat());
+  await useInTurn(t, { interpreter, folder: folder.path, stack, env: service });
 });
 
 /** The `py` blocks of the pages, each as a program. */
@@ -65,16 +69,22 @@ async function runPages(folder: string, interpreter: string, env: Record<string,
       );
     }
   }
+  // One of the pages shares an agent.
+  for await (const { name } of Deno.readDir(`${folder}/agents`)) await stopHost(`${folder}/agents/${name}`);
   return results;
 }
 
-testWhen(installed("mypy"), "mypy --strict finds nothing in the Python package and its example", async () => {
-  const paths = ["sdk/python/src/static_sdk", "examples/observer.py"];
-  await runCommand("mypy", ["--strict", "--python-version=3.9", "--cache-dir=/dev/null", ...paths], {
-    cwd: new URL("../../", import.meta.url).pathname,
-    env: { MYPYPATH: "sdk/python/src" },
-  });
-});
+testWhen(
+  installed("mypy"),
+  "mypy --strict finds nothing in the Python package, its tests and its example",
+  async () => {
+    const paths = ["sdk/python/src/static_sdk", "sdk/python/tests", "bench/python/measure.py", "examples/observer.py"];
+    await runCommand("mypy", ["--strict", "--python-version=3.9", "--cache-dir=/dev/null", ...paths], {
+      cwd: new URL("../../", import.meta.url).pathname,
+      env: { MYPYPATH: "sdk/python/src:sdk/python/tests" },
+    });
+  },
+);
 
 if (isStress) {
   testWhen(python, "the same sources make the same wheel", async () => {

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import signal
 import tempfile
 import time
 import unittest
-from typing import Any, Callable, ClassVar, Tuple, Type, TypeVar
+from typing import Any, Callable, ClassVar, List, Tuple, Type, TypeVar
 
 from static_sdk import Channel, ChannelManager, StaticClient
 
@@ -64,6 +65,36 @@ class StackCase(unittest.TestCase):
         owner.create(name)
         guest.join_with_token(name, owner.invite(name))
         return name
+
+
+class HostCase(StackCase):
+    """Agents that are shared through hosts, which are stopped at the end of each test."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self._hosts: List[int] = []
+        self.addCleanup(self._stop)
+
+    def share(self, kind: Type[C], name: str, **more: Any) -> C:
+        made = self.start(kind, name, host="auto", **more)
+        self._hosts.append(made._agent.driver.pid)
+        return made
+
+    def _stop(self) -> None:
+        for pid in self._hosts:
+            try:
+                os.kill(pid, signal.SIGTERM)
+            except ProcessLookupError:
+                continue
+            until("the host to go", lambda: not alive(pid))
+
+
+def alive(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 class PairCase(StackCase):

@@ -6,6 +6,7 @@ import os
 import pickle
 import re
 import unittest
+from typing import Set
 
 import static_sdk
 from static_sdk.errors import error_of, python_text
@@ -76,7 +77,7 @@ class Errors(unittest.TestCase):
 
     def test_texts(self) -> None:
         """no text of the SDK names an option or a function as JavaScript does"""
-        texts = set()
+        texts: Set[str] = set()
         for path in glob.glob(os.path.join(SDK, "**/*.ts"), recursive=True):
             if path.endswith("_test.ts") or "/testing/" in path or "/gen/" in path:
                 continue

@@ -13,36 +13,15 @@ import threading
 import time
 import unittest
 from typing import Any, Callable, List
+from unittest import mock
 
-from place import API_KEY, PairCase, StackCase, channel_name, service, until
+from place import API_KEY, PairCase, StackCase, alive, channel_name, service, until
+from programs import line, program
 from static_sdk import Channel, ChannelManager, Json, StaticClient, StaticError, StoreError, TransportError
-from static_sdk.driver import _live as live
+from static_sdk import agent
 from static_sdk.runtime import find_runtime
 
 SECONDS = 30.0
-HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def program(code: str, *args: str) -> "subprocess.Popen[str]":
-    """A Python program of its own, beside this one, in a process group of its own."""
-    before = f"import sys; sys.path.insert(0, {HERE!r})\nfrom place import *\nfrom static_sdk import *\n"
-    return subprocess.Popen(
-        [sys.executable, "-c", before + textwrap.dedent(code), *args],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-
-
-def line(child: "subprocess.Popen[str]") -> str:
-    assert child.stdout is not None
-    found = child.stdout.readline().strip()
-    if found == "":
-        child.kill()
-        raise AssertionError(f"the program ended: {child.communicate()}")
-    return found
 
 
 def ended(child: "subprocess.Popen[str]") -> int:
@@ -53,71 +32,13 @@ def ended(child: "subprocess.Popen[str]") -> int:
     return child.returncode
 
 
-def alive(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-class Interrupts(PairCase):
-    def interrupt(self, act: Callable[[], Any], after: float = 0.15) -> None:
-        """A Ctrl-C comes while this waits."""
-        timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
-        with self.assertRaises(KeyboardInterrupt):
-            act()
-            time.sleep(5)  # the signal is on its way
-        timer.join()
-
-    def test_waiting(self) -> None:
-        """Ctrl-C ends receive, a loop, events, request and join_with_token; what comes later goes to the next call"""
-        one, other = self.channels()
-        self.interrupt(other.receive)
-        one.send(b"first")
-        self.assertEqual(other.receive(SECONDS), b"first")
-        self.assertIsNone(other.receive(0.05))
-        loop = other.messages()
-        self.interrupt(lambda: next(loop))
-        one.send(b"second")
-        self.assertEqual(next(loop), b"second")
-        events = one.events()
-        self.interrupt(lambda: [each for each in events])
-        self.interrupt(lambda: one.request(b"?", to=self.bob.agent_id))
-        third = self.alice.create(channel_name())
-        token = self.alice.invite(third.name)
-        owner = self.alice._agent.driver.pid
-        os.kill(owner, signal.SIGSTOP)
-        self.interrupt(lambda: self.bob.join_with_token(third.name, token))
-        os.kill(owner, signal.SIGCONT)
-        one.send(b"third")
-        self.assertEqual(next(loop), b"third")
-
-    def test_connecting(self) -> None:
-        """Ctrl-C ends StaticClient(...), and no driver is left"""
-        before = set(live)
-        self.interrupt(lambda: self.start(StaticClient, "carol"), after=0.1)
-        until("the driver to go", lambda: set(live) == before)
-
-    def test_sending(self) -> None:
-        """Ctrl-C in the middle of large frames breaks none"""
-        one, other = self.channels()
-        large = bytes(500_000)
-        self.interrupt(lambda: one.send_many(large for _ in range(1000)), after=0.3)
-        one.send(b"the last")
-        loop = other.messages()
-        until("the last message", lambda: next(loop) == b"the last")
-        loop.finish()
-
-
 class Deaths(PairCase):
     def test_driver(self) -> None:
         """kill -9 of the driver: what waits and what comes later fails at once, with how it ended"""
         client = self.start(StaticClient, "carol")
         os.kill(client._agent.driver.pid, signal.SIGKILL)
         with self.assertRaises(TransportError) as caught:
-            until("the end", lambda: client.channels == "never")
+            until("the end", lambda: client.channels == ["never"])
         self.assertEqual(caught.exception.code, "listener_died")
         self.assertIn("signal 9", str(caught.exception))
         client.close()
@@ -182,10 +103,11 @@ class Deaths(PairCase):
         with self.assertRaises(KeyboardInterrupt):
             channel.send_many(bytes(500_000) for _ in range(100))
         self.assertIsNone(self.alice.receive(self.meet(self.alice, self.bob), 0.01))
-        driver.kill()
-        with self.assertRaises(TransportError):
+        with mock.patch.object(agent, "_CLOSE_SECONDS", 0.2):
+            client.close()
+        self.assertFalse(alive(driver.pid))
+        with self.assertRaisesRegex(TransportError, "closed"):
             channel.send(b"x")
-        client.close()
 
 
 class Forks(PairCase):
@@ -200,7 +122,13 @@ class Forks(PairCase):
         pid = os.fork()
         if pid == 0:
             said: List[str] = []
-            for act in (lambda: next(loop), lambda: other.send(b"x"), lambda: self.bob.channels, lambda: other.receive(1)):
+            acts: List[Callable[[], Any]] = [
+                lambda: next(loop),
+                lambda: other.send(b"x"),
+                lambda: self.bob.channels,
+                lambda: other.receive(1),
+            ]
+            for act in acts:
                 try:
                     act()
                     said.append("no error")
@@ -218,6 +146,22 @@ class Forks(PairCase):
         one.send(b"go")
         reading.join(SECONDS)
         self.assertFalse(reading.is_alive())
+
+    def test_leaving(self) -> None:
+        """leaving "with" in a forked child says so and does not wait for ever"""
+        code = """
+            import os
+            try:
+                with StaticClient(data_dir=sys.argv[1], identity=b"carol", **service()) as client:
+                    pid = os.fork()
+            except StaticError as error:
+                print(error.code, "fork" in str(error), flush=True)
+                os._exit(7)
+            print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+        """
+        with program(code, f"{self.folder}/carol") as child:
+            self.assertEqual(line(child), "invalid_request True")
+            self.assertEqual(line(child), "7")
 
     def test_pipes(self) -> None:
         """a forked child that lives on does not keep the driver of its dead parent alive"""
@@ -338,7 +282,8 @@ class Arguments(PairCase):
         """clients, channels and loops can neither be pickled nor copied"""
         channel = self.alice.create(channel_name())
         for each in (self.alice, self.alice.client, channel, channel.messages()):
-            for act in (pickle.dumps, copy.copy, copy.deepcopy):
+            acts: List[Callable[[Any], Any]] = [pickle.dumps, copy.copy, copy.deepcopy]
+            for act in acts:
                 with self.assertRaisesRegex(TypeError, "cannot be copied"):
                     act(each)
 
@@ -362,7 +307,13 @@ class AfterTheEnd(StackCase):
         manager.close()
         self.assertEqual(list(loop), [])
         self.assertEqual(list(channel.messages()), [])
-        for act in (lambda: channel.send(b"x"), channel.receive, channel.members, lambda: manager.channels):
+        acts: List[Callable[[], Any]] = [
+            lambda: channel.send(b"x"),
+            channel.receive,
+            channel.members,
+            lambda: manager.channels,
+        ]
+        for act in acts:
             with self.assertRaisesRegex(TransportError, "closed"):
                 act()
 

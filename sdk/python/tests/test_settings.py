@@ -7,7 +7,7 @@ import unittest
 from typing import Dict, Optional
 from unittest import mock
 
-from static_sdk.agent import _tls, check_options
+from static_sdk.connecting import _tls, check_options
 from static_sdk.errors import AuthError, InvalidArgumentError
 from static_sdk.settings import Settings, credentials_path, read_settings
 

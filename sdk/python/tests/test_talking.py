@@ -76,7 +76,7 @@ class Talking(PairCase):
         self.assertEqual(other.receive(SECONDS), b"0")
         one.send_many(b"%d" % i for i in range(1, 51))
         loop = other.messages()
-        got = []
+        got: List[bytes] = []
         while got[-1:] != [b"50"]:
             got.append(next(loop))
         self.assertEqual(got[:2], [b"0", b"1"])

@@ -12,11 +12,9 @@ import os
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import (
-    Any,
     Awaitable,
     Callable,
     ClassVar,
-    Dict,
     Generic,
     Iterable,
     List,
@@ -30,11 +28,12 @@ from typing import (
 )
 
 from . import operations, serving
-from .agent import Agent, NotCopied, Token, check_options, connect
+from .agent import Agent, NotCopied
+from .connecting import Token, check_options, connect
 from .errors import StaticError, error_of
 from .loops import payload_of
 from .steps import run_async
-from .streams import Stream
+from .streams import Item, Stream
 from .values import Event, Health, Invite, Member, Message, Payload, Request, event_of, message_fields
 
 __all__ = ["Answer", "Channel", "ChannelManager", "Envelope", "Loop", "Serving", "StaticClient"]
@@ -69,7 +68,7 @@ class Answer:
 class Loop(NotCopied, Generic[T]):
     """What comes, one after the other; see ``static_sdk.Loop``."""
 
-    def __init__(self, stream: Stream, decode: Callable[[Dict[str, Any], bytes], T]) -> None:
+    def __init__(self, stream: Stream, decode: Callable[[Item], T]) -> None:
         self._stream = stream
         self._decode = decode
         self._turn: Optional[asyncio.Lock] = None
@@ -84,7 +83,7 @@ class Loop(NotCopied, Generic[T]):
             item = await run_async(self._stream.next())
         if item is None:
             raise StopAsyncIteration
-        return self._decode(*item)
+        return self._decode(item)
 
     async def finish(self) -> None:
         """What was given counts as done with, the last one included; then the loop ends."""
@@ -138,12 +137,12 @@ class Serving(NotCopied):
                 return
             if item is None:
                 return
-            task = asyncio.ensure_future(self._handle(*item))
+            task = asyncio.ensure_future(self._handle(item))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
 
-    async def _handle(self, item: Dict[str, Any], body: bytes) -> None:
-        request, done = serving.begin(self._stream, item, body)
+    async def _handle(self, item: Item) -> None:
+        request, done = serving.begin(item)
         try:
             handled = self._handler(request)
             if isinstance(handled, Awaitable):
@@ -217,9 +216,11 @@ class Channel(NotCopied):
         """The messages of the others, decrypted, in order."""
         return Loop(Stream(self._agent, "read", {"channel": self._name}), payload_of)
 
-    def envelopes(self, *, all: bool = False, ack: str = "auto") -> Loop[Envelope]:
+    def envelopes(
+        self, *, all: bool = False, ack: str = "auto", reader: Optional[str] = None, tail: bool = False
+    ) -> Loop[Envelope]:
         """Like ``messages``, with who sent each message and what it says about itself."""
-        stream = Stream(self._agent, "read", {"channel": self._name, "all": all, "ack": operations.text("ack", ack)})
+        stream = Stream(self._agent, "read", operations.reading(self._agent, self._name, all, ack, reader, tail))
         return Loop(stream, _envelope_with(stream, ack == "manual"))
 
     async def receive(self, timeout: Optional[float] = None) -> Optional[bytes]:
@@ -273,7 +274,7 @@ class Channel(NotCopied):
 
     def events(self) -> Loop[Event]:
         """What happens in the channel and to its connection, from ``async with`` or the first question on."""
-        return Loop(Stream(self._agent, "events", {"channel": self._name}), lambda item, _: event_of(item["event"]))
+        return Loop(Stream(self._agent, "events", {"channel": self._name}), lambda item: event_of(item.fields["event"]))
 
     async def members(self) -> List[Member]:
         """The members, as this agent's MLS state has them."""
@@ -313,6 +314,7 @@ class _Connected(NotCopied):
         repair: bool = False,
         damaged: Optional[str] = None,
         runtime: Union[None, str, "os.PathLike[str]"] = None,
+        host: Optional[str] = None,
     ) -> _Self:
         """Connects and authenticates; the arguments are those of ``static_sdk.StaticClient``."""
         given = {
@@ -326,6 +328,7 @@ class _Connected(NotCopied):
             "repair": repair,
             "damaged": damaged,
             "runtime": runtime,
+            "host": host,
         }
         options = check_options(endpoint, data_dir, identity, api_key, api_url, given)
         loop = asyncio.get_running_loop()
@@ -354,7 +357,7 @@ class _Connected(NotCopied):
 
     def events(self) -> Loop[Event]:
         """What happens to the connection and in all channels, from ``async with`` or the first question on."""
-        return Loop(Stream(self._agent, "events", {}), lambda item, _: event_of(item["event"]))
+        return Loop(Stream(self._agent, "events", {}), lambda item: event_of(item.fields["event"]))
 
     async def close(self) -> None:
         """Acknowledges what ``receive`` has handed out, writes what is under way and ends the connection."""
@@ -459,16 +462,16 @@ class ChannelManager(_Connected):
         return await run_async(operations.health(self._agent, name))
 
 
-def _envelope_with(stream: Stream, manual: bool) -> Callable[[Dict[str, Any], bytes], Envelope]:
-    def decode(item: Dict[str, Any], body: bytes) -> Envelope:
-        number: int = item["item"]
-        ack = (lambda: run_async(stream.ack(number))) if manual else None
-        return Envelope(**message_fields(item["envelope"], body), _ack=ack)
+def _envelope_with(stream: Stream, manual: bool) -> Callable[[Item], Envelope]:
+    def decode(item: Item) -> Envelope:
+        ack = (lambda: run_async(stream.ack(item))) if manual else None
+        return Envelope(**message_fields(item.fields["envelope"], item.body), _ack=ack)
 
     return decode
 
 
-def _answer_of(item: Dict[str, Any], body: bytes) -> Answer:
-    if "error" in item:
-        return Answer(item["from"], None, error_of(item["error"]))
-    return Answer(item["from"], Envelope(**message_fields(item["envelope"], body)), None)
+def _answer_of(item: Item) -> Answer:
+    fields = item.fields
+    if "error" in fields:
+        return Answer(fields["from"], None, error_of(fields["error"]))
+    return Answer(fields["from"], Envelope(**message_fields(fields["envelope"], item.body)), None)

@@ -97,12 +97,16 @@ class Channel(NotCopied):
         """
         return Loop(Stream(self._agent, "read", {"channel": self._name}), payload_of)
 
-    def envelopes(self, *, all: bool = False, ack: str = "auto") -> Loop[Envelope]:
+    def envelopes(
+        self, *, all: bool = False, ack: str = "auto", reader: Optional[str] = None, tail: bool = False
+    ) -> Loop[Envelope]:
         """Like ``messages``, with who sent each message, when the relay accepted it, its id, and what it says about itself.
 
         With ``ack="manual"`` each is acknowledged by its own ``ack()``; with ``all=True`` what is for others is shown too.
+        With ``host="auto"`` programs that read share the messages; ``reader`` names a position of its own, which sees every
+        message, and ``tail`` reads from now on and holds nothing back.
         """
-        stream = Stream(self._agent, "read", {"channel": self._name, "all": all, "ack": operations.text("ack", ack)})
+        stream = Stream(self._agent, "read", operations.reading(self._agent, self._name, all, ack, reader, tail))
         return Loop(stream, envelope_with(stream, ack == "manual"))
 
     def receive(self, timeout: Optional[float] = None) -> Optional[bytes]:
@@ -168,7 +172,7 @@ class Channel(NotCopied):
         """What happens in the channel and to its connection, from now on. The loop ends with the channel."""
         stream = Stream(self._agent, "events", {"channel": self._name})
         run(stream.open())
-        return Loop(stream, lambda item, _: event_of(item["event"]))
+        return Loop(stream, lambda item: event_of(item.fields["event"]))
 
     def members(self) -> List[Member]:
         """The members, as this agent's MLS state has them: the relay cannot add anybody to this list."""

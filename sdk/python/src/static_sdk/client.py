@@ -7,8 +7,9 @@ from types import TracebackType
 from typing import ClassVar, List, Optional, Sequence, Type, TypeVar, Union
 
 from . import operations
-from .agent import Agent, NotCopied, Token, check_options, connect
+from .agent import Agent, NotCopied
 from .channel import Channel
+from .connecting import Token, check_options, connect
 from .loops import Loop
 from .steps import run
 from .streams import Stream
@@ -40,6 +41,7 @@ class Connected(NotCopied):
         repair: bool = False,
         damaged: Optional[str] = None,
         runtime: Union[None, str, "os.PathLike[str]"] = None,
+        host: Optional[str] = None,
     ) -> None:
         """Connects and authenticates; the API key is exchanged for a token here.
 
@@ -55,6 +57,8 @@ class Connected(NotCopied):
         :param transport: ``auto``, ``quic`` or ``grpc``.
         :param cover: cover traffic: ``off``, ``light``, ``standard``, ``strong`` or ``swift``.
         :param runtime: path of Deno or Node; without it they are looked for.
+        :param host: ``auto`` shares the agent with other programs of this user, also of other languages, through its host,
+            which is started when none runs; ``off``, or nothing, holds it alone.
         """
         given = {
             "passphrase": passphrase,
@@ -67,6 +71,7 @@ class Connected(NotCopied):
             "repair": repair,
             "damaged": damaged,
             "runtime": runtime,
+            "host": host,
         }
         options = check_options(endpoint, data_dir, identity, api_key, api_url, given)
         self._agent: Agent = run(connect(options, manager=self._manager))
@@ -98,7 +103,7 @@ class Connected(NotCopied):
         """What happens to the connection and in all channels, from now on."""
         stream = Stream(self._agent, "events", {})
         run(stream.open())
-        return Loop(stream, lambda item, _: event_of(item["event"]))
+        return Loop(stream, lambda item: event_of(item.fields["event"]))
 
     def close(self) -> None:
         """Acknowledges what ``receive`` has handed out, writes what is under way and ends the connection. Loops end."""

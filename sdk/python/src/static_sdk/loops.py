@@ -5,13 +5,12 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Callable, Dict, Generic, Iterator, Optional, Type, TypeVar
+from typing import Callable, Generic, Iterator, Optional, Type, TypeVar
 
 from .agent import NotCopied
 from .errors import StaticError, error_of
-from .operations import over
 from .steps import run
-from .streams import Stream
+from .streams import Item, Stream
 from .values import Message, message_fields
 
 T = TypeVar("T")
@@ -51,7 +50,7 @@ class Loop(NotCopied, Generic[T]):
     as done with when the next one is asked for: the last one of a loop that is left comes again to the next loop.
     """
 
-    def __init__(self, stream: Stream, decode: Callable[[Dict[str, Any], bytes], T]) -> None:
+    def __init__(self, stream: Stream, decode: Callable[[Item], T]) -> None:
         self._stream = stream
         self._decode = decode
         self._lock = threading.Lock()
@@ -60,19 +59,19 @@ class Loop(NotCopied, Generic[T]):
         return self
 
     def __next__(self) -> T:
-        agent = self._stream.agent
+        way = self._stream.agent.way
         try:
             # Before the lock, which a forked child may find taken for ever.
-            agent.driver.check()
+            way.check()
         except StaticError as error:
-            if over(error, agent):
+            if way.is_over(error):
                 raise StopIteration from None
             raise
         with self._lock:
             item = run(self._stream.next())
         if item is None:
             raise StopIteration
-        return self._decode(*item)
+        return self._decode(item)
 
     def finish(self) -> None:
         """What was given counts as done with, the last one included; then the loop ends."""
@@ -91,20 +90,20 @@ class Loop(NotCopied, Generic[T]):
         self.close()
 
 
-def payload_of(item: Dict[str, Any], body: bytes) -> bytes:
-    return body
+def payload_of(item: Item) -> bytes:
+    return item.body
 
 
-def envelope_with(stream: Stream, manual: bool) -> Callable[[Dict[str, Any], bytes], Envelope]:
-    def decode(item: Dict[str, Any], body: bytes) -> Envelope:
-        number: int = item["item"]
-        ack = (lambda: run(stream.ack(number))) if manual else None
-        return Envelope(**message_fields(item["envelope"], body), _ack=ack)
+def envelope_with(stream: Stream, manual: bool) -> Callable[[Item], Envelope]:
+    def decode(item: Item) -> Envelope:
+        ack = (lambda: run(stream.ack(item))) if manual else None
+        return Envelope(**message_fields(item.fields["envelope"], item.body), _ack=ack)
 
     return decode
 
 
-def answer_of(item: Dict[str, Any], body: bytes) -> Answer:
-    if "error" in item:
-        return Answer(item["from"], None, error_of(item["error"]))
-    return Answer(item["from"], Envelope(**message_fields(item["envelope"], body)), None)
+def answer_of(item: Item) -> Answer:
+    fields = item.fields
+    if "error" in fields:
+        return Answer(fields["from"], None, error_of(fields["error"]))
+    return Answer(fields["from"], Envelope(**message_fields(fields["envelope"], item.body)), None)

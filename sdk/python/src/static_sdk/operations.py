@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 from collections import deque
 from typing import Any, Deque, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .agent import Agent
-from .driver import Call
 from .errors import InvalidArgumentError, StaticError, TransportError
 from .frames import Frame
+from .link import Call, Link
 from .steps import Steps
 from .values import Health, Invite, Json, Member, Payload, health_of, invite_of, member_of, message_fields
 
@@ -119,26 +121,57 @@ def health(agent: Agent, channel: str) -> Steps[Health]:
 
 
 def send(agent: Agent, channel: str, payload: Payload, options: Mapping[str, Any]) -> Steps[None]:
-    body, fields = _sent(channel, payload, options)
+    body, fields = _message_of(agent, channel, payload, options)
     yield from agent.ask("send", fields, body)
 
 
 def send_many(agent: Agent, channel: str, payloads: Iterable[Payload], options: Mapping[str, Any]) -> Steps[None]:
     """In order, some at once. Raises the first error; messages after that one may have been sent."""
-    driver = agent.driver
-    under_way: Deque[Call] = deque()
+    under_way: Deque[_Sending] = deque()
     try:
         for payload in payloads:
-            body, fields = _sent(channel, payload, options)
-            under_way.append(driver.call("send", fields, body))
+            body, fields = _message_of(agent, channel, payload, options)
+            link = yield from agent.way.reach()
+            # What the host before this one did not confirm comes first.
+            while under_way and under_way[0][1] is not link:
+                yield from _sent_first(agent, under_way)
+            under_way.append((_begin(link, fields, body), link, fields, body))
             if len(under_way) >= _WINDOW:
-                yield under_way.popleft()
+                yield from _sent_first(agent, under_way)
         while under_way:
-            yield under_way.popleft()
+            yield from _sent_first(agent, under_way)
     except BaseException:
-        for call in under_way:
-            driver.tell("cancel", {"call": call.number})
+        for call, link, _, _ in under_way:
+            link.tell("cancel", {"call": call.number})
         raise
+
+
+_Sending = Tuple[Call, Link, Dict[str, Any], bytes]
+
+
+def _begin(link: Link, fields: Dict[str, Any], body: bytes) -> Call:
+    """A link that has ended just now is found out as one that ends a little later."""
+    try:
+        return link.call("send", fields, body)
+    except TransportError as error:
+        failed = Call(0)
+        failed.set_exception(error)
+        return failed
+
+
+def _sent_first(agent: Agent, under_way: Deque[_Sending]) -> Steps[None]:
+    """Waits for the first. When the host has gone, all of them are said again in order, before anything else is said."""
+    call, _, fields, body = under_way[0]
+    try:
+        yield call
+        under_way.popleft()
+    except StaticError as error:
+        under_way.popleft()
+        if not agent.way.goes_on(error):
+            raise
+        yield from agent.ask("send", fields, body)
+        while under_way:
+            yield from _sent_first(agent, under_way)
 
 
 def send_options(
@@ -185,25 +218,46 @@ def ask_options(
     }
 
 
+def reading(
+    agent: Agent, channel: str, all: bool, ack: str, reader: Optional[str], tail: bool
+) -> Dict[str, Any]:
+    """How a loop reads."""
+    if (reader is not None or tail) and not agent.way.is_shared:
+        raise InvalidArgumentError("invalid_request", 'reader and tail need a host: connect with host="auto"')
+    name = None if reader is None else text("reader", reader)
+    return {"channel": channel, "all": all, "ack": text("ack", ack), "as": name, "tail": True if tail else None}
+
+
 def receive(agent: Agent, channel: str, timeout: Optional[float]) -> Steps[Optional[Dict[str, Any]]]:
     """The next message's fields, or None. What an interrupted question gets goes to the next one."""
     fields = {"channel": text("name", channel), "timeoutMs": milliseconds("timeout", timeout)}
     leftover = agent.leftover.setdefault(channel, deque())
-    while leftover:
-        found = yield from _message(agent, channel, leftover.popleft())
-        if found is not None:
+    while True:
+        link = yield from agent.way.reach()
+        try:
+            is_last = len(leftover) == 0
+            asked = (link, link.call("receive", fields)) if is_last else leftover.popleft()
+            found = yield from _message(leftover, asked)
+        except StaticError as error:
+            if not agent.way.goes_on(error):
+                raise
+            continue
+        if found is None:
+            if is_last:
+                return None
+        elif agent.is_new(channel, found):
             return found
-    return (yield from _message(agent, channel, agent.driver.call("receive", fields)))
 
 
-def _message(agent: Agent, channel: str, call: Call) -> Steps[Optional[Dict[str, Any]]]:
+def _message(leftover: Deque[Tuple[Link, Call]], asked: Tuple[Link, Call]) -> Steps[Optional[Dict[str, Any]]]:
+    link, call = asked
     try:
         frame: Frame = yield call
     except StaticError:
         raise
     except BaseException:
-        agent.driver.tell("cancel", {"call": call.number})
-        agent.leftover[channel].append(call)
+        link.tell("cancel", {"call": call.number})
+        leftover.append(asked)
         raise
     answer = frame.header.get("ok", {})
     return message_fields(answer["envelope"], frame.body) if "envelope" in answer else None
@@ -230,11 +284,18 @@ def join_with_token(agent: Agent, channel: str, token: str, timeout: Optional[fl
     return answer["id"]  # type: ignore[no-any-return]
 
 
+def _message_of(
+    agent: Agent, channel: str, payload: Payload, options: Mapping[str, Any]
+) -> Tuple[bytes, Dict[str, Any]]:
+    """With an id where the next host may have to be told of it again: the relay takes it once."""
+    body, fields = _sent(channel, payload, options)
+    return body, {**fields, "message": _message_id()} if agent.way.is_shared else fields
+
+
+def _message_id() -> str:
+    return base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")
+
+
 def _sent(channel: str, payload: Payload, options: Mapping[str, Any]) -> Tuple[bytes, Dict[str, Any]]:
     body, content_type = content_of(payload, options["contentType"])
     return body, {"channel": channel, **options, "contentType": content_type}
-
-
-def over(error: BaseException, agent: Agent) -> bool:
-    """Whether a loop ends quietly with this error: this program has closed the agent."""
-    return agent.closing and isinstance(error, TransportError)

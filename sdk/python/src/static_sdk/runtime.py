@@ -39,11 +39,28 @@ def driver_command(
     runtime: str, *, data_dir: str, ca_file: Optional[str], relay_url: Optional[str], api_url: Optional[str]
 ) -> List[str]:
     """The arguments show folders and addresses, nothing secret."""
-    name = os.path.basename(runtime).lower()
-    if not name.startswith("deno"):
+    if not _is_deno(runtime):
         return [runtime, os.path.join(BUNDLE, "node.mjs")]
     folders = [data_dir, os.path.realpath(data_dir)]
     trusted = [] if ca_file is None else [ca_file]
+    return _deno(runtime, folders, trusted, _allow_net(relay_url, api_url))
+
+
+def host_command(
+    runtime: str, *, data_dir: str, folder: str, relay_url: Optional[str], api_url: Optional[str]
+) -> List[str]:
+    """The same program as a host: it may also use the folder of its socket."""
+    if not _is_deno(runtime):
+        return [runtime, os.path.join(BUNDLE, "node.mjs"), "socket", data_dir]
+    socket = f"unix:{os.path.join(folder, 'socket')}"
+    return [*_deno(runtime, [data_dir, folder], [], _allow_net(relay_url, api_url, socket)), "socket", data_dir]
+
+
+def _is_deno(runtime: str) -> bool:
+    return os.path.basename(runtime).lower().startswith("deno")
+
+
+def _deno(runtime: str, folders: Sequence[str], readable: Sequence[str], network: str) -> List[str]:
     return [
         runtime,
         "run",
@@ -54,22 +71,31 @@ def driver_command(
         "--no-remote",
         "--no-npm",
         "--unstable-net",
-        f"--allow-read={_list([BUNDLE, os.path.realpath(BUNDLE), *folders, *trusted])}",
+        f"--allow-read={_list([BUNDLE, os.path.realpath(BUNDLE), *folders, *readable])}",
         f"--allow-write={_list(folders)}",
         f"--allow-ffi={_list([BUNDLE, os.path.realpath(BUNDLE)])}",
         "--allow-env=STATIC_*",
-        _allow_net(relay_url, api_url),
+        network,
         os.path.join(BUNDLE, "deno.mjs"),
     ]
 
 
 def driver_environment() -> Dict[str, str]:
     """That of this process, without what would change how the runtime works."""
-    kept = {name: value for name, value in os.environ.items() if name != "NODE_OPTIONS"}
+    return _runtime_environment({name: value for name, value in os.environ.items() if name != "NODE_OPTIONS"})
+
+
+def host_environment() -> Dict[str, str]:
+    """Only where things are: a host outlives this program, whose own variables may hold anything."""
+    names = ("PATH", "HOME", "TMPDIR", "LANG", "DENO_DIR", "DENO_TLS_CA_STORE")
+    return _runtime_environment({name: os.environ[name] for name in names if name in os.environ})
+
+
+def _runtime_environment(kept: Dict[str, str]) -> Dict[str, str]:
     return {**kept, "NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1"}
 
 
-def _allow_net(relay_url: Optional[str], api_url: Optional[str]) -> str:
+def _allow_net(relay_url: Optional[str], api_url: Optional[str], *more: str) -> str:
     """Addresses that cannot be told, or that the API tells later, leave the network open."""
     hosts: List[Optional[Tuple[str, ...]]] = [_relay_hosts(part) for part in (relay_url or "").split(",")]
     if api_url is not None:
@@ -79,7 +105,7 @@ def _allow_net(relay_url: Optional[str], api_url: Optional[str]) -> str:
         return "--allow-net"
     # Without the last two, QUIC has no port of its own to send from.
     named = [name for each in hosts if each is not None for name in each]
-    return f"--allow-net={_list(sorted(set(named)))},[::]:0,0.0.0.0:0"
+    return f"--allow-net={_list([*sorted(set(named)), *more])},[::]:0,0.0.0.0:0"
 
 
 def _relay_hosts(url: str) -> Optional[Tuple[str, ...]]:

@@ -8,9 +8,9 @@ from typing import Any, Callable, Dict, Optional, Set, Tuple
 
 from .agent import NotCopied
 from .errors import RemoteError, StaticError
-from .operations import content_of, over
+from .operations import content_of
 from .steps import Steps, run
-from .streams import Stream
+from .streams import Item, Stream
 from .values import Payload, Request, message_fields
 
 log = logging.getLogger("static_sdk")
@@ -55,13 +55,13 @@ class Serving(NotCopied):
                 return
             if item is None:
                 return
-            thread = threading.Thread(target=self._handle, args=item, name="static_sdk handler", daemon=True)
+            thread = threading.Thread(target=self._handle, args=(item,), name="static_sdk handler", daemon=True)
             self._running.add(thread)
             thread.start()
 
-    def _handle(self, item: Dict[str, Any], body: bytes) -> None:
+    def _handle(self, item: Item) -> None:
         try:
-            request, done = begin(self._stream, item, body)
+            request, done = begin(item)
             try:
                 answer = reply_of(self._handler(request))
             except Exception as error:
@@ -75,14 +75,14 @@ class Serving(NotCopied):
 Answer = Tuple[str, Dict[str, Any], bytes]
 
 
-def begin(stream: Stream, item: Dict[str, Any], body: bytes) -> Tuple[Request, Callable[[], None]]:
+def begin(item: Item) -> Tuple[Request, Callable[[], None]]:
     """The request, and what to call when it is settled."""
     over_now = threading.Event()
-    place = (stream.number, int(item["item"]))
-    serving = stream.agent.serving
+    serving, place = item.place.link.serving, (item.place.stream, item.place.item)
     serving[place] = over_now.set
-    fields = message_fields(item["envelope"], body)
-    request = Request(**fields, attempt=item["attempt"], deadline=item["deadlineMs"] / 1000, _is_over=over_now.is_set)
+    fields = message_fields(item.fields["envelope"], item.body)
+    attempt, deadline = item.fields["attempt"], item.fields["deadlineMs"] / 1000
+    request = Request(**fields, attempt=attempt, deadline=deadline, _is_over=over_now.is_set)
     return request, lambda: serving.pop(place, None) and None
 
 
@@ -106,11 +106,11 @@ def failure_of(error: Exception, request: Request) -> Answer:
     return "fail", fields, b""
 
 
-def settle(stream: Stream, item: Dict[str, Any], answer: Answer, done: Callable[[], None]) -> Steps[None]:
+def settle(stream: Stream, item: Item, answer: Answer, done: Callable[[], None]) -> Steps[None]:
     op, fields, body = answer
     done()
     try:
-        yield from stream.agent.ask(op, {"stream": stream.number, "item": item["item"], **fields}, body)
+        yield from item.place.ask(op, fields, body)
     except StaticError as error:
-        if not over(error, stream.agent):
+        if not stream.agent.way.is_over(error):
             log.warning("A reply could not be given: %s", error)

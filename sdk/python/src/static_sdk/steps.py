@@ -13,7 +13,7 @@ from .errors import StaticError
 from .frames import Frame
 
 if TYPE_CHECKING:
-    from .driver import Driver
+    from .link import Link
 
 T = TypeVar("T")
 Steps = Generator["Future[Any]", Any, T]
@@ -52,16 +52,16 @@ async def run_async(steps: Steps[T]) -> T:
         return done.value  # type: ignore[no-any-return]
 
 
-def ask(driver: Driver, op: str, fields: Mapping[str, Any], body: bytes = b"") -> Steps[Frame]:
-    """One call. When the caller is interrupted, the driver is told to give it up."""
-    call = driver.call(op, fields, body)
+def ask(link: Link, op: str, fields: Mapping[str, Any], body: bytes = b"") -> Steps[Frame]:
+    """One call. When the caller is interrupted, the other side is told to give it up."""
+    call = link.call(op, fields, body)
     try:
         frame: Frame = yield call
         return frame
     except StaticError:
         raise
     except BaseException:
-        driver.tell("cancel", {"call": call.number})
+        link.tell("cancel", {"call": call.number})
         raise
 
 

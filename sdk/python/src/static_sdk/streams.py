@@ -3,81 +3,134 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from concurrent.futures import Future
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from .agent import Agent
-from .driver import Call, Driver
 from .errors import StaticError
 from .frames import Frame
-from .operations import over
-from .steps import Steps
+from .link import Call, Link
+from .recent import Recent
+from .steps import Steps, ask
+
+
+class Place(NamedTuple):
+    """Where an item was given."""
+
+    link: Link
+    stream: int
+    item: int
+
+    def ask(self, op: str, fields: Optional[Mapping[str, Any]] = None, body: bytes = b"") -> Steps[Frame]:
+        """Something about this item. Raises when its host has gone."""
+        return (yield from ask(self.link, op, {"stream": self.stream, "item": self.item, **(fields or {})}, body))
+
+
+class Item(NamedTuple):
+    """One item."""
+
+    place: Place
+    fields: Dict[str, Any]
+    body: bytes
 
 
 class Stream:
-    """One stream of the driver, opened with the first question. One question at a time: its user has a lock.
+    """One stream, opened with the first question. One question at a time: its user has a lock.
 
-    A question whose asker was interrupted is kept, and what comes goes to the next one who asks.
+    A question whose asker was interrupted is kept, and what comes goes to the next one who asks. When its host dies, it is opened
+    again at the next one; a message that was given already is not given twice.
     """
 
     def __init__(self, agent: Agent, op: str, fields: Mapping[str, Any], body: bytes = b"") -> None:
         self.agent = agent
         self._opening: Tuple[str, Mapping[str, Any], bytes] = (op, fields, body)
         self._asked: Optional[Call] = None
+        self._is_open = False
         self._ended = False
-        #: Held in a list, so that the finalizer sees the number without seeing the stream.
-        self._number: List[int] = []
-        self._finalizer = weakref.finalize(self, _abandon, agent.driver, self._number)
+        #: The stream at the present host. In a list, so that the finalizer sees it without seeing this object.
+        self._open: List[_Open] = []
+        #: With manual acknowledgement: messages that were given and not acknowledged, by sender and id.
+        self._given: Dict[Tuple[str, str], Place] = {}
+        self._recent = Recent()
+        self._is_manual = fields.get("ack") == "manual"
+        self._finalizer = weakref.finalize(self, _abandon, self._open)
         self._finalizer.atexit = False
-
-    @property
-    def number(self) -> int:
-        return self._number[0]
 
     def open(self) -> Steps[None]:
         """Opens it before the first question."""
-        if self._number or self._ended:
+        if self._ended or self._is_open:
             return
-        op, fields, body = self._opening
-        opened = yield from self._ask(op, fields, body)
-        self._number.append(opened.header["ok"]["stream"])
-
-    def next(self) -> Steps[Optional[Tuple[Dict[str, Any], bytes]]]:
-        """The next item's fields and bytes, or None at the end."""
-        if self._ended:
-            return None
+        if not self._open:
+            link = yield from self.agent.way.reach()
+            op, fields, body = self._opening
+            self._asked = link.call(op, fields, body)
+            self._open.append(_Open(link))
+            self._asked.add_done_callback(self._open[0].take)
+        asked = self._asked
+        assert asked is not None
         try:
-            yield from self.open()
-            frame = yield from self._ask("next", {"stream": self.number})
-        except StaticError as error:
-            self._ended = True
-            if over(error, self.agent):
-                return None
+            yield from self._answer(asked)
+        except StaticError:
+            del self._open[:]
             raise
-        answer = frame.header["ok"]
-        if answer.get("done"):
-            self._ended = True
-            return None
-        return answer, frame.body
+        # Those who wait hear of the answer before its callbacks do.
+        self._open[0].take(asked)
+        self._is_open = True
 
-    def ack(self, item: int) -> Steps[None]:
-        yield from self.agent.ask("ack", {"stream": self.number, "item": item})
+    def next(self) -> Steps[Optional[Item]]:
+        """The next item, or None at the end."""
+        while not self._ended:
+            try:
+                yield from self.open()
+                if self._ended:
+                    break
+                [opened] = self._open
+                assert opened.number is not None
+                if self._asked is None:
+                    self._asked = opened.link.call("next", {"stream": opened.number})
+                frame = yield from self._answer(self._asked)
+            except StaticError as error:
+                if self.agent.way.goes_on(error) and self._opening[0] != "requestAll":
+                    del self._open[:]
+                    self._is_open = False
+                    continue
+                self._ended = True
+                if self.agent.way.is_over(error):
+                    return None
+                raise
+            answer = frame.header["ok"]
+            if answer.get("done"):
+                self._ended = True
+                return None
+            item = Item(Place(opened.link, opened.number, answer["item"]), answer, frame.body)
+            if not self._was_given(item):
+                return item
+        return None
+
+    def ack(self, item: Item) -> Steps[None]:
+        """Acknowledging twice is no mistake. Raises when the host has gone meanwhile: then the message comes again."""
+        known = self._given.pop(_key(item), None)
+        if known is not None:
+            yield from known.ask("ack")
 
     def end(self, *, finish: bool) -> Steps[None]:
         """Ends it; with ``finish`` the last item counts as done with."""
-        if self._ended or not self._number:
-            self._ended = True
+        was_ended, self._ended = self._ended, True
+        if was_ended or not self._open:
             return
-        self._ended = True
+        [opened] = self._open
         self._finalizer.detach()
+        if opened.number is None:
+            opened.abandon()
+            return
         try:
-            yield from self.agent.ask("finish" if finish else "end", {"stream": self.number})
+            yield from ask(opened.link, "finish" if finish else "end", {"stream": opened.number})
         except StaticError as error:
-            if not over(error, self.agent):
+            if not self.agent.way.is_over(error) and not self.agent.way.goes_on(error):
                 raise
 
-    def _ask(self, op: str, fields: Mapping[str, Any], body: bytes = b"") -> Steps[Frame]:
-        asked = self._asked or self.agent.driver.call(op, fields, body)
-        self._asked = asked
+    def _answer(self, asked: Call) -> Steps[Frame]:
+        """Only an interrupt leaves the question as it is."""
         try:
             frame: Frame = yield asked
         except StaticError:
@@ -86,8 +139,45 @@ class Stream:
         self._asked = None
         return frame
 
+    def _was_given(self, item: Item) -> bool:
+        """By the host before this one."""
+        if self._opening[0] != "read" or not (self._is_manual or self.agent.way.is_shared):
+            return False
+        key, link = _key(item), item.place.link
+        if not self._is_manual:
+            return self._recent.is_again(key, link)
+        known = self._given.get(key)
+        self._given[key] = item.place
+        return known is not None and known.link is not link
 
-def _abandon(driver: Driver, number: List[int]) -> None:
+
+class _Open:
+    """A stream at one host. One that is left before its number is known is ended when it is: nothing stays open there."""
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+        self.number: Optional[int] = None
+        self._abandoned = False
+
+    def take(self, opening: "Future[Frame]") -> None:
+        """On the thread that reads. Either it sees that the stream was left, or the other side sees the number; or both."""
+        if opening.exception() is None and "ok" in opening.result().header:
+            self.number = opening.result().header["ok"]["stream"]
+            if self._abandoned:
+                self.abandon()
+
+    def abandon(self) -> None:
+        self._abandoned = True
+        if self.number is not None:
+            self.link.tell("end", {"stream": self.number})
+
+
+def _abandon(opened: List[_Open]) -> None:
     """A loop was left: what it was given last comes to the next one."""
-    if number:
-        driver.tell("end", {"stream": number[0]})
+    for each in opened:
+        each.abandon()
+
+
+def _key(item: Item) -> Tuple[str, str]:
+    envelope = item.fields["envelope"]
+    return envelope["sender"]["agentId"], envelope["id"]

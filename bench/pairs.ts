@@ -1,0 +1,54 @@
+/** Two agents in one channel: the processor time of one message, and how many a second when 32 are under way. */
+import type { Channel } from "../sdk/mod.ts";
+
+export interface Pair {
+  readonly sending: Channel;
+  readonly receiving: Channel;
+  /** Processes whose time counts, beside this one. */
+  readonly pids: readonly number[];
+}
+
+/** Of messages and their bytes. */
+export const [messages, burst, messageBytes] = [300, 1_500, 1_024];
+export const underWay = 32;
+/** Of the system's clock for processes, on every Linux that Deno runs on. */
+const tickMs = 10;
+
+async function cpuMs(pids: readonly number[]): Promise<number> {
+  const times = await Promise.all([Deno.pid, ...pids].map(async (pid) => {
+    const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * tickMs;
+  }));
+  return times.reduce((sum, each) => sum + each, 0);
+}
+
+/** One after the other, each received before the next is sent. Returns processor time in milliseconds. */
+export async function exchange({ sending, receiving, pids }: Pair): Promise<number> {
+  const before = await cpuMs(pids);
+  for (let i = 0; i < messages; i++) {
+    await sending.send(new Uint8Array(messageBytes));
+    await receiving.receive();
+  }
+  return (await cpuMs(pids) - before) / messages;
+}
+
+/** Messages per second. */
+export async function sendMany({ sending, receiving }: Pair): Promise<number> {
+  const startMs = performance.now();
+  const reader = receiving.messages();
+  const read = (async (): Promise<void> => {
+    for (let i = 0; i < burst; i++) await reader.next();
+  })();
+  let sent = 0;
+  const sender = async (): Promise<void> => {
+    while (sent++ < burst) await sending.send(new Uint8Array(messageBytes));
+  };
+  await Promise.all(Array.from({ length: underWay }, sender));
+  await read;
+  return burst / ((performance.now() - startMs) / 1000);
+}
+
+export function median(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? NaN;
+}
