@@ -53,6 +53,7 @@ export type ErrorCode =
   | "session_replaced"
   | "slow_reader"
   | "relay_draining"
+  | "certificate_changed"
   // Channels.
   | "name_taken"
   | "epoch_conflict"
@@ -67,6 +68,7 @@ export type ErrorCode =
   | "key_package_missing"
   | "join_rejected"
   | "membership_lapsed"
+  | "link_invalid"
   | "removed"
   // What messages say.
   | "content_invalid"
@@ -155,6 +157,7 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   session_replaced: map(409, grpc.aborted, 0x134, "TransportError"),
   slow_reader: passing(429, grpc.resourceExhausted, 0x135, "UnavailableError"),
   relay_draining: passing(503, grpc.unavailable, 0x136, "UnavailableError"),
+  certificate_changed: map(502, grpc.failedPrecondition, 0x137, "TransportError"),
 
   // Channels.
   name_taken: map(409, grpc.alreadyExists, 0x140, "ChannelError"),
@@ -170,6 +173,7 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   membership_lapsed: map(410, grpc.failedPrecondition, 0x14a, "ChannelError"),
   state_conflict: map(409, grpc.failedPrecondition, 0x14b, "MlsError"),
   storage_full: passing(507, grpc.resourceExhausted, 0x14c, "ChannelError"),
+  link_invalid: map(400, grpc.invalidArgument, 0x14d, "InvalidArgumentError"),
   removed: map(410, grpc.failedPrecondition, 0x163, "RemovedError"),
 
   // What messages say: between members, never from the relay.

@@ -3,7 +3,8 @@
  * a million inputs in the default run; `STATIC_STRESS=1` runs twenty million.
  */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
-import { hexToBytes } from "@noble/hashes/utils.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import { assertGreater, assertLess } from "@std/assert";
 import {
   createKeyPackage,
@@ -13,6 +14,7 @@ import {
   sampleBody,
   seedFromEnvironment,
 } from "../tests/support/mod.ts";
+import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { decodeCbor, encodeCbor } from "./cbor.ts";
 import { cellHeaderBytes, CellPacker, CellReader, writeRider } from "./cell.ts";
 import { decodeConfirmation } from "./confirmation.ts";
@@ -24,6 +26,7 @@ import { WireError } from "./errors.ts";
 import { DeliverySchema, Relay } from "./gen/relay_pb.ts";
 import { formatInviteToken, parseInviteToken } from "./invite_token.ts";
 import { parseAgentId, parseChannelId, parseChannelName } from "./ids.ts";
+import { formatJoinLink, parseJoinLink } from "./join_link.ts";
 import { limits } from "./limits.ts";
 import { decodeMessageAad } from "./message_aad.ts";
 import { readKeyPackage } from "./mls/key_package.ts";
@@ -70,11 +73,19 @@ function createTargets(random: Random): readonly Target[] {
   const welcome = Uint8Array.of(0, 1, 0, 3, 0, 3, 39, 32, ...random.bytes(32), 2, 2, 2, 2, 3, 3, 2, 9, 9);
   const keyPackage = createKeyPackage({ secretKey: random.bytes(32), notBeforeMs: 0, notAfterMs: 1e12 });
   const creatorWelcomes = many(() => encodeCbor(sampleBody(creatorWelcome, random)));
-  const token = formatInviteToken({
+  const invite = {
     channelId: parseChannelId("BwcHBwcHBwcHBwcHBwcHBw"),
     inviter: parseAgentId("A".repeat(22)),
     name: parseChannelName("acme/ops/deploy"),
     secret: random.bytes(32),
+  };
+  const token = formatInviteToken(invite);
+  const link = formatJoinLink({
+    invite,
+    apiUrl: "https://api.example",
+    relayUrls: ["quic://relay.example:4433"],
+    authority: { kind: "hash", sha256: random.bytes(32) },
+    expiresAtMs: 1e12,
   });
   return [
     { name: "decodeClientEnvelope", valid: clientEnvelopes, decode: (bytes) => decodeClientEnvelope(bytes) },
@@ -95,7 +106,23 @@ function createTargets(random: Random): readonly Target[] {
       valid: [new TextEncoder().encode(token)],
       decode: (bytes) => parseInviteToken(String.fromCharCode(...bytes.subarray(0, 1000))),
     },
+    {
+      name: "parseJoinLink",
+      valid: [new TextEncoder().encode(link)],
+      decode: (bytes) => void parseJoinLink(String.fromCharCode(...bytes.subarray(0, 8000))),
+    },
+    {
+      name: "parseJoinLink, content",
+      valid: [decodeBase64url(link.slice(link.indexOf("#") + 1))?.slice(3, -4) ?? new Uint8Array(0)],
+      decode: (bytes) => void parseJoinLink(sealLink(bytes.subarray(0, 4096))),
+    },
   ];
+}
+
+/** With the frame and checksum of a link. */
+function sealLink(content: Uint8Array): string {
+  const bytes = concatBytes(Uint8Array.of(1, content.length >> 8, content.length & 0xff), content);
+  return `static://join/#${encodeBase64url(concatBytes(bytes, sha256(bytes).subarray(0, 4)))}`;
 }
 
 /** What the golden test has. */

@@ -128,6 +128,15 @@ export {
   parseKeyId,
 } from "./ids.ts";
 export { formatInviteToken, type Invite, parseInviteToken } from "./invite_token.ts";
+export {
+  formatJoinLink,
+  type JoinLink,
+  joinPagePath,
+  type LinkAuthority,
+  looksLikeJoinLink,
+  parseJoinLink,
+} from "./join_link.ts";
+export { certificateOfPem, pemOfCertificate } from "./pem.ts";
 export { limits } from "./limits.ts";
 export { decodeMessageAad, encodeMessageAad, type MessageAad } from "./message_aad.ts";
 export {

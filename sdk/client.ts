@@ -6,7 +6,7 @@ import { type Abortable, abortable } from "./base/abortable.ts";
 import type { Channel } from "./channel.ts";
 import type { Agent, ChannelOptions } from "./channel/agent.ts";
 import type { ClientEvent, MissedEvents } from "./channel/events.ts";
-import type { ClientPort } from "./client_port.ts";
+import type { ClientPort, JoinOptions } from "./client_port.ts";
 import { connectAgent } from "./connect_agent.ts";
 import type { ConnectOptions } from "./connect_options.ts";
 import { LocalClient } from "./local_client.ts";
@@ -140,6 +140,26 @@ export class StaticClient {
    */
   async joinChannel(name: string, welcome?: Uint8Array, options: ChannelOptions = {}): Promise<Channel> {
     return await this.#port.joinChannel(name, welcome, options);
+  }
+
+  /**
+   * Joins by a link that a member has given; opens the channel when this agent is in it already. An agent that was connected with
+   * the same link needs nothing else. Rejects with `link_invalid` for a link that was cut short or changed, `join_timeout` when
+   * the inviter is not running, and `join_rejected` when the link is no longer good.
+   *
+   * @example A guest with nothing but the link
+   * ```ts
+   * import { StaticClient } from "static-sdk";
+   *
+   * async function visit(link: string): Promise<void> {
+   *   await using client = await StaticClient.connect({ link, dataDir: "visitor", identity: "visitor" });
+   *   const channel = await client.join(link);
+   *   await channel.send("hello from a guest");
+   * }
+   * ```
+   */
+  async join(link: string, options: JoinOptions = {}): Promise<Channel> {
+    return await this.#port.join(link, options);
   }
 
   /**

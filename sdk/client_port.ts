@@ -8,6 +8,7 @@ import type { Channel } from "./channel.ts";
 import type { ChannelOptions } from "./channel/agent.ts";
 import type { ClientEvent, MissedEvents } from "./channel/events.ts";
 import type { InviteOptions, InviteState } from "./invites/invite_book.ts";
+import type { LinkOptions } from "./invites/links.ts";
 import type { TransportName } from "./transport/transport.ts";
 
 /** The agent itself. */
@@ -19,6 +20,7 @@ export interface ClientPort {
   createChannel(name: string, options?: ChannelOptions): Promise<Channel>;
   generateKeyPackage(): Promise<Uint8Array>;
   joinChannel(name: string, welcome: Uint8Array | undefined, options: ChannelOptions): Promise<Channel>;
+  join(link: string, options: JoinOptions): Promise<Channel>;
   channel(name: string, options?: ChannelOptions): Promise<Channel>;
   openChannel(name: string, options: ChannelOptions): Promise<Channel>;
   events(signal: AbortSignal | undefined): AsyncIterableIterator<ClientEvent | MissedEvents, undefined>;
@@ -30,6 +32,7 @@ export interface ClientPort {
 export interface ManagerPort {
   readonly client: ClientPort;
   invite(name: string, options: InviteOptions & Abortable): Promise<string>;
+  inviteLink(name: string, options: LinkOptions & Abortable): Promise<string>;
   invites(name: string | undefined): Promise<InviteState[]>;
   revokeInvite(token: string, options: Abortable): Promise<void>;
   revokeInviteById(invite: Pick<InviteState, "channel" | "id">): Promise<void>;
@@ -39,5 +42,6 @@ export interface ManagerPort {
 
 /** How long to wait to be let in. */
 export interface JoinOptions extends Abortable {
+  /** Up to a minute when not given. */
   readonly timeoutMs?: number;
 }

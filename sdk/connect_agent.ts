@@ -5,6 +5,7 @@ import { openIdentity } from "./mls/identity.ts";
 import { createError } from "./base/errors.ts";
 import { Agent } from "./channel/agent.ts";
 import { translating } from "./channel/faults.ts";
+import { readLinkOptions } from "./connect_link.ts";
 import type { ConnectOptions } from "./connect_options.ts";
 import type { Platform } from "./platform/platform.ts";
 import { createEndedSession } from "./session/ended_session.ts";
@@ -17,11 +18,23 @@ export async function connectAgent(options: ConnectOptions, runtime: Platform): 
   options.signal?.throwIfAborted();
   const store = await translating("Cannot open the data directory", () => openStore(options, runtime));
   try {
-    return await translating("Cannot connect", () => connectWith(store, options, runtime));
+    return await translating("Cannot connect", () => connectBy(store, options, runtime));
   } catch (error) {
     await store.close();
     options.signal?.throwIfAborted();
     throw error;
+  }
+}
+
+/** What a link says is remembered once it has led to a connection. */
+async function connectBy(store: RecordStore, given: ConnectOptions, runtime: Platform): Promise<Agent> {
+  const { options, remember, explain } = await readLinkOptions(given, store, runtime);
+  try {
+    const agent = await connectWith(store, options, runtime);
+    await remember();
+    return agent;
+  } catch (error) {
+    throw explain(error);
   }
 }
 

@@ -42,7 +42,7 @@ export async function connectHostWith(hosted: HostedOptions, platform: HostedPla
 
 /** What a host is given. It may read no file of its user: what they hold goes with it. */
 async function hostOptions(options: ConnectOptions, platform: HostedPlatform): Promise<HostOptions> {
-  const { token, identity, tls, apiKey, apiUrl, endpoint, passphrase, transport, cover } = options;
+  const { token, identity, tls, apiKey, apiUrl, endpoint, passphrase, transport, cover, link } = options;
   if (typeof token === "function") {
     throw invalidArgument("A host cannot call a function for tokens; give apiKey, or a token");
   }
@@ -64,6 +64,7 @@ async function hostOptions(options: ConnectOptions, platform: HostedPlatform): P
   return {
     identity: typeof identity === "string" ? new TextEncoder().encode(identity) : identity,
     fields: {
+      ...(link !== undefined && { link }),
       ...(relay !== undefined && { endpoint: relay }),
       ...(url !== undefined && { apiUrl: url }),
       ...(key !== undefined && { apiKey: key }),

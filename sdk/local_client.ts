@@ -8,8 +8,12 @@ import { translating } from "./channel/faults.ts";
 import type { LiveChannel } from "./channel/live_channel.ts";
 import { LocalChannel } from "./channel/local_channel.ts";
 import { QuotaWatch } from "./channel/quota_watch.ts";
-import type { ClientPort } from "./client_port.ts";
+import type { ClientPort, JoinOptions } from "./client_port.ts";
+import { joinByLink } from "./invites/joining.ts";
 import type { TransportName } from "./transport/transport.ts";
+
+/** How long to wait to be let in. */
+export const defaultJoinMs = 60_000;
 
 export class LocalClient implements ClientPort {
   readonly #agent: Agent;
@@ -47,6 +51,10 @@ export class LocalClient implements ClientPort {
 
   async joinChannel(name: string, welcome: Uint8Array | undefined, options: ChannelOptions): Promise<Channel> {
     return await this.enter(options, () => this.#agent.join(name, welcome, options));
+  }
+
+  async join(link: string, { timeoutMs = defaultJoinMs, ...options }: JoinOptions): Promise<Channel> {
+    return await this.enter(options, () => joinByLink(this.#agent, link, { timeoutMs }));
   }
 
   async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {

@@ -1,5 +1,12 @@
 /** Invites of an agent in this process: as long as it runs, whoever holds one of its tokens can join. */
-import { type InviteId, parseBinaryId, parseInviteToken } from "../proto/mod.ts";
+import {
+  formatInviteToken,
+  type InviteId,
+  looksLikeJoinLink,
+  parseBinaryId,
+  parseInviteToken,
+  parseJoinLink,
+} from "../proto/mod.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError } from "./base/errors.ts";
 import type { Channel } from "./channel.ts";
@@ -9,9 +16,8 @@ import type { JoinOptions, ManagerPort } from "./client_port.ts";
 import { InviteBook, type InviteOptions, type InviteState } from "./invites/invite_book.ts";
 import { JoinAnswers } from "./invites/join_answers.ts";
 import { joinWithToken } from "./invites/joining.ts";
-import { LocalClient } from "./local_client.ts";
-
-const defaultJoinMs = 60_000;
+import { createLink, type LinkOptions } from "./invites/links.ts";
+import { defaultJoinMs, LocalClient } from "./local_client.ts";
 
 export class LocalManager implements ManagerPort {
   readonly client: LocalClient;
@@ -24,7 +30,9 @@ export class LocalManager implements ManagerPort {
     this.#agent = agent;
     this.client = new LocalClient(agent);
     const relayNowMs = (): number => agent.relayNowMs;
-    this.#book = new InviteBook({ ...agent.parts, agentId: agent.agentId, relayNowMs });
+    const { service } = agent.parts.session;
+    const revokePass = async (id: string): Promise<void> => await service?.revokePass(id);
+    this.#book = new InviteBook({ ...agent.parts, agentId: agent.agentId, relayNowMs, revokePass });
     this.#answers = new JoinAnswers(agent, this.#book);
     this.#forget = agent.listen({ onJoinRequest: (request) => this.#answers.request(request) });
   }
@@ -34,8 +42,9 @@ export class LocalManager implements ManagerPort {
     const manager = new LocalManager(agent);
     try {
       await translating("Cannot open the agent's channels", async () => {
-        for (const name of agent.names) await manager.#book.tidy((await agent.open(name)).channelId);
+        for (const name of agent.names) await agent.open(name);
       });
+      void manager.#endPasses();
       return manager;
     } catch (error) {
       await manager.close();
@@ -46,16 +55,40 @@ export class LocalManager implements ManagerPort {
   async invite(name: string, { signal, ...options }: InviteOptions & Abortable): Promise<string> {
     return await abortable(signal, () =>
       translating("Cannot invite", async () => {
-        const { channelId, name: channelName } = await this.#agent.open(name);
-        return await this.#book.create({ channelId, name: channelName }, options);
+        const { invite } = await this.#book.create(await this.#agent.open(name), options);
+        return formatInviteToken(invite);
       }));
+  }
+
+  async inviteLink(name: string, { signal, ...options }: LinkOptions & Abortable): Promise<string> {
+    const { session: { service }, runtime } = this.#agent.parts;
+    const deps = { service, book: this.#book, nowMs: () => runtime.nowMs() };
+    return await abortable(
+      signal,
+      () => translating("Cannot invite", async () => createLink(await this.#agent.open(name), options, deps)),
+    );
+  }
+
+  /** A guest that was removed has no more use for its pass. Nobody waits for the API that revokes it. */
+  async #endPasses(): Promise<void> {
+    const events = this.#agent.events.listen(undefined);
+    for (const name of this.#agent.names) await this.#tidy(name);
+    for await (const event of events) if (event.type === "member_removed") await this.#tidy(event.channel);
+  }
+
+  async #tidy(name: string): Promise<void> {
+    try {
+      await this.#book.tidy((await this.#agent.open(name)).membership);
+    } catch {
+      // It is done when this agent next starts.
+    }
   }
 
   async invites(name: string | undefined): Promise<InviteState[]> {
     return await translating("Cannot list the invites", async () => {
       const lists: InviteState[][] = [];
       for (const each of name === undefined ? this.#agent.names : [name]) {
-        lists.push(await this.#book.list((await this.#agent.open(each)).channelId));
+        lists.push(await this.#book.list((await this.#agent.open(each)).membership));
       }
       return lists.flat();
     });
@@ -64,7 +97,11 @@ export class LocalManager implements ManagerPort {
   async revokeInvite(token: string, { signal }: Abortable): Promise<void> {
     await abortable(
       signal,
-      () => translating("Cannot revoke the invite", () => this.#book.revoke(parseInviteToken(token))),
+      () =>
+        translating(
+          "Cannot revoke the invite",
+          () => this.#book.revoke(looksLikeJoinLink(token) ? parseJoinLink(token).invite : parseInviteToken(token)),
+        ),
     );
   }
 

@@ -10,11 +10,12 @@ import type { EnvelopeOptions } from "./channel/inbox.ts";
 import type { SendOptions, Sent } from "./channel/outbox.ts";
 import type { ReceiveOptions } from "./channel/receiver.ts";
 import { type ConnectOptions, StaticClient } from "./client.ts";
-import type { ManagerPort } from "./client_port.ts";
+import type { JoinOptions, ManagerPort } from "./client_port.ts";
 import { connectAgent } from "./connect_agent.ts";
 import type { Envelope } from "./content/envelope.ts";
 import type { Sendable } from "./content/values.ts";
 import type { InviteOptions, InviteState } from "./invites/invite_book.ts";
+import type { LinkOptions } from "./invites/links.ts";
 import { LocalManager } from "./local_manager.ts";
 
 /**
@@ -132,7 +133,24 @@ export class ChannelManager {
   }
 
   /**
-   * The token lets nobody in any more.
+   * A link with which others can join while this agent's manager runs, and which says where the service is. With `guest` it has a
+   * pass for one agent without an account, whose messages count on this agent's account. Keep it secret: its holder is let in.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function inviteGuest(manager: ChannelManager): Promise<string> {
+   *   return await manager.inviteLink("acme/ops/deploy", { guest: { expiresInMs: 24 * 3_600_000, messages: 100 } });
+   * }
+   * ```
+   */
+  async inviteLink(name: string, options: LinkOptions & Abortable = {}): Promise<string> {
+    return await this.#port.inviteLink(name, options);
+  }
+
+  /**
+   * The token or link lets nobody in any more.
    *
    * @example
    * ```ts
@@ -197,9 +215,26 @@ export class ChannelManager {
   async joinWithToken(
     name: string,
     token: string,
-    options: Abortable & { readonly timeoutMs?: number } = {},
+    options: JoinOptions = {},
   ): Promise<Channel> {
     return await this.#port.joinWithToken(name, token, options);
+  }
+
+  /**
+   * Joins by a link; see `StaticClient.join`.
+   *
+   * @example
+   * ```ts
+   * import type { ChannelManager } from "static-sdk";
+   *
+   * async function enterByLink(manager: ChannelManager, link: string): Promise<void> {
+   *   const channel = await manager.join(link, { timeoutMs: 20_000 });
+   *   await channel.send("I have joined");
+   * }
+   * ```
+   */
+  async join(link: string, options: JoinOptions = {}): Promise<Channel> {
+    return await this.client.join(link, options);
   }
 
   /**

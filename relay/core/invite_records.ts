@@ -1,19 +1,27 @@
 /**
  * Invites as the engine keeps them. The relay knows an invite by an id that it cannot turn back into the secret. A use is
- * counted when a commit answers the request, so a join that timed out costs nothing.
+ * counted in one with the commit that answers the request, so a join that timed out costs nothing. So is the end of an invite by
+ * which somebody came that the commit removes.
  */
-import { type AgentId, type ChannelId, type InviteId, parseAgentId } from "../../proto/mod.ts";
-import type { NewRecord } from "../engine/engine.ts";
+import {
+  type AgentId,
+  type ChannelId,
+  type InviteId,
+  parseAgentId,
+  parseBinaryId,
+  type RequestBody,
+} from "../../proto/mod.ts";
+import type { RecordEdit } from "../engine/engine.ts";
 import type { Channel } from "./channel.ts";
-import type { JoinRequest } from "./pending_joins.ts";
 import type { CoreParts } from "./request_handler.ts";
 import { decodeList, encodeList, type ListFormat } from "./stored_list.ts";
 
-/** Attempts at a record that others change at the same time. */
-const maxAttempts = 5;
-
-/** Version 1 had no number. */
-const invites: ListFormat = { what: "stored invite", first: 1, steps: [(fields) => fields] };
+/** Version 1 had no number, version 2 did not say who came. */
+const invites: ListFormat = {
+  what: "stored invite",
+  first: 1,
+  steps: [(fields) => fields, (fields) => [...fields, []]],
+};
 
 export interface InviteRecord {
   readonly inviter: AgentId;
@@ -21,6 +29,8 @@ export interface InviteRecord {
   readonly sinceSequence: number;
   readonly uses: number;
   readonly expiresAtMs: number;
+  /** Members that came in by it. */
+  readonly came: readonly AgentId[];
 }
 
 export async function findInvite(
@@ -39,40 +49,91 @@ export function isInviteGood({ inviter, sinceSequence }: InviteRecord, { state }
   return state.isActive(inviter) && state.members.get(inviter)?.sinceSequence === sinceSequence;
 }
 
-/** One use less; the last one ends it. */
-export async function useInvite(core: CoreParts, { channelId, inviteId }: JoinRequest): Promise<void> {
-  const { records } = core.deps.engine;
-  const key = inviteKey(channelId, inviteId);
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const stored = await records.get(key);
-    if (stored === undefined) return;
-    const invite = decodeInvite(stored.value);
-    if (invite.uses <= 1) return await records.delete(key);
-    const { expiresAtMs } = stored;
-    const value = encodeInvite({ ...invite, uses: invite.uses - 1 });
-    const outcome = await records.put(key, { value, expiresAtMs, of: inPlace(channelId) }, stored.revision);
-    if (outcome.kind !== "conflict") return;
+/** What a commit does to its channel's invites. */
+export interface InviteChanges {
+  /** To be written with the commit. */
+  readonly edits: readonly RecordEdit[];
+  /** Nobody comes in by these any more. */
+  readonly ended: readonly InviteId[];
+}
+
+/**
+ * Those that it lets in use their invites up. An agent that it removes against its will takes with it the invites that it made
+ * and the one by which it came: its maker gave it to the wrong one, or it has become known to others.
+ */
+export async function inviteChanges(
+  core: CoreParts,
+  channel: Channel,
+  { added, removed, answers }: Pick<RequestBody<"SendCommit">, "added" | "removed" | "answers">,
+): Promise<InviteChanges> {
+  const { state } = channel;
+  const expelled = new Set(
+    removed.filter((agentId) =>
+      !added.includes(agentId) && state.members.has(agentId) && state.members.get(agentId)?.leaving?.reason !== "left"
+    ),
+  );
+  const ended = expelled.size === 0 ? [] : await invitesOf(core, channel, expelled);
+  const used = new Map<InviteId, AgentId[]>();
+  for (const requestId of answers) {
+    const request = core.joins.find(requestId);
+    if (request?.kind !== "join" || request.channelId !== channel.channelId) continue;
+    // Whose agent is not added has no answer yet, whatever the commit's sender says.
+    if (!added.includes(request.agentId) || ended.includes(request.inviteId)) continue;
+    used.set(request.inviteId, [...used.get(request.inviteId) ?? [], request.agentId]);
   }
+  const edits: RecordEdit[] = ended.map((id) => ({ kind: "delete", key: inviteKey(channel.channelId, id) }));
+  for (const [inviteId, agents] of used) {
+    const edit = await useEdit(core, channel, inviteKey(channel.channelId, inviteId), agents);
+    if (edit !== undefined) edits.push(edit);
+  }
+  return { edits, ended };
 }
 
-/** One that takes the place of another is not refused for want of room. */
-function inPlace(channelId: ChannelId): NonNullable<NewRecord["of"]> {
-  return { channelId, most: 0, room: { channelBytes: 0, accountBytes: 0 } };
+/** Which these agents made, or came by. */
+async function invitesOf(
+  { deps: { engine } }: CoreParts,
+  { channelId }: Channel,
+  agents: ReadonlySet<AgentId>,
+): Promise<InviteId[]> {
+  const prefix = inviteKey(channelId, "");
+  const records = (await engine.records.ofChannel(channelId)).filter(({ key }) => key.startsWith(prefix));
+  return records.flatMap(({ key, value }) => {
+    const { inviter, came } = decodeInvite(value);
+    const isOver = agents.has(inviter) || came.some((agentId) => agents.has(agentId));
+    return isOver ? [parseBinaryId<InviteId>(key.slice(prefix.length))] : [];
+  });
 }
 
-export function inviteKey(channelId: ChannelId, inviteId: InviteId): string {
+/** The last use ends it. Of those that came before, the ones that are gone are forgotten. */
+async function useEdit(
+  { deps: { engine } }: CoreParts,
+  { state }: Channel,
+  key: string,
+  agents: readonly AgentId[],
+): Promise<RecordEdit | undefined> {
+  const stored = await engine.records.get(key);
+  if (stored === undefined) return undefined;
+  const invite = decodeInvite(stored.value);
+  const uses = invite.uses - agents.length;
+  if (uses <= 0) return { kind: "delete", key };
+  const came = [...invite.came.filter((agentId) => state.members.has(agentId)), ...agents];
+  return { kind: "replace", key, revision: stored.revision, value: encodeInvite({ ...invite, uses, came }) };
+}
+
+export function inviteKey(channelId: ChannelId, inviteId: InviteId | ""): string {
   return `invite/${channelId}/${inviteId}`;
 }
 
-export function encodeInvite({ inviter, sinceSequence, uses, expiresAtMs }: InviteRecord): Uint8Array {
-  return encodeList(invites, [inviter, sinceSequence, uses, expiresAtMs]);
+export function encodeInvite({ inviter, sinceSequence, uses, expiresAtMs, came }: InviteRecord): Uint8Array {
+  return encodeList(invites, [inviter, sinceSequence, uses, expiresAtMs, [...came]]);
 }
 
 export function decodeInvite(bytes: Uint8Array): InviteRecord {
-  const [inviter, sinceSequence, uses, expiresAtMs] = decodeList(invites, bytes);
+  const [inviter, sinceSequence, uses, expiresAtMs, came] = decodeList(invites, bytes);
   if (
     typeof inviter !== "string" || typeof sinceSequence !== "number" || typeof uses !== "number" ||
-    typeof expiresAtMs !== "number"
+    typeof expiresAtMs !== "number" || !Array.isArray(came)
   ) throw new TypeError("A stored invite is damaged");
-  return { inviter: parseAgentId(inviter), sinceSequence, uses, expiresAtMs };
+  const agents = came.map((agentId) => parseAgentId(String(agentId)));
+  return { inviter: parseAgentId(inviter), sinceSequence, uses, expiresAtMs, came: agents };
 }

@@ -34,7 +34,7 @@ import { type Need, Relief } from "./relief.ts";
 import { budgetCostOf } from "./request_cost.ts";
 import type { CoreParts } from "./request_handler.ts";
 import { close } from "./requests/channel_requests.ts";
-import { answerRequests, joinNotice } from "./requests/join_requests.ts";
+import { joinNotice } from "./requests/join_requests.ts";
 import { askForMore } from "./requests/key_package_claims.ts";
 import { expireWithToken } from "./requests/session_requests.ts";
 import type { Agent } from "./agent.ts";
@@ -375,9 +375,10 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
 
   #answer(channel: Channel, requests: readonly PendingJoin[]): void {
     const here = requests.filter(({ channelId }) => channelId === channel.channelId);
-    if (here.length === 0) return;
-    for (const { agentId, requestId } of here) channel.answered.set(agentId, requestId);
-    this.#background.run("answers", () => answerRequests(this, here));
+    for (const { agentId, requestId } of here) {
+      channel.answered.set(agentId, requestId);
+      this.joins.remove(requestId);
+    }
   }
 
   #welcome(channel: Channel, recipients: readonly AgentId[]): void {

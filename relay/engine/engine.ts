@@ -28,7 +28,7 @@ export interface Engine {
 
   /**
    * Adds one entry, if the channel is at `entry.epoch` (a founding: between `fromEpoch` and there) and open. Everything about the entry – its key, the lists of its
-   * agents, the charge – becomes durable with it or not at all. Resolves when it is durable, and after every watcher of
+   * agents, the records, the charge – becomes durable with it or not at all. Resolves when it is durable, and after every watcher of
    * this process was told. Appends of one caller to one channel take effect in the order in which they were called.
    */
   append(channelId: ChannelId, entry: NewEntry): Promise<AppendOutcome>;
@@ -185,9 +185,16 @@ export interface NewEntry extends EntryHead {
   readonly charge?: Charge;
   /** The sizes of the Welcomes that it carries, by those who wait for them. */
   readonly welcomeBytes?: ReadonlyMap<AgentId, number>;
+  /** Records that change with it. */
+  readonly records?: readonly RecordEdit[];
   /** Without it, an entry is never refused for want of room. */
   readonly room?: Room;
 }
+
+/** A new value for a record that is still the one that was read, or its end. It keeps its expiry, and needs no room. */
+export type RecordEdit =
+  | { readonly kind: "replace"; readonly key: string; readonly revision: number; readonly value: Uint8Array }
+  | { readonly kind: "delete"; readonly key: string };
 
 /** What entries may take, the new one included. */
 export interface Room {
@@ -268,6 +275,8 @@ export interface Records {
   /** `revision` of what is replaced, 0 for a record that must not exist yet. */
   put(key: string, record: NewRecord, revision: number): Promise<PutOutcome>;
   delete(key: string): Promise<void>;
+  /** Those that belong to a channel. */
+  ofChannel(channelId: ChannelId): Promise<readonly (StoredRecord & { readonly key: string })[]>;
   /** Deletes what has expired. */
   expire(nowMs: number): Promise<void>;
 }

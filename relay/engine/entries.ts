@@ -16,6 +16,7 @@ import type {
 import { engineLimits } from "./input.ts";
 import type { Leases } from "./leases.ts";
 import { bytesPerMember, type LogBytes } from "./log_bytes.ts";
+import type { RecordRows } from "./records.ts";
 
 interface EntryRow {
   sequence: number;
@@ -50,12 +51,14 @@ interface EntriesDeps {
   readonly heads: ChannelHeads;
   readonly leases: Leases;
   readonly logBytes: LogBytes;
+  readonly records: Pick<RecordRows, "edit">;
 }
 
 export class Entries {
   readonly #heads: ChannelHeads;
   readonly #leases: Leases;
   readonly #logBytes: LogBytes;
+  readonly #records: EntriesDeps["records"];
   readonly #insert: Statement;
   readonly #insertKey: Statement;
   readonly #insertTrace: Statement;
@@ -71,10 +74,11 @@ export class Entries {
   readonly #key: Statement<KeyRow>;
   readonly #trace: Statement<TraceRow>;
 
-  constructor(database: Database, { heads, leases, logBytes }: EntriesDeps) {
+  constructor(database: Database, { heads, leases, logBytes, records }: EntriesDeps) {
     this.#heads = heads;
     this.#leases = leases;
     this.#logBytes = logBytes;
+    this.#records = records;
     this.#insert = database.prepare(`
       INSERT INTO entry (channel, sequence, kind, epoch, sender, time_ms, body_version, body)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -146,6 +150,7 @@ export class Entries {
       this.#joinNoMore.run(channel.number, agent);
     }
     for (const agent of entry.added) this.#list(channel, agent, sequence, entry.welcomeBytes?.get(agent) ?? 0);
+    for (const edit of entry.records ?? []) this.#records.edit(edit);
     if (kind === "welcome") {
       for (const [agent, bytes] of entry.welcomeBytes ?? []) this.#resizeWelcome.run(bytes, channel.number, agent);
     }

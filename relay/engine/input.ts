@@ -68,6 +68,10 @@ export function checkEntry(entry: NewEntry): void {
   }
   if (entry.fromEpoch !== undefined) checkCount("first epoch", entry.fromEpoch, entry.epoch);
   if (entry.commitHash !== undefined) checkBytes("commit hash", entry.commitHash, engineLimits.commitHashBytes);
+  for (const edit of entry.records ?? []) {
+    checkText("record key", edit.key);
+    if (edit.kind === "replace") checkBytes("record", edit.value, engineLimits.recordBytes);
+  }
   if (entry.room !== undefined) checkRoom(entry.room);
   if (entry.charge !== undefined) checkCount("charge", entry.charge.payloadBytes);
 }

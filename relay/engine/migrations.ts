@@ -74,6 +74,7 @@ export const migrations: readonly Migration[] = [
     change: "ALTER TABLE cursor ADD COLUMN welcome_bytes INTEGER NOT NULL DEFAULT 0",
   },
   { name: "records of a channel, and what each channel and account takes", change: countBytes },
+  { name: "who came in by an invite, in its record" },
 ];
 
 /** A file that was changed while it was opened. */

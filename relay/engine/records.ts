@@ -5,7 +5,7 @@
 import type { ChannelId } from "../../proto/mod.ts";
 import type { ChannelHeads } from "./channel_heads.ts";
 import type { Database, Statement } from "./database.ts";
-import type { NewRecord, PutOutcome, Records } from "./engine.ts";
+import type { NewRecord, PutOutcome, RecordEdit, Records, StoredRecord } from "./engine.ts";
 import { type GroupCommit, nextTurn } from "./group_commit.ts";
 import { checkBytes, checkCount, checkText, engineLimits } from "./input.ts";
 import { bytesPerRecord, type LogBytes } from "./log_bytes.ts";
@@ -20,6 +20,7 @@ interface Row {
 interface Held {
   revision: number;
   bytes: number;
+  expires_at_ms: number;
   channel_id: ChannelId | null;
 }
 
@@ -31,14 +32,16 @@ interface RecordsDeps {
 /** Deleted at once, so that nobody waits long. */
 const sliceRows = 100;
 
-export function createRecords(database: Database, deps: RecordsDeps, commits: GroupCommit): Records {
+export function createRecords(database: Database, rows: RecordRows, commits: GroupCommit): Records {
   const select = database.prepare<Row>("SELECT value, revision, expires_at_ms FROM record WHERE key = ?");
-  const rows = new RecordRows(database, deps);
+  const selectOf = database.prepare<Row & { key: string }>(
+    "SELECT key, value, revision, expires_at_ms FROM record WHERE channel_id = ?",
+  );
   return {
     get: (key) =>
       commits.read(() => {
         const row = select.get(key);
-        return row && { value: row.value, revision: row.revision, expiresAtMs: row.expires_at_ms };
+        return row && recordOf(row);
       }),
     put: async (key, record, revision) => {
       checkText("record key", key);
@@ -48,6 +51,8 @@ export function createRecords(database: Database, deps: RecordsDeps, commits: Gr
       return await commits.write(() => rows.put(key, record, revision), { bytes: record.value.length });
     },
     delete: (key) => commits.write(() => rows.delete(key)),
+    ofChannel: (channelId) =>
+      commits.read(() => selectOf.all(channelId).map((row) => ({ key: row.key, ...recordOf(row) }))),
     expire: async (nowMs) => {
       checkCount("time", nowMs);
       while (await commits.write(() => rows.expire(nowMs)) === sliceRows) await nextTurn();
@@ -55,8 +60,12 @@ export function createRecords(database: Database, deps: RecordsDeps, commits: Gr
   };
 }
 
+function recordOf({ value, revision, expires_at_ms }: Row): StoredRecord {
+  return { value, revision, expiresAtMs: expires_at_ms };
+}
+
 /** Used inside groups. */
-class RecordRows {
+export class RecordRows {
   readonly #heads: ChannelHeads;
   readonly #logBytes: LogBytes;
   readonly #insert: Statement;
@@ -71,7 +80,9 @@ class RecordRows {
     this.#insert = database.prepare("INSERT INTO record (key, value, expires_at_ms, channel_id) VALUES (?, ?, ?, ?)");
     this.#remove = database.prepare("DELETE FROM record WHERE revision = ?");
     const held = (condition: string): Statement<Held> =>
-      database.prepare(`SELECT revision, length(value) AS bytes, channel_id FROM record WHERE ${condition}`);
+      database.prepare(
+        `SELECT revision, length(value) AS bytes, expires_at_ms, channel_id FROM record WHERE ${condition}`,
+      );
     this.#held = held("key = ?");
     this.#expired = held(`expires_at_ms <= ? LIMIT ${sliceRows}`);
     this.#count = database.prepare("SELECT count(*) AS records FROM record WHERE channel_id = ?");
@@ -94,6 +105,17 @@ class RecordRows {
     if (replaced !== undefined) this.#release(replaced);
     this.#insert.run(key, value, expiresAtMs, of?.channelId ?? null);
     return { kind: "stored", revision: this.#held.get(key)?.revision ?? 0 };
+  }
+
+  /** One that was changed or deleted since it was read stays as it is. */
+  edit(edit: RecordEdit): void {
+    if (edit.kind === "delete") return this.delete(edit.key);
+    const held = this.#held.get(edit.key);
+    if (held?.revision !== edit.revision) return;
+    const channel = held.channel_id === null ? undefined : this.#heads.find(held.channel_id);
+    if (channel !== undefined) this.#logBytes.changed(channel, bytesPerRecord + edit.value.length, false);
+    this.#release(held);
+    this.#insert.run(edit.key, edit.value, held.expires_at_ms, held.channel_id);
   }
 
   delete(key: string): void {

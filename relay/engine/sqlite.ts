@@ -38,7 +38,7 @@ import { checkChannel, checkCount, checkEntry, checkSnapshot, engineLimits } fro
 import { createKeyPackagePools } from "./key_package_pools.ts";
 import { createLeaseBook, Leases } from "./leases.ts";
 import { LogBytes } from "./log_bytes.ts";
-import { createRecords } from "./records.ts";
+import { createRecords, RecordRows } from "./records.ts";
 import { Trimming } from "./trimming.ts";
 import { type Listener, Watchers } from "./watchers.ts";
 
@@ -99,10 +99,11 @@ class SqliteEngine implements Engine {
       checkpoint: () => database.checkpoint(),
     }, onFailed);
     this.#channels = new Channels(database, heads, logBytes);
-    this.#entries = new Entries(database, { heads, leases, logBytes });
+    const records = new RecordRows(database, { heads, logBytes });
+    this.#entries = new Entries(database, { heads, leases, logBytes, records });
     this.#cursors = new Cursors(database, { heads, logBytes });
     this.#trimming = new Trimming(database, { heads, logBytes }, this.#commits);
-    this.records = createRecords(database, { heads, logBytes }, this.#commits);
+    this.records = createRecords(database, records, this.#commits);
     this.leases = createLeaseBook(leases, this.#commits);
   }
 

@@ -204,6 +204,11 @@ export class Agent {
     return channel?.over === undefined ? channel : undefined;
   }
 
+  /** As far as this agent knows. */
+  isIn(channelId: ChannelId): boolean {
+    return [...this.#records.values()].some((record) => record.channelId === channelId);
+  }
+
   /** The channel of this id, opened if need be; undefined when this agent is not in it. */
   async find(channelId: ChannelId): Promise<LiveChannel | undefined> {
     const running = this.#channels.get(channelId);

@@ -81,6 +81,8 @@ export interface CommitPlace extends Pick<CommitSummary, "removed"> {
 /** Who began a generation, and where in the log. */
 interface BegunBy {
   readonly founder: AgentId;
+  /** Whose commit nobody could follow. */
+  readonly blamed: AgentId;
   readonly sequence: number;
 }
 
@@ -271,6 +273,12 @@ export class Membership {
     return Math.max(knownFrom, since.get(agentId) ?? 0, removals.get(agentId) ?? 0) > epoch;
   }
 
+  /** Whether an agent was removed against its will after this epoch, as far as that can be ruled out. */
+  wasExpelledSince(agentId: AgentId, epoch: number): boolean {
+    const { knownFrom, expelled } = this.#record;
+    return (expelled.get(agentId) ?? 0) > epoch || (knownFrom > epoch && !this.isMember(agentId));
+  }
+
   /** Whether a member signed that it wants to come back with this KeyPackage. Its key is the same as long as its id is. */
   isRejoinOf({ agentId, leafHash, keyPackageHash, signature, signatureKey }: RejoinClaim): boolean {
     const known = this.leafOf(agentId)?.leaf.node.signaturePublicKey ??
@@ -318,7 +326,8 @@ export class Membership {
       const since = new Map([...this.#record.since].filter(([agentId]) => staying.has(agentId)));
       const lapsed = new Set([...this.#record.lapsed].filter((agentId) => staying.has(agentId)));
       const leavers = new Map([...this.#record.leavers].filter(([agentId]) => this.absent.includes(agentId)));
-      const record = { ...this.#record, since, lapsed, leavers, joinedLeaf, ...this.#removalsWith(gone) };
+      const expelled = gone.filter((agentId) => agentId === generation.blamed);
+      const record = { ...this.#record, since, lapsed, leavers, joinedLeaf, ...this.#removalsWith(gone, expelled) };
       this.#record = record;
       const senders = gone.map((agentId) => deleteSender(this.channelId, agentId));
       const hash = this.group.binding.generation?.founding ?? new Uint8Array(0);
@@ -453,7 +462,7 @@ export class Membership {
       since,
       leavers: without(this.#record.leavers),
       lapsed,
-      ...this.#removalsWith(gone),
+      ...this.#removalsWith(gone, gone.filter((agentId) => !this.#left.includes(agentId))),
     };
     const leaves = Array.from(this.group.current.tree.leaves(), ([, leaf]) => leaf);
     this.#learn(summary);
@@ -465,19 +474,24 @@ export class Membership {
     ];
   }
 
-  #removalsWith(gone: readonly AgentId[]): Pick<ChannelRecord, "knownFrom" | "removals"> {
-    const removals = new Map(this.#record.removals);
+  #removalsWith(
+    gone: readonly AgentId[],
+    against: readonly AgentId[],
+  ): Pick<ChannelRecord, "knownFrom" | "removals" | "expelled"> {
+    const [removals, expelled] = [new Map(this.#record.removals), new Map(this.#record.expelled)];
     let { knownFrom } = this.#record;
-    for (const agentId of gone) {
-      removals.delete(agentId);
-      removals.set(agentId, this.epoch);
+    for (const [map, agents] of [[removals, gone], [expelled, against]] as const) {
+      for (const agentId of agents) {
+        map.delete(agentId);
+        map.set(agentId, this.epoch);
+      }
+      for (const [agentId, epoch] of map) {
+        if (map.size <= maxRemovals) break;
+        map.delete(agentId);
+        knownFrom = Math.max(knownFrom, epoch);
+      }
     }
-    for (const [agentId, epoch] of removals) {
-      if (removals.size <= maxRemovals) break;
-      removals.delete(agentId);
-      knownFrom = epoch;
-    }
-    return { knownFrom, removals };
+    return { knownFrom, removals, expelled };
   }
 
   /** Who is removed and added in one commit comes back as it was: that an owner answers it vouches for nothing. */

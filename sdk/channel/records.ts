@@ -59,6 +59,8 @@ export interface ChannelRecord {
   readonly knownFrom: number;
   /** The epochs that the latest removals began, oldest first. */
   readonly removals: ReadonlyMap<AgentId, number>;
+  /** The same of removals against an agent's will, the latest of each agent: they end the invites by which it came. */
+  readonly expelled: ReadonlyMap<AgentId, number>;
   /** We came back into it: then our leaf is renewed once, so that it names its group. */
   readonly rejoined: boolean;
   /** SHA-256 of the leaf with which we joined; empty in a record from before it was kept. */
@@ -72,7 +74,8 @@ export type Beginning = Pick<ChannelRecord, "channelId" | "name" | "joinedEpoch"
 /** A membership that begins now. */
 export function newChannelRecord(beginning: Beginning): ChannelRecord {
   const [since, leavers, lapsed, removals] = [new Map(), new Map(), new Set<AgentId>(), new Map()];
-  return { ...beginning, since, leavers, lapsed, knownFrom: beginning.joinedEpoch, removals, unsigned: false };
+  const knownFrom = beginning.joinedEpoch;
+  return { ...beginning, since, leavers, lapsed, knownFrom, removals, expelled: new Map(), unsigned: false };
 }
 
 export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch">;
@@ -89,6 +92,7 @@ export function putChannel(record: ChannelRecord): RecordChange {
     record.rejoined,
     record.unsigned,
     record.joinedLeaf,
+    [...record.expelled].map(([agentId, epoch]) => [agentId, epoch]),
   ]);
   return { type: "put", kind: channels, id: record.channelId, value };
 }
@@ -124,6 +128,7 @@ function channelOf(channelId: ChannelId, value: Uint8Array): ChannelRecord {
     rejoined: fields.flag(7),
     unsigned: fields.flag(8),
     joinedLeaf: fields.bytes(9),
+    expelled: new Map(fields.rows(10).map((row) => [parseAgentId(row.text(0)), row.number(1)])),
   };
 }
 

@@ -228,7 +228,7 @@ export class Recovery {
     if (typeof opened === "string") return { behind: opened };
     const { founding } = entry;
     const { sequence, sender: founder } = entry;
-    await this.#enter({ ...opened, founder, sequence }, opened.used);
+    await this.#enter({ ...opened, founder, blamed: founding.blamed, sequence }, opened.used);
     this.#tell(entry);
     this.#deps.keyPackages.renew().catch(() => {}); // the next connection does it again
     return { sequence, epoch: foundingEpoch(founding.generation) };
@@ -290,7 +290,8 @@ export class Recovery {
 
   async #promote(founding: FoundingCandidate, sequence: number): Promise<Begun> {
     const request = requestOf(founding);
-    await this.#enter({ ...founding, founder: this.#deps.agentId, sequence }, []);
+    const { blamed } = request.founding;
+    await this.#enter({ ...founding, founder: this.#deps.agentId, blamed, sequence }, []);
     this.#tell({ ...request, sender: this.#deps.agentId });
     return { sequence, epoch: Number(founding.next.context.epoch) - 1 };
   }

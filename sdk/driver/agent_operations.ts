@@ -1,6 +1,7 @@
 /** The agent and its channels as a whole. */
 import { parseChannelName } from "../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
+import type { Fields } from "../host/fields.ts";
 import { encodeMember } from "../host/wire_values.ts";
 import { type Answer, channelOf, managerOf, type Operation } from "./operation.ts";
 import { agentState, watch } from "./watching.ts";
@@ -41,9 +42,19 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
   leave: async (call) => await (await channelOf(call)).leave({ signal: call.signal }),
   invite: async (call) => {
     const { fields, signal } = call;
-    const [expiresInMs, uses] = [fields.optionalNumber("expiresInMs"), fields.optionalNumber("uses")];
-    const options = { signal, ...(expiresInMs !== undefined && { expiresInMs }), ...(uses !== undefined && { uses }) };
+    const options = { signal, ...numbers(fields, "expiresInMs", "uses") };
     return { ok: { token: await managerOf(call).invite(fields.text("channel"), options) } };
+  },
+  inviteLink: async (call) => {
+    const { fields, signal } = call;
+    const guest = fields.optionalObject("guest");
+    const options = {
+      signal,
+      ...numbers(fields, "expiresInMs", "uses"),
+      ...(guest !== undefined && { guest: numbers(guest, "expiresInMs", "messages") }),
+      web: fields.flag("web"),
+    };
+    return { ok: { link: await managerOf(call).inviteLink(fields.text("channel"), options) } };
   },
   invites: async (call) => ({ ok: { invites: await managerOf(call).invites(call.fields.optionalText("channel")) } }),
   revokeInvite: async (call) => {
@@ -55,11 +66,22 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
   },
   joinWithToken: async (call) => {
     const { fields, signal } = call;
-    const timeoutMs = fields.optionalNumber("timeoutMs");
-    const options = { signal, ...(timeoutMs !== undefined && { timeoutMs }) };
+    const options = { signal, ...numbers(fields, "timeoutMs") };
     return named(await managerOf(call).joinWithToken(fields.text("channel"), fields.text("token"), options));
   },
+  joinLink: async ({ held, fields, signal }) => {
+    return named(await held.client.join(fields.text("link"), { signal, ...numbers(fields, "timeoutMs") }));
+  },
 };
+
+/** Those of these fields that are given. */
+function numbers<Name extends string>(fields: Fields, ...names: readonly Name[]): { readonly [name in Name]?: number } {
+  const given = names.flatMap((name) => {
+    const value = fields.optionalNumber(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(given);
+}
 
 function receiving(receive: boolean | undefined): { readonly receive?: boolean } {
   return receive === undefined ? {} : { receive };

@@ -18,6 +18,7 @@ export function connectOptionsOf(fields: Fields, identity: Uint8Array, ask: () =
   const tls = fields.optionalObject("tls");
   const damaged = fields.one("damaged", ["refuse", "read", "accept"]);
   const given = {
+    ...text("link"),
     ...text("endpoint"),
     ...text("apiUrl"),
     ...text("apiKey"),

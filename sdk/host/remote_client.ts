@@ -9,6 +9,7 @@ import type { ChannelOptions } from "../channel/agent.ts";
 import type { ClientEvent, MissedEvents } from "../channel/events.ts";
 import type { ClientPort, JoinOptions, ManagerPort } from "../client_port.ts";
 import type { InviteOptions, InviteState } from "../invites/invite_book.ts";
+import type { LinkOptions } from "../invites/links.ts";
 import type { TransportName } from "../transport/transport.ts";
 import type { HostConnection } from "./connection.ts";
 import { Fields } from "./fields.ts";
@@ -81,6 +82,11 @@ export class RemoteClient implements ClientPort, ManagerPort {
     return await this.#enter("join", fields, options, welcome);
   }
 
+  async join(link: string, { timeoutMs, signal }: JoinOptions): Promise<Channel> {
+    const fields = { link, ...(timeoutMs !== undefined && { timeoutMs }) };
+    return await this.#enter("joinLink", fields, { ...(signal !== undefined && { signal }) });
+  }
+
   async channel(name: string, options: ChannelOptions = {}): Promise<Channel> {
     return await this.#enter("open", { channel: name }, options);
   }
@@ -107,6 +113,19 @@ export class RemoteClient implements ClientPort, ManagerPort {
   async invite(name: string, { signal, expiresInMs, uses }: InviteOptions & Abortable): Promise<string> {
     const limits = { ...(expiresInMs !== undefined && { expiresInMs }), ...(uses !== undefined && { uses }) };
     return (await this.link.call("invite", { channel: name, ...limits }, { signal })).fields.text("token");
+  }
+
+  async inviteLink(name: string, { signal, ...options }: LinkOptions & Abortable): Promise<string> {
+    const { expiresInMs, uses, guest = false, web } = options;
+    const pass = guest === true ? {} : guest;
+    const fields = {
+      channel: name,
+      ...(expiresInMs !== undefined && { expiresInMs }),
+      ...(uses !== undefined && { uses }),
+      ...(pass !== false && { guest: { ...pass } }),
+      ...(web !== undefined && { web }),
+    };
+    return (await this.link.call("inviteLink", fields, { signal })).fields.text("link");
   }
 
   async invites(name: string | undefined): Promise<InviteState[]> {

@@ -9,13 +9,13 @@ import {
   type ChannelId,
   type ChannelName,
   equalBytes,
-  formatInviteToken,
   type Invite,
   type InviteId,
   inviteIdOf,
   joinMac,
   limits,
   type NoticeBody,
+  parseAgentId,
   parseChannelName,
 } from "../../proto/mod.ts";
 import { invitesKind } from "../channel/records.ts";
@@ -23,7 +23,7 @@ import { createError, type StaticError } from "../base/errors.ts";
 import type { Runtime } from "../base/runtime.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import { Serial } from "../base/serial.ts";
-import { decodeFields, encodeFields, type RecordStore } from "../store/mod.ts";
+import { decodeFields, encodeFields, type RecordStore, StoredFields } from "../store/mod.ts";
 
 /** How long, and how often, an invite is good. */
 export interface InviteOptions {
@@ -56,11 +56,35 @@ interface InviteRecord {
   /** By our own: a relay can make its clock say anything. */
   readonly expiresHereAtMs: number;
   readonly uses: number;
+  /** By hashes of the KeyPackages that may come in, in hexadecimal. */
+  readonly admitted: ReadonlyMap<string, Admitted>;
+  /** Made for whoever comes in by it; ended with it. */
+  readonly pass: Pass | undefined;
+  /** It is kept until its pass has been revoked. */
+  readonly ended: boolean;
+}
+
+interface Admitted {
   /**
-   * Hashes of the KeyPackages that may come in, in hexadecimal, and the channel's epoch when that was decided: a request that
-   * comes again is no second use, and of no use at all when its agent has been a member since then.
+   * The channel's epoch when that was decided: a request that comes again is no second use, and of no use at all when its agent
+   * has been a member since then.
    */
-  readonly admitted: ReadonlyMap<string, number>;
+  readonly epoch: number;
+  /** Undefined in what was written before it was kept. */
+  readonly agentId: AgentId | undefined;
+}
+
+/** A guest pass: an API key that is good for one channel. */
+export interface Pass {
+  readonly id: string;
+  readonly expiresAtMs: number;
+}
+
+/** The channel's membership, as far as it matters who may still come in. */
+export interface InviteScene {
+  readonly channelId: ChannelId;
+  readonly epoch: number;
+  wasExpelledSince(agentId: AgentId, epoch: number): boolean;
 }
 
 export interface InviteBookDeps {
@@ -69,6 +93,14 @@ export interface InviteBookDeps {
   readonly runtime: Pick<Runtime, "randomBytes" | "nowMs">;
   readonly agentId: AgentId;
   readonly relayNowMs: () => number;
+  /** Rejects when the API cannot be asked now. */
+  readonly revokePass: (id: string) => Promise<void>;
+}
+
+/** An invite that was just made. */
+export interface MadeInvite {
+  readonly invite: Invite;
+  readonly expiresAtMs: number;
 }
 
 const secretBytes = 32;
@@ -86,34 +118,29 @@ export class InviteBook {
     this.#deps = deps;
   }
 
-  /** A token for a channel that this agent is in. It is on our disk before anybody can have it. */
+  /** An invite to a channel that this agent is in. It is on our disk before anybody can have it. */
   async create(
     channel: { readonly channelId: ChannelId; readonly name: ChannelName },
-    { expiresInMs = dayMs, uses = 1 }: InviteOptions,
-  ): Promise<string> {
+    options: InviteOptions,
+    pass?: Pass,
+  ): Promise<MadeInvite> {
     const { channelId, name } = channel;
-    if (!Number.isInteger(uses) || uses < 1 || uses > limits.inviteUses) {
-      throw createError("invalid_request", `Cannot invite: uses is a whole number from 1 to ${limits.inviteUses}`);
-    }
-    if (!(expiresInMs > 0 && expiresInMs <= maxExpiryMs)) {
-      throw createError("invalid_request", "Cannot invite: expiresInMs is above 0 and at most a year");
-    }
+    const { expiresInMs, uses } = checkInviteOptions(options);
     const secret = this.#deps.runtime.randomBytes(secretBytes);
     const inviteId = inviteIdOf(secret);
     const expiresAtMs = Math.ceil(this.#deps.relayNowMs() + expiresInMs);
     const expiresHereAtMs = Math.ceil(this.#deps.runtime.nowMs() + expiresInMs);
-    await this.#put(inviteId, { channelId, name, secret, expiresAtMs, expiresHereAtMs, uses, admitted: new Map() });
+    const times = { expiresAtMs, expiresHereAtMs };
+    const record = { channelId, name, secret, ...times, uses, admitted: new Map(), pass, ended: false };
+    await this.#put(inviteId, record);
     await this.#deps.session.call("RegisterInvite", { channelId, inviteId, expiresAtMs, uses });
-    return formatInviteToken({ channelId, name, inviter: this.#deps.agentId, secret });
+    return { invite: { channelId, name, inviter: this.#deps.agentId, secret }, expiresAtMs };
   }
 
   /** Those of a channel that somebody could join with. */
-  async list(channelId: ChannelId): Promise<InviteState[]> {
-    const records = (await this.#deps.store.list(invitesKind(channelId))).map(({ id, value }) => ({
-      id,
-      ...decode(channelId, value),
-    }));
-    return records.filter((each) => !this.#isOver(each) && each.admitted.size < each.uses)
+  async list(scene: InviteScene): Promise<InviteState[]> {
+    return (await this.#all(scene.channelId))
+      .filter((each) => !this.#isOver(each) && each.admitted.size < each.uses && !hasEnded(each, scene))
       .map(({ id, name, expiresAtMs, uses, admitted }) => ({
         id,
         channel: name,
@@ -128,23 +155,29 @@ export class InviteBook {
     await this.revokeById(channelId, inviteIdOf(secret));
   }
 
-  /** Returns whether there was one. */
+  /** Returns whether there was one. Its pass ends with it, at the latest when this agent next starts with the API in reach. */
   async revokeById(channelId: ChannelId, inviteId: InviteId): Promise<boolean> {
-    if (await this.#get(channelId, inviteId) === undefined) return false;
-    await this.#changes.run(() => this.#deps.store.delete(invitesKind(channelId), inviteId));
+    const ended = await this.#changes.run(async () => {
+      const invite = await this.#get(channelId, inviteId);
+      if (invite === undefined || invite.ended) return undefined;
+      await this.#put(inviteId, { ...invite, ended: true });
+      return { id: inviteId, ...invite, ended: true };
+    });
+    if (ended === undefined) return false;
     await this.#deps.session.call("RevokeInvite", { channelId, inviteId });
+    await this.#drop(ended);
     return true;
   }
 
   /**
-   * Whether a request is by somebody with the invite's secret and for this very KeyPackage. If so its use is counted. `epoch`
-   * is that of the channel; answers the one in which the request was first admitted.
+   * Whether a request is by somebody with the invite's secret and for this very KeyPackage. If so its use is counted. Returns the
+   * epoch in which the request was first admitted.
    */
-  admit(request: JoinRequest, epoch: number): Promise<number | StaticError> {
+  admit(request: JoinRequest, scene: InviteScene): Promise<number | StaticError> {
     return this.#changes.run(async () => {
-      const { inviteId, channelId, keyPackage, mac } = request;
+      const { inviteId, channelId, keyPackage, mac, agentId } = request;
       const invite = await this.#get(channelId, inviteId);
-      if (invite === undefined) {
+      if (invite === undefined || invite.ended) {
         return createError("join_rejected", "The invite is not known or was revoked; ask for a new one");
       }
       const { name, secret, admitted } = invite;
@@ -156,29 +189,53 @@ export class InviteBook {
         );
       }
       if (this.#isOver(invite)) return createError("join_rejected", "The invite has expired; ask for a new one");
+      if (hasEnded(invite, scene)) {
+        const text = "The invite is over: an agent that came in by it was removed from the channel; ask for a new one";
+        return createError("join_rejected", text);
+      }
       const hash = hashOf(request);
       const before = admitted.get(hash);
-      if (before !== undefined) return before;
+      if (before !== undefined) return before.epoch;
       if (admitted.size >= invite.uses) {
         return createError("join_rejected", "The invite has been used as often as it may; ask for a new one");
       }
-      await this.#put(inviteId, { ...invite, admitted: new Map(admitted).set(hash, epoch) });
+      const { epoch } = scene;
+      await this.#put(inviteId, { ...invite, admitted: new Map(admitted).set(hash, { epoch, agentId }) });
       return epoch;
     });
   }
 
   /** The epoch in which this very KeyPackage was admitted, if it was. */
   async admittedIn(request: JoinRequest): Promise<number | undefined> {
-    return (await this.#get(request.channelId, request.inviteId))?.admitted.get(hashOf(request));
+    return (await this.#get(request.channelId, request.inviteId))?.admitted.get(hashOf(request))?.epoch;
   }
 
-  /** Deletes what has expired of a channel's invites. */
-  async tidy(channelId: ChannelId): Promise<void> {
-    const kind = invitesKind(channelId);
-    const over = (await this.#deps.store.list(kind)).filter(({ value }) =>
-      this.#isOver(decode(channelId, value), dayMs)
-    );
-    for (const { id } of over) await this.#deps.store.delete(kind, id);
+  /** Deletes the invites of a channel that are over, and revokes passes that are of no use any more. */
+  async tidy(scene: InviteScene): Promise<void> {
+    const nowMs = this.#deps.runtime.nowMs();
+    for (const invite of await this.#all(scene.channelId)) {
+      const { pass, admitted } = invite;
+      // A guest that came in uses its pass until that expires, and loses it when it is removed.
+      const isInUse = pass !== undefined && pass.expiresAtMs > nowMs && admitted.size > 0;
+      if (hasEnded(invite, scene) || (this.#isOver(invite, dayMs) && !isInUse)) await this.#drop(invite);
+    }
+  }
+
+  /** Kept when its pass cannot be revoked now. */
+  async #drop({ id, channelId, pass }: InviteRecord & { readonly id: string }): Promise<void> {
+    if (pass !== undefined && pass.expiresAtMs > this.#deps.runtime.nowMs()) {
+      try {
+        await this.#deps.revokePass(pass.id);
+      } catch {
+        return; // tried again at the next start, or with the next removal
+      }
+    }
+    await this.#changes.run(() => this.#deps.store.delete(invitesKind(channelId), id));
+  }
+
+  async #all(channelId: ChannelId): Promise<(InviteRecord & { readonly id: string })[]> {
+    const records = await this.#deps.store.list(invitesKind(channelId));
+    return records.map(({ id, value }) => ({ id, ...decode(channelId, value) }));
   }
 
   /** By either clock; both are given `graceMs` more. */
@@ -193,9 +250,10 @@ export class InviteBook {
   }
 
   async #put(inviteId: InviteId, invite: InviteRecord): Promise<void> {
-    const { channelId, name, secret, expiresAtMs, expiresHereAtMs, uses, admitted } = invite;
-    const rows = [...admitted].map(([hash, epoch]) => [hash, epoch]);
-    const value = encodeFields([name, secret, expiresAtMs, expiresHereAtMs, uses, rows]);
+    const { channelId, name, secret, expiresAtMs, expiresHereAtMs, uses, admitted, pass, ended } = invite;
+    const rows = [...admitted].map(([hash, { epoch, agentId }]) => [hash, epoch, agentId ?? ""]);
+    const passFields = pass === undefined ? null : [pass.id, pass.expiresAtMs];
+    const value = encodeFields([name, secret, expiresAtMs, expiresHereAtMs, uses, rows, passFields, ended]);
     await this.#deps.store.put(invitesKind(channelId), inviteId, value);
   }
 }
@@ -209,8 +267,38 @@ function decode(channelId: ChannelId, record: Uint8Array): InviteRecord {
     expiresAtMs: fields.number(2),
     expiresHereAtMs: fields.number(3),
     uses: fields.number(4),
-    admitted: new Map(fields.rows(5).map((row) => [row.text(0), row.number(1)])),
+    admitted: new Map(fields.rows(5).map((row) => [row.text(0), admittedOf(row)])),
+    pass: fields.isNull(6) ? undefined : passOf(new StoredFields(fields.list(6), "invites")),
+    ended: fields.flag(7),
   };
+}
+
+function admittedOf(row: StoredFields): Admitted {
+  const agentId = row.text(2);
+  return { epoch: row.number(1), agentId: agentId === "" ? undefined : parseAgentId(agentId) };
+}
+
+function passOf(fields: StoredFields): Pass {
+  return { id: fields.text(0), expiresAtMs: fields.number(1) };
+}
+
+/** Whether it was revoked, or somebody that came in by it was removed against its will. */
+function hasEnded({ admitted, ended }: InviteRecord, scene: InviteScene): boolean {
+  return ended ||
+    [...admitted.values()].some(({ agentId, epoch }) =>
+      agentId !== undefined && scene.wasExpelledSince(agentId, epoch)
+    );
+}
+
+/** With what was not given. Throws `StaticError`. */
+export function checkInviteOptions({ expiresInMs = dayMs, uses = 1 }: InviteOptions): Required<InviteOptions> {
+  if (!Number.isInteger(uses) || uses < 1 || uses > limits.inviteUses) {
+    throw createError("invalid_request", `Cannot invite: uses is a whole number from 1 to ${limits.inviteUses}`);
+  }
+  if (!(expiresInMs > 0 && expiresInMs <= maxExpiryMs)) {
+    throw createError("invalid_request", "Cannot invite: expiresInMs is above 0 and at most a year");
+  }
+  return { expiresInMs, uses };
 }
 
 function hashOf({ keyPackage }: JoinRequest): string {

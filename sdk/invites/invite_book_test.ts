@@ -10,13 +10,12 @@ import {
   type NoticeBody,
   parseAgentId,
   parseChannelName,
-  parseInviteToken,
   type ReplyBody,
 } from "../../proto/mod.ts";
 import { createRandom } from "../../tests/support/mod.ts";
 import { StaticError } from "../base/errors.ts";
 import { createMemoryDisk, openMemory, RecordStore } from "../store/mod.ts";
-import { InviteBook } from "./invite_book.ts";
+import { InviteBook, type InviteScene, type MadeInvite, type Pass } from "./invite_book.ts";
 
 const channelId = binaryIdFromBytes<ChannelId>(new Uint8Array(16));
 const name = parseChannelName("acme/ops/deploy");
@@ -24,8 +23,13 @@ const [alice, bob]: [AgentId, AgentId] = [parseAgentId("a".repeat(22)), parseAge
 
 interface Bench {
   readonly book: InviteBook;
-  /** A request that was made with the token. */
-  readonly requestWith: (token: string, keyPackage?: Uint8Array) => NoticeBody<"DeliverJoinRequest">;
+  /** A request that was made with the invite. */
+  readonly requestWith: (made: MadeInvite, keyPackage?: Uint8Array) => NoticeBody<"DeliverJoinRequest">;
+  /** A channel in which these agents were removed, each in an epoch. */
+  readonly scene: (epoch: number, expelled?: ReadonlyMap<AgentId, number>) => InviteScene;
+  /** Passes that were revoked; while the API is away, none is. */
+  readonly revoked: string[];
+  apiAway: boolean;
   nowMs: number;
   relayNowMs: number;
 }
@@ -35,16 +39,26 @@ async function createBench(): Promise<Bench> {
   const randomBytes = (length: number): Uint8Array<ArrayBuffer> => random.bytes(length);
   const store = await RecordStore.open(openMemory(createMemoryDisk(), randomBytes));
   const call = <Name extends CallName>(): Promise<ReplyBody<Name>> => Promise.resolve({} as ReplyBody<Name>);
-  const clocks = { nowMs: 1_790_000_000_000, relayNowMs: 1_790_000_000_000 };
+  const clocks = { nowMs: 1_790_000_000_000, relayNowMs: 1_790_000_000_000, apiAway: false };
+  const revoked: string[] = [];
   const book = new InviteBook({
     store,
     session: { call },
     runtime: { randomBytes, nowMs: () => clocks.nowMs },
     agentId: alice,
     relayNowMs: () => clocks.relayNowMs,
+    revokePass: (id) => {
+      if (clocks.apiAway) return Promise.reject(new Error("away"));
+      revoked.push(id);
+      return Promise.resolve();
+    },
   });
-  const requestWith: Bench["requestWith"] = (token, keyPackage = Uint8Array.of(1)) => {
-    const { secret, inviter } = parseInviteToken(token);
+  const scene: Bench["scene"] = (epoch, expelled = new Map()) => ({
+    channelId,
+    epoch,
+    wasExpelledSince: (agentId, since) => (expelled.get(agentId) ?? 0) > since,
+  });
+  const requestWith: Bench["requestWith"] = ({ invite: { secret, inviter } }, keyPackage = Uint8Array.of(1)) => {
     return {
       requestId: binaryIdFromBytes<JoinRequestId>(randomBytes(16)),
       channelId,
@@ -55,26 +69,68 @@ async function createBench(): Promise<Bench> {
       expiresAtMs: clocks.relayNowMs + 1000,
     };
   };
-  return Object.assign(clocks, { book, requestWith });
+  return Object.assign(clocks, { book, requestWith, scene, revoked });
 }
 
 Deno.test("an invite ends by our own clock too: a relay that turns its clock back keeps none alive", async () => {
   const bench = await createBench();
-  const token = await bench.book.create({ channelId, name }, { expiresInMs: 1000 });
-  const request = bench.requestWith(token);
+  const made = await bench.book.create({ channelId, name }, { expiresInMs: 1000 });
+  const request = bench.requestWith(made);
   bench.nowMs += 1001;
-  const refused = await bench.book.admit(request, 1);
+  const refused = await bench.book.admit(request, bench.scene(1));
   assert(refused instanceof StaticError && refused.message.includes("expired"));
 });
 
 Deno.test("a request is admitted once, and says when that was, in its own channel alone", async () => {
-  const { book, requestWith } = await createBench();
-  const token = await book.create({ channelId, name }, {});
-  const request = requestWith(token);
-  assertEquals(await book.admit(request, 4), 4);
-  assertEquals(await book.admit(request, 9), 4);
+  const { book, requestWith, scene } = await createBench();
+  const made = await book.create({ channelId, name }, {});
+  const request = requestWith(made);
+  assertEquals(await book.admit(request, scene(4)), 4);
+  assertEquals(await book.admit(request, scene(9)), 4);
   assertEquals(await book.admittedIn(request), 4);
-  assert(await book.admit(requestWith(token, Uint8Array.of(2)), 9) instanceof StaticError, "it was good for one");
+  const second = await book.admit(requestWith(made, Uint8Array.of(2)), scene(9));
+  assert(second instanceof StaticError, "it was good for one");
   const elsewhere = { ...request, channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16).fill(1)) };
-  assert(await book.admit(elsewhere, 4) instanceof StaticError);
+  assert(await book.admit(elsewhere, scene(4)) instanceof StaticError);
+});
+
+Deno.test("an invite is over for everybody once an agent that came in by it was removed", async () => {
+  const { book, requestWith, scene } = await createBench();
+  const made = await book.create({ channelId, name }, { uses: 3 });
+  assertEquals(await book.admit(requestWith(made), scene(4)), 4);
+  // In an earlier membership: that was before this invite.
+  const before = scene(5, new Map([[bob, 4]]));
+  assertEquals(await book.admit(requestWith(made, Uint8Array.of(2)), before), 5);
+  assertEquals((await book.list(before)).length, 1);
+  const after = scene(7, new Map([[bob, 6]]));
+  const refused = await book.admit(requestWith(made, Uint8Array.of(3)), after);
+  assert(refused instanceof StaticError && refused.message.includes("removed"), String(refused));
+  assertEquals(await book.list(after), []);
+  await book.tidy(after);
+  assertEquals(await book.list(scene(7)), []);
+});
+
+Deno.test("a guest's pass ends with its invite, or with its removal, as soon as the API can be asked", async () => {
+  const bench = await createBench();
+  const { book, requestWith, scene, revoked } = bench;
+  const dayMs = 86_400_000;
+  const pass = (id: string): Pass => ({ id, expiresAtMs: bench.nowMs + 7 * dayMs });
+  const unused = await book.create({ channelId, name }, {}, pass("unused"));
+  const used = await book.create({ channelId, name }, {}, pass("used"));
+  const withdrawn = await book.create({ channelId, name }, {}, pass("withdrawn"));
+  assertEquals(await book.admit(requestWith(used), scene(4)), 4);
+  bench.apiAway = true;
+  await book.revoke(withdrawn.invite);
+  assert(await book.admit(requestWith(withdrawn), scene(4)) instanceof StaticError, "it was withdrawn");
+  assertEquals((await book.list(scene(4))).map(({ id }) => id), [inviteIdOf(unused.invite.secret)]);
+  bench.apiAway = false;
+  await book.tidy(scene(4));
+  assertEquals(revoked, ["withdrawn"]);
+  // Two days later the unused invite has expired for long; the guest that came in goes on.
+  bench.nowMs += 2.5 * dayMs;
+  bench.relayNowMs += 2.5 * dayMs;
+  await book.tidy(scene(5));
+  assertEquals(revoked, ["withdrawn", "unused"]);
+  await book.tidy(scene(7, new Map([[bob, 6]])));
+  assertEquals(revoked, ["withdrawn", "unused", "used"]);
 });

@@ -110,7 +110,7 @@ export class JoinAnswers {
       }
       const verdict = judgeApplicant(membership, applicant);
       if (verdict instanceof StaticError) return verdict;
-      const epoch = await this.#book.admit(request, membership.epoch);
+      const epoch = await this.#book.admit(request, membership);
       return epoch instanceof StaticError ? epoch : { request, applicant, epoch };
     } catch (fault) {
       return toStaticError(fault, "Cannot let the agent in");

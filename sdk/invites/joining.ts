@@ -12,6 +12,7 @@ import {
   limits,
   parseChannelName,
   parseInviteToken,
+  parseJoinLink,
   readWelcomeHeader,
 } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
@@ -40,18 +41,50 @@ export async function joinWithToken(
     if (invite.name !== name) {
       throw createError("channel_error", `The invite token is for channel "${invite.name}", not for "${name}"`);
     }
-    const stuck = await agent.checkFree(name);
-    if (stuck !== undefined) await leaveFor(invite, stuck, agent);
-    const own = await keyPackageFor(agent, invite);
-    const welcome = await new JoinAttempt(agent, invite, own).run(timeoutMs);
-    const channel = await agent.joinInvited(welcome.welcome, {
-      channelId: invite.channelId,
-      name,
-      inviter: invite.inviter,
-    });
-    await agent.parts.store.delete(kind, inviteIdOf(invite.secret));
-    return channel;
+    return await joinByInvite(agent, invite, { timeoutMs });
   });
+}
+
+/** Opens the channel when this agent is in it already, so that a program is the same on its first run and on every other. */
+export async function joinByLink(
+  agent: Agent,
+  text: string,
+  { timeoutMs }: { readonly timeoutMs: number },
+): Promise<LiveChannel> {
+  return await translating("Cannot join by the link", async () => {
+    const { invite, apiUrl, expiresAtMs } = parseJoinLink(text);
+    const { service } = agent.parts.session;
+    if (service !== undefined && service.apiUrl !== apiUrl) {
+      const elsewhere =
+        `This link is for ${apiUrl}, and this agent uses ${service.apiUrl}; connect another agent with the link`;
+      throw createError("invalid_request", elsewhere);
+    }
+    try {
+      return await joinByInvite(agent, invite, { timeoutMs, expiresAtMs });
+    } catch (error) {
+      if (!isCode(error, "name_taken") || !agent.isIn(invite.channelId)) throw error;
+      return await agent.open(invite.name);
+    }
+  });
+}
+
+async function joinByInvite(
+  agent: Agent,
+  invite: Invite,
+  { timeoutMs, expiresAtMs = Infinity }: { readonly timeoutMs: number; readonly expiresAtMs?: number | undefined },
+): Promise<LiveChannel> {
+  const { channelId, name, inviter } = invite;
+  const stuck = await agent.checkFree(name);
+  if (expiresAtMs < agent.relayNowMs) {
+    const text = `It has expired at ${new Date(expiresAtMs).toISOString()}; ask for a new one`;
+    throw createError("join_rejected", text);
+  }
+  if (stuck !== undefined) await leaveFor(invite, stuck, agent);
+  const own = await keyPackageFor(agent, invite);
+  const welcome = await new JoinAttempt(agent, invite, own).run(timeoutMs);
+  const channel = await agent.joinInvited(welcome.welcome, { channelId, name, inviter });
+  await agent.parts.store.delete(kind, inviteIdOf(invite.secret));
+  return channel;
 }
 
 /** The relay takes no request to join from a member. One that leaves keeps nothing, so somebody must be there to let it in. */

@@ -1,5 +1,5 @@
 /** From what a user writes to a session: fills in what was not given from the platform's settings, and puts the parts together. */
-import { type HttpFetch, parseApiUrl, readDiscovery, readUsage } from "../../proto/mod.ts";
+import { parseApiUrl, readDiscovery, readUsage } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import type { Platform, PlatformSettings } from "../platform/platform.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
@@ -8,12 +8,18 @@ import { type CellTap, tapped } from "../transport/tap.ts";
 import type { CoverOptions, CoverProfile } from "./cover.ts";
 import type { SessionDeps, SessionOptions } from "./options.ts";
 import type { RelaySession } from "./relay_session.ts";
+import { askApi, createService, type ServiceParts } from "./service.ts";
 import { createRelaySession } from "./session.ts";
 import { createTokenSource, type TokenOptions } from "./tokens.ts";
 import { readCaFile, readTlsOptions, type TlsOptions, withRelayAuthorities } from "./tls_options.ts";
 
 /** How to reach the relay and the API, and what the connection looks like from outside. */
 export interface RelayOptions extends TokenOptions {
+  /**
+   * A link that a member has given: it says where the service is and whom to trust, and its guest pass stands in for a key. A key
+   * of one's own is used instead when it is given, or saved, together with the link's `apiUrl`.
+   */
+  readonly link?: string;
   /** Where the relay is; when not given, `STATIC_RELAY_URL`, the credentials file, or what the API at `apiUrl` tells. */
   readonly endpoint?: string;
   /** `auto` when not given: what the runtime has, in the order in which it serves best. */
@@ -45,7 +51,8 @@ export async function openRelaySession(
     ? { endpoint: known, trust: trusted.relay }
     : await discover(options.apiUrl ?? settings.apiUrl, trusted, { platform, signal: options.signal });
   const openApi = (): HttpClient => openHttp(trusted.api);
-  const tokens = createTokenSource(credentialsOf(options, settings), { openHttp: openApi, nowMs, after });
+  const credentials = credentialsOf(options, settings);
+  const tokens = createTokenSource(credentials, { openHttp: openApi, nowMs, after });
   if (tokens.renewable) await tokens.get({ signal: options.signal });
   const { transport, cover, tap } = options;
   const connectors = platform.connectors.map((connector) => tap === undefined ? connector : tapped(connector, tap));
@@ -61,15 +68,17 @@ export async function openRelaySession(
     nowMs,
     after,
     randomBytes,
-    ...usageOf(credentialsOf(options, settings), { openHttp: openApi, after }),
+    ...serviceOf(
+      credentials.apiUrl ?? options.apiUrl,
+      credentials.apiKey,
+      { api: trusted.api, relay: trust },
+      platform,
+    ),
   });
 }
 
 /** An authority that the API told of must not vouch for the API itself. */
-interface Trusted {
-  readonly api: Trust;
-  readonly relay: Trust;
-}
+type Trusted = ServiceParts["trust"];
 
 async function readTrusted({ tls }: RelayOptions, settings: PlatformSettings, platform: Platform): Promise<Trusted> {
   const { caFile, relayCaFile } = settings;
@@ -79,61 +88,48 @@ async function readTrusted({ tls }: RelayOptions, settings: PlatformSettings, pl
   return { api, relay: withRelayAuthorities(api, pinned) };
 }
 
-/** With a key the API says how much of the plan is used. */
-function usageOf(
-  { apiKey, apiUrl }: TokenOptions,
-  { openHttp, after }: { readonly openHttp: () => HttpClient } & Pick<Platform, "after">,
-): Pick<SessionDeps, "usage"> {
+/** What can be asked of the API; with a key it also says how much of the plan is used. */
+function serviceOf(
+  apiUrl: string | undefined,
+  apiKey: string | undefined,
+  trust: Trusted,
+  { openHttp, after }: Platform,
+): Pick<SessionDeps, "usage" | "service"> {
   const url = apiUrl === undefined ? undefined : parseApiUrl(apiUrl);
-  if (apiKey === undefined || url === undefined) return {};
+  if (url === undefined) return {};
+  const parts = { apiUrl: url, apiKey, trust, openHttp, after };
+  const service = createService(parts);
+  if (apiKey === undefined) return { service };
   return {
+    service,
     usage: async () => {
-      const [http, late] = [openHttp(), new AbortController()];
-      const cancel = after(usageMs, () => late.abort());
-      try {
-        const fetch: HttpFetch = (address, init) => http.request(address, init);
-        const answer = await readUsage({ url, fetch, signal: late.signal }, apiKey);
-        return answer.outcome === "done" ? answer.value : undefined;
-      } finally {
-        cancel();
-        http.close();
-      }
+      const answer = await askApi(parts, (api) => readUsage(api, apiKey));
+      return answer.outcome === "done" ? answer.value : undefined;
     },
   };
 }
 
-const usageMs = 15_000;
-const discoveryMs = 10_000;
-
 /** Asks the API where its relay is, and, where nobody else has said it, whom to trust. Throws `StaticError`. */
 async function discover(
   apiUrl: string | undefined,
-  { api, relay: trust }: Trusted,
+  trusted: Trusted,
   { platform, signal }: { readonly platform: Platform; readonly signal: AbortSignal | undefined },
 ): Promise<{ readonly endpoint: string; readonly trust: Trust }> {
   const url = apiUrl === undefined ? undefined : parseApiUrl(apiUrl);
   if (url === undefined) throw createError("invalid_request", "Cannot find the relay: give endpoint, or apiUrl");
-  const http = platform.openHttp(api);
-  const timeout = new AbortController();
-  const cancel = platform.after(discoveryMs, () => timeout.abort());
-  try {
-    const signals = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
-    const answer = await readDiscovery({ url, fetch: http.request, signal: signals });
-    if (answer.outcome === "unreachable") {
-      throw createError("connection_error", `Cannot reach the API at ${url}`, { cause: answer.cause });
-    }
-    if (answer.outcome !== "done" || answer.value.relayUrl === undefined) {
-      throw createError("invalid_request", `Cannot find the relay: the API at ${url} does not tell; give endpoint`);
-    }
-    const { relayUrl: endpoint, ca, certificateHashes } = answer.value;
-    if (ca === undefined || trust.caCerts.length + trust.certificateHashes.length > 0) return { endpoint, trust };
-    // A browser takes no authority from a page; it takes the hash of the relay's own certificate.
-    const tls = platform.runtime === "browser" ? { certificateHashes } : { caCerts: [ca.pem] };
-    return { endpoint, trust: await readTlsOptions(tls, platform.readTextFile) };
-  } finally {
-    cancel();
-    http.close();
+  const answer = await askApi({ ...platform, apiUrl: url, trust: trusted }, readDiscovery, signal);
+  if (answer.outcome === "unreachable") {
+    throw createError("connection_error", `Cannot reach the API at ${url}`, { cause: answer.cause });
   }
+  if (answer.outcome !== "done" || answer.value.relayUrl === undefined) {
+    throw createError("invalid_request", `Cannot find the relay: the API at ${url} does not tell; give endpoint`);
+  }
+  const { relayUrl: endpoint, ca, certificateHashes } = answer.value;
+  const { relay: trust } = trusted;
+  if (ca === undefined || trust.caCerts.length + trust.certificateHashes.length > 0) return { endpoint, trust };
+  // A browser takes no authority from a page; it takes the hash of the relay's own certificate.
+  const tls = platform.runtime === "browser" ? { certificateHashes } : { caCerts: [ca.pem] };
+  return { endpoint, trust: await readTlsOptions(tls, platform.readTextFile) };
 }
 
 /** A credentials file that cannot be used is no obstacle for whoever does not need it. */

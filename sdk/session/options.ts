@@ -3,6 +3,7 @@ import type { Usage } from "../../proto/mod.ts";
 import type { TransportChoice } from "../transport/endpoint.ts";
 import type { Connector, Trust } from "../transport/transport.ts";
 import type { CoverOptions, CoverProfile } from "./cover.ts";
+import type { AgentService } from "./service.ts";
 import type { TokenSource } from "./tokens.ts";
 
 export interface SessionOptions {
@@ -40,4 +41,6 @@ export interface SessionDeps {
   readonly randomBytes: (length: number) => Uint8Array<ArrayBuffer>;
   /** How much of the plan is used; undefined when the API cannot say it now. */
   readonly usage?: () => Promise<Usage | undefined>;
+  /** The API, where its address is known. */
+  readonly service?: AgentService;
 }

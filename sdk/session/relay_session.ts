@@ -5,6 +5,7 @@
 import type { AgentId, CallName, NoticeEnvelope, RelayLimits, ReplyBody, RequestBody, Usage } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { TransportName } from "../transport/transport.ts";
+import type { AgentService } from "./service.ts";
 
 export interface RelaySession {
   readonly agentId: AgentId;
@@ -34,6 +35,8 @@ export interface RelaySession {
   onState(listener: (state: SessionState) => void): () => void;
   /** How much of the plan is used, where there is an API key to ask with. */
   readonly usage?: (() => Promise<Usage | undefined>) | undefined;
+  /** The API, where its address is known. */
+  readonly service?: AgentService | undefined;
   /** Says goodbye and ends. Calls under way are rejected. */
   close(): Promise<void>;
 }

@@ -40,6 +40,7 @@ export function createRelaySession(options: SessionOptions, deps: SessionDeps): 
 class ReconnectingSession implements RelaySession {
   readonly agentId: AgentId;
   readonly usage: RelaySession["usage"];
+  readonly service: RelaySession["service"];
   readonly #deps: SessionDeps;
   readonly #timing: SessionTiming;
   readonly #cover: CoverKeeper;
@@ -62,6 +63,7 @@ class ReconnectingSession implements RelaySession {
     this.agentId = agentIdOf(options.publicKey, options.identity);
     this.#deps = deps;
     this.usage = deps.usage;
+    this.service = deps.service;
     this.#timing = { ...defaultTiming, ...options.timing };
     const cover = parseCover(options.cover);
     this.#cover = new CoverKeeper(cover, { ...deps, onStopped: (body) => this.#coverStopped(body) });

@@ -59,6 +59,16 @@ export const storeMigrations: readonly StoreMigration[] = [
     name: "the latest epoch of earlier memberships, which was not kept before",
     values: { anchors: fields((list) => [...list, 0]) },
   },
+  {
+    name: "who came in by an invite and its guest pass, unknown in those from before; who was removed against its will",
+    values: {
+      channels: fields((list) => [...list, []]),
+      inv: fields(([name, secret, expiresAtMs, expiresHereAtMs, uses, rows]) => {
+        const admitted = Array.isArray(rows) ? rows.map((row) => [...(Array.isArray(row) ? row : []), ""]) : [];
+        return [name, secret, expiresAtMs, expiresHereAtMs, uses, admitted, null, false].map((field) => field ?? null);
+      }),
+    },
+  },
 ];
 
 /** A change of a record's fields. `id` is the record's name within its kind. */

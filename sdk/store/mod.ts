@@ -9,4 +9,4 @@ export type { StoreOptions } from "./opening.ts";
 export type { Blob, BlobChange, BlobStore, KeyStorage, RandomBytes, StoreParts, Witness } from "./parts.ts";
 export { maxValueBytes, type RecordChange, type StoredRecord } from "./record.ts";
 export { RecordStore, type Verification } from "./record_store.ts";
-export { decodeFields, encodeFields } from "./stored_fields.ts";
+export { decodeFields, encodeFields, StoredFields } from "./stored_fields.ts";

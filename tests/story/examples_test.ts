@@ -1,6 +1,6 @@
 // The examples in the doc comments of the public surface: each is run as it stands there.
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { type Channel, type ConnectOptions, type Serving, type StaticClient } from "../../sdk/mod.ts";
+import { type Channel, ChannelManager, type ConnectOptions, type Serving, type StaticClient } from "../../sdk/mod.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
 import { startStack } from "../support/stack.ts";
 import { name, read, Stage, until } from "../support/scenario/stage.ts";
@@ -37,11 +37,24 @@ async function loadExamples(dataDir: string): Promise<Map<string, Example>> {
   return examples;
 }
 
+type Run = (example: string, ...args: unknown[]) => Promise<unknown>;
+
+/** Two guests without an account. */
+async function withLinks(run: Run, options: ConnectOptions, dataDir: string): Promise<void> {
+  await using inviter = await ChannelManager.connect(options);
+  const channel = await inviter.create("acme/ops/deploy");
+  await run("visit", await run("inviteGuest", inviter));
+  const link = String(await run("inviteGuest", inviter));
+  await using guest = await ChannelManager.connect({ link, dataDir, identity: "visitor 2" });
+  await run("enterByLink", guest, link);
+  assertEquals(await read(channel, 2), ["hello from a guest", "I have joined"]);
+}
+
 Deno.test("every example of the public surface runs", async (t) => {
   const folder = await Deno.makeTempDir({ prefix: "static-examples-" });
   const examples = await loadExamples(folder);
   const left = new Set(examples.keys());
-  const run = async (example: string, ...args: unknown[]): Promise<unknown> => {
+  const run: Run = async (example, ...args) => {
     left.delete(example);
     const act = examples.get(example) as ((...args: unknown[]) => unknown) | undefined;
     assert(act !== undefined, `there is no example ${example}`);
@@ -174,6 +187,9 @@ Deno.test("every example of the public surface runs", async (t) => {
     const described = await run("optionsFor", "agent", folder) as ConnectOptions;
     const client = await run("connectSoon", { ...described, ...common }) as StaticClient;
     await client.close();
+    const { apiKey: third } = await stack.api.signUp();
+    const inviter = { ...common, apiKey: third, identity: "inviter", dataDir: `${folder}/inviter` };
+    await withLinks(run, inviter, `${folder}/visitor-2`);
   });
   await Deno.remove(folder, { recursive: true });
 

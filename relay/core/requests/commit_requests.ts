@@ -18,15 +18,19 @@ import { authorizeCommit } from "../authorization.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelState } from "../channel_state.ts";
 import { encodeCommitBody, encodeWelcomeBody } from "../entry_body.ts";
+import { inviteChanges } from "../invite_records.ts";
 import { mayAnswer } from "../pending_joins.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { appendSettled, roomIn, type Settled } from "./append.ts";
 import { openAsMember, openAsReader } from "./channel_access.ts";
 import { type Exemption, payHandshake, settling, takeReserve } from "./handshake_payment.ts";
+import { rejectRequestsOf } from "./join_requests.ts";
 import { admitUnasked, welcomeBytesOf } from "./unasked_welcomes.ts";
 
 type Commit = RequestBody<"SendCommit">;
+
+const inviteEnded = "The invite is over: an owner removed the agent that made it, or one that came in by it";
 
 export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): Promise<ReplyBody<"SendCommit">> {
   return asker.session.inOrder(async (release) => {
@@ -51,6 +55,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     using _adding = await admitUnasked(asker.core, channel, { added: body.added, answers: body.answers, welcomeBytes });
     const { core, agent } = asker;
     const room = await roomIn(core, channel, agent.account);
+    const invites = await inviteChanges(core, channel, body);
     const { author: _, ...commit } = body;
     const entryBody = encodeCommitBody(commit);
     const exemption = exempt(asker, channel, body, entryBody.body.length);
@@ -70,13 +75,17 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
         removed: body.removed,
         commitHash,
         welcomeBytes,
+        records: invites.edits,
         ...(payment.charge && { charge: payment.charge }),
         ...(exemption === undefined && { room }),
       }, agent.account),
     );
     release();
     const settled = await appending;
-    if (!settled.duplicate) core.deps.meter.commitsAccepted++;
+    if (!settled.duplicate) {
+      core.deps.meter.commitsAccepted++;
+      rejectRequestsOf(core, channel.channelId, invites.ended, inviteEnded);
+    }
     return answer(settled, commitHash);
   });
 }

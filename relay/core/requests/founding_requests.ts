@@ -18,11 +18,13 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import { encodeFoundingBody } from "../entry_body.ts";
+import { inviteChanges } from "../invite_records.ts";
 import { epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { appendSettled, roomIn } from "./append.ts";
 import { checkOwner, openAsFounder } from "./channel_access.ts";
 import { payHandshake, settling, takeReserve } from "./handshake_payment.ts";
+import { rejectRequestsOf } from "./join_requests.ts";
 import { claimKeyPackage, repeatClaim } from "./key_package_claims.ts";
 
 type Founding = RequestBody<"FoundGeneration">;
@@ -81,6 +83,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     core.storage.refuseRemoval();
     const exemption = takeReserve(asker, channelId, entryBody.body.length);
     if (exemption === undefined) core.storage.refuseChange();
+    const invites = await inviteChanges(core, channel, { added: [], removed: [founding.blamed], answers: [] });
     const payment = await payHandshake(asker, entryBody.body.length, exemption);
     const appending = settling(
       payment,
@@ -95,6 +98,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
         added: [],
         removed: [...channel.state.members.keys()].filter((agentId) => !founding.members.includes(agentId)),
         commitHash: hash,
+        records: invites.edits,
         ...(payment.charge && { charge: payment.charge }),
         ...(exemption === undefined && { room }),
       }),
@@ -103,6 +107,12 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     const settled = await appending;
     if (!settled.duplicate) {
       core.deps.meter.commitsAccepted++;
+      rejectRequestsOf(
+        core,
+        channelId,
+        invites.ended,
+        "The invite is over: the channel was begun anew without an agent",
+      );
       for (const { requestId, kind } of core.joins.ofChannel(channelId)) {
         if (kind === "rejoin") core.joins.remove(requestId);
       }

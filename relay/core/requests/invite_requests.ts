@@ -7,7 +7,7 @@ import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { accountIsFull, channelIsFull, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
-import { rejectPending } from "./join_requests.ts";
+import { rejectRequestsOf } from "./join_requests.ts";
 
 /** Its record stays on disk for so long; the reply tells. */
 const longestInviteMs = 400 * 24 * 60 * 60 * 1000;
@@ -33,7 +33,7 @@ export async function registerInvite(
   core.storage.refuseGrowth();
   const retryAfterMs = core.inviteRate.take(agent.agentId, nowMs());
   if (retryAfterMs !== undefined) throw new Refusal("rate_limited", "Too many invites; try later", { retryAfterMs });
-  const value = encodeInvite({ inviter: agent.agentId, sinceSequence, uses, expiresAtMs });
+  const value = encodeInvite({ inviter: agent.agentId, sinceSequence, uses, expiresAtMs, came: [] });
   const most = core.config.invitesPerChannel;
   const room = await roomIn(core, channel, agent.account);
   const record = { value, expiresAtMs, of: { channelId, most, room } };
@@ -79,10 +79,6 @@ export async function revokeInvite(
     throw new Refusal("not_allowed", "Only the inviter or an owner withdraws an invite");
   }
   await core.deps.engine.records.delete(key);
-  for (const request of core.joins.ofInviter(inviter)) {
-    if (request.kind === "join" && request.inviteId === inviteId) {
-      rejectPending(core, request, "join_rejected", "The invite was withdrawn");
-    }
-  }
+  rejectRequestsOf(core, channelId, [inviteId], "The invite was withdrawn");
   return {};
 }

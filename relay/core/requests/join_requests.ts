@@ -2,12 +2,13 @@
 import {
   binaryIdFromBytes,
   type ChannelId,
+  type InviteId,
   type JoinRequestId,
   type NoticeBody,
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
-import { findInvite, isInviteGood, useInvite } from "../invite_records.ts";
+import { findInvite, isInviteGood } from "../invite_records.ts";
 import { isSameKeyPackage, type JoinRequest, type PendingJoin } from "../pending_joins.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
@@ -64,11 +65,18 @@ export async function rejectJoin(
   return {};
 }
 
-/** A commit answered these requests: they are over, and their invites are used once more. */
-export async function answerRequests(core: CoreParts, requests: readonly PendingJoin[]): Promise<void> {
-  for (const request of requests) {
-    core.joins.remove(request.requestId);
-    if (request.kind === "join") await useInvite(core, request);
+/** Nobody comes in by these invites any more. */
+export function rejectRequestsOf(
+  core: CoreParts,
+  channelId: ChannelId,
+  inviteIds: readonly InviteId[],
+  message: string,
+): void {
+  if (inviteIds.length === 0) return;
+  for (const request of core.joins.ofChannel(channelId)) {
+    if (request.kind === "join" && inviteIds.includes(request.inviteId)) {
+      rejectPending(core, request, "join_rejected", message);
+    }
   }
 }
 

@@ -67,6 +67,7 @@ function shakyRecords(records: Records, { read }: Life): Records {
     get: (key) => read(() => records.get(key)),
     put: (key, record, revision) => read(() => records.put(key, record, revision)),
     delete: (key) => read(() => records.delete(key)),
+    ofChannel: (channelId) => read(() => records.ofChannel(channelId)),
     expire: (nowMs) => read(() => records.expire(nowMs)),
   };
 }

@@ -1,9 +1,9 @@
 /** Records: compare-and-set by revisions that never come back, and expiry. */
 import { assert, assertEquals, assertExists, assertGreater, assertRejects } from "@std/assert";
-import type { Engine } from "../engine.ts";
+import type { Engine, RecordEdit } from "../engine.ts";
 import { EngineError } from "../errors.ts";
 import type { ContractTest } from "./contract.ts";
-import { bytesOf } from "./sample.ts";
+import { appended, bytesOf, commit, createChannel, sampleAccount } from "./sample.ts";
 
 const record = (number: number, expiresAtMs = 5000): { value: Uint8Array; expiresAtMs: number } => ({
   value: bytesOf(number),
@@ -54,6 +54,51 @@ export function recordContract(test: ContractTest): void {
     assertEquals(await engine.records.get("k450"), undefined);
     assertExists(await engine.records.get("k451"));
     assertEquals(await engine.records.get("k0"), undefined);
+  });
+
+  test("append() changes records in one with its entry, or not at all", async (engine) => {
+    const channelId = await createChannel(engine, 1);
+    const of = { channelId, most: 10, room: { channelBytes: 1 << 20, accountBytes: 1 << 20 } };
+    for (const key of ["kept", "ended", "replaced", "changed"]) await engine.records.put(key, { ...record(1), of }, 0);
+    const revisions = new Map((await engine.records.ofChannel(channelId)).map((each) => [each.key, each.revision]));
+    assertEquals([...revisions.keys()].sort(), ["changed", "ended", "kept", "replaced"]);
+    const replace = (key: string): RecordEdit => ({
+      kind: "replace",
+      key,
+      revision: revisions.get(key) ?? 0,
+      value: bytesOf(2),
+    });
+    const records: RecordEdit[] = [{ kind: "delete", key: "ended" }, replace("replaced"), replace("changed")];
+    const values = async (): Promise<unknown> =>
+      Object.fromEntries((await engine.records.ofChannel(channelId)).map(({ key, value }) => [key, value[15]]));
+
+    assertEquals(await engine.append(channelId, commit("late", 1, { records })), { kind: "conflict", epoch: 0 });
+    assertEquals(await values(), { kept: 1, ended: 1, replaced: 1, changed: 1 });
+    await engine.records.put("changed", { ...record(3), of }, revisions.get("changed") ?? 0);
+    appended(await engine.append(channelId, commit("first", 0, { records })));
+    assertEquals(await values(), { kept: 1, replaced: 2, changed: 3 });
+    assertEquals((await engine.records.get("replaced"))?.expiresAtMs, 5000);
+
+    // The same again is no second change.
+    await engine.records.put("ended", { ...record(4), of }, 0);
+    assertEquals((await engine.append(channelId, commit("first", 0, { records }))).kind, "duplicate");
+    assertEquals(await values(), { kept: 1, ended: 4, replaced: 2, changed: 3 });
+  });
+
+  test("a record that an entry replaces or deletes is counted as what it takes then", async (engine) => {
+    const channelId = await createChannel(engine, 1);
+    const of = { channelId, most: 10, room: { channelBytes: 1 << 20, accountBytes: 1 << 20 } };
+    const before = await engine.accountBytes(sampleAccount(1));
+    await engine.records.put("k", { ...record(1), of }, 0);
+    const [held] = await engine.records.ofChannel(channelId);
+    const value = new Uint8Array(116);
+    const edit: RecordEdit = { kind: "replace", key: "k", revision: held?.revision ?? 0, value };
+    const taken = await engine.accountBytes(sampleAccount(1)) - before;
+    await engine.append(channelId, commit("a", 0, { records: [edit], body: new Uint8Array(0) }));
+    assertEquals(await engine.accountBytes(sampleAccount(1)) - before, taken + 100);
+    const end: RecordEdit = { kind: "delete", key: "k" };
+    await engine.append(channelId, commit("b", 1, { records: [end], body: new Uint8Array(0) }));
+    assertEquals(await engine.accountBytes(sampleAccount(1)), before);
   });
 
   test("records.put() refuses an empty or long key, a large value, and bad numbers", async (engine) => {
