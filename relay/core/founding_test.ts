@@ -63,6 +63,19 @@ worldTest(
   },
 );
 
+worldTest("a member that was removed behind the base is struck from the absent by an owner", async (world) => {
+  const stopped = await createStopped(world);
+  const { alice, bob, carol, channelId } = stopped;
+  await carol.leave(channelId);
+  await bob.commit(channelId, 3, { removed: [carol.agentId] });
+  const body = foundingRequest({ ...planOf(stopped), absent: [carol.agentId] });
+  const { epoch } = await alice.client.call("FoundGeneration", body);
+  const { state } = body.founding;
+  const stranger = createAgent(9).agentId;
+  await refused("invalid_request", alice.commit(channelId, epoch, { state, removed: [stranger] }));
+  await alice.commit(channelId, epoch, { state, removed: [carol.agentId] });
+});
+
 worldTest("the same founding gets the original answer, and FindCommit knows it by its hash", async (world) => {
   const stopped = await createStopped(world);
   const { alice, channelId } = stopped;

@@ -158,7 +158,8 @@ export class LiveChannel {
       recovery: () => this.#recovery,
       onFault: (fault) => isCode(fault, "not_found") ? this.#endedBy("unknown") : this.#die(fault),
     }, deps);
-    this.#recovery = new Recovery({ ...parts, membership, health }, deps);
+    const onEntering = (): RecordChange => this.#storeAge.begunAnew();
+    this.#recovery = new Recovery({ ...parts, membership, health, onEntering }, deps);
     this.#generations = this.#createGenerations();
     this.#kept = new KeptCommits(membership, deps);
     this.#link = this.#createLink();
@@ -357,7 +358,7 @@ export class LiveChannel {
 
   #compare(reply: Claims): Promise<Doubt | undefined> {
     const { committer: { candidate }, outbox: { counter } } = this;
-    return this.#storeAge.compare(reply, { candidate, counter, position: this.#progress.durable });
+    return this.#storeAge.compare(reply, { candidate, counter, position: this.#progress.reached });
   }
 
   async #process(notice: NoticeEnvelope): Promise<void> {
@@ -384,7 +385,7 @@ export class LiveChannel {
     if (notice.operation === "DeliverFounding") return await this.#generations.founded(notice.body);
     if (await this.#generations.passOver(notice)) {
       // Whoever leaves a channel that is stopped has left: it signed about the leaf that we know.
-      if (notice.operation === "DeliverLeave") await this.membership.noteLeave(leaveOf(notice.body));
+      if (notice.operation === "DeliverLeave") await this.#noteLeave(leaveOf(notice.body));
       return;
     }
     switch (notice.operation) {
@@ -396,13 +397,9 @@ export class LiveChannel {
         return this.#subscription.received(notice.body.sequence, notice.body.commit.length);
       case "DeliverLeave": {
         const leave = leaveOf(notice.body);
-        const { agentId } = leave;
         if (!this.#reader.other(notice.body.sequence)) return;
-        const isTrue = await this.membership.noteLeave(leave);
-        this.#caretaker.left(agentId);
-        if (isTrue) return;
-        const text = `${agentId} left, but did not sign about its present leaf; ask an owner to remove it`;
-        return this.health.report("void_leave", text);
+        await this.#noteLeave(leave);
+        return this.#caretaker.left(leave.agentId);
       }
       case "DeliverLapse":
         if (this.#reader.other(notice.body.sequence)) await this.membership.noteLapse(notice.body);
@@ -415,6 +412,13 @@ export class LiveChannel {
         this.tell({ type: "gap", messages, reason });
       }
     }
+  }
+
+  async #noteLeave(leave: LeaveProof): Promise<void> {
+    const { agentId } = leave;
+    if (await this.membership.noteLeave(leave) || !this.membership.isMember(agentId)) return;
+    const text = `${agentId} left, but did not sign about its present leaf; ask an owner to remove it`;
+    this.health.report("void_leave", text);
   }
 
   async #follow(verdict: Verdict, commit?: NoticeBody<"DeliverCommit">): Promise<void> {

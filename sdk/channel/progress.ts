@@ -34,6 +34,8 @@ export class Progress {
   #changes: RecordChange[] = [];
   #ahead = 0;
   #durable: number;
+  /** It was of another log, and none of this one is on disk yet. */
+  #isVoid = false;
   /** A write that began before the place was set anew says nothing about it. */
   #life = 0;
   #writing: Promise<void> | undefined;
@@ -49,6 +51,11 @@ export class Progress {
   /** Never delivered again. */
   get durable(): number {
     return this.#durable;
+  }
+
+  /** The last entry that we may have acknowledged. While our place was in another log, that may be any of this one. */
+  get reached(): number {
+    return this.#isVoid ? Infinity : this.#durable;
   }
 
   /** Messages that the application is done with, and that would come again after a crash now. */
@@ -86,6 +93,7 @@ export class Progress {
   /** The position is void: it is of another log. What is being written counts for none of this one. */
   forget(): void {
     this.#durable = 0;
+    this.#isVoid = true;
     this.#life++;
     this.#ahead = 0;
   }
@@ -93,6 +101,7 @@ export class Progress {
   /** After a rejoin: what came before is not read any more. */
   restart(position: number): void {
     this.#durable = position;
+    this.#isVoid = false;
     this.#life++;
     this.#changes = [];
     this.#ahead = 0;
@@ -134,6 +143,7 @@ export class Progress {
         for (const { resolve } of waiting) resolve();
         if (life !== this.#life) continue;
         this.#durable = position;
+        if (position > 0) this.#isVoid = false;
         this.#ahead -= messages;
         await this.#deps.onDurable(position);
         if (this.#hasNews()) await this.#deps.rest(restMs);

@@ -38,6 +38,8 @@ export interface RecoveryParts {
   readonly returnedMs: number | undefined;
   readonly foreign: ForeignGeneration | undefined;
   readonly founding: FoundingCandidate | undefined;
+  /** Returns what else to write when a new generation is entered. */
+  readonly onEntering: () => RecordChange;
 }
 
 /** Where a new generation begins in the log. */
@@ -303,7 +305,7 @@ export class Recovery {
     const { membership } = this.#parts;
     const { channelId } = membership;
     const over = [deleteBadCommit(channelId), deleteReturn(channelId), deleteForeign(channelId)];
-    await membership.enterGeneration(generation, [...over, ...used]);
+    await membership.enterGeneration(generation, [...over, ...used, this.#parts.onEntering()]);
     this.#returnedMs = undefined;
   }
 

@@ -83,6 +83,15 @@ export class StoreAge {
     this.#isProven = false;
   }
 
+  /**
+   * A new generation has begun. Members that could follow the commit which stopped us may have brought us in anew meanwhile, and
+   * that is undone: where our membership began is for the relay to say again. To be written in one with the generation.
+   */
+  begunAnew(): RecordChange {
+    this.#anchor = { ...this.#anchor, joinedSequence: undefined };
+    return putAnchor(this.#membership.channelId, this.#anchor);
+  }
+
   /** Where the membership began whose leaf we have, or of the leaf that we were told to have. */
   joinedSequence({ isTold }: { readonly isTold: boolean }): number | undefined {
     return isTold ? this.#claimed : this.#anchor.joinedSequence;

@@ -54,13 +54,15 @@ export async function openWelcome(
 
 /**
  * A commit that we cannot follow may have removed members that its sender may not remove: somebody that owns nothing does not
- * bring us into a group without them, nor without those that are absent and would not be let in any more.
+ * bring us into a group without them, nor without those that are absent and would not be let in any more. Those that have signed
+ * that they leave may be gone.
  */
 function isMissing(group: Group, membership: Membership): boolean {
   const present = new Set(group.members().map(({ agentId }) => agentId));
   const here = new Set(baseMembersOf(group.current));
-  return membership.group.members().some(({ agentId }) => !present.has(agentId)) ||
-    membership.absent.some((agentId) => !here.has(agentId));
+  const left = new Set([...membership.leavers.map(({ agentId }) => agentId), ...membership.absentLeavers]);
+  return membership.group.members().some(({ agentId }) => !present.has(agentId) && !left.has(agentId)) ||
+    membership.absent.some((agentId) => !here.has(agentId) && !left.has(agentId));
 }
 
 /** Whether a Welcome says that it was made for this KeyPackage. */

@@ -220,3 +220,25 @@ Deno.test("messages around commits of ours are read after a restart, each under 
   assertEquals(await read(await alice.channel(), expected.length - 2), expected.slice(2));
   assertEquals((await alice.channel()).health().issues, []);
 });
+
+Deno.test("a place that the relay made up is given up with the next connection, and makes nobody rejoin", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  await alice.manager.send(name, "before");
+  const channel = await bob.channel();
+  assertEquals(await read(channel, 1), ["before"]);
+  await until("it is acknowledged", async () => {
+    const cursors = await stage.world.engine.cursors(channel.id);
+    return (cursors.get(bob.client.agentId)?.acknowledged ?? 0) > 1;
+  });
+  const { membership } = await bob.live();
+  const { channelId, epoch } = membership;
+  const body = { channelId, sequence: 500, epoch, agentId: alice.client.agentId, timeMs: 0 };
+  bob.session.inject({ kind: "notice", operation: "DeliverLapse", body });
+  await until("bob has heard it", () => membership.lapsed.length === 1);
+  bob.session.disconnect();
+  await bob.session.connect();
+  await alice.manager.send(name, "after");
+  assertEquals(await read(channel, 1), ["after"]);
+  for (const kind of ["store_unproven", "rejoined"] as const) assert(!saw(channel, kind), kind);
+});

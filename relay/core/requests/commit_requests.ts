@@ -175,7 +175,8 @@ function checkChange({ core, agent }: AgentAsker, author: AgentId, channel: Chan
   checkLists(body);
   const gone = new Set(removed);
   if (gone.has(author)) throw new Refusal("invalid_request", "A commit cannot remove its sender; leave instead");
-  const stranger = removed.find((agentId) => !state.members.has(agentId));
+  // An absent one may have been removed here by a commit that its founding has undone: the group still names it.
+  const stranger = removed.find((agentId) => !state.members.has(agentId) && !state.absent.has(agentId));
   if (stranger !== undefined) throw new Refusal("invalid_request", `Agent ${stranger} is not in the channel`);
   const isPresent = (agentId: AgentId): boolean => state.members.has(agentId) && !state.absent.has(agentId);
   const present = added.find((agentId) => isPresent(agentId) && !gone.has(agentId));
