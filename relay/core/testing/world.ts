@@ -32,6 +32,9 @@ export interface World {
 /** For tests that change a part of it. */
 export { defaultCoreConfig };
 
+/** For tests that read the log. */
+export { decodeCommitBody, decodeFoundingBody } from "../entry_body.ts";
+
 export const accountOf = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, "0")}`;
 
 /** A token of these tests names its account, its end and what it may do. */

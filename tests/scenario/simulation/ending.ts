@@ -1,4 +1,5 @@
 /** How a schedule must end: the relay tells the truth again, and every honest member is in, agrees, and reads the others. */
+import { equalBytes } from "../../../proto/mod.ts";
 import { isGone, type Play } from "./play.ts";
 import type { Player } from "./player.ts";
 import { Broken, checkNow, labelOf } from "./judging.ts";
@@ -31,7 +32,7 @@ export async function checkEnding(play: Play, seed: number): Promise<number> {
   if (play.hostileOwner) return outside;
   await hearEachOther(play, inStep(play));
   checkNow(play);
-  checkGhosts(play);
+  if (play.wire.counts.lies === 0) await checkGhosts(play);
   return outside;
 }
 
@@ -66,6 +67,26 @@ function isSteady(play: Play, { channel }: Player): boolean {
 function hasNobody(player: Player, play: Play): boolean {
   const { known } = player;
   return play.wire.counts.lies > 0 && !inStep(play).some(({ agentId }) => known.has(agentId));
+}
+
+/**
+ * A log that was set back may have lost a change of the owners that nobody can put back. A member that has followed it believes no
+ * other list of owners than one that comes after it: it stays out, and says so (docs/recovery.md, "A log that was set back").
+ */
+async function hasLostOwners(player: Player, play: Play): Promise<boolean> {
+  if (!play.wasSetBack) return false;
+  const last = (await player.actor.live()).membership.group.binding.chain?.lastChange;
+  for (const { actor } of inStep(play)) {
+    const { binding, changes } = (await actor.live()).membership.group;
+    const known = [binding.chain?.lastChange, ...changes.map(({ previous }) => previous)];
+    if (last === undefined || known.some((hash) => hash !== undefined && equalBytes(hash, last))) return false;
+  }
+  const { issues = [] } = player.channel?.health() ?? {};
+  return issues.some(({ kind, text }) => kind === "refused_welcome" && text.includes("new invite token"));
+}
+
+async function isExcused(player: Player, play: Play): Promise<boolean> {
+  return hasNobody(player, play) || await hasLostOwners(player, play);
 }
 
 /** Time passes until a player is in step again, by itself. The relay is honest meanwhile. */
@@ -151,7 +172,8 @@ async function calmDown(play: Play): Promise<number> {
     if (play.hostileOwner && stepMs >= minute && outside.every(isTold)) return outside.length;
     if (prints.size <= 1 && outside.length === 0) return 0;
     if (play.nowMs < endMs) continue;
-    if (prints.size <= 1 && outside.every((player) => hasNobody(player, play))) return outside.length;
+    const excuses = await Promise.all(outside.map((player) => isExcused(player, play)));
+    if (prints.size <= 1 && !excuses.includes(false)) return outside.length;
     throw new Broken(`honest members do not agree: ${states(play)}; the relay is in epoch ${play.truth.epoch}`);
   }
 }
@@ -170,10 +192,17 @@ function states(play: Play): string {
   return text.join("; ");
 }
 
-/** Without lies nobody that has left stays in the others' group. */
-function checkGhosts(play: Play): void {
-  if (play.wire.counts.lies > 0) return;
+/** Without lies nobody that has left stays in the others' group, once the owner has done what it was told. */
+async function checkGhosts(play: Play): Promise<void> {
   const gone = play.players.filter(({ honest, excused, isIn }) => honest && excused && !isIn);
+  const { channel, known: members } = play.founder;
+  for (const { agentId } of gone.filter((each) => play.voidLeaves.has(each.agentId) && members.has(each.agentId))) {
+    await play.stage.finish(
+      "a member is removed whose leave is void",
+      channel?.removeMember(agentId) ?? Promise.resolve(),
+    );
+    await play.stage.world.time.advance(second);
+  }
   for (const { label, known } of inStep(play)) {
     const ghost = gone.find(({ agentId }) => known.has(agentId));
     if (ghost !== undefined) throw new Broken(`${labelOf(play, ghost.agentId)} has left, and ${label} still has it`);

@@ -39,10 +39,7 @@ export const honestMoves: MoveTable = {
       const guest = play.pick(random, play.players.filter(({ honest, isIn, joining }) => honest && !isIn && !joining));
       const inviter = play.pick(random, play.inside({ honest: true }));
       if (guest === undefined || inviter === undefined) return;
-      guest.joining = true;
-      guest.excused = false;
-      guest.cameIn = undefined;
-      play.background(`${guest.label} joins`, play.join(guest, inviter).finally(() => guest.joining = false));
+      play.background(`${guest.label} joins`, guest.joins(play.join(guest, inviter)));
       return `${guest.label} joins by ${inviter.label}`;
     },
   },
@@ -122,15 +119,12 @@ export const honestMoves: MoveTable = {
       const adder = play.pick(random, play.inside({ honest: true }));
       const channel = adder?.channel;
       if (guest === undefined || adder === undefined || channel === undefined) return;
-      guest.joining = true;
-      guest.excused = false;
-      guest.cameIn = undefined;
       const add = async (): Promise<void> => {
         const welcome = await channel.addMember(await guest.actor.client.generateKeyPackage());
         await guest.actor.client.joinChannel(name, welcome);
         await guest.enter(play.truth);
       };
-      play.background(`${guest.label} is added`, add().finally(() => guest.joining = false));
+      play.background(`${guest.label} is added`, guest.joins(add()));
       return `${adder.label} adds ${guest.label}`;
     },
   },

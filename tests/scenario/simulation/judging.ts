@@ -20,9 +20,11 @@ function checkInside(play: Play, player: Player): void {
   if (channel === undefined) return;
   const { state, problem = "", epoch, issues } = channel.health();
   if (state === "ok" && epoch === truth.epoch) player.cameIn = truth.cameIn(agentId);
+  if (player.removedIn !== undefined && epoch > player.removedIn) player.removedIn = undefined;
   if (state === "ended" && problem.includes('" stopped: ')) throw new Broken(`${label} has died: ${problem}`);
   const lie = issues.find(({ kind, text }) => kind === "member_lied" && isOfHonest(play, text));
   if (lie !== undefined) throw new Broken(`${label} calls an honest member a liar: ${lie.text}`);
+  for (const { kind, text } of issues) if (kind === "void_leave") play.voidLeaves.add(text.split(" ")[0] ?? "");
   if (play.hostileOwner) return;
   const isWrong = state === "ended" && counts.lies === 0 && truth.members().has(agentId) && !player.excused;
   if (isWrong) throw new Broken(`the channel is over for ${label}: ${problem}`);
@@ -31,10 +33,10 @@ function checkInside(play: Play, player: Player): void {
   if (state === "stopped" && !play.hasBadCommit) throw new Broken(`${label} is blocked: ${problem}`);
 }
 
-/** Only a commit that the log holds, or leaving, makes a member give up its place. */
+/** Only a commit that the log holds, a true one that a lying relay shows, or leaving, makes a member give up its place. */
 function checkOutside({ truth }: Play, player: Player): void {
-  const { label, agentId, cameIn, excused } = player;
-  const isWrong = cameIn !== undefined && cameIn === truth.cameIn(agentId) && !excused;
+  const { label, agentId, cameIn, removedIn, excused } = player;
+  const isWrong = cameIn !== undefined && cameIn === truth.cameIn(agentId) && removedIn === undefined && !excused;
   if (isWrong) throw new Broken(`${label} has erased the channel, and is a member`);
 }
 

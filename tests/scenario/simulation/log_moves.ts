@@ -14,7 +14,7 @@ export const logMoves: MoveTable = {
   keepDisk: {
     weight: 3,
     run: (play) => {
-      play.kept = { moment: play.stage.moment, truth: play.truth.now };
+      play.kept = play.stage.moment;
       return "the relay's disk is copied";
     },
   },
@@ -24,8 +24,8 @@ export const logMoves: MoveTable = {
       const { kept } = play;
       if (kept === undefined) return;
       play.wire.counts.lies++;
-      await play.withoutRelay(() => play.stage.setRelayBack(kept.moment));
-      play.truth.setBack(kept.truth);
+      play.wasSetBack = true;
+      await play.withoutRelay(() => play.stage.setRelayBack(kept));
       // Those that were removed later have given up their places rightly.
       for (const player of play.players) player.cameIn = undefined;
       return `the relay is set back to epoch ${play.truth.epoch}`;
@@ -119,8 +119,6 @@ function showInstead(
   { commit, sender }: { readonly commit: Commit; readonly sender: Player },
 ): void {
   const { welcomes: _, answers: __, ...shown } = commit;
-  // An owner's removal is true to the member that it removes, whether or not the log holds it.
-  if (shown.removed.includes(reader.agentId)) reader.cameIn = undefined;
   play.wire.add("relay", reader, {
     uses: 1,
     notice: (notice): readonly NoticeEnvelope[] | undefined => {

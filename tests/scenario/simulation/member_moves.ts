@@ -233,10 +233,7 @@ export const memberMoves: MoveTable = {
     const isGuest = ({ isIn, joining }: Player): boolean => !isIn && !joining;
     const guest = play.pick(random, play.players.filter(isGuest));
     if (guest === undefined) return;
-    guest.joining = true;
-    guest.excused = false;
-    guest.cameIn = undefined;
-    play.background(`${guest.label} joins`, play.join(guest, by).finally(() => guest.joining = false));
+    play.background(`${guest.label} joins`, guest.joins(play.join(guest, by)));
     return `${guest.label} joins by ${by.label}`;
   }),
 };

@@ -6,7 +6,7 @@ import { name } from "../../support/scenario/stage.ts";
 import type { Signatures } from "../../../sdk/testing/agents.ts";
 import { Player } from "./player.ts";
 import { SimulatedStage } from "./stage.ts";
-import { Truth, type TruthThen } from "./truth.ts";
+import { Truth } from "./truth.ts";
 import { SimulatedWire } from "./wire.ts";
 
 export interface Cast {
@@ -52,8 +52,12 @@ export class Play {
   hasBadCommit = false;
   /** Honest members may be thrown out and stopped then; what they are told is still true. */
   readonly hostileOwner: boolean;
-  /** A copy of the relay's disk. */
-  kept: { readonly moment: number; readonly truth: TruthThen } | undefined;
+  /** Agents whose leave is void, as a member was told: an owner has to remove them. */
+  readonly voidLeaves = new Set<string>();
+  /** The relay has lost the end of its log. */
+  wasSetBack = false;
+  /** The moment from which there is a copy of the relay's disk. */
+  kept: number | undefined;
   #truth: Truth | undefined;
   #channelId: Channel["id"] | undefined;
 
@@ -81,6 +85,7 @@ export class Play {
     await stage.finish("the channel is founded", founder.actor.manager.create(name));
     await stage.finish("the founder is in", founder.enter(play.truth));
     play.#channelId = founder.channel?.id;
+    stage.followLog(play.channelId, play.truth);
     const guests = play.players.slice(1, cast.honest.length + cast.hostile.length);
     for (const guest of guests) await stage.finish(`${guest.label} has joined`, play.join(guest, founder));
     await stage.world.time.advance(100);

@@ -12,6 +12,7 @@ export type Forward = (changed?: unknown) => Promise<unknown>;
 
 /** What is between a player and the relay's core. */
 export interface Wire {
+  readonly counts: { readonly lies: number };
   notice(player: Player, notice: NoticeEnvelope): readonly NoticeEnvelope[];
   call(player: Player, operation: CallName, body: unknown, forward: Forward): Promise<unknown>;
 }
@@ -24,6 +25,8 @@ export class Player {
   excused = false;
   /** Where its membership began when it was last in step. */
   cameIn: number | undefined;
+  /** The epoch of a true removal of it that it was shown, while it may still follow that. */
+  removedIn: number | undefined;
   /** A background join is under way. */
   joining = false;
   /** A copy of the disk, with the leaf that the player had then and the members that it knew. */
@@ -61,6 +64,18 @@ export class Player {
       notice: (notice) => this.#wire.notice(this, notice),
       call: (operation, body, forward) => this.#wire.call(this, operation, body, forward),
     };
+  }
+
+  /** It is on its way in, and expected to stay then. */
+  async joins(joining: Promise<void>): Promise<void> {
+    this.joining = true;
+    this.excused = false;
+    this.cameIn = this.removedIn = undefined;
+    try {
+      await joining;
+    } finally {
+      this.joining = false;
+    }
   }
 
   async start(truth: Truth): Promise<void> {
@@ -159,9 +174,16 @@ export class Player {
     this.#wake();
   }
 
+  /** A relay that insists on another order of the log is reported (docs/channels.md); nobody can do more. */
+  #isToldOf(late: number, channel: Channel): boolean {
+    const told = channel.health().issues.find(({ kind }) => kind === "reordered")?.count ?? 0;
+    return this.#wire.counts.lies > 0 && told >= late;
+  }
+
   async #read(channel: Channel, truth: Truth, reading: number): Promise<void> {
     const seen = new Set<string>();
     const last = new Map<AgentId, number>();
+    let late = 0;
     const reader = channel.envelopes();
     while (reading === this.#reading) {
       if (this.#mayRead === 0) {
@@ -179,9 +201,11 @@ export class Player {
       if (sealed.sender !== agentId) throw wrong("under another sender's name");
       if (seen.has(text)) throw wrong("twice");
       if (this.forbidden.has(text)) throw wrong("of a member that was removed before");
-      if (sealed.honest && sealed.index < (last.get(agentId) ?? -1)) throw wrong("after a later one of its sender");
+      if (sealed.honest && sealed.index < (last.get(agentId) ?? -1) && !this.#isToldOf(++late, channel)) {
+        throw wrong("after a later one of its sender");
+      }
       seen.add(text);
-      last.set(agentId, sealed.index);
+      last.set(agentId, Math.max(sealed.index, last.get(agentId) ?? -1));
       this.shown.push(text);
     }
   }

@@ -146,7 +146,7 @@ export const relayMoves: MoveTable = {
     const ms = random.pick([10, 500, 5_000, 30_000]);
     const { session } = victim.actor;
     return (notice) => {
-      play.stage.runtime.after(ms, () => session.inject(notice));
+      play.stage.runtime.after(ms, () => play.wire.show(session, victim, notice));
       return [];
     };
   }),

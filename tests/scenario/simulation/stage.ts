@@ -1,8 +1,9 @@
 /** Actors around the real relay core on simulated time: nothing happens unless a schedule moves, and the same seed does the same. */
+import type { ChannelId } from "../../../proto/mod.ts";
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
 import { createNodeX25519 } from "../../../sdk/platform/node_x25519.ts";
 import { createWorld, defaultCoreConfig, type World, type WorldOptions } from "../../../relay/core/testing/world.ts";
-import { type Engine, openSqliteEngine } from "../../../relay/engine/mod.ts";
+import { type Engine, type Entry, openSqliteEngine } from "../../../relay/engine/mod.ts";
 import type { ChannelManager } from "../../../sdk/mod.ts";
 import { createSignatures, type Runtime, type Signatures } from "../../../sdk/testing/agents.ts";
 import type { Random } from "../../support/mod.ts";
@@ -16,6 +17,13 @@ const maxMs = 180_000;
 /** Members that have not read for so long lapse; in earnest it is a month. */
 export const lapseMs = 10 * 60_000;
 
+/** Hears what the log of a channel holds. */
+export interface LogFollower {
+  appended(entry: Entry): void;
+  /** The log begins anew. */
+  restart(): void;
+}
+
 export class SimulatedStage implements ActorHost {
   world: World;
   readonly runtime: Runtime;
@@ -23,6 +31,7 @@ export class SimulatedStage implements ActorHost {
   readonly #ending: Promise<void>[] = [];
   readonly #options: WorldOptions;
   readonly #journal: Journal;
+  #follow: (engine: Engine) => void = () => {};
 
   private constructor(world: World, options: WorldOptions, journal: Journal, random: Random, signatures: Signatures) {
     this.world = world;
@@ -74,6 +83,15 @@ export class SimulatedStage implements ActorHost {
     this.world = await createWorld({ ...this.#options, time, engine });
   }
 
+  /** The follower hears of every entry that the relay takes from now on. When the relay is set back, of all that are left. */
+  followLog(channelId: ChannelId, follower: LogFollower): void {
+    this.#follow = (engine) => {
+      follower.restart();
+      engine.watch(channelId, (entry) => follower.appended(entry));
+    };
+    this.#follow(this.world.engine);
+  }
+
   /** A moment that the relay's disk can be set back to. */
   get moment(): number {
     return this.#journal.now;
@@ -84,7 +102,9 @@ export class SimulatedStage implements ActorHost {
     const { core, time, engine: present } = this.world;
     await this.finish("the relay has ended", core.close());
     await present.close();
-    const engine = await this.finish("the disk is put back", this.#journal.setBack(moment, await openEmpty()));
+    const empty = await openEmpty();
+    this.#follow(empty);
+    const engine = await this.finish("the disk is put back", this.#journal.setBack(moment, empty));
     this.world = await createWorld({ ...this.#options, time, engine });
   }
 

@@ -1,7 +1,9 @@
 /** What really happened, as nobody in the channel sees it: by it the schedule's end is judged. */
-import { type AgentId, foundingEpoch, type NoticeEnvelope, type RequestBody } from "../../../proto/mod.ts";
+import type { AgentId, RequestBody } from "../../../proto/mod.ts";
+import { decodeCommitBody, decodeFoundingBody } from "../../../relay/core/testing/world.ts";
+import type { Entry } from "../../../relay/engine/mod.ts";
 
-type Commit = Pick<RequestBody<"SendCommit">, "epoch" | "added" | "removed" | "owners"> & { readonly sender: AgentId };
+type Commit = Pick<RequestBody<"SendCommit">, "epoch" | "added" | "removed">;
 
 interface Sealed {
   readonly sender: AgentId;
@@ -11,19 +13,13 @@ interface Sealed {
   readonly honest: boolean;
 }
 
-/** What a relay that is set back to this moment knows. */
-export interface TruthThen {
-  readonly commits: ReadonlyMap<number, Commit>;
-  readonly left: ReadonlySet<AgentId>;
-}
-
 export class Truth {
   /** What the relay has taken, by epoch. */
-  #commits = new Map<number, Commit>();
+  readonly #commits = new Map<number, Commit>();
   readonly #sealed = new Map<string, Sealed>();
   readonly #everOwners: Set<AgentId>;
   readonly #founder: AgentId;
-  #left = new Set<AgentId>();
+  readonly #left = new Set<AgentId>();
 
   constructor(founder: AgentId) {
     this.#founder = founder;
@@ -36,36 +32,33 @@ export class Truth {
     for (const agentId of owners?.agentIds ?? []) this.#everOwners.add(agentId);
   }
 
-  taken(commit: Commit): void {
+  /** The relay's log has grown by this entry, whether or not its sender is told. */
+  appended(entry: Entry): void {
+    const { kind, epoch, sender } = entry;
+    if (kind === "commit") {
+      const { added, removed } = decodeCommitBody(entry);
+      this.#taken({ epoch, added, removed });
+    }
+    if (kind === "founding") this.#founded(epoch, decodeFoundingBody(entry));
+    // It is no member to the relay any more, until it is added again.
+    if (kind === "leave") this.#left.add(sender);
+  }
+
+  #taken(commit: Commit): void {
     this.#commits.set(commit.epoch, commit);
     for (const agentId of commit.added) this.#left.delete(agentId);
   }
 
   /** A new generation: all that it does not name are out. */
-  founded({ founding }: Pick<RequestBody<"FoundGeneration">, "founding">, sender: AgentId): void {
-    const epoch = foundingEpoch(founding.generation);
-    if (this.#commits.has(epoch)) return;
+  #founded(epoch: number, { founding }: RequestBody<"FoundGeneration">): void {
     const removed = [...this.members()].filter((agentId) => !founding.members.includes(agentId));
-    this.taken({ epoch, added: [], removed, owners: { agentIds: founding.owners }, sender });
+    this.#taken({ epoch, added: [], removed });
   }
 
-  /** The relay has taken that an agent leaves: it is no member to it any more, until it is added again. */
-  left(agentId: AgentId): void {
-    this.#left.add(agentId);
-  }
-
-  delivered(notice: NoticeEnvelope): void {
-    if (notice.operation === "DeliverCommit") this.taken(notice.body);
-    if (notice.operation === "DeliverFounding") this.founded(notice.body, notice.body.sender);
-  }
-
-  get now(): TruthThen {
-    return { commits: new Map(this.#commits), left: new Set(this.#left) };
-  }
-
-  setBack({ commits, left }: TruthThen): void {
-    this.#commits = new Map(commits);
-    this.#left = new Set(left);
+  /** The relay's log begins anew: it hears of all entries again that are in it. */
+  restart(): void {
+    this.#commits.clear();
+    this.#left.clear();
   }
 
   /** The epoch whose commit brought a member in; -1 for the founder, undefined for those that are out. */
@@ -108,18 +101,8 @@ export class Truth {
     return members;
   }
 
-  owners(): Set<AgentId> {
-    const members = this.members();
-    const owners = this.#inOrder().findLast(({ owners }) => owners !== undefined)?.owners?.agentIds;
-    return new Set((owners ?? [this.#founder]).filter((agentId) => members.has(agentId)));
-  }
-
   wasOwner(agentId: AgentId): boolean {
     return this.#everOwners.has(agentId);
-  }
-
-  get everOwners(): ReadonlySet<AgentId> {
-    return this.#everOwners;
   }
 
   #inOrder(): Commit[] {

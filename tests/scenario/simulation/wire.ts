@@ -2,7 +2,14 @@
  * What is between the players and the relay's core. A rule changes what passes: those of the relay's side are lifted when the
  * schedule calms down, those of a modified client stay.
  */
-import type { AgentId, CallName, NoticeEnvelope, ReplyBody, RequestBody } from "../../../proto/mod.ts";
+import {
+  type AgentId,
+  type CallName,
+  equalBytes,
+  type NoticeEnvelope,
+  type ReplyBody,
+  type RequestBody,
+} from "../../../proto/mod.ts";
 import type { Forward, Player, Wire } from "./player.ts";
 import type { Truth } from "./truth.ts";
 
@@ -53,7 +60,13 @@ export class SimulatedWire implements Wire {
   /** The relay says what is not so. */
   inject(player: Player, notice: NoticeEnvelope): void {
     this.counts.lies++;
-    player.actor.session.inject(notice);
+    this.show(player.actor.session, player, notice);
+  }
+
+  /** Gives a player what the relay has kept back for a while. Its session may be gone by now. */
+  show(session: Player["actor"]["session"], player: Player, notice: NoticeEnvelope): void {
+    this.#noteRemoval(player, notice);
+    session.inject(notice);
   }
 
   /**
@@ -68,10 +81,19 @@ export class SimulatedWire implements Wire {
     );
   }
 
+  /** A removal that an owner or an honest member made is true to the one that it removes, whether or not the log holds it. */
+  #noteRemoval(player: Player, { operation, body }: NoticeEnvelope): void {
+    if (operation !== "DeliverCommit" || !body.removed.includes(player.agentId)) return;
+    const isTrue = [...this.sent].some(([by, commits]) =>
+      (by.honest || this.#truth().wasOwner(by.agentId)) && commits.some(({ commit }) => equalBytes(commit, body.commit))
+    );
+    if (isTrue) player.removedIn = body.epoch;
+  }
+
   notice(player: Player, notice: NoticeEnvelope): readonly NoticeEnvelope[] {
-    this.#truth().delivered(notice);
     this.history.push({ player, notice });
     const told = this.#first("relay", player, (rule) => rule.notice?.(notice)) ?? [notice];
+    for (const each of told) this.#noteRemoval(player, each);
     return told.flatMap((each) => this.#first("client", player, (rule) => rule.notice?.(each)) ?? [each]);
   }
 
@@ -90,12 +112,7 @@ export class SimulatedWire implements Wire {
       if (commit !== undefined) {
         const { sequence } = reply as ReplyBody<"SendCommit">; // cast: of this operation
         this.#removals.push({ by: player, sequence, removed: commit.removed });
-        this.#truth().taken({ ...commit, sender: player.agentId });
       }
-      if (operation === "FoundGeneration") {
-        this.#truth().founded(changed as RequestBody<"FoundGeneration">, player.agentId); // cast: of this operation
-      }
-      if (operation === "LeaveChannel") this.#truth().left(player.agentId);
       return reply;
     };
     const relay = (changed: unknown = body): Promise<unknown> =>
