@@ -13,6 +13,7 @@ import {
   showFingerprint,
 } from "./commands/channel.ts";
 import { showHealth } from "./commands/channel_health.ts";
+import { demoteMember, promoteMember, showPolicy } from "./commands/channel_owners.ts";
 import { inviteToChannel, joinChannel } from "./commands/channel_entry.ts";
 import { chat } from "./commands/channel_chat.ts";
 import { listen, sendMessage } from "./commands/channel_messages.ts";
@@ -57,6 +58,9 @@ export const commands: readonly Command[] = [
   onMessage,
   listMembers,
   removeMember,
+  promoteMember,
+  demoteMember,
+  showPolicy,
   recoverChannel,
   showFingerprint,
   showHealth,

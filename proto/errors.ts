@@ -70,6 +70,8 @@ export type ErrorCode =
   | "membership_lapsed"
   | "link_invalid"
   | "removed"
+  | "members_must_update"
+  | "successor_needed"
   // What messages say.
   | "content_invalid"
   | "request_timeout"
@@ -175,6 +177,8 @@ export const errorCodes: Readonly<Record<ErrorCode, ErrorMapping>> = {
   storage_full: passing(507, grpc.resourceExhausted, 0x14c, "ChannelError"),
   link_invalid: map(400, grpc.invalidArgument, 0x14d, "InvalidArgumentError"),
   removed: map(410, grpc.failedPrecondition, 0x163, "RemovedError"),
+  members_must_update: map(409, grpc.failedPrecondition, 0x14e, "ChannelError"),
+  successor_needed: map(409, grpc.failedPrecondition, 0x14f, "ChannelError"),
 
   // What messages say: between members, never from the relay.
   content_invalid: map(400, grpc.invalidArgument, 0x160, "ChannelError"),

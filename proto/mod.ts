@@ -184,6 +184,7 @@ export {
   type OwnersChange,
   type OwnersVersion,
 } from "./owners.ts";
+export { type ChannelPolicy, decodePolicy, encodePolicy, openPolicy, type PolicyScope, samePolicy } from "./policy.ts";
 export type { AnyStruct, FieldType, Shape } from "./schema.ts";
 export { foundingEpoch, generationOf, groupIdOf } from "./generations.ts";
 export {

@@ -1,11 +1,12 @@
 /**
- * A channel's owners, in versions. Each version comes from the one before by a change, which an owner of that one signed; so
- * a member that was away follows the changes and believes nobody. These are the bytes; `sdk/mls/owners_chain.ts` judges them.
+ * A channel's owners and its policy, in versions. Each version comes from the one before by a change, which an owner of that
+ * one signed; so a member that was away follows the changes and believes nobody. These are the bytes; `sdk/mls/owners_chain.ts` judges them.
  */
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, parseAgentId } from "./ids.ts";
 import { limits } from "./limits.ts";
 import { encodeVectorLength, MlsReader } from "./mls/reader.ts";
+import { type ChannelPolicy, decodePolicy, encodePolicy, policyBytes } from "./policy.ts";
 import type { Founded } from "./statements.ts";
 
 /** As the GroupContext has it. */
@@ -36,11 +37,16 @@ export type OwnersChange =
   | ChangeFields & { readonly kind: "signed" }
   /** An owner of the version before signed that it leaves; `leafHash` is of the leaf that its statement is about. */
   | ChangeFields & { readonly kind: "left"; readonly leafHash: Uint8Array }
-  /** An owner of the version before signed the owners statement when it founded a new generation. */
-  | ChangeFields & { readonly kind: "founded"; readonly founded: Founded };
+  /**
+   * An owner of the version before signed the owners statement when it founded a new generation; `policy` is that of the one
+   * before, if it had one.
+   */
+  | ChangeFields & { readonly kind: "founded"; readonly founded: Founded; readonly policy?: ChannelPolicy }
+  /** An owner of the version before signed the policy statement. */
+  | ChangeFields & { readonly kind: "policy"; readonly policy: ChannelPolicy };
 
 const format = 1;
-const kinds = { signed: 1, left: 2, founded: 3 } as const;
+const kinds = { signed: 1, left: 2, founded: 3, policy: 4 } as const;
 const foundedBytes = 40;
 const [agentIdBytes, hashBytes, keyBytes, signatureBytes] = [22, 32, 32, 64] as const;
 const nothing = new Uint8Array(0);
@@ -78,7 +84,13 @@ function detailOf(change: OwnersChange): Uint8Array {
     case "left":
       return change.leafHash;
     case "founded":
-      return concatBytes(uint64(change.founded.generation), change.founded.founding);
+      return concatBytes(
+        uint64(change.founded.generation),
+        change.founded.founding,
+        change.policy === undefined ? nothing : encodePolicy(change.policy),
+      );
+    case "policy":
+      return encodePolicy(change.policy);
   }
 }
 
@@ -114,10 +126,14 @@ function readChange(reader: MlsReader): OwnersChange {
   if (kind === kinds.left && detail.length === hashBytes) {
     return { kind: "left", ...fields, leafHash: detail, signature };
   }
-  if (kind === kinds.founded && detail.length === foundedBytes) {
+  if (kind === kinds.founded && [foundedBytes, foundedBytes + policyBytes].includes(detail.length)) {
     const parts = new MlsReader(detail, "founding of a generation");
     const founded = { generation: readVersion(parts), founding: parts.take(hashBytes) };
-    return { kind: "founded", ...fields, founded, signature };
+    const policy = parts.done ? {} : { policy: decodePolicy(detail.subarray(foundedBytes)) };
+    return { kind: "founded", ...fields, founded, ...policy, signature };
+  }
+  if (kind === kinds.policy && detail.length === policyBytes) {
+    return { kind: "policy", ...fields, policy: decodePolicy(detail), signature };
   }
   return reader.refuse(`one of kind ${kind} has ${detail.length} bytes behind its identity`);
 }

@@ -16,6 +16,7 @@ import {
   type ChannelName,
   type InviteId,
 } from "./ids.ts";
+import { type ChannelPolicy, encodePolicy } from "./policy.ts";
 
 export interface AuthenticationStatement {
   /** As dialled, so that a relay cannot pass the signature on to another. */
@@ -126,6 +127,8 @@ export interface OwnersStatement {
   readonly owners: readonly AgentId[];
   /** Of a change that founds a new generation. */
   readonly founded?: Founded;
+  /** In force after it, if the channel has one: of a change that founds a generation, which takes it along, or sets a policy. */
+  readonly policy?: ChannelPolicy;
 }
 
 export interface Founded {
@@ -137,8 +140,11 @@ export interface Founded {
 /** Signed by an owner of the version before: so a member that was away can tell who may be believed. */
 export function ownersStatement(s: OwnersStatement): Uint8Array {
   const fields = [binaryIdToBytes(s.channelId), uint64(s.version), s.previous, utf8ToBytes(s.owners.join(""))];
-  const founded = s.founded === undefined ? [] : [uint64(s.founded.generation), s.founded.founding];
-  return statement("owners", [...fields, ...founded]);
+  const policy = s.policy === undefined ? [] : [encodePolicy(s.policy)];
+  if (s.founded !== undefined) {
+    return statement("owners", [...fields, uint64(s.founded.generation), s.founded.founding, ...policy]);
+  }
+  return statement(s.policy === undefined ? "owners" : "policy", [...fields, ...policy]);
 }
 
 /** What an owner says that begins a new generation of a channel. Ids are ascending. */
@@ -221,7 +227,17 @@ function deriveFromInvite(secret: Uint8Array, info: string, length: number): Uin
  * The form of each statement, which is a part of its label. A form is frozen: a statement that has to say something else gets
  * the next number. `docs/protocol.md` has the steps.
  */
-const forms = { authenticate: 1, leave: 2, rejoin: 2, commit: 2, epoch: 2, owners: 2, found: 2, join: 1 } as const;
+const forms = {
+  authenticate: 1,
+  leave: 2,
+  rejoin: 2,
+  commit: 2,
+  epoch: 2,
+  owners: 2,
+  policy: 2,
+  found: 2,
+  join: 1,
+} as const;
 
 function statement(name: keyof typeof forms, fields: readonly Uint8Array[]): Uint8Array {
   const parts = [utf8ToBytes(`static relay v${forms[name]} ${name}`), ...fields];

@@ -1,5 +1,5 @@
 /** A channel as its user holds it. Everything behind it is in `channel/` and `content/`. Long because of its examples. */
-import type { ChannelId, ChannelName } from "../proto/mod.ts";
+import type { ChannelId, ChannelName, ChannelPolicy } from "../proto/mod.ts";
 import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError } from "./base/errors.ts";
 import type { ChannelHealth } from "./channel/condition.ts";
@@ -14,6 +14,12 @@ import type { Envelope } from "./content/envelope.ts";
 import type { AskOptions as RequestOptions } from "./content/requester.ts";
 import type { RequestHandler, ServeOptions, Serving } from "./content/service.ts";
 import type { Addressee, Sendable } from "./content/values.ts";
+
+/** How a channel is left. */
+export interface LeaveOptions extends Abortable {
+  /** The agent id of the member that owns the channel afterwards. The last owner may have to say. */
+  readonly successor?: string;
+}
 
 /**
  * An end-to-end encrypted channel. It stays usable for sending while loops read from it, and after they have ended.
@@ -108,7 +114,68 @@ export class Channel {
   }
 
   /**
-   * Leaves the channel and deletes its keys here. Loops end. Whoever is alone in a channel closes it by leaving.
+   * Makes a member an owner; only owners may. Owners remove members, make and unmake owners, and set the policy. A channel has up
+   * to 64 of them: with two, a lost folder orphans nothing.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function shareOwnership(channel: Channel, agentId: string): Promise<number> {
+   *   await channel.promote(agentId);
+   *   return channel.members().filter(({ owner }) => owner).length;
+   * }
+   * ```
+   */
+  async promote(agentId: string, { signal }: Abortable = {}): Promise<void> {
+    await abortable(signal, () => this.#port.promote(agentId));
+  }
+
+  /**
+   * Makes an owner a member like the others; only owners may, also about themselves. The last owner stays one until there is
+   * another (`successor_needed`).
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function stepDown(channel: Channel, self: string): Promise<boolean> {
+   *   await channel.demote(self);
+   *   return channel.members().some(({ self, owner }) => self && owner);
+   * }
+   * ```
+   */
+  async demote(agentId: string, { signal }: Abortable = {}): Promise<void> {
+    await abortable(signal, () => this.#port.demote(agentId));
+  }
+
+  /**
+   * Says who may let agents in (`admission`) and speak (`posting`): `members` or `owners`; only owners may. Every member enforces
+   * it. What is not given stays as it is. Throws `members_must_update`, with their ids in `members`, while somebody runs a version
+   * from before there were policies.
+   *
+   * @example A channel in which only its owners speak
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function announceOnly(channel: Channel): Promise<string> {
+   *   await channel.setPolicy({ posting: "owners" });
+   *   return channel.policy().posting;
+   * }
+   * ```
+   */
+  async setPolicy(policy: Partial<ChannelPolicy>, { signal }: Abortable = {}): Promise<void> {
+    await abortable(signal, () => this.#port.setPolicy(policy));
+  }
+
+  /** The policy that is in force, as this agent's MLS state has it. */
+  policy(): ChannelPolicy {
+    return this.#port.policy();
+  }
+
+  /**
+   * Leaves the channel and deletes its keys here. Loops end. Whoever is alone in a channel closes it by leaving. The last owner
+   * makes `successor` an owner first; when it names none, and all may do the same in this channel, the oldest member becomes it.
    *
    * @example
    * ```ts
@@ -120,8 +187,8 @@ export class Channel {
    * }
    * ```
    */
-  async leave({ signal }: Abortable = {}): Promise<void> {
-    await abortable(signal, () => this.#port.leave());
+  async leave({ signal, successor }: LeaveOptions = {}): Promise<void> {
+    await abortable(signal, () => this.#port.leave(successor));
   }
 
   /**

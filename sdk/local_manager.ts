@@ -10,8 +10,10 @@ import {
 import { type Abortable, abortable } from "./base/abortable.ts";
 import { createError } from "./base/errors.ts";
 import type { Channel } from "./channel.ts";
+import { ownersAdmit } from "./channel/adding.ts";
 import type { Agent } from "./channel/agent.ts";
 import { translating } from "./channel/faults.ts";
+import type { LiveChannel } from "./channel/live_channel.ts";
 import type { JoinOptions, ManagerPort } from "./client_port.ts";
 import { InviteBook, type InviteOptions, type InviteState } from "./invites/invite_book.ts";
 import { JoinAnswers } from "./invites/join_answers.ts";
@@ -55,7 +57,7 @@ export class LocalManager implements ManagerPort {
   async invite(name: string, { signal, ...options }: InviteOptions & Abortable): Promise<string> {
     return await abortable(signal, () =>
       translating("Cannot invite", async () => {
-        const { invite } = await this.#book.create(await this.#agent.open(name), options);
+        const { invite } = await this.#book.create(await this.#inviting(name), options);
         return formatInviteToken(invite);
       }));
   }
@@ -65,7 +67,7 @@ export class LocalManager implements ManagerPort {
     const deps = { service, book: this.#book, nowMs: () => runtime.nowMs() };
     return await abortable(
       signal,
-      () => translating("Cannot invite", async () => createLink(await this.#agent.open(name), options, deps)),
+      () => translating("Cannot invite", async () => createLink(await this.#inviting(name), options, deps)),
     );
   }
 
@@ -82,6 +84,13 @@ export class LocalManager implements ManagerPort {
     } catch {
       // It is done when this agent next starts.
     }
+  }
+
+  /** The channel, if this agent may invite into it: an invite is a promise to add. */
+  async #inviting(name: string): Promise<LiveChannel> {
+    const channel = await this.#agent.open(name);
+    if (!channel.membership.group.self.mayAdd) throw ownersAdmit(channel.membership);
+    return channel;
   }
 
   async invites(name: string | undefined): Promise<InviteState[]> {

@@ -10,7 +10,7 @@ export {
   verifyAgentStore,
 } from "./agent_store.ts";
 export type { Abortable } from "./base/abortable.ts";
-export { Channel } from "./channel.ts";
+export { Channel, type LeaveOptions } from "./channel.ts";
 export type { ChannelOptions } from "./channel/agent.ts";
 export type { ChannelHealth } from "./channel/condition.ts";
 export type { ChannelMember } from "./channel/member_list.ts";
@@ -73,8 +73,10 @@ export type {
   BudgetPeriod,
   ChannelId,
   ChannelName,
+  ChannelPolicy,
   CoverBudgetOptions,
   CoverMode,
   ErrorCode,
   MessageId,
+  PolicyScope,
 } from "../proto/mod.ts";

@@ -2,7 +2,7 @@
 import { parseChannelName } from "../../proto/mod.ts";
 import type { Channel, ChannelMember } from "../../sdk/mod.ts";
 import { agentFlag, agentName, inChannelAlready, withAgent } from "../agent.ts";
-import { confirmedText, memberFields, memberName } from "../texts/channel_texts.ts";
+import { confirmedText, memberFields, memberName, policyLines } from "../texts/channel_texts.ts";
 import type { ArgumentSpec, Command, Context, FlagSpec } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
 import type { Agent } from "../hosting.ts";
@@ -14,6 +14,11 @@ export const nameArgument: ArgumentSpec = {
   name: "NAME",
   summary: "org/namespace/service, each of lowercase letters, digits and hyphens",
   check: parseChannelName,
+};
+
+export const memberArgument: ArgumentSpec = {
+  name: "MEMBER",
+  summary: "its name or agent id, as channel members shows them",
 };
 
 const yesFlag: FlagSpec = { name: "yes", summary: "do not ask" };
@@ -64,8 +69,9 @@ export const listMembers: Command = {
   run: (context) =>
     withChannel(context, async (channel) => {
       const { output } = context;
-      const members = channel.members();
-      await output.result({ channel: channel.name, members: members.map(memberFields) }, [
+      const [members, policy] = [channel.members(), channel.policy()];
+      const isOpen = policy.admission === "members" && policy.posting === "members";
+      await output.result({ channel: channel.name, policy, members: members.map(memberFields) }, [
         ...table([
           ["MEMBER", "AGENT ID", "CONFIRMED"].map((title) => output.paint("dim", title)),
           ...members.map((member) => [
@@ -75,6 +81,7 @@ export const listMembers: Command = {
             [member.owner && "owner", member.self && "you", member.absent && "absent"].filter(Boolean).join(", "),
           ]),
         ]),
+        ...(isOpen ? [] : ["", ...policyLines(policy)]),
       ]);
     }),
 };
@@ -83,7 +90,7 @@ export const removeMember: Command = {
   path: "channel remove",
   summary: "remove a member: what is sent from now on it cannot read",
   details: ["Only owners of the channel may."],
-  arguments: [nameArgument, { name: "MEMBER", summary: "its name or agent id, as channel members shows them" }],
+  arguments: [nameArgument, memberArgument],
   flags: [agentFlag],
   examples: [{ command: "channel remove acme/ops/deploy bob-k3f9", what: "" }],
   run: (context) =>
@@ -152,9 +159,20 @@ export const showFingerprint: Command = {
 export const leaveChannel: Command = {
   path: "channel leave",
   summary: "leave a channel and delete its keys here",
-  details: ["An agent that is alone in a channel closes it by leaving, and is asked first."],
+  details: [
+    "An agent that is alone in a channel closes it by leaving, and is asked first. The last owner makes another member an",
+    "owner on its way: the oldest, or the one that --successor names.",
+  ],
   arguments: [nameArgument],
-  flags: [yesFlag, agentFlag],
+  flags: [
+    {
+      name: "successor",
+      value: "MEMBER",
+      summary: "who owns the channel afterwards; needed where only owners may something",
+    },
+    yesFlag,
+    agentFlag,
+  ],
   examples: [{ command: "channel leave acme/ops/deploy", what: "" }],
   run: (context) =>
     withChannel(context, async (channel) => {
@@ -162,7 +180,9 @@ export const leaveChannel: Command = {
       if (channel.members().length === 1) {
         await confirm(context, `This agent is alone in ${channel.name}. Leave and close it for good?`);
       }
-      await output.progress("leaving the channel", channel.leave());
+      const named = context.given.value("successor");
+      const options = named === undefined ? {} : { successor: findMember(channel, named).agentId };
+      await output.progress("leaving the channel", channel.leave(options));
       await output.result({ channel: channel.name, left: true }, [
         `${output.paint("green", "✓")} Left ${channel.name}`,
       ]);
@@ -198,7 +218,7 @@ export function agentWords({ given }: Context): string {
 }
 
 /** The channel, once this agent has followed what happened while it was away. */
-async function withChannel(context: Context, act: (channel: Channel) => Promise<void>): Promise<void> {
+export async function withChannel(context: Context, act: (channel: Channel) => Promise<void>): Promise<void> {
   await withAgent(context, async (client) => await act(await openChannel(context, client)));
 }
 
@@ -233,7 +253,7 @@ export async function openChannel(context: Context, client: Opener): Promise<Cha
   });
 }
 
-function findMember(channel: Channel, wanted: string): ChannelMember {
+export function findMember(channel: Channel, wanted: string): ChannelMember {
   const found = channel.members().filter((member) => member.agentId === wanted || memberName(member) === wanted);
   const [member, another] = found;
   if (member === undefined) {

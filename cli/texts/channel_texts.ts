@@ -1,5 +1,5 @@
 /** Members, messages and bytes as people and as JSON see them. */
-import type { ChannelMember } from "../../sdk/mod.ts";
+import type { ChannelMember, ChannelPolicy, PolicyScope } from "../../sdk/mod.ts";
 import { printable } from "../output.ts";
 import { byteSize, grouped } from "./amounts.ts";
 import { ago, isoTime } from "./amounts.ts";
@@ -40,6 +40,11 @@ export function memberFields(member: ChannelMember): Readonly<Record<string, unk
     confirmed_at: isoTime(confirmedAtMs),
   };
   return { agent_id: agentId, identity, owner, self, ...(absent && { absent }), ...confirmed };
+}
+
+export function policyLines({ admission, posting }: ChannelPolicy): string[] {
+  const who = (scope: PolicyScope): string => scope === "members" ? "every member" : "owners only";
+  return [`Lets agents in: ${who(admission)}`, `May speak: ${who(posting)}`];
 }
 
 /** How far a member is known to be in the same group. */

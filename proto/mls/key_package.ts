@@ -17,10 +17,16 @@ import { encodeVectorLength, type MlsReader } from "./reader.ts";
 export const supportedCipherSuites: readonly number[] = [1, 3];
 
 /**
- * What a channel may have in its GroupContext: its name, its owners in two forms, its generation. Every leaf lists them all, so
- * that no member stands in the way when a channel takes one on.
+ * What the relay asks of a leaf: a channel's name, its owners in two forms, its generation. A list that grew would keep agents
+ * out that have not updated and want to come back.
  */
-export const channelExtensions: readonly number[] = [0xf5c0, 0xf5c1, 0xf5c2, 0xf5c3];
+const requiredExtensions: readonly number[] = [0xf5c0, 0xf5c1, 0xf5c2, 0xf5c3];
+
+/**
+ * What a channel may have in its GroupContext: those, and its policy. Every leaf that this version makes lists them all, so that
+ * no member stands in the way when a channel takes one on.
+ */
+export const channelExtensions: readonly number[] = [...requiredExtensions, 0xf5c4];
 
 const mls10 = 1;
 const basicCredential = 1;
@@ -142,7 +148,7 @@ export function verifyKeyPackage(
 
 /** Whether its leaf can be in a channel. Throws `WireError`. */
 export function checkChannelExtensions({ capabilities: { extensions } }: UnverifiedKeyPackage): void {
-  if (channelExtensions.every((type) => extensions.includes(type))) return;
+  if (requiredExtensions.every((type) => extensions.includes(type))) return;
   refuse("its capabilities do not list the extensions of channels; update the client that made it");
 }
 

@@ -71,8 +71,6 @@ export interface CoreConfig {
   readonly keyPackagesWanted: number;
   /** The latest entries of channels are kept in memory, up to 4 MiB of each and this much of all. */
   readonly tailBytesInAll: number;
-  /** The same for channels that nobody reads now. */
-  readonly unreadTailBytesInAll: number;
   /** Channels kept in memory without a session. */
   readonly idleChannels: number;
   /** Ends of sessions during a drain are spread over this. */
@@ -131,7 +129,6 @@ export const defaultCoreConfig: CoreConfig = {
   keyPackageBytesInAll: 1024 * 1024 * 1024,
   keyPackagesWanted: 10,
   tailBytesInAll: 256 * 1024 * 1024,
-  unreadTailBytesInAll: 8 * 1024 * 1024,
   idleChannels: 1_000,
   drainMs: 3_000,
 };

@@ -26,6 +26,8 @@ export interface StaticErrorOptions {
   readonly channel?: ChannelName;
   /** The part of the service that could not be reached. */
   readonly unreachable?: Unreachable;
+  /** The members that it is about. */
+  readonly members?: readonly AgentId[];
 }
 
 /** A part of the service that could not be reached, and where it should be. */
@@ -69,6 +71,8 @@ export class StaticError extends Error {
   readonly channel: ChannelName | undefined;
   /** With `connection_error`: the part of the service that could not be reached. */
   readonly unreachable: Unreachable | undefined;
+  /** With `members_must_update`: those that must; with `successor_needed`: those that could be it. */
+  readonly members: readonly AgentId[] | undefined;
 
   /** Errors come from the library; a program makes only those of `RemoteError`. */
   constructor(code: ErrorCode, message: string, options: StaticErrorOptions = {}) {
@@ -79,6 +83,7 @@ export class StaticError extends Error {
     this.epoch = options.epoch;
     this.channel = options.channel;
     this.unreachable = options.unreachable;
+    this.members = options.members;
   }
 }
 

@@ -9,6 +9,7 @@ import {
   verifyKeyPackage,
 } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
+import { identityText } from "../base/identity_text.ts";
 import { identifiedMembersOf } from "../mls/base_epoch.ts";
 import { identityHashOf } from "../mls/generation.ts";
 import type { Change } from "../mls/group.ts";
@@ -46,8 +47,9 @@ export function judgeApplicant(
   membership: Membership,
   { agentId, identity }: Applicant,
 ): { readonly replaces: readonly AgentId[] } | StaticError {
-  const name = bytesToHex(identityHashOf(identity));
   const { group, absent } = membership;
+  if (!group.self.mayAdd) return ownersAdmit(membership);
+  const name = bytesToHex(identityHashOf(identity));
   const leaving = membership.leavers.map((leaver) => leaver.agentId);
   const same = identifiedMembersOf(group.current).filter((member) => bytesToHex(member.identityHash) === name);
   // An absent member that is added is absent no more, and need not be removed for that.
@@ -61,6 +63,12 @@ export function judgeApplicant(
       "not_allowed",
       "The agent's identity is in the channel under another key; only an owner can replace it",
     );
+}
+
+/** Only owners let agents in, and invite them. */
+export function ownersAdmit({ group }: Pick<Membership, "group">): StaticError {
+  const owners = group.members().filter(({ owner }) => owner).map(({ identity }) => `"${identityText(identity)}"`);
+  return createError("not_allowed", `Only owners let agents into this channel; ask one of them: ${owners.join(", ")}`);
 }
 
 export function changeFor(membership: Membership, applicants: readonly Applicant[]): Change {

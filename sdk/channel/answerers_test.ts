@@ -5,7 +5,14 @@ import { Answerers } from "./answerers.ts";
 
 const member = (number: number, owner: boolean): Member => {
   const identity = Uint8Array.of(number);
-  return { agentId: agentIdOf(new Uint8Array(32).fill(number), identity), leafIndex: number, identity, owner };
+  return {
+    agentId: agentIdOf(new Uint8Array(32).fill(number), identity),
+    leafIndex: number,
+    identity,
+    owner,
+    mayAdd: true,
+    mayPost: true,
+  };
 };
 const [carol, alice, bob] = [member(0, false), member(1, true), member(2, false)];
 const others = [carol, alice, bob];

@@ -1,9 +1,9 @@
 /**
- * Memberships that have ended, each with the last counter that was delivered before the commit that ended it. A part of the log
- * that is read again (after a restart, or because the inbox was full) could get messages inserted that a removed member sealed
- * later: those have higher counters.
+ * Memberships and rights to speak that have ended, each with the last counter that was delivered before the commit that ended it.
+ * A part of the log that is read again (after a restart, or because the inbox was full) could get messages inserted that such a
+ * member sealed later: those have higher counters.
  */
-import type { AgentId } from "../../proto/mod.ts";
+import { type AgentId, limits } from "../../proto/mod.ts";
 
 export interface Ending {
   readonly agentId: AgentId;
@@ -15,8 +15,8 @@ export interface Ending {
   readonly last: number | undefined;
 }
 
-/** The latest of them. */
-const maxEndings = 256;
+/** The latest of them: a change of the policy may silence all members but one. */
+const maxEndings = 2 * limits.membersPerChannel;
 
 export class Endings {
   #endings: readonly Ending[];

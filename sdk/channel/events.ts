@@ -1,5 +1,5 @@
 /** What happens around a channel and a client, for `events()`. */
-import type { AgentId, ChannelName, MessageId } from "../../proto/mod.ts";
+import type { AgentId, ChannelName, ChannelPolicy, MessageId } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { MissedEvents } from "../base/event_stream.ts";
 import type { EnvelopeKind } from "../content/incoming.ts";
@@ -52,6 +52,7 @@ export type ChannelEventBody =
   | { readonly type: "member_left"; readonly member: EventAgent }
   | { readonly type: "member_removed"; readonly member: EventAgent; readonly by: AgentId }
   | { readonly type: "owners_changed"; readonly owners: readonly AgentId[]; readonly by: AgentId }
+  | { readonly type: "policy_changed"; readonly policy: ChannelPolicy; readonly by: AgentId }
   /** An identity is in the channel with another key; `trusted` when an owner brought it in. */
   | { readonly type: "key_changed"; readonly identity: string; readonly trusted: boolean }
   /** Members, or a member and this agent, signed different states of an epoch; see `health().forked`. Nothing is stopped. */

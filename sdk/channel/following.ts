@@ -14,6 +14,7 @@ import {
   foundingStatement,
   type NoticeBody,
   type OwnersChange,
+  samePolicy,
 } from "../../proto/mod.ts";
 import { type BaseEpoch, baseMembersOf, baseOf, hashOfMembers, pskOf } from "../mls/base_epoch.ts";
 import { type Epoch, stateOf } from "../mls/epoch.ts";
@@ -115,12 +116,14 @@ export async function openFounding(
     const known = {
       owners: base.owners,
       chain: base.chain,
+      policy: base.policy,
       ...(binding.generation && { generation: binding.generation }),
     };
     const members = { ...memberDepsOf(deps, trust.policy), findPsk: pskOf(base) };
     const group = Group.join(offered.welcome, own, members, { channelId, name, inviter: sender, known });
     const why = differs(group, entry, baseMembersOf(group.current));
     if (why !== undefined) return why;
+    if (!samePolicy(group.binding.policy, base.policy)) return "it has another policy";
     const last = group.changes.at(-1);
     if (
       last === undefined || !equalBytes(encodeOwnersChanges([last]), encodeOwnersChanges(decodeOwnersChanges(change)))

@@ -130,7 +130,9 @@ async function planFounding(
   };
   const hash = foundingHash(statement);
   const founded = { generation, founding: hash };
-  const change = await foundedChange({ channelId, before: versionIn(binding), owners, founded }, identity, signatures);
+  const { policy } = binding;
+  const before = versionIn(binding);
+  const change = await foundedChange({ channelId, before, owners, founded, policy }, identity, signatures);
   const { version, lastChange } = versionOf(change);
   const changes = keepChanges(group.changes, [change]);
   const chain = { version, lastChange };
@@ -140,6 +142,7 @@ async function planFounding(
     owners,
     chain,
     generation: { channelId, generation, founding: hash, absent: away },
+    ...(policy !== undefined && { policy }),
   };
   const plan = { channelId, base, binding: next, changes, own, add };
   return { plan, statement, change, joining, absent };

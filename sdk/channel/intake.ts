@@ -76,6 +76,10 @@ export class Intake {
     if (verdict === "gap") this.#reportMissing(agentId, aad.counter);
     if (verdict === "late") health.report("reordered", "A message arrived after later ones of its sender");
     const arrival = senders.take(agentId, counted, aad.messageId);
+    if (!sender.mayPost) {
+      this.#reportAgainstPolicy(agentId);
+      return this.#parts.onDone(this.#changes([{ receipt, arrival }]));
+    }
     const verified = !membership.isDoubtful(agentId);
     if (!verified) reportDoubtful(health, identity);
     const { timeMs, sequence } = entry;
@@ -90,9 +94,10 @@ export class Intake {
   /** Of a message that is looked at before its turn: a request or a reply to this agent. All else waits for its turn. */
   preview(entry: NoticeBody<"DeliverMessage">, outcome: ReadMessage): Incoming | undefined {
     const { senders, endings, membership, agentId, relayNowMs, maxAgeMs } = this.#parts;
-    const { payload, epoch, sender: { agentId: sender, identity } } = outcome;
+    const { payload, epoch, sender: { agentId: sender, identity, mayPost } } = outcome;
     const aad = aadOf(outcome);
-    if (aad === undefined || aad.messageId !== entry.messageId || sender !== entry.sender) return undefined;
+    if (!mayPost || aad === undefined) return undefined;
+    if (aad.messageId !== entry.messageId || sender !== entry.sender) return undefined;
     const counted = { counter: aad.counter, epoch };
     if (endings.isAfter(sender, counted) || senders.judge(sender, counted) === "duplicate") return undefined;
     const { timeMs, sequence } = entry;
@@ -157,10 +162,16 @@ export class Intake {
     this.#parts.health.report("missing_messages", text);
   }
 
+  #reportAgainstPolicy(sender: AgentId): void {
+    const text =
+      `${sender} sent a message although only owners speak in this channel. It is not shown; its sender is to blame`;
+    this.#parts.health.report("posted_against_policy", text);
+  }
+
   #reportAfterRemoval(sender: AgentId): void {
     const text =
-      `A message of ${sender} was put into the log where it was still a member, after it was removed. It is not ` +
-      "shown; the sender or the relay is to blame";
+      `A message of ${sender} was put into the log where it still might speak, after it was removed or silenced. It is ` +
+      "not shown; the sender or the relay is to blame";
     this.#parts.health.report("spoke_after_removal", text);
   }
 

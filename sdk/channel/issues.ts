@@ -24,6 +24,8 @@ export type IssueKind =
   | "log_set_back"
   /** A message of a member that was removed, inserted where it was still one: its sender or the relay is to blame. */
   | "spoke_after_removal"
+  /** A message of a member that may only listen: its sender is to blame. */
+  | "posted_against_policy"
   /** A sender used a counter for two messages: its data directory was restored from a backup, or it is misused. */
   | "repeated_counter"
   /** This agent's data directory is older than what it sent, which its own signature in the log proves; it joins anew. */

@@ -6,6 +6,7 @@
 import { bytesToHex } from "@noble/hashes/utils.js";
 import {
   binaryIdFromBytes,
+  channelExtensions,
   type ChannelId,
   equalBytes,
   limits,
@@ -18,7 +19,7 @@ import { MlsFault } from "../mls/codec.ts";
 import type { Signatures } from "../mls/crypto/signatures.ts";
 import { defaultSuiteId } from "../mls/crypto/suite.ts";
 import type { MlsIdentity } from "../mls/identity.ts";
-import { encodeLeaf } from "../mls/leaf.ts";
+import { encodeLeaf, listsExtension } from "../mls/leaf.ts";
 import { createKeyPackage, type OwnKeyPackage, restoreKeyPackage } from "../mls/key_package.ts";
 import type { ConnectionInfo, RelaySession } from "../session/relay_session.ts";
 import { decodeFields, encodeFields, type RecordChange, type RecordStore } from "../store/mod.ts";
@@ -138,7 +139,8 @@ export class KeyPackages {
   connected({ keyPackages, hasLastResort, limits: { keyPackagesPerAgent } }: ConnectionInfo): Promise<void> {
     return this.#refills.run(async () => {
       const known = await this.#deleteExpired();
-      const pool = known.filter(({ purpose }) => purpose === "pool").length;
+      // What an earlier version uploaded is replaced; its keys stay for a Welcome that is on its way.
+      const pool = known.filter(({ purpose, own }) => purpose === "pool" && !isOlder(own)).length;
       const lastResort = this.#freshLastResort(known);
       const replace = keyPackages > pool || (hasLastResort && lastResort === undefined);
       const wanted = Math.min(poolSize, keyPackagesPerAgent);
@@ -180,8 +182,8 @@ export class KeyPackages {
 
   #freshLastResort(known: readonly StoredKeyPackage[]): StoredKeyPackage | undefined {
     const nowMs = this.#deps.relayNowMs();
-    return known.find(({ purpose, madeAtMs, entered }) =>
-      purpose === "last_resort" && entered.length === 0 && nowMs - madeAtMs < lastResortAgeMs
+    return known.find(({ purpose, madeAtMs, entered, own }) =>
+      purpose === "last_resort" && entered.length === 0 && !isOlder(own) && nowMs - madeAtMs < lastResortAgeMs
     );
   }
 
@@ -222,6 +224,11 @@ export class KeyPackages {
     if (gone.length === 0) return;
     await this.#deps.store.batch(gone.map(({ own }) => deletion(own.reference)));
   }
+}
+
+/** Made by a version that knew less: not every channel can take it. */
+function isOlder({ keyPackage: { leafNode } }: OwnKeyPackage): boolean {
+  return !channelExtensions.every((type) => listsExtension(leafNode, type));
 }
 
 function deletion(reference: Uint8Array): RecordChange {

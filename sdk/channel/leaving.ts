@@ -1,12 +1,14 @@
 /** Telling the relay that we go. The others remove us from the group when they hear of it. */
 import { sha256 } from "@noble/hashes/sha2.js";
-import { type AgentId, leaveStatement } from "../../proto/mod.ts";
+import { type AgentId, leaveStatement, openPolicy, samePolicy } from "../../proto/mod.ts";
 import { createError, isCode } from "../base/errors.ts";
 import { pause } from "../base/runtime.ts";
+import { policyOf } from "../mls/policy_rules.ts";
 import type { Caretaker } from "./caretaker.ts";
 import type { Committer, Plan } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Membership } from "./membership.ts";
+import { successorNeeded } from "./ownership.ts";
 import type { Recovery } from "./recovery.ts";
 import type { Rejoiner } from "./rejoin.ts";
 import type { StoreAge } from "./store_age.ts";
@@ -29,10 +31,14 @@ export interface LeavingParts {
 }
 
 /** If it fails, everything is as before, and leaving can be tried again. */
-export async function sayGoodbye(parts: LeavingParts, deps: ChannelDeps): Promise<void> {
+export async function sayGoodbye(
+  parts: LeavingParts,
+  successor: AgentId | undefined,
+  deps: ChannelDeps,
+): Promise<void> {
   const { membership, rejoiner, recovery, ended } = parts;
   // The only owner hands the channel on, which it can do once it is back.
-  if (rejoiner.reason !== undefined && successorOf(membership) !== undefined) {
+  if (rejoiner.reason !== undefined && isLastOwner(membership)) {
     await Promise.race([rejoiner.over, pause(deps.runtime, successionMs, ended)]);
   }
   for (let tries = 1;; tries++) {
@@ -43,7 +49,7 @@ export async function sayGoodbye(parts: LeavingParts, deps: ChannelDeps): Promis
     // Where this agent cannot get in again, its statement may be void, and an owner has to remove it.
     const isNamed = tries < maxTries && !rejoiner.isUnwelcome;
     try {
-      return await go(parts, { isBlocked, isNamed }, deps);
+      return await go(parts, { isBlocked, isNamed, successor }, deps);
     } catch (error) {
       rejoiner.resume();
       // Somebody has let it in again meanwhile: once it knows of that, it can say so of its new leaf.
@@ -58,9 +64,11 @@ interface Going {
   readonly isBlocked: boolean;
   /** The relay is told which membership is meant. */
   readonly isNamed: boolean;
+  /** Owns the channel afterwards, if the caller has said who. */
+  readonly successor: AgentId | undefined;
 }
 
-async function go(parts: LeavingParts, { isBlocked, isNamed }: Going, deps: ChannelDeps): Promise<void> {
+async function go(parts: LeavingParts, { isBlocked, isNamed, successor }: Going, deps: ChannelDeps): Promise<void> {
   const { membership, committer, caretaker, rejoiner, storeAge } = parts;
   caretaker.stop();
   try {
@@ -68,7 +76,7 @@ async function go(parts: LeavingParts, { isBlocked, isNamed }: Going, deps: Chan
     if (isAlone && membership.absent.length === 0 && await close(membership, deps)) return;
     if (isAlone && !isBlocked) checkNobodyWaits(membership);
     if (!isBlocked) {
-      await committer.commit(() => successionPlan(membership));
+      await committer.commit(() => successionPlan(membership, successor));
       // The statement is about our leaf: a commit that is taken after it would make it void.
       await committer.close();
     }
@@ -102,24 +110,43 @@ function checkNobodyWaits({ absent, group }: Membership): void {
   throw createError("not_allowed", text);
 }
 
-/** A channel has an owner: the only one makes the member with the lowest leaf that stays another before it goes. */
-function successorOf({ group, leavers, absentLeavers, lapsed }: Membership): AgentId | undefined {
-  const { self } = group;
-  const going = new Set([...leavers.map(({ agentId }) => agentId), ...absentLeavers, ...lapsed]);
-  const staying = group.members().filter(({ agentId }) => agentId !== self.agentId && !going.has(agentId));
-  const remains = group.binding.owners.some((owner) => owner !== self.agentId && !going.has(owner));
-  if (!self.owner || remains) return undefined;
-  const [successor] = staying.sort((a, b) => a.leafIndex - b.leafIndex);
-  return successor?.agentId;
+function goingFrom({ group, leavers, absentLeavers }: Membership): ReadonlySet<AgentId> {
+  return new Set([group.self.agentId, ...leavers.map(({ agentId }) => agentId), ...absentLeavers]);
 }
 
-function successionPlan(membership: Membership): Plan | undefined {
-  const successor = successorOf(membership);
-  if (successor === undefined) return undefined;
+/** That an owner has lapsed is the relay's word: such a one is not relied on, and not passed over in silence either. */
+function isLastOwner(membership: Membership): boolean {
+  const { group: { self, binding }, lapsed } = membership;
+  const going = goingFrom(membership);
+  return self.owner && !binding.owners.some((owner) => !going.has(owner) && !lapsed.includes(owner));
+}
+
+/**
+ * The only owner makes another before it goes: the one that it names, or the member with the lowest leaf. Where owners have rights
+ * that others lack, or the relay has given up those that could be it, the caller has to say. Throws `StaticError`.
+ */
+function successorOf(membership: Membership, named: AgentId | undefined): AgentId | undefined {
+  const { group, lapsed } = membership;
+  const going = goingFrom(membership);
+  const staying = group.members().filter(({ agentId }) => !going.has(agentId));
+  if (named !== undefined) {
+    if (staying.some(({ agentId }) => agentId === named)) return named;
+    throw createError("invalid_request", `Cannot leave: ${named} is no member that stays; name another successor`);
+  }
+  if (!isLastOwner(membership) || staying.length === 0) return undefined;
+  const [heir] = staying.filter(({ agentId }) => !lapsed.includes(agentId)).sort((a, b) => a.leafIndex - b.leafIndex);
+  const isOpen = samePolicy(policyOf(group.binding), openPolicy) && !staying.some(({ owner }) => owner);
+  if (heir !== undefined && isOpen) return heir.agentId;
+  throw successorNeeded(membership, "Cannot leave", "name one with leave({ successor })");
+}
+
+function successionPlan(membership: Membership, named: AgentId | undefined): Plan | undefined {
+  const { owners } = membership.group.binding;
+  const successor = membership.group.self.owner ? successorOf(membership, named) : undefined;
+  if (successor === undefined || owners.includes(successor)) return undefined;
   // The commit also removes those that have left.
   const leaving = new Set(membership.leavers.map(({ agentId }) => agentId));
-  const owners = membership.group.binding.owners.filter((owner) => !leaving.has(owner));
-  return { change: { owners: [...owners, successor] } };
+  return { change: { owners: [...owners.filter((owner) => !leaving.has(owner)), successor] } };
 }
 
 interface OwnPlace {

@@ -4,6 +4,7 @@
  * Long because it is the one place where all of them meet.
  */
 import {
+  type AgentId,
   type ChannelEndReason,
   type ChannelId,
   type ChannelName,
@@ -297,11 +298,11 @@ export class LiveChannel {
     if (!isOwn) await this.#recovery.followed();
   }
 
-  /** Leaves the channel for good; its keys are deleted. The last member closes it. */
-  async leave(): Promise<void> {
+  /** Leaves the channel for good; its keys are deleted. The last member closes it, the last owner has a successor. */
+  async leave(successor?: AgentId): Promise<void> {
     const parts = { membership: this.membership, committer: this.committer, caretaker: this.#caretaker };
     const ways = { rejoiner: this.#rejoiner, recovery: this.#recovery, ended: this.#stop.signal };
-    await sayGoodbye({ ...parts, ...ways, storeAge: this.#storeAge }, this.#deps);
+    await sayGoodbye({ ...parts, ...ways, storeAge: this.#storeAge }, successor, this.#deps);
     await this.erase();
   }
 

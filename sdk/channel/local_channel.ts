@@ -1,5 +1,5 @@
 /** A channel whose agent is in this process. */
-import { type ChannelId, type ChannelName, parseAgentId } from "../../proto/mod.ts";
+import { type ChannelId, type ChannelName, type ChannelPolicy, parseAgentId } from "../../proto/mod.ts";
 import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
 import type { Answers } from "../content/answers.ts";
 import type { Envelope } from "../content/envelope.ts";
@@ -7,6 +7,7 @@ import type { AskOptions } from "../content/requester.ts";
 import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
 import { type Addressee, agentIdsOf, encodeMessage, type Sendable } from "../content/values.ts";
 import { fingerprintOf } from "../mls/fingerprint.ts";
+import { policyOf } from "../mls/policy_rules.ts";
 import { addMember } from "./adding.ts";
 import type { Agent } from "./agent.ts";
 import { type ChannelHealth, describeHealth } from "./condition.ts";
@@ -16,6 +17,7 @@ import type { EnvelopeOptions, InboxReader } from "./inbox.ts";
 import type { LiveChannel } from "./live_channel.ts";
 import { type ChannelMember, listMembers } from "./member_list.ts";
 import type { SendOptions, Sent } from "./outbox.ts";
+import { demote, promote, setPolicy } from "./ownership.ts";
 import type { ChannelPort } from "./port.ts";
 import type { ReceiveOptions } from "./receiver.ts";
 
@@ -63,8 +65,26 @@ export class LocalChannel implements ChannelPort {
     await translating("Cannot recover the channel", () => this.#live.recover());
   }
 
-  async leave(): Promise<void> {
-    await translating("Cannot leave the channel", () => this.#live.leave());
+  async promote(agentId: string): Promise<void> {
+    await translating("Cannot promote the member", () => promote(agentId, this.#live));
+  }
+
+  async demote(agentId: string): Promise<void> {
+    await translating("Cannot demote the owner", () => demote(agentId, this.#live));
+  }
+
+  async setPolicy(policy: Partial<ChannelPolicy>): Promise<void> {
+    await translating("Cannot change the policy", () => setPolicy(policy, this.#live));
+  }
+
+  policy(): ChannelPolicy {
+    return policyOf(this.#live.membership.group.binding);
+  }
+
+  async leave(successor: string | undefined): Promise<void> {
+    await translating("Cannot leave the channel", () => {
+      return this.#live.leave(successor === undefined ? undefined : parseAgentId(successor));
+    });
   }
 
   async send(value: Sendable, options: SendOptions): Promise<Sent> {

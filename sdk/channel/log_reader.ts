@@ -279,15 +279,16 @@ export class LogReader {
   }
 
   /** What a commit means for reading the log again, to be written in one with it. */
-  #noteCommit({ own, sequence, epoch, hash, removed, founded }: CommitPlace): RecordChange[] {
+  #noteCommit({ own, sequence, epoch, hash, removed, silenced, founded }: CommitPlace): RecordChange[] {
     if (own) this.#place.accepted({ sequence, epoch, hash }, this.#parts.durable());
     // The relay delivers a founding of ours to us no more than a commit.
     if (founded !== undefined) this.#place.accepted(founded, this.#parts.durable());
-    this.#endings.add(removed.map((agentId) => {
+    const ended = [...removed, ...silenced];
+    this.#endings.add(ended.map((agentId) => {
       const ending = { agentId, epoch: epoch + 1, sequence, last: undefined };
       return own ? ending : { ...ending, last: this.#lastOf(ending) };
     }));
-    return own || founded !== undefined || removed.length > 0 ? [this.#landmarks()] : [];
+    return own || founded !== undefined || ended.length > 0 ? [this.#landmarks()] : [];
   }
 
   /** The highest counter that was delivered of a membership that ends here. */

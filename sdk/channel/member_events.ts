@@ -1,6 +1,7 @@
-/** What a commit means for people: who came, who left, who was removed and by whom, and who owns the channel now. */
-import { type AgentId, agentIdOf } from "../../proto/mod.ts";
+/** What a commit means for people: who came, who left, who was removed and by whom, and the owners and the policy now. */
+import { type AgentId, agentIdOf, samePolicy } from "../../proto/mod.ts";
 import { identityText } from "../base/identity_text.ts";
+import { policyOf } from "../mls/policy_rules.ts";
 import type { ChannelEventBody, EventAgent } from "./events.ts";
 import type { Membership, Moved } from "./membership.ts";
 
@@ -23,6 +24,11 @@ export function memberEvents(
     if (!removed.includes(agentId)) events.push({ type: "member_joined", member: named(agentId), by: committer });
   }
   if (owners !== undefined) events.push({ type: "owners_changed", owners, by: committer });
+  const { parent, binding } = membership.group;
+  const policy = policyOf(binding);
+  if (parent !== undefined && !samePolicy(policyOf(parent.base), policy)) {
+    events.push({ type: "policy_changed", policy, by: committer });
+  }
   return events;
 }
 

@@ -21,11 +21,12 @@ import {
 import { createError, type StaticError } from "../base/errors.ts";
 import { baseMembersOf } from "../mls/base_epoch.ts";
 import { createRules, noLeaf } from "../mls/channel_rules.ts";
-import { stateOf } from "../mls/epoch.ts";
+import { type Epoch, stateOf } from "../mls/epoch.ts";
 import type { DurableGroup } from "../mls/durable_group.ts";
 import type { Group, PreparedCommit } from "../mls/group.ts";
 import { credentialOf, type MemberCredential } from "../mls/leaf.ts";
 import type { CommitSummary, Member } from "../mls/members.ts";
+import { rightsOf, silencedIn } from "../mls/policy_rules.ts";
 import { type Leaf, leafHashOf } from "../mls/ratchet_tree.ts";
 import type { Outcome } from "../mls/receive.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
@@ -67,6 +68,8 @@ export type Followed =
 
 /** A commit that the group has followed, and its place in the log. */
 export interface CommitPlace extends Pick<CommitSummary, "removed"> {
+  /** Members whose messages are not shown any more from it on. */
+  readonly silenced: readonly AgentId[];
   readonly own: boolean;
   readonly sequence: number;
   /** Which it ended. */
@@ -121,6 +124,7 @@ export class Membership {
   readonly #commitListeners = new Set<CommitListener>();
   /** Of the commit that was followed last. */
   #left: readonly AgentId[] = [];
+  #posting: { readonly epoch: Epoch; readonly may: boolean } | undefined;
 
   constructor(parts: MembershipParts, deps: ChannelDeps) {
     this.#durable = parts.durable;
@@ -162,14 +166,14 @@ export class Membership {
   }
 
   /** The same as others see members, with what is remembered of them. */
-  get absentMembers(): { agentId: AgentId; identity: Uint8Array; owner: boolean; absent: true }[] {
-    const { owners } = this.group.binding;
+  get absentMembers(): (Omit<Member, "leafIndex"> & { absent: true })[] {
+    const { binding } = this.group;
     const known = new Map(Array.from(this.trust.keys, ({ identity, signatureKey }) => {
       return [agentIdOf(signatureKey, identity), identity];
     }));
     return this.absent.map((agentId) => {
       const identity = known.get(agentId) ?? new Uint8Array(0);
-      return { agentId, identity, owner: owners.includes(agentId), absent: true };
+      return { agentId, identity, ...rightsOf(agentId, binding), absent: true };
     });
   }
 
@@ -177,6 +181,13 @@ export class Membership {
   get absentLeavers(): AgentId[] {
     const { leavers } = this.#record;
     return leavers.size === 0 ? [] : this.absent.filter((agentId) => leavers.has(agentId));
+  }
+
+  /** Whether our messages are shown. Asked with every message, and worked out once an epoch. */
+  get mayPost(): boolean {
+    const { current } = this.group;
+    if (this.#posting?.epoch !== current) this.#posting = { epoch: current, may: this.group.self.mayPost };
+    return this.#posting.may;
   }
 
   onMoved(listener: MovedListener): void {
@@ -333,7 +344,7 @@ export class Membership {
       const hash = this.group.binding.generation?.founding ?? new Uint8Array(0);
       const founded = { sequence: generation.sequence, epoch: this.epoch - 1, hash };
       const isOwn = generation.founder === this.#deps.agentId;
-      const entered = { ...place, removed: gone, ...(isOwn && { founded }) };
+      const entered = { ...place, removed: gone, silenced: [], ...(isOwn && { founded }) };
       const heard = Array.from(this.#commitListeners, (listener) => listener(entered)).flat();
       return [...alongside, ...heard, putChannel(record), ...senders];
     });
@@ -438,9 +449,10 @@ export class Membership {
   }
 
   /** What a commit changes here, to be written in one with it: a crash between the two would leave us with half of it. */
-  #changesOf(summary: CommitSummary, place: Omit<CommitPlace, "removed">): RecordChange[] {
+  #changesOf(summary: CommitSummary, place: Omit<CommitPlace, "removed" | "silenced">): RecordChange[] {
     const { removed } = summary;
-    const heard = Array.from(this.#commitListeners, (listener) => listener({ ...place, removed })).flat();
+    const silenced = silencedIn(this.group.current, this.group.parent?.base);
+    const heard = Array.from(this.#commitListeners, (listener) => listener({ ...place, removed, silenced })).flat();
     const first = place.signed !== undefined && this.#record.unsigned;
     if (first) this.#record = { ...this.#record, unsigned: false };
     const changes = this.#memberChanges(summary);

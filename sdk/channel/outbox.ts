@@ -4,7 +4,7 @@
  * commit of somebody else the message is sealed anew under the same id. Plaintext is in memory only.
  */
 import { binaryIdFromBytes, decodeContent, encodeMessageAad, limits, type MessageId } from "../../proto/mod.ts";
-import { createError, isCode, isRefusal, type StaticError } from "../base/errors.ts";
+import { createError, isRefusal, type StaticError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import type { MessageOptions } from "../content/values.ts";
 import type { Sealed } from "../mls/group.ts";
@@ -14,6 +14,7 @@ import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 import { putCounter } from "./records.ts";
+import { isNoRoom, type Obstacle, obstacleOf, silencedError } from "./sending_obstacles.ts";
 
 /** How a message is sent, and what it says about itself. */
 export interface SendOptions extends MessageOptions {
@@ -56,12 +57,8 @@ interface Sending {
   readonly queued: boolean;
 }
 
-/** Why nothing is sent for the moment. */
-type Obstacle = { readonly kind: "epoch"; readonly epoch: number } | { readonly kind: "wait"; readonly ms: number };
-
 const defaultTimeoutMs = 30_000;
 const catchUpMs = 30_000;
-const busyPauseMs = 500;
 const maxUnderWay = 32;
 const maxUnderWayBytes = 4 * 1024 * 1024;
 const maxWaiting = 4096;
@@ -289,6 +286,11 @@ export class Outbox {
     for (const sending of batch) {
       if (!this.#hasRoom() || this.#obstacle !== undefined || !this.#online) break;
       if (sending.sealed?.epoch !== this.#membership.epoch) {
+        if (!this.#membership.mayPost) {
+          this.#withdraw(sending);
+          this.#lose(sending, silencedError(sending.mayStand));
+          continue;
+        }
         const aad = encodeMessageAad({ messageId: sending.id, counter: sending.counter ?? 0 });
         const carried = this.#confirmations.carry(sending.payload);
         sending.sealed = await this.#membership.durable.seal(sending.payload, aad, {
@@ -362,29 +364,14 @@ export class Outbox {
     if (sending.counter !== undefined && (!sending.tried || isRefusal(error))) {
       this.#unusedCounters.push(sending.counter);
     }
+    this.#lose(sending, error);
+  }
+
+  #lose(sending: Sending, error: StaticError): void {
     if (sending.settled) this.#health.report("undelivered", `A queued message was lost: ${error.message}`);
     sending.settle(error);
+    for (const tell of this.#onSettled.splice(0)) tell();
   }
-}
-
-/** What has to pass before the same message can be sent again; undefined for an error that is final. */
-function obstacleOf(error: StaticError, sealedIn: number): Obstacle | undefined {
-  if (isCode(error, "epoch_conflict") && (error.epoch === undefined || error.epoch > sealedIn)) {
-    return { kind: "epoch", epoch: error.epoch ?? sealedIn + 1 };
-  }
-  const passing = ["epoch_conflict", "rate_limited", "overloaded", "internal", "membership_lapsed"] as const;
-  if (isCode(error, ...passing) || isNoRoom(error)) {
-    return { kind: "wait", ms: error.retryAfterMs ?? busyPauseMs };
-  }
-  if (isCode(error, "transport_error", "connection_error", "relay_draining", "slow_reader")) {
-    return { kind: "wait", ms: error.retryAfterMs ?? 0 };
-  }
-  return undefined;
-}
-
-/** The relay has no room for it now, and surely has not taken it. */
-function isNoRoom(error: StaticError): boolean {
-  return isCode(error, "storage_full", "queue_full");
 }
 
 /** Up to here the fields of a content do not show: a payload with fewer, or none, is filled up as if it had so many. */

@@ -2,7 +2,7 @@
  * What stands behind a channel that a user holds: this process itself (`local_channel.ts`), or a host that holds the agent
  * (`host/remote_channel.ts`). Both do the same, so a program is the same with and without a host.
  */
-import type { ChannelId, ChannelName } from "../../proto/mod.ts";
+import type { ChannelId, ChannelName, ChannelPolicy } from "../../proto/mod.ts";
 import type { StaticError } from "../base/errors.ts";
 import type { Answers } from "../content/answers.ts";
 import type { Envelope } from "../content/envelope.ts";
@@ -25,7 +25,11 @@ export interface ChannelPort {
   addMember(keyPackage: Uint8Array | string): Promise<Uint8Array>;
   removeMember(agentId: string): Promise<void>;
   recover(): Promise<void>;
-  leave(): Promise<void>;
+  promote(agentId: string): Promise<void>;
+  demote(agentId: string): Promise<void>;
+  setPolicy(policy: Partial<ChannelPolicy>): Promise<void>;
+  policy(): ChannelPolicy;
+  leave(successor: string | undefined): Promise<void>;
   send(value: Sendable, options: SendOptions): Promise<Sent>;
   request(value: Sendable, options: AskOptions & { readonly to: Addressee }): Promise<Envelope>;
   requestAll(value: Sendable, options: AskOptions & { readonly to: readonly Addressee[] }): Answers;

@@ -13,8 +13,8 @@ import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 
-/** The latest moment for it, after the first one at which it was possible. */
-const withinMs = 5 * 60_000;
+/** The latest moment for it, after the first one at which it was possible; in a large channel so that no more than six a minute come. */
+const [withinMs, eachMs] = [5 * 60_000, 10_000] as const;
 
 export interface RenewalParts {
   readonly membership: Membership;
@@ -39,7 +39,8 @@ export class Renewal {
     this.#isActive = true;
     if (this.#cancel !== undefined || !this.#isWanted()) return;
     const [high = 0, low = 0] = this.#deps.runtime.randomBytes(2);
-    const ms = withinMs * (high * 256 + low) / 0xffff;
+    const spreadMs = Math.max(withinMs, eachMs * this.#parts.membership.group.members().length);
+    const ms = spreadMs * (high * 256 + low) / 0xffff;
     this.#cancel = this.#deps.runtime.after(ms, () => void this.#renew());
   }
 

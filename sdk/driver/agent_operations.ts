@@ -39,7 +39,24 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
     await (await channelOf(call)).removeMember(call.fields.text("agentId"), { signal: call.signal });
   },
   recover: async (call) => await (await channelOf(call)).recover(),
-  leave: async (call) => await (await channelOf(call)).leave({ signal: call.signal }),
+  promote: async (call) => {
+    await (await channelOf(call)).promote(call.fields.text("agentId"), { signal: call.signal });
+  },
+  demote: async (call) => {
+    await (await channelOf(call)).demote(call.fields.text("agentId"), { signal: call.signal });
+  },
+  policy: async (call) => ({ ok: { policy: { ...(await channelOf(call)).policy() } } }),
+  setPolicy: async (call) => {
+    const scopes = ["members", "owners"] as const;
+    const [admission, posting] = [call.fields.one("admission", scopes), call.fields.one("posting", scopes)];
+    const policy = { ...(admission !== undefined && { admission }), ...(posting !== undefined && { posting }) };
+    await (await channelOf(call)).setPolicy(policy, { signal: call.signal });
+  },
+  leave: async (call) => {
+    const successor = call.fields.optionalText("successor");
+    const options = { signal: call.signal, ...(successor !== undefined && { successor }) };
+    await (await channelOf(call)).leave(options);
+  },
   invite: async (call) => {
     const { fields, signal } = call;
     const options = { signal, ...numbers(fields, "expiresInMs", "uses") };

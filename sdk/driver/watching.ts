@@ -69,5 +69,11 @@ export function agentState({ agentId, transport, channels, welcomes }: StaticCli
 /** Without its members, which seldom change. */
 function channelState(channel: Channel): Header {
   const { name, id } = channel;
-  return { name, id, fingerprint: channel.fingerprint(), health: channel.health() };
+  return {
+    name,
+    id,
+    fingerprint: channel.fingerprint(),
+    policy: { ...channel.policy() },
+    health: channel.health(),
+  };
 }

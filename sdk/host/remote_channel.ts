@@ -6,11 +6,14 @@ import {
   binaryIdFromBytes,
   type ChannelId,
   type ChannelName,
+  type ChannelPolicy,
   type MessageId,
+  openPolicy,
   parseAgentId,
   parseBinaryId,
   parseChannelId,
   parseChannelName,
+  type PolicyScope,
 } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import { EventStream } from "../base/event_stream.ts";
@@ -47,6 +50,7 @@ export class RemoteChannel implements ChannelPort {
   readonly #events = new EventStream<ChannelEvent>();
   #members: ChannelMember[] = [];
   #fingerprint = "";
+  #policy: ChannelPolicy = openPolicy;
   #health: ChannelHealth;
   #over: StaticError | undefined;
   /** The last message that `receive` gave. */
@@ -69,6 +73,7 @@ export class RemoteChannel implements ChannelPort {
   update(state: Fields, events: readonly Fields[]): void {
     this.#health = healthOf(state);
     this.#fingerprint = state.text("fingerprint");
+    this.#policy = policyFrom(state.optionalObject("policy"));
     const members = state.optionalObjects("members");
     if (members !== undefined) this.#members = members.map(decodeMember);
     for (const each of events) this.#tell(decodeEvent(each) as unknown as ChannelEvent); // cast: the host's own, of this version
@@ -101,8 +106,24 @@ export class RemoteChannel implements ChannelPort {
     await this.#link.call("recover", this.#named);
   }
 
-  async leave(): Promise<void> {
-    await this.#link.call("leave", this.#named);
+  async promote(agentId: string): Promise<void> {
+    await this.#link.repeat("promote", { ...this.#named, agentId });
+  }
+
+  async demote(agentId: string): Promise<void> {
+    await this.#link.repeat("demote", { ...this.#named, agentId });
+  }
+
+  async setPolicy(policy: Partial<ChannelPolicy>): Promise<void> {
+    await this.#link.repeat("setPolicy", { ...this.#named, ...policy });
+  }
+
+  policy(): ChannelPolicy {
+    return this.#policy;
+  }
+
+  async leave(successor: string | undefined): Promise<void> {
+    await this.#link.call("leave", { ...this.#named, ...(successor !== undefined && { successor }) });
   }
 
   /** The message has its id from here on, so that the next host can be given it again: the relay takes it once. */
@@ -233,6 +254,11 @@ export class RemoteChannel implements ChannelPort {
   #missed(messages: number): void {
     this.#tell({ type: "gap", messages, reason: "size", atMs: this.#runtime.nowMs(), channel: this.name });
   }
+}
+
+function policyFrom(fields: Fields | undefined): ChannelPolicy {
+  const scope = (field: string): PolicyScope => fields?.one(field, ["members", "owners"]) ?? "members";
+  return { admission: scope("admission"), posting: scope("posting") };
 }
 
 function healthOf(state: Fields): ChannelHealth {

@@ -9,7 +9,7 @@ export function encodeError(error: unknown): Header {
   const known = error instanceof StaticError
     ? error
     : createError("internal", error instanceof Error ? error.message : String(error));
-  const { name, code, message, retryable, retryAfterMs, epoch, channel, unreachable } = known;
+  const { name, code, message, retryable, retryAfterMs, epoch, channel, unreachable, members } = known;
   return {
     class: name,
     code,
@@ -19,6 +19,7 @@ export function encodeError(error: unknown): Header {
     ...(epoch !== undefined && { epoch }),
     ...(channel !== undefined && { channel }),
     ...(unreachable !== undefined && { unreachable }),
+    ...(members !== undefined && { members }),
     ...(known instanceof RemoteError && { remoteCode: known.remoteCode }),
     ...(known instanceof RemovedError && known.by !== undefined && { by: known.by }),
     ...(known instanceof RemovedError && known.atMs !== undefined && { atMs: known.atMs }),
@@ -35,12 +36,14 @@ export function decodeError(fields: Fields): StaticError {
     fields.optionalText("by"),
   ];
   const unreachable = unreachableOf(fields.optionalObject("unreachable"));
+  const members = fields.optionalTexts("members");
   const options = {
     ...(retryable !== undefined && { retryable }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(epoch !== undefined && { epoch }),
     ...(channel !== undefined && { channel: parseChannelName(channel) }),
     ...(unreachable !== undefined && { unreachable }),
+    ...(members !== undefined && { members: members.map(parseAgentId) }),
     ...(by !== undefined && { by: parseAgentId(by) }),
     ...(atMs !== undefined && { atMs }),
   };

@@ -2,7 +2,7 @@
 import type { PreSharedKeyID } from "ts-mls/presharedkey.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
-import type { AgentId, OwnersVersion } from "../../proto/mod.ts";
+import type { AgentId, ChannelPolicy, OwnersVersion } from "../../proto/mod.ts";
 import { decodeBinding } from "./channel_extensions.ts";
 import { equalBytes } from "./codec.ts";
 import type { SuiteId } from "./crypto/suite.ts";
@@ -21,11 +21,12 @@ export interface BaseEpoch {
   readonly owners: readonly AgentId[];
   readonly chain: Pick<OwnersVersion, "version" | "lastChange"> | undefined;
   readonly generation: number;
+  readonly policy: ChannelPolicy | undefined;
   readonly resumption: Uint8Array;
 }
 
 export function baseOf({ context, suiteId, secrets, tree }: Epoch): BaseEpoch {
-  const { owners, chain, generation } = decodeBinding(context.extensions);
+  const { owners, chain, generation, policy } = decodeBinding(context.extensions);
   return {
     epoch: Number(context.epoch),
     groupId: context.groupId,
@@ -35,6 +36,7 @@ export function baseOf({ context, suiteId, secrets, tree }: Epoch): BaseEpoch {
     owners,
     chain,
     generation: generation?.generation ?? 0,
+    policy,
     resumption: secrets.resumption,
   };
 }

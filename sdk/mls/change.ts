@@ -1,7 +1,7 @@
 /** What a member wants to change about its group, and the proposals that say so. */
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import type { Proposal } from "ts-mls/proposal.js";
-import type { AgentId, MemberProof } from "../../proto/mod.ts";
+import type { AgentId, ChannelPolicy, MemberProof } from "../../proto/mod.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault } from "./codec.ts";
 import type { Epoch } from "./epoch.ts";
@@ -12,6 +12,7 @@ export interface Change {
   /** With a leaf or, by owners only, absent. */
   readonly remove?: readonly AgentId[];
   readonly owners?: readonly AgentId[];
+  readonly policy?: ChannelPolicy;
   /** What members signed that are removed because they leave, or come back. */
   readonly leaves?: readonly MemberProof[];
   readonly rejoins?: readonly MemberProof[];

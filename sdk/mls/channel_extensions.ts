@@ -1,4 +1,4 @@
-/** What a channel binds into its MLS group, as extensions of the GroupContext: its name, its owners, and a later generation. */
+/** What a channel binds into its MLS group, as extensions of the GroupContext: its name, its owners, a later generation, its policy. */
 import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
 import type { GroupContext } from "ts-mls/groupContext.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
@@ -7,8 +7,11 @@ import {
   binaryIdFromBytes,
   type ChannelId,
   type ChannelName,
+  type ChannelPolicy,
   decodeOwnersVersion,
+  decodePolicy,
   encodeOwnersVersion,
+  encodePolicy,
   type OwnersVersion,
   parseAgentId,
   parseChannelName,
@@ -21,6 +24,7 @@ import {
   generationExtension,
   listedOwnersExtension,
   ownersExtension,
+  policyExtension,
 } from "./leaf.ts";
 
 export interface ChannelBinding {
@@ -30,11 +34,13 @@ export interface ChannelBinding {
   readonly chain: Pick<OwnersVersion, "version" | "lastChange"> | undefined;
   /** Absent in generation 0. */
   readonly generation?: GenerationBinding;
+  /** Absent until it was changed once. */
+  readonly policy?: ChannelPolicy;
 }
 
 const agentIdBytes = 22;
 
-export function encodeBinding({ name, owners, chain, generation }: ChannelBinding): Extension[] {
+export function encodeBinding({ name, owners, chain, generation, policy }: ChannelBinding): Extension[] {
   return [
     { extensionType: channelNameExtension, extensionData: utf8ToBytes(name) },
     chain === undefined
@@ -43,28 +49,39 @@ export function encodeBinding({ name, owners, chain, generation }: ChannelBindin
     ...(generation === undefined
       ? []
       : [{ extensionType: generationExtension, extensionData: encodeGeneration(generation) }]),
+    ...(policy === undefined ? [] : [{ extensionType: policyExtension, extensionData: encodePolicy(policy) }]),
   ];
 }
 
 /**
- * Throws `MlsFault` for a group that is not a channel: a name, owners and, after the first, its generation, in this order, and
- * nothing else; `MlsVersionFault` for an extension that a newer version may know. Whatever else a commit could bring in would be a demand on every member's leaf
- * that not all of them meet, and so a way to fork the group.
+ * Throws `MlsFault` for a group that is not a channel: a name, owners, after the first its generation, and once it was changed its
+ * policy, in this order, and nothing else; `MlsVersionFault` for an extension that a newer version may know. Whatever else a commit
+ * could bring in would be a demand on every member's leaf that not all of them meet, and so a way to fork the group.
  */
 export function decodeBinding(extensions: readonly Extension[]): ChannelBinding {
   checkChannelExtensions(extensions);
-  const [name, owners, later, ...others] = extensions;
+  const [name, owners, ...later] = extensions;
+  const [generation, ...rest] = typeOf(later[0]) === generationExtension ? later : [undefined, ...later];
+  const [policy, ...others] = rest;
   const isWhole = name !== undefined && owners !== undefined && others.length === 0;
-  if (!isWhole || (later !== undefined && typeOf(later) !== generationExtension)) {
-    throw new MlsFault("A channel has a name, owners and perhaps a generation, and no other extension");
+  if (!isWhole || (policy !== undefined && typeOf(policy) !== policyExtension)) {
+    throw new MlsFault("A channel has a name, owners, perhaps a generation and a policy, and no other extension");
   }
   if (typeOf(name) !== channelNameExtension) throw new MlsFault("A channel's first extension is its name");
   try {
-    const binding = { name: parseChannelName(new TextDecoder().decode(name.extensionData)), ...decodeOwners(owners) };
-    return later === undefined ? binding : { ...binding, generation: decodeGeneration(later.extensionData) };
+    const listed = decodeOwners(owners);
+    if (policy !== undefined && listed.chain === undefined) {
+      throw new MlsFault("A channel without versions of owners has no policy");
+    }
+    return {
+      name: parseChannelName(new TextDecoder().decode(name.extensionData)),
+      ...listed,
+      ...(generation !== undefined && { generation: decodeGeneration(generation.extensionData) }),
+      ...(policy !== undefined && { policy: decodePolicy(policy.extensionData) }),
+    };
   } catch (cause) {
     if (cause instanceof MlsFault) throw cause;
-    throw new MlsFault("A channel's name or owners are malformed", { cause });
+    throw new MlsFault("A channel's name, owners, generation or policy are malformed", { cause });
   }
 }
 
@@ -97,6 +114,6 @@ function decodeList(bytes: Uint8Array): AgentId[] {
   );
 }
 
-function typeOf({ extensionType }: Extension): number {
-  return extensionTypeToNumber(extensionType);
+function typeOf(extension: Extension | undefined): number | undefined {
+  return extension && extensionTypeToNumber(extension.extensionType);
 }

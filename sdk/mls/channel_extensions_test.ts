@@ -1,6 +1,6 @@
 import type { Extension } from "ts-mls/extension.js";
 import { assertEquals, assertThrows } from "@std/assert";
-import { agentIdOf, parseChannelName } from "../../proto/mod.ts";
+import { agentIdOf, binaryIdFromBytes, type ChannelId, parseChannelName } from "../../proto/mod.ts";
 import { toStaticError } from "../channel/faults.ts";
 import { type ChannelBinding, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { MlsFault, MlsVersionFault } from "./codec.ts";
@@ -24,9 +24,9 @@ Deno.test("decodeBinding() gives back what encodeBinding() was given, with versi
 
 Deno.test("an extension of channels that only newer versions know is refused with what to update", () => {
   const [name, owners] = extensionsOf(versioned);
-  const newer = { extensionType: 0xf5c4, extensionData: nothing };
+  const newer = { extensionType: 0xf5c5, extensionData: nothing };
   for (const extensions of [[name, newer], [name, owners, newer], [newer]]) {
-    const fault = assertThrows(() => decodeBinding(extensions), MlsVersionFault, "0xf5c4");
+    const fault = assertThrows(() => decodeBinding(extensions), MlsVersionFault, "0xf5c5");
     assertEquals(toStaticError(fault, "Cannot join").code, "unsupported_version");
   }
 });
@@ -48,6 +48,30 @@ Deno.test("an extension that is no channel's is refused as such, as are two of o
   for (const extensions of wrong) {
     const fault = assertThrows(() => decodeBinding(extensions), MlsFault);
     assertEquals(toStaticError(fault, "Cannot join").code, "mls_error");
+  }
+});
+
+Deno.test("a policy stands last, behind versions of owners, and in one form", () => {
+  const policy = { admission: "owners", posting: "members" } as const;
+  const generation = {
+    channelId: binaryIdFromBytes<ChannelId>(new Uint8Array(16)),
+    generation: 1,
+    founding: new Uint8Array(32),
+    absent: [],
+  };
+  for (const binding of [{ ...versioned, policy }, { ...versioned, generation, policy }]) {
+    assertEquals(decodeBinding(encodeBinding(binding)), binding);
+  }
+  const [name, owners, last] = encodeBinding({ ...versioned, policy });
+  const [, , later] = encodeBinding({ ...versioned, generation });
+  if (!name || !owners || !last || !later) throw new TypeError("a binding with a policy has three extensions");
+  assertEquals(last, { extensionType: 0xf5c4, extensionData: Uint8Array.of(1, 1, 0) });
+  for (const extensions of [[name, last, owners], [name, owners, last, later], [name, owners, last, last]]) {
+    assertThrows(() => decodeBinding(extensions), MlsFault);
+  }
+  assertThrows(() => decodeBinding(encodeBinding({ ...listed, policy })), MlsFault, "without versions of owners");
+  for (const extensionData of [nothing, Uint8Array.of(2, 0, 0), Uint8Array.of(1, 0, 2), Uint8Array.of(1, 0, 0, 0)]) {
+    assertThrows(() => decodeBinding([name, owners, { ...last, extensionData }]), MlsFault, "malformed");
   }
 });
 

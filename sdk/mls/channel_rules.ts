@@ -24,6 +24,7 @@ import { identityHashOf } from "./generation.ts";
 import { agentOf, credentialOf } from "./leaf.ts";
 import type { CommitSummary } from "./members.ts";
 import { checkOwners, sameAgents } from "./owners_rules.ts";
+import { checkAdmission } from "./policy_rules.ts";
 import { leafHashOf } from "./ratchet_tree.ts";
 import type { CommitRules, ProposedCommit } from "./receive.ts";
 
@@ -43,6 +44,7 @@ export function createRules(declared: Declared | undefined, signatures: Signatur
       const aad = decodeCommitAad(commit.authenticatedData);
       checkProofs(commit, aad, signatures);
       if (!commit.committer.owner) checkUnowned(commit, aad);
+      checkAdmission({ ...commit, added: commit.summary.added }, aad.rejoins);
       checkOwners(commit, aad, signatures);
       return undefined;
     } catch (error) {

@@ -1,7 +1,7 @@
 /** The chain of owners across generations: what a member believes that comes back into one that it has not seen begin. */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { assertThrows } from "@std/assert";
-import { type AgentId, groupIdOf, leaveStatement, type OwnersChange } from "../../proto/mod.ts";
+import { type AgentId, type ChannelPolicy, groupIdOf, leaveStatement, type OwnersChange } from "../../proto/mod.ts";
 import { MlsFault } from "./codec.ts";
 import { portableSignatures } from "./crypto/signatures.ts";
 import {
@@ -30,6 +30,15 @@ async function set(changes: readonly OwnersChange[], by: Someone, ...owners: Som
   return [...changes, await signChange(plan, by, portableSignatures)];
 }
 
+async function setPolicy(
+  changes: readonly OwnersChange[],
+  by: Someone,
+  policy: ChannelPolicy,
+): Promise<OwnersChange[]> {
+  const before = versionBefore(changes);
+  return [...changes, await signChange({ channelId, before, owners: before.owners, policy }, by, portableSignatures)];
+}
+
 async function found(
   changes: readonly OwnersChange[],
   generation: number,
@@ -37,19 +46,27 @@ async function found(
   ...owners: Someone[]
 ): Promise<OwnersChange[]> {
   const founded = { generation, founding: new Uint8Array(32).fill(generation) };
-  const plan = { channelId, before: versionBefore(changes), owners: idsOf(owners), founded };
+  const last = changes.findLast(({ kind }) => kind === "policy" || kind === "founded");
+  const policy = last !== undefined && "policy" in last ? last.policy : undefined;
+  const plan = { channelId, before: versionBefore(changes), owners: idsOf(owners), founded, policy };
   return [...changes, await foundedChange(plan, by, portableSignatures)];
 }
 
-const shown = (changes: readonly OwnersChange[], generation: number): ShownChain => ({
+const shown = (changes: readonly OwnersChange[], generation: number, policy?: ChannelPolicy): ShownChain => ({
   channelId,
   now: versionBefore(changes),
   generation,
   changes,
+  policy,
 });
-const known = (changes: readonly OwnersChange[], generation = 0): KnownOwners => {
+const known = (changes: readonly OwnersChange[], generation?: number, policy?: ChannelPolicy): KnownOwners => {
   const version = versionBefore(changes);
-  return { owners: version.owners, chain: version, ...(generation > 0 && { generation: { generation } }) };
+  return {
+    owners: version.owners,
+    chain: version,
+    policy,
+    ...(generation !== undefined && { generation: { generation } }),
+  };
 };
 const refuse = (why: string, act: () => void): unknown => assertThrows(act, MlsFault, why);
 const comesBack = (from: KnownOwners, to: ShownChain): void => checkContinuation(from, to, portableSignatures);
@@ -101,4 +118,44 @@ Deno.test("what an owner signed when it left names the group of its generation",
   };
   checkChain(shown(leave(1), 1), portableSignatures);
   refuse("signature", () => checkChain(shown(leave(0), 1), portableSignatures));
+});
+
+Deno.test("a founding takes the policy of its base along, and a policy that it has undone locks nobody out", async () => {
+  const [closed, quiet] = [
+    { admission: "owners", posting: "members" },
+    { admission: "owners", posting: "owners" },
+  ] as const;
+  const base = await setPolicy(await set(await set([], alice, alice), alice, alice, bob), alice, closed);
+  const founded = await found(base, 1, alice, alice, bob);
+  comesBack(known(base, 0, closed), shown(founded, 1, closed));
+  checkChain(shown(founded, 1, closed), portableSignatures);
+  for (const wrong of [undefined, quiet]) {
+    refuse("not the one that its owners set", () => comesBack(known(base, 0, closed), shown(founded, 1, wrong)));
+    refuse("not the one that its owners set", () => checkChain(shown(founded, 1, wrong), portableSignatures));
+  }
+  // Bob's change was in the commit that was called bad.
+  const undone = await setPolicy(base, bob, quiet);
+  comesBack(known(undone, 0, quiet), shown(founded, 1, closed));
+  refuse("not the one that its owners set", () => comesBack(known(undone, 0, quiet), shown(founded, 1, quiet)));
+  const later = await setPolicy(founded, bob, quiet);
+  comesBack(known(undone, 0, quiet), shown(later, 1, quiet));
+});
+
+Deno.test("a member 64 changes behind follows the policy, a newcomer takes it from behind the window, and one further behind is refused", async () => {
+  const [closed, open] = [
+    { admission: "owners", posting: "members" },
+    { admission: "members", posting: "members" },
+  ] as const;
+  let changes = await setPolicy(await set([], alice, alice), alice, closed);
+  const from = known(changes, 0, closed);
+  for (let i = 0; i < 64; i++) {
+    changes = await (i % 2 === 0 ? set(changes, alice, alice, bob) : set(changes, alice, alice));
+  }
+  const kept = changes.slice(-64);
+  comesBack(from, shown(kept, 0, closed));
+  refuse("not the one that its owners set", () => comesBack(from, shown(kept, 0)));
+  refuse("not the one that its owners set", () => comesBack(from, shown(kept, 0, open)));
+  checkChain(shown(kept, 0, closed), portableSignatures);
+  const further = await set(changes, alice, alice, bob);
+  refuse("more than 64", () => comesBack(from, shown(further.slice(-64), 0, closed)));
 });

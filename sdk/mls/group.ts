@@ -231,6 +231,11 @@ export class Group {
     if (expected.inviter && memberAt(epoch, signer).agentId !== expected.inviter) {
       throw new MlsFault("Cannot join: the Welcome was not made by the inviter");
     }
+    if (expected.known === undefined && !memberAt(epoch, signer).mayAdd) {
+      throw new MlsFault(
+        "Cannot join: only owners let agents into this channel, and the Welcome was made by another member",
+      );
+    }
     return new Group({ epoch, changes: believeOwners({ epoch, extensions }, expected.known, deps.signatures) }, deps);
   }
 

@@ -38,12 +38,15 @@ export const listedOwnersExtension = 0xf5c1;
 export const ownersExtension = 0xf5c2;
 /** Generations after the first. */
 export const generationExtension = 0xf5c3;
+/** Once a channel has changed its policy. */
+export const policyExtension = 0xf5c4;
 /** Those that this version can read. A leaf lists more: what channels may have one day. */
 const readableExtensions: readonly number[] = [
   channelNameExtension,
   listedOwnersExtension,
   ownersExtension,
   generationExtension,
+  policyExtension,
 ];
 /** RFC 9420 has it as a KeyPackage extension (section 16.8). */
 export const lastResortExtension = 10;

@@ -10,14 +10,14 @@ import type { Epoch } from "./epoch.ts";
 import { identityHashOf } from "./generation.ts";
 import { agentOf, credentialOf, type MemberCredential } from "./leaf.ts";
 import { encodeKeyPackageMessage } from "./key_package.ts";
+import { type Rights, rightsOf } from "./policy_rules.ts";
 
 export { agentOf };
 
-export interface Member {
+export interface Member extends Rights {
   readonly leafIndex: number;
   readonly agentId: AgentId;
   readonly identity: Uint8Array;
-  readonly owner: boolean;
 }
 
 /** What a commit changed. */
@@ -41,7 +41,7 @@ export function memberAt({ tree, context }: Place, leafIndex: number): Member {
 }
 
 export function memberOf(leafIndex: number, credential: MemberCredential, context: GroupContext): Member {
-  return describe(leafIndex, credential, decodeBinding(context.extensions).owners);
+  return describe(leafIndex, credential, decodeBinding(context.extensions));
 }
 
 /** The senders of one epoch, each described once and not with every message. */
@@ -59,8 +59,8 @@ export class DescribedMembers {
 }
 
 export function membersOf({ tree, context }: Place): Member[] {
-  const { owners } = decodeBinding(context.extensions);
-  return Array.from(tree.leaves(), ([leafIndex, { node }]) => describe(leafIndex, credentialOf(node), owners));
+  const binding = decodeBinding(context.extensions);
+  return Array.from(tree.leaves(), ([leafIndex, { node }]) => describe(leafIndex, credentialOf(node), binding));
 }
 
 /** The effects of a commit that was made in `epoch`. Throws `MlsFault` when it renames the channel. */
@@ -122,8 +122,8 @@ function sameOwners(before: readonly AgentId[], after: readonly AgentId[]): bool
   return [...before].sort().join() === [...after].sort().join();
 }
 
-function describe(leafIndex: number, credential: MemberCredential, owners: readonly AgentId[]): Member {
+function describe(leafIndex: number, credential: MemberCredential, binding: ChannelBinding): Member {
   const { identity, signatureKey } = credential;
   const agentId = agentIdOf(signatureKey, identity);
-  return { leafIndex, agentId, identity, owner: owners.includes(agentId) };
+  return { leafIndex, agentId, identity, ...rightsOf(agentId, binding) };
 }

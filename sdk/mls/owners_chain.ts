@@ -1,5 +1,5 @@
 /**
- * The chain of a channel's owners: which change may follow which version, and what changes prove to whom. A joiner believes
+ * The chain of a channel's owners and policy: which change may follow which version, and what changes prove to whom. A joiner believes
  * its inviter and checks that everything fits together; a returning member follows the chain from the version that it knew
  * and believes nobody. Every verdict comes from bytes alone, so all members reach the same one.
  */
@@ -7,6 +7,7 @@ import {
   type AgentId,
   agentIdOf,
   type ChannelId,
+  type ChannelPolicy,
   encodeOwnersChange,
   type Founded,
   groupIdOf,
@@ -15,6 +16,7 @@ import {
   type OwnersChange,
   ownersStatement,
   type OwnersVersion,
+  samePolicy,
 } from "../../proto/mod.ts";
 import { sha256, type SignedBytes } from "../../wasm/mod.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
@@ -28,31 +30,39 @@ const keptChanges = limits.ownersChanges;
 /** Before version 1: whoever founds the chain signs as one of its first owners. */
 export const noVersion: OwnersVersion = { version: 0, lastChange: new Uint8Array(32), owners: [] };
 
-/** A change by which these become the owners, signed by one of those before. */
+/** A change by which these become the owners, signed by one of those before; with a policy, by which that one comes into force. */
 export async function signChange(
-  { channelId, before, owners }: { channelId: ChannelId; before: OwnersVersion; owners: readonly AgentId[] },
-  { signingSeed, signatureKey, identity }: MlsIdentity,
-  signatures: Signatures,
-): Promise<OwnersChange> {
-  const fields = { version: before.version + 1, previous: before.lastChange, owners: inOrder(owners) };
-  const signature = await signatures.sign(signingSeed, ownersStatement({ channelId, ...fields }));
-  return { kind: "signed", ...fields, signatureKey, identity, signature };
-}
-
-/** The change that a founding makes: its owners are those of the base without the blamed. */
-export async function foundedChange(
-  { channelId, before, owners, founded }: {
+  { channelId, before, owners, policy }: {
     readonly channelId: ChannelId;
     readonly before: OwnersVersion;
     readonly owners: readonly AgentId[];
-    readonly founded: Founded;
+    readonly policy?: ChannelPolicy | undefined;
   },
   { signingSeed, signatureKey, identity }: MlsIdentity,
   signatures: Signatures,
 ): Promise<OwnersChange> {
   const fields = { version: before.version + 1, previous: before.lastChange, owners: inOrder(owners) };
-  const signature = await signatures.sign(signingSeed, ownersStatement({ channelId, ...fields, founded }));
-  return { kind: "founded", ...fields, signatureKey, identity, signature, founded };
+  const said = policy === undefined ? { kind: "signed" } as const : { kind: "policy", policy } as const;
+  const signature = await signatures.sign(signingSeed, ownersStatement({ channelId, ...fields, ...said }));
+  return { ...said, ...fields, signatureKey, identity, signature };
+}
+
+/** The change that a founding makes: its owners are those of the base without the blamed, and the policy is that of the base. */
+export async function foundedChange(
+  { channelId, before, owners, founded, policy }: {
+    readonly channelId: ChannelId;
+    readonly before: OwnersVersion;
+    readonly owners: readonly AgentId[];
+    readonly founded: Founded;
+    readonly policy?: ChannelPolicy | undefined;
+  },
+  { signingSeed, signatureKey, identity }: MlsIdentity,
+  signatures: Signatures,
+): Promise<OwnersChange> {
+  const fields = { version: before.version + 1, previous: before.lastChange, owners: inOrder(owners) };
+  const said = { founded, ...(policy !== undefined && { policy }) };
+  const signature = await signatures.sign(signingSeed, ownersStatement({ channelId, ...fields, ...said }));
+  return { kind: "founded", ...fields, signatureKey, identity, signature, ...said };
 }
 
 /** What an owner signed when it left. */
@@ -98,21 +108,25 @@ export interface KnownOwners {
   readonly chain: Pick<OwnersVersion, "version" | "lastChange"> | undefined;
   /** Absent in generation 0. */
   readonly generation?: { readonly generation: number };
+  readonly policy?: ChannelPolicy | undefined;
 }
 
-/** What a Welcome says about the owners: the version in its GroupContext, and how it came to be. */
+/** What a Welcome says about the owners and the policy: those in its GroupContext, and how they came to be. */
 export interface ShownChain {
   readonly channelId: ChannelId;
   readonly now: OwnersVersion;
   readonly generation: number;
+  readonly policy?: ChannelPolicy | undefined;
   /** Oldest first. */
   readonly changes: readonly OwnersChange[];
 }
 
 /** For a joiner, who starts from here: that all of it fits together. Throws `MlsFault`. */
 export function checkChain(shown: ShownChain, signatures: Signatures): void {
-  const { version } = shown.now;
-  checkLinks(shown, version <= keptChanges ? noVersion : undefined);
+  const isWhole = shown.now.version <= keptChanges;
+  checkLinks(shown, isWhole ? noVersion : undefined);
+  const last = lastPolicy(shown.changes);
+  if (last !== undefined || isWhole) checkPolicy(shown, last?.policy);
   checkSignatures(shown, signatures);
 }
 
@@ -143,6 +157,9 @@ export function checkContinuation(known: KnownOwners, shown: ShownChain, signatu
   if (!leadsOn && (founding === undefined || !known.owners.includes(signerOf(founding)))) {
     throw new MlsFault("The chain of owners does not lead on from the version that this agent knew");
   }
+  const from = leadsOn ? chain.version + 1 : founding?.version ?? 0;
+  const later = lastPolicy(shown.changes.filter((each) => each.version >= from));
+  checkPolicy(shown, later === undefined ? known.policy : later.policy);
   checkSignatures(shown, signatures);
 }
 
@@ -197,10 +214,24 @@ function follow(before: OwnersVersion, change: OwnersChange): OwnersVersion {
   if (!may.includes(signer)) throw new MlsFault("A change of the owners was not signed by an owner");
   if (change.kind !== "left") {
     if (owners.length === 0) throw new MlsFault("A change leaves the channel without an owner");
+    if (change.kind === "policy" && owners.some((owner) => !before.owners.includes(owner))) {
+      throw new MlsFault("A change of the policy makes owners");
+    }
   } else if (version === 1 || owners.join() !== before.owners.filter((owner) => owner !== signer).join()) {
     throw new MlsFault("An owner's leave changes other owners than itself");
   }
   return versionOf(change);
+}
+
+/** The last of these changes that says which policy is in force. */
+function lastPolicy(changes: readonly OwnersChange[]): { readonly policy?: ChannelPolicy } | undefined {
+  return changes.flatMap((each) => each.kind === "policy" || each.kind === "founded" ? [each] : []).at(-1);
+}
+
+function checkPolicy(shown: ShownChain, policy: ChannelPolicy | undefined): void {
+  if (!samePolicy(shown.policy, policy)) {
+    throw new MlsFault("The policy of the group is not the one that its owners set");
+  }
 }
 
 /** `generation` is that of the last change: what an owner signed that left names the group of its own. */

@@ -1,5 +1,5 @@
 /**
- * A commit and the owners of its channel: what ours changes about them, and what another's may. An owner changes them with
+ * A commit and the owners and policy of its channel: what ours changes about them, and what another's may. An owner changes them with
  * its own signature; a member that owns nothing only strikes owners that leave, with what those signed. The GroupContext
  * after a commit is exactly the result of its changes.
  */
@@ -7,6 +7,7 @@ import type { Extension } from "ts-mls/extension.js";
 import type { KeyPackage } from "ts-mls/keyPackage.js";
 import {
   type AgentId,
+  type ChannelPolicy,
   type CommitAad,
   decodeOwnersChanges,
   encodeOwnersChanges,
@@ -14,6 +15,7 @@ import {
   type MemberProof,
   type OwnersChange,
   type OwnersVersion,
+  samePolicy,
 } from "../../proto/mod.ts";
 import { type ChannelBinding, channelIdOf, decodeBinding, encodeBinding } from "./channel_extensions.ts";
 import { equalBytes, MlsFault } from "./codec.ts";
@@ -23,6 +25,7 @@ import type { MlsIdentity } from "./identity.ts";
 import { agentOf, credentialOf, listsExtension, ownersExtension } from "./leaf.ts";
 import { type CommitSummary, type Member, memberAt } from "./members.ts";
 import { followChanges, leaveChange, noVersion, signChange, versionOf } from "./owners_chain.ts";
+import { policyOf } from "./policy_rules.ts";
 import { leafHashOf } from "./ratchet_tree.ts";
 
 /** What a commit of ours does that may concern the owners. */
@@ -33,6 +36,8 @@ export interface OwnersIntent {
   readonly leaves?: readonly MemberProof[];
   /** Those that there shall be; otherwise those that remain. */
   readonly owners?: readonly AgentId[];
+  /** That there shall be; not together with owners. */
+  readonly policy?: ChannelPolicy;
 }
 
 export interface OwnersPlan {
@@ -67,27 +72,34 @@ async function planOwners(
   intent: OwnersIntent,
   { identity, signatures }: { readonly identity: MlsIdentity; readonly signatures: Signatures },
 ): Promise<OwnersPlan> {
-  const { add = [], remove = [], leaves = [] } = intent;
+  const { add = [], remove = [], leaves = [], policy } = intent;
   const before = decodeBinding(epoch.context.extensions);
   const self = memberAt(epoch, epoch.ownLeaf);
   const added = add.map(({ leafNode }) => agentOf(leafNode));
   const owners = intent.owners ?? remainingOwners(before.owners, { added, removed: remove, leaves });
   const unchanged = sameAgents(owners, before.owners);
   const begins = self.owner && owners.includes(self.agentId) && canBeginChain(epoch, before, { owners, add, remove });
+  if (policy !== undefined && (!self.owner || intent.owners !== undefined || before.chain === undefined)) {
+    throw new MlsFault("Only an owner changes the policy, without other owners, in a channel with versions of owners");
+  }
   if (before.chain === undefined && !begins) {
     return { binding: unchanged ? undefined : { ...before, owners }, changes: [] };
   }
-  if (unchanged && !begins) return { binding: undefined, changes: [] };
+  if (unchanged && !begins && policy === undefined) return { binding: undefined, changes: [] };
   if (owners.length > limits.ownersPerChannel || (self.owner && owners.length === 0)) {
     throw new MlsFault(`A channel has 1 to ${limits.ownersPerChannel} owners`);
   }
   const version = versionIn(before);
   const byLeaves = leaveChanges(epoch, version, leaves);
   const isByLeaves = !self.owner && sameAgents(byLeaves.at(-1)?.owners ?? version.owners, owners);
-  const changes = isByLeaves
-    ? byLeaves
-    : [await signChange({ channelId: channelIdOf(epoch.context), before: version, owners }, identity, signatures)];
-  return { binding: bindingOf(before, changes.map(versionOf).at(-1) ?? version), changes };
+  const changes = isByLeaves ? byLeaves : [
+    await signChange(
+      { channelId: channelIdOf(epoch.context), before: version, owners, policy },
+      identity,
+      signatures,
+    ),
+  ];
+  return { binding: bindingAfter(before, changes), changes };
 }
 
 /**
@@ -123,33 +135,39 @@ export function checkOwners(commit: OwnersCommit, aad: CommitAad, signatures: Si
   const changes = decodeOwnersChanges(aad.changes);
   const remaining = remainingOwners(before.owners, { ...commit.summary, leaves: aad.leaves });
   if (before.chain === undefined && changes.length === 0) return checkListed(commit, remaining);
-  const after = commit.committer.owner ? afterSigned(commit, changes, remaining, signatures) : afterLeaves(commit, aad);
+  const made = commit.committer.owner
+    ? signedChanges(commit, changes, remaining, signatures)
+    : leftChanges(commit, aad);
   const { added, removed } = commit.summary;
-  const expected = withoutAbsent(bindingOf(before, after), [...added, ...removed]);
+  const expected = withoutAbsent(bindingAfter(before, made), [...added, ...removed]);
   if (!sameExtensions(commit.extensions, encodeBinding(expected))) {
-    throw new MlsFault("The owners after the commit are not the result of its changes");
+    throw new MlsFault("The owners or the policy after the commit are not the result of its changes");
   }
 }
 
 /** In a channel from before there were versions. */
-function checkListed({ committer, extensions }: OwnersCommit, remaining: readonly AgentId[]): void {
+function checkListed({ before: epoch, committer, extensions }: OwnersCommit, remaining: readonly AgentId[]): void {
   const { owners, chain } = decodeBinding(extensions);
+  const expected = { ...decodeBinding(epoch.context.extensions), owners };
   if (chain !== undefined) throw new MlsFault("The commit begins the versions of owners without a change");
+  if (!sameExtensions(extensions, encodeBinding(expected))) {
+    throw new MlsFault("The commit changes more than the owners");
+  }
   if (!committer.owner && !sameAgents(owners, remaining)) throw new MlsFault("Only owners change the owners");
 }
 
 /** An owner makes at most one change, and strikes every owner that its commit removes and does not bring back. */
-function afterSigned(
+function signedChanges(
   { before: epoch, committer }: OwnersCommit,
   changes: readonly OwnersChange[],
   remaining: readonly AgentId[],
   signatures: Signatures,
-): OwnersVersion {
+): readonly OwnersChange[] {
   const [change, ...others] = changes;
   const binding = decodeBinding(epoch.context.extensions);
   const leaf = epoch.tree.leaf(committer.leafIndex);
-  if (others.length > 0 || (change !== undefined && change.kind !== "signed")) {
-    throw new MlsFault("An owner changes the owners once, by signing it");
+  if (others.length > 0 || (change !== undefined && change.kind !== "signed" && change.kind !== "policy")) {
+    throw new MlsFault("An owner changes the owners or the policy once, by signing it");
   }
   if (change !== undefined && leaf !== undefined) {
     const { signatureKey, identity } = credentialOf(leaf.node);
@@ -163,19 +181,29 @@ function afterSigned(
   if (after.owners.some((owner) => struck.includes(owner))) {
     throw new MlsFault("The commit removes an owner and leaves it on the list");
   }
-  return after;
+  if (change?.kind === "policy") checkPolicyChange(change, binding, remaining);
+  return changes;
+}
+
+/** It changes the policy and no owners but those that its commit removes; one that is in force already would only fill the chain. */
+function checkPolicyChange(
+  { policy, owners }: OwnersChange & { readonly kind: "policy" },
+  before: ChannelBinding,
+  remaining: readonly AgentId[],
+): void {
+  if (!sameAgents(owners, remaining)) throw new MlsFault("A change of the policy changes the owners");
+  if (samePolicy(policy, policyOf(before))) throw new MlsFault("A change of the policy changes nothing");
 }
 
 /** There is one way to write the changes that leaves make. */
-function afterLeaves({ before: epoch }: OwnersCommit, { leaves, changes }: CommitAad): OwnersVersion {
+function leftChanges({ before: epoch }: OwnersCommit, { leaves, changes }: CommitAad): readonly OwnersChange[] {
   const binding = decodeBinding(epoch.context.extensions);
   if (binding.chain === undefined) throw new MlsFault("Only owners begin the versions of owners");
-  const version = versionIn(binding);
-  const expected = leaveChanges(epoch, version, leaves);
+  const expected = leaveChanges(epoch, versionIn(binding), leaves);
   if (!equalBytes(encodeOwnersChanges(expected), changes)) {
     throw new MlsFault("Only owners change the owners, but for those that leave");
   }
-  return expected.map(versionOf).at(-1) ?? version;
+  return expected;
 }
 
 /** One for each owner that leaves, in their order. */
@@ -209,8 +237,12 @@ export function versionIn({ chain, owners }: ChannelBinding): OwnersVersion {
   return chain === undefined ? noVersion : { ...chain, owners };
 }
 
-function bindingOf(before: ChannelBinding, { version, lastChange, owners }: OwnersVersion): ChannelBinding {
-  return { ...before, owners, chain: { version, lastChange } };
+/** What a channel binds after changes that it may make. */
+function bindingAfter(before: ChannelBinding, changes: readonly OwnersChange[]): ChannelBinding {
+  const last = changes.at(-1);
+  const { version, lastChange, owners } = last === undefined ? versionIn(before) : versionOf(last);
+  const policy = last?.kind === "policy" ? { policy: last.policy } : {};
+  return { ...before, owners, chain: { version, lastChange }, ...policy };
 }
 
 function sameExtensions(a: readonly Extension[], b: readonly Extension[]): boolean {

@@ -1,5 +1,5 @@
 /**
- * How the owners of a channel came to be, as the GroupInfo of a Welcome shows it: the latest changes. They are not in the
+ * How the owners and the policy of a channel came to be, as the GroupInfo of a Welcome shows it: the latest changes. They are not in the
  * GroupContext, which is hashed with every message.
  */
 import { type Extension, extensionTypeToNumber } from "ts-mls/extension.js";
@@ -39,6 +39,7 @@ export function believeOwners(
     channelId: channelIdOf(context),
     now: versionIn(binding),
     generation: binding.generation?.generation ?? 0,
+    policy: binding.policy,
     changes,
   };
   if (known === undefined) checkChain(shown, signatures);

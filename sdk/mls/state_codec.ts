@@ -10,8 +10,10 @@ import {
   type CborValue,
   decodeCbor,
   decodeOwnersChanges,
+  decodePolicy,
   encodeCbor,
   encodeOwnersChanges,
+  encodePolicy,
   type OwnersChange,
   parseAgentId,
 } from "../../proto/mod.ts";
@@ -107,15 +109,19 @@ export function decodePastEpoch(record: Uint8Array): Omit<PastEpoch, "secretTree
 
 /** What is left of the epoch before the present one. */
 export function encodeParent({ base, commitHash }: Parent): Uint8Array {
-  const { epoch, groupId, suiteId, transcriptHash, members, owners, chain, generation, resumption } = base;
+  const { epoch, groupId, suiteId, transcriptHash, members, owners, chain, generation, policy, resumption } = base;
   const version = chain === undefined ? null : [chain.version, chain.lastChange];
   const lists = [members, [...owners], version];
-  return encodeCbor([commitHash, epoch, groupId, suiteId, transcriptHash, ...lists, generation, resumption]);
+  // A channel without a policy keeps the form that earlier versions read.
+  const last = policy === undefined ? [] : [encodePolicy(policy)];
+  return encodeCbor([commitHash, epoch, groupId, suiteId, transcriptHash, ...lists, generation, resumption, ...last]);
 }
 
 export function decodeParent(record: Uint8Array): Parent {
-  const fields = open(record, 10);
-  const [commitHash, epoch, groupId, suiteId, transcriptHash, members, owners, chain, generation, resumption] = fields;
+  const fields = list(decodeCbor(record, maxValueBytes));
+  if (fields.length !== 10 && fields.length !== 11) throw malformed();
+  const [commitHash, epoch, groupId, suiteId, transcriptHash, members, owners, chain, ...rest] = fields;
+  const [generation, resumption, policy] = rest;
   const [version, lastChange] = chain === null ? [] : list(chain, 2);
   return {
     commitHash: bytes(commitHash),
@@ -128,6 +134,7 @@ export function decodeParent(record: Uint8Array): Parent {
       owners: list(owners).map(agent),
       chain: chain === null ? undefined : { version: number(version), lastChange: bytes(lastChange) },
       generation: number(generation),
+      policy: policy === undefined ? undefined : decodePolicy(bytes(policy)),
       resumption: bytes(resumption),
     },
   };

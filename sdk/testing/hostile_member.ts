@@ -9,8 +9,8 @@ import {
 } from "../../proto/mod.ts";
 import type { Agent } from "../channel/agent.ts";
 import type { LiveChannel } from "../channel/live_channel.ts";
-import { encodeBinding } from "../mls/channel_extensions.ts";
-import { commitWith, createCommit, pathOf } from "../mls/commit.ts";
+import { type ChannelBinding, encodeBinding } from "../mls/channel_extensions.ts";
+import { commitWith, createCommit, type CreatedCommit, pathOf } from "../mls/commit.ts";
 import { aeadOfEpoch, type Epoch } from "../mls/epoch.ts";
 import { applyProposals } from "../mls/proposals.ts";
 import { vector } from "../mls/codec.ts";
@@ -176,6 +176,31 @@ export class HostileMember {
     const input = { proposals: [], identity, authenticatedData: new Uint8Array(0), padding: () => 0 };
     const garbled = { ...path, updatePath: { ...path.updatePath, nodes } };
     return await commitWith(current, input, { applied, path: garbled }, deps);
+  }
+
+  /** A commit that leaves the channel with this binding, and adds these, whatever it may do. */
+  async commitTo(
+    binding: Partial<ChannelBinding>,
+    add: readonly Uint8Array[] = [],
+  ): Promise<Pick<CreatedCommit, "message" | "next" | "welcome">> {
+    const { group } = this.#live.membership;
+    const { identity, signatures, runtime } = this.#agent.parts;
+    const extensions = encodeBinding({ ...group.binding, ...binding });
+    return await createCommit(group.current, {
+      proposals: [
+        { proposalType: "group_context_extensions", groupContextExtensions: { extensions } },
+        ...add.map((each) => ({ proposalType: "add" as const, add: { keyPackage: decodeKeyPackageMessage(each) } })),
+      ],
+      identity,
+      authenticatedData: new Uint8Array(0),
+      padding: () => 0,
+      groupInfoExtensions: encodeShownChanges(group.changes),
+    }, {
+      signatures,
+      policy: () => undefined,
+      randomBytes: (length) => runtime.randomBytes(length),
+      findPsk: () => undefined,
+    });
   }
 
   async send(message: SendMessage): Promise<void> {

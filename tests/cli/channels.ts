@@ -17,6 +17,7 @@ export async function checkChannels(t: Deno.TestContext, stack: Stack): Promise<
   await t.step("channel send takes a text, a pipe or lines; channel listen prints each message once", () => talk(user));
   await t.step("channel listen keeps bytes as they are in a pipe, and terminals safe", () => bytes(user));
   await t.step("channel members, fingerprint and list say the same to both", () => agree(user));
+  await t.step("channel promote, demote and policy say who owns a channel and who speaks in it", () => own(user));
   await t.step("an agent that is in use is not opened twice, and says so", () => locked(user));
   await t.step("channel invite and join end in words when nobody answers", () => alone(user));
   await t.step("what is not there or not allowed is refused in words, with exit code 2 or 4", () => refuse(user));
@@ -151,6 +152,25 @@ async function agree(user: User): Promise<void> {
   const { state, forked, silent } = await user.json(["channel", "health", name, ...bob]);
   assertEquals([state, forked, silent], ["ok", [], []]);
   assertMatch((await user.run(["channel", "health", name])).stdout, /^acme\/ops\/deploy is ok, at epoch \d+\n/);
+}
+
+async function own(user: User): Promise<void> {
+  const { members } = await user.json(["channel", "members", name]);
+  const guest = members.find(({ self }: { self: boolean }) => !self).identity;
+  assertEquals((await user.run(["channel", "promote", name, guest])).stdout, `✓ ${guest} owns ${name}\n`);
+  assertEquals((await user.json(["channel", "demote", name, guest])).member.owner, false);
+  const { stdout } = await user.run(["channel", "policy", name, "--posting", "owners"]);
+  assertEquals(stdout, "Lets agents in: every member\nMay speak: owners only\n");
+  assertMatch(
+    (await user.run(["channel", "members", name, ...bob])).stdout,
+    /\n\nLets agents in: every member\nMay speak: owners only\n$/,
+  );
+  const silent = await user.json(["channel", "send", name, "may I?", ...bob], { code: 4 });
+  assertEquals(silent.error.code, "not_allowed");
+  const { error } = await user.json(["channel", "leave", name], { code: 4 });
+  assertEquals(error.code, "successor_needed");
+  const { policy } = await user.json(["channel", "policy", name, "--posting", "members"]);
+  assertEquals(policy, { admission: "members", posting: "members" });
 }
 
 async function locked(user: User): Promise<void> {

@@ -105,6 +105,13 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   "channel members": { argv: [channel], down: 5, bad: noName },
   "channel remove": { argv: [channel, "bob"], down: 5, bad: { argv: [channel], code: 2, says: /MEMBER is missing/ } },
+  "channel promote": { argv: [channel, "bob"], down: 5, bad: { argv: [channel], code: 2, says: /MEMBER is missing/ } },
+  "channel demote": { argv: [channel, "bob"], down: 5, bad: { argv: [channel], code: 2, says: /MEMBER is missing/ } },
+  "channel policy": {
+    argv: [channel],
+    down: 5,
+    bad: { argv: [channel, "--posting", "nobody"], code: 2, says: /--posting is "members" or "owners"/ },
+  },
   "channel recover": { argv: [channel], down: 5, bad: noName },
   "channel fingerprint": { argv: [channel], down: 5, bad: noName },
   "channel health": { argv: [channel], down: 5, bad: noName },

@@ -82,6 +82,23 @@ Deno.test("a message that a removed member adds to a part of the log that is rea
   assert(ghost.done() && saw(channel, "spoke_after_removal"));
 });
 
+Deno.test("nor what a member adds there that was silenced by a policy", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await bob.manager.send(name, "while I may");
+  const hostile = await HostileMember.of(bob.agent, name);
+  const late = await hostile.counted(2, "as a ghost");
+  await (await alice.channel()).setPolicy({ posting: "owners" });
+  await allAgree(alice, bob, carol);
+  await carol.stop();
+  const ghost = insertion(late, bob, ({ operation }) => operation === "DeliverCommit");
+  await carol.start(ghost.tampering);
+  await alice.manager.send(name, "bob listens");
+  const channel = await carol.channel();
+  assertEquals(await read(channel, 2), ["while I may", "bob listens"]);
+  assert(ghost.done() && saw(channel, "spoke_after_removal"));
+});
+
 Deno.test("nor to the owner that removed it, whose own commit the relay does not deliver", async () => {
   await using stage = await Stage.open();
   const { alice, bob, carol } = await stage.trio();

@@ -79,6 +79,15 @@ Deno.test("every example of the public surface runs", async (t) => {
     await until("both have read", async () => (await carol.channel()).health().unread <= 1);
     stop.abort();
     await printing;
+    assertEquals(await run("shareOwnership", channel, bob.client.agentId), 2);
+    assertEquals(await run("announceOnly", channel), "owners");
+    await channel.setPolicy({ posting: "members" });
+    await until(
+      "bob owns it too",
+      async () => (await bob.channel()).members().filter(({ owner }) => owner).length === 2,
+    );
+    assertEquals(await run("stepDown", await bob.channel(), bob.client.agentId), false);
+    await until("bob does not", () => channel.members().filter(({ owner }) => owner).length === 1);
     await run("removeGuests", channel);
     assertEquals(channel.members().length, 1);
     await logging.catch(() => {}); // she was removed, which ends her loop with an error

@@ -33,9 +33,13 @@ export function signedAnew(
   };
 }
 
-/** Its leaf as it was before there were versions of owners: without the extension among its capabilities. */
-export function withOlderLeaf(own: OwnKeyPackage, identity: MlsIdentity): OwnKeyPackage {
-  const extensions = [channelNameExtension, listedOwnersExtension, lastResortExtension];
+/** Its leaf as an earlier version made it: without what came later among its capabilities; by default without versions of owners. */
+export function withOlderLeaf(
+  own: OwnKeyPackage,
+  identity: MlsIdentity,
+  types: readonly number[] = [channelNameExtension, listedOwnersExtension],
+): OwnKeyPackage {
+  const extensions = [...types, lastResortExtension];
   const { capabilities } = own.keyPackage.leafNode;
   return signedAnew(own, { leafNode: { capabilities: { ...capabilities, extensions } } }, identity);
 }

@@ -28,7 +28,7 @@ from .errors import (
 from .loops import Answer, Envelope, Loop
 from .manager import ChannelManager
 from .serving import Serving
-from .values import Counted, Event, Health, Invite, Issue, Json, Member, Request
+from .values import Counted, Event, Health, Invite, Issue, Json, Member, Policy, Request
 
 logging.getLogger("static_sdk").addHandler(logging.NullHandler())
 
@@ -50,6 +50,7 @@ __all__ = [
     "Loop",
     "Member",
     "MlsError",
+    "Policy",
     "QuotaExceededError",
     "RemoteError",
     "RemovedError",

@@ -34,7 +34,7 @@ from .errors import StaticError, error_of
 from .loops import payload_of
 from .steps import run_async
 from .streams import Item, Stream
-from .values import Event, Health, Invite, Member, Message, Payload, Request, event_of, message_fields
+from .values import Event, Health, Invite, Member, Message, Payload, Policy, Request, event_of, message_fields
 
 __all__ = ["Answer", "Channel", "ChannelManager", "Envelope", "Loop", "Serving", "StaticClient"]
 
@@ -187,9 +187,28 @@ class Channel(NotCopied):
         """Begins the channel anew when a member's commit has stopped it."""
         await run_async(operations.act(self._agent, "recover", self._name))
 
-    async def leave(self) -> None:
-        """Leaves the channel and deletes its keys here."""
-        await run_async(operations.act(self._agent, "leave", self._name))
+    async def promote(self, member: Union[str, Member]) -> None:
+        """Makes a member an owner; only owners may."""
+        ids = operations.agent_ids(member) or [""]
+        await run_async(operations.act(self._agent, "promote", self._name, agentId=ids[0]))
+
+    async def demote(self, member: Union[str, Member]) -> None:
+        """Makes an owner a member like the others; only owners may."""
+        ids = operations.agent_ids(member) or [""]
+        await run_async(operations.act(self._agent, "demote", self._name, agentId=ids[0]))
+
+    async def policy(self) -> Policy:
+        """Who may let agents in, and who may speak."""
+        return await run_async(operations.policy(self._agent, self._name))
+
+    async def set_policy(self, *, admission: Optional[str] = None, posting: Optional[str] = None) -> None:
+        """Changes the policy; only owners may."""
+        await run_async(operations.act(self._agent, "setPolicy", self._name, admission=admission, posting=posting))
+
+    async def leave(self, *, successor: Union[None, str, Member] = None) -> None:
+        """Leaves the channel and deletes its keys here; ``successor`` owns it then."""
+        ids = operations.agent_ids(successor) or [None]
+        await run_async(operations.act(self._agent, "leave", self._name, successor=ids[0]))
 
     async def send(
         self,

@@ -10,7 +10,7 @@ from .loops import Answer, Envelope, Loop, answer_of, envelope_with, payload_of
 from .serving import Handler, Serving
 from .steps import run
 from .streams import Stream
-from .values import Event, Health, Member, Payload, event_of
+from .values import Event, Health, Member, Payload, Policy, event_of
 
 
 class Channel(NotCopied):
@@ -57,9 +57,31 @@ class Channel(NotCopied):
         """Begins the channel anew when a member's commit has stopped it; see ``health().recoverable``."""
         run(operations.act(self._agent, "recover", self._name))
 
-    def leave(self) -> None:
-        """Leaves the channel and deletes its keys here. Loops end. The last member closes the channel by leaving."""
-        run(operations.act(self._agent, "leave", self._name))
+    def promote(self, member: Union[str, Member]) -> None:
+        """Makes a member an owner; only owners may."""
+        ids = operations.agent_ids(member) or [""]
+        run(operations.act(self._agent, "promote", self._name, agentId=ids[0]))
+
+    def demote(self, member: Union[str, Member]) -> None:
+        """Makes an owner a member like the others; only owners may. The last owner stays one."""
+        ids = operations.agent_ids(member) or [""]
+        run(operations.act(self._agent, "demote", self._name, agentId=ids[0]))
+
+    def policy(self) -> Policy:
+        """Who may let agents in, and who may speak."""
+        return run(operations.policy(self._agent, self._name))
+
+    def set_policy(self, *, admission: Optional[str] = None, posting: Optional[str] = None) -> None:
+        """Changes the policy: ``"members"`` or ``"owners"``; only owners may. What is not given stays as it is."""
+        run(operations.act(self._agent, "setPolicy", self._name, admission=admission, posting=posting))
+
+    def leave(self, *, successor: Union[None, str, Member] = None) -> None:
+        """Leaves the channel and deletes its keys here. Loops end. The last member closes the channel by leaving.
+
+        The last owner makes ``successor`` an owner first; it has to name one where only owners may something.
+        """
+        ids = operations.agent_ids(successor) or [None]
+        run(operations.act(self._agent, "leave", self._name, successor=ids[0]))
 
     def send(
         self,

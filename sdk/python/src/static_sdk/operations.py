@@ -13,7 +13,7 @@ from .errors import InvalidArgumentError, StaticError, TransportError
 from .frames import Frame
 from .link import Call, Link
 from .steps import Steps
-from .values import Health, Invite, Json, Member, Payload, health_of, invite_of, member_of, message_fields
+from .values import Health, Invite, Json, Member, Payload, Policy, health_of, invite_of, member_of, message_fields
 
 #: How many messages of one ``send_many`` are under way.
 _WINDOW = 32
@@ -113,6 +113,11 @@ def members(agent: Agent, channel: str) -> Steps[List[Member]]:
 def fingerprint(agent: Agent, channel: str) -> Steps[str]:
     answer, _ = yield from agent.ask("fingerprint", {"channel": channel})
     return answer["fingerprint"]  # type: ignore[no-any-return]
+
+
+def policy(agent: Agent, channel: str) -> Steps[Policy]:
+    answer, _ = yield from agent.ask("policy", {"channel": channel})
+    return Policy(answer["policy"]["admission"], answer["policy"]["posting"])
 
 
 def health(agent: Agent, channel: str) -> Steps[Health]:

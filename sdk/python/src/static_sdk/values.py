@@ -39,6 +39,16 @@ class Member:
 
 
 @dataclass(frozen=True)
+class Policy:
+    """Who may do what in a channel: ``"members"`` or ``"owners"``."""
+
+    #: Who lets agents in, and invites them.
+    admission: str
+    #: Whose messages are shown; the others listen.
+    posting: str
+
+
+@dataclass(frozen=True)
 class Message:
     """A decrypted message with what is known about it."""
 

@@ -1,0 +1,88 @@
+/** Who owns a channel and what its policy is: `channel promote`, `demote`, `policy`. */
+import type { Channel, PolicyScope } from "../../sdk/mod.ts";
+import { agentFlag } from "../agent.ts";
+import type { Command, Context } from "../command.ts";
+import { badInput } from "../failure.ts";
+import { memberFields, memberName, policyLines } from "../texts/channel_texts.ts";
+import { findMember, memberArgument, nameArgument, withChannel } from "./channel.ts";
+
+export const promoteMember: Command = {
+  path: "channel promote",
+  summary: "make a member an owner of a channel",
+  details: [
+    "For owners. Owners remove members, make and unmake owners, and set the policy. With two owners a lost folder leaves no",
+    "channel without one.",
+  ],
+  arguments: [nameArgument, memberArgument],
+  flags: [agentFlag],
+  examples: [{ command: "channel promote acme/ops/deploy bob-k3f9", what: "" }],
+  run: (context) =>
+    changeOwners(context, "promoting the member", "owns", (channel, agentId) => channel.promote(agentId)),
+};
+
+export const demoteMember: Command = {
+  path: "channel demote",
+  summary: "make an owner of a channel a member like the others",
+  details: ["For owners, also about themselves. The last owner stays one."],
+  arguments: [nameArgument, memberArgument],
+  flags: [agentFlag],
+  examples: [{ command: "channel demote acme/ops/deploy bob-k3f9", what: "" }],
+  run: (context) =>
+    changeOwners(context, "demoting the owner", "no longer owns", (channel, agentId) => channel.demote(agentId)),
+};
+
+const scopes: readonly PolicyScope[] = ["members", "owners"];
+
+export const showPolicy: Command = {
+  path: "channel policy",
+  summary: "show or change who may let agents into a channel and who may speak in it",
+  details: [
+    "Without flags it shows the policy. Only owners change it; every member enforces it. A member that may not speak still",
+    "reads everything.",
+  ],
+  arguments: [nameArgument],
+  flags: [
+    { name: "admission", value: "WHO", summary: "who adds and invites: members or owners" },
+    { name: "posting", value: "WHO", summary: "whose messages are shown: members or owners" },
+    agentFlag,
+  ],
+  examples: [
+    { command: "channel policy acme/ops/deploy", what: "" },
+    { command: "channel policy acme/ops/deploy --posting owners", what: "the others listen" },
+  ],
+  run: async (context) => {
+    const [admission, posting] = [scopeOf(context, "admission"), scopeOf(context, "posting")];
+    const wanted = { ...(admission !== undefined && { admission }), ...(posting !== undefined && { posting }) };
+    await withChannel(context, async (channel) => {
+      const { output } = context;
+      if (Object.keys(wanted).length > 0) await output.progress("changing the policy", channel.setPolicy(wanted));
+      const policy = channel.policy();
+      await output.result({ channel: channel.name, policy }, policyLines(policy));
+    });
+  },
+};
+
+function scopeOf({ given }: Context, flag: string): PolicyScope | undefined {
+  const value = given.value(flag);
+  if (value === undefined) return undefined;
+  const scope = scopes.find((each) => each === value);
+  if (scope === undefined) throw badInput(`--${flag} is "members" or "owners", and not "${value}"`, "");
+  return scope;
+}
+
+async function changeOwners(
+  context: Context,
+  progress: string,
+  verb: string,
+  act: (channel: Channel, agentId: string) => Promise<void>,
+): Promise<void> {
+  await withChannel(context, async (channel) => {
+    const { given, output } = context;
+    const member = findMember(channel, given.value("MEMBER") ?? "");
+    await output.progress(progress, act(channel, member.agentId));
+    const changed = channel.members().find(({ agentId }) => agentId === member.agentId) ?? member;
+    await output.result({ channel: channel.name, member: memberFields(changed) }, [
+      `${output.paint("green", "✓")} ${memberName(member)} ${verb} ${channel.name}`,
+    ]);
+  });
+}

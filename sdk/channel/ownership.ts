@@ -1,0 +1,131 @@
+/**
+ * What owners change about a channel: who owns it with them, and its policy. Each call says what it wants and is worked out anew
+ * for every try, so that a race with another owner loses nobody's change.
+ */
+import {
+  type AgentId,
+  type ChannelPolicy,
+  limits,
+  parseAgentId,
+  type PolicyScope,
+  samePolicy,
+} from "../../proto/mod.ts";
+import { createError, invalidArgument, type StaticError } from "../base/errors.ts";
+import { signerOf } from "../mls/owners_chain.ts";
+import { canBeginChain } from "../mls/owners_rules.ts";
+import { lackingPolicy, policyOf } from "../mls/policy_rules.ts";
+import type { Committer, Plan } from "./commits.ts";
+import type { Membership } from "./membership.ts";
+
+export interface OwnershipParts {
+  readonly membership: Membership;
+  readonly committer: Committer;
+}
+
+/** Makes a member an owner. One that is an owner already stays it. */
+export async function promote(agentId: string, { membership, committer }: OwnershipParts): Promise<void> {
+  const wanted = parseAgentId(agentId);
+  await committer.commit((): Plan | undefined => {
+    checkOwner(membership, "promote a member");
+    const owners = stayingOwners(membership);
+    if (owners.includes(wanted)) return undefined;
+    if (membership.memberOf(wanted) === undefined || isLeaving(membership, wanted)) {
+      throw createError("not_found", `Cannot promote ${wanted}: it is no member of the channel, or is leaving it`);
+    }
+    if (owners.length >= limits.ownersPerChannel) {
+      throw createError(
+        "not_allowed",
+        `Cannot promote ${wanted}: a channel has at most ${limits.ownersPerChannel} owners`,
+      );
+    }
+    return { change: { owners: [...owners, wanted] } };
+  });
+}
+
+/** The agent stays a member. One that owns nothing stays as it is. */
+export async function demote(agentId: string, { membership, committer }: OwnershipParts): Promise<void> {
+  const wanted = parseAgentId(agentId);
+  await committer.commit((): Plan | undefined => {
+    if (!membership.group.binding.owners.includes(wanted)) return undefined;
+    checkOwner(membership, "demote an owner");
+    const owners = stayingOwners(membership).filter((owner) => owner !== wanted);
+    if (owners.length === 0) {
+      throw successorNeeded(membership, "Cannot demote the last owner", "promote another member first");
+    }
+    return { change: { owners } };
+  });
+}
+
+/** What is not given stays as it is. */
+export async function setPolicy(
+  wanted: Partial<ChannelPolicy>,
+  { membership, committer }: OwnershipParts,
+): Promise<void> {
+  for (const scope of [wanted.admission, wanted.posting]) checkScope(scope);
+  const { group } = membership;
+  const next = (): ChannelPolicy | undefined => {
+    checkOwner(membership, "change the policy");
+    const before = policyOf(membership.group.binding);
+    const policy = { ...before, ...wanted };
+    return samePolicy(before, policy) ? undefined : policy;
+  };
+  // In a channel from before, the chain that will record it begins first.
+  if (group.binding.chain === undefined && next() !== undefined) {
+    await committer.commit(() =>
+      canBeginChain(membership.group.current, membership.group.binding) ? { change: {} } : undefined
+    );
+  }
+  await committer.commit((): Plan | undefined => {
+    const policy = next();
+    if (policy === undefined) return undefined;
+    const { current, binding } = membership.group;
+    const lacking = lackingPolicy(current, membership.leavers.map((leaver) => leaver.agentId));
+    if (lacking.length > 0 || binding.chain === undefined) throw mustUpdate(lacking);
+    return { change: { policy } };
+  });
+}
+
+/** The last owner of a channel in which others stay names one of them. */
+export function successorNeeded(membership: Membership, what: string, action: string): StaticError {
+  const { self } = membership.group;
+  const members = membership.group.members().flatMap(({ agentId }) =>
+    agentId === self.agentId || isLeaving(membership, agentId) ? [] : [agentId]
+  );
+  const text = `${what}: a channel needs an owner, and nobody else is one; ${action}. Members: ${members.join(", ")}`;
+  return createError("successor_needed", text, { members });
+}
+
+function isLeaving({ leavers }: Membership, agentId: AgentId): boolean {
+  return leavers.some((leaver) => leaver.agentId === agentId);
+}
+
+/** Every commit removes those that leave on its way. */
+function stayingOwners(membership: Membership): AgentId[] {
+  return membership.group.binding.owners.filter((owner) => !isLeaving(membership, owner));
+}
+
+/** Says who took it away, if it was an owner and that is known. */
+function checkOwner({ group }: Membership, what: string): void {
+  const { self, changes } = group;
+  if (self.owner) return;
+  const last = changes.findLastIndex(({ owners }) => owners.includes(self.agentId));
+  const struck = last < 0 ? undefined : changes[last + 1];
+  const why = struck === undefined
+    ? "only owners may"
+    : `this agent is no longer an owner: ${signerOf(struck)} demoted it`;
+  throw createError("not_allowed", `Cannot ${what}: ${why}; ask an owner of the channel`);
+}
+
+function mustUpdate(members: readonly AgentId[]): StaticError {
+  const text =
+    "Cannot change the policy: these members run a version that knows no policies, or have not renewed their " +
+    `keys since they were updated: ${
+      members.join(", ")
+    }. Update them, have them connect or call rotate(), and try again`;
+  return createError("members_must_update", text, { members });
+}
+
+function checkScope(scope: PolicyScope | undefined): void {
+  if (scope === undefined || scope === "members" || scope === "owners") return;
+  throw invalidArgument(`A policy says "members" or "owners", and not ${JSON.stringify(scope)}`);
+}

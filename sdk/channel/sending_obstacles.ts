@@ -1,0 +1,38 @@
+/** What holds up a message that the relay has not taken: a commit that is not here yet, or time. */
+import { createError, isCode, type StaticError } from "../base/errors.ts";
+
+/** Why nothing is sent for the moment. */
+export type Obstacle =
+  | { readonly kind: "epoch"; readonly epoch: number }
+  | { readonly kind: "wait"; readonly ms: number };
+
+const busyPauseMs = 500;
+
+/** What has to pass before the same message can be sent again; undefined for an error that is final. */
+export function obstacleOf(error: StaticError, sealedIn: number): Obstacle | undefined {
+  if (isCode(error, "epoch_conflict") && (error.epoch === undefined || error.epoch > sealedIn)) {
+    return { kind: "epoch", epoch: error.epoch ?? sealedIn + 1 };
+  }
+  const passing = ["epoch_conflict", "rate_limited", "overloaded", "internal", "membership_lapsed"] as const;
+  if (isCode(error, ...passing) || isNoRoom(error)) {
+    return { kind: "wait", ms: error.retryAfterMs ?? busyPauseMs };
+  }
+  if (isCode(error, "transport_error", "connection_error", "relay_draining", "slow_reader")) {
+    return { kind: "wait", ms: error.retryAfterMs ?? 0 };
+  }
+  return undefined;
+}
+
+/** The relay has no room for it now, and surely has not taken it. */
+export function isNoRoom(error: StaticError): boolean {
+  return isCode(error, "storage_full", "queue_full");
+}
+
+/** For a message that nobody would show, in this epoch. `mayStand`: the relay may have taken it in an earlier one. */
+export function silencedError(mayStand: boolean): StaticError {
+  const fate = mayStand ? "; the relay may have taken it before that was so" : "";
+  return createError(
+    "not_allowed",
+    `Cannot send: only owners speak in this channel${fate}; ask an owner to promote this agent`,
+  );
+}

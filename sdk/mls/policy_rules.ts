@@ -1,0 +1,79 @@
+/**
+ * What a channel's policy allows to whom. Every member judges by the group's state before a commit, or in a message's epoch, and
+ * by nothing else: so all come to the same verdict, whatever the relay says.
+ */
+import {
+  type AgentId,
+  type ChannelPolicy,
+  type MemberProof,
+  openPolicy,
+  type PolicyScope,
+  samePolicy,
+} from "../../proto/mod.ts";
+import { decodeBinding } from "./channel_extensions.ts";
+import { MlsFault } from "./codec.ts";
+import type { Epoch } from "./epoch.ts";
+import { listsExtension, policyExtension } from "./leaf.ts";
+
+/** Of an epoch: what says who may do what. */
+export interface PolicyPlace {
+  readonly owners: readonly AgentId[];
+  readonly policy?: ChannelPolicy | undefined;
+}
+
+/** The policy that is in force. Without an owner nobody could change it, let anybody in or speak: then it is open. */
+export function policyOf({ policy, owners }: PolicyPlace): ChannelPolicy {
+  return owners.length === 0 ? openPolicy : policy ?? openPolicy;
+}
+
+/** What an agent may do. */
+export interface Rights {
+  /** It owns the channel, with others perhaps. */
+  readonly owner: boolean;
+  /** It lets agents in, and invites them. */
+  readonly mayAdd: boolean;
+  /** Its messages are shown. */
+  readonly mayPost: boolean;
+}
+
+export function rightsOf(agentId: AgentId, binding: PolicyPlace): Rights {
+  const { admission, posting } = policyOf(binding);
+  const owner = binding.owners.includes(agentId);
+  const may = (scope: PolicyScope): boolean => owner || scope === "members";
+  return { owner, mayAdd: may(admission), mayPost: may(posting) };
+}
+
+/** A commit, as far as it lets agents in. */
+export interface Admitting {
+  readonly added: readonly AgentId[];
+  readonly committer: Pick<Rights, "owner">;
+  /** The epoch in which it was made. */
+  readonly before: Pick<Epoch, "context">;
+}
+
+/** A member that comes back, with its own signature, is no newcomer. Throws `MlsFault`. */
+export function checkAdmission({ added, committer, before }: Admitting, rejoins: readonly MemberProof[]): void {
+  if (added.length === 0 || committer.owner) return;
+  if (policyOf(decodeBinding(before.context.extensions)).admission === "members") return;
+  const returning = new Set(rejoins.map(({ agentId }) => agentId));
+  if (added.some((agentId) => !returning.has(agentId))) throw new MlsFault("Only owners let agents into this channel");
+}
+
+/** Members that could speak in the epoch before and cannot in this one. */
+export function silencedIn(
+  { context, tree }: Pick<Epoch, "context" | "tree">,
+  before: PolicyPlace | undefined,
+): AgentId[] {
+  const now = decodeBinding(context.extensions);
+  if (before === undefined || policyOf(now).posting === "members") return [];
+  if (samePolicy(before.policy, now.policy) && before.owners.join() === now.owners.join()) return [];
+  const members = Array.from(tree.leaves(), ([, { agentId }]) => agentId);
+  return members.filter((agentId) => rightsOf(agentId, before).mayPost && !rightsOf(agentId, now).mayPost);
+}
+
+/** Members whose programs do not know policies yet. A commit of ours makes our own leaf anew, and leaves these out. */
+export function lackingPolicy({ tree, ownLeaf }: Epoch, leaving: readonly AgentId[] = []): AgentId[] {
+  return Array.from(tree.leaves()).flatMap(([leafIndex, { agentId, node }]) =>
+    leafIndex === ownLeaf || leaving.includes(agentId) || listsExtension(node, policyExtension) ? [] : [agentId]
+  );
+}
