@@ -11,7 +11,8 @@ import { describeError, type Log, type LogLevel } from "../server/mod.ts";
 const lastUsedFlushMs = 1000;
 const keyRingReloadMs = 2000;
 const forgetLeasesMs = 5000;
-const mailMs = 1000;
+/** A code is waited for by a person. */
+const mailMs = 250;
 const forgetExpiredMs = 60_000;
 
 export interface UpkeepDeps {

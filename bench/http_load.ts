@@ -7,7 +7,8 @@ export interface Load {
   readonly url: string;
   readonly method: string;
   readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Of each request in turn; one set is of all. */
+  readonly headers: readonly Readonly<Record<string, string>>[];
   readonly connections: number;
   readonly seconds: number;
 }
@@ -20,9 +21,8 @@ export interface LoadResult {
 
 export async function measureLoad(load: Load): Promise<LoadResult> {
   const { hostname, port } = new URL(load.url);
-  const headers = { host: `${hostname}:${port}`, ...load.headers };
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  const request = new TextEncoder().encode(`${load.method} ${load.path} HTTP/1.1\r\n${head}content-length: 0\r\n\r\n`);
+  const requests = load.headers.map((headers) => requestBytes(load, { host: `${hostname}:${port}`, ...headers }));
+  let next = 0;
   const started = performance.now();
   const deadline = started + load.seconds * 1000;
   const durations: number[] = [];
@@ -33,7 +33,7 @@ export async function measureLoad(load: Load): Promise<LoadResult> {
     let length = 0;
     while (performance.now() < deadline) {
       const sent = performance.now();
-      await connection.write(request);
+      await connection.write(requests[next++ % requests.length] ?? new Uint8Array());
       length = await readResponse(connection, buffer, length);
       durations.push(performance.now() - sent);
     }
@@ -42,6 +42,11 @@ export async function measureLoad(load: Load): Promise<LoadResult> {
   durations.sort((a, b) => a - b);
   const quantile = (q: number): number => durations[Math.floor(q * (durations.length - 1))] ?? NaN;
   return { perSecond: durations.length / seconds, p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
+}
+
+function requestBytes({ method, path }: Load, headers: Readonly<Record<string, string>>): Uint8Array {
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return new TextEncoder().encode(`${method} ${path} HTTP/1.1\r\n${head}content-length: 0\r\n\r\n`);
 }
 
 const decoder = new TextDecoder("latin1");

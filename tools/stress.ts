@@ -7,6 +7,7 @@ const campaigns = [
   "sdk/mls/fuzz_test.ts",
   "sdk/platform/directory_store_test.ts",
   "sdk/session/hostile_relay_test.ts",
+  "tests/api/audit_test.ts",
   "tests/api/durability_test.ts",
   "tests/api/model_test.ts",
   "tests/faults/faults_test.ts",

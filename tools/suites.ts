@@ -18,6 +18,7 @@ const browserSafe = ["proto/mod.ts", "wasm/mod.ts", "sdk/platform/browser.ts", "
 
 /** They measure, so they run alone; the rest of their folders does not. */
 const timedApi = ["tests/api/timing_test.ts", "tests/api/fault_test.ts"];
+const timedHostile = ["tests/hostile/busy_tenants_test.ts", "tests/hostile/tenants_test.ts"];
 /** A minute of waiting for faults and for a heap to settle: it runs beside others. */
 const longFaults = ["tests/faults/faults_test.ts", "tests/faults/memory_test.ts"];
 
@@ -44,7 +45,8 @@ export const suites: readonly Suite[] = [
   tests("host", ["tests/host/"]),
   tests("python", ["tests/python/"]),
   tests("api", ["api/"]),
-  tests("api-processes", without("tests/api/", timedApi)),
+  tests("api-processes", ["--parallel", ...without("tests/api/", timedApi)]),
+  tests("http2", ["--parallel", "tests/http2/"]),
   tests("faults-agents", without("tests/faults/", longFaults)),
   tests("docs", ["--parallel", "tests/docs/"]),
   tests("proto", ["proto/"]),
@@ -57,8 +59,8 @@ export const suites: readonly Suite[] = [
   tests("sdk-platform", ["sdk/platform/"]),
   tests("deploy", ["deploy/"]),
   alone(tests("api-timing", timedApi)),
-  alone(tests("http2", ["tests/http2/"])),
-  alone(tests("hostile", ["tests/hostile/"])),
+  alone(tests("hostile", ["--parallel", ...without("tests/hostile/", timedHostile)])),
+  alone(tests("hostile-tenants", timedHostile)),
   alone(tests("traffic", ["tests/traffic/"])),
 ];
 

@@ -11,7 +11,7 @@ export interface Mailer {
 }
 
 export interface MailQueue {
-  /** To be called every second or so; one call at a time does the work. */
+  /** To be called several times a second; one call at a time does the work. */
   pump(): Promise<void>;
   /** As of the last pump. */
   waiting(): number;

@@ -19,8 +19,8 @@ export function apiCommand(last: Listening | undefined, plan?: string): PartComm
 }
 
 /**
- * `apiUrl` is the API beside it, whatever clients are told to use. The database's address and the keys that sign tokens are
- * the API's alone.
+ * `apiUrl` is the API beside it, whatever clients are told to use. The database's address, the keys that sign tokens and
+ * the secrets of operators and of the mail server are the API's alone.
  */
 export function relayCommand(
   { dataDir, tls, admin, core, apiUrl, apiInternalUrl }: RelayConfig,
@@ -45,7 +45,7 @@ export function relayCommand(
       ...portOf(last?.quic_url, "STATIC_RELAY_QUIC_PORT"),
       ...portOf(last?.admin_url, "STATIC_ADMIN_PORT"),
     },
-    withheld: ["DATABASE_URL", "STATIC_DATABASE_CA", "STATIC_JWT_KEYS"],
+    withheld: ["DATABASE_URL", "STATIC_DATABASE_CA", "STATIC_JWT_KEYS", "STATIC_ADMIN_SECRET", "STATIC_SMTP_URL"],
   };
 }
 

@@ -22,6 +22,8 @@ export interface ChannelHost {
   readonly engine: Engine;
   readonly nowMs: () => number;
   readonly tails: TailBudget;
+  /** For channels without readers. */
+  readonly unreadTails: TailBudget;
   readonly confirmations: ConfirmationBudget;
   /** An entry became part of the channel; its subscribers have been served. */
   appended(channel: Channel, entry: Entry): void;
@@ -213,7 +215,7 @@ export class Channel implements SubscribedChannel, Tail {
     const kept = this.#tail.findIndex(({ item }) => item.sequence > through);
     const dropped = this.#tail.splice(0, kept < 0 ? this.#tail.length : kept);
     for (const { bytes } of dropped) this.#tailBytes -= bytes;
-    this.#host.tails.hold(this, this.#tailBytes);
+    this.#holdTail();
   }
 
   /** They are in the log still. */
@@ -301,12 +303,19 @@ export class Channel implements SubscribedChannel, Tail {
     }
   }
 
+  /** Without readers it is for Welcomes that are sent at once; what is sent to sleeping agents must not fill the memory. */
+  #holdTail(): void {
+    const isRead = this.subscriptions.size > 0;
+    this.#host.tails.hold(this, isRead ? this.#tailBytes : 0);
+    this.#host.unreadTails.hold(this, isRead ? 0 : this.#tailBytes);
+  }
+
   #keep(item: DeliverableItem): void {
     this.#tail.push(item);
     this.#tailBytes += item.bytes;
     while (this.#tailBytes > tailBytes && this.#tail.length > 1) {
       this.#tailBytes -= this.#tail.shift()?.bytes ?? 0;
     }
-    this.#host.tails.hold(this, this.#tailBytes);
+    this.#holdTail();
   }
 }

@@ -71,6 +71,8 @@ export interface CoreConfig {
   readonly keyPackagesWanted: number;
   /** The latest entries of channels are kept in memory, up to 4 MiB of each and this much of all. */
   readonly tailBytesInAll: number;
+  /** The same for channels that nobody reads now. */
+  readonly unreadTailBytesInAll: number;
   /** Channels kept in memory without a session. */
   readonly idleChannels: number;
   /** Ends of sessions during a drain are spread over this. */
@@ -129,6 +131,7 @@ export const defaultCoreConfig: CoreConfig = {
   keyPackageBytesInAll: 1024 * 1024 * 1024,
   keyPackagesWanted: 10,
   tailBytesInAll: 256 * 1024 * 1024,
+  unreadTailBytesInAll: 8 * 1024 * 1024,
   idleChannels: 1_000,
   drainMs: 3_000,
 };

@@ -72,6 +72,30 @@ Deno.test("a session that begins to read many channels holds few pages of them a
   await engine.close();
 });
 
+Deno.test("channels that nobody reads have little room in memory, and are delivered from the log", async () => {
+  const engine = await openSqliteEngine({ path: ":memory:" });
+  const { watched, reads } = watchReads(engine);
+  const world = await createWorld({ engine: watched, config: { unreadTailBytesInAll: 0 } });
+  const [alice, bob] = [await Actor.connect(world, 1), await Actor.connect(world, 2)];
+  const [channelId, other] = [await alice.createChannel(1), await alice.createChannel(2, parseChannelName("a/b/c"))];
+  await alice.commit(channelId, 0, { added: [bob.agentId] });
+  await bob.acknowledge(channelId, 1);
+  for (const number of [1, 2]) await alice.send(channelId, 1, number);
+  await alice.send(other, 0, 1);
+  reads.bytes.length = 0;
+  await bob.subscribe(channelId);
+  await settle();
+  assertEquals(reads.bytes.length, 1);
+  // From now on somebody reads.
+  await alice.send(channelId, 1, 3);
+  await alice.send(other, 0, 2);
+  await settle();
+  assertEquals(reads.bytes.length, 1);
+  assertEquals(bob.client.pushed("DeliverMessage").map(({ sequence }) => sequence), [2, 3, 4]);
+  await world.close();
+  await engine.close();
+});
+
 Deno.test("a reader whose window is full costs no reading, however much is sent", async () => {
   const engine = await openSqliteEngine({ path: ":memory:" });
   const { watched, reads } = watchReads(engine);
@@ -80,6 +104,7 @@ Deno.test("a reader whose window is full costs no reading, however much is sent"
   const [channelId, other] = [await alice.createChannel(1), await alice.createChannel(2, parseChannelName("a/b/c"))];
   await alice.commit(channelId, 0, { added: [bob.agentId] });
   await bob.acknowledge(channelId, 1);
+  await alice.subscribe(other);
   const send = async (number: number): Promise<void> => {
     await alice.send(channelId, 1, number);
     // Takes the place of the first channel's entries in memory.

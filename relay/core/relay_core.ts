@@ -142,11 +142,11 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     this.#places = new SessionPlaces(config);
     this.logId = new LogId({ records: engine.records, nowMs, randomBytes: deps.randomBytes });
     this.storage = new StorageWatch(() => engine.storage(), nowMs);
-    const tails = new TailBudget(config.tailBytesInAll);
     this.channels = new LoadedChannels({
       engine,
       nowMs,
-      tails,
+      tails: new TailBudget(config.tailBytesInAll),
+      unreadTails: new TailBudget(config.unreadTailBytesInAll),
       confirmations: new ConfirmationBudget(),
       appended: (channel, entry) => this.#appended(channel, entry),
     });

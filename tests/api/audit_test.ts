@@ -12,8 +12,7 @@ import {
 import { type ApiProcess, startProcess } from "../support/api/process.ts";
 
 const adminSecret = "admin-secret-for-tests-0123456789abcdef";
-const events = Deno.env.get("STATIC_STRESS") === "1" ? 10_000 : 2_000;
-const kills = 5;
+const [events, kills] = Deno.env.get("STATIC_STRESS") === "1" ? [10_000, 5] : [600, 3];
 const operators = 4;
 const tenants = 4;
 

@@ -10,12 +10,15 @@ const ephemeral = {
   STATIC_RELAY_QUIC_PORT: "0",
 };
 
+/** They may hold secrets of the API. Empty is as if they were not set. */
+const secretNames = ["DATABASE_URL", "STATIC_DATABASE_CA", "STATIC_JWT_KEYS", "STATIC_ADMIN_SECRET", "STATIC_SMTP_URL"];
+
 /** `deno task start` as a user runs it. */
 function start(variables: Readonly<Record<string, string>>, ...flags: readonly string[]): Deno.ChildProcess {
   return new Deno.Command(Deno.execPath(), {
     args: ["task", "--quiet", "start", ...flags],
     cwd: root,
-    env: { ...ephemeral, ...variables },
+    env: { ...ephemeral, ...Object.fromEntries(secretNames.map((name) => [name, ""])), ...variables },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -51,6 +54,7 @@ Deno.test("deno task start", (t) =>
       stack = await startStack(folder);
       await visit(stack, folder);
     });
+    await t.step("keeps from the relay what only the API may know", () => compareVariables(stack));
     await t.step("refuses a second start on the same directory", () => refuseSecond(folder));
     await t.step("starts a part again that was killed, on the same ports", () => killRelay(stack));
     await t.step("stops on Ctrl-C within five seconds", () => interrupt(stack));
@@ -150,6 +154,17 @@ async function visit(stack: RunningStack, folder: string): Promise<void> {
   const log = await Deno.readTextFile(`${folder}/logs/relay.log`);
   assertStringIncludes(log, '"event":"configuration"');
   assert(!log.includes("quota_api_failed"), "the relay has found the API");
+}
+
+async function compareVariables(stack: RunningStack | undefined): Promise<void> {
+  assertExists(stack);
+  const [ofApi, ofRelay] = (await partsOf(stack)).map((pid) => {
+    const variables = Deno.readTextFileSync(`/proc/${pid}/environ`).split("\0").map((variable) =>
+      variable.split("=")[0]
+    );
+    return secretNames.filter((name) => variables.includes(name));
+  });
+  assertEquals([ofApi, ofRelay], [secretNames, []]);
 }
 
 async function interrupt(stack: RunningStack | undefined): Promise<void> {

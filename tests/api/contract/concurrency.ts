@@ -11,13 +11,18 @@ function countBy(values: readonly number[]): Record<string, number> {
   );
 }
 
-/** As a relay does: an overloaded API is asked again with the same nonce, which never takes twice. */
-async function takeLeaseAtLast(api: TestApi, options: Parameters<typeof takeLease>[1]): Promise<Answer> {
-  const nonce = crypto.randomUUID();
+/** As a relay does: an overloaded API is asked again for the same. */
+async function atLast(ask: () => Promise<Answer>): Promise<Answer> {
   while (true) {
-    const answer = await takeLease(api, { ...options, nonce });
+    const answer = await ask();
     if (answer.status !== 503) return answer;
   }
+}
+
+/** With the same nonce, which never takes twice. */
+async function takeLeaseAtLast(api: TestApi, options: Parameters<typeof takeLease>[1]): Promise<Answer> {
+  const nonce = crypto.randomUUID();
+  return await atLast(() => takeLease(api, { ...options, nonce }));
 }
 
 export const concurrencyGuarantees: Guarantees = {
@@ -64,21 +69,24 @@ export const concurrencyGuarantees: Guarantees = {
 
   "Grants, reports and returns in parallel never pass the limit and lose nothing": async ({ api, backend }) => {
     const { id, apiKey } = await api.signUp();
-    const reports: Promise<unknown>[] = [];
+    const reports: Promise<Answer>[] = [];
     await Promise.all(Array.from({ length: 100 }, async (_, i) => {
       const relay = `relay-${i % 4}`;
-      const { status, json } = await takeLease(api, { account: id, messages: 300, relay });
+      const { status, json } = await takeLeaseAtLast(api, { account: id, messages: 300, relay });
       if (status !== 200) return;
       const { id: lease_id, fence, granted } = json.lease;
       const bytes = { payload: 1, padding: 1, cover: 1 };
-      const send = (consumed: number, close: boolean): Promise<unknown> =>
-        api.call("POST", "/internal/v1/leases/reports", {
-          key: api.relaySecret,
-          body: { relay_id: relay, reports: [{ lease_id, fence, consumed, bytes, close }] },
-        });
+      const body = (consumed: number, close: boolean): object => ({
+        relay_id: relay,
+        reports: [{ lease_id, fence, consumed, bytes, close }],
+      });
+      const send = (consumed: number, close: boolean): Promise<Answer> =>
+        atLast(() =>
+          api.call("POST", "/internal/v1/leases/reports", { key: api.relaySecret, body: body(consumed, close) })
+        );
       reports.push(send(Math.floor(granted / 2), false), send(granted - 1, true), send(granted - 1, true));
     }));
-    await Promise.all(reports);
+    assertEquals(countBy((await Promise.all(reports)).map(({ status }) => status)), { 200: reports.length });
     const sql = backend.sql();
     const [row] = await sql`
       SELECT u.claimed::int AS claimed, u.used::int AS used, u.payload_bytes::int AS payload,

@@ -16,8 +16,8 @@ const operations: readonly (readonly [method: string, path: string, scope: strin
   ["POST", "/v1/tokens", "tokens"],
   ["GET", "/v1/keys", "keys:read"],
   ["POST", "/v1/keys", "keys:write"],
-  ["POST", `/v1/keys/${crypto.randomUUID()}/rotate`, "keys:write"],
-  ["DELETE", `/v1/keys/${crypto.randomUUID()}`, "keys:write"],
+  ["POST", "/v1/keys/{id}/rotate", "keys:write"],
+  ["DELETE", "/v1/keys/{id}", "keys:write"],
   ["GET", "/v1/usage", "usage:read"],
   ["GET", "/v1/account", "account"],
   ["PATCH", "/v1/account", "account"],
@@ -39,13 +39,29 @@ async function claimsOf(api: TestApi, key: string): Promise<Record<string, unkno
   return JSON.parse(atob(json.token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
 }
 
+/** What the OpenAPI document says that an API key is for. */
+async function documentedForKeys(api: TestApi): Promise<string[]> {
+  const { json } = await api.call("GET", "/openapi.json");
+  const paths: Record<string, Record<string, { security?: object[] }>> = json.paths;
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { security = [] }]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      security,
+    }))
+  );
+  return all.filter(({ security }) => security.some((one) => "api_key" in one)).map(({ name }) => name).sort();
+}
+
 export const keyKindGuarantees: Guarantees = {
   "A key with scopes may do exactly what they say: operation by scope": async ({ api }) => {
     const { apiKey } = await api.signUp();
+    assertEquals(await documentedForKeys(api), operations.map(([method, path]) => `${method} ${path}`).sort());
+    const use = (method: string, path: string, key: string): Promise<Answer> =>
+      api.call(method, path.replace("{id}", crypto.randomUUID()), { key });
     for (const scope of scopes) {
       const { json } = await make(api, apiKey, { scopes: [scope] });
       for (const [method, path, needed] of operations) {
-        const answer = await api.call(method, path, { key: json.key });
+        const answer = await use(method, path, json.key);
         if (scope === needed) {
           assert(answer.status !== 403 || answer.json.error.includes("more than itself"), answer.text);
         } else assertRefused(answer, 403, "not_allowed");
@@ -55,7 +71,7 @@ export const keyKindGuarantees: Guarantees = {
       const { json } = await make(api, apiKey, kind);
       assertMatch(json.key, fullKey);
       for (const [method, path, needed] of operations) {
-        const { status } = await api.call(method, path, { key: json.key });
+        const { status } = await use(method, path, json.key);
         assertEquals(status, needed === "tokens" ? 200 : 403, `${method} ${path}`);
       }
     }
