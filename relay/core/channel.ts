@@ -72,6 +72,7 @@ export class Channel implements SubscribedChannel, Tail {
     const tail = { dropTail: (): void => this.#confirmations.clear() };
     this.#confirmations = new Confirmations(this.channelId, {
       nowMs: host.nowMs,
+      isMember: (agentId) => this.state.isActive(agentId),
       hold: (bytes) => host.confirmations.hold(this.account, tail, bytes),
     });
   }
@@ -225,7 +226,7 @@ export class Channel implements SubscribedChannel, Tail {
 
   /** A member's word about an epoch of the log. */
   confirm(agentId: AgentId, statement: Statement): void {
-    this.#confirmations.take(agentId, statement, (each) => this.state.isActive(each));
+    this.#confirmations.take(agentId, statement);
   }
 
   /** What a reader has not been told yet of what members said, if it fits so much room. */

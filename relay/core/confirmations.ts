@@ -15,6 +15,7 @@ export interface RiderPlace {
 
 export interface ConfirmationsHost {
   readonly nowMs: () => number;
+  readonly isMember: (agentId: AgentId) => boolean;
   /** So much of this channel is in memory now. */
   readonly hold: (bytes: number) => void;
 }
@@ -62,6 +63,10 @@ export class Confirmations {
   readonly #open: Page[] = [];
   #lastNumber = 0;
   #bytes = 0;
+  /** What came too soon, until it may be taken; the newest of each member. */
+  readonly #early = new Map<AgentId, Statement>();
+  /** When the first of these may be taken. */
+  #dueMs = Infinity;
   /** The log's epoch at a time, and who had not confirmed the one of a minute before. */
   #late: { readonly epoch: number; readonly atMs: number; readonly notice?: Uint8Array } | undefined;
 
@@ -79,16 +84,19 @@ export class Confirmations {
     return this.#newest.get(agentId)?.epoch;
   }
 
-  /** A member's word. What it said before is forgotten; what says nothing new, or comes too soon, is not taken. */
-  take(agentId: AgentId, { epoch, state, signature }: Statement, isMember: (agentId: AgentId) => boolean): void {
+  /** A member's word. What it said before is forgotten, what says nothing new is not taken, and what comes too soon waits. */
+  take(agentId: AgentId, said: Statement): void {
+    const { epoch, state, signature } = said;
     const nowMs = this.#host.nowMs();
     const known = this.#newest.get(agentId);
     if (known !== undefined) {
       const isSame = known.epoch === epoch && equalBytes(known.page.state, state);
-      if (isSame || known.epoch > epoch || nowMs - known.atMs < pauseMs) return;
+      if (isSame || known.epoch > epoch) return;
+      if (nowMs - known.atMs < pauseMs) return this.#wait(agentId, said, known.atMs + pauseMs);
       this.#leave(agentId, known.page);
     }
-    if (this.#newest.size >= limits.membersPerChannel) this.#retain(isMember);
+    this.#forgetEarly(agentId);
+    if (this.#newest.size >= limits.membersPerChannel) this.#retain();
     const page = this.#pageOf(epoch, state, nowMs);
     page.confirmations.push({ agentId, signature });
     page.live++;
@@ -104,6 +112,7 @@ export class Confirmations {
   ): Uint8Array | undefined {
     if (room < leastPageBytes) return undefined;
     const nowMs = this.#host.nowMs();
+    if (nowMs >= this.#dueMs) this.#takeEarly(nowMs);
     const [oldest] = this.#open;
     if (oldest !== undefined && nowMs - oldest.openedMs >= openMs) this.#close(oldest);
     if (place.page >= this.#lastNumber) return this.#unconfirmed(place, room, late, nowMs);
@@ -120,9 +129,35 @@ export class Confirmations {
   /** Forgets everything; members say it again with their next connection. */
   clear(): void {
     this.#newest.clear();
+    this.#early.clear();
+    this.#dueMs = Infinity;
     this.#closed = [];
     this.#open.length = 0;
     this.#held(-this.#bytes);
+  }
+
+  /** The member may say nothing for long after it: it does not know that it was too soon. */
+  #wait(agentId: AgentId, said: Statement, dueMs: number): void {
+    const isFirst = !this.#early.has(agentId);
+    this.#early.set(agentId, said);
+    this.#dueMs = Math.min(this.#dueMs, dueMs);
+    if (isFirst) this.#held(overheadBytes);
+  }
+
+  #takeEarly(nowMs: number): void {
+    this.#dueMs = Infinity;
+    for (const [agentId, said] of this.#early) {
+      const dueMs = (this.#newest.get(agentId)?.atMs ?? 0) + pauseMs;
+      if (dueMs > nowMs) this.#dueMs = Math.min(this.#dueMs, dueMs);
+      else {
+        this.#forgetEarly(agentId);
+        this.take(agentId, said);
+      }
+    }
+  }
+
+  #forgetEarly(agentId: AgentId): void {
+    if (this.#early.delete(agentId)) this.#held(-overheadBytes);
   }
 
   /** Those that are connected without a word about this epoch, told now and then. */
@@ -185,10 +220,11 @@ export class Confirmations {
     }
   }
 
-  #retain(isMember: (agentId: AgentId) => boolean): void {
+  #retain(): void {
     for (const [agentId, { page }] of this.#newest) {
-      if (isMember(agentId)) continue;
+      if (this.#host.isMember(agentId)) continue;
       this.#newest.delete(agentId);
+      this.#forgetEarly(agentId);
       this.#leave(agentId, page);
     }
   }

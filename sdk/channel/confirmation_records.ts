@@ -5,7 +5,7 @@
 import { type AgentId, type ChannelId, parseAgentId } from "../../proto/mod.ts";
 import { decodeFields, encodeFields, type RecordChange } from "../store/mod.ts";
 import type { Heard } from "./fork_watch.ts";
-import { type ChannelStore, confirmedKind, heardKind, statesKind } from "./records.ts";
+import { type ChannelStore, confirmedKind, heardKind, liarsKind, statesKind } from "./records.ts";
 
 export interface OwnConfirmed {
   readonly epoch: number;
@@ -17,9 +17,16 @@ export interface KeptConfirmations {
   /** By epoch, ascending. */
   readonly states: ReadonlyMap<number, Uint8Array>;
   readonly heard: ReadonlyMap<AgentId, Heard>;
+  /** Members that are known to lie. */
+  readonly liars: ReadonlySet<AgentId>;
 }
 
-export const nothingConfirmed: KeptConfirmations = { own: undefined, states: new Map(), heard: new Map() };
+export const nothingConfirmed: KeptConfirmations = {
+  own: undefined,
+  states: new Map(),
+  heard: new Map(),
+  liars: new Set(),
+};
 
 export function putConfirmed(channelId: ChannelId, { epoch, state }: OwnConfirmed): RecordChange {
   return { type: "put", kind: confirmedKind, id: channelId, value: encodeFields([epoch, state]) };
@@ -31,6 +38,27 @@ export function putState(channelId: ChannelId, epoch: number, state: Uint8Array)
 
 export function deleteState(channelId: ChannelId, epoch: number): RecordChange {
   return { type: "delete", kind: statesKind(channelId), id: String(epoch) };
+}
+
+/** We joined anew: of the group before no state is kept, because it may have been another one. */
+export async function replaceStates(
+  store: Pick<ChannelStore, "list">,
+  channelId: ChannelId,
+  { epoch, state }: OwnConfirmed,
+): Promise<RecordChange[]> {
+  const before = (await store.list(statesKind(channelId))).map(({ id }) => Number(id));
+  const over = before.filter((known) => known !== epoch).map((known) => deleteState(channelId, known));
+  return [...over, putState(channelId, epoch, state)];
+}
+
+export function putLiars(channelId: ChannelId, liars: ReadonlySet<AgentId>): RecordChange {
+  return { type: "put", kind: liarsKind, id: channelId, value: encodeFields([[...liars]]) };
+}
+
+async function readLiars(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<Set<AgentId>> {
+  const record = await store.get(liarsKind, channelId);
+  const liars = record === undefined ? [] : decodeFields(record, liarsKind).list(0);
+  return new Set(liars.map((agentId) => parseAgentId(String(agentId))));
 }
 
 export function putHeard(channelId: ChannelId, heard: ReadonlyMap<AgentId, Heard>): RecordChange {
@@ -66,9 +94,9 @@ export async function readConfirmations(
     Number(id),
     decodeFields(value, kind).bytes(0),
   ]);
-  const states = stored.filter(([epoch]) => epoch >= joinedEpoch).sort(([a], [b]) => a - b);
   const record = await store.get(confirmedKind, channelId);
   const fields = record && decodeFields(record, confirmedKind);
   const own = fields && { epoch: fields.number(0), state: fields.bytes(1) };
-  return { own, states: new Map(states), heard: await readHeard(store, channelId) };
+  const states = new Map(stored.filter(([epoch]) => epoch >= joinedEpoch).sort(([a], [b]) => a - b));
+  return { own, states, heard: await readHeard(store, channelId), liars: await readLiars(store, channelId) };
 }

@@ -14,6 +14,7 @@ import {
 import { stateOf } from "../mls/epoch.ts";
 import type { RatchetTree } from "../mls/ratchet_tree.ts";
 import type { RecordChange } from "../store/mod.ts";
+import type { Anchor } from "./anchor.ts";
 import type { Carriable, Carried } from "./carrier.ts";
 import {
   deleteState,
@@ -21,6 +22,7 @@ import {
   type OwnConfirmed,
   putConfirmed,
   putHeard,
+  putLiars,
   putState,
 } from "./confirmation_records.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -30,7 +32,8 @@ import type { HealthLog } from "./health.ts";
 import type { Membership, Moved } from "./membership.ts";
 
 export interface ConfirmationsParts {
-  readonly kept: KeptConfirmations;
+  readonly confirmations: KeptConfirmations;
+  readonly anchor: Pick<Anchor, "formerEpoch">;
   readonly membership: Membership;
   readonly health: HealthLog;
   /** Whether the channel is where the relay says that the log is. */
@@ -42,6 +45,8 @@ export interface ConfirmationsParts {
 export const keptEpochs = 256;
 /** Epochs that follow each other faster are not confirmed one by one. */
 const intervalMs = 10_000;
+/** The same word is given again so often: a relay may have dropped it, and newcomers hear it from nobody else. */
+const againMs = 5 * 60_000;
 /** What was heard of others is written so often. */
 const keepMs = 60_000;
 /** A commit that a member confirms is on its way for no longer than this. */
@@ -59,7 +64,10 @@ export class Confirmations implements Carriable {
   #saidMs = -Infinity;
   #toldMs = 0;
   #isSaying = false;
+  /** Others may have messages of ours from epochs up to here, of another group than ours: nothing is said about them. */
+  #formerEpoch: number;
   #cancelLater: (() => void) | undefined;
+  #cancelAgain: (() => void) | undefined;
   #cancelAhead: (() => void) | undefined;
   #cancelKeep: (() => void) | undefined;
   #ended = false;
@@ -68,11 +76,13 @@ export class Confirmations implements Carriable {
   constructor(parts: ConfirmationsParts, deps: ChannelDeps) {
     this.#parts = parts;
     this.#deps = deps;
-    this.#own = parts.kept.own;
-    this.#states = new Map(parts.kept.states);
-    const { membership, health } = parts;
+    const { membership, health, confirmations: { own, states, heard, liars } } = parts;
+    this.#own = own;
+    this.#formerEpoch = parts.anchor.formerEpoch;
+    this.#states = new Map(states);
     this.#watch = new ForkWatch({
-      heard: parts.kept.heard,
+      heard,
+      liars,
       agentId: deps.agentId,
       nowMs: () => deps.runtime.nowMs(),
       stateAt: (epoch) => this.#states.get(epoch),
@@ -130,22 +140,14 @@ export class Confirmations implements Carriable {
   }
 
   /**
-   * We joined anew, perhaps into another group than the one before. Others may have messages of ours from its epochs: about those
-   * nothing is said any more, so that nobody can take us for a liar.
+   * We joined anew, perhaps into another group than the one before, which had reached this epoch. Others may have messages of ours
+   * from its epochs: about those nothing is said any more, so that nobody can take us for a liar. All of it is on disk already.
    */
-  async restart(): Promise<void> {
-    const { channelId, epoch, group } = this.#parts.membership;
-    const before = [...this.#states].sort(([a], [b]) => a - b);
-    const [lastEpoch, state] = before.at(-1) ?? [];
+  restart(formerEpoch: number): void {
+    this.#formerEpoch = formerEpoch;
     this.#states.clear();
-    this.#watch.restart();
+    this.#watch.restart(this.#parts.membership.epoch);
     this.#enter();
-    if (lastEpoch !== undefined && state !== undefined && (this.#own?.epoch ?? -1) < lastEpoch) {
-      this.#own = { epoch: lastEpoch, state };
-    }
-    const over = before.filter(([known]) => known > epoch).map(([known]) => deleteState(channelId, known));
-    const own = this.#own === undefined ? [] : [putConfirmed(channelId, this.#own)];
-    await this.#deps.store.batch([...own, ...over, putState(channelId, epoch, stateOf(group.current))]);
   }
 
   /** A message of a member opened, and may carry its word about another channel. */
@@ -193,10 +195,10 @@ export class Confirmations implements Carriable {
     if (epoch <= this.#parts.membership.epoch) this.#watch.unconfirmed(agentIds);
   }
 
-  /** Gives our word about the present epoch, unless that was done on this connection or would contradict an earlier one. */
+  /** Gives our word about the present epoch, unless it would contradict an earlier one. */
   confirm(): void {
-    if (this.#ended || this.#isSaying || this.#leafKeys().byAgent.size < 2) return;
     const { epoch, group } = this.#parts.membership;
+    if (this.#ended || this.#isSaying || epoch <= this.#formerEpoch || this.#leafKeys().byAgent.size < 2) return;
     const state = stateOf(group.current);
     const own = this.#own;
     if (own !== undefined && (own.epoch > epoch || (own.epoch === epoch && !equalBytes(own.state, state)))) return;
@@ -221,7 +223,8 @@ export class Confirmations implements Carriable {
     if (this.#cancelKeep === undefined || this.#ended) return;
     this.#cancelKeep();
     this.#cancelKeep = undefined;
-    await this.#deps.store.batch([putHeard(this.channelId, this.#watch.heard)]);
+    const { heard, liars } = this.#watch;
+    await this.#deps.store.batch([putHeard(this.channelId, heard), putLiars(this.channelId, liars)]);
   }
 
   #keepLater(): void {
@@ -233,6 +236,7 @@ export class Confirmations implements Carriable {
     this.#ended = true;
     this.#cancelKeep?.();
     this.#cancelLater?.();
+    this.#cancelAgain?.();
     this.#cancelAhead?.();
   }
 
@@ -247,7 +251,10 @@ export class Confirmations implements Carriable {
     const signature = await signatures.sign(identity.signingSeed, epochStatement({ channelId, epoch, state }));
     this.#confirmation = { channelId, epoch, state, signature };
     this.#toldMs = runtime.nowMs();
-    if (!this.#ended) session.confirm(this.#confirmation);
+    if (this.#ended) return;
+    session.confirm(this.#confirmation);
+    this.#cancelAgain?.();
+    this.#cancelAgain = runtime.after(againMs, () => this.#parts.isCurrent() && this.confirm());
   }
 
   #enter(): void {
@@ -264,8 +271,8 @@ export class Confirmations implements Carriable {
   /** In one write with the commit. */
   #noteCommit(): RecordChange[] {
     const { epoch, channelId, group } = this.#parts.membership;
-    const state = putState(channelId, epoch, stateOf(group.current));
-    return epoch < keptEpochs ? [state] : [state, deleteState(channelId, epoch - keptEpochs)];
+    const over = [...this.#states.keys()].slice(0, Math.max(0, this.#states.size + 1 - keptEpochs));
+    return [putState(channelId, epoch, stateOf(group.current)), ...over.map((known) => deleteState(channelId, known))];
   }
 
   /** A member that confirms an epoch of which the relay shows us no commit: it lies, or the relay keeps commits from us. */

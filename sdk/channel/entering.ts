@@ -4,13 +4,14 @@ import { type AgentId, type ChannelId, type ChannelName } from "../../proto/mod.
 import { channelIdOf } from "../mls/channel_extensions.ts";
 import { defaultSuiteId, type SuiteId } from "../mls/crypto/suite.ts";
 import { DurableGroup } from "../mls/durable_group.ts";
+import { stateOf } from "../mls/epoch.ts";
 import { Group, type PreparedCommit } from "../mls/group.ts";
 import { createKeyPackage, type OwnKeyPackage } from "../mls/key_package.ts";
 import { credentialOf } from "../mls/leaf.ts";
 import type { FoundingCandidate } from "../mls/state_codec.ts";
 import type { RecordChange } from "../store/mod.ts";
 import { type Anchor, newAnchor, putAnchor, readAnchor } from "./anchor.ts";
-import { type KeptConfirmations, nothingConfirmed, readConfirmations } from "./confirmation_records.ts";
+import { type KeptConfirmations, nothingConfirmed, readConfirmations, replaceStates } from "./confirmation_records.ts";
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import { type BadCommit, deleteBadCommit, readBadCommit, readReturn } from "./bad_commit.ts";
 import { deleteForeign, type ForeignGeneration, readForeign } from "./foreign_generation.ts";
@@ -168,12 +169,14 @@ export interface Entrance {
   readonly rejoined?: boolean;
   /** The epoch that this membership had reached. */
   readonly formerly?: number;
+  /** Agents that it knew to be removed, and that are not in the group. */
+  readonly removed?: readonly AgentId[];
 }
 
 /** In one write: after a crash there is all of the new membership, or the one before it as it was. */
 export async function writeEntered(
   group: Group,
-  { name, trust, position, used, byOwner = false, rejoined = false, formerly }: Entrance,
+  { name, trust, position, used, byOwner = false, rejoined = false, formerly, removed = [] }: Entrance,
   { store }: Pick<ChannelDeps, "store">,
 ): Promise<Entered> {
   const channelId = channelIdOf(group.current.context);
@@ -181,21 +184,21 @@ export async function writeEntered(
   const changed = trust.enter(members, { byOwner });
   const { tree, ownLeaf } = group.current;
   const joinedLeaf = sha256(tree.leaf(ownLeaf)?.encoded ?? new Uint8Array(0));
-  const record = newChannelRecord({ channelId, name, joinedEpoch: group.epoch, joinedLeaf, rejoined });
+  const { epoch } = group;
+  const record = newChannelRecord({ channelId, name, joinedEpoch: epoch, joinedLeaf, rejoined, removed });
   const { byWordMs, formerEpoch } = await readAnchor(store, channelId);
   const anchor = newAnchor(position, { byWordMs, formerEpoch: Math.max(formerEpoch, formerly ?? 0) });
   const durable = await DurableGroup.save(group, store, [
     putChannel(record),
     putAnchor(channelId, anchor),
     putTrust(channelId, trust),
-    position === undefined
-      ? deletePosition(channelId)
-      : putPosition(channelId, { sequence: position, epoch: group.epoch }),
+    position === undefined ? deletePosition(channelId) : putPosition(channelId, { sequence: position, epoch }),
     putLandmarks(channelId, noLandmarks),
     putCounter(channelId, 0),
     deleteBadCommit(channelId),
     deleteForeign(channelId),
     ...await forgetSenders(store, channelId),
+    ...await replaceStates(store, channelId, { epoch, state: stateOf(group.current) }),
     ...used,
   ]);
   return { durable, record, anchor, changed };

@@ -40,6 +40,8 @@ export interface Silent {
 export interface ForkWatchParts {
   /** From before a restart. */
   readonly heard: ReadonlyMap<AgentId, Heard>;
+  /** Members that were found out before a restart. */
+  readonly liars: ReadonlySet<AgentId>;
   readonly agentId: AgentId;
   readonly nowMs: () => number;
   /** Our own state of an epoch, if it is known. */
@@ -60,8 +62,10 @@ const maxEpochs = 256;
 const presenceMs = 15 * 60_000;
 /** Forks that are kept, one for each member that differs. */
 const maxForks = 64;
-/** Epochs that we were not in, of which one statement is kept to compare others with. */
+/** Epochs that we were not in, of which statements are kept to compare others with. */
 const maxUnknown = 64;
+/** Different states of one of them: two show a fork, and more are of liars. */
+const maxStates = 4;
 
 export class ForkWatch {
   readonly #parts: ForkWatchParts;
@@ -70,10 +74,11 @@ export class ForkWatch {
   /** The last epoch of which a member's message opened. */
   readonly #spoke = new Map<AgentId, number>();
   readonly #confirmed = new Map<AgentId, Confirmed>();
-  readonly #unknown = new Map<number, Said & { readonly agentId: AgentId }>();
+  /** What others said about epochs that we were not in: of each state its first signer. */
+  readonly #unknown = new Map<number, (Said & { readonly agentId: AgentId })[]>();
   /** By the member whose statement differs. */
   readonly #forks = new Map<AgentId, Fork>();
-  readonly #liars = new Set<AgentId>();
+  readonly #liars: Set<AgentId>;
   /** Members that the relay called connected and unconfirmed, and when. */
   readonly #present = new Map<AgentId, number>();
   #epoch = -1;
@@ -85,6 +90,7 @@ export class ForkWatch {
 
   constructor(parts: ForkWatchParts) {
     this.#parts = parts;
+    this.#liars = new Set(parts.liars);
     for (const [agentId, { confirmed, said }] of parts.heard) {
       if (confirmed !== undefined) this.#confirmed.set(agentId, confirmed);
       if (said !== undefined) this.#said.set(agentId, said);
@@ -98,6 +104,11 @@ export class ForkWatch {
       confirmed: this.#confirmed.get(agentId),
       said: this.#said.get(agentId),
     }]));
+  }
+
+  /** Members that are known to lie. */
+  get liars(): ReadonlySet<AgentId> {
+    return this.#liars;
   }
 
   get forks(): readonly Fork[] {
@@ -115,9 +126,10 @@ export class ForkWatch {
     return [...this.#said].flatMap(([agentId, said]) => isAhead(said) ? [agentId] : []);
   }
 
-  /** We joined anew, maybe into another group: that others spoke in the one before says nothing about this one. */
-  restart(): void {
+  /** We joined anew at this epoch, maybe in another group: what others did in the one before says nothing about this one. */
+  restart(epoch: number): void {
     this.#spoke.clear();
+    for (const [agentId, confirmed] of this.#confirmed) if (confirmed.epoch >= epoch) this.#confirmed.delete(agentId);
   }
 
   /** Others can confirm only while we are connected. */
@@ -134,20 +146,22 @@ export class ForkWatch {
     this.#begun.set(epoch, this.#parts.nowMs());
     const [oldest] = this.#begun.keys();
     if (this.#begun.size > maxEpochs && oldest !== undefined) this.#begun.delete(oldest);
-    for (const map of [this.#said, this.#spoke, this.#confirmed, this.#forks]) {
-      for (const agentId of map.keys()) if (!isMember(agentId)) map.delete(agentId);
+    for (const known of [this.#said, this.#spoke, this.#confirmed, this.#forks, this.#liars]) {
+      for (const agentId of known.keys()) if (!isMember(agentId)) known.delete(agentId);
     }
     for (const [agentId, said] of this.#said) if (said.epoch === epoch) this.#judge(agentId, said);
   }
 
-  /** Whether this statement was heard before. */
+  /** Whether this statement says nothing new: it was heard before, or its signer agrees with us about a later epoch. */
   knows(agentId: AgentId, { epoch, state }: Said): boolean {
     const said = this.#said.get(agentId);
-    return said?.epoch === epoch && equalBytes(said.state, state);
+    return (said?.epoch === epoch && equalBytes(said.state, state)) ||
+      (this.#confirmed.get(agentId)?.epoch ?? -1) > epoch;
   }
 
   /** A statement whose signature is a member's. */
   statement(agentId: AgentId, said: Said): void {
+    if (this.knows(agentId, said)) return;
     const before = this.#said.get(agentId);
     if (before?.epoch === said.epoch && !equalBytes(before.state, said.state)) {
       this.#lied(agentId, `${agentId} signed two different states of epoch ${said.epoch}`);
@@ -194,30 +208,27 @@ export class ForkWatch {
   #judge(agentId: AgentId, said: Said): void {
     const { agentId: self, stateAt } = this.#parts;
     const ours = stateAt(said.epoch);
-    const other = ours === undefined ? this.#othersAt(agentId, said) : { agentId: self, state: ours };
-    if (other === undefined) return;
-    if (equalBytes(other.state, said.state)) {
+    if (ours === undefined) return this.#compare(agentId, said);
+    if (equalBytes(ours, said.state)) {
       // The same statement again is no news of it.
-      const isNews = other.agentId === self && this.#confirmed.get(agentId)?.epoch !== said.epoch;
-      if (isNews) this.#confirm(agentId, said.epoch);
-      return;
-    }
-    const spoke = other.agentId === self && this.#spoke.get(agentId) === said.epoch;
-    if (spoke) {
+      if (this.#confirmed.get(agentId)?.epoch !== said.epoch) this.#confirm(agentId, said.epoch);
+    } else if (this.#spoke.get(agentId) === said.epoch) {
       this.#lied(agentId, `${agentId} speaks under the keys of epoch ${said.epoch} and signed another state of it`);
-    } else this.#fork(agentId, { epoch: said.epoch, signers: [other.agentId, agentId] });
+    } else this.#fork(agentId, { epoch: said.epoch, signers: [self, agentId] });
   }
 
-  /** What another member said first about an epoch that we were not in. */
-  #othersAt(agentId: AgentId, said: Said): (Said & { readonly agentId: AgentId }) | undefined {
+  /** With what others said about an epoch that we were not in. A liar's word is compared with nobody's. */
+  #compare(agentId: AgentId, said: Said): void {
     // About one that we have not reached, we judge when we are there.
-    if (said.epoch > this.#epoch) return undefined;
-    const known = this.#unknown.get(said.epoch);
-    if (known !== undefined) return known.agentId === agentId ? undefined : known;
-    this.#unknown.set(said.epoch, { ...said, agentId });
+    if (said.epoch > this.#epoch || this.#liars.has(agentId)) return;
+    const known = this.#unknown.get(said.epoch) ?? [];
+    const same = known.find(({ state }) => equalBytes(state, said.state));
+    const before = same?.agentId === agentId ? known.slice(0, known.indexOf(same)) : known;
+    const other = before.find((each) => each !== same && each.agentId !== agentId);
+    if (other !== undefined) this.#fork(agentId, { epoch: said.epoch, signers: [other.agentId, agentId] });
+    if (same === undefined && known.length < maxStates) this.#unknown.set(said.epoch, [...known, { ...said, agentId }]);
     const [oldest] = this.#unknown.keys();
     if (this.#unknown.size > maxUnknown && oldest !== undefined) this.#unknown.delete(oldest);
-    return undefined;
   }
 
   #confirm(agentId: AgentId, epoch: number): void {
@@ -251,5 +262,12 @@ export class ForkWatch {
     if (this.#liars.has(agentId)) return;
     this.#liars.add(agentId);
     this.#parts.report("member_lied", `${what}: it lies, or its key is used twice. An owner may remove it`);
+    for (const [epoch, known] of this.#unknown) {
+      this.#unknown.set(epoch, known.filter((each) => each.agentId !== agentId));
+    }
+    // Others were compared with it, and not with each other.
+    for (const [other, said] of this.#said) {
+      if (this.#parts.stateAt(said.epoch) === undefined) this.#compare(other, said);
+    }
   }
 }

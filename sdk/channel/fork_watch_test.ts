@@ -15,15 +15,21 @@ class Bench {
   readonly events: ChannelEventBody[] = [];
   readonly joined = new Map<AgentId, number>();
   readonly members = new Set([self, bob, carol, dave]);
-  readonly watch = new ForkWatch({
-    heard: new Map(),
-    agentId: self,
-    nowMs: () => this.nowMs,
-    stateAt: (epoch) => this.states.get(epoch),
-    joinedEpoch: (agentId) => this.joined.get(agentId) ?? 0,
-    report: (kind, text) => void this.issues.push(`${kind}: ${text}`),
-    tell: (event) => void this.events.push(event),
-  });
+  readonly watch: ForkWatch;
+
+  /** `before`: the watch of a process that has ended. */
+  constructor(before?: ForkWatch) {
+    this.watch = new ForkWatch({
+      heard: before?.heard ?? new Map(),
+      liars: before?.liars ?? new Set(),
+      agentId: self,
+      nowMs: () => this.nowMs,
+      stateAt: (epoch) => this.states.get(epoch),
+      joinedEpoch: (agentId) => this.joined.get(agentId) ?? 0,
+      report: (kind, text) => void this.issues.push(`${kind}: ${text}`),
+      tell: (event) => void this.events.push(event),
+    });
+  }
 
   /** We are in the epoch whose state is its number. */
   move(epoch: number): this {
@@ -117,6 +123,62 @@ Deno.test("a member that agrees again is no fork any more, and news when it diff
   bench.move(9).say(bob, 9, 99);
   assertEquals(bench.watch.forks.length, 1);
   assertEquals(bench.issues.length, 2);
+});
+
+Deno.test("a fork that has healed is not told again by a word from before", () => {
+  const bench = new Bench().move(7);
+  bench.say(bob, 7, 99);
+  bench.move(8).say(bob, 8);
+  for (let i = 0; i < 3; i++) bench.say(bob, 7, 99);
+  assertEquals([bench.watch.forks, bench.events.length], [[], 1]);
+  assert(bench.watch.knows(bob, { epoch: 7, state: state(99) }), "its signature is not even verified");
+});
+
+Deno.test("a liar that speaks first hides no fork of others in an epoch that we were not in", () => {
+  const bench = new Bench().move(9);
+  bench.say(bob, 3, 99);
+  bench.say(carol, 3, 1);
+  bench.say(dave, 3, 2);
+  bench.say(bob, 3, 98);
+  assert(
+    bench.issues.at(-1)?.includes(`${carol} and ${dave} confirm different states of epoch 3`),
+    bench.issues.at(-1),
+  );
+  assertEquals(bench.watch.forks, [{ epoch: 3, signers: [carol, dave] }]);
+  const known = new Bench().move(9);
+  known.say(bob, 2, 99);
+  known.say(bob, 2, 98);
+  known.say(bob, 3, 99);
+  known.say(carol, 3, 1);
+  known.say(dave, 3, 2);
+  assertEquals(known.watch.forks, [{ epoch: 3, signers: [carol, dave] }]);
+});
+
+Deno.test("a liar is known as one after a restart, until it is no member any more", () => {
+  const first = new Bench().move(7);
+  first.say(bob, 7, 99);
+  first.say(bob, 7, 98);
+  const second = new Bench(first.watch).move(7);
+  assertEquals([second.watch.forks, second.events], [[], []]);
+  second.members.delete(bob);
+  second.move(8);
+  second.members.add(bob);
+  second.move(9).say(bob, 9, 99);
+  assertEquals(second.watch.forks.length, 1);
+});
+
+Deno.test("that a member spoke in a group that we are in no more proves nothing about the one that we were let into", () => {
+  const bench = new Bench().move(7);
+  bench.watch.spoke(bob, 7);
+  bench.say(bob, 7);
+  // In another group, which has an epoch of this number too.
+  bench.states.clear();
+  bench.states.set(7, state(70));
+  bench.watch.restart(7);
+  bench.watch.moved(7, (agentId) => bench.members.has(agentId));
+  assertEquals(bench.watch.forks, [{ epoch: 7, signers: [self, bob] }]);
+  assertEquals(bench.issues.filter((text) => text.startsWith("member_lied")), []);
+  assertEquals(bench.watch.confirmedOf(bob), undefined);
 });
 
 Deno.test("what members said that are gone is forgotten", () => {

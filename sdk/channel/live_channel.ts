@@ -117,7 +117,7 @@ export class LiveChannel {
     }, deps);
     this.senders = new Senders(parts.senders, parts.record.since);
     const onFault = (fault: unknown): void => this.#die(fault);
-    const said = { kept: parts.confirmations, membership, health, isCurrent: () => this.#isReady, onFault };
+    const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
     this.confirmations = new Confirmations(said, deps);
     const { confirmations } = this;
     this.outbox = new Outbox({ counter: parts.counter, membership, health, confirmations, onFault }, deps);
@@ -493,10 +493,10 @@ export class LiveChannel {
     this.#storeAge.restart(entered.anchor);
     this.#reader.restart(joinedSequence);
     this.senders.clear();
-    const confirmed = this.confirmations.restart();
+    this.confirmations.restart(entered.anchor.formerEpoch);
     this.#progress.restart(joinedSequence);
     this.#rejoiner.done();
-    await Promise.all([confirmed, this.outbox.restart()]);
+    await this.outbox.restart();
     this.#subscription.restart(joinedSequence);
     this.#caretaker.start();
     this.health.report("rejoined", "This agent was out of step and joined anew; messages in between are lost to it");

@@ -29,7 +29,7 @@ const [channels, trust, positions, logs, counters, landmarks] = [
 /** See `anchor.ts`. */
 export const anchors = "anchors";
 /** See `confirmation_records.ts`. */
-export const [confirmedKind, heardKind] = ["confirmed", "heard"] as const;
+export const [confirmedKind, heardKind, liarsKind] = ["confirmed", "heard", "liars"] as const;
 /** See `bad_commit.ts`. */
 export const [stopped, returned] = ["stopped", "returned"] as const;
 /** See `foreign_generation.ts`. */
@@ -69,13 +69,27 @@ export interface ChannelRecord {
   readonly unsigned: boolean;
 }
 
-export type Beginning = Pick<ChannelRecord, "channelId" | "name" | "joinedEpoch" | "joinedLeaf" | "rejoined">;
+export interface Beginning
+  extends Pick<ChannelRecord, "channelId" | "name" | "joinedEpoch" | "joinedLeaf" | "rejoined"> {
+  /** Agents that were removed as far as this agent knows from a membership before. */
+  readonly removed?: Iterable<AgentId>;
+}
 
 /** A membership that begins now. */
-export function newChannelRecord(beginning: Beginning): ChannelRecord {
-  const [since, leavers, lapsed, removals] = [new Map(), new Map(), new Set<AgentId>(), new Map()];
-  const knownFrom = beginning.joinedEpoch;
-  return { ...beginning, since, leavers, lapsed, knownFrom, removals, expelled: new Map(), unsigned: false };
+export function newChannelRecord({ removed = [], ...beginning }: Beginning): ChannelRecord {
+  const { joinedEpoch } = beginning;
+  const [since, leavers, lapsed] = [new Map(), new Map(), new Set<AgentId>()];
+  const removals = new Map(Array.from(removed, (agentId) => [agentId, joinedEpoch]));
+  return {
+    ...beginning,
+    since,
+    leavers,
+    lapsed,
+    knownFrom: joinedEpoch,
+    removals,
+    expelled: new Map(),
+    unsigned: false,
+  };
 }
 
 export type ChannelStore = Pick<RecordStore, "get" | "put" | "list" | "batch">;
@@ -262,7 +276,7 @@ export function deleteSender(channelId: ChannelId, agentId: AgentId): RecordChan
 export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">, channelId: ChannelId): Promise<void> {
   const senders = await forgetSenders(store, channelId);
   const states = [stopped, returned, foreign, positions, logs, counters, landmarks, anchors, confirmedKind];
-  const kinds = [channels, trust, heardKind, ...states];
+  const kinds = [channels, trust, heardKind, liarsKind, ...states];
   const own = kinds.map((kind): RecordChange => ({ type: "delete", kind, id: channelId }));
   const listed = [commitsKind, invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind];
   const lists = listed.map(async (kindOf) => {

@@ -1,11 +1,11 @@
 /** The SDK's insides for tests that bring their own relay and their own disk. */
 export { Agent } from "../channel/agent.ts";
 export { Carrier } from "../channel/carrier.ts";
-export { putConfirmed } from "../channel/confirmation_records.ts";
+export { putConfirmed, putState } from "../channel/confirmation_records.ts";
 export type { LiveChannel } from "../channel/live_channel.ts";
 export { type BadCommit, readBadCommit } from "../channel/bad_commit.ts";
 export { createFounding, requestOf } from "../channel/founding.ts";
-export { newChannelRecord, putChannel, readPosition } from "../channel/records.ts";
+export { newChannelRecord, putChannel, readPosition, statesKind } from "../channel/records.ts";
 export { connectAgent } from "../connect_agent.ts";
 export { MlsFault } from "../mls/codec.ts";
 export { stateOf } from "../mls/epoch.ts";

@@ -12,8 +12,9 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import type { Channel, ChannelMember } from "../../sdk/mod.ts";
-import { errorFromRelay, putConfirmed, stateOf } from "../../sdk/testing/agents.ts";
+import { errorFromRelay, putConfirmed, stateOf, statesKind } from "../../sdk/testing/agents.ts";
 import { createRandom, seedFromEnvironment } from "../support/mod.ts";
+import type { Tampering } from "../support/scenario/memory_session.ts";
 import { Actor, name } from "../support/scenario/stage.ts";
 import { createRememberedSignatures, SimulatedStage } from "./simulation/stage.ts";
 
@@ -63,6 +64,21 @@ class Halves {
       for (const { session } of actors) session.ride();
       await time.settle();
     }
+  }
+
+  /** Seconds pass until it is so. */
+  async until(what: string, condition: () => boolean): Promise<void> {
+    for (let second = 0; !condition(); second++) {
+      if (second > 120) throw new Error(`Waited ${second} simulated seconds in vain until ${what}`);
+      await this.pass(1);
+    }
+  }
+
+  /** The relay is put back to that moment; only these are connected to it. */
+  async setBack(moment: number, ...first: readonly Actor[]): Promise<void> {
+    for (const { session } of this.actors) session.disconnect();
+    await this.stage.setRelayBack(moment);
+    for (const { session } of first) await this.finish(session.connect());
   }
 
   /** One after the other sends a message, and all others read it. */
@@ -329,10 +345,12 @@ Deno.test("an agent whose commit the relay takes and denies is no liar for being
   const [alice, bob, carol] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
   const { epoch } = (await alice.channel()).health();
   let taken: Commit | undefined;
+  const { promise: isTaken, resolve: take } = Promise.withResolvers<void>();
   const { promise: isDenied, resolve: deny } = Promise.withResolvers<void>();
   alice.session.tampering.call = (operation, body, forward) => {
     if (operation !== "SendCommit" || taken !== undefined) return forward();
     taken = body as Commit; // cast: of this operation
+    take();
     return isDenied.then(() => {
       throw errorFromRelay({ code: "epoch_conflict", message: "It was not taken", epoch: epoch + 1 });
     });
@@ -342,38 +360,108 @@ Deno.test("an agent whose commit the relay takes and denies is no liar for being
     const { welcomes: _, answers: __, ...declared } = taken;
     return [{ ...notice, body: { ...notice.body, ...declared, sender: idOf(alice) } }];
   };
-  let commits = 0;
-  const denied = (await alice.live()).committer.commit(() => commits++ === 0 ? { change: {} } : undefined);
+  const denied = (await alice.live()).committer.commit(() => taken === undefined ? { change: {} } : undefined);
+  // Else carol may have followed bob's commit before there is another one to show her.
+  await halves.finish(isTaken);
   await halves.finish((await bob.live()).committer.commit(() => ({ change: {} })));
   deny();
   await halves.finish(denied);
-  await halves.pass(20);
   const channel = await carol.channel();
+  await halves.until("both have confirmed", () => signersOf(channel).length === 2);
   assertEquals([(await alice.channel()).health().epoch, channel.health().epoch], [epoch + 1, epoch + 1]);
   assertEquals(signersOf(channel).sort(), [pairOf(carol, alice), pairOf(carol, bob)].sort());
   assertEquals(issuesOf(channel, "member_lied"), []);
 });
 
-Deno.test("an agent that comes back says nothing about epochs that it was in before, also after a crash", async () => {
-  await using halves = await Halves.open("alice", "bob", "carol");
-  const [alice, bob] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
-  const { committer, channelId } = await alice.live();
-  // Too soon after the last one to be confirmed.
-  for (let i = 0; i < 2; i++) await halves.finish(committer.commit(() => ({ change: {} })));
-  const { membership: { epoch, group } } = await bob.live();
-  const last = putConfirmed(channelId, { epoch, state: stateOf(group.current) });
-  bob.session.tampering = {
-    confirm: () => undefined,
-    notice: (notice) => notice.operation === "DeliverCommit" && notice.body.epoch === epoch ? [] : [notice],
+/** Right after it has written that it is in another group, the process dies. */
+function diesOnceBack(actor: Actor): Promise<void> {
+  const { store } = actor.agent.parts;
+  const batch = store.batch.bind(store);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  store.batch = async (changes) => {
+    await batch(changes);
+    if (!["channels", "anchors"].every((kind) => changes.some((change) => change.kind === kind))) return;
+    void actor.diesAfter(0);
+    resolve();
   };
-  await halves.finish(committer.commit(() => ({ change: {} })));
-  await halves.finish(alice.manager.send(name, "lost to bob"));
-  const channel = await bob.channel();
-  const isBack = (): boolean => channel.health().issues.some(({ kind }) => kind === "rejoined");
-  for (let i = 0; i < 600 && !isBack(); i++) await halves.stage.world.time.advance(100);
-  assert(isBack());
-  const stored = await bob.agent.parts.store.get("confirmed", channelId);
-  assertEquals(stored, last.type === "put" ? last.value : undefined);
+  return promise;
+}
+
+/** A log is set back, and bob, who was away, commits something else in it. Returns the epoch that alice and carol had reached. */
+async function goElsewhere(halves: Halves): Promise<number> {
+  const [alice, bob, carol] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
+  const { moment } = halves.stage;
+  bob.session.disconnect();
+  const { committer, membership } = await alice.live();
+  // The second one follows too soon to be confirmed.
+  for (let i = 0; i < 2; i++) await halves.finish(committer.commit(() => ({ change: {} })));
+  await halves.talk(alice, carol);
+  const { epoch } = membership;
+  await halves.setBack(moment, bob);
+  await halves.finish((await bob.live()).committer.commit(() => ({ change: {} })));
+  return epoch;
+}
+
+/** Notes the epochs that an actor confirms. */
+function noting(epochs: number[]): Tampering {
+  return {
+    confirm: (body) => {
+      epochs.push(body.epoch);
+      return body;
+    },
+  };
+}
+
+Deno.test("an agent that is let into another group takes no member for a liar that spoke in the one before", async () => {
+  await using halves = await Halves.open("alice", "bob", "carol");
+  const [alice, , carol] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
+  const { channelId, membership } = await alice.live();
+  const epoch = await goElsewhere(halves);
+  const said = { channelId, epoch, state: stateOf(membership.group.current) };
+  const confirmations = [{ agentId: idOf(carol), signature: carol.sign(epochStatement(said)) }];
+  alice.session.inject({ kind: "notice", operation: "DeliverConfirmations", body: { ...said, confirmations } });
+  await halves.pass(1);
+  const channel = await alice.channel();
+  assertEquals([membership.epoch, memberOf(channel, carol)?.confirmedEpoch], [epoch, epoch]);
+  const epochs: number[] = [];
+  alice.session.tampering = noting(epochs);
+  await halves.finish(alice.session.connect());
+  await halves.until("alice is back", () => issuesOf(channel, "rejoined").length > 0);
+  await halves.until("alice confirms again", () => epochs.length > 0);
+  assertEquals(signersOf(channel), [pairOf(alice, carol)]);
+  assertEquals(issuesOf(channel, "member_lied"), []);
+  assert(epochs.every((each) => each > epoch), `${epochs} after ${epoch}`);
+});
+
+Deno.test("an agent that dies once it is in another group says nothing about epochs of the one before, and keeps none of its states", async () => {
+  await using halves = await Halves.open("alice", "bob", "carol");
+  const [alice] = halves.actors as [Actor, Actor, Actor]; // cast: as many as labels
+  const epoch = await goElsewhere(halves);
+  const isBack = diesOnceBack(alice);
+  await halves.finish(alice.session.connect());
+  await halves.finish(isBack);
+  const epochs: number[] = [];
+  await halves.finish(alice.crash(noting(epochs)));
+  const { membership, channelId } = await halves.finish(alice.live());
+  await halves.until("alice confirms again", () => epochs.length > 0);
+  assert(epochs.every((each) => each > epoch), `${epochs} after ${epoch}`);
+  const states = await alice.agent.parts.store.list(statesKind(channelId));
+  assertEquals(states.length, membership.epoch - epoch + 1);
+});
+
+Deno.test("a word that the relay has lost is given again within five minutes", async () => {
+  await using halves = await Halves.open("alice", "bob");
+  const [alice, bob] = halves.actors as [Actor, Actor]; // cast: as many as labels
+  let lost = 0;
+  bob.session.tampering.confirm = (body) => lost++ === 0 ? undefined : body;
+  await halves.finish((await alice.live()).committer.commit(() => ({ change: {} })));
+  await halves.pass(20);
+  const channel = await alice.channel();
+  const { epoch } = channel.health();
+  assertEquals([lost, memberOf(channel, bob)?.confirmedEpoch], [1, epoch - 1]);
+  await halves.stage.world.time.advance(5 * minuteMs);
+  await halves.pass(3);
+  assertEquals([lost, memberOf(channel, bob)?.confirmedEpoch], [2, epoch]);
 });
 
 Deno.test("what was heard of a member outlives a restart, also what it signed", async () => {
