@@ -1,6 +1,7 @@
 /**
  * Which log a position is of. A relay that was put back from a backup has a log that ends earlier and goes on in another way: a
- * position of the one before would lead past what was never delivered. So such a relay draws another id when it first runs.
+ * position of the one before would lead past what was never delivered. So such a relay draws another id when it first runs. It is
+ * read when the relay starts: while a backup is made, the file itself has the mark by which a copy is known.
  */
 import { copyKey, type Records } from "../engine/mod.ts";
 
@@ -21,6 +22,7 @@ export class LogId {
 
   constructor(deps: LogIdDeps) {
     this.#deps = deps;
+    this.get().catch(() => {}); // the next one that asks reads it again
   }
 
   /** Zeros in a file that was never put back. */
@@ -34,8 +36,10 @@ export class LogId {
 
   async #read(): Promise<Uint8Array> {
     const { records, nowMs, randomBytes } = this.#deps;
+    // First the mark, before anybody can have begun a backup.
+    const isCopy = await records.get(copyKey) !== undefined;
     const known = await records.get(idKey);
-    if (await records.get(copyKey) === undefined) return known?.value ?? new Uint8Array(idBytes);
+    if (!isCopy) return known?.value ?? new Uint8Array(idBytes);
     const value = randomBytes(idBytes);
     const outcome = await records.put(idKey, { value, expiresAtMs: nowMs() + keptMs }, known?.revision ?? 0);
     if (outcome.kind === "conflict") return await this.#read(); // another relay on the same engine was faster

@@ -1,9 +1,9 @@
 /** A log that was set back: its members put commits back into it, as they were signed, and positions of the log before are void. */
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { agentIdOf, type RequestBody } from "../../proto/mod.ts";
-import { openSqliteEngine } from "../engine/mod.ts";
+import { copyKey, openSqliteEngine } from "../engine/mod.ts";
 import { type Actor, commitRequest } from "./testing/actors.ts";
-import { createReadingPair, createTrio, refused, worldTest } from "./testing/scene.ts";
+import { createPair, createReadingPair, createTrio, refused, worldTest } from "./testing/scene.ts";
 import { settle } from "./testing/simulated_time.ts";
 import { createWorld } from "./testing/world.ts";
 
@@ -43,6 +43,18 @@ worldTest("a removal by a member that owns nothing is put back by an owner alone
   const next = commitRequest(channelId, 3, { sender: carol.agent, salt: 1 }, {});
   await refused("not_allowed", alice.client.call("SendCommit", { ...next, author: authorOf(carol) }));
 });
+
+worldTest(
+  "a relay whose log is first asked for while it is backed up keeps it, and its copy is known as one",
+  async (world) => {
+    const { alice, channelId } = await createPair(world);
+    const mark = { value: new Uint8Array(1), expiresAtMs: world.time.nowMs() + 60_000 };
+    await world.engine.records.put(copyKey, mark, 0);
+    const { log } = await alice.subscribe(channelId);
+    assertEquals(log, new Uint8Array(8));
+    assert(await world.engine.records.get(copyKey) !== undefined, "as backUp() needs it until it is done");
+  },
+);
 
 Deno.test("a relay that was put back from its backup has another log, also once it was started again", async () => {
   const folder = await Deno.makeTempDir({ prefix: "static-log-id-" });

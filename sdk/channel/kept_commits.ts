@@ -3,7 +3,8 @@
  * has a log that ends before them, and nobody could go on in it: any member puts them back. The relay takes only what fits to the
  * end of its log and was signed by a member, so that nothing else can be put there in this way.
  */
-import { decodeClientEnvelope, encodeRequest } from "../../proto/mod.ts";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { decodeClientEnvelope, encodeRequest, equalBytes } from "../../proto/mod.ts";
 import { isCode, StaticError } from "../base/errors.ts";
 import type { RecordChange } from "../store/mod.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -15,6 +16,16 @@ import type { KeptCommit } from "./signed_commit.ts";
 const maxKept = 32;
 /** A larger commit, of a group of thousands, is not kept; a log that was set back behind it cannot be mended so. */
 const maxBytes = 128 * 1024;
+
+/** What has become of commits that a log had lost. */
+export interface Mended {
+  /** How many it holds again; fewer than were lost when one is not kept, or the relay refuses it. */
+  readonly commits: number;
+  /** Of these, how many this agent put back; other members did it with the rest. */
+  readonly own: number;
+  /** Where the last of them stands. */
+  readonly sequence: number;
+}
 
 export class KeptCommits {
   readonly #membership: Membership;
@@ -33,15 +44,15 @@ export class KeptCommits {
     return [value.length > maxBytes ? { type: "delete", kind, id } : { type: "put", kind, id, value }];
   }
 
-  /**
-   * Puts back what the log has lost from this epoch on. Returns how many commits it holds again; fewer than were lost when one is
-   * not kept, or the relay refuses it. Throws `StaticError` when the relay cannot be asked.
-   */
-  async putBack(epoch: number): Promise<number> {
-    let mended = 0;
-    for (let at = epoch; at < this.#membership.epoch; at++, mended++) {
+  /** Puts back what the log has lost from this epoch on. Throws `StaticError` when the relay cannot be asked. */
+  async putBack(epoch: number): Promise<Mended> {
+    let mended: Mended = { commits: 0, own: 0, sequence: 0 };
+    for (let at = epoch; at < this.#membership.epoch; at++) {
       const commit = await this.#read(at);
-      if (commit === undefined || !await this.#send(commit)) break;
+      const sent = commit && await this.#send(commit);
+      if (sent === undefined) break;
+      const { commits, own } = mended;
+      mended = { commits: commits + 1, own: own + sent.own, sequence: sent.sequence };
     }
     return mended;
   }
@@ -54,16 +65,22 @@ export class KeptCommits {
     return envelope.body.epoch === epoch ? envelope.body : undefined;
   }
 
-  /** Returns whether the log holds the commit now. */
-  async #send(commit: KeptCommit): Promise<boolean> {
+  /** Returns where the log holds the commit now; undefined when it does not. */
+  async #send(commit: KeptCommit): Promise<Pick<Mended, "own" | "sequence"> | undefined> {
     try {
-      await this.#deps.session.call("SendCommit", commit);
-      return true;
+      const { sequence, duplicate } = await this.#deps.session.call("SendCommit", commit);
+      return { sequence, own: duplicate ? 0 : 1 };
     } catch (error) {
       if (!(error instanceof StaticError) || isCode(error, "transport_error", "connection_error")) throw error;
-      // Another member was faster, or made another commit; what follows shows which.
-      return isCode(error, "epoch_conflict");
+      return isCode(error, "epoch_conflict") ? await this.#find(commit) : undefined;
     }
+  }
+
+  /** Another member was faster, with this commit or with another one. */
+  async #find({ epoch, commit }: KeptCommit): Promise<Pick<Mended, "own" | "sequence"> | undefined> {
+    const found = (await this.#membership.findCommit(epoch)).commit;
+    if (found === undefined || !equalBytes(found.commitHash, sha256(commit))) return undefined;
+    return { sequence: found.sequence, own: 0 };
   }
 }
 

@@ -10,7 +10,7 @@ import type { Committer } from "./commits.ts";
 import type { ChannelDeps } from "./deps.ts";
 import type { Generations } from "./generations.ts";
 import type { HealthLog } from "./health.ts";
-import type { KeptCommits } from "./kept_commits.ts";
+import type { KeptCommits, Mended } from "./kept_commits.ts";
 import type { OwnCommit } from "./log_place.ts";
 import type { LogReader } from "./log_reader.ts";
 import { findLostCommit } from "./lost_commit.ts";
@@ -64,6 +64,8 @@ export class LogLink {
   readonly #deps: ChannelDeps;
   /** The latest commit of ours that the log was asked for. */
   #foundCommit: OwnCommit | undefined;
+  /** The place in a log that the relay has no more. */
+  #lostAt: number | undefined;
   #connections = 0;
   #relayEpoch = 0;
   #isUp = false;
@@ -172,8 +174,10 @@ export class LogLink {
     const reply = await subscription.open(reader.received);
     // First the log itself: one that has lost entries also knows less of what we sent, and says nothing about our store.
     const { received } = reader;
+    this.#reportLost(reply);
     const mended = await this.#mend(reply.epoch);
-    const reason = await this.#findLostCommit({ ...reply, epoch: reply.epoch + mended });
+    const epoch = reply.epoch + mended.commits;
+    const reason = await this.#findLostCommit({ ...reply, epoch });
     const doubt = reason === undefined ? await compare(reply) : byWord(reason);
     if (!this.#isPresent(connection)) return;
     if (doubt !== undefined) return comeBack(doubt, true);
@@ -182,9 +186,10 @@ export class LogLink {
     // A crash may have come between the write and the acknowledgement.
     else if (progress.durable > reply.consumed) subscription.consumed(progress.durable);
     if (connection !== this.#connections) return;
-    reader.begin(reply.after, reply.head + mended);
+    // Members that were behind may have sent something meanwhile, so that the last commit stands later than it would.
+    reader.begin(reply.after, Math.max(reply.head, mended.sequence));
     onSubscribed(reply.head);
-    this.#relayEpoch = reply.epoch + mended;
+    this.#relayEpoch = epoch;
     progress.note(reply.log === undefined ? [] : [putLog(membership.channelId, reply.log)]);
     // What was not read before the commit comes first; with the commit itself the agent asks.
     const { stopped } = recovery;
@@ -196,20 +201,33 @@ export class LogLink {
   /** No position of the log before is acknowledged in this one: it would lead past what was never delivered. */
   #loseLog(): void {
     const { reader, progress, subscription } = this.#parts;
+    this.#lostAt = reader.received;
     reader.lose();
     progress.forget();
     subscription.forget();
   }
 
-  /** Puts back the commits that a log has lost which was set back. Returns how many. */
-  async #mend(epoch: number): Promise<number> {
-    const { membership, kept, health } = this.#parts;
-    if (epoch >= membership.epoch || generationOf(epoch) !== generationOf(membership.epoch)) return 0;
-    const mended = await kept.putBack(epoch);
-    if (mended === 0) return 0;
+  /** A place that the relay refused was one of this membership: so the log has lost its end. */
+  #reportLost({ joinedSequence }: Pick<ReplyBody<"Subscribe">, "joinedSequence">): void {
+    const lostAt = this.#lostAt;
+    this.#lostAt = undefined;
+    if (lostAt === undefined || lostAt < (joinedSequence ?? 0)) return;
     const text =
-      `The relay's log ended in epoch ${epoch}, as after a restored backup. ${mended} commits were put back; ` +
-      "messages that were sent since then may be lost to members that had not read them";
+      "The relay's log is not where this agent left it, as after a restored backup: messages that were sent " +
+      "since then may be lost to members that had not read them";
+    this.#parts.health.report("log_set_back", text);
+  }
+
+  /** Puts back the commits that a log has lost which was set back. */
+  async #mend(epoch: number): Promise<Mended> {
+    const { membership, kept, health } = this.#parts;
+    const isWhole = epoch >= membership.epoch || generationOf(epoch) !== generationOf(membership.epoch);
+    const mended = isWhole ? { commits: 0, own: 0, sequence: 0 } : await kept.putBack(epoch);
+    const { commits, own } = mended;
+    if (commits === 0) return mended;
+    const text =
+      `The relay's log ended in epoch ${epoch}, as after a restored backup. It holds ${commits} commits again, of which ` +
+      `this agent put ${own} back; messages that were sent since then may be lost to members that had not read them`;
     health.report("log_set_back", text);
     return mended;
   }

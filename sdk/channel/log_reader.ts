@@ -71,10 +71,10 @@ export class LogReader {
   #passedOver: { readonly sequence: number; readonly epoch: number } | undefined;
   /** The highest counters of messages that were passed over, as their headers say. */
   readonly #passedCounters = new Map<AgentId, number>();
-  /** The log was not where we left it: up to here it may hold what we have read before. */
-  #againUntil = 0;
   /** The entry for which the log was last fetched again: once is enough. */
   #fetchedAgainFor: number | undefined;
+  /** The log was not where we left it: up to here it may hold what we have read before. */
+  #againUntil = 0;
 
   constructor({ position, landmarks, joinedEpoch }: ReadingStart, parts: LogReaderParts) {
     const epoch = position === undefined && landmarks !== undefined ? joinedEpoch : position?.epoch;

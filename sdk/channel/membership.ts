@@ -278,6 +278,11 @@ export class Membership {
     return (agentId === this.#deps.agentId ? joinedEpoch : since.get(agentId) ?? 0) > epoch;
   }
 
+  /** Agents that were removed and are no members, the latest of them. */
+  get removed(): readonly AgentId[] {
+    return [...this.#record.removals.keys()].filter((agentId) => !this.isMember(agentId));
+  }
+
   /** Whether an agent has become a member after this epoch, be it one still or not, as far as that can be ruled out. */
   mayHaveComeSince(agentId: AgentId, epoch: number): boolean {
     const { knownFrom, since, removals } = this.#record;

@@ -22,7 +22,7 @@ import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 import type { Recovery } from "./recovery.ts";
 import type { Doubt } from "./store_age.ts";
-import { isFor, openWelcome, reportVanished } from "./welcome_back.ts";
+import { isFor, openWelcome, reportChanges } from "./welcome_back.ts";
 import { type AskedLeaf, isNews, isOurs, type ToldLeaf } from "./told_leaf.ts";
 import type { Welcome } from "./welcomes.ts";
 
@@ -356,12 +356,15 @@ export class Rejoiner {
     const opened = await openWelcome(welcome, { membership, recovery }, this.#deps);
     if (typeof opened === "string") return this.#refuse(welcome, opened, asked ?? this.#own);
     const { group, own, maker } = opened;
-    const { name, trust, epoch: formerly } = membership;
+    const { name, trust } = membership;
     const { joinedSequence: position } = welcome;
     const isIn = await this.#parts.onOpened(position, async () => {
-      reportVanished(group.members(), membership, health);
+      const present = group.members();
+      reportChanges(present, membership, health);
       const used = [...opened.used, ...recovery.changesOfReturn];
-      const entrance = { name, trust, position, used, byOwner: maker.owner, rejoined: true, formerly };
+      const removed = membership.removed.filter((agentId) => !present.some((member) => member.agentId === agentId));
+      const known = { rejoined: true, formerly: membership.epoch, removed };
+      const entrance = { name, trust, position, used, byOwner: maker.owner, ...known };
       // What readers are done with from now on belongs to a membership that is over.
       membership.durable.retire();
       return await writeEntered(group, entrance, this.#deps);

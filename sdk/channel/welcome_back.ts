@@ -75,12 +75,23 @@ export function isFor({ welcome }: Welcome, { reference }: OwnKeyPackage): boole
   }
 }
 
-/** Members that are gone without our having seen why. Those that came back under other keys are reported elsewhere. */
-export function reportVanished(present: readonly Member[], membership: Membership, health: HealthLog): void {
+/**
+ * Members that are gone without our having seen why, and agents that are back although we saw that they were removed: after a log
+ * was set back, one of them may have been faster than those that removed it. Those that came back under other keys are reported
+ * elsewhere.
+ */
+export function reportChanges(present: readonly Member[], membership: Membership, health: HealthLog): void {
   const staying = new Set(present.map(({ identity }) => bytesToHex(identity)));
   for (const { agentId, identity } of membership.group.members()) {
     if (staying.has(bytesToHex(identity))) continue;
     const who = new TextDecoder().decode(identity);
     health.report("members_changed", `"${who}" (${agentId}) is no member any more since this agent came back`);
+  }
+  const removed = new Set(membership.removed);
+  for (const { agentId, identity } of present) {
+    if (!removed.has(agentId)) continue;
+    const text = `"${new TextDecoder().decode(identity)}" (${agentId}) was removed, and is a member again since this ` +
+      "agent came back; if nobody has invited it again, an owner should remove it";
+    health.report("members_changed", text);
   }
 }

@@ -1,12 +1,17 @@
 /** A relay that is restored from a backup has a log that ends before its channels' last commits: members put them back. */
 import { assert, assertEquals } from "@std/assert";
 import { openSqliteEngine } from "../../relay/engine/mod.ts";
+import type { Tampering } from "../support/scenario/memory_session.ts";
+import { issuesOf as textsOf } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
+interface Moment {
+  backUp(): Promise<void>;
+  restore(): Promise<void>;
+}
+
 /** A stage whose relay can be set back once, to the moment of `backUp`. */
-async function withBackup(
-  play: (stage: Stage, moment: { backUp(): Promise<void>; restore(): Promise<void> }) => Promise<void>,
-): Promise<void> {
+async function withBackup(play: (stage: Stage, moment: Moment) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "static-set-back-" });
   const engine = await openSqliteEngine({ path: `${folder}/relay.sqlite` });
   await using opened = new AsyncDisposableStack();
@@ -135,5 +140,131 @@ Deno.test("a place in the log before is not acknowledged in a log that was set b
     await until("they are on disk", () => reader.health().unread === 0);
     gate.resolve();
     assertEquals(await read(reader, 10), texts);
+    assert((await issuesOf(alice)).includes("log_set_back"));
+  });
+});
+
+/** Alice and bob go on without carol, who is away; then the relay is put back to where she left. */
+async function leaveBehind(
+  stage: Stage,
+  { backUp, restore }: Moment,
+): Promise<Record<"alice" | "bob" | "carol", Actor>> {
+  const { alice, bob, carol } = await stage.trio();
+  await talk(alice, bob, carol);
+  await backUp();
+  await carol.stop();
+  const { committer } = await alice.live();
+  await committer.commit(() => ({ change: {} }));
+  await talk(alice, bob);
+  for (const actor of [alice, bob]) await actor.stop();
+  await restore();
+  await carol.start();
+  return { alice, bob, carol };
+}
+
+/** Before an actor puts its first commit back, somebody else does something. */
+function beforePuttingBack(act: () => Promise<unknown>): Tampering {
+  let isFirst = true;
+  return {
+    call: async (operation, _body, forward) => {
+      if (operation === "SendCommit" && isFirst) {
+        isFirst = false;
+        await act();
+      }
+      return await forward();
+    },
+  };
+}
+
+Deno.test("a relay to which somebody sends while another member puts commits back has not lied", async () => {
+  await withBackup(async (stage, moment) => {
+    const { alice, bob, carol } = await leaveBehind(stage, moment);
+    const behind = await carol.channel();
+    await bob.start(beforePuttingBack(() => behind.send("in an epoch that is nearly over")));
+    const isDone = async (): Promise<boolean> =>
+      (await textsOf(bob, "log_set_back")).some((text) => text.includes("this agent put 1 back"));
+    await until("bob has put it back", isDone);
+    await alice.start();
+    await talk(alice, bob, carol);
+    assertEquals(await textsOf(bob, "relay_lied"), []);
+  });
+});
+
+Deno.test("an agent says that it put commits back only if the log holds them", async () => {
+  await withBackup(async (stage, moment) => {
+    const { bob, carol } = await leaveBehind(stage, moment);
+    const { committer } = await carol.live();
+    await bob.start(beforePuttingBack(() => committer.commit(() => ({ change: {} }))));
+    await until("bob is back", async () => (await textsOf(bob, "rejoined")).length > 0);
+    const [text] = await textsOf(bob, "log_set_back");
+    assert(text !== undefined && !text.includes("put"), text);
+  });
+});
+
+Deno.test("an agent that was removed after the backup and is a member again is reported by those that removed it", async () => {
+  await withBackup(async (stage, { backUp, restore }) => {
+    const { alice, bob, carol } = await stage.trio();
+    await talk(alice, bob, carol);
+    await backUp();
+    for (const actor of [bob, carol]) await actor.stop();
+    await (await alice.channel()).removeMember(carol.client.agentId);
+    await alice.stop();
+    await restore();
+    await carol.start();
+    const { committer } = await carol.live();
+    await committer.commit(() => ({ change: {} }));
+    await bob.start();
+    await allAgree(bob, carol);
+    await alice.start();
+    await until("alice is back", async () => (await textsOf(alice, "rejoined")).length > 0);
+    const [text] = await textsOf(alice, "members_changed");
+    assert(text?.includes(carol.client.agentId) && text.includes("is a member again"), text);
+    await (await alice.channel()).removeMember(carol.client.agentId);
+    await talk(alice, bob);
+  });
+});
+
+Deno.test("messages that waited for room in the inbox are read after the log was set back", async () => {
+  await withBackup(async (stage, { backUp, restore }) => {
+    const { alice, bob } = await stage.pair();
+    await talk(alice, bob);
+    const [sender, reader] = [await alice.channel(), await bob.channel()];
+    const large = new Uint8Array(1024 * 1024);
+    for (let i = 0; i < 9; i++) await sender.send(large);
+    await until("bob opens no more messages", async () => (await issuesOf(bob)).includes("unread_messages"));
+    await sender.send("in the epoch before");
+    const { committer } = await alice.live();
+    for (let i = 0; i < 2; i++) await committer.commit(() => ({ change: {} }));
+    await allAgree(alice, bob);
+    await backUp();
+    await restore();
+    await until("bob knows it", async () => (await issuesOf(bob)).includes("log_set_back"));
+    const texts: string[] = [];
+    for (let i = 0; i < 10; i++) {
+      const bytes = await reader.receive({ timeoutMs: 20_000 });
+      if ((bytes?.length ?? 0) < large.length) texts.push(new TextDecoder().decode(bytes));
+    }
+    assertEquals(texts, ["in the epoch before"]);
+    await talk(alice, bob);
+  });
+});
+
+Deno.test("members that had acknowledged messages before the backup do not doubt their stores after it", async () => {
+  await withBackup(async (stage, { backUp, restore }) => {
+    const { alice, bob } = await stage.pair();
+    await talk(alice, bob);
+    const { channelId } = await alice.live();
+    const isStored = async (actor: Actor): Promise<boolean> =>
+      ((await stage.world.engine.cursors(channelId)).get(actor.client.agentId)?.acknowledged ?? 0) > 1;
+    for (const actor of [alice, bob]) await until("what it has read is on the relay's disk", () => isStored(actor));
+    await backUp();
+    await talk(alice, bob);
+    await restore();
+    await talk(alice, bob);
+    for (const actor of [alice, bob]) {
+      const issues = await issuesOf(actor);
+      assert(issues.includes("log_set_back"), issues.join());
+      for (const kind of ["store_unproven", "rejoined"]) assert(!issues.includes(kind), issues.join());
+    }
   });
 });
