@@ -1,15 +1,12 @@
-/**
- * The agents of this user. Each has a name that the user knows it by, a folder of its own with its encrypted state, and an
- * identity that is the name with some letters of chance, because two agents of one channel must not be called the same.
- */
+/** Acting as one of the agents of this user: with the user's own key, or, as a guest, with the pass of a link. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { ConnectOptions, StaticError } from "../sdk/mod.ts";
+import { agentName, type AgentPlace, findPlace, openPlace } from "./agent_record.ts";
 import type { Context, FlagSpec } from "./command.ts";
 import { keyAdvice } from "./service/api.ts";
-import { reasonOf } from "./service/credentials.ts";
-import { badInput, Failure } from "./failure.ts";
-import { type Agent, openAgent } from "./hosting.ts";
+import { Failure } from "./failure.ts";
+import { type Agent, openAgent, type Wanted } from "./hosting.ts";
 import { findRelay } from "./service/discovery.ts";
 import { readSettings, requireKey, requireRelay, trustOf } from "./service/settings.ts";
 
@@ -19,30 +16,42 @@ export const agentFlag: FlagSpec = {
   summary: 'which agent of this user to act as (STATIC_AGENT, "default")',
 };
 
-export interface AgentPlace {
-  readonly name: string;
-  readonly identity: string;
-  readonly dataDir: string;
-}
-
-const nameForm = /^[a-z0-9][a-z0-9._-]{0,31}$/;
-const letters = "abcdefghjkmnpqrstuvwxyz23456789";
-const chanceLetters = 4;
-
 /** Acts as the chosen agent, and lets go of it whatever happens. */
 export async function withAgent<T>(context: Context, act: (agent: Agent) => Promise<T>): Promise<T> {
-  const given = await readSettings(context);
-  const key = requireKey(given);
-  const place = await openPlace(context);
-  const { apiUrl, relayUrl = "", caFile = "" } = given;
-  const settings = bytesToHex(sha256(utf8ToBytes(JSON.stringify([apiUrl, relayUrl, caFile, key])))).slice(0, 16);
-  const options = (): Promise<ConnectOptions> => connectOptions(context);
-  const agent = await connecting(context, openAgent(context, { dataDir: place.dataDir, settings, options }));
+  const known = await findPlace(context);
+  const link = known?.guest?.link;
+  const wanted = known === undefined || link === undefined ? await asUser(context) : asGuest(context, known, link);
+  const agent = await connecting(context, openAgent(context, wanted), link !== undefined);
   try {
     return await act(agent);
   } finally {
     await agent.close();
   }
+}
+
+async function asUser(context: Context): Promise<Wanted> {
+  const given = await readSettings(context);
+  const key = requireKey(given);
+  const { dataDir } = await openPlace(context);
+  const { apiUrl, relayUrl = "", caFile = "" } = given;
+  return { dataDir, settings: markOf([apiUrl, relayUrl, caFile, key]), options: () => connectOptions(context) };
+}
+
+/** What a link says stands alone: it is for another service than the user's, or for somebody without an account. */
+function asGuest({ platform }: Context, { dataDir, identity }: AgentPlace, link: string): Wanted {
+  const passphrase = platform.variable("STATIC_PASSPHRASE");
+  const options: ConnectOptions = {
+    link,
+    dataDir,
+    identity,
+    ...(passphrase !== undefined && { passphrase }),
+    signal: platform.interrupted,
+  };
+  return { dataDir, settings: markOf([link]), options: () => Promise.resolve(options) };
+}
+
+function markOf(parts: readonly string[]): string {
+  return bytesToHex(sha256(utf8ToBytes(JSON.stringify(parts)))).slice(0, 16);
 }
 
 export async function connectOptions(context: Context): Promise<ConnectOptions> {
@@ -64,64 +73,11 @@ export async function connectOptions(context: Context): Promise<ConnectOptions> 
   };
 }
 
-export function agentName({ given, platform }: Pick<Context, "given" | "platform">): string {
-  const name = given.value("agent") ?? platform.variable("STATIC_AGENT") ?? "default";
-  if (nameForm.test(name)) return name;
-  throw badInput(`"${name}" cannot be an agent's name`, "Use up to 32 of a-z, 0-9, dot, dash and underscore");
-}
-
-/** The folder of an agent that exists. Throws when there is none of this name. */
-export async function agentPlace(context: Context): Promise<AgentPlace> {
-  const { files, folders } = context.platform;
-  const name = agentName(context);
-  const folder = files.join(folders.agents, name);
-  const identity = identityIn(await files.read(files.join(folder, "agent.json")));
-  if (identity !== undefined) return { name, identity, dataDir: files.join(folder, "state") };
-  throw new Failure("not_found", `This user has no agent "${name}"`, {
-    advice: "Act as another agent with --agent NAME",
-  });
-}
-
-/** The agent's folder; a new agent gets its identity here. */
-async function openPlace(context: Context): Promise<AgentPlace> {
-  const { files, folders } = context.platform;
-  const name = agentName(context);
-  const folder = files.join(folders.agents, name);
-  const record = files.join(folder, "agent.json");
-  try {
-    const known = identityIn(await files.read(record));
-    const identity = known ?? `${name}-${chance(context)}`;
-    if (known === undefined) {
-      await files.makePrivateFolder(folder);
-      await files.writePrivate(record, `${JSON.stringify({ identity })}\n`);
-    }
-    return { name, identity, dataDir: files.join(folder, "state") };
-  } catch (cause) {
-    throw new Failure("store_corrupt", `Cannot use the agent's folder ${folder}: ${reasonOf(cause)}`, {
-      advice: "Make it writable, or set XDG_DATA_HOME to another place",
-      exit: "unexpected",
-      cause,
-    });
-  }
-}
-
-function identityIn(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const parsed: unknown = JSON.parse(text);
-  const identity: unknown = typeof parsed === "object" && parsed !== null ? Reflect.get(parsed, "identity") : undefined;
-  if (typeof identity === "string" && identity !== "") return identity;
-  throw new TypeError("agent.json names no identity");
-}
-
-function chance({ platform }: Context): string {
-  return Array.from(platform.randomBytes(chanceLetters), (byte) => letters[byte % letters.length]).join("");
-}
-
-async function connecting<T>(context: Context, connection: Promise<T>): Promise<T> {
+async function connecting<T>(context: Context, connection: Promise<T>, asGuest: boolean): Promise<T> {
   try {
     return await context.output.progress("connecting to the relay", connection);
   } catch (error) {
-    throw explained(error, context);
+    throw explained(error, context, asGuest);
   }
 }
 
@@ -136,7 +92,7 @@ export function inChannelAlready(error: unknown, context: Context): Failure | un
 }
 
 /** What the SDK says of a connection, in the words of this program. */
-export function explained(error: unknown, context: Context): unknown {
+export function explained(error: unknown, context: Context, asGuest = false): unknown {
   const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
   if (!(error instanceof Error) || typeof code !== "string") return error;
   if (code === "store_locked") {
@@ -157,7 +113,8 @@ export function explained(error: unknown, context: Context): unknown {
       cause: error,
     });
   }
-  const advice = adviceFor(code);
+  // A guest has no key to replace, and no service of its own to look at.
+  const advice = asGuest ? guestAdvice : adviceFor(code);
   return new Failure(code, error.message, { advice, cause: error });
 }
 
@@ -172,6 +129,8 @@ function adviceUnreachable(error: Error): string {
 function reasons(error: Error): string {
   return `${error.message} ${error.cause instanceof Error ? reasons(error.cause) : ""}`;
 }
+
+const guestAdvice = "Ask for a new link, and join again with: {} channel join";
 
 function adviceFor(code: string): string {
   if (code === "auth_key_invalid") return keyAdvice;

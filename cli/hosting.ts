@@ -10,7 +10,7 @@ import type { Context } from "./command.ts";
 export type Agent =
   & Pick<HostedAgent, "agentId" | "channels" | "welcomes" | "close">
   & Pick<HostedAgent, "channel" | "createChannel" | "closeChannel">
-  & Pick<HostedAgent, "invite" | "invites" | "revokeInviteById" | "joinWithToken">;
+  & Pick<HostedAgent, "invite" | "inviteLink" | "invites" | "revokeInviteById" | "joinWithToken" | "join">;
 
 export interface Wanted {
   readonly dataDir: string;
@@ -48,6 +48,8 @@ async function holdAgent(options: ConnectOptions): Promise<Agent> {
     createChannel: (name) => client.createChannel(name),
     closeChannel: (name) => client.closeChannel(name),
     invite: (name, given) => manager.invite(name, given),
+    inviteLink: (name, given) => manager.inviteLink(name, given),
+    join: (link, given) => manager.join(link, given),
     invites: (name) => manager.invites(name),
     revokeInviteById: (invite) => manager.revokeInviteById(invite),
     joinWithToken: (name, token, given) => manager.joinWithToken(name, token, given),

@@ -1,6 +1,7 @@
 /** An agent's own files: `agent verify`, `agent repair`, `agent passphrase`. */
 import type { StoreReport } from "../../sdk/mod.ts";
-import { agentFlag, agentPlace, explained } from "../agent.ts";
+import { agentFlag, explained } from "../agent.ts";
+import { agentPlace } from "../agent_record.ts";
 import type { Command, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { printable } from "../output.ts";

@@ -1,5 +1,5 @@
 /** The agents of this user: `agents list`, `agents delete`. */
-import { agentName, agentPlace } from "../agent.ts";
+import { agentName, agentPlace } from "../agent_record.ts";
 import type { Command, Context, Given } from "../command.ts";
 import { printable, table } from "../output.ts";
 import { confirm } from "../prompt.ts";

@@ -1,7 +1,8 @@
 /** Channels and who is in them: `channel create`, `list`, `members`, `remove`, `fingerprint`, `leave`, `close`. */
 import { parseChannelName } from "../../proto/mod.ts";
 import type { Channel, ChannelMember } from "../../sdk/mod.ts";
-import { agentFlag, agentName, inChannelAlready, withAgent } from "../agent.ts";
+import { agentFlag, inChannelAlready, withAgent } from "../agent.ts";
+import { agentName } from "../agent_record.ts";
 import { confirmedText, memberFields, memberName, policyLines } from "../texts/channel_texts.ts";
 import type { ArgumentSpec, Command, Context, FlagSpec } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";

@@ -1,8 +1,9 @@
 /** Letting others in and getting in: `channel invite`, `channel join`. */
-import { parseChannelName, parseInviteToken } from "../../proto/mod.ts";
+import { looksLikeJoinLink, parseChannelName, parseInviteToken } from "../../proto/mod.ts";
 import type { Channel, ChannelMember } from "../../sdk/mod.ts";
 import type { Agent } from "../hosting.ts";
-import { agentFlag, agentName, inChannelAlready, withAgent } from "../agent.ts";
+import { agentFlag, inChannelAlready, withAgent } from "../agent.ts";
+import { agentName } from "../agent_record.ts";
 import { memberFields, memberName } from "../texts/channel_texts.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
@@ -12,26 +13,32 @@ import { isoTime, span } from "../texts/amounts.ts";
 import { parseCount, parseDurationMs } from "../arguments/values.ts";
 import { unlessInterrupted, waitUntil } from "../waiting.ts";
 import { agentWords, nameArgument, openChannel } from "./channel.ts";
+import { type Link, prepareToJoin, readLink } from "./channel_link.ts";
 
 const defaultJoinMs = 60_000;
 
 export const inviteToChannel: Command = {
   path: "channel invite",
-  summary: "print an invite token, and let in whoever uses it",
+  summary: "print an invite token or a link, and let in the agent that uses it",
   details: [
     "Stays until it is used, because only a member that is running can let somebody in. Ctrl-C ends it; the token stays",
     "good while this agent runs again, as with channel listen. Keep the token secret: who holds it is let in.",
+    "A link also says where the service is; with a guest pass it is all that an agent without an account needs.",
   ],
   arguments: [nameArgument],
   flags: [
     { name: "uses", value: "N", summary: "how many agents may join with it; 1 when not given" },
     { name: "expires", value: "TIME", summary: "how long it is good, as in 30m, 12h or 7d; 1d when not given" },
+    { name: "link", summary: "a link instead of a token" },
+    { name: "guest", summary: "a link with a pass: one agent uses your account in this channel, for 7 days" },
+    { name: "web", summary: "a link as an https address, for people without this program" },
     { name: "no-wait", summary: "only print it; channel listen lets people in, too" },
     agentFlag,
   ],
   examples: [
     { command: "channel invite acme/ops/deploy", what: "for one agent, within a day" },
     { command: "channel invite acme/ops/deploy --uses 10 --expires 1h", what: "" },
+    { command: "channel invite acme/ops/deploy --link --guest", what: "for an agent without an account" },
   ],
   run: (context) => {
     const { given } = context;
@@ -40,8 +47,14 @@ export const inviteToChannel: Command = {
     return withAgent(context, async (manager) => {
       const channel = await openChannel(context, manager);
       const before = new Set(channel.members().map(({ agentId }) => agentId));
-      const token = await manager.invite(channel.name, { uses, expiresInMs });
-      await showToken(context, { token, name: channel.name, expiresInMs });
+      const [guest, web] = [given.has("guest"), given.has("web")];
+      if (given.has("link") || guest || web) {
+        const link = await manager.inviteLink(channel.name, { uses, expiresInMs, guest, web });
+        await showLink(context, { link, name: channel.name, expiresInMs, guest });
+      } else {
+        const token = await manager.invite(channel.name, { uses, expiresInMs });
+        await showToken(context, { token, name: channel.name, expiresInMs });
+      }
       if (given.has("no-wait")) return;
       const joined = (): ChannelMember[] => channel.members().filter(({ agentId }) => !before.has(agentId));
       await letIn(context, { channel, joined, uses, waitMs: expiresInMs });
@@ -52,13 +65,13 @@ export const inviteToChannel: Command = {
 
 export const joinChannel: Command = {
   path: "channel join",
-  summary: "join a channel with an invite token",
+  summary: "join a channel with an invite token or a link",
   details: [
-    "Asks for the token, or reads it from a pipe. It names its channel, which need not be given. The agent that made it",
-    "must be running.",
+    "Asks for the token or link, or reads it from a pipe. It names its channel, which need not be given. The agent that",
+    "made it must be running. A link with a guest pass needs nothing else, not even an account.",
   ],
   arguments: [
-    { name: "NAME", summary: "the channel, or the token alone", optional: true, check: checkNameOrToken },
+    { name: "NAME", summary: "the channel, or the token or link alone", optional: true, check: checkNameOrToken },
     { name: "TOKEN", summary: "better pasted when asked for", optional: true, secret: true },
   ],
   flags: [
@@ -76,16 +89,23 @@ export const joinChannel: Command = {
     const first = given.value("NAME");
     const alone = first !== undefined && isToken(first) ? first : undefined;
     if (alone !== undefined) {
+      const what = looksLikeJoinLink(alone) ? "link" : "token";
       await output.warn(
-        "The token stands on the command line, where other users of this machine and your history see it",
+        `The ${what} stands on the command line, where other users of this machine and your history see it`,
       );
     }
-    const asking = "Invite token (not shown)";
+    const asking = "Invite token or link (not shown)";
     const token = (alone ?? given.value("TOKEN") ?? await ask(context, asking, { hidden: true })).trim();
-    const name = alone === undefined && first !== undefined ? first : channelOf(token);
+    const link = looksLikeJoinLink(token) ? readLink(token) : undefined;
+    const name = alone === undefined && first !== undefined ? first : link?.channel ?? channelOf(token);
+    if (link !== undefined && link.channel !== name) {
+      throw badInput(`The link is for channel ${link.channel}, not for ${name}`, "Leave the name out");
+    }
+    const joined = link && await prepareToJoin(context, link);
     await withAgent(context, async (manager) => {
-      const joining = joinOrExplain(context, manager, { name, token, timeoutMs });
+      const joining = joinOrExplain(context, manager, { name, token, link, timeoutMs });
       const channel = await output.progress("waiting to be let in", unlessInterrupted(context.platform, joining));
+      await joined?.();
       const members = channel.members();
       const names = members.filter(({ self }) => !self).map(memberName).join(", ");
       await output.result({ channel: channel.name, id: channel.id, members: members.map(memberFields) }, [
@@ -97,7 +117,7 @@ export const joinChannel: Command = {
 };
 
 function isToken(text: string): boolean {
-  return text.startsWith("inv_");
+  return text.startsWith("inv_") || looksLikeJoinLink(text);
 }
 
 function checkNameOrToken(text: string): void {
@@ -129,6 +149,22 @@ async function showToken(context: Context, { token, name, expiresInMs }: Shown):
     "",
     `Good for ${span(expiresInMs)}. In another terminal, then paste the token:`,
     `  ${output.command(join)}`,
+  );
+}
+
+async function showLink(
+  context: Context,
+  { link, name, expiresInMs, guest }: Omit<Shown, "token"> & { readonly link: string; readonly guest: boolean },
+): Promise<void> {
+  const { platform, output } = context;
+  const expires_at = isoTime(platform.nowMs() + expiresInMs);
+  await output.result({ link, channel: name, expires_at, guest }, [link]);
+  await output.note(
+    "",
+    `Good for ${span(expiresInMs)}, and as secret as a password. ${
+      guest ? "Its holder needs nothing else:" : "Its holder needs an account of this service:"
+    }`,
+    `  ${output.onStderr("cyan", `${platform.program} channel join`)}`,
   );
 }
 
@@ -171,9 +207,15 @@ async function readAndWrite(context: Context, name: string): Promise<void> {
 async function joinOrExplain(
   context: Context,
   manager: Agent,
-  { name, token, timeoutMs }: { readonly name: string; readonly token: string; readonly timeoutMs: number },
+  { name, token, link, timeoutMs }: {
+    readonly name: string;
+    readonly token: string;
+    readonly link: Link | undefined;
+    readonly timeoutMs: number;
+  },
 ): ReturnType<Agent["joinWithToken"]> {
   try {
+    if (link !== undefined) return await manager.join(link.text, { timeoutMs });
     return await manager.joinWithToken(name, token, { timeoutMs });
   } catch (error) {
     if (!(error instanceof Error) || Reflect.get(error, "code") !== "join_timeout") {

@@ -1,6 +1,7 @@
 /** `channel on-message`: a command for each message. Its exit code acknowledges. */
 import type { Channel, Envelope } from "../../sdk/mod.ts";
-import { agentFlag, agentName, withAgent } from "../agent.ts";
+import { agentFlag, withAgent } from "../agent.ts";
+import { agentName } from "../agent_record.ts";
 import { parseCount } from "../arguments/values.ts";
 import type { Command, Context } from "../command.ts";
 import { usesHost } from "../hosting.ts";

@@ -1,5 +1,5 @@
 /** What `doctor` looks at, one after the other. Each check answers what it found and, if that is not well, what to do. */
-import { agentName } from "../agent.ts";
+import { agentName } from "../agent_record.ts";
 import { readHealth, readUsage } from "../../proto/mod.ts";
 import { describeNoAnswer, issueToken, openAccess, openApi } from "../service/api.ts";
 import type { Context } from "../command.ts";

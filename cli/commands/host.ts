@@ -1,6 +1,7 @@
 /** The process that holds an agent for all commands: `host`, `host status`, `host stop`, `host readers list`, `host readers delete`. */
 import type { HostConnection } from "../../sdk/hosted.ts";
-import { agentFlag, agentName, agentPlace, withAgent } from "../agent.ts";
+import { agentFlag, withAgent } from "../agent.ts";
+import { agentName, agentPlace } from "../agent_record.ts";
 import type { Command, Context } from "../command.ts";
 import { badInput, Failure } from "../failure.ts";
 import { usesHost } from "../hosting.ts";

@@ -65,7 +65,7 @@ async function walk(variables: Readonly<Record<string, string>>): Promise<void> 
 
   await using second = new Terminal(shell(40), variables);
   await second.type(`${join}\n`);
-  await second.see(/Invite token \(not shown\): /);
+  await second.see(/Invite token or link \(not shown\): /);
   await second.type(`${token}\r`);
   await second.see(/Joined acme\/ops\/deploy, with default-\w{4}/);
   const [, send = ""] = await second.see(

@@ -1,0 +1,110 @@
+/**
+ * The agents of this user, each with a folder of its own. `agent.json` in it says how others see the agent, and of a guest the
+ * link that it came by: its pass is what the agent uses the service with.
+ */
+import type { Context } from "./command.ts";
+import { badInput, Failure } from "./failure.ts";
+import { reasonOf } from "./service/credentials.ts";
+
+export interface AgentPlace {
+  readonly name: string;
+  readonly identity: string;
+  readonly dataDir: string;
+  readonly guest: Guest | undefined;
+}
+
+/** An agent without an account of its own. */
+export interface Guest {
+  readonly link: string;
+  /** Whether it has led into its channel: until then another may take its place. */
+  readonly joined: boolean;
+}
+
+const nameForm = /^[a-z0-9][a-z0-9._-]{0,31}$/;
+const letters = "abcdefghjkmnpqrstuvwxyz23456789";
+const chanceLetters = 4;
+
+export function agentName({ given, platform }: Pick<Context, "given" | "platform">): string {
+  const name = given.value("agent") ?? platform.variable("STATIC_AGENT") ?? "default";
+  if (nameForm.test(name)) return name;
+  throw badInput(`"${name}" cannot be an agent's name`, "Use up to 32 of a-z, 0-9, dot, dash and underscore");
+}
+
+/** The folder of an agent that exists. Throws when there is none of this name. */
+export async function agentPlace(context: Context): Promise<AgentPlace> {
+  const place = await findPlace(context);
+  if (place !== undefined) return place;
+  throw new Failure("not_found", `This user has no agent "${agentName(context)}"`, {
+    advice: "Act as another agent with --agent NAME",
+  });
+}
+
+/** The same; undefined when there is none. */
+export async function findPlace(context: Context): Promise<AgentPlace | undefined> {
+  const { name, folder, record, dataDir } = pathsOf(context);
+  const text = await context.platform.files.read(record).catch((cause) => {
+    throw unusable(folder, cause);
+  });
+  if (text === undefined) return undefined;
+  try {
+    return { name, dataDir, ...parse(text) };
+  } catch (cause) {
+    throw unusable(folder, cause);
+  }
+}
+
+/** A new agent gets its identity here. */
+export async function openPlace(context: Context): Promise<AgentPlace> {
+  const { name, dataDir } = pathsOf(context);
+  const known = await findPlace(context);
+  if (known !== undefined) return known;
+  const place = { name, dataDir, identity: `${name}-${chance(context)}`, guest: undefined };
+  await writePlace(context, place);
+  return place;
+}
+
+export async function writePlace(context: Context, { identity, guest }: AgentPlace): Promise<void> {
+  const { folder, record } = pathsOf(context);
+  const { files } = context.platform;
+  try {
+    await files.makePrivateFolder(folder);
+    await files.writePrivate(record, `${JSON.stringify({ identity, ...(guest !== undefined && { guest }) })}\n`);
+  } catch (cause) {
+    throw unusable(folder, cause);
+  }
+}
+
+function pathsOf(context: Context): Record<"name" | "folder" | "record" | "dataDir", string> {
+  const { files, folders } = context.platform;
+  const name = agentName(context);
+  const folder = files.join(folders.agents, name);
+  return { name, folder, record: files.join(folder, "agent.json"), dataDir: files.join(folder, "state") };
+}
+
+function parse(text: string): Pick<AgentPlace, "identity" | "guest"> {
+  const parsed: unknown = JSON.parse(text);
+  const [identity, guest] = ["identity", "guest"].map((name) => fieldOf(parsed, name));
+  if (typeof identity !== "string" || identity === "") throw new TypeError("agent.json names no identity");
+  const link = fieldOf(guest, "link");
+  return {
+    identity,
+    guest: typeof link === "string" ? { link, joined: fieldOf(guest, "joined") === true } : undefined,
+  };
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+/** Two agents of one channel must not be called the same. */
+function chance({ platform }: Context): string {
+  return Array.from(platform.randomBytes(chanceLetters), (byte) => letters[byte % letters.length]).join("");
+}
+
+function unusable(folder: string, cause: unknown): Failure {
+  return new Failure("store_corrupt", `Cannot use the agent's folder ${folder}: ${reasonOf(cause)}`, {
+    advice: "Make it writable, or set XDG_DATA_HOME to another place",
+    exit: "unexpected",
+    cause,
+  });
+}

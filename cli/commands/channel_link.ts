@@ -1,0 +1,66 @@
+/** Links on the command line: who joins by one, and as whom. */
+import { parseJoinLink } from "../../proto/mod.ts";
+import { agentName, findPlace, openPlace, writePlace } from "../agent_record.ts";
+import type { Context } from "../command.ts";
+import { badInput, Failure } from "../failure.ts";
+import { readSettings } from "../service/settings.ts";
+
+/** What of a link a command needs; the SDK reads the rest. */
+export interface Link {
+  readonly text: string;
+  readonly channel: string;
+  readonly channelId: string;
+  readonly apiUrl: string;
+  readonly hasPass: boolean;
+}
+
+/** Throws for what is no link, without showing any of it. */
+export function readLink(text: string): Link {
+  try {
+    const { invite, apiUrl, pass } = parseJoinLink(text);
+    return { text, channel: invite.name, channelId: invite.channelId, apiUrl, hasPass: pass !== undefined };
+  } catch (cause) {
+    const code: unknown = cause instanceof Error ? Reflect.get(cause, "code") : undefined;
+    if (code === "unsupported_version") throw new Failure(code, messageOf(cause));
+    throw new Failure("link_invalid", messageOf(cause), { advice: "If it stays so, ask for a new link" });
+  }
+}
+
+/**
+ * Makes ready to join. A user with a key for the link's own address joins with it; otherwise the agent becomes a guest, which has
+ * the link's pass and nothing else. Returns what to do when it is in.
+ */
+export async function prepareToJoin(context: Context, link: Link): Promise<() => Promise<void>> {
+  const known = await findPlace(context);
+  if (known?.guest === undefined && await hasOwnKey(context, link.apiUrl)) return () => Promise.resolve();
+  if (!link.hasPass) {
+    throw new Failure("auth_failed", `The link has no guest pass, and you have no key for ${link.apiUrl}`, {
+      advice: `Make an account there with: {} signup --api-url ${link.apiUrl}; or ask for a link with a pass (--guest)`,
+    });
+  }
+  if (known !== undefined && !mayTakeOver(known.guest, link)) {
+    const whose = known.guest === undefined ? "uses an account of yours" : "is a guest by another link";
+    throw badInput(`Agent "${agentName(context)}" ${whose}`, "Join as a new agent: --agent NAME");
+  }
+  const place = await openPlace(context);
+  const guest = { link: link.text, joined: false };
+  await writePlace(context, { ...place, guest });
+  return () => writePlace(context, { ...place, guest: { ...guest, joined: true } });
+}
+
+/** A link that led nowhere gives way to any other; one that is in use, to a new one for the same channel. */
+function mayTakeOver(guest: { readonly link: string; readonly joined: boolean } | undefined, link: Link): boolean {
+  if (guest === undefined) return false;
+  if (!guest.joined) return true;
+  const { channelId, apiUrl } = readLink(guest.link);
+  return channelId === link.channelId && apiUrl === link.apiUrl;
+}
+
+async function hasOwnKey(context: Context, apiUrl: string): Promise<boolean> {
+  const settings = await readSettings(context);
+  return settings.key !== undefined && settings.apiUrl === apiUrl;
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

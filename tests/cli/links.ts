@@ -1,0 +1,104 @@
+/** Links from the command line: a guest on a machine that has never seen the service, and what is wrong with links. */
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { eventually } from "../support/mod.ts";
+import type { Stack } from "../support/stack.ts";
+import { User } from "./user.ts";
+
+const name = "acme/links/visit";
+
+export async function checkLinks(t: Deno.TestContext, stack: Stack): Promise<void> {
+  await using owner = await User.create({
+    STATIC_API_URL: stack.api.url,
+    STATIC_CA_FILE: stack.caFile,
+    STATIC_API_KEY: stack.account.apiKey,
+  });
+  await owner.run(["channel", "create", name]);
+  await t.step("a guest with nothing but a link joins and speaks in two commands", () => visit(owner));
+  await t.step("a user with an account of the service joins by a link with it", () => visitAsUser(owner));
+  await t.step("a link that cannot be used is refused in words, and leaves nothing behind", () => refuse(owner));
+}
+
+/** Runs `channel invite` until the act is over. */
+async function inviting(owner: User, flags: readonly string[], act: (link: string) => Promise<void>): Promise<void> {
+  const running = owner.start(["channel", "invite", name, ...flags]);
+  await eventually(
+    { withinMs: 30_000, what: "a link" },
+    () => Promise.resolve(running.stdout()),
+    (out) => out.includes("\n"),
+  );
+  const link = running.stdout().trim();
+  await act(link);
+  const { code, stdout, stderr } = await running.done;
+  assertEquals(code, 0, stderr);
+  assertMatch(stdout, /has joined\n$/);
+}
+
+async function visit(owner: User): Promise<void> {
+  await using guest = await User.create();
+  let startedMs = 0;
+  await inviting(owner, ["--link", "--guest"], async (link) => {
+    assertMatch(link, /^static:\/\/join\/#[\w-]+$/);
+    guest.secrets.add(link.slice(link.indexOf("#") + 1));
+    startedMs = performance.now();
+    const joined = await guest.run(["channel", "join"], { input: `${link}\n` });
+    assertMatch(joined.stdout, new RegExp(`^✓ Joined ${name}, with default-\\w{4}\n$`));
+    // The same link again opens the channel: nothing is spent twice.
+    assertMatch((await guest.run(["channel", "join"], { input: `${link}\n` })).stdout, /✓ Joined/);
+  });
+  await guest.run(["channel", "send", name, "hello from a guest"]);
+  console.log(`CLI, from link to first message: ${Math.round(performance.now() - startedMs)} ms, 2 commands`);
+  const heard = await owner.json(["channel", "listen", name, "--count", "1"]);
+  assertEquals(heard.text, "hello from a guest");
+  const file = `${guest.folder}/data/static/agents/default/agent.json`;
+  assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
+
+  // A guest's agent is the guest's alone: another link wants another agent.
+  const { link: other } = await owner.json(["channel", "invite", name, "--guest", "--no-wait"]);
+  await owner.run(["channel", "create", `${name}-2`]);
+  const { link: elsewhere } = await owner.json(["channel", "invite", `${name}-2`, "--guest", "--no-wait"]);
+  const refused = await guest.json(["channel", "join"], { input: `${elsewhere}\n`, code: 2 });
+  assertStringIncludes(refused.error.advice, "--agent NAME");
+  // A new pass for the same channel takes the place of the old one.
+  assertMatch((await guest.run(["channel", "join"], { input: `${other}\n` })).stdout, /✓ Joined/);
+  await guest.run(["channel", "send", name, "with another pass"]);
+  assertEquals((await owner.json(["channel", "listen", name, "--count", "1"])).text, "with another pass");
+}
+
+async function visitAsUser(owner: User): Promise<void> {
+  const bob = ["--agent", "bob"];
+  await inviting(owner, ["--link", "--web"], async (link) => {
+    assertMatch(link, /^http:\/\/127\.0\.0\.1:\d+\/console\/join#[\w-]+$/);
+    const joined = await owner.run(["channel", "join", link, ...bob]);
+    assertStringIncludes(joined.stderr, "The link stands on the command line");
+  });
+  const record = await Deno.readTextFile(`${owner.folder}/data/static/agents/bob/agent.json`);
+  assertEquals(Object.keys(JSON.parse(record)), ["identity"], "it is no guest");
+  await using stranger = await User.create();
+  const { link } = await owner.json(["channel", "invite", name, "--link", "--no-wait"]);
+  const refused = await stranger.json(["channel", "join"], { input: `${link}\n`, code: 3 });
+  assertEquals(refused.error.code, "auth_failed");
+  assertStringIncludes(refused.error.advice, "signup --api-url http://127.0.0.1:");
+}
+
+async function refuse(owner: User): Promise<void> {
+  const { link } = await owner.json(["channel", "invite", name, "--guest", "--no-wait"]);
+  await using guest = await User.create();
+  const join = async (input: string, code: number): Promise<{ readonly code: string; readonly message: string }> =>
+    (await guest.json(["channel", "join", "--timeout", "1s"], { input: `${input}\n`, code })).error;
+  const cut = await join(link.slice(0, -20), 2);
+  assertEquals(cut.code, "link_invalid");
+  assertStringIncludes(cut.message, "cut short");
+  assertStringIncludes((await join(`${link.slice(0, -1)}${link.endsWith("A") ? "B" : "A"}`, 2)).message, "link");
+  assert(!await exists(`${guest.folder}/data`), "nothing was written");
+  // Nobody lets it in: the next attempt may be with another link.
+  assertEquals((await join(link, 5)).code, "join_timeout");
+  const { invites } = await owner.json(["invites", "list", name]);
+  for (const { id } of invites) await owner.run(["invites", "revoke", id]);
+  const revoked = await join(link, 3);
+  assertEquals(revoked.code, "auth_key_invalid");
+  assertStringIncludes(revoked.message, "ask for a new link");
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await Deno.stat(path).then(() => true, () => false);
+}
