@@ -16,6 +16,7 @@ import { addDiscoveryRoutes } from "./routes/discovery.ts";
 import { addDocumentationRoutes } from "./routes/documentation.ts";
 import { notFound, refuse } from "./routes/errors.ts";
 import { addHealthRoutes } from "./routes/health.ts";
+import { addJoinPageRoutes } from "./routes/join_page.ts";
 import { addKeyRoutes } from "./routes/keys.ts";
 import { addLeaseRoutes } from "./routes/leases.ts";
 import { createRouter, type Router } from "./routes/operation.ts";
@@ -65,6 +66,7 @@ export function createApp(deps: AppDeps): App {
       addSessionRoutes(router, deps);
       addDiscoveryRoutes(router, deps);
       addDocumentationRoutes(router);
+      addJoinPageRoutes(router);
     }),
     fetchInternal: serve((router) => {
       addLeaseRoutes(router, deps);

@@ -50,7 +50,7 @@ async function visit(owner: User): Promise<void> {
   const heard = await owner.json(["channel", "listen", name, "--count", "1"]);
   assertEquals(heard.text, "hello from a guest");
   const file = `${guest.folder}/data/static/agents/default/agent.json`;
-  assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
+  assertEquals(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
 
   // A guest's agent is the guest's alone: another link wants another agent.
   const { link: other } = await owner.json(["channel", "invite", name, "--guest", "--no-wait"]);

@@ -44,6 +44,7 @@ const story = [
   "get /ready",
   "get /openapi.json",
   "get /docs",
+  "get /console/join",
 ];
 
 export const documentationGuarantees: Guarantees = {
@@ -99,6 +100,19 @@ export const documentationGuarantees: Guarantees = {
     assertStringIncludes(headers.get("content-security-policy") ?? "", "default-src 'none'");
     for (const entry of story) assertStringIncludes(text, entry.split(" ")[1] ?? "");
     assert(!/src=|https?:\/\//.test(text));
+  },
+
+  "/console/join, where links lead, has no script, loads nothing, and tells nobody where its reader came from": async (
+    { api },
+  ) => {
+    const { status, headers, text } = await api.call("GET", "/console/join");
+    assertEquals(status, 200);
+    assertMatch(headers.get("content-type") ?? "", /^text\/html/);
+    assertStringIncludes(headers.get("content-security-policy") ?? "", "default-src 'none'");
+    assertEquals(headers.get("referrer-policy"), "no-referrer");
+    assertEquals(headers.get("cache-control"), "no-store");
+    assert(!/<script|src=|href=|\son\w+=|https?:\/\//i.test(text));
+    assertStringIncludes(text, "static channel join");
   },
 };
 
