@@ -71,6 +71,7 @@ def _deno(runtime: str, folders: Sequence[str], readable: Sequence[str], network
         "--no-remote",
         "--no-npm",
         "--unstable-net",
+        "--v8-flags=--max-semi-space-size=2,--min-semi-space-size=1",
         f"--allow-read={_list([BUNDLE, os.path.realpath(BUNDLE), *folders, *readable])}",
         f"--allow-write={_list(folders)}",
         f"--allow-ffi={_list([BUNDLE, os.path.realpath(BUNDLE)])}",
