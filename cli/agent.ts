@@ -18,15 +18,20 @@ export const agentFlag: FlagSpec = {
 
 /** Acts as the chosen agent, and lets go of it whatever happens. */
 export async function withAgent<T>(context: Context, act: (agent: Agent) => Promise<T>): Promise<T> {
-  const known = await findPlace(context);
-  const link = known?.guest?.link;
-  const wanted = known === undefined || link === undefined ? await asUser(context) : asGuest(context, known, link);
-  const agent = await connecting(context, openAgent(context, wanted), link !== undefined);
+  const agent = await connectAgent(context);
   try {
     return await act(agent);
   } finally {
     await agent.close();
   }
+}
+
+/** The chosen agent, to be closed by the caller. */
+export async function connectAgent(context: Context): Promise<Agent> {
+  const known = await findPlace(context);
+  const link = known?.guest?.link;
+  const wanted = known === undefined || link === undefined ? await asUser(context) : asGuest(context, known, link);
+  return await connecting(context, openAgent(context, wanted), link !== undefined);
 }
 
 async function asUser(context: Context): Promise<Wanted> {

@@ -24,6 +24,7 @@ import { deleteAgent, listAgents } from "./commands/agents.ts";
 import { helpCommand } from "./commands/help.ts";
 import { deleteReader, hostStatus, listReaders, startHost, stopHost } from "./commands/host.ts";
 import { listInvites, revokeInvite } from "./commands/invites.ts";
+import { mcp } from "./commands/mcp.ts";
 import { doctor } from "./commands/doctor.ts";
 import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
 import { rotateKey } from "./commands/key_rotation.ts";
@@ -76,6 +77,7 @@ export const commands: readonly Command[] = [
   stopHost,
   listReaders,
   deleteReader,
+  mcp,
   verifyAgent,
   repairAgent,
   changePassphrase,

@@ -44,6 +44,7 @@ export const suites: readonly Suite[] = [
   tests("sdk-sessions", ["--parallel", "tests/sdk/"]),
   tests("host", ["tests/host/"]),
   tests("python", ["tests/python/"]),
+  tests("mcp", ["tests/mcp/"]),
   tests("api", ["api/"]),
   tests("api-processes", ["--parallel", ...without("tests/api/", timedApi)]),
   tests("http2", ["--parallel", "tests/http2/"]),
@@ -51,7 +52,7 @@ export const suites: readonly Suite[] = [
   tests("docs", ["--parallel", "tests/docs/"]),
   tests("proto", ["proto/"]),
   tests("project", [
-    "--ignore=tests/api,tests/cli,tests/docs,tests/faults,tests/host,tests/hostile,tests/http2,tests/python,tests/relay,tests/scenario,tests/sdk,tests/story,tests/traffic",
+    "--ignore=tests/api,tests/cli,tests/docs,tests/faults,tests/host,tests/hostile,tests/http2,tests/mcp,tests/python,tests/relay,tests/scenario,tests/sdk,tests/story,tests/traffic",
     "tests/",
   ]),
   tests("wasm", ["wasm/"]),

@@ -1,0 +1,53 @@
+/** The agent behind a session: connected with the first tool that needs it, so that a server answers at once whatever the network does. */
+import { type Channel, StaticError } from "../../sdk/mod.ts";
+import { connectAgent } from "../agent.ts";
+import type { Context } from "../command.ts";
+import type { Agent } from "../hosting.ts";
+
+export class AgentLink {
+  readonly #context: Context;
+  readonly #channels = new Map<string, Channel>();
+  #agent: Promise<Agent> | undefined;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** Throws why it cannot be had; the next call tries again. */
+  async agent(): Promise<Agent> {
+    this.#agent ??= connectAgent(this.#context);
+    try {
+      return await this.#agent;
+    } catch (error) {
+      this.#agent = undefined;
+      throw error;
+    }
+  }
+
+  async channel(name: string): Promise<Channel> {
+    const known = this.#channels.get(name);
+    if (known !== undefined && known.health().state !== "ended") return known;
+    const channel = await (await this.agent()).channel(name);
+    this.#channels.set(name, channel);
+    return channel;
+  }
+
+  /** These, or all. */
+  async channels(names: readonly string[] | undefined): Promise<Channel[]> {
+    const wanted = names ?? (await this.agent()).channels;
+    return await Promise.all(wanted.map((name) => this.channel(name)));
+  }
+
+  async close(): Promise<void> {
+    const agent = await this.#agent?.catch(() => undefined);
+    await agent?.close();
+  }
+}
+
+/** Of an error, for the model: what failed and what to do. */
+export function failureText(error: unknown): string {
+  if (error instanceof StaticError) return `${error.code}: ${error.message}`;
+  const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+  const text = error instanceof Error ? error.message : String(error);
+  return typeof code === "string" ? `${code}: ${text}` : text;
+}

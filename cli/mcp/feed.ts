@@ -1,0 +1,131 @@
+/** What comes from one channel while somebody waits for it: messages of a durable reader, and requests. */
+import type { Channel, Envelope, EnvelopeReader, IncomingRequest, Sendable, Serving } from "../../sdk/mod.ts";
+import type { Waiting } from "./message_view.ts";
+
+export interface Given {
+  readonly channel: string;
+  readonly message: Envelope;
+  /** It is done with. Of a request there is nothing to acknowledge: it waits for its reply. */
+  readonly ack: () => Promise<void>;
+  readonly request?: Waiting;
+}
+
+/** What is to be done with what a sender says. One that holds a message has it on disk. Throws to the requester for a request. */
+export type Judge = (channel: Channel, message: Envelope, isRequest: boolean) => Promise<"accept" | "done">;
+
+export interface FeedParts {
+  readonly channel: Channel;
+  readonly reader: string;
+  readonly judge: Judge;
+  /** Resolves with the reply. */
+  readonly ask: (request: IncomingRequest) => Promise<Sendable>;
+}
+
+/** Messages that are taken ahead of the one who waits. */
+const maxAhead = 50;
+
+export class Feed {
+  readonly #parts: FeedParts;
+  readonly #ready: Given[] = [];
+  #reader: EnvelopeReader | undefined;
+  #serving: Serving | undefined;
+  #isWanted = false;
+  #isAsking = false;
+  /** Messages given from the present reader that may still be acknowledged there. */
+  #open = 0;
+  /** Why nothing more comes. */
+  error: unknown;
+  /** Told when something has become ready, or has ended. */
+  onReady: () => void = () => {};
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts;
+  }
+
+  get channel(): Channel {
+    return this.#parts.channel;
+  }
+
+  get size(): number {
+    return this.#ready.length;
+  }
+
+  get isReady(): boolean {
+    return this.#ready.length > 0 || this.error !== undefined;
+  }
+
+  /** Somebody waits. */
+  begin(): void {
+    this.#isWanted = true;
+    if (!this.#isAsking) void this.#read();
+    this.#serving ??= this.channel.serve((request) => this.#take(request));
+  }
+
+  /** Nobody waits. A reader that has given nothing is let go, so that it takes nothing away from another program. */
+  rest(): void {
+    this.#isWanted = false;
+    const [serving, reader] = [this.#serving, this.#reader];
+    this.#serving = undefined;
+    // What was begun can still be replied to.
+    serving?.stop().catch(() => {});
+    if (this.#open > 0 || reader === undefined) return;
+    this.#reader = undefined;
+    void reader.return?.();
+  }
+
+  take(count: number): Given[] {
+    return this.#ready.splice(0, count);
+  }
+
+  async close(): Promise<void> {
+    this.#open = 0;
+    this.rest();
+    await this.#reader?.return?.();
+  }
+
+  async #read(): Promise<void> {
+    const { reader: as, judge, channel } = this.#parts;
+    this.#isAsking = true;
+    try {
+      while (this.#isWanted && this.#ready.length < maxAhead) {
+        const reader = this.#reader ??= channel.envelopes({ as, ack: "manual" });
+        const { done, value: message } = await reader.next();
+        if (done === true) {
+          if (reader === this.#reader) return;
+          continue;
+        }
+        if (await judge(channel, message, false) === "done") {
+          await message.ack();
+          continue;
+        }
+        this.#open++;
+        this.#ready.push({ channel: channel.name, message, ack: this.#counted(message) });
+        this.onReady();
+      }
+    } catch (error) {
+      this.error = error;
+      this.onReady();
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+
+  /** Acknowledges, once. */
+  #counted(message: Envelope): () => Promise<void> {
+    let acknowledged: Promise<void> | undefined;
+    return () => {
+      if (acknowledged === undefined) this.#open--;
+      acknowledged ??= message.ack();
+      return acknowledged;
+    };
+  }
+
+  async #take(request: IncomingRequest): Promise<Sendable> {
+    await this.#parts.judge(this.channel, request, true);
+    const { attempt, deadlineMs } = request;
+    const ack = (): Promise<void> => Promise.resolve();
+    this.#ready.push({ channel: this.channel.name, message: request, ack, request: { attempt, deadlineMs } });
+    this.onReady();
+    return await this.#parts.ask(request);
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Messages for a model, in batches. A batch has a cursor; the next question with that cursor acknowledges it, and one without it
+ * gets the same batch again. Between two questions nothing is asked of the host, so that a session that sleeps takes no message
+ * away from another one on the same reader.
+ */
+import type { Channel, IncomingRequest, RemoteError, Sendable } from "../../sdk/mod.ts";
+import { Feed, type Given, type Judge } from "./feed.ts";
+
+export interface InboxParts {
+  /** The durable reader. */
+  readonly reader: string;
+  /** Of this session, in front of its cursors. */
+  readonly session: string;
+  readonly channels: (names: readonly string[] | undefined) => Promise<readonly Channel[]>;
+  readonly deadline: (ms: number) => AbortSignal;
+  readonly judge: Judge;
+}
+
+export interface Question {
+  readonly channels?: readonly string[] | undefined;
+  readonly cursor?: string | undefined;
+  readonly timeoutMs: number;
+  readonly maxMessages: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Batch {
+  readonly items: readonly Given[];
+  readonly cursor: string;
+  /** It was given before. */
+  readonly again: boolean;
+  readonly problems: readonly { readonly channel: string; readonly error: unknown }[];
+}
+
+/** After the first message, for those right behind it. */
+const lingerMs = 50;
+
+export class Inbox {
+  readonly #parts: InboxParts;
+  readonly #feeds = new Map<string, Feed>();
+  /** Requests that wait for their reply, by id. */
+  readonly #pending = new Map<string, Asked>();
+  #given: readonly Given[] = [];
+  #count = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: InboxParts) {
+    this.#parts = parts;
+  }
+
+  /** One question at a time; the next one waits for its turn. Throws the signal's reason. */
+  wait(question: Question): Promise<Batch> {
+    const asked = this.#turn.then(() => this.#wait(question));
+    this.#turn = asked.catch(() => {});
+    return asked;
+  }
+
+  /** False when nobody waits for this reply any more. */
+  reply(id: string, value: Sendable | RemoteError): boolean {
+    const asked = this.#pending.get(id);
+    asked?.settle(value);
+    return asked !== undefined;
+  }
+
+  /** What was given comes again to the next session. */
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#feeds.values(), (feed) => feed.close()));
+  }
+
+  async #wait({ channels: names, cursor, timeoutMs, maxMessages, signal }: Question): Promise<Batch> {
+    signal.throwIfAborted();
+    if (cursor !== undefined && cursor === this.#cursor) await this.#acknowledge();
+    this.#given = this.#given.filter(({ request, message }) => request === undefined || this.#pending.has(message.id));
+    if (this.#given.length > 0) return { items: this.#given, cursor: this.#cursor, again: true, problems: [] };
+    const feeds = (await this.#parts.channels(names)).map((channel) => this.#feedOf(channel));
+    const over = AbortSignal.any([signal, this.#parts.deadline(timeoutMs)]);
+    for (const feed of feeds) feed.begin();
+    try {
+      await anyReady(feeds, over);
+      if (!over.aborted) await enoughReady(feeds, AbortSignal.any([over, this.#parts.deadline(lingerMs)]), maxMessages);
+    } finally {
+      for (const feed of feeds) feed.rest();
+    }
+    // A client that has given up hears nothing of it: what came is given to the next question.
+    const items: Given[] = [];
+    if (!signal.aborted) { for (const feed of feeds) items.push(...feed.take(maxMessages - items.length)); }
+    this.#given = items;
+    if (items.length > 0) this.#count++;
+    signal.throwIfAborted();
+    const problems = feeds.flatMap(({ channel, error }) =>
+      error === undefined ? [] : [{ channel: channel.name, error }]
+    );
+    for (const { channel } of problems) this.#feeds.delete(channel);
+    return { items, cursor: this.#cursor, again: false, problems };
+  }
+
+  get #cursor(): string {
+    return `${this.#parts.session}-${this.#count}`;
+  }
+
+  /** One that cannot be acknowledged because the host has just died comes again. */
+  async #acknowledge(): Promise<void> {
+    const done = this.#given;
+    this.#given = [];
+    await Promise.allSettled(done.map(({ ack }) => ack()));
+  }
+
+  #feedOf(channel: Channel): Feed {
+    const known = this.#feeds.get(channel.name);
+    if (known !== undefined && known.channel === channel) return known;
+    const { reader, judge } = this.#parts;
+    const feed = new Feed({ channel, reader, judge, ask: (request) => this.#ask(request) });
+    this.#feeds.set(channel.name, feed);
+    return feed;
+  }
+
+  /** Settled by `reply`, or when its requester stops waiting. */
+  async #ask(request: IncomingRequest): Promise<Sendable> {
+    let over = (): void => {};
+    try {
+      return await new Promise<Sendable>((resolve, reject) => {
+        this.#pending.set(request.id, { settle: (value) => value instanceof Error ? reject(value) : resolve(value) });
+        over = () => reject(request.signal.reason);
+        request.signal.addEventListener("abort", over, { once: true });
+      });
+    } finally {
+      request.signal.removeEventListener("abort", over);
+      this.#pending.delete(request.id);
+    }
+  }
+}
+
+interface Asked {
+  readonly settle: (value: Sendable | RemoteError) => void;
+}
+
+/** Something is ready, or nothing more will be. */
+function anyReady(feeds: readonly Feed[], over: AbortSignal): Promise<void> {
+  return until(feeds, over, () => feeds.some(({ isReady }) => isReady));
+}
+
+/** Enough is ready. */
+function enoughReady(feeds: readonly Feed[], over: AbortSignal, wanted: number): Promise<void> {
+  return until(feeds, over, () => feeds.reduce((sum, { size }) => sum + size, 0) >= wanted);
+}
+
+async function until(feeds: readonly Feed[], over: AbortSignal, isSo: () => boolean): Promise<void> {
+  while (!isSo() && !over.aborted) {
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        over.removeEventListener("abort", wake);
+        resolve();
+      };
+      over.addEventListener("abort", wake, { once: true });
+      for (const feed of feeds) feed.onReady = wake;
+    });
+  }
+}

@@ -1,0 +1,64 @@
+/** A message as a model gets it: data, with its verified sender beside it. */
+import type { Envelope } from "../../sdk/mod.ts";
+import { isoTime } from "../texts/amounts.ts";
+import { textOf } from "../texts/channel_texts.ts";
+import { seenText, seenValue } from "./screening.ts";
+
+/** A request of another agent, which waits for its reply. */
+export interface Waiting {
+  readonly attempt: number;
+  readonly deadlineMs: number;
+}
+
+const maxNameLength = 256;
+
+/** `maxLength` characters of its text at most. */
+export function viewOf(channel: string, message: Envelope, maxLength: number, request?: Waiting): object {
+  const { id, sender, timeMs, replyTo, conversation, to } = message;
+  const name = (text: string): string => seenText(text).text.slice(0, maxNameLength);
+  return {
+    channel,
+    id,
+    kind: request === undefined ? "message" : "request",
+    from: { agent_id: sender.agentId, identity: name(sender.identity), verified: sender.verified },
+    time: isoTime(timeMs),
+    ...(to !== undefined && { to_you_alone: to.length === 1 }),
+    ...(replyTo !== undefined && { reply_to: replyTo }),
+    ...(conversation !== undefined && { conversation: name(conversation) }),
+    ...(request !== undefined && { reply_before: isoTime(request.deadlineMs), attempt: request.attempt }),
+    ...contentOf(message, maxLength),
+  };
+}
+
+/** A reply to a request of this agent. */
+export function replyView(channel: string, reply: Envelope, maxLength: number): object {
+  const { kind: _, ...rest } = viewOf(channel, reply, maxLength) as Record<string, unknown>; // cast: an object of this file
+  return rest;
+}
+
+function contentOf({ bytes, contentType }: Envelope, maxLength: number): object {
+  const text = textOf(bytes);
+  if (text === undefined) return { binary_bytes: bytes.length };
+  if (contentType === "application/json" && text.length <= maxLength) {
+    const value = parsed(text);
+    if (value !== undefined) {
+      const seen = seenValue(value.json);
+      return { json: seen.value, ...removedFrom(seen.removed) };
+    }
+  }
+  const seen = seenText(text);
+  const cut = seen.text.length > maxLength ? { cut_from_characters: seen.text.length } : {};
+  return { text: seen.text.slice(0, maxLength), ...cut, ...removedFrom(seen.removed) };
+}
+
+function removedFrom(removed: number): object {
+  return removed === 0 ? {} : { invisible_characters_removed: removed };
+}
+
+function parsed(text: string): { readonly json: unknown } | undefined {
+  try {
+    return { json: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What passes between a model and the others: text from others loses the characters that a person would not see, and nothing that
+ * looks like a secret of ours goes either way. A model repeats what it reads, so a secret that it never sees cannot be talked out
+ * of it.
+ */
+
+/** Format characters (zero width, bidirectional, tags), controls, variation selectors, fillers, and what is not assigned. */
+const unseen =
+  /[\p{Cf}\p{Cc}\p{Co}\p{Cn}\p{Cs}\ufe00-\ufe0f\u{e0100}-\u{e01ef}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
+const kept = new Set(["\n", "\t"]);
+
+/** API keys, live and for tests, and invites as tokens and as links. Their alphabet is that of base64url. */
+const apiKey = /\bsk_(?:live|test)_[A-Za-z0-9_-]{8,}/g;
+const invite = /(?:\binv_|\bstatic:\/\/join#|\bhttps?:\/\/[^\s"<>#]+#)[A-Za-z0-9_-]{80,}/g;
+
+export interface Seen {
+  readonly text: string;
+  /** How many characters were taken out. */
+  readonly removed: number;
+}
+
+/** Text of others, without what a person would not see. Line and paragraph separators become line breaks. */
+export function seenText(text: string): Seen {
+  let removed = 0;
+  const seen = text.replace(/\r\n?|\u2028|\u2029/g, "\n").replace(unseen, (character) => {
+    if (kept.has(character)) return character;
+    removed++;
+    return "";
+  });
+  return { text: seen, removed };
+}
+
+/** The same for every text in a value of JSON, names included. */
+export function seenValue(value: unknown): { readonly value: unknown; readonly removed: number } {
+  let removed = 0;
+  const look = (each: unknown): unknown => {
+    if (typeof each === "string") {
+      const seen = seenText(each);
+      removed += seen.removed;
+      return seen.text;
+    }
+    if (Array.isArray(each)) return each.map(look);
+    if (typeof each !== "object" || each === null) return each;
+    return Object.fromEntries(Object.entries(each).map(([name, inner]) => [String(look(name)), look(inner)]));
+  };
+  return { value: look(value), removed };
+}
+
+/** What must not be said, of whatever is to be sent: the kind of secret that is in it. */
+export function secretIn(text: string, own: readonly string[]): string | undefined {
+  // Characters that are not seen could be put between those of a secret.
+  const { text: seen } = seenText(text);
+  if (own.some((secret) => secret !== "" && seen.includes(secret))) return "a secret of this agent";
+  if (seen.match(apiKey) !== null) return "an API key";
+  if (seen.match(invite) !== null) return "an invite";
+  return undefined;
+}
+
+/** The last look at whatever goes to the model. `onInvite` says what stands there instead of an invite. */
+export function withoutSecrets(text: string, own: readonly string[], onInvite: (token: string) => string): string {
+  const known = own.filter((secret) => secret.length >= minSecretLength);
+  const shown = known.reduce((rest, secret) => rest.replaceAll(secret, "[secret removed]"), text);
+  return shown.replace(apiKey, "[API key removed]").replace(invite, onInvite);
+}
+
+/** Shorter ones would be found in ordinary words. */
+const minSecretLength = 6;

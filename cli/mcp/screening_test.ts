@@ -1,0 +1,47 @@
+import { assertEquals } from "@std/assert";
+import { secretIn, seenText, seenValue, withoutSecrets } from "./screening.ts";
+
+const key = `sk_live_${"a1B_".repeat(10)}`;
+const token = `inv_${"x-Y9".repeat(30)}`;
+
+Deno.test("seenText() takes out what a person does not see, and keeps every script and line", () => {
+  const ordinary = "Grüße, שלום, مرحبا, 你好, 👍\n\tindented";
+  assertEquals(seenText(ordinary), { text: ordinary, removed: 0 });
+  const hidden = [
+    "\u200b",
+    "\u200d",
+    "\u202e",
+    "\u2066",
+    "\u2069",
+    "\ufeff",
+    "\u00ad",
+    "\u{e0041}",
+    "\ufe0f",
+    "\u{e0100}",
+  ];
+  for (const each of [...hidden, "\x1b", "\0", "\x7f", "\u3164", "\ue000", "\u061c", "\u180e"]) {
+    assertEquals(seenText(`a${each}b`), { text: "ab", removed: 1 }, each.codePointAt(0)?.toString(16));
+  }
+  assertEquals(seenText("a\r\nb\u2028c\rd"), { text: "a\nb\nc\nd", removed: 0 });
+});
+
+Deno.test("seenValue() looks into every text of a value, names included", () => {
+  const given = { "na\u200bme": ["te\u202ext", 1, null, { deep: "\u{e0041}" }] };
+  assertEquals(seenValue(given), { value: { name: ["text", 1, null, { deep: "" }] }, removed: 3 });
+});
+
+Deno.test("secretIn() finds keys, invites and own secrets, also with invisible characters between", () => {
+  assertEquals(secretIn("an ordinary text about sk_live_ keys and inv_ tokens", ["horse battery"]), undefined);
+  const links = [`static://join#${"x-Y9".repeat(30)}`, `https://api.example/console/join#${"x-Y9".repeat(30)}`];
+  const invites = [token, ...links].map((each) => [each, "an invite"]);
+  for (const [text, what] of [[key, "an API key"], ...invites, ["horse battery", "a secret of this agent"]]) {
+    assertEquals(secretIn(`see: ${text}.`, ["horse battery"]), what);
+    assertEquals(secretIn(`${text?.slice(0, 6)}\u200b${text?.slice(6)}`, ["horse battery"]), what);
+  }
+});
+
+Deno.test("withoutSecrets() replaces them, wherever they stand", () => {
+  const text = JSON.stringify({ text: `${key} and "${token}"`, note: "horse battery" });
+  const shown = withoutSecrets(text, ["horse battery", ""], () => "[invite]");
+  assertEquals(JSON.parse(shown), { text: '[API key removed] and "[invite]"', note: "[secret removed]" });
+});

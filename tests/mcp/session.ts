@@ -1,0 +1,115 @@
+/** Sessions of a model: the protocol's own client package, which starts `static mcp` as a harness does. */
+import { npmProjectFlags } from "../../tools/npm.ts";
+import { TextLineStream } from "../support/lines.ts";
+
+export interface SessionOptions {
+  /** Of the command, after `static mcp`. */
+  readonly words: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** The protocol's present revision, or the one before. */
+  readonly mode?: "auto" | "legacy";
+  /** Every byte that the server sends is added to it. */
+  readonly record: string;
+  /** What a person answers when the server asks. */
+  readonly answers?: Readonly<Record<string, string>>;
+}
+
+interface Line {
+  readonly id: number;
+  readonly answer?: unknown;
+  readonly error?: string;
+  readonly heard: readonly unknown[];
+}
+
+interface ToolResult {
+  readonly isError?: boolean;
+  readonly content: readonly { readonly text: string }[];
+}
+
+// deno-lint-ignore no-explicit-any
+export type Result = any; // what a tool returns is looked into by tests
+
+const root = new URL("../../", import.meta.url).pathname;
+const rights = ["-N", "-R", "-W", "-E", "-S", "--allow-ffi", "--allow-run"];
+/** The program `static`, from its sources. */
+export const program: readonly string[] = ["run", "--quiet", "--no-check", ...rights, `${root}cli/main.ts`];
+
+export class McpSession implements AsyncDisposable {
+  readonly #child: Deno.ChildProcess;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #waiting = new Map<number, PromiseWithResolvers<Line>>();
+  #count = 0;
+  /** Notifications of the server so far. */
+  heard: readonly unknown[] = [];
+  /** What the server said first. */
+  opened: Result;
+
+  private constructor() {
+    const script = `${root}tools/npm/mcp_client.ts`;
+    this.#child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", ...npmProjectFlags, script],
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+    this.#input = this.#child.stdin.getWriter();
+    void this.#read();
+  }
+
+  static async open({ words, env, mode = "legacy", record, answers }: SessionOptions): Promise<McpSession> {
+    const session = new McpSession();
+    // What the server sends is looked at byte for byte.
+    const args = ["-c", '"$@" | tee -a "$RECORD"', "sh", Deno.execPath(), ...program, "mcp", ...words];
+    const all = { ...env, RECORD: record };
+    session.opened = await session.#ask({ op: "connect", command: "sh", args, env: all, mode, answers });
+    return session;
+  }
+
+  /** What the tool returns. Throws with its words when it says that it failed. */
+  async call(name: string, given: Readonly<Record<string, unknown>> = {}): Promise<Result> {
+    const result: ToolResult = await this.#ask({ op: "call", name, arguments: given }) as ToolResult; // cast: of the protocol
+    const text = result.content[0]?.text ?? "";
+    if (result.isError === true) throw new Error(text);
+    return JSON.parse(text);
+  }
+
+  /** Throws: the client gives up. */
+  async giveUp(
+    name: string,
+    given: Readonly<Record<string, unknown>>,
+    how: { readonly cancelAfterMs: number } | { readonly timeoutMs: number },
+  ): Promise<void> {
+    await this.#ask({ op: "call", name, arguments: given, ...how });
+  }
+
+  async ask(op: "tools" | "resources" | "read" | "subscribe", uri?: string): Promise<Result> {
+    return await this.#ask({ op, uri });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#ask({ op: "close" }).catch(() => {});
+    await this.#input.close().catch(() => {});
+    await this.#child.status;
+  }
+
+  async #ask(question: Readonly<Record<string, unknown>>): Promise<unknown> {
+    const id = ++this.#count;
+    const answered = Promise.withResolvers<Line>();
+    this.#waiting.set(id, answered);
+    await this.#input.write(new TextEncoder().encode(`${JSON.stringify({ id, ...question })}\n`));
+    const { answer, error, heard } = await answered.promise;
+    this.heard = heard;
+    if (error !== undefined) throw new Error(error);
+    return answer;
+  }
+
+  async #read(): Promise<void> {
+    const lines = this.#child.stdout.pipeThrough(new TextDecoderStream()).pipeThrough(new TextLineStream());
+    for await (const text of lines) {
+      const line: Line = JSON.parse(text);
+      this.#waiting.get(line.id)?.resolve(line);
+      this.#waiting.delete(line.id);
+    }
+    for (const waiting of this.#waiting.values()) waiting.reject(new Error("The client has ended"));
+  }
+}
