@@ -37,7 +37,7 @@ export async function connectHostWith(hosted: HostedOptions, platform: HostedPla
   };
   const finding = { hosts, runtime: platform, dataDir, options, settings };
   const find: LinkParts["find"] = (onEvent, stop) => findHost({ ...finding, onEvent }, stop);
-  return await RemoteClient.open({ find }, platform, signal);
+  return await RemoteClient.open({ find, runtime: platform }, signal);
 }
 
 /** What a host is given. It may read no file of its user: what they hold goes with it. */

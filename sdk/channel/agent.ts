@@ -169,13 +169,13 @@ export class Agent {
 
   /** A channel that this agent is in, as it was when it last ran. One that runs does not wait for others to be entered. */
   async open(text: string, options: ChannelOptions = {}): Promise<LiveChannel> {
-    const running = this.#closed ? undefined : this.#running(text);
+    const running = this.#closing === undefined ? this.#running(text) : undefined;
     return running ?? await this.#enter("Cannot open the channel", () => this.#open(parseChannelName(text), options));
   }
 
   /** Opens it when this agent is in it, else creates it: in one step, so that of two calls at once the second opens. */
   async openOrCreate(text: string, options: ChannelOptions = {}): Promise<LiveChannel> {
-    const running = this.#closed ? undefined : this.#running(text);
+    const running = this.#closing === undefined ? this.#running(text) : undefined;
     return running ?? await this.#enter("Cannot open the channel", async () => {
       const name = parseChannelName(text);
       return this.#records.has(name) ? await this.#open(name, options) : await this.#create(name, options);
@@ -226,14 +226,15 @@ export class Agent {
     });
   }
 
+  /** Messages of all channels that the relay has not taken. */
+  get unsent(): number {
+    return [...this.#channels.values()].reduce((sum, { outbox: { size } }) => sum + size.waiting + size.underWay, 0);
+  }
+
   /** However often it is asked for: whoever waits for it can open the data directory again. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
-  }
-
-  get #closed(): boolean {
-    return this.#closing !== undefined;
   }
 
   async #close(): Promise<void> {
@@ -258,7 +259,7 @@ export class Agent {
 
   #enter(action: string, act: () => Promise<LiveChannel>): Promise<LiveChannel> {
     return this.#entering.run(() => {
-      if (this.#closed) throw createError("transport_error", `${action}: the client was closed; connect again`);
+      if (this.#closing) throw createError("transport_error", `${action}: the client was closed; connect again`);
       return translating(action, act);
     });
   }

@@ -442,7 +442,7 @@ export class Membership {
   /** Resolves once the group is at this epoch or a later one. */
   async waitForEpoch(epoch: number, timeoutMs: number): Promise<void> {
     if (this.epoch >= epoch) return;
-    if (await this.#waiters.wait(epoch, timeoutMs) === "arrived") return;
+    if (await this.#waiters.wait(epoch, timeoutMs) === "arrived" || this.epoch >= epoch) return;
     const text = `Channel "${this.name}" is at epoch ${epoch}, this agent at ${this.epoch}, and the commits between ` +
       "did not arrive; see health(), then try again";
     throw createError("mls_error", text, { retryable: true });

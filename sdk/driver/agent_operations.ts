@@ -1,27 +1,29 @@
 /** The agent and its channels as a whole. */
 import { parseChannelName } from "../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
-import type { Fields } from "../host/fields.ts";
 import { encodeMember } from "../host/wire_values.ts";
+import { invalidArgument } from "../base/errors.ts";
+import type { Fields } from "../host/fields.ts";
+import type { Held } from "./held.ts";
 import { type Answer, channelOf, managerOf, type Operation } from "./operation.ts";
 import { agentState, watch } from "./watching.ts";
 
 export const agentOperations: Readonly<Record<string, Operation>> = {
   agent: ({ held }) => ({ ok: agentState(held.client) }),
   create: async ({ held, fields, signal }) => {
-    const options = { signal, ...receiving(fields.optionalFlag("receive")) };
+    const options = { signal, ...receiving(held, fields) };
     return named(await held.client.createChannel(fields.text("channel"), options));
   },
   open: async ({ held, fields, signal }) => {
-    const options = { signal, ...receiving(fields.optionalFlag("receive")) };
+    const options = { signal, ...receiving(held, fields) };
     return named(await held.client.channel(fields.text("channel"), options));
   },
   openOrCreate: async ({ held, fields, signal }) => {
-    const options = { signal, ...receiving(fields.optionalFlag("receive")) };
+    const options = { signal, ...receiving(held, fields) };
     return named(await held.client.openChannel(fields.text("channel"), options));
   },
   join: async ({ held, fields, bytes, signal }) => {
-    const options = { signal, ...receiving(fields.optionalFlag("receive")) };
+    const options = { signal, ...receiving(held, fields) };
     const welcome = fields.flag("delivered") ? undefined : bytes;
     return named(await held.client.joinChannel(fields.text("channel"), welcome, options));
   },
@@ -100,7 +102,12 @@ function numbers<Name extends string>(fields: Fields, ...names: readonly Name[])
   return Object.fromEntries(given);
 }
 
-function receiving(receive: boolean | undefined): { readonly receive?: boolean } {
+/** What one program does not want, another may be waiting for. */
+function receiving({ isShared }: Held, fields: Fields): { readonly receive?: boolean } {
+  const receive = fields.optionalFlag("receive");
+  if (isShared && receive === false) {
+    throw invalidArgument("A host receives for all its programs; leave `receive` out");
+  }
   return receive === undefined ? {} : { receive };
 }
 

@@ -58,6 +58,7 @@ export async function connectAlone(options: ConnectOptions, withManager: boolean
 export function holdAlone(client: StaticClient, manager: ChannelManager | undefined): Held {
   return {
     client,
+    isShared: false,
     manager,
     served: new ServedChannels(),
     read: (channel, options) =>

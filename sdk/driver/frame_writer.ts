@@ -38,6 +38,12 @@ export class FrameWriter {
     this.#writing ??= this.#run();
   }
 
+  /** Nothing of it goes out but what is on its way. */
+  drop(): void {
+    this.#bytes -= this.#waiting.reduce((sum, { length }) => sum + length, 0);
+    this.#waiting = [];
+  }
+
   /** Resolves when everything so far is out, or nobody reads. */
   async idle(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;

@@ -4,6 +4,7 @@ import type { StaticClient } from "../client.ts";
 import type { Envelope } from "../content/envelope.ts";
 import type { ChannelManager } from "../manager.ts";
 import type { Header } from "../host/frames.ts";
+import type { Place } from "./reader_position.ts";
 import type { ServedChannels } from "./serving.ts";
 
 /** How a program wants to read. */
@@ -41,10 +42,17 @@ export interface MessageReader {
 /** What one program may use of an agent. */
 export interface Held {
   readonly client: StaticClient;
+  /** Others use the agent, too. */
+  readonly isShared: boolean;
   /** Undefined when only a client was asked for. */
   readonly manager: ChannelManager | undefined;
   readonly served: ServedChannels;
   read(channel: Channel, options: ReadOptions): Promise<MessageReader>;
+  /**
+   * A message that the host before this one gave, by its place: it died before the program could acknowledge it there. Resolves
+   * when that is on disk. Only of hosts.
+   */
+  acknowledge?(channel: Channel, as: string | undefined, place: Place): Promise<void>;
   /** The program has said that it ends. */
   close(): Promise<void>;
 }

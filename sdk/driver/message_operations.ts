@@ -65,7 +65,7 @@ export const messageOperations: Readonly<Record<string, Operation>> = {
     const { item, content: { header, bytes } } = next;
     return { ok: { item, ...header }, ...(bytes !== undefined && { bytes }) };
   },
-  ack: ({ streams, fields }) => streams.ack(fields.number("stream"), fields.number("item")),
+  ack,
   finish: ({ streams, fields }) => streams.finish(fields.number("stream")),
   end: ({ streams, fields }) => streams.end(fields.number("stream")),
   reply: ({ streams, fields, bytes }) => {
@@ -96,6 +96,15 @@ async function read(call: Call): Promise<Answer> {
     finish: () => reader.finish(),
     end: () => reader.end(),
   });
+}
+
+/** An item of a stream, or a message that the host before this one gave, by its place. */
+async function ack(call: Call): Promise<void> {
+  const { streams, fields, held } = call;
+  if (fields.has("stream")) return await streams.ack(fields.number("stream"), fields.number("item"));
+  if (held.acknowledge === undefined) throw invalidArgument("Acknowledge an item of a stream");
+  const place = { sequence: fields.number("sequence"), timeMs: fields.number("timeMs") };
+  await held.acknowledge(await channelOf(call), fields.optionalText("as"), place);
 }
 
 /** One message at a time, for the whole program; see `Receivers`. */

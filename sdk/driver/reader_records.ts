@@ -9,6 +9,8 @@ export interface ReaderRecord {
   readonly position: ReaderPosition;
   /** It was deleted, and begins anew when somebody reads by its name. Only `default` is noted so: it would exist otherwise. */
   readonly deleted: boolean;
+  /** Messages that it was set past, and has not been told of. */
+  readonly missed: number;
 }
 
 export interface ReaderRecords {
@@ -29,10 +31,15 @@ export function createReaderRecords(
         const fields = decodeFields(value, kind);
         const beyond = fields.rows(2).map((row) => ({ sequence: row.number(0), timeMs: row.number(1) }));
         const floor = { sequence: fields.number(0), timeMs: fields.number(1) };
-        return { name: id, position: new ReaderPosition(floor, beyond), deleted: fields.flag(3) };
+        return {
+          name: id,
+          position: new ReaderPosition(floor, beyond),
+          deleted: fields.flag(3),
+          missed: fields.optionalNumber(4) ?? 0,
+        };
       }),
     write: (records) =>
-      store.batch(records.map(({ name, position: { floor, beyond }, deleted }) => ({
+      store.batch(records.map(({ name, position: { floor, beyond }, deleted, missed }) => ({
         type: "put",
         kind,
         id: name,
@@ -41,6 +48,7 @@ export function createReaderRecords(
           floor.timeMs,
           beyond.map(({ sequence, timeMs }) => [sequence, timeMs]),
           deleted,
+          missed,
         ]),
       }))),
     delete: (name) => store.delete(kind, name),

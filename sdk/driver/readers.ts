@@ -10,8 +10,10 @@ import type { InboxReader } from "../channel/inbox.ts";
 import type { Envelope } from "../content/envelope.ts";
 import type { MessageReader, ReadMessage, ReadOptions } from "./held.ts";
 import { Lag, type LagLimits } from "./lag.ts";
-import { ReaderPosition } from "./reader_position.ts";
+import { type Entry, type Loop, placeOf, type Reader, type ReaderState, wantsAll } from "./reader_entry.ts";
+import { type Place, ReaderPosition } from "./reader_position.ts";
 import type { ReaderRecords } from "./reader_records.ts";
+import { openTail } from "./tail_reader.ts";
 
 export interface ReadersParts {
   readonly agentId: AgentId;
@@ -20,45 +22,6 @@ export interface ReadersParts {
   readonly source: () => InboxReader;
   readonly nowMs: () => number;
   readonly limits?: LagLimits;
-}
-
-/** A reader, for people. */
-export interface ReaderState {
-  readonly name: string;
-  readonly programs: number;
-  /** Messages that it has not acknowledged. */
-  readonly behind: number;
-}
-
-export interface Entry {
-  readonly envelope: Envelope;
-  readonly number: number;
-  /** Readers that are not past it. */
-  readonly pending: Set<Reader>;
-  /** One reader is past it. */
-  passed: boolean;
-}
-
-/** A durable reader. */
-export interface Reader {
-  readonly name: string;
-  readonly position: ReaderPosition;
-  /** Number of the first message that it has not acknowledged. */
-  first: number;
-  /** No message before this one waits to be given out. */
-  next: number;
-  /** Given to a program that has not acknowledged it. */
-  readonly given: Map<Entry, Loop>;
-  readonly loops: Set<Loop>;
-  readonly lag: Lag<Entry>;
-  /** Messages that it was set past, and has not been told of. */
-  missed: number;
-}
-
-/** One program's loop. */
-interface Loop {
-  readonly all: boolean;
-  ended: boolean;
 }
 
 const defaultName = "default";
@@ -82,6 +45,7 @@ export class Readers {
   /** Readers whose position has changed since the last write. */
   readonly #dirty = new Set<Reader>();
   #writing: Promise<void> | undefined;
+  #deleting: Promise<void> = Promise.resolve();
   /** Messages that a reader is done with, and that would come again to it after a crash now. */
   #unwritten = 0;
 
@@ -96,8 +60,15 @@ export class Readers {
 
   async open({ as: name = defaultName, tail, all, manual }: ReadOptions): Promise<MessageReader> {
     await (this.#opened ??= this.#begin());
-    if (tail) return this.#openTail(all);
-    const reader = await this.#readerOf(name);
+    if (tail) {
+      const wants = (envelope: Envelope): boolean => all || this.#isForUs(envelope);
+      return openTail({ entries: this.#tails.listen(), wants, error: () => this.#over?.error });
+    }
+    let reader: Reader;
+    do {
+      reader = await this.#readerOf(name);
+      // It may be deleted meanwhile.
+    } while (this.#readers.get(name) !== reader);
     const loop: Loop = { all, ended: false };
     reader.loops.add(loop);
     return {
@@ -111,6 +82,17 @@ export class Readers {
       },
       end: () => Promise.resolve(this.#leave(reader, loop)),
     };
+  }
+
+  /** A message of a host before this one, whether or not it has come again. Resolves when that is on disk. */
+  async pass(place: Place, name: string = defaultName): Promise<void> {
+    await (this.#opened ??= this.#begin());
+    const reader = this.#readers.get(name);
+    if (reader === undefined || reader.position.isPast(place)) return;
+    const entry = this.#entries.find((each) => each.envelope.sequence === place.sequence && each.pending.has(reader));
+    if (entry !== undefined) return await this.#acknowledge(reader, [entry], true);
+    reader.position.pass(place);
+    await this.#note(reader);
   }
 
   async list(): Promise<ReaderState[]> {
@@ -128,15 +110,20 @@ export class Readers {
     const reader = this.#readers.get(name);
     if (reader === undefined) throw createError("not_found", `There is no reader "${name}" of this channel`);
     if (reader.loops.size > 0) throw createError("not_allowed", `A program reads as "${name}"; end it first`);
-    if (name === defaultName) {
-      await this.#parts.records.write([{ name, position: reader.position, deleted: true }]);
-      this.#defaultDeleted = true;
-    } else {
-      await this.#parts.records.delete(name);
-    }
     this.#readers.delete(name);
+    this.#dirty.delete(reader);
+    // One of the same name waits, or its record would be deleted with this one's.
+    await (this.#deleting = this.#erase(reader, this.#deleting));
     for (const entry of this.#entries) entry.pending.delete(reader);
     this.#settleUnheard();
+  }
+
+  async #erase({ name, position }: Reader, before: Promise<void>): Promise<void> {
+    await before.catch(() => {});
+    await this.#writing?.catch(() => {});
+    if (name !== defaultName) return await this.#parts.records.delete(name);
+    await this.#parts.records.write([{ name, position, missed: 0, deleted: true }]);
+    this.#defaultDeleted = true;
   }
 
   /** Nothing more comes. */
@@ -146,9 +133,9 @@ export class Readers {
   }
 
   async #begin(): Promise<void> {
-    for (const { name, position, deleted } of await this.#parts.records.list()) {
+    for (const { name, position, missed, deleted } of await this.#parts.records.list()) {
       if (deleted) this.#defaultDeleted = true;
-      else this.#add(name, position);
+      else this.#add(name, position).missed = missed;
     }
     if (!this.#readers.has(defaultName) && !this.#defaultDeleted) this.#add(defaultName, new ReaderPosition());
     this.#source = this.#parts.source();
@@ -168,11 +155,16 @@ export class Readers {
       missed: 0,
     };
     this.#readers.set(name, reader);
-    for (const entry of this.#entries) if (this.#isForUs(entry.envelope)) entry.pending.add(reader);
+    for (const entry of this.#entries) {
+      if (!this.#isForUs(entry.envelope)) continue;
+      entry.pending.add(reader);
+      if (entry.passed) reader.lag.add(entry, this.#parts.nowMs());
+    }
     return reader;
   }
 
   async #readerOf(name: string): Promise<Reader> {
+    await this.#deleting.catch(() => {});
     const known = this.#readers.get(name);
     if (known !== undefined) return known;
     if (!namePattern.test(name)) {
@@ -184,25 +176,9 @@ export class Readers {
     }
     const reader = this.#add(name, new ReaderPosition());
     // On disk before anything is acknowledged without it: nothing is acknowledged that it has not passed.
-    await this.#parts.records.write([{ name, position: reader.position, deleted: false }]);
+    await this.#parts.records.write([{ name, position: reader.position, missed: 0, deleted: false }]);
     if (name === defaultName) this.#defaultDeleted = false;
     return reader;
-  }
-
-  #openTail(all: boolean): MessageReader {
-    const entries = this.#tails.listen();
-    return {
-      next: async () => {
-        for (;;) {
-          const { done, value } = await entries.next();
-          if (done === true) return this.#over?.error === undefined ? undefined : Promise.reject(this.#over.error);
-          if ("type" in value) continue;
-          if (all || this.#isForUs(value.envelope)) return { envelope: value.envelope, ack: () => Promise.resolve() };
-        }
-      },
-      finish: async () => void await entries.return?.(),
-      end: async () => void await entries.return?.(),
-    };
   }
 
   async #pump(source: InboxReader): Promise<void> {
@@ -218,14 +194,25 @@ export class Readers {
 
   #take(envelope: Envelope): void {
     const isForUs = this.#isForUs(envelope);
-    const concerned = [...this.#readers.values()].filter(({ position, loops }) =>
-      !position.isPast(envelope) && (isForUs || [...loops].some(({ all }) => all))
-    );
-    const entry: Entry = { envelope, number: this.#count++, pending: new Set(concerned), passed: false };
+    const concerned = [...this.#readers.values()].filter((reader) => isForUs || wantsAll(reader));
+    const pending = concerned.filter(({ position }) => !position.isPast(envelope));
+    const entry: Entry = { envelope, number: this.#count++, pending: new Set(pending), passed: false };
     this.#entries.push(entry);
     this.#tails.tell(entry);
-    if (entry.pending.size === 0) this.#settleUnheard();
+    if (pending.length === 0) this.#settleUnheard();
+    // It comes again after a crash: how far others are behind is counted anew.
+    else if (pending.length < concerned.length) {
+      this.#passed(entry, this.#parts.nowMs());
+      this.#setForward(this.#parts.nowMs());
+    }
     this.#wake();
+  }
+
+  /** One reader is past it: the others are behind. */
+  #passed(entry: Entry, nowMs: number): void {
+    if (entry.passed) return;
+    entry.passed = true;
+    for (const behind of entry.pending) behind.lag.add(entry, nowMs);
   }
 
   /** What is for others, or of somebody whose key is not trusted, is for those that want all. */
@@ -239,10 +226,14 @@ export class Readers {
       const entry = this.#findNext(reader, loop);
       if (entry !== undefined) {
         reader.given.set(entry, loop);
-        const missed = reader.missed;
-        reader.missed = 0;
+        const missed = this.#tellMissed(reader);
+        const { envelope, envelope: { sequence } } = entry;
         const ack = (): Promise<void> => this.#acknowledge(reader, [entry], true);
-        return { envelope: entry.envelope, ...(manual && { ack }), ...(missed > 0 && { more: { missed } }) };
+        return {
+          envelope,
+          more: { ...(manual && { sequence }), ...(missed > 0 && { missed }) },
+          ...(manual && { ack }),
+        };
       }
       if (this.#over !== undefined) {
         if (this.#over.error !== undefined) throw this.#over.error;
@@ -252,17 +243,32 @@ export class Readers {
     }
   }
 
+  /** How many messages it was set past, told once. */
+  #tellMissed(reader: Reader): number {
+    const { missed } = reader;
+    reader.missed = 0;
+    if (missed > 0) this.#note(reader).catch(() => {}); // told again after a crash
+    return missed;
+  }
+
   #findNext(reader: Reader, { all }: Loop): Entry | undefined {
+    let [isKept, hasGone] = [false, false];
     for (let at = this.#indexOf(reader.next); at < this.#entries.length; at++) {
       const entry = this.#entries[at];
       if (entry === undefined) break;
-      reader.next = entry.number + 1;
-      if (!entry.pending.has(reader) || reader.given.has(entry)) continue;
-      if (all || this.#isForUs(entry.envelope)) return entry;
-      // It was kept for a loop of this reader that wanted all, and has gone.
-      entry.pending.delete(reader);
+      const isOpen = entry.pending.has(reader) && !reader.given.has(entry);
+      const isWanted = all || this.#isForUs(entry.envelope);
+      // It waits for a loop of this reader that wants all.
+      if (isOpen && !isWanted && wantsAll(reader)) {
+        isKept = true;
+        continue;
+      }
+      if (!isKept) reader.next = entry.number + 1;
+      if (isOpen && isWanted) return entry;
+      // That loop has gone.
+      if (isOpen) hasGone = entry.pending.delete(reader);
     }
-    this.#settleUnheard();
+    if (hasGone) this.#settleUnheard();
     return undefined;
   }
 
@@ -281,8 +287,7 @@ export class Readers {
       reader.lag.passed(entry);
       if (entry.pending.size === 0) continue;
       reader.position.pass(placeOf(entry));
-      for (const behind of entry.pending) if (!entry.passed) behind.lag.add(entry, nowMs);
-      entry.passed = true;
+      this.#passed(entry, nowMs);
     }
     this.#advance(reader);
     if (own.some(({ pending }) => pending.size > 0)) written.push(this.#note(reader));
@@ -330,8 +335,8 @@ export class Readers {
       reader.missed += entries.length;
       this.#advance(reader);
       this.#note(reader).catch(() => {});
+      this.#settleUnheard();
     }
-    this.#settleUnheard();
   }
 
   /** Resolves when the reader's position as it is now is on disk. */
@@ -355,7 +360,9 @@ export class Readers {
     this.#dirty.clear();
     if (dirty.length === 0) return;
     try {
-      await this.#parts.records.write(dirty.map(({ name, position }) => ({ name, position, deleted: false })));
+      await this.#parts.records.write(
+        dirty.map(({ name, position, missed }) => ({ name, position, missed, deleted: false })),
+      );
     } catch (error) {
       for (const reader of dirty) this.#dirty.add(reader);
       throw error;
@@ -387,8 +394,4 @@ export class Readers {
   #wake(): void {
     for (const wake of this.#wakers.splice(0)) wake();
   }
-}
-
-function placeOf({ envelope: { sequence, timeMs } }: Entry): { readonly sequence: number; readonly timeMs: number } {
-  return { sequence, timeMs };
 }

@@ -262,3 +262,43 @@ Deno.test("readers are bounded in number and name, and a deleted one lets go of 
   assertEquals(next.log.acknowledged.size, 1);
   assertEquals((await live(next).list()).map(({ name }) => name), ["other"]);
 });
+
+const few = { messagesOfSender: 1000, messages: 5, bytes: 1e9, ageMs: 1e9 };
+
+Deno.test("what a reader is behind counts across crashes of the host, so that one that stands still never fills the inbox", async () => {
+  const here = place();
+  for (let life = 0; life < 4; life++) {
+    for (let i = 1; i <= 4; i++) here.log.say(`${life}.${i}`);
+    const readers = live(here, few);
+    const fast = await open(readers, "fast");
+    await take(fast, 4);
+    await fast.finish();
+    await readers.stop();
+  }
+  assertEquals(here.log.acknowledged.size, 16 - few.messages);
+});
+
+Deno.test("what a reader missed is told after a crash, too, and once", async () => {
+  const here = place();
+  for (let i = 1; i <= 7; i++) here.log.say(String(i));
+  const before = live(here, few);
+  const fast = await open(before, "fast");
+  await take(fast, 7);
+  await fast.finish();
+  await before.stop();
+  const after = live(here, few);
+  const next = await (await open(after)).next();
+  assertEquals([next?.envelope.text(), next?.more], ["3", { missed: 2 }]);
+  await after.stop();
+  assertEquals((await (await open(live(here, few))).next())?.more, {});
+});
+
+Deno.test("of two programs on one reader, the one that wants all gets what is for others", async () => {
+  const here = place();
+  const readers = live(here);
+  const [plain, all] = [await open(readers), await open(readers, undefined, { all: true })];
+  here.log.say("for another", { to: second ?? me });
+  here.log.say("for us");
+  assertEquals(await take(plain, 1), ["for us"]);
+  assertEquals(await take(all, 1), ["for another"]);
+});

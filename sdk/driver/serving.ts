@@ -65,6 +65,7 @@ class ServedChannel {
     const items = new Map<Job, StreamItem>();
     const onOver = (job: Job): void => {
       const item = items.get(job);
+      items.delete(job);
       if (item !== undefined) tellOver((each) => each === item);
     };
     const server: Server = { concurrency, running: new Set(), stopped: false, onOver };
@@ -79,7 +80,7 @@ class ServedChannel {
       next: async () => {
         const job = await this.#take(server);
         if (job === undefined) return undefined;
-        const item = itemOf(job, this.#settle(server, job));
+        const item = itemOf(job, this.#settle(server, job, () => items.delete(job)));
         items.set(job, item);
         return item;
       },
@@ -100,9 +101,10 @@ class ServedChannel {
     }
   }
 
-  #settle(server: Server, job: Job): Settle {
+  #settle(server: Server, job: Job, onDone: () => void): Settle {
     const done = (act: () => void): void => {
       if (!server.running.delete(job)) return;
+      onDone();
       act();
       this.#wake();
     };

@@ -6,6 +6,7 @@ import { operationNames } from "./session.ts";
 import { eventually } from "../../tests/support/mod.ts";
 import { type Actor, name, Stage } from "../../tests/support/scenario/stage.ts";
 import { holdAlone } from "./connecting.ts";
+import { Streams } from "./streams.ts";
 import { type Program, programOf, programWith } from "./testing/memory_program.ts";
 
 const utf8 = new TextEncoder();
@@ -217,4 +218,26 @@ Deno.test("the page about the host lists every operation", async () => {
   const listed = Array.from(table.split("\n## ")[0]?.matchAll(/^\| (`[^|]*) \|/gm) ?? [], ([, cell = ""]) => cell);
   const names = listed.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, each = ""]) => each));
   assertEquals(operationNames.filter((each) => !names.includes(each)), []);
+});
+
+Deno.test("what a program still works on when it ends its loop can be acknowledged", async () => {
+  await using stage = await Stage.open();
+  const { a, b, bob } = await pair(stage);
+  for (const each of ["one", "two"]) await a.connection.call("send", channel, { bytes: utf8.encode(each) });
+  const stream = await open(b.connection, "read", { ack: "manual" });
+  const first = await next(b, stream);
+  await b.connection.call("end", { stream });
+  await b.connection.call("ack", { stream, item: first?.item });
+  b.die();
+  const again = programOf(bob);
+  assertEquals((await next(again, await open(again.connection, "read")))?.text, "two");
+});
+
+Deno.test("a stream that is opened for a program that has gone ends at once", () => {
+  const streams = new Streams();
+  const ends: unknown[] = [];
+  streams.endAll();
+  streams.add({ next: () => Promise.resolve(undefined), end: (gone) => void ends.push(gone) });
+  streams.whenEnded(() => ends.push("told"));
+  assertEquals(ends, [true, "told"]);
 });

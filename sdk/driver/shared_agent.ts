@@ -4,7 +4,8 @@ import type { Agent } from "../channel/agent.ts";
 import { ChannelManager } from "../manager.ts";
 import type { Held } from "./held.ts";
 import { createReaderRecords } from "./reader_records.ts";
-import { Readers, type ReaderState } from "./readers.ts";
+import type { ReaderState } from "./reader_entry.ts";
+import { Readers } from "./readers.ts";
 import { ServedChannels } from "./serving.ts";
 
 export class SharedAgent {
@@ -27,9 +28,11 @@ export class SharedAgent {
   hold(): Held {
     return {
       client: this.manager.client,
+      isShared: true,
       manager: this.manager,
       served: this.#served,
       read: (channel, options) => this.readersOf(channel).open(options),
+      acknowledge: (channel, as, place) => this.readersOf(channel).pass(place, as),
       close: () => Promise.resolve(),
     };
   }
@@ -54,6 +57,11 @@ export class SharedAgent {
       return readers.map((each) => ({ channel: name, ...each }));
     });
     return (await Promise.all(lists)).flat();
+  }
+
+  /** Messages that programs have left here to be sent. */
+  get unsent(): number {
+    return this.#agent.unsent;
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@
  * and answers with one frame once programs can connect, or with why not. From then on it belongs to nobody.
  */
 import process from "node:process";
+import { dirname } from "node:path";
 import { platform } from "#platform";
 import { connectAgent } from "../connect_agent.ts";
 import { createError } from "../base/errors.ts";
@@ -40,7 +41,10 @@ async function openHost({ header, bytes }: Frame): Promise<SocketHost> {
   try {
     const idleMs = fields.optionalNumber("idleMs") ?? defaultIdleMs;
     const settings = fields.optionalText("settings");
-    return await SocketHost.listen({ agent: shared, path: fields.text("socket"), idleMs, settings });
+    const path = fields.text("socket");
+    const place = { dataDir: fields.text("dataDir"), folder: dirname(path), socket: path };
+    const takeTurn = async (): Promise<(() => Promise<void>) | undefined> => await platform.hosts?.takeTurn(place);
+    return await SocketHost.listen({ agent: shared, path, idleMs, settings, takeTurn });
   } catch (error) {
     await shared.close();
     throw error;

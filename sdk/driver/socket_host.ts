@@ -11,7 +11,7 @@ import { createError, StaticError } from "../base/errors.ts";
 import { FrameReader } from "../host/frames.ts";
 import { after, nowMs, randomBytes } from "../platform/timers.ts";
 import { FrameWriter } from "./frame_writer.ts";
-import type { Operation } from "./operation.ts";
+import type { Answer, Call, Operation } from "./operation.ts";
 import { runtimeName } from "./runtime_name.ts";
 import { HostSession } from "./session.ts";
 import type { SharedAgent } from "./shared_agent.ts";
@@ -24,6 +24,8 @@ export interface SocketHostOptions {
   readonly idleMs: number;
   /** A program that takes nothing for so long, while much waits for it, is cut off; 10 seconds when not given. */
   readonly slowMs?: number;
+  /** Makes programs that would start the next host wait while this one ends; resolves to how to let them. */
+  readonly takeTurn?: () => Promise<(() => Promise<void>) | undefined>;
 }
 
 const maxPrograms = 64;
@@ -31,11 +33,14 @@ const maxPrograms = 64;
 const maxUnreadBytes = 16 * 1024 * 1024;
 const defaultSlowMs = 10_000;
 const socketMode = 0o600;
+/** At the end, for programs to take what they are told. */
+const tellingMs = 1_000;
 
 export class SocketHost {
   readonly #options: SocketHostOptions;
   readonly #server: Server;
-  readonly #sessions = new Set<HostSession>();
+  /** Programs that are connected, with what is on its way to each. */
+  readonly #sessions = new Map<HostSession, FrameWriter>();
   readonly #startedAtMs = nowMs();
   #cancelIdle: () => void = () => {};
   #closing: Promise<void> | undefined;
@@ -61,34 +66,51 @@ export class SocketHost {
     return host;
   }
 
-  /** Tells programs, closes the agent in order, and only then lets go of its directory. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  /** Tells programs, closes the agent in order, and only then lets go of its directory. One that asked for it is told last. */
+  close(asker?: HostSession): Promise<void> {
+    this.#closing ??= this.#close(asker);
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
+  async #close(asker: HostSession | undefined): Promise<void> {
     this.#cancelIdle();
     this.#server.close();
-    const over = createError("listener_died", "The host ends; the next call starts another one");
-    for (const session of [...this.#sessions]) session.goodbye(over);
+    const { path, agent, takeTurn } = this.#options;
+    const endTurn = await takeTurn?.().catch(() => undefined);
+    for (const session of [...this.#sessions.keys()]) if (session !== asker) session.goodbye(ending());
     try {
-      await rm(this.#options.path, { force: true });
-      await this.#options.agent.close();
+      await rm(path, { force: true });
+      await agent.close();
     } finally {
-      this.#onEnded();
+      await endTurn?.();
+      // After the answer to the one that asked.
+      after(0, () => void this.#leave());
     }
+  }
+
+  /** Not before everybody has been told, or does not listen. */
+  async #leave(): Promise<void> {
+    for (const session of this.#sessions.keys()) session.goodbye(ending());
+    const late = new Promise<void>((resolve) => void after(tellingMs, resolve));
+    await Promise.race([Promise.all(Array.from(this.#sessions.values(), (writer) => writer.idle())), late]);
+    this.#onEnded();
   }
 
   #watchIdle(): void {
     this.#cancelIdle();
-    if (this.#sessions.size === 0) this.#cancelIdle = after(this.#options.idleMs, () => void this.close());
+    if (this.#sessions.size > 0) return;
+    this.#cancelIdle = after(this.#options.idleMs, () => this.#isIdle() ? void this.close() : this.#watchIdle());
+  }
+
+  /** A program may go and leave messages to be sent when there is a connection. */
+  #isIdle(): boolean {
+    return this.#options.agent.unsent === 0;
   }
 
   #accept(socket: Socket): void {
     socket.on("error", () => socket.destroy());
     const writer = new FrameWriter((bytes) => writeTo(socket, bytes), () => socket.destroy());
-    const session = new HostSession({
+    const session: HostSession = new HostSession({
       runtime: { nowMs, after, randomBytes },
       runtimeName: runtimeName(),
       pid: process.pid,
@@ -96,13 +118,16 @@ export class SocketHost {
       hangUp: () => void writer.idle().then(() => socket.end()),
       held: this.#options.agent.hold(),
       settings: this.#options.settings,
-      operations: this.#operations,
+      operations: { ...this.#operations, stop: (call) => this.#stop(call, session) },
     });
     const { slowMs = defaultSlowMs } = this.#options;
-    const stopWatching = watchSlow(writer, slowMs, () => {
+    const stopWatching = watchSlow(writer, slowMs, (isAgain) => {
+      if (isAgain) return void socket.destroy();
       const text = `The program has read nothing for ${slowMs} ms, and was cut off`;
+      // It may learn why when it reads on: behind what it has begun to read.
+      writer.drop();
+      this.#sessions.delete(session);
       session.goodbye(createError("slow_reader", text));
-      socket.destroy();
     });
     socket.on("close", () => {
       stopWatching();
@@ -110,12 +135,29 @@ export class SocketHost {
       this.#sessions.delete(session);
       this.#watchIdle();
     });
-    if (this.#sessions.size >= maxPrograms || this.#closing !== undefined) {
-      return session.goodbye(createError("overloaded", `The host serves ${maxPrograms} programs; end some of them`));
+    const refusal = this.#refusal();
+    if (refusal !== undefined) {
+      session.goodbye(refusal);
+      // What it says is not read, but its end is.
+      return void socket.resume();
     }
-    this.#sessions.add(session);
+    this.#sessions.set(session, writer);
     this.#cancelIdle();
     receiveFrom(socket, session);
+  }
+
+  #refusal(): StaticError | undefined {
+    if (this.#closing !== undefined) return ending();
+    if (this.#sessions.size < maxPrograms) return undefined;
+    return createError("overloaded", `The host serves ${maxPrograms} programs; end some of them`);
+  }
+
+  /** The answer comes when the directory is free. The one that asks is connected, too. */
+  async #stop({ fields }: Call, asker: HostSession): Promise<Answer> {
+    const { unsent } = this.#options.agent;
+    const stopping = !fields.flag("whenIdle") || (this.#sessions.size <= 1 && this.#isIdle());
+    if (stopping) await this.close(asker);
+    return { ok: { stopping, unsent } };
   }
 
   /** What only a host has. */
@@ -131,12 +173,6 @@ export class SocketHost {
         channels: this.#options.agent.manager.channels,
       },
     }),
-    stop: ({ fields }) => {
-      // The one that asks is connected, too.
-      const stopping = !fields.flag("whenIdle") || this.#sessions.size <= 1;
-      if (stopping) after(0, () => void this.close());
-      return { ok: { stopping } };
-    },
     readers: async ({ fields }) => {
       const { agent } = this.#options;
       const name = fields.optionalText("channel");
@@ -151,6 +187,10 @@ export class SocketHost {
 
 /** Names of what only a host has. */
 export const hostOperationNames: readonly string[] = ["status", "stop", "readers", "deleteReader"];
+
+function ending(): StaticError {
+  return createError("listener_died", "The host ends; the next call starts another one");
+}
 
 function receiveFrom(socket: Socket, session: HostSession): void {
   const reader = new FrameReader();
@@ -177,13 +217,18 @@ function writeTo(socket: Socket, bytes: Uint8Array): Promise<void> {
   });
 }
 
-/** Looks whether a program takes what waits for it. Returns how to stop looking. */
-function watchSlow(writer: FrameWriter, slowMs: number, cutOff: () => void): () => void {
-  let [written, sinceMs] = [0, nowMs()];
+/** Looks whether a program takes what waits for it, and once more after it was cut off. Returns how to stop looking. */
+function watchSlow(writer: FrameWriter, slowMs: number, cutOff: (isAgain: boolean) => void): () => void {
+  let [written, sinceMs, isCutOff] = [0, nowMs(), false];
   let cancel = (): void => {};
   const look = (): void => {
-    if (writer.written !== written || writer.waiting <= maxUnreadBytes) [written, sinceMs] = [writer.written, nowMs()];
-    if (nowMs() - sinceMs >= slowMs) return cutOff();
+    const isFine = writer.written !== written || (!isCutOff && writer.waiting <= maxUnreadBytes);
+    if (isFine) [written, sinceMs] = [writer.written, nowMs()];
+    if (nowMs() - sinceMs >= slowMs) {
+      cutOff(isCutOff);
+      if (isCutOff) return;
+      [isCutOff, sinceMs] = [true, nowMs()];
+    }
     cancel = after(slowMs / 10, look);
   };
   look();

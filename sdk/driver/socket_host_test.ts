@@ -1,6 +1,7 @@
 // A host in this process, over a relay in memory, and programs at its socket.
 import { connect } from "node:net";
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
+import { StaticError } from "../base/errors.ts";
 import { HostConnection } from "../host/connection.ts";
 import { type Actor, name, Stage } from "../../tests/support/scenario/stage.ts";
 import { SharedAgent } from "./shared_agent.ts";
@@ -58,8 +59,8 @@ Deno.test("a program that reads nothing is cut off, and the others do not notice
   }
   while ((await other.call("status")).fields.number("programs") > 1);
   slow.resume();
+  assertEquals((await stuck.over).code, "slow_reader", "it is told when it reads on");
   await closed;
-  stuck.end();
   other.end();
 });
 
@@ -99,4 +100,32 @@ Deno.test("more programs than a host serves are told so", async () => {
   await Promise.all(programs.map(({ hello }) => hello));
   assertEquals((await program(place).over).code, "overloaded");
   for (const each of programs) each.end();
+});
+
+Deno.test("a program cannot make the channel throw away what others wait for", async () => {
+  await using stage = await Stage.open();
+  const { bob } = await stage.pair();
+  await using place = await listen(bob, { idleMs: 60_000 });
+  const one = program(place);
+  const refused = await assertRejects(() => one.call("open", { channel: name, receive: false }), StaticError);
+  assertEquals(refused.code, "invalid_request");
+  one.end();
+});
+
+Deno.test("a host keeps messages that wait for a connection, however long nobody uses it", async () => {
+  await using stage = await Stage.open();
+  const { bob } = await stage.pair();
+  bob.session.disconnect();
+  await using place = await listen(bob, { idleMs: 20 });
+  const one = program(place);
+  await one.call("send", { channel: name, queue: true }, { bytes: new Uint8Array(1) });
+  assertEquals((await one.call("stop", { whenIdle: true })).fields.all, { stopping: false, unsent: 1 });
+  one.end();
+  // wait: several times its idle time
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const two = program(place);
+  assertEquals((await two.call("stop", { whenIdle: true })).fields.flag("stopping"), false);
+  two.end();
+  await bob.session.connect();
+  await place.host.ended;
 });

@@ -47,16 +47,19 @@ export class Streams {
   readonly #open = new Map<number, Open>();
   readonly #onEnd: (() => void)[] = [];
   #count = 0;
+  #isOver = false;
 
   /** Refuses when there are too many. Before anything is opened. */
   check(): void {
-    if (this.#open.size < maxStreams) return;
+    if ([...this.#open.values()].filter(({ ended }) => !ended).length < maxStreams) return;
     throw createError("overloaded", `Cannot open a stream: ${maxStreams} are open; end some of them`);
   }
 
+  /** One that was opened for a program that has gone meanwhile ends at once. */
   add(source: Source): number {
     const number = ++this.#count;
-    this.#open.set(number, { source, kept: [], items: new Map(), count: 0, ended: false });
+    if (this.#isOver) void source.end(true);
+    else this.#open.set(number, { source, kept: [], items: new Map(), count: 0, ended: false });
     return number;
   }
 
@@ -79,7 +82,7 @@ export class Streams {
     }
     if (content === undefined) {
       open.ended = true;
-      if (open.items.size === 0) this.#open.delete(number);
+      this.#forget(number, open);
       return undefined;
     }
     const item = ++open.count;
@@ -92,6 +95,7 @@ export class Streams {
     const open = this.#find(number);
     const known = open.items.get(item);
     open.items.delete(item);
+    this.#forget(number, open);
     await known?.ack?.();
   }
 
@@ -101,7 +105,7 @@ export class Streams {
     const settle = open.items.get(item)?.settle;
     if (settle !== undefined) act(settle);
     open.items.delete(item);
-    if (open.ended && open.items.size === 0) this.#open.delete(number);
+    this.#forget(number, open);
   }
 
   /** A request that need not be answered any more. Returns its number. */
@@ -118,25 +122,35 @@ export class Streams {
     await (source.finish?.() ?? source.end(false));
   }
 
-  /** Ending twice is no mistake. What is served and not settled can still be. */
+  /** Ending twice is no mistake. What a program still works on can be settled and acknowledged as before. */
   async end(number: number): Promise<void> {
     const open = this.#open.get(number);
     if (open === undefined) return;
     open.ended = true;
-    if (![...open.items.values()].some(({ settle }) => settle !== undefined)) this.#open.delete(number);
+    this.#forget(number, open);
     await open.source.end(false);
   }
 
   /** Runs when the program has gone. */
   whenEnded(run: () => void): void {
-    this.#onEnd.push(run);
+    if (this.#isOver) run();
+    else this.#onEnd.push(run);
   }
 
   /** The program has gone. */
   endAll(): void {
+    this.#isOver = true;
     for (const run of this.#onEnd.splice(0)) run();
     for (const { source } of this.#open.values()) void source.end(true);
     this.#open.clear();
+  }
+
+  /** One that has ended is kept for as long as something of it is worked on; of many such, the latest. */
+  #forget(number: number, { ended, items }: Open): void {
+    if (!ended) return;
+    if (items.size === 0) this.#open.delete(number);
+    const over = [...this.#open].filter(([, open]) => open.ended);
+    for (const [oldest] of over.slice(0, Math.max(0, over.length - maxStreams))) this.#open.delete(oldest);
   }
 
   #find(number: number): Open {

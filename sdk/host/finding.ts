@@ -3,7 +3,7 @@
  * turns; the lock of the agent's store decides in the end, so none of this can bring about two.
  */
 import { version } from "../../proto/mod.ts";
-import { createDeferred } from "../base/deferred.ts";
+
 import { createError, isCode, StaticError } from "../base/errors.ts";
 import { pause, type Runtime } from "../base/runtime.ts";
 import type { HostPlace, HostPlatform } from "../platform/platform.ts";
@@ -32,22 +32,32 @@ export interface Finding {
 const [patienceMs, lookMs] = [20_000, 20];
 /** A directory that something else than a host holds is not waited for longer. */
 const lockedMs = 1_500;
+/** A host that was killed before it could say a word is started again; one that always ends so is not. */
+const maxDeaths = 3;
 
 /** Throws `StaticError`. */
 export async function findHost(finding: Finding, signal?: AbortSignal): Promise<HostConnection> {
   const { hosts, runtime } = finding;
   const place = await hosts.place(finding.dataDir);
   const startMs = runtime.nowMs();
+  let lockedSinceMs: number | undefined;
+  let deaths = 0;
   for (;;) {
     signal?.throwIfAborted();
     const running = await connectTo(place, finding);
-    if (running !== undefined && await isOurs(running, place, finding.settings)) return running;
-    const waitedMs = runtime.nowMs() - startMs;
+    if (running !== undefined && await isOurs(running, place, finding)) return running;
     const failure = running === undefined ? await startInTurn(place, finding) : undefined;
-    if (failure !== undefined && (!isCode(failure, "store_locked") || waitedMs > lockedMs)) {
-      throw explained(failure, place);
+    const nowMs = runtime.nowMs();
+    if (failure?.code === "store_locked") {
+      // A host that was killed a moment ago lets go when the system has ended it.
+      lockedSinceMs ??= nowMs;
+      if (nowMs - lockedSinceMs > lockedMs) throw heldAlone(failure, place);
+    } else if (failure !== undefined && (!isDeath(failure) || ++deaths >= maxDeaths)) {
+      throw failure;
     }
-    if (waitedMs > patienceMs) throw createError("connection_error", `No host came up for ${place.dataDir}; try again`);
+    if (nowMs - startMs > patienceMs) {
+      throw createError("connection_error", `No host came up for ${place.dataDir}; try again`);
+    }
     await pause(runtime, lookMs, signal);
   }
 }
@@ -58,10 +68,13 @@ export async function connectTo(
   { hosts, onEvent }: Pick<Finding, "hosts" | "onEvent">,
 ): Promise<HostConnection | undefined> {
   const early: Uint8Array[] = [];
-  const opened: { connection?: HostConnection } = {};
+  const opened: { connection?: HostConnection; isOver?: boolean } = {};
   const wire = await hosts.connect(place, {
     onData: (bytes) => opened.connection === undefined ? void early.push(bytes) : opened.connection.receive(bytes),
-    onEnd: () => opened.connection?.end(),
+    onEnd: () => {
+      opened.isOver = true;
+      opened.connection?.end();
+    },
   });
   if (wire === undefined) return undefined;
   const parts: ConnectionParts = {
@@ -72,6 +85,7 @@ export async function connectTo(
   const connection = new HostConnection(parts);
   opened.connection = connection;
   for (const bytes of early) connection.receive(bytes);
+  if (opened.isOver === true) connection.end();
   return connection;
 }
 
@@ -79,11 +93,16 @@ export async function connectTo(
 async function isOurs(
   connection: HostConnection,
   { dataDir }: HostPlace,
-  settings: string | undefined,
+  { settings, runtime }: Pick<Finding, "settings" | "runtime">,
 ): Promise<boolean> {
   let hello: Fields;
+  // The system lets programs connect to a process that stands still.
+  const giveUp = runtime.after(patienceMs, () => {
+    const text = `The host of ${dataDir} does not say anything; end its process, which may be stopped, and try again`;
+    connection.end(createError("connection_error", text));
+  });
   try {
-    hello = await connection.hello;
+    hello = await connection.hello.finally(giveUp);
   } catch (error) {
     // One that ends just now is as good as none; one that refuses says why.
     if (isCode(error, "listener_died")) return false;
@@ -92,8 +111,11 @@ async function isOurs(
   const [protocol, sdk] = [hello.number("protocol"), hello.text("sdk")];
   const isOfVersion = protocol === protocolVersion && sdk === version;
   if (isOfVersion && (settings === undefined || settings === hello.optionalText("settings"))) return true;
-  const { fields } = await connection.call("stop", { whenIdle: true });
-  if (fields.flag("stopping")) {
+  const stopping = await connection.call("stop", { whenIdle: true }).then(
+    ({ fields }) => fields.flag("stopping"),
+    goneIsTrue,
+  );
+  if (stopping) {
     await connection.over;
     return false;
   }
@@ -123,30 +145,45 @@ async function startInTurn(place: HostPlace, finding: Finding): Promise<StaticEr
   }
 }
 
+function goneIsTrue(error: unknown): boolean {
+  if (isCode(error, "listener_died")) return true;
+  throw error;
+}
+
 /** Resolves when it can be connected to; rejects with why it ended. */
 async function start(place: HostPlace, { hosts, options }: Finding): Promise<void> {
   const { fields, identity } = await options();
   const frame = encodeFrame({ ...fields, dataDir: place.dataDir, socket: place.socket }, identity);
-  const started = createDeferred<Uint8Array>();
-  const ended = (): void =>
-    started.reject(createError("internal", `The host did not start; ${place.folder}/log may say why`));
+  const died = `The host did not start; ${place.folder}/log may say why`;
+  // What it says is one answer, read as any other is.
+  const reading = new HostConnection({ write: () => {}, close: () => {} });
+  const answered = reading.call("start");
+  answered.catch(() => {});
+  let letGo: () => void;
   try {
-    hosts.start(place, frame, { onData: (bytes) => started.resolve(bytes), onEnd: ended });
+    letGo = hosts.start(place, frame, {
+      onData: (bytes) => reading.receive(bytes),
+      onEnd: () => reading.end(createError("internal", died, { retryable: true })),
+    });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const text = `Cannot start a host: ${why}; let this program run others, or start the host with: static host`;
     throw createError("not_allowed", text, { cause });
   }
-  // What it says is one answer, read as any other is.
-  const reading = new HostConnection({ write: () => {}, close: () => {} });
-  const answered = reading.call("start");
-  reading.receive(await started.promise);
-  await answered;
+  try {
+    await answered;
+  } finally {
+    letGo();
+  }
+}
+
+/** It ended before it said why. */
+function isDeath({ code, retryable }: StaticError): boolean {
+  return code === "internal" && retryable;
 }
 
 /** Something else than a host holds the directory. */
-function explained(error: StaticError, { dataDir }: HostPlace): StaticError {
-  if (error.code !== "store_locked") return error;
+function heldAlone(error: StaticError, { dataDir }: HostPlace): StaticError {
   const text =
     `${dataDir} is held by a program that shares it with nobody; end it, or let it connect with host: "auto", ` +
     "so that both can work";

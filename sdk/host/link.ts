@@ -2,14 +2,22 @@
  * A program's way to its agent's host, also when that host dies: the next call starts another one. What is safe to say twice is
  * repeated to it; everything else fails with `listener_died`, and its caller decides.
  */
+import { abortable } from "../base/abortable.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
+import { pause, type Runtime } from "../base/runtime.ts";
 import type { Answered, CallOptions, HostConnection } from "./connection.ts";
 import type { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
 
+/** Between two tries to find a host, when the first did not help. */
+const againMs = 500;
+/** A call at which so many hosts die in turn is what they die of. */
+const maxDeaths = 4;
+
 export interface LinkParts {
+  readonly runtime: Runtime;
   /** Connects to the host, starting it if need be. */
-  readonly find: (onEvent: OnEvent, signal?: AbortSignal) => Promise<HostConnection>;
+  readonly find: (onEvent: OnEvent, signal: AbortSignal) => Promise<HostConnection>;
 }
 
 export type OnEvent = (connection: HostConnection, name: string, fields: Fields) => void;
@@ -24,7 +32,9 @@ export class HostLink {
   readonly #parts: LinkParts;
   readonly #listeners = new Set<LinkListener>();
   #current: Promise<HostConnection> | undefined;
-  #closed = false;
+  /** It, once it is there. */
+  #live: HostConnection | undefined;
+  readonly #stop = new AbortController();
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
@@ -36,44 +46,62 @@ export class HostLink {
   }
 
   get isClosed(): boolean {
-    return this.#closed;
+    return this.#stop.signal.aborted;
   }
 
-  /** The connection that there is, or another one. Throws `StaticError`. */
+  /** The connection that there is, or another one. Who gives up ends the search for nobody else. Throws `StaticError`. */
   async connection(signal?: AbortSignal): Promise<HostConnection> {
-    if (this.#closed) throw createError("transport_error", "The client was closed; connect again");
-    this.#current ??= this.#open(signal);
-    return await this.#current;
+    if (this.isClosed) throw createError("transport_error", "The client was closed; connect again");
+    if (this.#live?.isOver === false) return this.#live;
+    const current = this.#current ??= this.#open();
+    return await abortable(signal, () => current);
+  }
+
+  /** Before the next try. */
+  async pause(): Promise<void> {
+    await pause(this.#parts.runtime, againMs, this.#stop.signal);
   }
 
   async call(op: string, fields?: Header, options?: CallOptions): Promise<Answered> {
     return await (await this.connection(options?.signal)).call(op, fields, options);
   }
 
-  /** For what is safe to say twice: to the next host, when this one goes first. */
-  async repeat(op: string, fields?: Header, options?: CallOptions): Promise<Answered> {
-    for (;;) {
+  /**
+   * For what is safe to say twice: to the next host, when this one goes first. `onRefused` hears the refusal of a repeated call, which
+   * the host before may have done already.
+   */
+  async repeat(
+    op: string,
+    fields?: Header,
+    options?: CallOptions,
+    onRefused: (error: unknown) => Promise<Answered> = (error) => Promise.reject(error),
+  ): Promise<Answered> {
+    for (let deaths = 0;;) {
       try {
         return await this.call(op, fields, options);
       } catch (error) {
-        if (!isCode(error, "listener_died") || this.#closed) throw error;
+        if (this.isClosed) throw error;
+        if (!isGone(error)) return deaths === 0 ? await Promise.reject(error) : await onRefused(error);
+        if (++deaths >= maxDeaths) throw error;
+        if (deaths > 1) await this.pause();
       }
     }
   }
 
   /** Ends the program's connection; the host goes on. */
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.isClosed) return;
+    this.#stop.abort();
     const connection = await this.#current?.catch(() => undefined);
     // What was received counts as read.
     await connection?.call("close").catch(() => {});
     connection?.end(createError("transport_error", "The client was closed; connect again"));
   }
 
-  async #open(signal: AbortSignal | undefined): Promise<HostConnection> {
+  async #open(): Promise<HostConnection> {
     try {
-      const connection = await this.#parts.find((...event) => this.#tell(event), signal);
+      const connection = await this.#parts.find((...event) => this.#tell(event), this.#stop.signal);
+      this.#live = connection;
       void connection.over.then((error) => this.#lost(error));
       return connection;
     } catch (error) {
@@ -84,7 +112,7 @@ export class HostLink {
 
   #lost(error: StaticError): void {
     this.#current = undefined;
-    if (!this.#closed) { for (const { onLost } of [...this.#listeners]) onLost?.(error); }
+    if (!this.isClosed) { for (const { onLost } of [...this.#listeners]) onLost?.(error); }
   }
 
   #tell(event: Parameters<OnEvent>): void {

@@ -30,10 +30,12 @@ import { Envelope } from "../content/envelope.ts";
 import type { AskOptions } from "../content/requester.ts";
 import type { RequestHandler, ServeOptions, Serving } from "../content/service.ts";
 import { type Addressee, agentIdsOf, bodyOf, type ContentOptions, fieldsOf, type Sendable } from "../content/values.ts";
+import type { TransportName } from "../transport/transport.ts";
 import type { Answered } from "./connection.ts";
 import { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
 import type { HostLink } from "./link.ts";
+import { RecentMessages } from "./recent_messages.ts";
 import { readRemote } from "./remote_reader.ts";
 import { serveRemote } from "./remote_serving.ts";
 import { RemoteStream } from "./remote_stream.ts";
@@ -53,8 +55,8 @@ export class RemoteChannel implements ChannelPort {
   #policy: ChannelPolicy = openPolicy;
   #health: ChannelHealth;
   #over: StaticError | undefined;
-  /** The last message that `receive` gave. */
-  #received: string | undefined;
+  /** What `receive` gave. */
+  readonly #received = new RecentMessages();
 
   constructor(link: HostLink, runtime: Runtime, state: Fields) {
     this.#link = link;
@@ -80,10 +82,24 @@ export class RemoteChannel implements ChannelPort {
   }
 
   /** The host has gone, and the next one has not said anything. */
-  lost(): void {
+  lost(error: StaticError): void {
     if (this.#health.state === "ended") return;
     const [problem, action] = ["The host of this agent has gone", "Starting it again; this goes on by itself"];
     this.#health = { ...this.#health, state: "offline", problem, action };
+    this.#tell({ type: "disconnected", error, ...this.#now });
+  }
+
+  /** The next host says how it is. */
+  back(state: Fields, transport: TransportName | undefined): void {
+    this.update(state, []);
+    if (this.#health.state !== "offline" && transport !== undefined) {
+      this.#tell({ type: "connected", transport, ...this.#now });
+    }
+  }
+
+  /** It was left, or is closed. */
+  ended(error: StaticError): void {
+    this.#tell({ type: "ended", error, ...this.#now });
   }
 
   /** The client was closed. */
@@ -99,7 +115,13 @@ export class RemoteChannel implements ChannelPort {
   }
 
   async removeMember(agentId: string): Promise<void> {
-    await this.#link.repeat("removeMember", { ...this.#named, agentId });
+    // A host that died then may have done it.
+    const done = async (error: unknown): Promise<Answered> => {
+      const members = await this.#link.repeat("members", this.#named);
+      const ids = members.fields.optionalObjects("members")?.map((member) => member.text("agentId")) ?? [];
+      return ids.includes(agentId) ? await Promise.reject(error) : members;
+    };
+    await this.#link.repeat("removeMember", { ...this.#named, agentId }, {}, done);
   }
 
   async recover(): Promise<void> {
@@ -189,15 +211,17 @@ export class RemoteChannel implements ChannelPort {
   }
 
   async receive({ timeoutMs, signal }: ReceiveOptions): Promise<IteratorResult<Envelope, undefined> | undefined> {
-    const fields = { ...this.#named, ...(timeoutMs !== undefined && { timeoutMs }) };
+    const deadlineMs = this.#runtime.nowMs() + (timeoutMs ?? 0);
     for (;;) {
+      const leftMs = Math.max(0, deadlineMs - this.#runtime.nowMs());
+      const fields = { ...this.#named, ...(timeoutMs !== undefined && { timeoutMs: leftMs }) };
       const answered = await this.#link.repeat("receive", fields, { signal });
       if (answered.fields.flag("none")) return undefined;
       const value = envelopeOf(answered);
       const key = `${value.sender.agentId}.${value.id}`;
       // The next host gives it again.
-      if (key === this.#received) continue;
-      this.#received = key;
+      if (this.#received.has(key)) continue;
+      this.#received.add(key);
       return { done: false, value };
     }
   }
@@ -252,7 +276,11 @@ export class RemoteChannel implements ChannelPort {
 
   /** A reader of the host was too slow. */
   #missed(messages: number): void {
-    this.#tell({ type: "gap", messages, reason: "size", atMs: this.#runtime.nowMs(), channel: this.name });
+    this.#tell({ type: "gap", messages, reason: "size", ...this.#now });
+  }
+
+  get #now(): { readonly atMs: number; readonly channel: ChannelName } {
+    return { atMs: this.#runtime.nowMs(), channel: this.name };
   }
 }
 

@@ -2,7 +2,7 @@
 import { type AgentId, type ChannelName, parseAgentId, parseChannelName } from "../../proto/mod.ts";
 import type { Abortable } from "../base/abortable.ts";
 import { EventStream } from "../base/event_stream.ts";
-import { pause, type Runtime } from "../base/runtime.ts";
+import type { Runtime } from "../base/runtime.ts";
 import { Serial } from "../base/serial.ts";
 import { Channel } from "../channel.ts";
 import type { ChannelOptions } from "../channel/agent.ts";
@@ -11,14 +11,18 @@ import type { ClientPort, JoinOptions, ManagerPort } from "../client_port.ts";
 import type { InviteOptions, InviteState } from "../invites/invite_book.ts";
 import type { LinkOptions } from "../invites/links.ts";
 import type { TransportName } from "../transport/transport.ts";
-import type { HostConnection } from "./connection.ts";
+import { isCode, StaticError } from "../base/errors.ts";
+import type { Answered, HostConnection } from "./connection.ts";
 import { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
-import { HostLink, type LinkParts } from "./link.ts";
+import { HostLink, isGone, type LinkParts } from "./link.ts";
 import { RemoteChannel } from "./remote_channel.ts";
 import { decodeEvent } from "./wire_values.ts";
 
-const againMs = 500;
+interface Told {
+  readonly state: Fields;
+  readonly events: readonly Fields[];
+}
 
 export class RemoteClient implements ClientPort, ManagerPort {
   /** For `ChannelManager`. */
@@ -27,30 +31,35 @@ export class RemoteClient implements ClientPort, ManagerPort {
   readonly #runtime: Runtime;
   readonly #channels = new Map<string, RemoteChannel>();
   readonly #events = new EventStream<ClientEvent>();
-  readonly #stop = new AbortController();
   readonly #watching = new Serial();
   /** The connection whose host has been asked to tell about changes. */
   #watched: HostConnection | undefined;
   /** Channels that it tells about. */
   readonly #told = new Set<RemoteChannel>();
+  /** What is told of channels whose watching has just begun. */
+  readonly #early = new Map<string, Told[]>();
   #state: Fields = new Fields({});
   #isWatching = false;
 
-  private constructor(parts: LinkParts, runtime: Runtime) {
+  private constructor(parts: LinkParts) {
     this.link = new HostLink(parts);
-    this.#runtime = runtime;
+    this.#runtime = parts.runtime;
     this.link.listen({
       onEvent: (connection, name, fields) => this.#hear(connection, name, fields),
-      onLost: () => this.#lost(),
+      onLost: (error) => this.#lost(error),
     });
   }
 
   /** Connects to the host, which is started if need be. Throws `StaticError`. */
-  static async open(parts: LinkParts, runtime: Runtime, signal?: AbortSignal): Promise<RemoteClient> {
-    const client = new RemoteClient(parts, runtime);
-    const connection = await client.link.connection(signal);
-    client.#state = (await connection.call("agent")).fields;
-    return client;
+  static async open(parts: LinkParts, signal?: AbortSignal): Promise<RemoteClient> {
+    const client = new RemoteClient(parts);
+    try {
+      client.#state = (await client.link.repeat("agent", {}, { signal })).fields;
+      return client;
+    } catch (error) {
+      void client.close();
+      throw error;
+    }
   }
 
   get agentId(): AgentId {
@@ -153,7 +162,6 @@ export class RemoteClient implements ClientPort, ManagerPort {
   }
 
   async close(): Promise<void> {
-    this.#stop.abort();
     await this.link.close();
     for (const channel of this.#channels.values()) channel.end();
     this.#events.end();
@@ -164,7 +172,10 @@ export class RemoteClient implements ClientPort, ManagerPort {
     // Its state comes by itself.
     if (op === "open" && open !== undefined && this.#isWatched(open)) return new Channel(open);
     const given = { signal, ...(bytes !== undefined && { bytes }) };
-    const answered = await this.link.repeat(op, fields, given);
+    // Whatever way it was entered at a host that died then, it is there now.
+    const enteredBefore = (error: unknown): Promise<Answered> =>
+      isCode(error, "name_taken") ? this.link.repeat("open", { channel: fields["channel"] }) : Promise.reject(error);
+    const answered = await this.link.repeat(op, fields, given, enteredBefore);
     const name = answered.fields.text("name");
     if (op !== "open") await this.#refresh();
     // One after the other: a channel that is opened twice at once is watched once.
@@ -175,17 +186,31 @@ export class RemoteClient implements ClientPort, ManagerPort {
     return channel.over === undefined && this.#watched !== undefined && this.#told.has(channel);
   }
 
+  /** At the next host, when this one goes first. */
   async #watchChannel(name: string, signal: AbortSignal | undefined): Promise<RemoteChannel> {
-    const connection = await this.link.connection(signal);
+    for (;;) {
+      try {
+        return await this.#watchAt(await this.link.connection(signal), name);
+      } catch (error) {
+        if (!isGone(error) || this.link.isClosed) throw error;
+      }
+    }
+  }
+
+  async #watchAt(connection: HostConnection, name: string): Promise<RemoteChannel> {
     await this.#watch(connection);
     const known = this.#channels.get(name);
     if (known !== undefined && this.#isWatched(known)) return known;
-    const state = (await connection.call("watch", { channel: name })).fields.optionalObject("state") ?? new Fields({});
+    const early: Told[] = [];
+    this.#early.set(name, early);
+    const { fields } = await connection.call("watch", { channel: name }).finally(() => this.#early.delete(name));
+    const state = fields.optionalObject("state") ?? new Fields({});
     const isSame = known !== undefined && known.id === state.text("id") && known.over === undefined;
     const channel = isSame ? known : new RemoteChannel(this.link, this.#runtime, state);
-    if (isSame) channel.update(state, []);
+    if (isSame) channel.back(state, this.transport);
     this.#channels.set(name, channel);
     this.#told.add(channel);
+    for (const { state: later, events } of early) channel.update(later, events);
     return channel;
   }
 
@@ -204,8 +229,15 @@ export class RemoteClient implements ClientPort, ManagerPort {
   /** Everything that was watched at a host that has gone, at the next one. */
   async #watchAgain(): Promise<void> {
     await this.#watch(await this.link.connection());
-    for (const [name, { over }] of this.#channels) {
-      if (over === undefined) await this.#watching.run(() => this.#watchChannel(name, undefined));
+    for (const [name, channel] of this.#channels) {
+      if (channel.over !== undefined) continue;
+      try {
+        await this.#watching.run(() => this.#watchChannel(name, undefined));
+      } catch (error) {
+        // One that was left meanwhile keeps no other from being watched.
+        if (!(error instanceof StaticError) || error.retryable || isGone(error)) throw error;
+        channel.ended(error);
+      }
     }
   }
 
@@ -217,24 +249,26 @@ export class RemoteClient implements ClientPort, ManagerPort {
       this.#state = state;
       for (const each of events) this.#events.tell(decodeEvent(each) as unknown as ClientEvent); // cast: the host's own, of this version
     } else if (name === "channel") {
-      this.#channels.get(fields.text("channel"))?.update(state, events);
+      const channel = this.#channels.get(fields.text("channel"));
+      if (channel !== undefined && this.#told.has(channel)) channel.update(state, events);
+      else this.#early.get(fields.text("channel"))?.push({ state, events });
     }
   }
 
-  #lost(): void {
+  #lost(error: StaticError): void {
     this.#watched = undefined;
     this.#told.clear();
-    for (const channel of this.#channels.values()) channel.lost();
+    for (const channel of this.#channels.values()) channel.lost(error);
     if (this.#isWatching || this.#channels.size > 0) void this.#comeBack();
   }
 
   /** Whoever waits for events calls nothing. */
   async #comeBack(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
+    while (!this.link.isClosed) {
       try {
         return await this.#watchAgain();
       } catch {
-        await pause(this.#runtime, againMs, this.#stop.signal);
+        await this.link.pause();
       }
     }
   }

@@ -5,12 +5,23 @@
 import { Serial } from "../base/serial.ts";
 import type { EnvelopeOptions, InboxReader } from "../channel/inbox.ts";
 import { Envelope } from "../content/envelope.ts";
+import type { Incoming } from "../content/incoming.ts";
 import { Fields } from "./fields.ts";
-import type { HostLink } from "./link.ts";
+import type { Header } from "./frames.ts";
+import { type HostLink, isGone } from "./link.ts";
+import { RecentMessages } from "./recent_messages.ts";
 import { type OpenStream, RemoteStream } from "./remote_stream.ts";
 import { decodeEnvelope } from "./wire_values.ts";
 
 type Next = IteratorResult<Envelope, undefined>;
+
+/** A message that the program works on. */
+interface Given {
+  readonly stream: OpenStream;
+  readonly item: number;
+  /** In the channel's log; undefined for a reader without a position. */
+  readonly place: Header | undefined;
+}
 
 /** `onMissed` hears how many messages a reader that was too slow has lost. */
 export function readRemote(
@@ -23,10 +34,9 @@ export function readRemote(
   const isManual = ack === "manual";
   const wanted = { channel, all: all ?? false, ack: ack ?? "auto", ...(as && { as }), ...(tail && { tail }) };
   const stream = new RemoteStream(link, "read", wanted);
-  /** Of the latest messages: a host notes some of them later than it gives the next one. */
-  const recent = new Set<string>();
+  const recent = new RecentMessages();
   /** With `manual`, given and not acknowledged, with where. */
-  const given = new Map<string, { stream: OpenStream; item: number }>();
+  const given = new Map<string, Given>();
   const calls = new Serial();
   const close = (): void => {
     signal?.removeEventListener("abort", close);
@@ -44,11 +54,23 @@ export function readRemote(
       const incoming = decodeEnvelope(fields.optionalObject("envelope") ?? new Fields({}), bytes);
       const key = `${incoming.sender}.${incoming.id}`;
       const isKnown = stream.lives > 1 && (isManual ? given.has(key) : recent.has(key));
-      if (isManual) given.set(key, { stream: from, item: fields.number("item") });
-      else remember(recent, key);
+      if (isManual) given.set(key, { stream: from, item: fields.number("item"), place: placeOf(fields, incoming) });
+      else recent.add(key);
       if (isKnown) continue;
-      return { done: false, value: new Envelope(incoming, () => acknowledge(given, key)) };
+      return { done: false, value: new Envelope(incoming, () => acknowledge(key)) };
     }
+  };
+  /** When the host went first, the next one is told the message's place. */
+  const acknowledge = async (key: string): Promise<void> => {
+    const item = given.get(key);
+    if (item === undefined) return;
+    try {
+      await item.stream.connection.call("ack", { stream: item.stream.number, item: item.item });
+    } catch (error) {
+      if (!isGone(error) || link.isClosed) throw error;
+      if (item.place !== undefined) await link.repeat("ack", { channel, ...(as && { as }), ...item.place });
+    }
+    given.delete(key);
   };
   return {
     next: () => calls.run(next),
@@ -64,23 +86,7 @@ export function readRemote(
   };
 }
 
-/** More than a host is ever ahead of its disk. */
-const maxRecent = 256;
-
-function remember(recent: Set<string>, key: string): void {
-  recent.add(key);
-  const [oldest] = recent;
-  if (recent.size > maxRecent && oldest !== undefined) recent.delete(oldest);
-}
-
-/** One that cannot be acknowledged because the host went is given again. */
-async function acknowledge(
-  given: Map<string, { readonly stream: OpenStream; readonly item: number }>,
-  key: string,
-): Promise<void> {
-  const place = given.get(key);
-  if (place === undefined) return;
-  const { stream: { connection, number }, item } = place;
-  given.delete(key);
-  await connection.call("ack", { stream: number, item });
+function placeOf(item: Fields, { timeMs }: Incoming): Header | undefined {
+  const sequence = item.optionalNumber("sequence");
+  return sequence === undefined ? undefined : { sequence, timeMs };
 }

@@ -1,6 +1,7 @@
 /** A stream at the host that is opened again at the next one when its host dies. */
 import type { Answered, HostConnection } from "./connection.ts";
 import type { Header } from "./frames.ts";
+import { StaticError } from "../base/errors.ts";
 import { type HostLink, isGone } from "./link.ts";
 
 export interface OpenStream {
@@ -54,13 +55,16 @@ export class RemoteStream {
         this.#ended = true;
       } catch (error) {
         if (this.#ended) return undefined;
-        if (!isGone(error) || this.#isOnce || this.#link.isClosed) {
+        // Without a network no host comes up, and one that was there does not end the loop by going.
+        const isWaiting = stream === undefined && this.lives > 1 && isRetryable(error);
+        if ((!isGone(error) && !isWaiting) || this.#isOnce || this.#link.isClosed) {
           this.#ended = true;
           // Closing the client ends loops quietly.
           if (this.#link.isClosed) return undefined;
           throw error;
         }
         this.#open = undefined;
+        if (isWaiting) await this.#link.pause();
       }
     }
     return undefined;
@@ -93,4 +97,8 @@ export class RemoteStream {
       throw error;
     }
   }
+}
+
+function isRetryable(error: unknown): boolean {
+  return error instanceof StaticError && error.retryable;
 }

@@ -5,7 +5,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { HostPlace } from "./platform.ts";
 
-/** Where things are; nothing of it is secret. */
+/** Where things are, what the system trusts, and the way to the network: what works without a host works with one. */
 const passedOn = [
   "PATH",
   "HOME",
@@ -13,9 +13,21 @@ const passedOn = [
   "LANG",
   "DENO_DIR",
   "DENO_TLS_CA_STORE",
-  "SystemRoot",
-  "USERPROFILE",
-  "APPDATA",
+  "DENO_CERT",
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
+];
+
+/** What `node-gyp-build` looks at before it loads the store's library; it fails where it may not. */
+const askedByLoader = [
+  "PREBUILDS_ONLY",
+  "ELECTRON_RUN_AS_NODE",
+  "npm_config_arch",
+  "npm_config_platform",
+  "LIBC",
+  "ARM_VERSION",
 ];
 
 /** Only what stands on the list: the program's own variables may hold anything. */
@@ -37,26 +49,28 @@ export function childArguments(place: HostPlace): string[] {
 /** The agent's folder and the socket's; the network, because any relay and API may be named; and the store's native library. */
 function denoRights({ dataDir, folder }: HostPlace): string[] {
   const library = findLibrary();
-  const folders = [...new Set([dataDir, folder])].join(",");
+  const folders = [dataDir, folder];
   return [
     "--no-prompt",
     "--quiet",
+    "--no-check",
     "--unstable-net",
     "--allow-net",
     // The last one is looked for by the loader of that library.
-    `--allow-read=${[folders, ...library, "/etc/alpine-release"].join(",")}`,
-    `--allow-write=${folders}`,
-    `--allow-ffi${library.length === 0 ? "" : `=${library.join(",")}`}`,
-    "--allow-env",
+    `--allow-read=${listed([...folders, library, "/etc/alpine-release"])}`,
+    `--allow-write=${listed(folders)}`,
+    `--allow-ffi=${listed([library])}`,
+    `--allow-env=${listed(["STATIC_*", "HOME", "XDG_CONFIG_HOME", ...askedByLoader])}`,
     "--allow-sys=uid",
   ];
 }
 
+/** Deno reads a doubled comma as one that belongs to the path. */
+function listed(paths: readonly string[]): string {
+  return [...new Set(paths)].map((path) => path.replaceAll(",", ",,")).join(",");
+}
+
 /** The folder of `classic-level`, whose native part is the only one. */
-function findLibrary(): string[] {
-  try {
-    return [dirname(requireFrom(import.meta.url).resolve("classic-level"))];
-  } catch {
-    return [];
-  }
+function findLibrary(): string {
+  return dirname(requireFrom(import.meta.url).resolve("classic-level"));
 }

@@ -4,10 +4,10 @@
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { closeSync, openSync } from "node:fs";
-import { chmod, lstat, mkdir, open, realpath, rm, stat } from "node:fs/promises";
+import { closeSync, openSync, statSync } from "node:fs";
+import { chmod, lstat, mkdir, open, realpath, rm, stat, utimes } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { createError, type StaticError } from "../base/errors.ts";
 import { childArguments, childEnvironment } from "./host_child.ts";
@@ -16,8 +16,9 @@ import type { HostEnds, HostPlace, HostPlatform, HostWire } from "./platform.ts"
 const [ownerFolder, ownerFile] = [0o700, 0o600];
 /** What every system allows for the path of a socket. */
 const maxPathBytes = 100;
-/** A turn that was taken longer ago than a host needs to start is void. */
-const maxTurnMs = 20_000;
+const maxLogBytes = 64 * 1024;
+/** Who has the turn says so every second; one that has not for a while was killed. */
+const [turnBeatMs, maxTurnMs] = [1_000, 5_000];
 
 const unixHosts: HostPlatform = {
   place: async (dataDir) => {
@@ -25,6 +26,7 @@ const unixHosts: HostPlatform = {
     const real = await realpath(dataDir);
     const place = { dataDir: real, ...placeOf(real) };
     await mkdir(place.folder, { recursive: true, mode: ownerFolder });
+    await checkParent(dirname(place.folder));
     await checkFolder(place.folder);
     return place;
   },
@@ -38,35 +40,55 @@ const unixHosts: HostPlatform = {
     const path = join(folder, "starting");
     try {
       await (await open(path, "wx", ownerFile)).close();
-      return () => rm(path, { force: true });
+      return holdTurn(path);
     } catch (error) {
       if (!hasCode(error, "EEXIST")) throw error;
     }
     const takenMs = await stat(path).then(({ mtimeMs }) => mtimeMs, () => Date.now());
-    if (Date.now() - takenMs > maxTurnMs) await rm(path, { force: true });
+    if (Math.abs(Date.now() - takenMs) > maxTurnMs) await rm(path, { force: true });
     return undefined;
   },
   start: (place, options, { onData, onEnd }) => {
-    const log = openSync(join(place.folder, "log"), "w", ownerFile);
+    const log = openLog(join(place.folder, "log"));
     const child = spawn(process.execPath, childArguments(place), {
-      // A session of its own: a Ctrl-C at the terminal is not for it.
+      // A session of its own: a Ctrl-C at the terminal is not for it. Nor does it keep the folder of its starter busy.
       detached: true,
+      cwd: "/",
       stdio: ["pipe", "pipe", log],
       env: childEnvironment(process.env),
       windowsHide: true,
     });
     closeSync(log);
     child.once("error", onEnd);
-    child.once("exit", onEnd);
+    // Not its exit: what it said last may still be on its way.
+    child.once("close", onEnd);
     child.stdin?.on("error", () => {});
     child.stdin?.end(options);
-    child.stdout?.on("data", (chunk: Uint8Array) => {
-      onData(chunk);
+    child.stdout?.on("data", onData);
+    return () => {
       child.stdout?.destroy();
       child.unref();
-    });
+    };
   },
 };
+
+/** Appended to: a program that loses the race to start a host must not cut the log of the one that runs. */
+function openLog(path: string): number {
+  const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
+  return openSync(path, size > maxLogBytes ? "w" : "a", ownerFile);
+}
+
+function holdTurn(path: string): () => Promise<void> {
+  const say = (): void => {
+    const now = new Date();
+    utimes(path, now, now).catch(() => {});
+  };
+  const beat = setInterval(say, turnBeatMs);
+  return async () => {
+    clearInterval(beat);
+    await rm(path, { force: true });
+  };
+}
 
 /** Windows has no sockets that files protect. */
 export const hosts: HostPlatform | undefined = process.platform === "win32" ? undefined : unixHosts;
@@ -85,6 +107,21 @@ function placeOf(dataDir: string): Pick<HostPlace, "folder" | "socket"> {
     `Cannot use a host: the path of ${dataDir} is too long for a socket; set XDG_RUNTIME_DIR to a folder of this ` +
     "user with a short path, or move the directory";
   throw createError("invalid_request", text);
+}
+
+/** Nobody else can exchange what is in it. */
+async function checkParent(folder: string): Promise<void> {
+  const user = process.getuid?.();
+  if (user === undefined) return;
+  const { uid, mode } = await stat(folder);
+  if (uid !== user && uid !== 0) throw unsafe(folder, "it belongs to another user");
+  // In a folder like /tmp others may make files, but not rename ours.
+  if ((mode & 0o022) !== 0 && (mode & 0o1000) === 0) {
+    throw createError(
+      "not_allowed",
+      `Cannot use a host: others may write to ${folder}; forbid it with: chmod go-w ${folder}`,
+    );
+  }
 }
 
 /** No link, ours, and closed to others. */

@@ -42,8 +42,8 @@ export interface HostPlatform {
   connect(place: HostPlace, ends: HostEnds): Promise<HostWire | undefined>;
   /** Of several programs that would start a host, the first; returns how to let the next one. Undefined: another is at it. */
   takeTurn(place: HostPlace): Promise<(() => Promise<void>) | undefined>;
-  /** Starts a host and gives it its options; `ends` hears what it says first. It outlives this process. */
-  start(place: HostPlace, options: Uint8Array, ends: HostEnds): void;
+  /** Starts a host and gives it its options; `ends` hears what it says first. Returns how to let go of it: it outlives this process. */
+  start(place: HostPlace, options: Uint8Array, ends: HostEnds): () => void;
 }
 
 export interface HostPlace {

@@ -40,8 +40,9 @@ export class StoredFields {
     return this.#fields[index] === null;
   }
 
+  /** Records of before it was written have none. */
   optionalNumber(index: number): number | undefined {
-    return this.#fields[index] === null ? undefined : this.number(index);
+    return (this.#fields[index] ?? null) === null ? undefined : this.number(index);
   }
 
   text(index: number): string {

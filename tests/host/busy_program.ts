@@ -8,7 +8,7 @@ import type { ConnectOptions } from "../../sdk/mod.ts";
 export interface Role {
   readonly options: ConnectOptions;
   readonly channel: string;
-  readonly kind: "listen" | "manual" | "send" | "ask" | "serve";
+  readonly kind: "listen" | "manual" | "receive" | "send" | "ask" | "serve";
   /** The durable reader, or what stands before each message. */
   readonly name: string;
   /** The first number of a sender's messages: above those of its earlier lives. */
@@ -37,9 +37,11 @@ async function main({ options, channel: name, kind, name: own, from, to }: Role)
   if (kind === "manual") {
     for await (const envelope of channel.envelopes({ as: own, ack: "manual" })) {
       write({ step: "seen", text: envelope.text() });
-      // One whose acknowledgement fails comes again.
-      await envelope.ack().catch(() => {});
+      await envelope.ack();
     }
+  }
+  if (kind === "receive") {
+    for (;;) write({ step: "seen", text: (await channel.receiveEnvelope())?.text() ?? "none" });
   }
   for (let number = from;; number++) {
     const text = `${own} ${number}`;

@@ -47,6 +47,8 @@ Deno.test("programs share one agent through its host", async (t) => {
   });
   await t.step("a host that is killed is replaced, and loops and sends go on where they were", () => takeOver(place));
   await t.step("durable readers have positions of their own, also after a crash of the host", () => readers(place));
+  await t.step("what a program works on when the host dies is acknowledged at the next one", () => working(place));
+  await t.step("a host that is stopped has let go of its directory, and its programs go on", () => stopping(place));
   await t.step("no secret is in arguments or environment of the host", () => secrets(place, stack));
   await t.step(
     "another user cannot reach it, and a folder that others could write to is refused",
@@ -62,6 +64,64 @@ async function killHost(dataDir: string): Promise<void> {
   const pid = (await connection?.hello)?.number("pid") ?? 0;
   Deno.kill(pid, "SIGKILL");
   await ended(pid);
+}
+
+async function working(place: HostsPlace): Promise<void> {
+  await using alice = await StaticClient.connect(place.options("alice"));
+  await using bob = await StaticClient.connect(place.options("bob"));
+  const [mine, theirs] = [await alice.channel(name), await bob.channel(name)];
+  const connections: string[] = [];
+  const watching = (async (): Promise<void> => {
+    for await (const { type } of theirs.events()) if (/connected$/.test(type)) connections.push(type);
+  })();
+  const options = { as: "worker", ack: "manual" } as const;
+  const worker = theirs.envelopes(options);
+  for (const text of ["first", "second"]) await mine.send(text);
+  let first = (await worker.next()).value;
+  // Messages of the steps before.
+  for (; first !== undefined && first.text() !== "first"; first = (await worker.next()).value) await first.ack();
+  const second = (await worker.next()).value;
+  assertEquals([first?.text(), second?.text()], ["first", "second"]);
+  await killHost(place.options("bob").dataDir);
+  await first?.ack();
+  await mine.send("third");
+  assertEquals((await worker.next()).value?.text(), "third");
+  // A loop that has ended may still be at work on what it was given.
+  await worker.return?.();
+  await second?.ack();
+  const again = theirs.envelopes(options);
+  const third = (await again.next()).value;
+  assertEquals(third?.text(), "third");
+  await third?.ack();
+  assertEquals(connections.slice(0, 2), ["disconnected", "connected"], "who listens is told");
+  await bob.close();
+  await watching;
+}
+
+async function stopping(place: HostsPlace): Promise<void> {
+  const options = place.options("bob");
+  await using alice = await StaticClient.connect(place.options("alice"));
+  {
+    const connection = await openRaw(options.dataDir);
+    await connection?.call("stop");
+    await using alone = await StaticClient.connect({ ...options, host: "off" });
+    assert(alone.agentId.length > 0);
+  }
+  await using bob = await StaticClient.connect(options);
+  const reader = (await bob.channel(name)).envelopes({ tail: true });
+  const next = reader.next();
+  await eventually(
+    { withinMs: 20_000, what: "the program at its host" },
+    async () => (await (await openRaw(options.dataDir))?.call("status"))?.fields.number("programs"),
+    (programs) => programs === undefined || programs > 1,
+  );
+  await (await openRaw(options.dataDir))?.call("stop");
+  const sending = await alice.channel(name);
+  // A tail sees what comes from now on: until the next host is up, nothing does.
+  let seen = false;
+  void next.then(() => seen = true);
+  while (!seen) await sending.send("anybody there?");
+  await reader.return?.();
 }
 
 async function takeOver(place: HostsPlace): Promise<void> {

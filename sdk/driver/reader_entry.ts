@@ -1,0 +1,51 @@
+/** What durable readers keep in memory: messages that not all of them are past, and who has been given them. */
+import type { Envelope } from "../content/envelope.ts";
+import type { Lag } from "./lag.ts";
+import type { Place, ReaderPosition } from "./reader_position.ts";
+
+export interface Entry {
+  readonly envelope: Envelope;
+  readonly number: number;
+  /** Readers that are not past it. */
+  readonly pending: Set<Reader>;
+  /** One reader is past it. */
+  passed: boolean;
+}
+
+/** A durable reader. */
+export interface Reader {
+  readonly name: string;
+  readonly position: ReaderPosition;
+  /** Number of the first message that it has not acknowledged. */
+  first: number;
+  /** No message before this one waits to be given out. */
+  next: number;
+  /** Given to a program that has not acknowledged it. */
+  readonly given: Map<Entry, Loop>;
+  readonly loops: Set<Loop>;
+  readonly lag: Lag<Entry>;
+  /** Messages that it was set past, and has not been told of. */
+  missed: number;
+}
+
+/** One program's loop. */
+export interface Loop {
+  readonly all: boolean;
+  ended: boolean;
+}
+
+/** A reader, for people. */
+export interface ReaderState {
+  readonly name: string;
+  readonly programs: number;
+  /** Messages that it has not acknowledged. */
+  readonly behind: number;
+}
+
+export function wantsAll({ loops }: Reader): boolean {
+  return [...loops].some(({ all }) => all);
+}
+
+export function placeOf({ envelope: { sequence, timeMs } }: Entry): Place {
+  return { sequence, timeMs };
+}
