@@ -4,9 +4,9 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import type { ConnectOptions, StaticError } from "../sdk/mod.ts";
 import { agentName, type AgentPlace, findPlace, openPlace } from "./agent_record.ts";
 import type { Context, FlagSpec } from "./command.ts";
-import { keyAdvice } from "./service/api.ts";
+import { authorityAdvice, isUnknownAuthority, keyAdvice } from "./service/api.ts";
 import { Failure } from "./failure.ts";
-import { type Agent, openAgent, type Wanted } from "./hosting.ts";
+import { type Agent, openAgent, usesHost, type Wanted } from "./hosting.ts";
 import { findRelay } from "./service/discovery.ts";
 import { readSettings, requireKey, requireRelay, trustOf } from "./service/settings.ts";
 
@@ -105,8 +105,9 @@ export function explained(error: unknown, context: Context, asGuest = false): un
       code,
       `Agent "${agentName(context)}" is in use by another process, perhaps in another terminal`,
       {
-        advice:
-          "End that one (STATIC_HOST=off and programs with the SDK hold an agent alone), or act as another with --agent",
+        advice: usesHost(context)
+          ? 'End that one, or let it connect with host: "auto", so that both can work; or act as another with --agent'
+          : "End that one, or unset STATIC_HOST, so that commands share the agent; or act as another with --agent",
         cause: error,
       },
     );
@@ -123,16 +124,9 @@ export function explained(error: unknown, context: Context, asGuest = false): un
   return new Failure(code, error.message, { advice, cause: error });
 }
 
-/** A service that shows a certificate is running, whatever else is wrong. */
 function adviceUnreachable(error: Error): string {
-  const isUnknown = /UnknownIssuer|unable to (get|verify)|self.signed|certificate/i.test(reasons(error));
-  return isUnknown
-    ? "It shows a certificate of an unknown authority: give it with --ca-file. To find out more: {} doctor"
-    : "Is it running ({start})? To find out more: {} doctor";
-}
-
-function reasons(error: Error): string {
-  return `${error.message} ${error.cause instanceof Error ? reasons(error.cause) : ""}`;
+  const what = isUnknownAuthority(error) ? `${authorityAdvice}.` : "Is it running ({start})?";
+  return `${what} To find out more: {} doctor`;
 }
 
 const guestAdvice = "Ask for a new link, and join again with: {} channel join";

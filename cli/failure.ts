@@ -39,7 +39,8 @@ export function toFailure(error: unknown): Failure {
   if (!(error instanceof Error)) return new Failure("internal", `Something unexpected went wrong: ${String(error)}`);
   const code: unknown = Reflect.get(error, "code");
   if (typeof code === "string" && exitOf(code) !== "unexpected") {
-    return new Failure(code, error.message, { cause: error });
+    const advice = code === "quota_exceeded" ? "See what is used, and when it resets, with: {} usage" : undefined;
+    return new Failure(code, error.message, { cause: error, ...(advice !== undefined && { advice }) });
   }
   return new Failure("internal", `Something unexpected went wrong: ${error.message}`, {
     advice: "Set STATIC_DEBUG=1 to see where, and please report it",

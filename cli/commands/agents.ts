@@ -1,4 +1,5 @@
 /** The agents of this user: `agents list`, `agents delete`. */
+import { explained } from "../agent.ts";
 import { agentName, agentPlace } from "../agent_record.ts";
 import type { Command, Context, Given } from "../command.ts";
 import { printable, table } from "../output.ts";
@@ -42,10 +43,20 @@ export const deleteAgent: Command = {
     const { name, identity } = await agentPlace(named);
     await confirm(context, `Delete agent "${name}" (${printable(identity)}) for good, with the keys of its channels?`);
     await endIdleHost(named);
+    await assertFree(named);
     await files.remove(files.join(folders.agents, name));
     await output.result({ deleted: name }, [`${output.paint("green", "✓")} Agent "${name}" is deleted`]);
   },
 };
+
+/** A program that holds the agent itself would lose its files under its hands. What else is wrong with them does not matter now. */
+async function assertFree(context: Context): Promise<void> {
+  const { verifyAgentStore } = await import("../../sdk/mod.ts");
+  const { dataDir } = await agentPlace(context);
+  await verifyAgentStore({ dataDir }).catch((error) => {
+    if (error instanceof Error && Reflect.get(error, "code") === "store_locked") throw explained(error, context);
+  });
+}
 
 /** The same command, as another agent. */
 function actingAs(context: Context, name: string): Context {

@@ -20,7 +20,8 @@ export const onMessage: Command = {
     "The message is on the command's standard input; who sent it, when, and what it says about itself is in variables:",
     "STATIC_CHANNEL, STATIC_MESSAGE_ID, STATIC_SENDER, STATIC_SENDER_IDENTITY, STATIC_TIME, STATIC_ATTEMPT and, where",
     "there are any, STATIC_CONTENT_TYPE, STATIC_CONVERSATION, STATIC_REPLY_TO. Exit code 0 acknowledges the message. With",
-    "any other it is tried again, later each time; after the last try it is put into the folder of dead letters.",
+    "any other it is tried again, later each time; after the last try it is put into the folder of dead letters. Ctrl-C",
+    "waits two seconds for commands that run: a message whose command takes longer comes again at the next start.",
   ],
   arguments: [nameArgument, { name: "COMMAND", summary: "the program and its arguments, after --", rest: true }],
   flags: [
@@ -53,16 +54,15 @@ interface Handling {
 
 async function handleAll(context: Context, channel: Channel, { concurrency, tries }: Handling): Promise<void> {
   const { platform: { interrupted: signal }, given } = context;
+  const failure = new AbortController();
   const reader = channel.envelopes({
-    signal,
+    signal: AbortSignal.any([signal, failure.signal]),
     ack: "manual",
     ...(usesHost(context) && { as: given.value("as") ?? "on-message" }),
   });
   const running = new Set<Promise<void>>();
-  const failure = new AbortController();
   for (;;) {
     if (running.size >= concurrency) await Promise.race(running);
-    failure.signal.throwIfAborted();
     const { done, value } = await reader.next();
     if (done === true) break;
     const handling: Promise<void> = handle(context, channel, value, tries)
@@ -115,7 +115,8 @@ function variablesOf({ name }: Channel, message: Envelope): Record<string, strin
 async function buryLetter(context: Context, channel: Channel, message: Envelope): Promise<string> {
   const { platform: { files, folders }, given } = context;
   const folder = given.value("dead-letters") ?? files.join(folders.agents, agentName(context), "dead-letters");
-  const path = files.join(files.absolute(folder), `${message.id}.json`);
+  // Senders choose the ids of their messages: with its own name, none can put a letter in another's place.
+  const path = files.join(files.absolute(folder), `${message.sender.agentId}.${message.id}.json`);
   const { id, sender: { agentId, identity }, timeMs, contentType, conversation, replyTo, headers } = message;
   const about = { id, channel: channel.name, sender: { agent_id: agentId, identity }, time: isoTime(timeMs) };
   const letter = { ...about, contentType, conversation, replyTo, headers, base64: encodeBase64(message.bytes) };

@@ -1,7 +1,14 @@
 /** What `doctor` looks at, one after the other. Each check answers what it found and, if that is not well, what to do. */
 import { agentName } from "../agent_record.ts";
 import { readHealth, readUsage } from "../../proto/mod.ts";
-import { describeNoAnswer, issueToken, openAccess, openApi } from "../service/api.ts";
+import {
+  authorityAdvice,
+  describeNoAnswer,
+  issueToken,
+  isUnknownAuthority,
+  openAccess,
+  openApi,
+} from "../service/api.ts";
 import type { Context } from "../command.ts";
 import { toFailure } from "../failure.ts";
 import { tcpAddressOf } from "../service/relay_address.ts";
@@ -126,8 +133,7 @@ async function checkRelay({ platform }: Context, settings: Settings): Promise<Fi
   }
   platform.interrupted.throwIfAborted();
   const { cause } = answer;
-  const code = cause instanceof Error ? String(Reflect.get(cause, "code")) : "";
-  if (/CERT|SIGNATURE/.test(code)) return fault(`${url} shows a certificate that is not believed`, "See below");
+  if (isUnknownAuthority(cause)) return fault(`${url} shows a certificate that is not believed`, authorityAdvice);
   const why = describeNoAnswer(cause, relayTimeoutMs);
   if (guessed) {
     return warning(

@@ -35,18 +35,20 @@ export const hostStatus: Command = {
 export const stopHost: Command = {
   path: "host stop",
   summary: "end the host of this agent",
-  details: ["Programs that use it are told; the next command starts another one. Nothing is lost."],
+  details: [
+    "Programs that use it are told; the next command starts another one. Nothing is lost but messages that programs left",
+    "to be sent when there is a connection, and these are counted.",
+  ],
   flags: [agentFlag],
   examples: [{ command: "host stop", what: "" }],
   run: async (context) => {
     const { output } = context;
     const running = await findRunning(context);
-    if (running !== undefined) {
-      await running.call("stop");
-      await output.progress("ending the host", running.over);
-    }
+    const unsent = running === undefined ? 0 : (await running.call("stop")).fields.optionalNumber("unsent") ?? 0;
+    if (running !== undefined) await output.progress("ending the host", running.over);
+    if (unsent > 0) await output.warn(`${unsent === 1 ? "One message was" : `${unsent} messages were`} not sent`);
     const text = running === undefined ? "No host was running" : `${output.paint("green", "✓")} The host has ended`;
-    await output.result({ stopped: running !== undefined }, [text]);
+    await output.result({ stopped: running !== undefined, unsent }, [text]);
   },
 };
 

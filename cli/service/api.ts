@@ -27,7 +27,9 @@ export function openApi(platform: Platform, { apiUrl: url, caCerts }: Pick<Setti
           "connection_error",
           `Cannot reach the API at ${url}: ${describeNoAnswer(answer.cause, timeoutMs)}`,
           {
-            advice: "Is it running ({start})? If it is elsewhere: --api-url, or STATIC_API_URL",
+            advice: isUnknownAuthority(answer.cause)
+              ? authorityAdvice
+              : "Is it running ({start})? If it is elsewhere: --api-url, or STATIC_API_URL",
             cause: answer.cause,
           },
         );
@@ -99,6 +101,17 @@ function refusal({ status, code, requestId, retryAfterMs = 0, ...more }: ApiRefu
     ...(advice !== undefined && { advice }),
     ...(code === "internal" && { exit: "unavailable" }),
   });
+}
+
+/** Where a certificate is shown, something runs. */
+export const authorityAdvice =
+  "It shows a certificate of an unknown authority: give that one with --ca-file, or STATIC_CA_FILE";
+
+export function isUnknownAuthority(cause: unknown): boolean {
+  if (!(cause instanceof Error)) return false;
+  const words = `${cause.message} ${String(Reflect.get(cause, "code"))}`;
+  return /certificate|UnknownIssuer|unable to (get|verify)|self.signed|CERT|SIGNATURE/i.test(words) ||
+    isUnknownAuthority(cause.cause);
 }
 
 /** Why nothing came back, without the system's own names for it. */

@@ -331,7 +331,8 @@ async function quota(stack: Stack): Promise<void> {
   const variables = { STATIC_API_KEY: await spentAccount(stack) };
   await user.run(["channel", "create", "acme/quota/full"], { variables });
   const over = await user.json(["channel", "send", "acme/quota/full", "one too many"], { variables, code: 6 });
-  assertEquals(over.error.code, "quota_exceeded");
+  assertEquals([over.error.code, over.error.message.includes("GET")], ["quota_exceeded", false]);
+  assertStringIncludes(over.error.advice, "static usage");
 }
 
 async function diagnose(stack: Stack, user: User): Promise<void> {
@@ -340,9 +341,19 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
   const { stdout } = await user.run(["doctor", "--ca-file", caFile], { variables, code: 7 });
   assertMatch(stdout, /✓ API key +accepted/);
   assertMatch(stdout, /✗ Quota +10,000 of 10,000 messages used this month\n +→ It resets /);
-  assertMatch(stdout, /✗ Relay +https:\S+ shows a certificate that is not believed\n +→ See below/);
+  assertMatch(
+    stdout,
+    /✗ Relay +https:\S+ shows a certificate that is not believed\n +→ It shows a certificate of an unknown authority/,
+  );
   assertMatch(stdout, /✗ Certificate +not believed: .+\n +→ Give the relay's ca.pem with --ca-file/);
   assertMatch(stdout, /- Session +not checked, because of: Relay/);
+
+  // The relay's port is one of HTTPS, too, and runs, whatever its certificate is worth.
+  const strange = await user.json(["usage", "--api-url", stack.grpcUrl], {
+    code: 5,
+    variables: { STATIC_CA_FILE: caFile },
+  });
+  assertStringIncludes(strange.error.advice, "--ca-file");
 
   const well = await user.json(["doctor"]);
   assertEquals(well.findings.map(({ state }: { state: string }) => state), new Array(9).fill("ok"));

@@ -1,5 +1,6 @@
 /** Commands beside each other with one agent, through its host. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { StaticClient } from "../../sdk/mod.ts";
 import type { Stack } from "../support/stack.ts";
 import { eventually } from "../support/mod.ts";
 import type { Running } from "../../cli/testing/test_host.ts";
@@ -117,6 +118,15 @@ async function agents(user: User): Promise<void> {
   const found = agents.map(({ name, host }: { name: string; host: boolean }) => [name, host]);
   assertEquals(found, [["bob", false], ["default", true]]);
   await user.run(["agents", "delete", "bob"], { code: 2 });
+  {
+    const dataDir = `${user.folder}/data/static/agents/bob/state`;
+    await using _ = await StaticClient.connect({
+      dataDir,
+      identity: agents[0].identity,
+      endpoint: user.variables.STATIC_RELAY_URL ?? "",
+    });
+    await user.run(["agents", "delete", "bob", "--yes"], { code: 4 });
+  }
   await user.run(["agents", "delete", "bob", "--yes"]);
   assertEquals((await user.json(["agents", "list"])).agents.length, 1);
 }

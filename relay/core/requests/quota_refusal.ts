@@ -6,7 +6,7 @@ export function quotaRefusal(reservation: Exclude<Reservation, { kind: "reserved
   if (reservation.kind === "exhausted") {
     const { untilMs } = reservation;
     const retryAfterMs = untilMs === undefined ? undefined : Math.max(0, untilMs - nowMs);
-    const message = "The plan's message limit is reached; GET /v1/usage tells when it resets";
+    const message = "The plan's message limit is reached; the account's usage says when it resets";
     return new Refusal("quota_exceeded", message, { ...(retryAfterMs !== undefined && { retryAfterMs }) });
   }
   return new Refusal("overloaded", "The relay cannot reach the API to count this message; try again", {
