@@ -5,7 +5,7 @@ import { beGuest, createStory, type StoryTarget } from "./story.ts";
 
 interface Play {
   readonly target: StoryTarget;
-  readonly guest?: { readonly token: string; readonly name: string };
+  readonly guest?: { readonly link: string; readonly name: string };
 }
 
 const { plays } = globalThis as unknown as { readonly plays: readonly Play[] };
@@ -14,7 +14,7 @@ const results: RuntimeResult[] = [];
 for (const { target, guest } of plays) {
   const tests = guest === undefined
     ? createStory(connect, target)
-    : [{ name: "guest", run: () => beGuest(connect, target, guest.token, guest.name) }];
+    : [{ name: "guest", run: () => beGuest(connect, target, guest.link, guest.name) }];
   results.push(...await runTests(tests));
 }
 await fetch("/results", { method: "POST", body: JSON.stringify(results) });

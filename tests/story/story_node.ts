@@ -8,5 +8,5 @@ const { target, guest } = JSON.parse(process.argv[2] ?? "");
 const connect = ChannelManager.connect;
 const results = guest === undefined
   ? await runTests(createStory(connect, target))
-  : await runTests([{ name: "guest", run: () => beGuest(connect, target, guest.token, guest.name) }]);
+  : await runTests([{ name: "guest", run: () => beGuest(connect, target, guest.link, guest.name) }]);
 process.stdout.write(JSON.stringify(results));

@@ -129,15 +129,18 @@ testWhen(nodeAndChromium, "the story in Node and Chromium, and all three runtime
       cover: { mode: "off" },
     });
     await owner.create(name);
-    const guest = { token: await owner.invite(name, { uses: 2 }), name };
+    // The page and Node have nothing but a link: no account, no address, no certificate.
+    const guest = async (): Promise<unknown> => ({ link: await owner.inviteLink(name, { guest: true }), name });
+    const node = { target: { dataDir, label: "guest in node" }, guest: await guest() };
     const playing = Promise.all([
-      runInNode(inNode, JSON.stringify({ target: { ...overGrpc, label: "guest in node" }, guest })).then((text) =>
-        JSON.parse(text)
-      ),
-      runPage(inPage, [{ target: { ...overWebTransport, label: "guest in page" }, guest }]),
+      runInNode(inNode, JSON.stringify(node)).then((text) => JSON.parse(text)),
+      runPage(inPage, [{ target: { dataDir: "story", label: "guest in page" }, guest: await guest() }]),
     ]);
     await host(owner, name);
-    for (const results of await playing) assertPassed(results);
+    for (const results of await playing) {
+      assertPassed(results);
+      for (const { name, text } of results) console.log(`${name}: ${text}`);
+    }
     await owner.close();
   });
 });

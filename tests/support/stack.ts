@@ -45,6 +45,9 @@ export async function startStack(): Promise<Stack> {
   let relay: RelayProcess = await startRelayProcess(environment);
   opened.defer(() => relay.stop());
   const { quicUrl, grpcUrl, caFile } = relay;
+  // Where both share a folder, the API finds the relay's certificate, whose hash it tells browsers.
+  const apiDir = backend.environment["STATIC_DATA_DIR"];
+  if (apiDir !== undefined) await Deno.copyFile(`${dataDir}/relay_certificate.pem`, `${apiDir}/relay_certificate.pem`);
   const account = await api.signUp();
   const running = opened.move();
   return {
