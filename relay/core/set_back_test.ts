@@ -56,6 +56,26 @@ worldTest(
   },
 );
 
+worldTest("that a member came back is put back by anybody, while that member asks to come back", async (world) => {
+  const { alice, bob, carol, channelId } = await createTrio(world);
+  const lists = { added: [alice.agentId], removed: [alice.agentId] };
+  const made = commitRequest(channelId, 2, { sender: bob.agent, salt: 1 }, lists);
+  const putBack = (): Promise<unknown> =>
+    carol.client.call("SendCommit", { ...made, welcomes: [], author: authorOf(bob) });
+  await refused("not_allowed", putBack());
+  await alice.client.call("RequestRejoin", alice.rejoin(channelId));
+  // A new one answers the request, and nothing else.
+  await refused("not_allowed", bob.client.call("SendCommit", made));
+  await putBack();
+});
+
+worldTest("a commit is put back also when its author has left since", async (world) => {
+  const { bob, carol, channelId } = await createTrio(world);
+  const made = commitRequest(channelId, 2, { sender: bob.agent, salt: 1 }, {});
+  await bob.leave(channelId);
+  await carol.client.call("SendCommit", { ...made, author: authorOf(bob) });
+});
+
 Deno.test("a relay that was put back from its backup has another log, also once it was started again", async () => {
   const folder = await Deno.makeTempDir({ prefix: "static-log-id-" });
   const logIds: string[] = [];

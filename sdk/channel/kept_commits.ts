@@ -67,8 +67,11 @@ export class KeptCommits {
 
   /** Returns where the log holds the commit now; undefined when it does not. */
   async #send(commit: KeptCommit): Promise<Pick<Mended, "own" | "sequence"> | undefined> {
+    const { session, identity: { signatureKey, identity } } = this.#deps;
+    // One of our own by which somebody came back: without its author the relay takes it for a new one.
+    const author = commit.removed.length === 0 ? {} : { author: { signatureKey, identity } };
     try {
-      const { sequence, duplicate } = await this.#deps.session.call("SendCommit", commit);
+      const { sequence, duplicate } = await session.call("SendCommit", { ...author, ...commit });
       return { sequence, own: duplicate ? 0 : 1 };
     } catch (error) {
       if (!(error instanceof StaticError) || isCode(error, "transport_error", "connection_error")) throw error;

@@ -373,6 +373,8 @@ export class LiveChannel {
         return this.#subscription.started(notice.body.tag);
       case "DeliverRejoinRequest":
         if (this.#recovery.stopped !== undefined) return this.#recovery.asked(notice.body.agentId);
+        // The relay takes back what we came back by only while its agent asks for it: now it may.
+        if (this.#isByWord) return this.#link.tryAgain();
         if (!this.#caretaker.rejoin(notice.body)) {
           this.health.report("refused_join", `A request of ${notice.body.agentId} to rejoin is not genuine`);
         }

@@ -23,6 +23,8 @@ import type { Claims, Doubt } from "./store_age.ts";
 import type { Subscription } from "./subscription.ts";
 
 const retryMs = 1000;
+/** Between two tries to go on that somebody else gives us reasons for. */
+const againMs = 5000;
 
 export interface LogLinkParts {
   readonly membership: Membership;
@@ -68,6 +70,9 @@ export class LogLink {
   #lostAt: number | undefined;
   #connections = 0;
   #relayEpoch = 0;
+  #triedMs = 0;
+  /** The connection on which we try to go on. */
+  #resuming: number | undefined;
   #isUp = false;
 
   constructor(parts: LogLinkParts, deps: ChannelDeps) {
@@ -100,7 +105,22 @@ export class LogLink {
   connection(online: boolean): void {
     const connection = ++this.#connections;
     this.lose();
-    if (online && !this.#parts.ended.aborted) this.#resume(connection).catch((fault) => this.#parts.onFault(fault));
+    if (online && !this.#parts.ended.aborted) this.#begin(connection);
+  }
+
+  #begin(connection: number): void {
+    this.#resuming = connection;
+    this.#resume(connection).catch((fault) => this.#parts.onFault(fault)).finally(() => {
+      if (this.#resuming === connection) this.#resuming = undefined;
+    });
+  }
+
+  /** Something has changed at the relay by which we may go on, though we are on our way back by its word. Now and then. */
+  tryAgain(): void {
+    const nowMs = this.#deps.runtime.nowMs();
+    if (this.#resuming !== undefined || Math.abs(nowMs - this.#triedMs) < againMs) return;
+    this.#triedMs = nowMs;
+    this.#begin(this.#connections);
   }
 
   /** What comes meanwhile is not looked at: it will come again. */
@@ -233,7 +253,7 @@ export class LogLink {
   }
 
   async #findLostCommit(reply: ReplyBody<"Subscribe">): Promise<string | undefined> {
-    const { reader: { received, ownCommit }, recovery, membership, health } = this.#parts;
+    const { reader: { received = reply.after, ownCommit }, recovery, membership, health } = this.#parts;
     const own = ownCommit === this.#foundCommit ? undefined : ownCommit;
     await recovery.takeBackForeign(generationOf(reply.epoch));
     const isForeign = recovery.isForeign(generationOf(reply.epoch));

@@ -268,3 +268,43 @@ Deno.test("members that had acknowledged messages before the backup do not doubt
     }
   });
 });
+
+Deno.test("a channel whose only owner came back since the backup goes on", async () => {
+  await withBackup(async (stage, { backUp, restore }) => {
+    const { alice, bob, carol } = await stage.trio();
+    await talk(alice, bob, carol);
+    await backUp();
+    const disk = await alice.backup();
+    await alice.manager.send(name, "not on the disk that is put back");
+    for (const actor of [bob, carol]) await read(await actor.channel(), 1);
+    await alice.restore(disk);
+    await until("alice is back", async () => (await issuesOf(alice)).includes("rejoined"));
+    await talk(alice, bob, carol);
+    await restore();
+    // Nobody that owns the channel has the commit by which she came back.
+    await talk(alice, bob, carol);
+  });
+});
+
+Deno.test("a member whose disk is older than the log that was set back joins anew, and does not stay behind", async () => {
+  await withBackup(async (stage, { backUp, restore }) => {
+    const { alice, bob, carol } = await stage.trio();
+    await talk(alice, bob, carol);
+    await backUp();
+    const disk = await carol.backup();
+    await restore();
+    await allAgree(alice, bob, carol);
+    const { committer, membership } = await alice.live();
+    await committer.commit(() => ({ change: {} }));
+    const [channelId, head] = [
+      membership.channelId,
+      (await stage.world.engine.findChannel(membership.channelId))?.head,
+    ];
+    await until("carol has acknowledged it", async () => {
+      return (await stage.world.engine.cursors(channelId)).get(carol.client.agentId)?.acknowledged === head;
+    });
+    await carol.restore(disk);
+    await until("carol is back", async () => (await issuesOf(carol)).includes("rejoined"));
+    await talk(alice, bob, carol);
+  });
+});

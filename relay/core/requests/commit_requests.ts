@@ -170,7 +170,9 @@ function checkWelcome(welcome: Uint8Array, maxBytes: number): void {
 /** Against the membership of the epoch in which the commit was made, which is the current one. */
 function checkChange({ core, agent }: AgentAsker, author: AgentId, channel: Channel, body: Commit): void {
   const { state } = channel;
-  if (!state.isActive(author)) throw new Refusal("not_allowed", `Agent ${author} is not in the channel`);
+  // The author of one that is put back may have left since it made it.
+  const mayCommit = body.author === undefined ? state.isActive(author) : state.members.has(author);
+  if (!mayCommit) throw new Refusal("not_allowed", `Agent ${author} is not in the channel`);
   const { added, removed } = body;
   checkLists(body);
   const gone = new Set(removed);
@@ -187,9 +189,11 @@ function checkChange({ core, agent }: AgentAsker, author: AgentId, channel: Chan
       `A channel has at most ${core.config.limits.membersPerChannel} members here`,
     );
   }
-  const rejoining = checkAnswers(core, agent.agentId, body);
+  const answered = checkAnswers(core, agent.agentId, body);
   checkReturns(core, state, body);
-  // What a member asked for when it left or came back is lost with the log: an owner that puts the commit back vouches for it.
+  // What a member asked for when it left or came back is lost with the log: an owner that puts the commit back vouches for it. One
+  // that asks again now, because nobody else can go on, agrees that it came back.
+  const rejoining = body.author === undefined ? answered : askingIn(core, body);
   if (state.owners.has(author) || state.owners.has(agent.agentId)) return checkOwners(body);
   checkUnowned(channel, body, rejoining);
 }
@@ -204,6 +208,11 @@ function checkAnswers({ joins }: CoreParts, sender: AgentId, { channelId, answer
     throw new Refusal("not_allowed", "An agent asked another member to let it in again");
   }
   return new Set(rejoins.map(({ agentId }) => agentId).filter((agentId) => added.includes(agentId)));
+}
+
+/** Those of the added that ask to come back, whomever they ask. */
+function askingIn({ joins }: CoreParts, { channelId, added }: Commit): Set<AgentId> {
+  return new Set(added.filter((agentId) => joins.ofAgent(agentId, channelId)?.kind === "rejoin"));
 }
 
 /** An answer to a request that its agent has withdrawn by leaving would bring in an agent that wants to be out. */
