@@ -32,7 +32,7 @@ export async function checkEnding(play: Play, seed: number): Promise<number> {
   if (play.hostileOwner) return outside;
   await hearEachOther(play, inStep(play));
   checkNow(play);
-  if (play.wire.counts.lies === 0) await checkGhosts(play);
+  if (play.wire.counts.lies === 0 && !play.wasSetBack) await checkGhosts(play);
   return outside;
 }
 
@@ -89,11 +89,11 @@ async function isExcused(player: Player, play: Play): Promise<boolean> {
   return hasNobody(player, play) || await hasLostOwners(player, play);
 }
 
-/** Time passes until a player is in step again, by itself. The relay is honest meanwhile. */
+/** Time passes until a player is in step again, by itself, or is truly removed. The relay is honest meanwhile. */
 export async function backInStep(play: Play, player: Player): Promise<void> {
   const { time } = play.stage.world;
   for (const endMs = play.nowMs + calmMs; play.nowMs < endMs; await time.advance(second)) {
-    if (isSteady(play, player)) return;
+    if (isSteady(play, player) || !play.truth.members().has(player.agentId)) return;
     recoverWhereOffered(play);
   }
   const { state, problem } = player.channel?.health() ?? {};
@@ -173,7 +173,10 @@ async function calmDown(play: Play): Promise<number> {
     if (prints.size <= 1 && outside.length === 0) return 0;
     if (play.nowMs < endMs) continue;
     const excuses = await Promise.all(outside.map((player) => isExcused(player, play)));
-    if (prints.size <= 1 && !excuses.includes(false)) return outside.length;
+    if (prints.size <= 1 && !excuses.includes(false)) {
+      play.note(`some stay out: ${states(play)}`);
+      return outside.length;
+    }
     throw new Broken(`honest members do not agree: ${states(play)}; the relay is in epoch ${play.truth.epoch}`);
   }
 }

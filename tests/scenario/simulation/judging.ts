@@ -26,7 +26,8 @@ function checkInside(play: Play, player: Player): void {
   if (lie !== undefined) throw new Broken(`${label} calls an honest member a liar: ${lie.text}`);
   for (const { kind, text } of issues) if (kind === "void_leave") play.voidLeaves.add(text.split(" ")[0] ?? "");
   if (play.hostileOwner) return;
-  const isWrong = state === "ended" && counts.lies === 0 && truth.members().has(agentId) && !player.excused;
+  const isTrue = counts.lies === 0 && !play.wasSetBack;
+  const isWrong = state === "ended" && isTrue && truth.members().has(agentId) && !player.excused;
   if (isWrong) throw new Broken(`the channel is over for ${label}: ${problem}`);
   const owner = channel.members().find((member) => member.owner && !truth.wasOwner(member.agentId));
   if (owner !== undefined) throw new Broken(`${label} takes ${labelOf(play, owner.agentId)} for an owner`);

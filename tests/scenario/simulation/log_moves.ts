@@ -20,15 +20,15 @@ export const logMoves: MoveTable = {
   },
   setBack: {
     weight: 2,
-    run: async (play) => {
+    run: async (play, random) => {
       const { kept } = play;
       if (kept === undefined) return;
-      play.wire.counts.lies++;
+      const isBackup = random.chance(0.5);
       play.wasSetBack = true;
-      await play.withoutRelay(() => play.stage.setRelayBack(kept));
+      await play.withoutRelay(() => play.stage.setRelayBack(kept, { isBackup }));
       // Those that were removed later have given up their places rightly.
       for (const player of play.players) player.cameIn = undefined;
-      return `the relay is set back to epoch ${play.truth.epoch}`;
+      return `the relay is set back to epoch ${play.truth.epoch}${isBackup ? ", and says so" : ""}`;
     },
   },
   showSwallowed: {

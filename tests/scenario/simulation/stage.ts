@@ -3,7 +3,7 @@ import type { ChannelId } from "../../../proto/mod.ts";
 import { createNodeEd25519 } from "../../../sdk/platform/node_ed25519.ts";
 import { createNodeX25519 } from "../../../sdk/platform/node_x25519.ts";
 import { createWorld, defaultCoreConfig, type World, type WorldOptions } from "../../../relay/core/testing/world.ts";
-import { type Engine, type Entry, openSqliteEngine } from "../../../relay/engine/mod.ts";
+import { copyKey, type Engine, type Entry, openSqliteEngine } from "../../../relay/engine/mod.ts";
 import type { ChannelManager } from "../../../sdk/mod.ts";
 import { createSignatures, type Runtime, type Signatures } from "../../../sdk/testing/agents.ts";
 import type { Random } from "../../support/mod.ts";
@@ -97,14 +97,20 @@ export class SimulatedStage implements ActorHost {
     return this.#journal.now;
   }
 
-  /** The relay's process dies, and another one begins with a copy of the disk from that moment. */
-  async setRelayBack(moment: number): Promise<void> {
+  /**
+   * The relay's process dies, and another one begins with a copy of the disk from that moment. Of a copy that it has made itself
+   * it knows that it is one, and says so to its readers.
+   */
+  async setRelayBack(moment: number, { isBackup = false } = {}): Promise<void> {
     const { core, time, engine: present } = this.world;
     await this.finish("the relay has ended", core.close());
     await present.close();
     const empty = await openEmpty();
     this.#follow(empty);
     const engine = await this.finish("the disk is put back", this.#journal.setBack(moment, empty));
+    if (isBackup) {
+      await engine.records.put(copyKey, { value: new Uint8Array(1), expiresAtMs: time.nowMs() + 1_000_000_000 }, 0);
+    }
     this.world = await createWorld({ ...this.#options, time, engine });
   }
 
