@@ -10,11 +10,20 @@ const reportMs = 10_000;
 export async function attack<Order, Report>(
   work: (order: Order, stop: AbortSignal) => Promise<Report>,
 ): Promise<void> {
+  await attackPrepared<Order, void, Report>(() => Promise.resolve(), work);
+}
+
+/** The same, begun when `prepare` is done: what that costs the service is no part of the attack. */
+export async function attackPrepared<Order, Prepared, Report>(
+  prepare: (order: Order) => Promise<Prepared>,
+  work: (order: Order, stop: AbortSignal, prepared: Prepared) => Promise<Report>,
+): Promise<void> {
   const order: Order = JSON.parse(Deno.args[0] ?? "null");
   const stop = new AbortController();
   const told = untilTold();
+  const prepared = await prepare(order);
   console.log("attacking");
-  const working = work(order, stop.signal);
+  const working = work(order, stop.signal, prepared);
   await told;
   stop.abort();
   setTimeout(() => Deno.exit(1), reportMs);
