@@ -189,6 +189,19 @@ worldTest("a leave withdraws the request to rejoin, and nobody that has left ask
   await refused("not_found", carol.client.call("RequestRejoin", carol.rejoin(channelId, carol.keyPackage(5))));
 });
 
+worldTest(
+  "an answer to a request that its agent has withdrawn by leaving brings nobody in, also if an owner gives it",
+  async (world) => {
+    const { alice, bob, carol, channelId } = await createTrio(world);
+    const { requestId } = await carol.client.call("RequestRejoin", carol.rejoin(channelId));
+    await carol.leave(channelId);
+    const back = { added: [carol.agentId], removed: [carol.agentId], answers: [requestId] };
+    for (const member of [alice, bob]) await refused("not_allowed", member.commit(channelId, 2, back));
+    await bob.commit(channelId, 2, { removed: [carol.agentId] });
+    assertEquals((await alice.client.call("ListMembers", { channelId })).members.length, 2);
+  },
+);
+
 worldTest("a leaf goes to the asker, once from each member that may answer", async (world) => {
   const { alice, bob, carol, channelId } = await createTrio(world);
   const { requestId } = await carol.client.call("RequestRejoin", carol.rejoin(channelId));

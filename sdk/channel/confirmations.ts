@@ -261,10 +261,6 @@ export class Confirmations implements Carriable {
     const { epoch, group } = this.#parts.membership;
     this.#states.delete(epoch);
     this.#states.set(epoch, stateOf(group.current));
-    for (const known of this.#states.keys()) {
-      if (this.#states.size <= keptEpochs) break;
-      this.#states.delete(known);
-    }
     this.#watch.moved(epoch, (agentId) => this.#isMember(agentId));
   }
 
@@ -272,6 +268,7 @@ export class Confirmations implements Carriable {
   #noteCommit(): RecordChange[] {
     const { epoch, channelId, group } = this.#parts.membership;
     const over = [...this.#states.keys()].slice(0, Math.max(0, this.#states.size + 1 - keptEpochs));
+    for (const known of over) this.#states.delete(known);
     return [putState(channelId, epoch, stateOf(group.current)), ...over.map((known) => deleteState(channelId, known))];
   }
 

@@ -45,13 +45,20 @@ export async function createFounding(
   const basis = { members, blamed, bad, own };
   const claimed = await claimKeyPackages(wanted, membership, deps);
   const { plan } = await planFounding(claimed, basis, membership, deps);
-  let add = addable(plan, memberDepsOf(deps, membership.trust.policy));
-  for (;;) {
-    const founding = await foundWith(add, basis, membership, deps);
-    if (founding !== undefined) return founding;
-    // Those with the largest KeyPackages come in later, by themselves.
-    const bySize = [...add].sort((a, b) => encodeKeyPackageMessage(a).length - encodeKeyPackageMessage(b).length);
-    add = bySize.slice(0, Math.floor(add.length * 0.9));
+  const add = addable(plan, memberDepsOf(deps, membership.trust.policy));
+  return await withoutLargest(add, (some) => foundWith(some, basis, membership, deps));
+}
+
+/** With as many as it is possible; those with the largest KeyPackages come in later, by themselves. */
+export async function withoutLargest<T>(
+  keyPackages: readonly KeyPackage[],
+  make: (some: readonly KeyPackage[]) => Promise<T | undefined>,
+): Promise<T> {
+  const sizes = new Map(keyPackages.map((each) => [each, encodeKeyPackageMessage(each).length]));
+  const bySize = keyPackages.toSorted((a, b) => (sizes.get(a) ?? 0) - (sizes.get(b) ?? 0));
+  for (let some = keyPackages;; some = bySize.slice(0, Math.floor(some.length * 0.9))) {
+    const made = await make(some);
+    if (made !== undefined) return made;
   }
 }
 

@@ -15,6 +15,7 @@ export { Group } from "../mls/group.ts";
 export { type MlsIdentity, openIdentity } from "../mls/identity.ts";
 export { createKeyPackage, decodeKeyPackageMessage, type OwnKeyPackage } from "../mls/key_package.ts";
 export { type KeyPackageChange, signedAnew, withOlderLeaf } from "../mls/testing/odd_key_package.ts";
+export { someone } from "../mls/testing/people.ts";
 export { createSignatures, portableSignatures, type Signatures } from "../mls/crypto/signatures.ts";
 export { pause, type Runtime } from "../base/runtime.ts";
 export type { ConnectionInfo, RelaySession, SessionState } from "../session/relay_session.ts";

@@ -178,17 +178,20 @@ export class HostileMember {
     return await commitWith(current, input, { applied, path: garbled }, deps);
   }
 
-  /** A commit that leaves the channel with this binding, and adds these, whatever it may do. */
+  /** A commit that leaves the channel with this binding, adds these KeyPackages and removes these agents, whatever it may do. */
   async commitTo(
     binding: Partial<ChannelBinding>,
     add: readonly Uint8Array[] = [],
+    remove: readonly AgentId[] = [],
   ): Promise<Pick<CreatedCommit, "message" | "next" | "welcome">> {
     const { group } = this.#live.membership;
+    const leaves = group.members().filter(({ agentId }) => remove.includes(agentId));
     const { identity, signatures, runtime } = this.#agent.parts;
     const extensions = encodeBinding({ ...group.binding, ...binding });
     return await createCommit(group.current, {
       proposals: [
         { proposalType: "group_context_extensions", groupContextExtensions: { extensions } },
+        ...leaves.map(({ leafIndex }) => ({ proposalType: "remove" as const, remove: { removed: leafIndex } })),
         ...add.map((each) => ({ proposalType: "add" as const, add: { keyPackage: decodeKeyPackageMessage(each) } })),
       ],
       identity,

@@ -4,6 +4,7 @@ import type { AgentId, ReplyBody } from "../../proto/mod.ts";
 import { StaticError } from "../../sdk/mod.ts";
 import { decodeKeyPackageMessage } from "../../sdk/testing/agents.ts";
 import { idsOf, sendBogus } from "../support/scenario/bad_commits.ts";
+import { answerWith } from "../support/scenario/hostile.ts";
 import { allStopped, fourMembers, issuesOf, membersOf, talk } from "../support/scenario/recovery.ts";
 import { type Actor, allAgree, name, Stage, until } from "../support/scenario/stage.ts";
 
@@ -161,4 +162,26 @@ Deno.test("an owner that leaves strikes no absent owner", async () => {
   await talk(carol, dave);
   assertEquals((await carol.live()).membership.group.binding.owners, idsOf(dave));
   assertEquals(await issuesOf(carol, "void_leave"), []);
+});
+
+Deno.test("a member that owns nothing leads a stopped owner into no group that has forgotten an absent member", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await recoverWithout(alice, bob, dave);
+  await talk(alice, carol);
+  const answered = answerWith(alice, carol, 1, async (hostile, keyPackage) => {
+    const { generation } = (await carol.live()).membership.group.binding;
+    if (generation === undefined) throw new Error("the channel was not begun anew");
+    const binding = { generation: { ...generation, absent: [] } };
+    const { welcome } = await hostile.commitTo(binding, [keyPackage], [alice.client.agentId]);
+    return welcome ?? new Uint8Array(0);
+  });
+  await sendBogus(carol);
+  await until("alice is told", async () => (await issuesOf(alice, "refused_welcome")).length > 0);
+  const [why] = await issuesOf(alice, "refused_welcome");
+  assertEquals([answered(), why?.includes("members are missing from it")], [1, true], why);
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  await dave.start();
+  await talk(alice, dave);
 });

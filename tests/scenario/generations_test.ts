@@ -1,9 +1,20 @@
 /** The log around the beginning of a generation: what is read, read again, or under way there. */
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import type { NoticeEnvelope } from "../../proto/mod.ts";
+import { StaticError } from "../../sdk/mod.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { sendBogus } from "../support/scenario/bad_commits.ts";
-import { allStopped, deafen, fourMembers, issuesOf, recover, sendGarbled, talk } from "../support/scenario/recovery.ts";
+import { putState, statesKind } from "../../sdk/testing/agents.ts";
+import {
+  allStopped,
+  deafen,
+  fourMembers,
+  issuesOf,
+  membersOf,
+  recover,
+  sendGarbled,
+  talk,
+} from "../support/scenario/recovery.ts";
 import { type Actor, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function hasUnread(actor: Actor, count: number): Promise<void> {
@@ -151,4 +162,77 @@ Deno.test("a founding that is said to be ours and is not moves no place in the l
   carol.session.inject({ ...real, body });
   await until("it is told", async () => (await issuesOf(carol, "relay_lied")).length > 0);
   await talk(alice, carol);
+});
+
+Deno.test("a join that waits for its inviter while the channel is begun anew ends in the new generation", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const token = await carol.manager.invite(name);
+  carol.session.disconnect();
+  const dave = await stage.actor("dave");
+  const asked = Promise.withResolvers<void>();
+  dave.session.tampering.call = async (operation, _body, forward) => {
+    const reply = await forward();
+    if (operation === "RequestJoin") asked.resolve();
+    return reply;
+  };
+  const joining = dave.manager.joinWithToken(name, token);
+  await Promise.race([asked.promise, joining]);
+  await sendBogus(bob);
+  await allStopped(alice);
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  await carol.session.connect();
+  await joining;
+  await talk(alice, carol, dave);
+  assertEquals(await membersOf(dave), ["alice", "carol", "dave"]);
+});
+
+Deno.test("a join that reaches a stopped channel is refused with the reason, and its token is good for the next generation", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  const token = await alice.manager.invite(name);
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  const dave = await stage.actor("dave");
+  await assertRejects(() => dave.manager.joinWithToken(name, token), StaticError, "begin the channel anew");
+  await recover(alice);
+  await dave.manager.joinWithToken(name, token);
+  await talk(alice, carol, dave);
+});
+
+Deno.test("a member that was let in behind the commit that a founding undoes is told, and comes in by a new invite", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  deafen(carol, dave);
+  await sendGarbled(bob, [0]);
+  await allStopped(alice);
+  const { membership } = await carol.live();
+  await until("carol has followed", async () => membership.epoch > (await alice.live()).membership.epoch);
+  const erin = await stage.actor("erin");
+  await erin.manager.joinWithToken(name, await carol.manager.invite(name));
+  const joined = await erin.channel();
+  alice.clockOffsetMs += 61_000;
+  await (await alice.channel()).recover();
+  await until("erin is told", () => joined.health().state === "ended");
+  await talk(alice, carol, dave);
+  await erin.manager.joinWithToken(name, await carol.manager.invite(name));
+  await talk(alice, carol, dave, erin);
+});
+
+Deno.test("states of epochs are kept of the last 256, also across a founding", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  await sendBogus(bob);
+  await allStopped(alice, carol);
+  await recover(alice);
+  await talk(alice, carol);
+  const { channelId } = await alice.live();
+  // As of a channel that was long in the generation before.
+  const earlier = Array.from({ length: 255 }, (_, i) => putState(channelId, 10 + i, new Uint8Array(32)));
+  await alice.change((store) => store.batch(earlier));
+  const { committer, membership } = await alice.live();
+  for (let i = 0; i < 3; i++) await committer.commit(() => ({ change: {} }));
+  const kept = (await alice.agent.parts.store.list(statesKind(channelId))).map(({ id }) => Number(id));
+  assertEquals([kept.length, kept.includes(10), kept.includes(membership.epoch)], [256, false, true]);
 });

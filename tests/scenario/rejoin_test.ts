@@ -1,9 +1,16 @@
 /** Statements are about a leaf: who lost step comes back, however old its state is and whoever answers. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { NoticeEnvelope, RequestBody } from "../../proto/mod.ts";
+import {
+  type AgentId,
+  binaryIdFromBytes,
+  type JoinRequestId,
+  type NoticeBody,
+  type NoticeEnvelope,
+  type RequestBody,
+} from "../../proto/mod.ts";
 import { type IssueKind, StaticError } from "../../sdk/mod.ts";
-import { createError } from "../../sdk/testing/agents.ts";
+import { createError, createKeyPackage, someone } from "../../sdk/testing/agents.ts";
 import { type Actor, allAgree, name, read, Stage, until } from "../support/scenario/stage.ts";
 
 async function saw(actor: Actor, kind: IssueKind): Promise<boolean> {
@@ -262,4 +269,47 @@ Deno.test("the only owner that leaves hands the channel to a member that stays",
   const owners = (await carol.channel()).members().filter(({ owner }) => owner).map(({ agentId }) => agentId);
   assertEquals(owners, [carol.client.agentId]);
   await allAgree(bob, carol);
+});
+
+Deno.test("of more members that ask to come back than there is room for, none is called false", async () => {
+  await using stage = await Stage.open();
+  const { alice } = await stage.pair();
+  const { membership, channelId } = await alice.live();
+  const { parts: { runtime, signatures } } = alice.agent;
+  // As of a channel with so many members: whether they are, is judged elsewhere. Nobody's turn comes.
+  membership.isRejoinOf = () => true;
+  membership.judgeLeaf = () => "present";
+  alice.session.tampering.call = (operation, _body, forward) =>
+    operation === "ListMembers" ? new Promise(() => {}) : forward();
+  const nowMs = runtime.nowMs();
+  const ask = (agentId: AgentId, keyPackage: Uint8Array): void => {
+    const body: NoticeBody<"DeliverRejoinRequest"> = {
+      channelId,
+      requestId: binaryIdFromBytes<JoinRequestId>(runtime.randomBytes(16)),
+      agentId,
+      keyPackage,
+      signature: new Uint8Array(64),
+      leafHash: new Uint8Array(32),
+      epoch: membership.epoch,
+      expiresAtMs: nowMs + 60_000,
+    };
+    alice.session.inject({ kind: "notice", operation: "DeliverRejoinRequest", body });
+  };
+  for (let i = 0; i < 101; i++) {
+    const identity = someone(`agent ${i}`);
+    const { message } = await createKeyPackage({
+      suiteId: 3,
+      identity,
+      notBeforeMs: nowMs - 60_000,
+      notAfterMs: nowMs + 60_000,
+      lastResort: false,
+      randomBytes: (length) => runtime.randomBytes(length),
+      signatures,
+    });
+    ask(identity.id, message);
+  }
+  await (await alice.channel()).send("behind them");
+  assertEquals(await saw(alice, "refused_join"), false);
+  ask(someone("agent 0").id, new Uint8Array(10));
+  await until("a request that is false is called so", () => saw(alice, "refused_join"));
 });

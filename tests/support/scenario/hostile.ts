@@ -31,24 +31,39 @@ export function withholdCommits(actor: Actor, isOver: () => boolean): void {
  * itself the owner. Answers how often that one has answered.
  */
 export function usurp(victim: Actor, usurper: Actor, times: number): () => number {
+  const lies = answerWith(
+    victim,
+    usurper,
+    times,
+    (hostile, keyPackage) => hostile.usurp(victim.client.agentId, keyPackage),
+  );
+  withholdCommits(victim, () => lies() === times);
+  return lies;
+}
+
+/** So many requests of the victim to come back are given to one member alone, which answers each with a Welcome of its making. */
+export function answerWith(
+  victim: Actor,
+  answerer: Actor,
+  times: number,
+  makeWelcome: (hostile: HostileMember, keyPackage: Uint8Array) => Promise<Uint8Array>,
+): () => number {
   let lies = 0;
-  withholdCommits(victim, () => lies === times);
   victim.session.tampering.call = async (operation, body, forward) => {
     if (operation !== "RequestRejoin" || lies === times) return await forward();
     lies++;
-    const { keyPackage, channelId } = body as RequestBody<"RequestRejoin">; // cast: of this operation
-    const { membership } = await usurper.live();
-    const hostile = await HostileMember.of(usurper.agent, name);
+    const { keyPackage, channelId, generation } = body as RequestBody<"RequestRejoin">; // cast: of this operation
+    const { membership } = await answerer.live();
     const welcome: NoticeBody<"DeliverWelcome"> = {
       channelId,
       sequence: 900 + lies,
       joinedSequence: 900 + lies,
       epoch: membership.epoch + 1,
-      sender: usurper.client.agentId,
+      sender: answerer.client.agentId,
       timeMs: Date.now(),
-      welcome: await hostile.usurp(victim.client.agentId, keyPackage),
+      welcome: await makeWelcome(await HostileMember.of(answerer.agent, name), keyPackage),
       name: membership.name,
-      generation: 0,
+      generation,
     };
     queueMicrotask(() => victim.session.inject({ kind: "notice", operation: "DeliverWelcome", body: welcome }));
     const requestId = binaryIdFromBytes<JoinRequestId>(crypto.getRandomValues(new Uint8Array(16)));
