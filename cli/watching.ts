@@ -34,7 +34,10 @@ async function watch({ output, platform }: Context, channel: Channel, signal: Ab
       await output.warn(`${event.messages} messages are lost to this reader: too many waited`);
     } else if (event.type === "disconnected" && !isLost) {
       isLost = true;
-      await output.warn("The connection to the relay is lost; messages come when it is back, which goes on by itself");
+      const what = event.error?.code === "listener_died"
+        ? "The host of this agent has gone"
+        : "The connection to the relay is lost";
+      await output.warn(`${what}; messages come when it is back, which goes on by itself`);
     } else if (event.type === "connected" && isLost) {
       isLost = false;
       await output.note(output.onStderr("dim", "The connection is back"));

@@ -12,13 +12,16 @@ export interface Parsed {
   readonly exposed: readonly string[];
 }
 
+/** As of agents, messages and invites: one of 64 begins with a dash. No flag is as long. */
+const binaryId = /^-[\w-]{21}$/;
+
 /** Throws a `Failure` that says what is wrong and what was probably meant. */
 export function parseArguments(argv: readonly string[], commands: readonly Command[]): Parsed {
   const parser = new Parser(commands);
   let flagsEnded = false;
   for (const [index, token] of argv.entries()) {
     if (parser.takesNext) parser.value(token);
-    else if (flagsEnded || token === "-" || !token.startsWith("-")) parser.word(token);
+    else if (flagsEnded || token === "-" || !token.startsWith("-") || binaryId.test(token)) parser.word(token);
     else if (token === "--") flagsEnded = true;
     else parser.flag(token, argv[index + 1]);
   }

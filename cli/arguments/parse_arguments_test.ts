@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { parseArguments } from "./parse_arguments.ts";
 import type { Command } from "../command.ts";
+import { globalFlags } from "../command.ts";
 import { commands } from "../command_table.ts";
 import { Failure } from "../failure.ts";
 
@@ -32,6 +33,14 @@ Deno.test("parseArguments() takes flags of every command anywhere, and a command
 Deno.test("parseArguments() takes everything after -- as it is, and a flag's value whatever it looks like", () => {
   assertEquals(parse("channel", "send", "a/b/c", "--", "--not-a-flag").given.value("TEXT"), "--not-a-flag");
   assertEquals(parse("keys", "create", "--name", "--odd").given.value("name"), "--odd");
+});
+
+Deno.test("parseArguments() takes an id for one, also when it begins with a dash", () => {
+  for (const id of ["-fDs6WcRQRylLnm2InxlAQ", "--Ds6WcRQRylLnm2InxlAQ"]) {
+    assertEquals(parse("invites", "revoke", id).given.value("ID"), id);
+  }
+  const flags = [...globalFlags, ...commands.flatMap((command) => command.flags ?? [])];
+  assertEquals(flags.filter(({ name }) => name.length > 19), [], "no flag looks like an id");
 });
 
 Deno.test("parseArguments() refuses what is not on the list and suggests what was meant", () => {

@@ -60,6 +60,12 @@ async function beside(user: User): Promise<void> {
   assertStringIncludes(confirmed.stdout, `✓ Sent to ${name}`);
   await shown(listening, "two\n");
   await shown(watching, "one\ntwo\n");
+  // A host that is killed is told of at once, and when it is back; nothing is lost between the two.
+  Deno.kill((await user.json(["host", "status", ...bob])).pid, "SIGKILL");
+  await shown(listening, "The host of this agent has gone");
+  await user.run(["channel", "send", name, "three"]);
+  await shown(listening, "The connection is back");
+  for (const each of [listening, watching]) await shown(each, "two\nthree\n");
   stop.abort();
   assertEquals([(await listening.done).code, (await watching.done).code], [0, 0]);
   await user.run(["channel", "chat", name, ...bob], { input: "typed\n\nagain\n" });
@@ -80,7 +86,7 @@ test "$m" = bad && exit 3; test "$m" = later && test "$STATIC_ATTEMPT" = 1 && ex
   await eventually({ withinMs: 30_000, what: "the last" }, log, (text) => text.includes(" last\n"));
   stop.abort();
   assertEquals((await handling.done).code, 0);
-  const said = (await log()).split("\n").filter((line) => !/ (one|two)$/.test(line)).map((line) =>
+  const said = (await log()).split("\n").filter((line) => !/ (one|two|three)$/.test(line)).map((line) =>
     line.replace(/default-\w+/, "x")
   );
   assertEquals(said, ["1 x fine", "1 x later", "2 x later", "1 x bad", "2 x bad", "1 x last", ""]);

@@ -149,6 +149,10 @@ export async function checkPipesUnderDeno(stack: Stack): Promise<void> {
 export async function checkPipesUnderNode(stack: Stack, { program }: NodeProgram): Promise<void> {
   await using pair = await Pair.create(stack, "acme/pipes/node", `STATIC=(node ${program})`);
   await pair.meet();
+  const script = 'static channel send "$NAME" hosted && static host status --json && static host stop --json';
+  const { code, stdout, stderr } = await pair.run(script, { STATIC_HOST: "" });
+  assertEquals(code, 0, stderr);
+  assertMatch(stdout, /"running":true.*"runtime":"node .*\n.*"stopped":true/);
 }
 
 export interface NodeProgram extends AsyncDisposable {

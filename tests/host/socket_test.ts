@@ -2,6 +2,7 @@
 import { createServer } from "node:net";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ChannelManager, type ConnectOptions, StaticClient, StaticError } from "../../sdk/mod.ts";
+import { hostOperationNames, operationNames } from "../../sdk/testing/driver.ts";
 import { encodeFrame, FrameReader } from "../../sdk/testing/host.ts";
 import { eventually } from "../support/mod.ts";
 import { type Stack, startStack } from "../support/stack.ts";
@@ -170,16 +171,26 @@ async function readers(place: HostsPlace): Promise<void> {
 }
 
 async function secrets(place: HostsPlace, { account }: Stack): Promise<void> {
-  await using _ = await StaticClient.connect(place.options("alice"));
-  const connection = await openRaw(place.options("alice").dataDir);
+  const passphrase = `passphrase-${crypto.randomUUID()}`;
+  const options = { ...place.options("frank"), passphrase };
+  await using client = await StaticClient.connect(options);
+  await client.createChannel("acme/hosts/secret");
+  const connection = await openRaw(options.dataDir);
   const pid = (await connection?.hello)?.number("pid");
-  const shown = await Deno.readTextFile(`/proc/${pid}/cmdline`) + await Deno.readTextFile(`/proc/${pid}/environ`);
-  assert(!shown.includes(account.apiKey) && shown.includes("socket"));
-  const said = JSON.stringify([
-    (await connection?.call("status"))?.fields.all,
-    (await connection?.call("agent"))?.fields.all,
-  ]);
-  assert(!said.includes(account.apiKey));
+  const files = [`/proc/${pid}/cmdline`, `/proc/${pid}/environ`, `${options.dataDir}/host/log`];
+  const shown = (await Promise.all(files.map((path) => Deno.readTextFile(path)))).join("\n");
+  assert(shown.includes("socket"));
+  // Everything that a program can ask a host for.
+  const said: unknown[] = [(await connection?.hello)?.all];
+  for (const op of [...operationNames, ...hostOperationNames]) {
+    if (["stop", "close", "leave", "closeChannel", "receive"].includes(op)) continue;
+    const asked = connection?.call(op, { channel: "acme/hosts/secret", dataDir: options.dataDir });
+    said.push(await asked?.then(({ fields, bytes }) => [fields.all, new TextDecoder().decode(bytes)], String));
+  }
+  assert(said.length > 20);
+  for (const secret of [account.apiKey, passphrase]) {
+    assert(!`${shown}${JSON.stringify(said)}`.includes(secret), "a secret was shown");
+  }
   connection?.end();
 }
 
