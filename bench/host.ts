@@ -13,9 +13,9 @@ import { startStack } from "../tests/support/stack.ts";
 import type { Player } from "./host_program.ts";
 import { reportRatio } from "./ratio.ts";
 
-const [calls, burst, underWay] = [2_000, 1_500, 32];
-/** Of the game: each exchange is two messages. */
-const [rounds, warmRounds, exchanges] = [9, 4, 250];
+const [calls, burst, underWay] = [2_000, 900, 32];
+/** Of the game: each exchange is two messages. All together stay below the 10,000 of the smallest plan. */
+const [rounds, warmRounds, exchanges] = [7, 3, 200];
 const promised = { callUs: 150, addedCpuMs: 0.7, sends: 0.7, versionMs: 150, sendMs: 300 };
 /** Of the system's clock for processes, on every Linux that Deno runs on. */
 const tickMs = 10;
