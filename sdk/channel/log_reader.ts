@@ -235,7 +235,7 @@ export class LogReader {
         case "unsigned":
           return this.#unsigned(entry);
         case "misattributed":
-          return this.#misattributed(entry);
+          return await this.#misattributed(entry);
         case "forked":
           if (await this.#ownCommitSettled()) continue;
           return this.#forked(entry);
@@ -248,7 +248,7 @@ export class LogReader {
           if (await this.#ownCommitSettled()) continue;
           return this.#refused(entry, outcome);
         default:
-          return this.#misattributed(entry);
+          return await this.#misattributed(entry);
       }
     }
   }
@@ -421,11 +421,23 @@ export class LogReader {
     return this.#done(entry, epoch);
   }
 
-  /** What the relay says about a commit is not what its sender said: it may tell the truth later. */
-  #misattributed(entry: DeliverCommit): Verdict {
+  /**
+   * What the relay says about a commit is not what its sender said: it may tell the truth later. Or its sender is no member of our
+   * group, because the relay gave us another commit than the log's: the log is asked.
+   */
+  async #misattributed(entry: DeliverCommit): Promise<Verdict> {
+    const { health, membership } = this.#parts;
     const text = `The relay delivers a commit of ${entry.sender} that this member did not make so`;
-    this.#parts.health.report("relay_lied", text);
-    return this.#fetchFor(entry);
+    health.report("relay_lied", text);
+    const { epoch, group: { parent } } = membership;
+    if (!this.#wasFetchedFor(entry) || parent?.base.epoch !== epoch - 1) return this.#fetchFor(entry);
+    return await this.#asking(async () => {
+      const { commit } = await membership.findCommit(epoch - 1);
+      if (commit === undefined || equalBytes(commit.commitHash, parent.commitHash)) return this.#fetchFor(entry);
+      const reason = `the relay delivered another commit of epoch ${epoch - 1} to us than its log holds`;
+      health.report("relay_lied", reason);
+      return { kind: "out_of_step", reason };
+    });
   }
 
   /** A member proves that the log's group has other keys in this epoch than ours: a wrong Welcome or commit led us here. */

@@ -534,3 +534,28 @@ Deno.test("a relay that takes a commit and says that another one was first leave
   await until("alice is in step", () => channel.health().state === "ok");
   assert(issueOf(channel, "relay_lied"));
 });
+
+Deno.test("a member to whom the relay shows a removal that its log does not hold finds out by the commit of the removed one", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  let removal: RequestBody<"SendCommit"> | undefined;
+  alice.session.tampering.call = (operation, body, forward) => {
+    if (operation !== "SendCommit" || removal !== undefined) return forward();
+    removal = body as RequestBody<"SendCommit">; // cast: of this operation
+    return Promise.reject(errorFromRelay({ code: "not_allowed", message: "The relay keeps it for itself" }));
+  };
+  await assertRejects(async () => await (await alice.channel()).removeMember(bob.client.agentId), StaticError);
+  let shown = 0;
+  carol.session.tampering.notice = (notice) => {
+    if (notice.operation !== "DeliverCommit" || removal === undefined || shown++ > 0) return [notice];
+    const { welcomes: _, answers: __, ...declared } = removal;
+    return [{ ...notice, body: { ...notice.body, ...declared } }];
+  };
+  for (const actor of [alice, bob]) {
+    await (await actor.live()).committer.commit(() => ({ change: {} }));
+    await allAgree(alice, bob);
+  }
+  const channel = await carol.channel();
+  await until("carol is back", () => issueOf(channel, "rejoined"));
+  await allAgree(alice, bob, carol);
+});
