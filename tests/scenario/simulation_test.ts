@@ -17,7 +17,7 @@ import { createRememberedSignatures } from "./simulation/stage.ts";
 
 const stress = Deno.env.get("STATIC_STRESS") === "1";
 /** The default run repeats a few schedules that are known; the campaign looks for new ones. */
-const schedules = Number(Deno.env.get("STATIC_SCHEDULES") ?? (stress ? 10_000 : 12));
+const schedules = Number(Deno.env.get("STATIC_SCHEDULES") ?? (stress ? 10_000 : 8));
 const knownSeed = 1;
 
 /** Whatever a process does once has happened before a schedule begins, so that all of them depend on their seeds alone. */
