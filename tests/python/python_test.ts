@@ -15,7 +15,7 @@ const isStress = Deno.env.get("STATIC_STRESS") === "1";
 const alone = ["test_frames", "test_errors", "test_settings", "test_runtime"];
 const withStack = ["test_interface"];
 /** Much of the same with every driver, so by default one runtime is enough. */
-const more = [["test_talking", "test_faults", "test_docstrings"], ["test_interrupts", "test_hosts"]];
+const more = [["test_talking", "test_faults", "test_docstrings"], ["test_interrupts", "test_hosts", "test_links"]];
 
 testWhen(python, "the Python package", async (t) => {
   await using folder = await temporaryFolder();

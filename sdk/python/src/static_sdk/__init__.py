@@ -28,7 +28,7 @@ from .errors import (
 from .loops import Answer, Envelope, Loop
 from .manager import ChannelManager
 from .serving import Serving
-from .values import Counted, Event, Health, Invite, Issue, Json, Member, Policy, Request
+from .values import Counted, Event, Guest, Health, Invite, Issue, Json, Member, Policy, Request
 
 logging.getLogger("static_sdk").addHandler(logging.NullHandler())
 
@@ -41,6 +41,7 @@ __all__ = [
     "Counted",
     "Envelope",
     "Event",
+    "Guest",
     "Health",
     "InternalError",
     "InvalidArgumentError",

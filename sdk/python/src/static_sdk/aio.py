@@ -34,7 +34,7 @@ from .errors import StaticError, error_of
 from .loops import payload_of
 from .steps import run_async
 from .streams import Item, Stream
-from .values import Event, Health, Invite, Member, Message, Payload, Policy, Request, event_of, message_fields
+from .values import Event, Guest, Health, Invite, Member, Message, Payload, Policy, Request, event_of, message_fields
 
 __all__ = ["Answer", "Channel", "ChannelManager", "Envelope", "Loop", "Serving", "StaticClient"]
 
@@ -207,8 +207,8 @@ class Channel(NotCopied):
 
     async def leave(self, *, successor: Union[None, str, Member] = None) -> None:
         """Leaves the channel and deletes its keys here; ``successor`` owns it then."""
-        ids = operations.agent_ids(successor) or [None]
-        await run_async(operations.act(self._agent, "leave", self._name, successor=ids[0]))
+        ids = operations.agent_ids(successor)
+        await run_async(operations.act(self._agent, "leave", self._name, successor=None if ids is None else ids[0]))
 
     async def send(
         self,
@@ -334,6 +334,7 @@ class _Connected(NotCopied):
         damaged: Optional[str] = None,
         runtime: Union[None, str, "os.PathLike[str]"] = None,
         host: Optional[str] = None,
+        link: Optional[str] = None,
     ) -> _Self:
         """Connects and authenticates; the arguments are those of ``static_sdk.StaticClient``."""
         given = {
@@ -348,6 +349,7 @@ class _Connected(NotCopied):
             "damaged": damaged,
             "runtime": runtime,
             "host": host,
+            "link": link,
         }
         options = check_options(endpoint, data_dir, identity, api_key, api_url, given)
         loop = asyncio.get_running_loop()
@@ -369,6 +371,11 @@ class _Connected(NotCopied):
     async def channel(self, name: str, *, receive: bool = True) -> Channel:
         """A channel that this agent is in, also after a restart."""
         return Channel(self._agent, name, await run_async(operations.enter(self._agent, "open", name, receive)))
+
+    async def join(self, link: str, timeout: float = 60) -> Channel:
+        """Joins by a link that a member has given; opens the channel when this agent is in it already."""
+        name, channel_id = await run_async(operations.join_link(self._agent, link, timeout))
+        return Channel(self._agent, name, channel_id)
 
     async def close_channel(self, name: str) -> None:
         """Ends a channel of this account for all its members and frees its name."""
@@ -436,12 +443,24 @@ class ChannelManager(_Connected):
         """A token with which others can join while this manager runs."""
         return await run_async(operations.invite(self._agent, name, expires_in, uses))
 
+    async def invite_link(
+        self,
+        name: str,
+        *,
+        expires_in: Optional[float] = None,
+        uses: Optional[int] = None,
+        guest: Union[bool, Guest] = False,
+        web: bool = False,
+    ) -> str:
+        """A link with which others can join while this manager runs, and which says where the service is."""
+        return await run_async(operations.invite_link(self._agent, name, expires_in, uses, guest, web))
+
     async def invites(self, name: Optional[str] = None) -> List[Invite]:
         """The invites of this agent that can be joined with, without their secrets."""
         return await run_async(operations.invites(self._agent, name))
 
     async def revoke_invite(self, token: str) -> None:
-        """The token lets nobody in any more."""
+        """The token or link lets nobody in any more."""
         await run_async(operations.revoke_invite(self._agent, token))
 
     async def revoke_invite_by_id(self, invite: Invite) -> None:

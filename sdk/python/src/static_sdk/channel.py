@@ -80,8 +80,8 @@ class Channel(NotCopied):
 
         The last owner makes ``successor`` an owner first; it has to name one where only owners may something.
         """
-        ids = operations.agent_ids(successor) or [None]
-        run(operations.act(self._agent, "leave", self._name, successor=ids[0]))
+        ids = operations.agent_ids(successor)
+        run(operations.act(self._agent, "leave", self._name, successor=None if ids is None else ids[0]))
 
     def send(
         self,

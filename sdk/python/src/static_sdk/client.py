@@ -42,6 +42,7 @@ class Connected(NotCopied):
         damaged: Optional[str] = None,
         runtime: Union[None, str, "os.PathLike[str]"] = None,
         host: Optional[str] = None,
+        link: Optional[str] = None,
     ) -> None:
         """Connects and authenticates; the API key is exchanged for a token here.
 
@@ -59,6 +60,8 @@ class Connected(NotCopied):
         :param runtime: path of Deno or Node; without it they are looked for.
         :param host: ``auto`` shares the agent with other programs of this user, also of other languages, through its host,
             which is started when none runs; ``off``, or nothing, holds it alone.
+        :param link: a link that a member has given: it says where the service is and whom to trust, and its guest pass stands
+            in for a key. A key of one's own is used if it was given or saved together with the link's API address.
         """
         given = {
             "passphrase": passphrase,
@@ -72,6 +75,7 @@ class Connected(NotCopied):
             "damaged": damaged,
             "runtime": runtime,
             "host": host,
+            "link": link,
         }
         options = check_options(endpoint, data_dir, identity, api_key, api_url, given)
         self._agent: Agent = run(connect(options, manager=self._manager))
@@ -94,6 +98,15 @@ class Connected(NotCopied):
     def channel(self, name: str, *, receive: bool = True) -> Channel:
         """A channel that this agent is in, also after a restart. With ``receive=False`` it takes no messages."""
         return Channel(self._agent, name, run(operations.enter(self._agent, "open", name, receive)))
+
+    def join(self, link: str, timeout: float = 60) -> Channel:
+        """Joins by a link that a member has given; opens the channel when this agent is in it already.
+
+        An agent that was made with the same link needs nothing else. Raises ``link_invalid`` for a link that was cut short or
+        changed, ``join_timeout`` when the inviter is not running, ``join_rejected`` when the link is no longer good.
+        """
+        name, channel_id = run(operations.join_link(self._agent, link, timeout))
+        return Channel(self._agent, name, channel_id)
 
     def close_channel(self, name: str) -> None:
         """Ends a channel of this account for all its members and frees its name, also when this agent's state of it is lost."""

@@ -49,6 +49,7 @@ class Options:
     damaged: Optional[str] = None
     runtime: Optional[str] = None
     host: Optional[str] = None
+    link: Optional[str] = field(default=None, repr=False)
 
 
 def check_options(
@@ -63,7 +64,7 @@ def check_options(
     if isinstance(identity, str):
         raise TypeError(f"identity must be bytes, not str: write b{identity!r}, or encode it")
     texts = {"endpoint": endpoint, "api_key": api_key, "api_url": api_url}
-    for name in ("passphrase", "ca_file", "transport", "damaged", "runtime", "host"):
+    for name in ("passphrase", "ca_file", "transport", "damaged", "runtime", "host", "link"):
         if name in given and isinstance(given[name], os.PathLike) and name in ("ca_file", "runtime"):
             given[name] = os.fspath(given[name])
         texts[name] = given.get(name)
@@ -90,6 +91,7 @@ def connect(options: Options, *, manager: bool, loop: Optional[asyncio.AbstractE
     settings = _settings_for(options)
     relay_url, (api_key, api_url) = options.endpoint or settings.relay_url, _credentials(options, settings)
     fields = {
+        "link": options.link,
         "endpoint": relay_url,
         "apiUrl": api_url,
         "apiKey": api_key,
@@ -196,6 +198,8 @@ def _credentials(options: Options, stored: Settings) -> Tuple[Optional[str], Opt
     saved = stored.api_key if own else None
     api_key = saved if options.api_key is None else options.api_key
     if api_key is not None and api_url is None:
+        if options.link is not None:
+            return None, None  # it is sent to no address that a link names
         raise InvalidArgumentError(
             "invalid_request", "Cannot use api_key without api_url: give the address of the API"
         )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Iterable, List, Optional
+from typing import Iterable, List, Optional, Union
 
 from . import operations
 from .channel import Channel
 from .client import Connected, StaticClient, client_over
 from .loops import Envelope, Loop
 from .steps import run
-from .values import Health, Invite, Payload
+from .values import Guest, Health, Invite, Payload
 
 
 class ChannelManager(Connected):
@@ -41,12 +41,28 @@ class ChannelManager(Connected):
         """
         return run(operations.invite(self._agent, name, expires_in, uses))
 
+    def invite_link(
+        self,
+        name: str,
+        *,
+        expires_in: Optional[float] = None,
+        uses: Optional[int] = None,
+        guest: Union[bool, Guest] = False,
+        web: bool = False,
+    ) -> str:
+        """A link with which others can join while this manager runs, and which says where the service is.
+
+        :param guest: with a pass for one agent without an account, whose messages count on this agent's account.
+        :param web: as an https address, for people without a program.
+        """
+        return run(operations.invite_link(self._agent, name, expires_in, uses, guest, web))
+
     def invites(self, name: Optional[str] = None) -> List[Invite]:
         """The invites of this agent that can be joined with, without their secrets; of one channel, or of all."""
         return run(operations.invites(self._agent, name))
 
     def revoke_invite(self, token: str) -> None:
-        """The token lets nobody in any more."""
+        """The token or link lets nobody in any more."""
         run(operations.revoke_invite(self._agent, token))
 
     def revoke_invite_by_id(self, invite: Invite) -> None:

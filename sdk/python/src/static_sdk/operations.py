@@ -13,7 +13,7 @@ from .errors import InvalidArgumentError, StaticError, TransportError
 from .frames import Frame
 from .link import Call, Link
 from .steps import Steps
-from .values import Health, Invite, Json, Member, Payload, Policy, health_of, invite_of, member_of, message_fields
+from .values import Guest, Health, Invite, Json, Member, Payload, Policy, health_of, invite_of, member_of, message_fields
 
 #: How many messages of one ``send_many`` are under way.
 _WINDOW = 32
@@ -274,6 +274,31 @@ def invite(agent: Agent, channel: str, expires_in: Optional[float], uses: Option
     return answer["token"]  # type: ignore[no-any-return]
 
 
+def invite_link(
+    agent: Agent,
+    channel: str,
+    expires_in: Optional[float],
+    uses: Optional[int],
+    guest: Union[bool, Guest],
+    web: bool,
+) -> Steps[str]:
+    wanted = Guest() if guest is True else guest
+    passed = (
+        {"expiresInMs": milliseconds("expires_in", wanted.expires_in), "messages": wanted.messages}
+        if isinstance(wanted, Guest)
+        else None
+    )
+    fields = {
+        "channel": text("name", channel),
+        "expiresInMs": milliseconds("expires_in", expires_in),
+        "uses": uses,
+        "guest": None if passed is None else {name: value for name, value in passed.items() if value is not None},
+        "web": web,
+    }
+    answer, _ = yield from agent.ask("inviteLink", fields)
+    return answer["link"]  # type: ignore[no-any-return]
+
+
 def invites(agent: Agent, channel: Optional[str]) -> Steps[List[Invite]]:
     answer, _ = yield from agent.ask("invites", {"channel": channel})
     return [invite_of(each) for each in answer["invites"]]
@@ -299,6 +324,12 @@ def _message_of(
 
 def _message_id() -> str:
     return base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")
+
+
+def join_link(agent: Agent, link: str, timeout: Optional[float]) -> Steps[Tuple[str, str]]:
+    """The channel's name and id."""
+    answer, _ = yield from agent.ask("joinLink", {"link": text("link", link), "timeoutMs": milliseconds("timeout", timeout)})
+    return answer["name"], answer["id"]
 
 
 def _sent(channel: str, payload: Payload, options: Mapping[str, Any]) -> Tuple[bytes, Dict[str, Any]]:

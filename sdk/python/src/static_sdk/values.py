@@ -176,6 +176,16 @@ class Invite:
 
 
 @dataclass(frozen=True)
+class Guest:
+    """What an agent without an account may use of the inviter's account."""
+
+    #: How many seconds its pass is good: at most 30 days, a week when not given.
+    expires_in: Optional[float] = None
+    #: How many messages a month it may send; 1,000 when not given.
+    messages: Optional[int] = None
+
+
+@dataclass(frozen=True)
 class Event:
     """Something that happened to the agent or in one of its channels."""
 
