@@ -17,6 +17,7 @@ import {
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { decodeCbor, encodeCbor } from "./cbor.ts";
 import { cellHeaderBytes, CellPacker, CellReader, writeRider } from "./cell.ts";
+import { decodeBundle, encodeBundle } from "./bundle.ts";
 import { decodeConfirmation } from "./confirmation.ts";
 import { noticeFromDelivery, noticeToDelivery, requestFromMessage, requestToMessage } from "./convert.ts";
 import { decodeContent } from "./content.ts";
@@ -25,10 +26,10 @@ import { decodeClientEnvelope, decodeRelayEnvelope, encodeNotice, encodeReply, e
 import { WireError } from "./errors.ts";
 import { DeliverySchema, Relay } from "./gen/relay_pb.ts";
 import { formatInviteToken, parseInviteToken } from "./invite_token.ts";
-import { parseAgentId, parseChannelId, parseChannelName } from "./ids.ts";
+import { binaryIdFromBytes, type MessageId, parseAgentId, parseChannelId, parseChannelName } from "./ids.ts";
 import { formatJoinLink, parseJoinLink } from "./join_link.ts";
 import { limits } from "./limits.ts";
-import { decodeMessageAad } from "./message_aad.ts";
+import { decodeMessageAad, encodeMessageAad } from "./message_aad.ts";
 import { readKeyPackage } from "./mls/key_package.ts";
 import { readPrivateMessageHeader, readWelcomeHeader } from "./mls/message.ts";
 import { decodeOwnersChanges } from "./owners.ts";
@@ -100,7 +101,8 @@ function createTargets(random: Random): readonly Target[] {
     { name: "decodeOwnersChanges", valid: ownersChanges(), decode: decodeOwnersChanges },
     { name: "decodeContent", valid: contents(), decode: (bytes) => void decodeContent(bytes) },
     { name: "decodeConfirmation", valid: [new Uint8Array(120)], decode: (bytes) => void decodeConfirmation(bytes) },
-    { name: "decodeMessageAad", valid: [new Uint8Array(24)], decode: decodeMessageAad },
+    { name: "decodeMessageAad", valid: [new Uint8Array(24), messageAad()], decode: decodeMessageAad },
+    { name: "decodeBundle", valid: [bundle()], decode: (bytes) => decodeBundle(bytes, 2) },
     {
       name: "parseInviteToken",
       valid: [new TextEncoder().encode(token)],
@@ -126,6 +128,16 @@ function sealLink(content: Uint8Array): string {
 }
 
 /** What the golden test has. */
+function messageAad(): Uint8Array {
+  const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16));
+  return encodeMessageAad({ messageId, counter: 9, count: 3, reservation: 1, gone: { first: 4, count: 5 } });
+}
+
+function bundle(): Uint8Array {
+  const plaintext = new Uint8Array(5);
+  return encodeBundle([1, 2].map((fill) => ({ id: binaryIdFromBytes(new Uint8Array(16).fill(fill)), plaintext })));
+}
+
 function contents(): Uint8Array[] {
   const file = new URL("testdata/content.json", import.meta.url);
   const golden: Readonly<Record<string, string>> = JSON.parse(Deno.readTextFileSync(file));

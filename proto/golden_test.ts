@@ -21,7 +21,7 @@ import { WireError } from "./errors.ts";
 import { type MessageId, parseAgentId, parseBinaryId, parseChannelId, parseChannelName } from "./ids.ts";
 import { formatInviteToken } from "./invite_token.ts";
 import { limits } from "./limits.ts";
-import { encodeMessageAad } from "./message_aad.ts";
+import { decodeMessageAad, encodeMessageAad } from "./message_aad.ts";
 import { calls, type Lane, notices } from "./operations.ts";
 import {
   authenticationStatement,
@@ -174,7 +174,14 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
   const founded = { ...founding, state: new Uint8Array(32).fill(6) };
   const rejoin = { ...leave, keyPackageHash: sha256(keyPackage) };
   const invite = { channelId, name, inviter: agentId };
-  const messageAad = { messageId: parseBinaryId<MessageId>(channelId), counter: 258 };
+  const messageAadBefore = { messageId: parseBinaryId<MessageId>(channelId), counter: 258 };
+  const messageAad = { ...messageAadBefore, count: 3, reservation: 4, gone: { first: 256, count: 2 } };
+  assertEquals(decodeMessageAad(encodeMessageAad(messageAad).subarray(0, 24)), {
+    ...messageAadBefore,
+    count: 1,
+    reservation: 0,
+    gone: undefined,
+  });
   assertEquals({
     authenticate: bytesToHex(authenticationStatement(authentication)),
     leave: bytesToHex(leaveStatement(leave)),
@@ -189,6 +196,7 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
     inviteToken: formatInviteToken({ ...invite, secret }),
     commitAad: bytesToHex(encodeCommitAad(commitAad)),
     messageAad: bytesToHex(encodeMessageAad(messageAad)),
+    messageAadBefore: bytesToHex(encodeMessageAad(messageAadBefore).subarray(0, 24)),
   }, golden.statements);
   const { owners: _, ...withoutOwners } = commit;
   const inputs = {
@@ -205,6 +213,7 @@ Deno.test("golden: statements, invite token and authenticated data", () => {
     inviteToken: { ...invite, secret },
     commitAad,
     messageAad,
+    messageAadBefore,
   };
   assertEquals(readable(inputs), golden.statementInputs);
 });

@@ -1,33 +1,86 @@
 /**
- * The authenticated data of an application message: its id and its sender's counter. Members deduplicate by the first and
- * notice gaps by the second, and the relay can forge neither.
+ * The authenticated data of an application message: its id, its sender's counters, and what its sender says about its own past.
+ * Members deduplicate by the id and notice gaps by the counters, the relay charges by their number, and nobody can forge them.
  */
-import { concatBytes } from "@noble/hashes/utils.js";
 import { WireError } from "./errors.ts";
 import { binaryIdBytes, binaryIdFromBytes, binaryIdToBytes, type MessageId } from "./ids.ts";
 
+/** Counters in a row. */
+export interface CounterRange {
+  readonly first: number;
+  readonly count: number;
+}
+
 export interface MessageAad {
   readonly messageId: MessageId;
-  /** 1 for a sender's first message in this channel, then one more each; retries keep theirs. */
+  /** 1 for a sender's first message in this channel, then one more each; retries keep theirs. Of a bundle, its first one's. */
   readonly counter: number;
+  /** How many messages it holds, each with a counter of its own. */
+  readonly count: number;
+  /** How often its sender has reserved keys in this membership; 0 from a sender that does not say. */
+  readonly reservation: number;
+  /** Counters before this one's that will not come. */
+  readonly gone: CounterRange | undefined;
 }
 
-const counterBytes = 8;
+/** In one bundle. */
+export const maxBundledMessages = 64;
 
-export function encodeMessageAad({ messageId, counter }: MessageAad): Uint8Array {
-  const tail = new Uint8Array(counterBytes);
-  new DataView(tail.buffer).setBigUint64(0, BigInt(counter));
-  return concatBytes(binaryIdToBytes(messageId), tail);
+const [counterAt, countAt, reservationAt, goneAt, goneCountAt] = [16, 24, 26, 30, 38] as const;
+/** Of an earlier version: id and counter. */
+export const shortMessageAadBytes = countAt;
+/** Always, so that the length says nothing about what happened to the sender. */
+const fullBytes = 42;
+
+/** A single message of a sender that has nothing to say about its past, unless more is given. */
+export function encodeMessageAad(
+  { messageId, counter, count = 1, reservation = 0, gone }:
+    & Pick<MessageAad, "messageId" | "counter">
+    & Partial<MessageAad>,
+): Uint8Array {
+  const bytes = new Uint8Array(fullBytes);
+  const view = new DataView(bytes.buffer);
+  bytes.set(binaryIdToBytes(messageId));
+  view.setBigUint64(counterAt, BigInt(counter));
+  view.setUint16(countAt, count);
+  view.setUint32(reservationAt, reservation);
+  view.setBigUint64(goneAt, BigInt(gone?.first ?? 0));
+  view.setUint32(goneCountAt, gone?.count ?? 0);
+  return bytes;
 }
 
-/** Throws `WireError`. Later versions may append: what follows is ignored, because members negotiate nothing. */
+/**
+ * Throws `WireError`. Later versions may append: what follows is ignored, because members negotiate nothing. An earlier one
+ * ended behind the counter.
+ */
 export function decodeMessageAad(bytes: Uint8Array): MessageAad {
-  if (bytes.length < binaryIdBytes + counterBytes) {
-    throw new WireError("invalid_request", `Authenticated data has ${bytes.length} bytes, at least 24 are needed`);
+  if (bytes.length < shortMessageAadBytes) {
+    refuse(`Authenticated data has ${bytes.length} bytes, at least ${shortMessageAadBytes} are needed`);
   }
-  const counter = new DataView(bytes.buffer, bytes.byteOffset + binaryIdBytes, counterBytes).getBigUint64(0);
-  if (counter > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw new WireError("invalid_request", "A message counter is beyond 2^53 - 1");
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const messageId = binaryIdFromBytes<MessageId>(bytes.subarray(0, binaryIdBytes));
+  const counter = readCounter(view, counterAt);
+  if (bytes.length < fullBytes) return { messageId, counter, count: 1, reservation: 0, gone: undefined };
+  const count = view.getUint16(countAt);
+  if (count < 1 || count > maxBundledMessages) {
+    refuse(`A message holds 1 to ${maxBundledMessages} messages, not ${count}`);
   }
-  return { messageId: binaryIdFromBytes(bytes.subarray(0, binaryIdBytes)), counter: Number(counter) };
+  return { messageId, counter, count, reservation: view.getUint32(reservationAt), gone: readGone(view, counter) };
+}
+
+function readGone(view: DataView, counter: number): CounterRange | undefined {
+  const [first, count] = [readCounter(view, goneAt), view.getUint32(goneCountAt)];
+  if (count === 0) return undefined;
+  if (first < 1 || first + count > counter) refuse("Counters that do not come stand before the message that says so");
+  return { first, count };
+}
+
+function readCounter(view: DataView, at: number): number {
+  const counter = view.getBigUint64(at);
+  if (counter > BigInt(Number.MAX_SAFE_INTEGER)) refuse("A message counter is beyond 2^53 - 1");
+  return Number(counter);
+}
+
+function refuse(why: string): never {
+  throw new WireError("invalid_request", why);
 }

@@ -138,11 +138,29 @@ export {
 } from "./join_link.ts";
 export { certificateOfPem, pemOfCertificate } from "./pem.ts";
 export { limits } from "./limits.ts";
-export { decodeMessageAad, encodeMessageAad, type MessageAad } from "./message_aad.ts";
 export {
+  bundleBytesOf,
+  bundledHeadBytes,
+  type BundledMessage,
+  decodeBundle,
+  encodeBundle,
+  maxBundleBytes,
+  maxBundleCiphertextBytes,
+} from "./bundle.ts";
+export {
+  type CounterRange,
+  decodeMessageAad,
+  encodeMessageAad,
+  maxBundledMessages,
+  type MessageAad,
+  shortMessageAadBytes,
+} from "./message_aad.ts";
+export {
+  bundlesCapability,
   channelExtensions,
   checkChannelExtensions,
   type KeyPackage,
+  leafExtensions,
   readKeyPackage,
   supportedCipherSuites,
   type UnverifiedKeyPackage,

@@ -83,6 +83,8 @@ const relayLimits = struct({
   joinRequestMs: [10, uint32],
   lapseAgeMs: [11, uint()],
   lapseCommits: [12, uint32],
+  /** Messages that it charges one by one when they come as one; without it, none. */
+  bundledMessages: [13, optional(uint32)],
 });
 
 const channelSummary = struct({
@@ -156,8 +158,11 @@ const claimedKeyPackage = struct({ agentId: [1, agentId], keyPackage: [2, keyPac
 const sentEntry = struct({
   sequence: [1, sequence],
   epoch: [2, epoch],
+  /** Of the newest message; of a bundle, its last one's. */
   counter: [3, uint()],
   commitHash: [4, optional(digest)],
+  /** Of the newest message; see `MessageAad`. */
+  reservation: [5, optional(uint32)],
 });
 
 const ownMessage = struct({ epoch: [1, epoch], messageId: [2, messageId], ciphertext: [3, ciphertext] });
@@ -313,7 +318,14 @@ export const calls = {
 
   SendMessage: call(
     30,
-    struct({ channelId: [1, channelId], epoch: [2, epoch], messageId: [3, messageId], ciphertext: [4, ciphertext] }),
+    struct({
+      channelId: [1, channelId],
+      epoch: [2, epoch],
+      messageId: [3, messageId],
+      ciphertext: [4, ciphertext],
+      /** When one is refused for its account's quota, so are those of the same run that follow: none overtakes it. */
+      run: [5, optional(uint32)],
+    }),
     struct({ sequence: [1, sequence], timeMs: [2, timeMs], duplicate: [3, bool()] }),
     { lane: "data" },
   ),

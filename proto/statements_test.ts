@@ -4,9 +4,8 @@ import { assert, assertEquals, assertNotEquals, assertThrows } from "@std/assert
 import { decodeBase64url, encodeBase64url } from "./base64url.ts";
 import { equalBytes } from "./equal_bytes.ts";
 import { WireError } from "./errors.ts";
-import { agentIdOf, binaryIdFromBytes, type ChannelId, type MessageId, parseChannelName } from "./ids.ts";
+import { agentIdOf, binaryIdFromBytes, type ChannelId, parseChannelName } from "./ids.ts";
 import { formatInviteToken, parseInviteToken } from "./invite_token.ts";
-import { decodeMessageAad, encodeMessageAad } from "./message_aad.ts";
 import {
   authenticationStatement,
   type CommitStatement,
@@ -150,12 +149,4 @@ Deno.test("parseInviteToken() refuses a token of another version with what to up
   content[0] = 2;
   const newer = `inv_${encodeBase64url(concatBytes(content, sha256(content).subarray(0, 4)))}`;
   assertEquals(assertThrows(() => parseInviteToken(newer), WireError, "Update").code, "unsupported_version");
-});
-
-Deno.test("message id and counter survive, what is appended is ignored, and less is refused", () => {
-  const aad = { messageId: binaryIdFromBytes<MessageId>(new Uint8Array(16).fill(4)), counter: Number.MAX_SAFE_INTEGER };
-  assertEquals(decodeMessageAad(encodeMessageAad(aad)), aad);
-  assertThrows(() => decodeMessageAad(new Uint8Array(23)), WireError);
-  assertEquals(decodeMessageAad(Uint8Array.of(...encodeMessageAad(aad), 1, 2)), aad);
-  assertThrows(() => decodeMessageAad(new Uint8Array(24).fill(255)), WireError, "counter");
 });

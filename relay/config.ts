@@ -57,7 +57,7 @@ interface Limit<Field> {
   readonly seconds?: true;
 }
 
-type Numeric<Config> = { [Key in keyof Config]: Config[Key] extends number ? Key : never }[keyof Config];
+type Numeric<Config> = { [Key in keyof Config]-?: Config[Key] extends number ? Key : never }[keyof Config];
 
 const coreLimits: readonly Limit<Numeric<CoreConfig>>[] = [
   { name: "STATIC_RELAY_CELL_BYTES", field: "cellBytes", min: limits.minCellBytes, max: limits.maxCellBytes },

@@ -28,6 +28,12 @@ const requiredExtensions: readonly number[] = [0xf5c0, 0xf5c1, 0xf5c2, 0xf5c3];
  */
 export const channelExtensions: readonly number[] = [...requiredExtensions, 0xf5c4];
 
+/** Listed by the leaf of a member that reads bundles; see `bundle.ts`. No group has it as an extension. */
+export const bundlesCapability = 0xf5c8;
+
+/** What every leaf lists. */
+export const leafExtensions: readonly number[] = [...channelExtensions, bundlesCapability];
+
 const mls10 = 1;
 const basicCredential = 1;
 const leafNodeSourceKeyPackage = 1;

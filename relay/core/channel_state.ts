@@ -8,9 +8,12 @@ import {
   type CborValue,
   decodeMessageAad,
   generationOf,
+  type MessageAad,
   parseAgentId,
   readPrivateMessageHeader,
   type ReplyBody,
+  shortMessageAadBytes,
+  WireError,
 } from "../../proto/mod.ts";
 import type { Entry } from "../engine/engine.ts";
 import { decodeCommitBody, decodeFoundingBody, decodeMessageBody, decodeWelcomeBody } from "./entry_body.ts";
@@ -102,7 +105,7 @@ export class ChannelState {
     this.sequence = entry.sequence;
     switch (entry.kind) {
       case "message":
-        return this.#applySent(entry, counterOf(entry));
+        return this.#applySent(entry, sentOf(entry));
       case "commit":
         return this.#applyCommit(entry);
       case "founding":
@@ -130,7 +133,7 @@ export class ChannelState {
   #applyCommit(entry: Entry): void {
     const { sequence, timeMs } = entry;
     const { added, removed, owners, welcomes, commit, nextState } = decodeCommitBody(entry);
-    this.#applySent(entry, 0, sha256(commit));
+    this.#applySent(entry, { commitHash: sha256(commit) });
     this.epoch++;
     this.epochState = nextState;
     const before = new Map<AgentId, Membership>();
@@ -164,12 +167,15 @@ export class ChannelState {
   }
 
   /** The highest counter, because one that was given back may be used by a later message. */
-  #applySent({ sender, sequence, epoch }: Entry, counter: number, commitHash?: Uint8Array): void {
+  #applySent(
+    { sender, sequence, epoch }: Entry,
+    { counter = 0, reservation = 0, commitHash }: Partial<Pick<Sent, "counter" | "reservation" | "commitHash">>,
+  ): void {
     const member = this.members.get(sender);
     if (member === undefined) return;
-    const highest = Math.max(counter, member.sent?.counter ?? 0);
-    const sent = { sequence, epoch, counter: highest, ...(commitHash && { commitHash }) };
-    this.members.set(sender, { ...member, sent });
+    const { counter: before = 0, reservation: reserved = 0 } = member.sent ?? {};
+    const highest = { counter: Math.max(counter, before), ...reservationOf(Math.max(reservation, reserved)) };
+    this.members.set(sender, { ...member, sent: { sequence, epoch, ...highest, ...(commitHash && { commitHash }) } });
   }
 
   /**
@@ -211,7 +217,9 @@ export class ChannelState {
       sinceSequence,
       this.welcomes.get(agentId) ?? 0,
       leaving === undefined ? null : [leaving.reason, leaving.sequence, leaving.timeMs],
-      sent === undefined ? null : [sent.sequence, sent.epoch, sent.counter, sent.commitHash ?? null],
+      sent === undefined
+        ? null
+        : [sent.sequence, sent.epoch, sent.counter, sent.commitHash ?? null, sent.reservation ?? 0],
     ]);
     const former: CborValue[] = [...this.former].map((
       [agentId, { joinedSequence, endSequence, reason, timeMs }],
@@ -273,14 +281,36 @@ function sentUnknown([epoch, sequence, members, ...rest]: readonly CborValue[]):
   return [epoch ?? null, sequence ?? null, changed, ...rest];
 }
 
-function counterOf(entry: Entry): number {
-  return decodeMessageAad(readPrivateMessageHeader(decodeMessageBody(entry).ciphertext).authenticatedData).counter;
+function sentOf(entry: Entry): Pick<Sent, "counter" | "reservation"> {
+  const { authenticatedData } = readPrivateMessageHeader(decodeMessageBody(entry).ciphertext);
+  const { counter, count, reservation } = readAad(authenticatedData);
+  return { counter: counter + count - 1, reservation };
+}
+
+/** A relay from before took what is malformed behind the counter: the log must be read all the same. */
+function readAad(bytes: Uint8Array): MessageAad {
+  try {
+    return decodeMessageAad(bytes);
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return decodeMessageAad(bytes.subarray(0, shortMessageAadBytes));
+  }
+}
+
+/** Nothing of a member whose messages do not name one. */
+function reservationOf(reservation: number): Pick<Sent, "reservation"> {
+  return reservation === 0 ? {} : { reservation };
 }
 
 function decodeSent(value: CborValue): Sent {
-  const [sequence, epoch, counter, hash] = list(value);
-  const commitHash = hash instanceof Uint8Array ? hash : undefined;
-  return { sequence: int(sequence), epoch: int(epoch), counter: int(counter), ...(commitHash && { commitHash }) };
+  const [sequence, epoch, counter, hash, reservation] = list(value);
+  return {
+    sequence: int(sequence),
+    epoch: int(epoch),
+    counter: int(counter),
+    ...(hash instanceof Uint8Array && { commitHash: hash }),
+    ...reservationOf(reservation === undefined ? 0 : int(reservation)),
+  };
 }
 
 /** From before commits said which state they lead to. */

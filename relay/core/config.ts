@@ -1,5 +1,5 @@
 /** What an operator may set about the core, with its defaults. Wire limits above these are ceilings; see `proto/limits.ts`. */
-import { limits, type RelayLimits } from "../../proto/mod.ts";
+import { limits, maxBundledMessages, type RelayLimits } from "../../proto/mod.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -84,6 +84,7 @@ export const defaultCoreConfig: CoreConfig = {
   cellBytes: limits.cellBytes,
   limits: {
     payloadBytes: limits.payloadBytes,
+    bundledMessages: maxBundledMessages,
     keyPackageBytes: limits.keyPackageBytes,
     commitBytes: limits.commitBytes,
     welcomeBytes: limits.welcomeBytes,

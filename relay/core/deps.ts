@@ -1,6 +1,6 @@
 /** What the core takes from outside: clock, timers, randomness, tokens, quota and storage come in as `CoreDeps`. */
 import type { AccountId, AgentId, ChannelId, ErrorCode, KeyId, TokenGrant } from "../../proto/mod.ts";
-import type { Charge, Engine } from "../engine/engine.ts";
+import type { Charge, Cost, Engine } from "../engine/engine.ts";
 import type { Transport } from "./link.ts";
 import type { Meter } from "./meter.ts";
 
@@ -18,7 +18,7 @@ export interface TokenVerifier {
   verify(token: string): Promise<VerifiedToken | { readonly refused: string }>;
 }
 
-/** A reservation of one message. */
+/** A reservation of one message, or of several that go together. */
 export type Reservation =
   | { readonly kind: "reserved"; readonly charge: Charge }
   /** The plan's limit is reached; `untilMs` is when the period ends. */
@@ -27,8 +27,8 @@ export type Reservation =
   | { readonly kind: "unavailable" };
 
 export interface Quota {
-  /** Answers at once while a lease has room: the usual case. With a key, it is counted under that as well. */
-  reserve(account: AccountId, payloadBytes: number, key?: KeyId): Reservation | Promise<Reservation>;
+  /** Returns at once while a lease has room: the usual case. With a key, it is counted under that as well. All or none. */
+  reserve(account: AccountId, cost: Cost, key?: KeyId): Reservation | Promise<Reservation>;
   /** The entry was appended (its charge is durable), or it was not and the message goes back. */
   settle(account: AccountId, charge: Charge, appended: boolean, key?: KeyId): void;
   /** Fill of cells and cover cells, counted for the account's usage; may be lost in a crash. */

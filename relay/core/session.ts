@@ -67,6 +67,8 @@ export class Session implements RelaySession, DeliverySink {
   /** Channels whose Welcome for this agent is to be pushed. */
   readonly welcomes = new Set<Channel>();
   agent: Agent | undefined;
+  /** By channel, the last run of messages of which one was refused: what follows in it must not overtake that one. */
+  readonly refusedRuns = new Map<ChannelId, { readonly run: number; readonly refusal: Refusal }>();
   /** The nonce that may be answered, and until when. */
   challenge: { readonly nonce: Uint8Array; readonly untilMs: number } | undefined;
   challenged = false;
@@ -113,6 +115,7 @@ export class Session implements RelaySession, DeliverySink {
     this.lastRequestMs = this.#host.deps.nowMs();
     const refusal = this.#refusalFor(envelope);
     if (refusal !== undefined) {
+      this.#refuseRun(envelope, refusal);
       this.#refuse(envelope, refusal);
       return refusal.code === "rate_limited" ? this.#pause() : undefined;
     }
@@ -272,6 +275,14 @@ export class Session implements RelaySession, DeliverySink {
       return new Refusal("auth_failed", `${operation} needs an authenticated session; authenticate first`);
     }
     return this.#host.refuse(this, envelope);
+  }
+
+  /** A message that is refused unseen must not be overtaken either. */
+  #refuseRun(envelope: ClientEnvelope, refusal: Refusal): void {
+    if (this.agent === undefined || envelope.kind !== "request" || envelope.operation !== "SendMessage") return;
+    const { channelId, run } = envelope.body;
+    // Of channels that it reads: a stranger to all others fills no memory.
+    if (run !== undefined && this.subscriptions.has(channelId)) this.refusedRuns.set(channelId, { run, refusal });
   }
 
   /** Refusing costs too: who asks on in spite of it is read more slowly. */

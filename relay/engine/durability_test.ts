@@ -61,7 +61,7 @@ testWithFolder("a reopened engine has everything but KeyPackages", async (folder
   const closed = await createChannel(first, 2);
   await first.leases.open(sampleLease());
   await appendAll(first, channelId, [
-    message("a", { charge: { leaseId: "lease-1", fence: 7, payloadBytes: 5 } }),
+    message("a", { charge: { leaseId: "lease-1", fence: 7, messages: 1, payloadBytes: 5 } }),
     commit("b", 0, { added: [sampleAgent(2)] }),
     message("c", { epoch: 1 }),
     message("d", { epoch: 1 }),
@@ -85,7 +85,7 @@ testWithFolder("a reopened engine has everything but KeyPackages", async (folder
   const again = await openSqliteEngine({ path });
   assertEquals(await look(again), before);
   assertEquals(again.keyPackages.count(sampleAgent(1), 1).keyPackages, 0);
-  const charge = { leaseId: "lease-1", fence: 7, payloadBytes: 5 };
+  const charge = { leaseId: "lease-1", fence: 7, messages: 1, payloadBytes: 5 };
   assertEquals(await again.append(channelId, message("e", { epoch: 1, charge })), { kind: "lease_spent" });
   assertEquals(appended(await again.append(channelId, message("e", { epoch: 1 }))).sequence, 5);
   await again.close();

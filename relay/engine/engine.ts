@@ -303,8 +303,12 @@ export interface StoredRecord {
 export interface Charge {
   readonly leaseId: string;
   readonly fence: number;
+  readonly messages: number;
   readonly payloadBytes: number;
 }
+
+/** What is paid for together, all or none. */
+export type Cost = Pick<Charge, "messages" | "payloadBytes">;
 
 /** A part of an account's quota that this relay may consume; see `proto/lease.ts`. */
 export interface HeldLease {

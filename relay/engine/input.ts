@@ -73,7 +73,10 @@ export function checkEntry(entry: NewEntry): void {
     if (edit.kind === "replace") checkBytes("record", edit.value, engineLimits.recordBytes);
   }
   if (entry.room !== undefined) checkRoom(entry.room);
-  if (entry.charge !== undefined) checkCount("charge", entry.charge.payloadBytes);
+  if (entry.charge !== undefined) {
+    checkCount("charge", entry.charge.payloadBytes);
+    checkCount("charge", entry.charge.messages);
+  }
 }
 
 function checkRoom({ channelBytes, accountBytes }: Room): void {

@@ -40,16 +40,17 @@ export class Leases {
     this.reset();
   }
 
-  canPay({ leaseId, fence }: Charge): boolean {
+  canPay({ leaseId, fence, messages }: Charge): boolean {
     const lease = this.#leases.get(leaseId);
-    return lease !== undefined && lease.fence === fence && !lease.stopped && lease.consumed < lease.granted;
+    return lease !== undefined && lease.fence === fence && !lease.stopped &&
+      lease.consumed + messages <= lease.granted;
   }
 
   /** After `canPay`. */
-  pay({ leaseId, payloadBytes }: Charge): void {
+  pay({ leaseId, messages, payloadBytes }: Charge): void {
     const lease = this.#leases.get(leaseId);
     if (lease === undefined) return;
-    lease.consumed++;
+    lease.consumed += messages;
     lease.payloadBytes += payloadBytes;
     this.#changed.add(lease);
   }

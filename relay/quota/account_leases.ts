@@ -4,7 +4,7 @@
  * present rate, so a busy account asks once in a while and a quiet one holds little that another relay could use.
  */
 import { leaseStopMarginMs } from "../../proto/lease.ts";
-import type { Charge, HeldLease } from "../engine/engine.ts";
+import type { Charge, Cost, HeldLease } from "../engine/engine.ts";
 
 const sizedForMs = 60_000;
 /** Shorter observations say nothing about a rate. */
@@ -79,26 +79,27 @@ export class AccountLeases {
     this.#usedAtMs = nowMs;
   }
 
-  take(payloadBytes: number, nowMs: number): Charge | undefined {
-    const lease = this.#leases.find(({ taken, granted, stopAtMs }) => taken < granted && nowMs < stopAtMs);
+  /** All of these messages from one lease: what is left of others pays for fewer. */
+  take({ messages, payloadBytes }: Cost, nowMs: number): Charge | undefined {
+    const lease = this.#leases.find(({ taken, granted, stopAtMs }) => taken + messages <= granted && nowMs < stopAtMs);
     if (lease === undefined) return undefined;
-    lease.taken++;
-    lease.underWay++;
-    this.#takenSinceRefill++;
+    lease.taken += messages;
+    lease.underWay += messages;
+    this.#takenSinceRefill += messages;
     this.#usedAtMs = nowMs;
-    return { leaseId: lease.leaseId, fence: lease.fence, payloadBytes };
+    return { leaseId: lease.leaseId, fence: lease.fence, messages, payloadBytes };
   }
 
-  settle({ leaseId, payloadBytes }: Charge, appended: boolean): void {
+  settle({ leaseId, messages, payloadBytes }: Charge, appended: boolean): void {
     const lease = this.#leases.find((candidate) => candidate.leaseId === leaseId);
     // One that was closed meanwhile has its final numbers from the engine.
     if (lease === undefined) return;
-    lease.underWay--;
+    lease.underWay -= messages;
     if (appended) {
-      lease.appended++;
+      lease.appended += messages;
       lease.payloadBytes += payloadBytes;
     } else {
-      lease.taken--;
+      lease.taken -= messages;
     }
   }
 
@@ -108,8 +109,12 @@ export class AccountLeases {
     return room < this.#lastGrant / 2;
   }
 
-  /** How many messages to ask for. */
-  wanted(nowMs: number): number {
+  /** How many messages to ask for: `atOnce` at least. */
+  wanted(nowMs: number, atOnce = 1): number {
+    return Math.max(atOnce, this.#usual(nowMs));
+  }
+
+  #usual(nowMs: number): number {
     const observedMs = Math.max(shortestObservationMs, nowMs - this.#refilledAtMs);
     const forAMinute = Math.round(this.#takenSinceRefill * sizedForMs / observedMs);
     if (!this.#ofKey) return Math.min(largestLease, Math.max(smallestLease, forAMinute));

@@ -7,7 +7,7 @@ import type { Lease } from "../../proto/lease.ts";
 import { type AccountId, type KeyId, parseAccountId } from "../../proto/mod.ts";
 import { describeFailure, type Log } from "../../server/mod.ts";
 import type { Quota, Reservation } from "../core/deps.ts";
-import type { Charge, HeldLease, LeaseBook } from "../engine/engine.ts";
+import type { Charge, Cost, HeldLease, LeaseBook } from "../engine/engine.ts";
 import { AccountLeases, type ActiveLease, isUsable } from "./account_leases.ts";
 import type { LeaseApi } from "./lease_api.ts";
 import { LeaseReports } from "./lease_reports.ts";
@@ -50,7 +50,7 @@ interface Account {
   readonly key: KeyId | undefined;
   readonly leases: AccountLeases;
   /** The question under way, shared by everybody who waits for it. */
-  refilling: Promise<void> | undefined;
+  refilling: Promise<number | undefined> | undefined;
   /** Of a question that had no answer: repeated with the same nonce, so that it cannot be granted twice. */
   nonce: string | undefined;
   bytesNonce: string | undefined;
@@ -75,11 +75,11 @@ export class LeasedQuota implements Quota {
     this.#reports = new LeaseReports(deps);
   }
 
-  reserve(accountId: AccountId, payloadBytes: number, key?: KeyId): Reservation | Promise<Reservation> {
+  reserve(accountId: AccountId, cost: Cost, key?: KeyId): Reservation | Promise<Reservation> {
     const account = this.#account(accountId, key);
     const nowMs = this.#deps.nowMs();
-    const charge = account.leases.take(payloadBytes, nowMs);
-    if (charge === undefined) return this.#reserveLater(account, payloadBytes);
+    const charge = account.leases.take(cost, nowMs);
+    if (charge === undefined) return this.#reserveLater(account, cost);
     if (account.leases.needsMore(nowMs) && this.#mayAsk(account, nowMs)) void this.#refill(account);
     return { kind: "reserved", charge };
   }
@@ -154,15 +154,17 @@ export class LeasedQuota implements Quota {
     return account;
   }
 
-  /** Ends because every refill either brings messages or leaves a refusal. */
-  async #reserveLater(account: Account, payloadBytes: number): Promise<Reservation> {
+  /** Ends because every refill either brings messages or leaves a refusal; of several at once, perhaps too few. */
+  async #reserveLater(account: Account, cost: Cost): Promise<Reservation> {
     while (true) {
       const nowMs = this.#deps.nowMs();
-      const charge = account.leases.take(payloadBytes, nowMs);
+      const charge = account.leases.take(cost, nowMs);
       if (charge !== undefined) return { kind: "reserved", charge };
       if (this.#closing) return { kind: "unavailable" };
       if (isRefused(account, nowMs)) return account.refusal.answer;
-      await this.#refill(account);
+      const isOurs = account.refilling === undefined;
+      const granted = await this.#refill(account, cost.messages);
+      if (isOurs && granted !== undefined && granted < cost.messages) return { kind: "exhausted" };
     }
   }
 
@@ -170,8 +172,9 @@ export class LeasedQuota implements Quota {
     return !this.#closing && account.refilling === undefined && !isRefused(account, nowMs);
   }
 
-  #refill(account: Account): Promise<void> {
-    account.refilling ??= this.#takeLease(account).catch((error) => {
+  /** Returns how many messages it brought; undefined when it brought none. */
+  #refill(account: Account, atOnce?: number): Promise<number | undefined> {
+    account.refilling ??= this.#takeLease(account, atOnce).catch((error): undefined => {
       this.#failed("take_lease", error);
       const fromMs = this.#deps.nowMs();
       account.refusal = { answer: { kind: "unavailable" }, fromMs, untilMs: fromMs + unavailableMemoryMs };
@@ -181,10 +184,10 @@ export class LeasedQuota implements Quota {
     return account.refilling;
   }
 
-  async #takeLease(account: Account): Promise<void> {
+  async #takeLease(account: Account, atOnce?: number): Promise<number | undefined> {
     const { api, book, relayId, nowMs, newNonce } = this.#deps;
     await this.#settled();
-    const messages = account.leases.wanted(nowMs());
+    const messages = account.leases.wanted(nowMs(), atOnce);
     const nonce = account.nonce ??= newNonce();
     const counted = account.key === undefined ? {} : { key_id: account.key };
     const answer = await api.take({ nonce, relay_id: relayId, account_id: account.id, messages, ...counted });
@@ -194,7 +197,7 @@ export class LeasedQuota implements Quota {
       const fromMs = nowMs();
       const exhausted: Refusal = { kind: "exhausted", untilMs: fromMs + answer.retryAfterMs };
       account.refusal = { answer: exhausted, fromMs, untilMs: fromMs + exhaustedMemoryMs };
-      return;
+      return undefined;
     }
     const lease = heldLease(answer.lease);
     try {
@@ -208,6 +211,7 @@ export class LeasedQuota implements Quota {
     this.#leasesTaken++;
     account.refusal = undefined;
     account.leases.add(lease, nowMs(), answer.left);
+    return lease.granted;
   }
 
   /** Before the first lease of this life; a failure is tried again by whoever needs it next. */

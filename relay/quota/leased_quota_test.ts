@@ -34,12 +34,12 @@ function createBook(): { book: LeaseBook; append: (charge: Charge) => boolean } 
         return Promise.resolve();
       },
     },
-    append: ({ leaseId, fence, payloadBytes }) => {
+    append: ({ leaseId, fence, messages, payloadBytes }) => {
       const lease = leases.get(leaseId);
-      if (lease === undefined || lease.stopped || lease.fence !== fence || lease.consumed >= lease.granted) {
+      if (lease === undefined || lease.stopped || lease.fence !== fence || lease.consumed + messages > lease.granted) {
         return false;
       }
-      change(leaseId, { consumed: lease.consumed + 1, payloadBytes: lease.payloadBytes + payloadBytes });
+      change(leaseId, { consumed: lease.consumed + messages, payloadBytes: lease.payloadBytes + payloadBytes });
       return true;
     },
   };
@@ -73,7 +73,7 @@ function createWorld(limit: number): World {
 
 /** One message from reservation to append; answers how the reservation went. */
 async function send({ append }: World, quota: LeasedQuota, bytes = 1000): Promise<Reservation["kind"]> {
-  const reservation = await quota.reserve(account, bytes);
+  const reservation = await quota.reserve(account, { messages: 1, payloadBytes: bytes });
   if (reservation.kind === "reserved") quota.settle(account, reservation.charge, append(reservation.charge));
   return reservation.kind;
 }
@@ -88,7 +88,7 @@ Deno.test("a message costs no round trip while a lease has room, and more is ask
   await send(world, quota);
   assertEquals(api.asked.take, 1);
   for (let sent = 1; sent < 100; sent++) {
-    const reservation = quota.reserve(account, 1000);
+    const reservation = quota.reserve(account, { messages: 1, payloadBytes: 1000 });
     assert(!(reservation instanceof Promise), `message ${sent} had to wait`);
     assert(reservation.kind === "reserved");
     quota.settle(account, reservation.charge, world.append(reservation.charge));
@@ -121,7 +121,7 @@ Deno.test("keys hold little of what is left, however many there are, and more wh
   const world = createWorld(1_000);
   const { quota, api, clock } = world;
   const sendBy = async (key: KeyId): Promise<string> => {
-    const reservation = await quota.reserve(account, 1, key);
+    const reservation = await quota.reserve(account, { messages: 1, payloadBytes: 1 }, key);
     if (reservation.kind !== "reserved") return reservation.kind;
     quota.settle(account, reservation.charge, world.append(reservation.charge), key);
     return reservation.kind;
@@ -154,7 +154,10 @@ Deno.test("used up is remembered briefly, says until when, and ends when the pla
   const world = createWorld(1);
   const { quota, api, clock } = world;
   await send(world, quota);
-  assertEquals(await quota.reserve(account, 1), { kind: "exhausted", untilMs: startMs + 3_600_000 });
+  assertEquals(await quota.reserve(account, { messages: 1, payloadBytes: 1 }), {
+    kind: "exhausted",
+    untilMs: startMs + 3_600_000,
+  });
   const { take } = api.asked;
   for (let i = 0; i < 100; i++) assertEquals(await send(world, quota), "exhausted");
   assertEquals(api.asked.take, take);
@@ -165,18 +168,18 @@ Deno.test("used up is remembered briefly, says until when, and ends when the pla
 
 Deno.test("a message that was not appended goes back and can be sent by another", async () => {
   const { quota } = createWorld(1);
-  const first = await quota.reserve(account, 1);
+  const first = await quota.reserve(account, { messages: 1, payloadBytes: 1 });
   assert(first.kind === "reserved");
-  assertEquals((await quota.reserve(account, 1)).kind, "exhausted");
+  assertEquals((await quota.reserve(account, { messages: 1, payloadBytes: 1 })).kind, "exhausted");
   quota.settle(account, first.charge, false);
-  assertEquals((await quota.reserve(account, 1)).kind, "reserved");
+  assertEquals((await quota.reserve(account, { messages: 1, payloadBytes: 1 })).kind, "reserved");
 });
 
 Deno.test("a lease is not used in its last 30 seconds, and its successor is there before", async () => {
   const world = createWorld(10_000);
   const { quota, api, clock } = world;
   for (let second = 0; second < 600; second++) {
-    const reservation = quota.reserve(account, 1);
+    const reservation = quota.reserve(account, { messages: 1, payloadBytes: 1 });
     const waited = reservation instanceof Promise;
     assert(!waited || second === 0, `waited at second ${second}`);
     const reserved = await reservation;
@@ -253,7 +256,7 @@ Deno.test("bytes of an account that only reads are reported once a minute and at
 
 Deno.test("an append that outlasts its lease is counted as the engine counted it", async () => {
   const { quota, api, clock, append } = createWorld(1000);
-  const reservation = await quota.reserve(account, 10);
+  const reservation = await quota.reserve(account, { messages: 1, payloadBytes: 10 });
   assert(reservation.kind === "reserved" && append(reservation.charge));
   clock.nowMs += api.lifetimeMs - 30_000;
   await quota.tick();
@@ -334,7 +337,7 @@ async function runSchedule(random: Random): Promise<void> {
     for (let left = random.below(40); left > 0; left--) await Promise.resolve();
   };
   const sendOne = async ({ quota, alive }: typeof life): Promise<void> => {
-    const reservation = await quota.reserve(account, 10);
+    const reservation = await quota.reserve(account, { messages: 1, payloadBytes: 10 });
     if (reservation.kind !== "reserved") return;
     await turns();
     if (!alive()) return;

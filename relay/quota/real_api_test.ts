@@ -51,7 +51,7 @@ async function createSender(
   const name = parseChannelName("acme/ops/quota");
   await engine.createChannel({ channelId, name, account, creator, nonce: random(16), timeMs: Date.now() });
   const send = async (account: AccountId): Promise<string> => {
-    const reservation = await quota.reserve(account, 100);
+    const reservation = await quota.reserve(account, { messages: 1, payloadBytes: 100 });
     if (reservation.kind !== "reserved") return reservation.kind;
     const outcome = await engine.append(channelId, {
       kind: "message",

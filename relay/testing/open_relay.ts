@@ -120,16 +120,16 @@ function readToken(
   return { account: parseAccountId(account), plan: "dev", issuedAtMs: nowMs, expiresAtMs: Number(expiresAtMs) };
 }
 
-function createQuota(messages: number, countBytes: Quota["countBytes"] = () => {}): Quota {
-  let left = messages;
+function createQuota(granted: number, countBytes: Quota["countBytes"] = () => {}): Quota {
+  let left = granted;
   return {
-    reserve: (_account, payloadBytes) => {
-      if (left < 1) return { kind: "exhausted" };
-      left--;
-      return { kind: "reserved", charge: { leaseId, fence: 1, payloadBytes } };
+    reserve: (_account, cost) => {
+      if (left < cost.messages) return { kind: "exhausted" };
+      left -= cost.messages;
+      return { kind: "reserved", charge: { leaseId, fence: 1, ...cost } };
     },
-    settle: (_account, _charge, appended) => {
-      if (!appended) left++;
+    settle: (_account, { messages }, appended) => {
+      if (!appended) left += messages;
     },
     countBytes,
   };

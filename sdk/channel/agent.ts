@@ -69,6 +69,7 @@ export class Agent {
   readonly #deps: ChannelDeps;
   readonly #records = new Map<ChannelName, ChannelRecord>();
   readonly #channels = new Map<ChannelId, LiveChannel>();
+  #runs = 0;
   readonly #listeners = new Set<AgentListener>();
   /** Entering, opening and closing channels happen one after the other: two calls for one name must not both begin. */
   readonly #entering = new Serial();
@@ -92,6 +93,7 @@ export class Agent {
       agentId: this.agentId,
       keyPackages: this.keyPackages,
       welcomes: this.welcomes,
+      nextRun: () => ++this.#runs,
       carrier: new Carrier(this.#channels, () => runtime.nowMs()),
       relayNowMs,
       onEvent: (event) => this.events.tell(event),

@@ -23,7 +23,7 @@ export function createPorts({ membership, outbox, health, maxAgeMs }: ContentPar
     relayNowMs,
     maxAgeMs,
     records: createRequestRecords(membership.channelId, store),
-    send: (plaintext, outgoing) => outbox.send(plaintext, outgoing),
+    send: (plaintext, outgoing) => outbox.send(plaintext, { ...outgoing, alone: true }),
     isMember: (each) => membership.memberOf(each) !== undefined,
     stands: (id) => standsInLog(id, { membership, session }),
     tell: health.tell,

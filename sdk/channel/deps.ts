@@ -24,6 +24,8 @@ export interface ChannelDeps {
   readonly welcomes: Welcomes;
   /** Words about one channel in the messages of another. */
   readonly carrier: Carrier;
+  /** A number that grows with every call; see `Outbox`. */
+  readonly nextRun: () => number;
   /** By the relay's clock, as far as it is known. */
   readonly relayNowMs: () => number;
   /** Something happened in a channel. */

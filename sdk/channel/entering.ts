@@ -19,18 +19,20 @@ import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import type { LogPosition } from "./log_place.ts";
 import {
   type ChannelRecord,
+  type CounterRecord,
   deletePosition,
   forgetSenders,
   type Landmarks,
   listSenders,
   newChannelRecord,
+  noCounters,
   putChannel,
-  putCounter,
+  putCounters,
   putLandmarks,
   putPosition,
   putTrust,
   readChannel,
-  readCounter,
+  readCounters,
   readLandmarks,
   readLog,
   readPosition,
@@ -63,7 +65,7 @@ export interface EnteredChannel {
   readonly log: Uint8Array | undefined;
   /** Undefined in an older store. */
   readonly landmarks: Landmarks | undefined;
-  readonly counter: number;
+  readonly counters: CounterRecord;
   readonly senders: ReadonlyMap<AgentId, SenderRecord>;
   readonly confirmations: KeptConfirmations;
 }
@@ -141,7 +143,7 @@ export async function openChannel(channelId: ChannelId, deps: ChannelDeps): Prom
     position: await readPosition(deps.store, channelId),
     log: await readLog(deps.store, channelId),
     landmarks: await readLandmarks(deps.store, channelId),
-    counter: await readCounter(deps.store, channelId) ?? 0,
+    counters: await readCounters(deps.store, channelId),
     senders: await listSenders(deps.store, channelId),
     confirmations: await readConfirmations(deps.store, channelId, record.joinedEpoch),
   };
@@ -194,7 +196,7 @@ export async function writeEntered(
     putTrust(channelId, trust),
     position === undefined ? deletePosition(channelId) : putPosition(channelId, { sequence: position, epoch }),
     putLandmarks(channelId, noLandmarks),
-    putCounter(channelId, 0),
+    putCounters(channelId, noCounters),
     deleteBadCommit(channelId),
     deleteForeign(channelId),
     ...await forgetSenders(store, channelId),
@@ -211,7 +213,7 @@ function partsOf(entered: Entered, trust: ChannelTrust, position: number | undef
     position: start,
     log: undefined,
     landmarks: noLandmarks,
-    counter: 0,
+    counters: noCounters,
     senders: new Map(),
     confirmations: nothingConfirmed,
     bad: undefined,

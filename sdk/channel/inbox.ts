@@ -14,11 +14,18 @@ import type { RecordChange } from "../store/mod.ts";
 import { HandedAhead } from "./handed_ahead.ts";
 import type { Arrival } from "./senders.ts";
 
+/** What was opened with one key: it is used up when the application is done with all messages that were sealed with it. */
+export interface Opening {
+  readonly receipt: Receipt;
+  /** How many it is not done with. */
+  open: number;
+}
+
 export interface InboxItem {
   readonly incoming: Incoming;
   readonly sequence: number;
   readonly epoch: number;
-  readonly receipt: Receipt;
+  readonly opening: Opening;
   readonly arrival: Arrival;
   /** What it takes of memory, roughly. */
   readonly bytes: number;

@@ -4,6 +4,8 @@
  */
 import {
   type AgentId,
+  type BundledMessage,
+  decodeBundle,
   decodeMessageAad,
   type MessageAad,
   type NoticeBody,
@@ -17,13 +19,22 @@ import type { RecordChange } from "../store/mod.ts";
 import type { Confirmations } from "./confirmations.ts";
 import type { Endings } from "./endings.ts";
 import type { HealthLog } from "./health.ts";
-import type { Inbox, InboxItem } from "./inbox.ts";
+import type { Inbox, InboxItem, Opening } from "./inbox.ts";
 import { reportDoubtful } from "./key_reports.ts";
 import type { Membership } from "./membership.ts";
 import { putSender, type SenderRecord } from "./records.ts";
 import type { Senders } from "./senders.ts";
 
 type ReadMessage = Outcome & { readonly kind: "message" };
+
+/** One of the messages that were sealed together, or the only one. */
+interface TakenPart {
+  /** Undefined in a bundle that cannot be read. */
+  readonly part: BundledMessage | undefined;
+  readonly counter: number;
+  readonly aad: MessageAad;
+  readonly opening: Opening;
+}
 
 /** A key and a nonce, as they lie in memory. */
 const skippedKeyBytes = 64;
@@ -48,14 +59,10 @@ export class Intake {
     this.#parts = parts;
   }
 
-  take(
-    entry: NoticeBody<"DeliverMessage">,
-    { payload, sender, epoch, authenticatedData }: ReadMessage,
-    receipt: Receipt,
-  ): void {
-    const { senders, health, endings, membership } = this.#parts;
-    const { agentId, identity } = sender;
-    const aad = aadOf({ authenticatedData });
+  take(entry: NoticeBody<"DeliverMessage">, outcome: ReadMessage, receipt: Receipt): void {
+    const { senders, health } = this.#parts;
+    const { epoch, sender: { agentId } } = outcome;
+    const aad = aadOf(outcome);
     if (aad === undefined) {
       health.report("undecryptable", "A message has no id and counter: its sender speaks another version");
       return this.#finish(receipt);
@@ -63,32 +70,77 @@ export class Intake {
     if (aad.messageId !== entry.messageId || agentId !== entry.sender) {
       health.report("relay_lied", "The relay named another sender or id than the message's sender has authenticated");
     }
-    const counted = { counter: aad.counter, epoch };
-    if (endings.isAfter(agentId, counted)) {
+    if (this.#parts.endings.isAfter(agentId, { ...aad, epoch })) {
       this.#reportAfterRemoval(agentId);
       return this.#finish(receipt);
     }
-    const verdict = senders.judge(agentId, counted);
-    if (verdict === "duplicate") {
-      this.reportRepeated(agentId, { epoch, aad });
-      return this.#finish(receipt);
-    }
-    if (verdict === "gap") this.#reportMissing(agentId, aad.counter);
-    if (verdict === "late") health.report("reordered", "A message arrived after later ones of its sender");
-    const arrival = senders.take(agentId, counted, aad.messageId);
-    if (!sender.mayPost) {
+    senders.close(agentId, { ...aad, epoch });
+    const opening: Opening = { receipt, open: 0 };
+    const parts = this.#partsOf(aad, outcome);
+    if (aad.count > 1) senders.rememberBundle(agentId, { ...aad, epoch }, aad.messageId);
+    const items = parts.flatMap((part, i) => {
+      const item = this.#takePart(entry, outcome, { part, counter: aad.counter + i, aad, opening });
+      return item ?? [];
+    });
+    // The key goes with the last of its messages that the application is done with.
+    opening.open = items.length;
+    if (items.length === 0) this.#finish(receipt);
+    for (const item of items) this.#parts.inbox.push(item);
+  }
+
+  /** Of a bundle that is none, and of a sender that may not speak, each message counts as arrived, and none is shown. */
+  #partsOf(
+    { messageId, count }: MessageAad,
+    { payload, sender: { agentId, mayPost } }: ReadMessage,
+  ): (BundledMessage | undefined)[] {
+    if (!mayPost) {
       this.#reportAgainstPolicy(agentId);
-      return this.#parts.onDone(this.#changes([{ receipt, arrival }]));
+      return new Array(count).fill(undefined);
     }
+    if (count === 1) return [{ id: messageId, plaintext: payload }];
+    try {
+      return decodeBundle(payload, count);
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      reportBadContent(this.#parts.health, { id: messageId, sender: agentId }, error.message);
+      return new Array(count).fill(undefined);
+    }
+  }
+
+  /** Undefined for what is not shown. */
+  #takePart(
+    { timeMs, sequence }: NoticeBody<"DeliverMessage">,
+    { epoch, sender: { agentId, identity } }: ReadMessage,
+    { part, counter, aad, opening }: TakenPart,
+  ): InboxItem | undefined {
+    const { senders, health, membership } = this.#parts;
+    const counted = { counter, epoch };
+    const verdict = senders.judge(agentId, counted);
+    if (verdict === "duplicate") return void this.reportRepeated(agentId, { epoch, aad: { ...aad, counter } });
+    if (verdict === "gap") this.#reportMissing(agentId, counter);
+    if (verdict === "late") health.report("reordered", "A message arrived after later ones of its sender");
+    const isAlone = aad.count === 1;
+    const arrival = senders.take(agentId, counted, isAlone ? aad.messageId : undefined);
     const verified = !membership.isDoubtful(agentId);
     if (!verified) reportDoubtful(health, identity);
-    const { timeMs, sequence } = entry;
-    const opened = { id: aad.messageId, sender: agentId, identity, verified, timeMs, sequence };
-    const incoming = this.#read(payload, opened);
+    const isNew = part !== undefined && !senders.wasShown(agentId, part.id);
+    const opened = isNew ? { id: part.id, sender: agentId, identity, verified, timeMs, sequence } : undefined;
+    const incoming = isNew && opened !== undefined ? this.#readPart(part.plaintext, opened, isAlone) : undefined;
     this.#parts.confirmations.heard(agentId, epoch, incoming?.fields.confirmation);
-    if (incoming === undefined) return this.#parts.onDone(this.#changes([{ receipt, arrival }]));
-    const bytes = payload.length + receipt.ratchets.application.skipped.size * skippedKeyBytes;
-    this.#parts.inbox.push({ incoming, sequence, epoch, receipt, arrival, bytes });
+    if (incoming === undefined) return void this.#parts.onDone(this.#changes([{ arrival }]));
+    if (!isAlone) senders.shownInBundle(agentId, incoming.id);
+    const keys = counter === aad.counter ? opening.receipt.ratchets.application.skipped.size : 0;
+    const bytes = (part?.plaintext.length ?? 0) + keys * skippedKeyBytes;
+    return { incoming, sequence, epoch, opening, arrival, bytes };
+  }
+
+  /** Requests and replies are known to the relay by their own ids, so they go alone. */
+  #readPart(plaintext: Uint8Array, opened: Opened, isAlone: boolean): Incoming | undefined {
+    const incoming = this.#read(plaintext, opened);
+    if (incoming === undefined || isAlone) return incoming;
+    if (incoming.lane !== "request" && incoming.lane !== "reply") return incoming;
+    reportBadContent(this.#parts.health, opened, `a ${incoming.lane} came in one with other messages`);
+    return undefined;
   }
 
   /** Of a message that is looked at before its turn: a request or a reply to this agent. All else waits for its turn. */
@@ -96,7 +148,7 @@ export class Intake {
     const { senders, endings, membership, agentId, relayNowMs, maxAgeMs } = this.#parts;
     const { payload, epoch, sender: { agentId: sender, identity, mayPost } } = outcome;
     const aad = aadOf(outcome);
-    if (!mayPost || aad === undefined) return undefined;
+    if (!mayPost || aad === undefined || aad.count > 1) return undefined;
     if (aad.messageId !== entry.messageId || sender !== entry.sender) return undefined;
     const counted = { counter: aad.counter, epoch };
     if (endings.isAfter(sender, counted) || senders.judge(sender, counted) === "duplicate") return undefined;
@@ -139,10 +191,12 @@ export class Intake {
     return this.#changes(items);
   }
 
-  #changes(items: readonly Pick<InboxItem, "receipt" | "arrival">[]): RecordChange[] {
+  #changes(items: readonly (Pick<InboxItem, "arrival"> & Partial<Pick<InboxItem, "opening">>)[]): RecordChange[] {
     const { membership: { channelId, durable }, senders } = this.#parts;
     const newest = new Map<AgentId, SenderRecord>();
-    const changes = items.flatMap(({ receipt }) => durable.consume(receipt));
+    const changes = items.flatMap(({ opening }) =>
+      opening !== undefined && --opening.open === 0 ? durable.consume(opening.receipt) : []
+    );
     for (const { arrival } of items) {
       const record = senders.done(arrival);
       if (record !== undefined) newest.set(arrival.sender, record);
@@ -179,11 +233,16 @@ export class Intake {
   reportRepeated(sender: AgentId, { epoch, aad }: { epoch: number; aad: MessageAad | undefined }): void {
     if (aad === undefined) return;
     const { counter, messageId } = aad;
-    if (!this.#parts.senders.contradicts(sender, { counter, epoch }, messageId)) return;
+    const { senders, health } = this.#parts;
+    if (senders.wasClosed(sender, { counter, epoch })) {
+      const late = `A message of ${sender} came after its sender had said that it would not, and is not shown`;
+      return health.report("reordered", late);
+    }
+    if (!senders.contradicts(sender, { counter, epoch }, messageId)) return;
     const text =
       `${sender} used counter ${counter} for two messages, and the second was not read. Its data directory was ` +
       "probably restored from a backup: it must rejoin, and send again what was not read";
-    this.#parts.health.report("repeated_counter", text);
+    health.report("repeated_counter", text);
   }
 }
 

@@ -120,7 +120,7 @@ export class LiveChannel {
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
     this.confirmations = new Confirmations(said, deps);
     const { confirmations } = this;
-    this.outbox = new Outbox({ counter: parts.counter, membership, health, confirmations, onFault }, deps);
+    this.outbox = new Outbox({ counters: parts.counters, membership, health, confirmations, onFault }, deps);
     const maxAgeMs = (): number => this.#maxAgeMs;
     const ports = createPorts({ membership, outbox: this.outbox, health, maxAgeMs }, deps);
     this.requester = new Requester(ports);
@@ -330,6 +330,7 @@ export class LiveChannel {
     }
     await this.#receiver?.finish();
     await this.#progress.flush();
+    await this.outbox.close();
     await this.confirmations.keep();
     this.#end(undefined, createError("transport_error", "The client was closed; connect again"));
   }
@@ -358,8 +359,8 @@ export class LiveChannel {
   }
 
   #compare(reply: Claims): Promise<Doubt | undefined> {
-    const { committer: { candidate }, outbox: { counter } } = this;
-    return this.#storeAge.compare(reply, { candidate, counter, position: this.#progress.reached });
+    const { committer: { candidate }, outbox: { sent } } = this;
+    return this.#storeAge.compare(reply, { candidate, ...sent, position: this.#progress.reached });
   }
 
   async #process(notice: NoticeEnvelope): Promise<void> {

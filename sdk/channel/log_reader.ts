@@ -255,8 +255,8 @@ export class LogReader {
 
   /** Read from the clear header, before any key is used: the entry will come again in order. */
   #announcesGap({ sender, epoch }: DeliverMessage, header: PrivateMessageHeader): boolean {
-    const counter = aadOf(header)?.counter;
-    return counter !== undefined && this.#parts.senders.judge(sender, { counter, epoch }) === "gap";
+    const aad = aadOf(header);
+    return aad !== undefined && this.#parts.senders.judge(sender, { ...aad, epoch }) === "gap";
   }
 
   #isPassedOver({ sequence, sender, epoch }: DeliverMessage, header: PrivateMessageHeader): boolean {
@@ -266,8 +266,9 @@ export class LogReader {
       if (!inbox.isRead) this.#reportUnread();
     }
     if (this.#passedOver === undefined) return false;
-    const counter = aadOf(header)?.counter ?? 0;
-    this.#passedCounters.set(sender, Math.max(counter, this.#passedCounters.get(sender) ?? 0));
+    const aad = aadOf(header);
+    const last = aad === undefined ? 0 : aad.counter + aad.count - 1;
+    this.#passedCounters.set(sender, Math.max(last, this.#passedCounters.get(sender) ?? 0));
     return true;
   }
 

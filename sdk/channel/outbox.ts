@@ -1,75 +1,33 @@
 /**
- * Messages on their way out. They reach the log in the order in which they were given; several are under way at once. Each
- * keeps its id through every retry, so the relay takes it once: after a lost connection the same bytes go again, after a
- * commit of somebody else the message is sealed anew under the same id. Plaintext is in memory only.
+ * Messages on their way out. They reach the log in the order in which they were given; several are under way at once, and those
+ * that wait together go together. What is sent keeps its id through every retry, so the relay takes it once: after a lost
+ * connection the same bytes go again, after a commit of somebody else it is sealed anew under the same id. Plaintext is in
+ * memory only.
  */
-import { binaryIdFromBytes, decodeContent, encodeMessageAad, limits, type MessageId } from "../../proto/mod.ts";
-import { createError, isRefusal, type StaticError } from "../base/errors.ts";
+import { binaryIdFromBytes, limits, type MessageId } from "../../proto/mod.ts";
+import { createError, isCode, type StaticError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
-import type { MessageOptions } from "../content/values.ts";
 import type { Sealed } from "../mls/group.ts";
+import { BundleSealer } from "./bundle_sealer.ts";
+import { type Bundle, contentLength, countersOf, type Sending, type Sent } from "./bundling.ts";
 import type { Confirmations } from "./confirmations.ts";
+import { CounterLag, Counters } from "./counters.ts";
 import type { ChannelDeps } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
 import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
-import { putCounter } from "./records.ts";
-import { isNoRoom, type Obstacle, obstacleOf, silencedError } from "./sending_obstacles.ts";
-
-/** How a message is sent, and what it says about itself. */
-export interface SendOptions extends MessageOptions {
-  /** While the relay cannot be reached, keep the message in memory and send it later, instead of failing after a while. */
-  readonly queue?: boolean;
-  /** How long to try; 30 seconds when not given. */
-  readonly timeoutMs?: number;
-  /** Gives up; the call then rejects with its reason. What the relay was given already may be delivered. */
-  readonly signal?: AbortSignal;
-  /** @internal Under which the relay takes it once; a new one when not given. A host is told it, to be told twice. */
-  readonly id?: MessageId;
-}
-
-/** How a plaintext goes out. */
-export type PostOptions = Pick<SendOptions, "queue" | "timeoutMs" | "signal" | "id">;
-
-/** What became of a message. */
-export interface Sent {
-  /** The message's id, which receivers see too. */
-  readonly id: MessageId;
-  /** False when it waits in the outbox: the relay cannot be reached now. */
-  readonly accepted: boolean;
-}
-
-interface Sending {
-  readonly id: MessageId;
-  readonly payload: Uint8Array;
-  counter: number | undefined;
-  sealed: Sealed | undefined;
-  /** Whether the relay may have it. */
-  tried: boolean;
-  /** Whether it was given to the relay and no answer came: then it may stand in the log under its counter. */
-  mayStand: boolean;
-  /** Why the relay had no room for it when it was last given it. */
-  noRoom: StaticError | undefined;
-  /** When its caller is told that it failed. */
-  readonly untilMs: number;
-  settled: boolean;
-  readonly settle: (result: Sent | StaticError) => void;
-  readonly queued: boolean;
-}
+import type { CounterRecord } from "./records.ts";
+import type { PostOptions } from "./send_options.ts";
+import { SendQueue } from "./send_queue.ts";
+import { expiredError, isNoRoom, type Obstacle, obstacleOf, silencedError } from "./sending_obstacles.ts";
 
 const defaultTimeoutMs = 30_000;
 const catchUpMs = 30_000;
-const maxUnderWay = 32;
-const maxUnderWayBytes = 4 * 1024 * 1024;
-const maxWaiting = 4096;
-const maxWaitingBytes = 32 * 1024 * 1024;
+const [maxUnderWay, maxUnderWayBytes] = [32, 4 * 1024 * 1024];
+const [maxWaiting, maxWaitingBytes] = [4096, 32 * 1024 * 1024];
 const messageIdBytes = 16;
-/** A request as JSON to two members has 107 bytes of them, its reply fewer. */
-const hiddenFieldBytes = 128;
-
 export interface OutboxParts {
-  /** Of the last message that we may have sent. */
-  readonly counter: number;
+  readonly counters: CounterRecord;
   readonly membership: Membership;
   readonly health: HealthLog;
   readonly confirmations: Pick<Confirmations, "carry">;
@@ -82,36 +40,45 @@ export class Outbox {
   readonly #membership: Membership;
   readonly #health: HealthLog;
   readonly #onFault: (fault: unknown) => void;
-  readonly #confirmations: OutboxParts["confirmations"];
-  /** In the order in which they will be sent. */
-  #waiting: Sending[] = [];
-  readonly #underWay = new Set<Sending>();
+  readonly #counters: Counters;
+  readonly #sealer: BundleSealer;
+  readonly #queue = new SendQueue();
+  /** Taken from the queue and not under way yet. */
+  #sealing: Bundle | undefined;
+  readonly #underWay = new Set<Bundle>();
   #obstacle: Obstacle | undefined;
+  /** What is next cannot go before something that is under way is back. */
+  #mustWait = false;
+  /** A bundle was refused as too much for the quota: what was behind it was refused because of it. */
+  #isDissolving = false;
+  /** Grows whenever sending goes on after an obstacle: the relay lets nothing of a run overtake what it refused of it. */
+  #run: number;
+  #order = 0;
   #online = false;
   #running = false;
   #ended: StaticError | undefined;
-  /** The last counter that was given to a message, and those that came back unused. */
-  #counter: number;
-  #durableCounter: number;
-  #unusedCounters: number[] = [];
+  readonly #lag: CounterLag;
   readonly #onSettled: (() => void)[] = [];
 
-  constructor({ counter, membership, health, confirmations, onFault }: OutboxParts, deps: ChannelDeps) {
-    this.#counter = this.#durableCounter = counter;
+  constructor({ counters, membership, health, confirmations, onFault }: OutboxParts, deps: ChannelDeps) {
+    this.#counters = new Counters(membership.channelId, counters);
+    this.#sealer = new BundleSealer({ membership, counters: this.#counters, confirmations }, deps);
+    this.#lag = new CounterLag(this.#counters, onFault, deps);
     this.#membership = membership;
     this.#health = health;
     this.#onFault = onFault;
-    this.#confirmations = confirmations;
     this.#deps = deps;
+    this.#run = deps.nextRun();
   }
 
-  /** Of the last message that may have been sent. */
-  get counter(): number {
-    return this.#durableCounter;
+  /** What this agent may have sent at most. */
+  get sent(): { readonly counter: number; readonly reservation: number } {
+    return { counter: this.#counters.last, reservation: this.#counters.reservation };
   }
 
   get size(): { readonly waiting: number; readonly underWay: number } {
-    return { waiting: this.#waiting.length, underWay: this.#underWay.size };
+    const waiting = this.#queue.length + (this.#sealing?.messages.length ?? 0);
+    return { waiting, underWay: [...this.#underWay].reduce((sum, { messages }) => sum + messages.length, 0) };
   }
 
   /** `plaintext` is the content as it is sealed. */
@@ -121,7 +88,6 @@ export class Outbox {
       if (signal?.aborted === true) return reject(signal.reason);
       const refusal = this.#refusal(plaintext);
       if (refusal !== undefined) return reject(refusal);
-      const id = options.id ?? binaryIdFromBytes<MessageId>(this.#deps.runtime.randomBytes(messageIdBytes));
       const cancel = queue ? () => {} : this.#deps.runtime.after(timeoutMs, () => this.#expire(sending, timeoutMs));
       const finish = (): boolean => {
         if (sending.settled) return false;
@@ -140,51 +106,73 @@ export class Outbox {
         if (finish()) reject(signal?.reason);
       };
       signal?.addEventListener("abort", abort);
-      // The caller may reuse its buffer.
-      const payload = plaintext.slice();
-      const start = { counter: undefined, sealed: undefined, noRoom: undefined, tried: false, mayStand: false };
-      const untilMs = queue ? Infinity : this.#deps.runtime.nowMs() + timeoutMs;
-      const sending: Sending = { id, payload, ...start, untilMs, settled: false, settle, queued: queue };
-      this.#waiting.push(sending);
-      if (queue && !this.#online) settle({ id, accepted: false });
-      this.#run();
+      const sending: Sending = {
+        order: this.#order++,
+        id: options.id ?? this.#newId(),
+        // The caller may reuse its buffer.
+        payload: plaintext.slice(),
+        untilMs: queue ? Infinity : this.#deps.runtime.nowMs() + timeoutMs,
+        queued: queue,
+        settle,
+        settled: false,
+        isOver: false,
+        isAlone: options.id !== undefined || options.alone === true,
+        bundle: undefined,
+      };
+      this.#queue.add(sending);
+      if (queue && !this.#online) settle({ id: sending.id, accepted: false });
+      this.#start();
     });
   }
 
   /** The relay can be reached, and the channel knows where it stands. */
   resume(): void {
     this.#online = true;
-    this.#run();
+    this.#start();
   }
 
   /** The relay cannot be reached: what is under way comes back by itself. Who may queue need not wait for it. */
   suspend(): void {
     this.#online = false;
-    for (const { queued, id, settle } of [...this.#waiting, ...this.#underWay]) {
-      if (queued) settle({ id, accepted: false });
-    }
+    this.#lag.cancel();
+    for (const { queued, id, settle } of this.#all()) if (queued) settle({ id, accepted: false });
   }
 
   /** Resolves when nothing waits and nothing is under way any more. */
   async idle(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#underWay.size > 0) {
-      await new Promise<void>((resolve) => this.#onSettled.push(resolve));
-    }
+    while ([...this.#all()].length > 0) await new Promise<void>((resolve) => this.#onSettled.push(resolve));
   }
 
-  /** We joined anew: counters begin anew, for us and for those who count. */
+  /** We joined anew: counters begin anew, for us and for those who count. What is on its way keeps its id. */
   async restart(): Promise<void> {
-    this.#counter = this.#durableCounter = 0;
-    this.#unusedCounters = [];
-    for (const sending of [...this.#waiting, ...this.#underWay]) sending.counter = sending.sealed = undefined;
-    await this.#deps.store.batch([putCounter(this.#membership.channelId, 0)]);
+    const change = this.#counters.restart();
+    await this.#deps.store.batch([change]);
   }
 
   /** Nothing more can be sent. */
   end(error: StaticError): void {
     this.#ended = error;
-    for (const sending of [...this.#waiting, ...this.#underWay]) sending.settle(error);
-    this.#waiting = [];
+    for (const { settle } of [...this.#all()]) settle(error);
+    this.#queue.clear();
+    this.#lag.cancel();
+    this.#tellSettled();
+  }
+
+  /** The channel is closed here. Counters that were reserved and not used are given back, so that nobody wonders about them. */
+  async close(): Promise<void> {
+    this.#lag.cancel();
+    const change = [...this.#all()].length === 0 ? this.#counters.close() : undefined;
+    if (change !== undefined) await this.#deps.store.batch([change]);
+  }
+
+  *#all(): Generator<Sending> {
+    for (const { messages } of this.#underWay) yield* messages;
+    if (this.#sealing !== undefined) yield* this.#sealing.messages;
+    yield* this.#queue.all();
+  }
+
+  #newId(): MessageId {
+    return binaryIdFromBytes<MessageId>(this.#deps.runtime.randomBytes(messageIdBytes));
   }
 
   #refusal(payload: Uint8Array): StaticError | undefined {
@@ -202,34 +190,41 @@ export class Outbox {
       const text = `Cannot send ${length} bytes: a payload has at most ${most}; send it in parts`;
       return createError("payload_too_large", text);
     }
-    const bytes = this.#waiting.reduce((sum, sending) => sum + sending.payload.length, payload.length);
-    if (this.#waiting.length < maxWaiting && bytes <= maxWaitingBytes) return undefined;
-    return createError(
-      "queue_full",
-      `Cannot send: ${this.#waiting.length} messages wait already; wait for some of them`,
-    );
+    const { length: waiting, bytes } = this.#queue;
+    if (waiting < maxWaiting && bytes + payload.length <= maxWaitingBytes) return undefined;
+    return createError("queue_full", `Cannot send: ${waiting} messages wait already; wait for some of them`);
   }
 
-  /** Not sent, unless the relay has been given it already. */
+  /** Its caller has given up. It is not sent, unless the relay has been given it already. */
   #withdraw(sending: Sending): void {
-    this.#waiting = this.#waiting.filter((each) => each !== sending);
-    if (!sending.tried && sending.counter !== undefined) this.#unusedCounters.push(sending.counter);
+    sending.isOver = true;
+    const { bundle } = sending;
+    if (bundle === undefined) this.#queue.removeMessage(sending);
+    else if (!bundle.tried && this.#queue.removeBundle(bundle)) this.#scatter(bundle);
+  }
+
+  /** A bundle that the relay does not have: its counters are gone, and its messages wait again in their place. */
+  #scatter(bundle: Bundle): void {
+    this.#forget(bundle);
+    this.#queue.scatter(bundle.messages.filter(({ isOver }) => !isOver));
+  }
+
+  /** Nothing will be sent under its counters any more. */
+  #forget(bundle: Bundle): void {
+    const range = countersOf(bundle);
+    if (range !== undefined && bundle.life === this.#counters.life) this.#counters.give(range);
+    bundle.counter = bundle.sealed = undefined;
   }
 
   #expire(sending: Sending, timeoutMs: number): void {
+    const { tried, noRoom } = sending.bundle ?? { tried: false, noRoom: undefined };
     this.#withdraw(sending);
-    if (sending.noRoom !== undefined) return sending.settle(sending.noRoom);
-    const reachable = this.#deps.session.state.kind === "online";
-    const why = sending.tried
-      ? "the relay did not answer, so it may have been delivered or not"
-      : reachable
-      ? "the channel could not send yet, so it was not sent; see health()"
-      : "the relay could not be reached, so it was not sent; use { queue: true } to send it later";
-    const code = sending.tried || reachable ? "transport_error" : "connection_error";
-    sending.settle(createError(code, `Cannot send within ${timeoutMs} ms: ${why}`));
+    if (noRoom !== undefined) return sending.settle(noRoom);
+    const isReachable = this.#deps.session.state.kind === "online";
+    sending.settle(expiredError({ tried, isReachable, timeoutMs }));
   }
 
-  #run(): void {
+  #start(): void {
     if (this.#running) return;
     this.#running = true;
     this.#pump().catch((fault) => {
@@ -237,24 +232,29 @@ export class Outbox {
       this.#onFault(fault);
     }).finally(() => {
       this.#running = false;
-      if (this.#hasWork()) this.#run();
+      if (this.#hasWork()) this.#start();
     });
   }
 
   #hasWork(): boolean {
     if (!this.#online || this.#ended !== undefined) return false;
-    if (this.#obstacle !== undefined) return this.#underWay.size === 0;
-    // In batches, because each batch waits once for the disk.
-    return this.#waiting.length > 0 && this.#underWay.size <= maxUnderWay / 2 && this.#hasRoom();
+    if (this.#underWay.size === 0) return this.#obstacle !== undefined || !this.#queue.isEmpty;
+    return this.#obstacle === undefined && !this.#mustWait && !this.#queue.isEmpty && this.#hasRoom();
   }
 
-  #hasRoom(): boolean {
+  /** Nothing of an epoch leaves while something of another one is under way, which might be refused and come after it. */
+  #hasRoom(epoch = this.#membership.epoch): boolean {
     let bytes = 0;
-    for (const { payload } of this.#underWay) bytes += payload.length;
+    for (const { sealed } of this.#underWay) {
+      if (sealed?.epoch !== epoch) return false;
+      bytes += sealed.message.length;
+    }
     return this.#underWay.size < maxUnderWay && bytes < maxUnderWayBytes;
   }
 
   async #pump(): Promise<void> {
+    // So that what is given in this turn of the event loop goes together.
+    await Promise.resolve();
     while (this.#hasWork()) {
       if (this.#obstacle !== undefined) await this.#overcome(this.#obstacle);
       else await this.#sendNext();
@@ -267,120 +267,133 @@ export class Outbox {
       try {
         await this.#membership.waitForEpoch(obstacle.epoch, catchUpMs);
       } catch (error) {
-        const given = this.#waiting.filter(({ queued }) => !queued);
-        this.#waiting = this.#waiting.filter(({ queued }) => queued);
-        for (const sending of given) this.#giveUp(sending, toStaticError(error, "Cannot send"));
+        this.#giveUpAll(toStaticError(error, "Cannot send"));
       }
-    } else {
+    } else if (obstacle.kind === "wait") {
       await pause(this.#deps.runtime, jitter(this.#deps.runtime, obstacle.ms));
     }
+    this.#isDissolving = false;
     this.#obstacle = undefined;
+    this.#run = this.#deps.nextRun();
   }
 
-  /** As many as there is room for. Their counters are durable before the first of them leaves. */
-  async #sendNext(): Promise<void> {
-    const batch = this.#waiting.slice(0, maxUnderWay - this.#underWay.size);
-    const numbered = this.#number(batch);
-    // Awaited below, unless sealing fails first.
-    numbered.catch(() => {});
-    for (const sending of batch) {
-      if (!this.#hasRoom() || this.#obstacle !== undefined || !this.#online) break;
-      if (sending.sealed?.epoch !== this.#membership.epoch) {
-        if (!this.#membership.mayPost) {
-          this.#withdraw(sending);
-          this.#lose(sending, silencedError(sending.mayStand));
-          continue;
-        }
-        const aad = encodeMessageAad({ messageId: sending.id, counter: sending.counter ?? 0 });
-        const carried = this.#confirmations.carry(sending.payload);
-        sending.sealed = await this.#membership.durable.seal(sending.payload, aad, {
-          slackBytes: slackOf(sending.payload),
-          fuller: carried?.plaintext,
-        });
-        if (sending.sealed.isFuller) carried?.done();
-      }
-      await numbered;
-      // Sealed it stays: another connection has to show first that it may be sent.
-      if (!this.#online) break;
-      if (this.#waiting[0] !== sending) continue; // it expired meanwhile
-      this.#waiting.shift();
-      this.#transmit(sending, sending.sealed);
+  /** Those that may wait for longer stay. */
+  #giveUpAll(error: StaticError): void {
+    for (const bundle of [...this.#queue.bundles]) {
+      if (bundle.mayStandSince !== undefined && bundle.messages.some(({ queued }) => queued)) continue;
+      this.#queue.removeBundle(bundle);
+      this.#scatter(bundle);
     }
-    await numbered;
+    for (const sending of [...this.#queue.all()]) {
+      if (!sending.queued && this.#queue.removeMessage(sending)) sending.settle(error);
+    }
   }
 
-  async #number(batch: readonly Sending[]): Promise<void> {
-    this.#unusedCounters.sort((a, b) => a - b);
-    for (const sending of batch) sending.counter ??= this.#unusedCounters.shift() ?? ++this.#counter;
-    if (this.#counter <= this.#durableCounter) return;
-    const counter = this.#counter;
-    await this.#deps.store.batch([putCounter(this.#membership.channelId, counter)]);
-    this.#durableCounter = Math.max(this.#durableCounter, counter);
+  /** Its key and its counters are durable before it leaves. */
+  async #sendNext(): Promise<void> {
+    const bundle = this.#sealing = this.#queue.take({ mayJoin: this.#sealer.mayJoin, newId: () => this.#newId() });
+    if (bundle === undefined) return;
+    // One that may stand there goes as it was: the relay says whether it does.
+    const mayStand = this.#sealer.isSealed(bundle) && bundle.mayStandSince !== undefined;
+    if (!mayStand && !this.#sealer.isCurrent(bundle)) {
+      if (!this.#membership.mayPost) return this.#silenced(bundle);
+      await this.#sealer.seal(bundle);
+    }
+    this.#sealing = undefined;
+    if (this.#ended !== undefined) return;
+    const { sealed } = bundle;
+    const isWhole = bundle.mayStandSince !== undefined || bundle.messages.every(({ isOver }) => !isOver);
+    const isReadable = bundle.messages.length === 1 || mayStand || this.#sealer.mayJoin;
+    if (!isWhole || !isReadable) return this.#scatter(bundle);
+    const mayGo = this.#online && this.#obstacle === undefined && sealed !== undefined && this.#hasRoom(sealed.epoch);
+    if (!mayGo || !this.#sealer.isSealed(bundle)) {
+      this.#mustWait = this.#underWay.size > 0;
+      // What comes back before it goes first, and counters grow with what goes.
+      if (!bundle.tried) this.#forget(bundle);
+      return this.#queue.putBack(bundle);
+    }
+    this.#transmit(bundle, sealed);
   }
 
-  #transmit(sending: Sending, { epoch, message }: { readonly epoch: number; readonly message: Uint8Array }): void {
-    this.#underWay.add(sending);
-    sending.tried = true;
-    sending.noRoom = undefined;
+  #transmit(bundle: Bundle, { epoch, message }: Sealed): void {
+    this.#underWay.add(bundle);
+    bundle.tried = true;
+    bundle.noRoom = undefined;
     const { channelId } = this.#membership;
-    this.#deps.session.call("SendMessage", { channelId, epoch, messageId: sending.id, ciphertext: message }).then(
+    const request = { channelId, epoch, messageId: bundle.id, ciphertext: message, run: this.#run };
+    this.#deps.session.call("SendMessage", request).then(
       ({ duplicate }) => {
-        this.#underWay.delete(sending);
-        // It stands there since an earlier life, under another counter: this one was not used.
-        const unused = duplicate && !sending.mayStand ? sending.counter : undefined;
-        if (unused !== undefined) this.#unusedCounters.push(unused);
-        sending.settle({ id: sending.id, accepted: true });
+        this.#underWay.delete(bundle);
+        this.#accepted(bundle, duplicate);
       },
       (error: unknown) => {
-        this.#underWay.delete(sending);
-        this.#failed(sending, toStaticError(error, "Cannot send"));
+        this.#underWay.delete(bundle);
+        this.#failed(bundle, toStaticError(error, "Cannot send"));
       },
     ).finally(() => {
-      for (const tell of this.#onSettled.splice(0)) tell();
-      this.#run();
+      this.#mustWait = false;
+      this.#tellSettled();
+      this.#start();
     });
   }
 
-  #failed(sending: Sending, error: StaticError): void {
-    const obstacle = obstacleOf(error, sending.sealed?.epoch ?? 0);
-    if (obstacle === undefined) return this.#giveUp(sending, error);
+  #tellSettled(): void {
+    for (const tell of this.#onSettled.splice(0)) tell();
+  }
+
+  #accepted(bundle: Bundle, duplicate: boolean): void {
+    const range = countersOf(bundle);
+    if (range !== undefined && bundle.life === this.#counters.life) {
+      // It stands there under another counter, since an earlier life or membership: this one was not used.
+      if (duplicate && bundle.mayStandSince !== bundle.life) this.#counters.give(range);
+      else this.#counters.accepted(range, duplicate ? undefined : bundle.gone);
+      if (this.#online) this.#lag.writeLater();
+    }
+    for (const { id, settle } of bundle.messages) settle({ id, accepted: true });
+  }
+
+  #failed(bundle: Bundle, error: StaticError): void {
+    if (isCode(error, "quota_exceeded") && (bundle.messages.length > 1 || this.#isDissolving)) {
+      return this.#dissolve(bundle);
+    }
+    const obstacle = obstacleOf(error, bundle.sealed?.epoch ?? 0);
+    if (obstacle === undefined) return this.#giveUp(bundle, error);
+    const surelyNot = isNoRoom(error) || obstacle.kind === "epoch";
     if (isNoRoom(error)) {
       // No sooner than the relay says: who waits for less long need not wait at all.
       const waitMs = obstacle.kind === "wait" ? obstacle.ms : 0;
-      if (this.#deps.runtime.nowMs() + waitMs >= sending.untilMs) return this.#giveUp(sending, error);
-      sending.noRoom = error;
-      sending.tried = false;
-    } else if (obstacle.kind === "epoch") sending.tried = false;
-    else sending.mayStand = true;
-    this.#obstacle = obstacle;
-    if (sending.settled && !sending.queued) return; // its caller has been told that it failed
-    const numbered = [sending, ...this.#waiting.filter(({ counter }) => counter !== undefined)];
-    numbered.sort((a, b) => (a.counter ?? 0) - (b.counter ?? 0));
-    this.#waiting = [...numbered, ...this.#waiting.filter(({ counter }) => counter === undefined)];
-  }
-
-  /** The relay will not take it: its counter goes to the next message, so that nobody misses it. */
-  #giveUp(sending: Sending, error: StaticError): void {
-    if (sending.counter !== undefined && (!sending.tried || isRefusal(error))) {
-      this.#unusedCounters.push(sending.counter);
+      const untilMs = Math.max(...bundle.messages.map((sending) => sending.untilMs));
+      if (this.#deps.runtime.nowMs() + waitMs >= untilMs) return this.#giveUp(bundle, error);
+      bundle.noRoom = error;
     }
-    this.#lose(sending, error);
+    bundle.tried = !surelyNot;
+    bundle.mayStandSince = surelyNot ? undefined : bundle.life;
+    this.#obstacle = obstacle;
+    if (bundle.messages.every(({ isOver }) => isOver)) return this.#forget(bundle);
+    this.#queue.putBack(bundle);
   }
 
-  #lose(sending: Sending, error: StaticError): void {
-    if (sending.settled) this.#health.report("undelivered", `A queued message was lost: ${error.message}`);
-    sending.settle(error);
-    for (const tell of this.#onSettled.splice(0)) tell();
+  /** What the quota does not take whole goes in parts, when everything that was sent behind it is back. */
+  #dissolve(bundle: Bundle): void {
+    this.#obstacle ??= { kind: "parts" };
+    this.#isDissolving = true;
+    for (const sending of bundle.messages) sending.isAlone = true;
+    this.#scatter(bundle);
   }
-}
 
-/** Up to here the fields of a content do not show: a payload with fewer, or none, is filled up as if it had so many. */
-function slackOf(plaintext: Uint8Array): number {
-  return Math.max(0, hiddenFieldBytes - (plaintext.length - contentLength(plaintext)));
-}
+  /** Nobody would show it. */
+  #silenced(bundle: Bundle): void {
+    this.#sealing = undefined;
+    this.#giveUp(bundle, silencedError(bundle.mayStandSince !== undefined));
+    this.#tellSettled();
+  }
 
-/** Of what is said, without what is said about it. */
-function contentLength(plaintext: Uint8Array): number {
-  const decoded = decodeContent(plaintext);
-  return decoded.form === "enveloped" ? decoded.content.body.length : plaintext.length;
+  /** The relay will not take it. */
+  #giveUp(bundle: Bundle, error: StaticError): void {
+    this.#forget(bundle);
+    for (const { settled, isOver, settle } of bundle.messages) {
+      if (settled && !isOver) this.#health.report("undelivered", `A queued message was lost: ${error.message}`);
+      settle(error);
+    }
+  }
 }

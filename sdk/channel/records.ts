@@ -225,14 +225,29 @@ export async function readLandmarks(
   };
 }
 
-/** Of the last message that we may have sent. */
-export function putCounter(channelId: ChannelId, counter: number): RecordChange {
-  return { type: "put", kind: counters, id: channelId, value: encodeFields([counter]) };
+/** See `counters.ts`. */
+export interface CounterRecord {
+  /** The highest that may have been used. */
+  readonly reserved: number;
+  /** Every one up to here was sent, or is known by the others to be gone. */
+  readonly known: number;
+  /** How often keys were reserved in this membership. */
+  readonly reservation: number;
 }
 
-export async function readCounter(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<number | undefined> {
+export const noCounters: CounterRecord = { reserved: 0, known: 0, reservation: 0 };
+
+export function putCounters(channelId: ChannelId, { reserved, known, reservation }: CounterRecord): RecordChange {
+  return { type: "put", kind: counters, id: channelId, value: encodeFields([reserved, known, reservation]) };
+}
+
+export async function readCounters(store: Pick<ChannelStore, "get">, channelId: ChannelId): Promise<CounterRecord> {
   const record = await store.get(counters, channelId);
-  return record === undefined ? undefined : decodeFields(record, counters).number(0);
+  if (record === undefined) return noCounters;
+  const fields = decodeFields(record, counters);
+  const reserved = fields.number(0);
+  // In an older store it was written with every message.
+  return { reserved, known: fields.optionalNumber(1) ?? reserved, reservation: fields.optionalNumber(2) ?? 0 };
 }
 
 /** What arrived of a sender; see `senders.ts`. */

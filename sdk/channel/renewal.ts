@@ -3,7 +3,7 @@
  * tell what this version is capable of renews it; when all leaves know versions of owners, an owner begins them. Both at a
  * random moment, so that the members of a large channel do not commit all at once; any other commit does it on its way.
  */
-import { channelExtensions } from "../../proto/mod.ts";
+import { leafExtensions } from "../../proto/mod.ts";
 import { isCode } from "../base/errors.ts";
 import { listsExtension } from "../mls/leaf.ts";
 import { canBeginChain } from "../mls/owners_rules.ts";
@@ -67,7 +67,7 @@ export class Renewal {
   #isWanted(): boolean {
     const { current, binding, self } = this.#parts.membership.group;
     const own = current.tree.leaf(current.ownLeaf);
-    const isOlder = own !== undefined && !channelExtensions.every((type) => listsExtension(own.node, type));
+    const isOlder = own !== undefined && !leafExtensions.every((type) => listsExtension(own.node, type));
     return isOlder || (self.owner && canBeginChain(current, binding));
   }
 }

@@ -4,13 +4,17 @@
  * a message is judged among those of the membership that its epoch belongs to; of those that were members before us, the first
  * message that arrives is where we begin to count.
  */
-import type { AgentId, MessageId } from "../../proto/mod.ts";
+import type { AgentId, CounterRange, MessageId } from "../../proto/mod.ts";
 import type { SenderRecord } from "./records.ts";
 
 /** More holes than this are one hole: only their number is of use. */
 const maxHoles = 64;
 /** Of each sender, the latest messages whose ids are remembered. */
 const maxIds = 256;
+/** Of all senders, the latest ids of messages that came in bundles. */
+const maxShown = 8_192;
+/** Of each sender, what it said last would not come. */
+const maxClosed = 8;
 
 export type Verdict = "next" | "gap" | "late" | "duplicate";
 
@@ -18,6 +22,8 @@ export type Verdict = "next" | "gap" | "late" | "duplicate";
 export interface Counted {
   readonly counter: number;
   readonly epoch: number;
+  /** Counters before it that its sender says will not come. */
+  readonly gone?: CounterRange | undefined;
 }
 
 /** A message that has arrived, until the application is done with it. */
@@ -25,6 +31,13 @@ export interface Arrival extends Counted {
   readonly sender: AgentId;
   /** The membership that it belongs to. */
   readonly since: number;
+}
+
+/** What the relay took as one. */
+interface Taken {
+  /** The last counter of it. */
+  readonly last: number;
+  readonly id: MessageId;
 }
 
 /** What the application is done with, of one sender's membership. */
@@ -42,8 +55,12 @@ export class Senders {
   readonly #loaded: ReadonlyMap<AgentId, SenderRecord>;
   /** Of the membership before: its last messages may be read after the commit that ended it. In memory only. */
   readonly #before = new Map<AgentId, SenderRecord>();
-  /** By sender and counter, in this membership. In memory only: what was repeated is an explanation, not a rule. */
-  readonly #ids = new Map<AgentId, Map<number, MessageId>>();
+  /** By sender and first counter, in this membership. In memory only: what was repeated is an explanation, not a rule. */
+  readonly #ids = new Map<AgentId, Map<number, Taken>>();
+  /** Sender and id of the latest messages that came in bundles: they may come again by themselves. In memory only. */
+  readonly #shown = new Set<string>();
+  /** Counters that had not arrived when their sender said that they would not. In memory only. */
+  readonly #closed = new Map<AgentId, readonly Hole[]>();
 
   /** `since` are the epochs in which members came: what is stored of an earlier membership says nothing about this one. */
   constructor(known: ReadonlyMap<AgentId, SenderRecord> = new Map(), since: ReadonlyMap<AgentId, number> = new Map()) {
@@ -54,10 +71,10 @@ export class Senders {
     }
   }
 
-  judge(sender: AgentId, { counter, epoch }: Counted): Verdict {
+  judge(sender: AgentId, { counter, epoch, gone }: Counted): Verdict {
     const known = this.#memberships(sender, epoch).get(sender);
     if (known === undefined || counter === known.highest + 1) return "next";
-    if (counter > known.highest) return "gap";
+    if (counter > known.highest) return isExplained(known, { counter, gone }) ? "next" : "gap";
     if (!known.missing.some(({ first, last }) => first <= counter && counter <= last)) return "duplicate";
     const loaded = this.#loaded.get(sender);
     return loaded?.since === known.since && counter < loaded.highest ? "next" : "late";
@@ -71,14 +88,47 @@ export class Senders {
   /** Whether another message has arrived under this counter. */
   contradicts(sender: AgentId, { counter, epoch }: Counted, messageId: MessageId): boolean {
     if (this.#memberships(sender, epoch) !== this.#known) return false;
-    const known = this.#ids.get(sender)?.get(counter);
-    return known !== undefined && known !== messageId;
+    for (const [first, { last, id }] of this.#ids.get(sender) ?? []) {
+      if (first <= counter && counter <= last && id !== messageId) return true;
+    }
+    return false;
   }
 
-  /** The message has arrived. */
+  /** Its sender says that these will not come: nobody waits for them any more, and they are not taken later. */
+  close(sender: AgentId, { epoch, gone }: Counted): void {
+    const memberships = this.#memberships(sender, epoch);
+    const known = memberships.get(sender);
+    if (known === undefined || gone === undefined) return;
+    const { record, holes } = closed(known, gone);
+    memberships.set(sender, record);
+    if (holes.length === 0 || memberships !== this.#known) return;
+    this.#closed.set(sender, [...this.#closed.get(sender) ?? [], ...holes].slice(-maxClosed));
+  }
+
+  /** Whether its sender had said that it would not come, and it has not. */
+  wasClosed(sender: AgentId, { counter, epoch }: Counted): boolean {
+    if (this.#memberships(sender, epoch) !== this.#known) return false;
+    return (this.#closed.get(sender) ?? []).some(({ first, last }) => first <= counter && counter <= last);
+  }
+
+  /** Whether the application has been given this message under another counter. */
+  wasShown(sender: AgentId, id: MessageId): boolean {
+    return this.#shown.has(`${sender} ${id}`);
+  }
+
+  /** It came with others: if they come apart, it comes under another counter. */
+  shownInBundle(sender: AgentId, id: MessageId): void {
+    this.#shown.add(`${sender} ${id}`);
+    const [oldest] = this.#shown;
+    if (this.#shown.size > maxShown && oldest !== undefined) this.#shown.delete(oldest);
+  }
+
+  /** The message has arrived. `messageId` is that under which the relay took it. */
   take(sender: AgentId, { counter, epoch }: Counted, messageId?: MessageId): Arrival {
     const memberships = this.#memberships(sender, epoch);
-    if (messageId !== undefined && memberships === this.#known) this.#remember(sender, counter, messageId);
+    if (messageId !== undefined && memberships === this.#known) {
+      this.#remember(sender, counter, { last: counter, id: messageId });
+    }
     const known = memberships.get(sender) ?? { since: 0, highest: counter - 1, missing: [] };
     if (memberships === this.#known) this.#begin(sender, known, counter);
     memberships.set(sender, counter > known.highest ? passOver(known, counter) : fill(known, counter));
@@ -113,6 +163,7 @@ export class Senders {
     const known = this.#known.get(sender);
     if (known !== undefined) this.#before.set(sender, known);
     this.#ids.delete(sender);
+    this.#closed.delete(sender);
     this.#progress.delete(sender);
     this.#known.set(sender, { since, highest: 0, missing: [] });
   }
@@ -126,11 +177,24 @@ export class Senders {
     this.#progress.clear();
     this.#before.clear();
     this.#ids.clear();
+    this.#shown.clear();
+    this.#closed.clear();
   }
 
-  #remember(sender: AgentId, counter: number, messageId: MessageId): void {
-    const ids = this.#ids.get(sender) ?? new Map<number, MessageId>();
-    this.#ids.set(sender, ids.set(counter, messageId));
+  /** The messages of a bundle have arrived, which the relay took under this id. */
+  rememberBundle(
+    sender: AgentId,
+    { counter, count, epoch }: Counted & { readonly count: number },
+    id: MessageId,
+  ): void {
+    if (this.#memberships(sender, epoch) === this.#known) {
+      this.#remember(sender, counter, { last: counter + count - 1, id });
+    }
+  }
+
+  #remember(sender: AgentId, counter: number, taken: Taken): void {
+    const ids = this.#ids.get(sender) ?? new Map<number, Taken>();
+    this.#ids.set(sender, ids.set(counter, taken));
     const [oldest] = ids.keys();
     if (ids.size > maxIds && oldest !== undefined) ids.delete(oldest);
   }
@@ -145,6 +209,26 @@ export class Senders {
 }
 
 type Hole = SenderRecord["missing"][number];
+
+/** Whether all that was passed over is what the sender says will not come. */
+function isExplained({ highest }: SenderRecord, { counter, gone }: Pick<Counted, "counter" | "gone">): boolean {
+  return gone !== undefined && gone.first <= highest + 1 && gone.first + gone.count >= counter;
+}
+
+/** `holes` are those of the range that had not arrived. */
+function closed(record: SenderRecord, { first, count }: CounterRange): { record: SenderRecord; holes: Hole[] } {
+  const last = first + count - 1;
+  const { since, missing } = record.highest < last ? passOver(record, last + 1) : record;
+  const isHole = (hole: Hole): boolean => hole.first <= hole.last;
+  const left = missing.flatMap((hole) =>
+    [
+      { first: hole.first, last: Math.min(hole.last, first - 1) },
+      { first: Math.max(hole.first, last + 1), last: hole.last },
+    ].filter(isHole)
+  );
+  const holes = missing.map((hole) => ({ first: Math.max(hole.first, first), last: Math.min(hole.last, last) }));
+  return { record: { since, highest: Math.max(record.highest, last), missing: left }, holes: holes.filter(isHole) };
+}
 
 function passOver({ since, highest, missing }: SenderRecord, counter: number): SenderRecord {
   if (counter === highest + 1) return { since, highest: counter, missing };

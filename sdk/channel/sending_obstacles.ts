@@ -4,7 +4,9 @@ import { createError, isCode, type StaticError } from "../base/errors.ts";
 /** Why nothing is sent for the moment. */
 export type Obstacle =
   | { readonly kind: "epoch"; readonly epoch: number }
-  | { readonly kind: "wait"; readonly ms: number };
+  | { readonly kind: "wait"; readonly ms: number }
+  /** A bundle was refused: it goes in parts, and before everything behind it. */
+  | { readonly kind: "parts" };
 
 const busyPauseMs = 500;
 
@@ -26,6 +28,23 @@ export function obstacleOf(error: StaticError, sealedIn: number): Obstacle | und
 /** The relay has no room for it now, and surely has not taken it. */
 export function isNoRoom(error: StaticError): boolean {
   return isCode(error, "storage_full", "queue_full");
+}
+
+/** For a message whose time is over. `tried`: the relay was given it. */
+export function expiredError(
+  { tried, isReachable, timeoutMs }: {
+    readonly tried: boolean;
+    readonly isReachable: boolean;
+    readonly timeoutMs: number;
+  },
+): StaticError {
+  const why = tried
+    ? "the relay did not answer, so it may have been delivered or not"
+    : isReachable
+    ? "the channel could not send yet, so it was not sent; see health()"
+    : "the relay could not be reached, so it was not sent; use { queue: true } to send it later";
+  const code = tried || isReachable ? "transport_error" : "connection_error";
+  return createError(code, `Cannot send within ${timeoutMs} ms: ${why}`);
 }
 
 /** For a message that nobody would show, in this epoch. `mayStand`: the relay may have taken it in an earlier one. */

@@ -22,6 +22,8 @@ type OwnEntry = ReplyBody<"ReadOwn">;
 export interface Memory {
   /** Of the last message that it may have sent. */
   readonly counter: number;
+  /** How often it has reserved keys for messages. */
+  readonly reservation: number;
   /** The last entry that it may have acknowledged. */
   readonly position: number;
   /** Its commit under way. */
@@ -133,6 +135,7 @@ export class StoreAge {
     if (acknowledged > Math.max(memory.position, joinedSequence)) return `it has read up to entry ${acknowledged}`;
     if (sent === undefined) return undefined;
     if (sent.counter > memory.counter) return `it has sent ${sent.counter} messages`;
+    if ((sent.reservation ?? 0) > memory.reservation) return "it has sent messages with later keys";
     if (sent.epoch > epoch) return `it has sent something in epoch ${sent.epoch}`;
     const isOther = sent.commitHash !== undefined && sent.epoch === epoch && !isCandidate(memory, sent.commitHash);
     return isOther ? `it has made the commit that ended epoch ${epoch}` : undefined;

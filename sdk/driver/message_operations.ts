@@ -3,7 +3,7 @@ import { type MessageId, parseBinaryId } from "../../proto/mod.ts";
 import { invalidArgument, RemoteError } from "../base/errors.ts";
 import type { Answer as RequestAnswer } from "../content/answers.ts";
 import type { AskOptions } from "../content/requester.ts";
-import type { SendOptions } from "../channel/outbox.ts";
+import type { SendOptions } from "../channel/send_options.ts";
 import { encodeError } from "../host/wire_errors.ts";
 import { encodeEnvelope, encodeEvent } from "../host/wire_values.ts";
 import type { Fields } from "../host/fields.ts";

@@ -2,37 +2,37 @@
 export const source =
   "var s={invalidArgument:3,deadlineExceeded:4,notFound:5,alreadyExists:6,permissionDenied:7,resourceExhausted:8," +
   "failedPrecondition:9,aborted:10,outOfRange:11,unimplemented:12,internal:13,unavailable:14,unauthenticated:16}," +
-  "d=(t,e,r,n)=>({http:t,grpc:e,close:r,errorClass:n,retryable:!1}),h=(...t)=>({...d(...t),retryable:!0}),C={join" +
-  "_timeout:h(504,s.deadlineExceeded,257,\"TransportError\"),auth_failed:d(401,s.unauthenticated,258,\"AuthError\"),a" +
-  "uth_key_invalid:d(401,s.unauthenticated,259,\"AuthError\"),transport_error:h(502,s.unavailable,260,\"TransportErr" +
-  "or\"),connection_error:h(502,s.unavailable,261,\"TransportError\"),listener_died:d(500,s.internal,262,\"TransportE" +
+  "d=(t,e,r,n)=>({http:t,grpc:e,close:r,errorClass:n,retryable:!1}),p=(...t)=>({...d(...t),retryable:!0}),C={join" +
+  "_timeout:p(504,s.deadlineExceeded,257,\"TransportError\"),auth_failed:d(401,s.unauthenticated,258,\"AuthError\"),a" +
+  "uth_key_invalid:d(401,s.unauthenticated,259,\"AuthError\"),transport_error:p(502,s.unavailable,260,\"TransportErr" +
+  "or\"),connection_error:p(502,s.unavailable,261,\"TransportError\"),listener_died:d(500,s.internal,262,\"TransportE" +
   "rror\"),channel_error:d(400,s.invalidArgument,263,\"ChannelError\"),quota_exceeded:d(429,s.resourceExhausted,264," +
   "\"QuotaExceededError\"),mls_error:d(409,s.failedPrecondition,265,\"MlsError\"),invalid_request:d(400,s.invalidArgu" +
   "ment,272,\"InvalidArgumentError\"),not_found:d(404,s.notFound,273,\"ChannelError\"),method_not_allowed:d(405,s.uni" +
   "mplemented,274,\"InvalidArgumentError\"),payload_too_large:d(413,s.outOfRange,275,\"InvalidArgumentError\"),unsupp" +
-  "orted_media_type:d(415,s.invalidArgument,276,\"InvalidArgumentError\"),rate_limited:h(429,s.resourceExhausted,27" +
-  "7,\"UnavailableError\"),internal:d(500,s.internal,278,\"InternalError\"),overloaded:h(503,s.unavailable,279,\"Unava" +
+  "orted_media_type:d(415,s.invalidArgument,276,\"InvalidArgumentError\"),rate_limited:p(429,s.resourceExhausted,27" +
+  "7,\"UnavailableError\"),internal:d(500,s.internal,278,\"InternalError\"),overloaded:p(503,s.unavailable,279,\"Unava" +
   "ilableError\"),email_taken:d(409,s.alreadyExists,288,\"AuthError\"),key_limit_reached:d(409,s.resourceExhausted,2" +
   "89,\"AuthError\"),account_suspended:d(403,s.permissionDenied,290,\"AuthError\"),conflict:d(409,s.aborted,291,\"Auth" +
   "Error\"),code_invalid:d(400,s.invalidArgument,292,\"AuthError\"),csrf_failed:d(403,s.permissionDenied,293,\"AuthEr" +
   "ror\"),protocol_error:d(400,s.invalidArgument,304,\"TransportError\"),unsupported_version:d(400,s.failedPrecondit" +
   "ion,305,\"TransportError\"),unknown_operation:d(404,s.unimplemented,306,\"TransportError\"),session_expired:d(401," +
-  "s.unauthenticated,307,\"AuthError\"),session_replaced:d(409,s.aborted,308,\"TransportError\"),slow_reader:h(429,s." +
-  "resourceExhausted,309,\"UnavailableError\"),relay_draining:h(503,s.unavailable,310,\"UnavailableError\"),certifica" +
+  "s.unauthenticated,307,\"AuthError\"),session_replaced:d(409,s.aborted,308,\"TransportError\"),slow_reader:p(429,s." +
+  "resourceExhausted,309,\"UnavailableError\"),relay_draining:p(503,s.unavailable,310,\"UnavailableError\"),certifica" +
   "te_changed:d(502,s.failedPrecondition,311,\"TransportError\"),name_taken:d(409,s.alreadyExists,320,\"ChannelError" +
-  "\"),epoch_conflict:h(409,s.aborted,321,\"MlsError\"),not_allowed:d(403,s.permissionDenied,322,\"ChannelError\"),mem" +
+  "\"),epoch_conflict:p(409,s.aborted,321,\"MlsError\"),not_allowed:d(403,s.permissionDenied,322,\"ChannelError\"),mem" +
   "ber_limit_reached:d(409,s.resourceExhausted,323,\"ChannelError\"),already_member:d(409,s.alreadyExists,324,\"Chan" +
-  "nelError\"),queue_full:h(429,s.resourceExhausted,325,\"ChannelError\"),cursor_invalid:d(416,s.outOfRange,326,\"Cha" +
-  "nnelError\"),key_package_invalid:d(400,s.invalidArgument,327,\"MlsError\"),key_package_missing:h(404,s.failedPrec" +
+  "nelError\"),queue_full:p(429,s.resourceExhausted,325,\"ChannelError\"),cursor_invalid:d(416,s.outOfRange,326,\"Cha" +
+  "nnelError\"),key_package_invalid:d(400,s.invalidArgument,327,\"MlsError\"),key_package_missing:p(404,s.failedPrec" +
   "ondition,328,\"MlsError\"),join_rejected:d(403,s.permissionDenied,329,\"ChannelError\"),membership_lapsed:d(410,s." +
   "failedPrecondition,330,\"ChannelError\"),state_conflict:d(409,s.failedPrecondition,331,\"MlsError\"),storage_full:" +
-  "h(507,s.resourceExhausted,332,\"ChannelError\"),link_invalid:d(400,s.invalidArgument,333,\"InvalidArgumentError\")" +
+  "p(507,s.resourceExhausted,332,\"ChannelError\"),link_invalid:d(400,s.invalidArgument,333,\"InvalidArgumentError\")" +
   ",removed:d(410,s.failedPrecondition,355,\"RemovedError\"),members_must_update:d(409,s.failedPrecondition,334,\"Ch" +
   "annelError\"),successor_needed:d(409,s.failedPrecondition,335,\"ChannelError\"),content_invalid:d(400,s.invalidAr" +
-  "gument,352,\"ChannelError\"),request_timeout:h(504,s.deadlineExceeded,353,\"TransportError\"),remote_error:d(502,s" +
-  ".aborted,354,\"RemoteError\"),store_locked:h(409,s.failedPrecondition,336,\"StoreError\"),store_corrupt:d(500,s.in" +
+  "gument,352,\"ChannelError\"),request_timeout:p(504,s.deadlineExceeded,353,\"TransportError\"),remote_error:d(502,s" +
+  ".aborted,354,\"RemoteError\"),store_locked:p(409,s.failedPrecondition,336,\"StoreError\"),store_corrupt:d(500,s.in" +
   "ternal,337,\"StoreError\"),store_failed:d(500,s.internal,339,\"StoreError\"),passphrase_wrong:d(401,s.unauthentica" +
-  "ted,338,\"StoreError\")};function k(t){return Object.hasOwn(C,t)}function D(t){return Ae.get(t)}var Ae=new Map(O" +
+  "ted,338,\"StoreError\")};function k(t){return Object.hasOwn(C,t)}function H(t){return Ae.get(t)}var Ae=new Map(O" +
   "bject.entries(C).flatMap(([t,{close:e}])=>k(t)?[[e,t]]:[])),f=class extends Error{name=\"WireError\";code;reques" +
   "tId;constructor(e,r,n={}){super(r,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.requestId=n.reques" +
   "tId}};var m=Object.freeze({cellBytes:4096,minCellBytes:1024,maxCellBytes:16384,payloadBytes:1048576,ciphertext" +
@@ -45,47 +45,47 @@ export const source =
   "tes:8192,contentTypeBytes:127,contentAddressees:64,conversationBytes:128,contentHeaders:32,contentHeaderNameBy" +
   "tes:64,contentHeaderValueBytes:1024,contentErrorBytes:64,contentConfirmationBytes:120,queueBytesPerChannel:671" +
   "08864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5," +
-  "keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var w=3,p=4,S=2,H={control:0,data:1" +
+  "keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var w=3,h=4,S=2,D={control:0,data:1" +
   "};function M(t){if(!Number.isInteger(t)||t<m.minCellBytes||t>m.maxCellBytes)throw new f(\"protocol_error\",`A ce" +
   "ll has ${m.minCellBytes} to ${m.maxCellBytes} bytes, not ${t}`);return t}function R(t){if(t===0||t>m.envelopeB" +
   "ytes)throw new f(\"payload_too_large\",`Cannot send an envelope of ${t} bytes; 1 to ${m.envelopeBytes} are allow" +
   "ed`)}var U=class{#e;#r=[];#t=[];#o=[0,0];#n=0;constructor(e){this.#e=M(e)}set cellBytes(e){if(this.#n>0)throw " +
   "new TypeError(\"Cannot change the cell size while envelopes are waiting\");this.#e=M(e)}get cellBytes(){return t" +
   "his.#e}get pendingBytes(){return this.#n}push(e,r){R(r.length),(e===\"control\"?this.#r:this.#t).push(r),this.#n" +
-  "+=r.length+p}next(e){let r=this.#r.length>0?H.control:H.data,n=r===H.control?this.#r:this.#t;if(n.length===0)r" +
+  "+=r.length+h}next(e){let r=this.#r.length>0?D.control:D.data,n=r===D.control?this.#r:this.#t;if(n.length===0)r" +
   "eturn;let o=e?.length===this.#e?e:new Uint8Array(this.#e);return this.#s(o,n,r),o}#s(e,r,n){let o=w,a=0,l=this" +
-  ".#o[n]??0;for(let c of r){if(l===0){if(e.length-o<=p)break;Ce(e,o,c.length),o+=p,l=p}let i=l-p,y=c.subarray(i," +
-  "i+e.length-o);if(e.set(y,o),o+=y.length,l+=y.length,l-p<c.length)break;a++,l=0}let u=o-w;a===1?r.shift():r.spl" +
+  ".#o[n]??0;for(let c of r){if(l===0){if(e.length-o<=h)break;Ce(e,o,c.length),o+=h,l=h}let i=l-h,y=c.subarray(i," +
+  "i+e.length-o);if(e.set(y,o),o+=y.length,l+=y.length,l-h<c.length)break;a++,l=0}let u=o-w;a===1?r.shift():r.spl" +
   "ice(0,a),this.#o[n]=l,this.#n-=u,e[0]=n,e[1]=u>>8,e[2]=u&255,e.fill(0,o)}};function $(t,e,r){let n=e+S;return " +
   "t.set(r,n),t[e]=r.length>>8,t[e+1]=r.length&255,n+r.length}function Ce(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+2]" +
   "=r>>>8,t[e+3]=r}var Ee=64*1024,ie=.5,Be=2,P=class{#e;#r;#t=[];#o=0;#n=0;#s=new Uint8Array(0);#l=\"off\";#a=0;#c;" +
-  "#u=0;#i=!0;#h=!1;#p=!1;#d=!1;#f=new Set;#y={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){t" +
+  "#u=0;#i=!0;#p=!1;#h=!1;#d=!1;#f=new Set;#y={cells:0,coverCells:0,coverBytes:0,paddingBytes:0};constructor(e){t" +
   "his.#e=e,this.#r=new U(e.cellBytes)}get pendingBytes(){return this.#r.pendingBytes+this.#o+this.#n}get counts(" +
   "){return{...this.#y}}push(e,r){this.#d||(this.#t.length===0?this.#r.push(e,r):(R(r.length),this.#t.push({lane:" +
-  "e,envelope:r}),this.#o+=r.length+p),this.#m())}setCellBytes(e){this.#t.push({cellBytes:M(e)}),this.#C()}config" +
+  "e,envelope:r}),this.#o+=r.length+h),this.#m())}setCellBytes(e){this.#t.push({cellBytes:M(e)}),this.#C()}config" +
   "ure(e,r){if(!this.#d){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cover needs an interval above 0, not ${r}`);t" +
-  "his.#c?.(),this.#c=void 0,this.#l=e,this.#a=r,this.#h=!1,this.#u=this.#e.nowMs(),e!==\"off\"&&this.#A(),this.#m(" +
-  ")}}setCovering(e){this.#i=e}flush(e){return this.#d?Promise.resolve(this.pendingBytes===0):!this.#p&&this.pend" +
+  "his.#c?.(),this.#c=void 0,this.#l=e,this.#a=r,this.#p=!1,this.#u=this.#e.nowMs(),e!==\"off\"&&this.#A(),this.#m(" +
+  ")}}setCovering(e){this.#i=e}flush(e){return this.#d?Promise.resolve(this.pendingBytes===0):!this.#h&&this.pend" +
   "ingBytes===0?Promise.resolve(!0):new Promise(r=>{let n=a=>{this.#f.delete(n),o(),r(a)},o=this.#e.after(e,()=>n" +
   "(!1));this.#f.add(n)})}stop(){this.#d=!0,this.#c?.(),this.#c=void 0,this.#s=new Uint8Array(0);for(let e of thi" +
-  "s.#f)e(!1)}#m(){this.#p||this.#d||!this.#b()||(this.#p=!0,this.#E())}#b(){return this.#h||this.#l!==\"constant\"" +
+  "s.#f)e(!1)}#m(){this.#h||this.#d||!this.#b()||(this.#h=!0,this.#E())}#b(){return this.#p||this.#l!==\"constant\"" +
   "&&this.#r.pendingBytes>0}async#E(){await void 0;try{for(;!this.#d&&this.#b();){let e=this.#l===\"constant\"?this" +
   ".#_():this.#k();if(await this.#e.write(e,this.#r.cellBytes),this.#n=0,this.#d)break;this.#C(),this.#e.onWritte" +
-  "n?.()}}catch(e){this.#n=0;let r=this.#d;this.stop(),r||this.#e.onFailed?.(e)}this.#p=!1,this.#B()}#B(){if(!(th" +
+  "n?.()}}catch(e){this.#n=0;let r=this.#d;this.stop(),r||this.#e.onFailed?.(e)}this.#h=!1,this.#B()}#B(){if(!(th" +
   "is.#d||this.pendingBytes>0)){this.#s.length>Be*this.#r.cellBytes&&(this.#s=new Uint8Array(0));for(let e of thi" +
-  "s.#f)e(!0)}}#_(){this.#h=!1;let e=this.#g(1);return this.#x(e)?e:this.#v(e)}#k(){let{cellBytes:e,pendingBytes:" +
-  "r}=this.#r;if(r===0)return this.#h=!1,this.#v(this.#g(1));let n=Math.ceil(r/(e-w))+1,o=this.#g(Math.min(n,Math" +
+  "s.#f)e(!0)}}#_(){this.#p=!1;let e=this.#g(1);return this.#x(e)?e:this.#v(e)}#k(){let{cellBytes:e,pendingBytes:" +
+  "r}=this.#r;if(r===0)return this.#p=!1,this.#v(this.#g(1));let n=Math.ceil(r/(e-w))+1,o=this.#g(Math.min(n,Math" +
   ".max(1,Math.floor(Ee/e)))),a=0;for(;a<o.length&&this.#x(o.subarray(a,a+e));)a+=e;return o.subarray(0,a)}#g(e){" +
   "let r=e*this.#r.cellBytes;return this.#s.length<r&&(this.#s=new Uint8Array(r)),this.#s.subarray(0,r)}#x(e){let" +
   " r=this.#r.pendingBytes;if(this.#r.next(e)===void 0)return!1;let n=r-this.#r.pendingBytes;return this.#n+=n,th" +
   "is.#y.cells++,this.#y.paddingBytes+=e.length-w-n,this.#w(e,w+n),!0}#v(e){return this.#y.cells++,this.#y.coverC" +
   "ells++,this.#y.coverBytes+=e.length,this.#w(e.fill(0),w),e}#w(e,r){let{rider:n}=this.#e;if(n!==void 0)for(let " +
   "o=r;e.length-o>S;){let a=n(e.length-o-S);if(a===void 0)return;o=$(e,o,a)}}#A(){let e=this.#e.nowMs();this.#c=t" +
-  "his.#e.after(this.#l===\"poisson\"?this.#U():this.#S(e),()=>{this.#h=this.#i||this.#l===\"constant\"&&this.#r.pend" +
+  "his.#e.after(this.#l===\"poisson\"?this.#U():this.#S(e),()=>{this.#p=this.#i||this.#l===\"constant\"&&this.#r.pend" +
   "ingBytes>0,this.#A(),this.#m()})}#U(){return-Math.log(1-this.#e.random())*this.#a}#S(e){this.#u=_e(this.#u,thi" +
   "s.#a,e);let r=this.#e.random()*ie*this.#a;return Math.max((1-ie)*this.#a,this.#u-r-e)}#C(){for(;this.#r.pendin" +
   "gBytes===0&&this.#t.length>0;){let e=this.#t.findIndex((r,n)=>n>0&&\"cellBytes\"in r);for(let r of this.#t.splic" +
-  "e(0,e<0?this.#t.length:e))\"cellBytes\"in r?this.#r.cellBytes=r.cellBytes:(this.#o-=r.envelope.length+p,this.#r." +
+  "e(0,e<0?this.#t.length:e))\"cellBytes\"in r?this.#r.cellBytes=r.cellBytes:(this.#o-=r.envelope.length+h,this.#r." +
   "push(r.lane,r.envelope))}}};function _e(t,e,r){if(r<t-e)return r+e;let n=Math.max(0,Math.floor((r-t)/e));retur" +
   "n t+(n+1)*e}async function q({body:t},e){let r=t?.getReader();if(r===void 0)return\"\";let n=new TextDecoder,o=\"" +
   "\";try{for(let a=await r.read();a.value!==void 0;a=await r.read())if(o+=n.decode(a.value,{stream:!0}),o.length>" +
@@ -125,7 +125,7 @@ export const source =
   "string\"?n.slice(0,1024):e}}function Me(t){try{return te(JSON.parse(t))}catch{return{}}}function te(t){return t" +
   "ypeof t==\"object\"&&t!==null?t:{}}function A(t){let e=[];for(let r=t;r!==void 0&&e.length<3;r=r instanceof Erro" +
   "r?r.cause:void 0){let n=r instanceof Error?r.message:String(r);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}re" +
-  "turn e.join(\": \")}var Re=32,Oe=1e3,Ie=64*1024,We={\"connect-protocol-version\":\"1\"};function he(t){let{openHttp:" +
+  "turn e.join(\": \")}var Re=32,Oe=1e3,Ie=64*1024,We={\"connect-protocol-version\":\"1\"};function pe(t){let{openHttp:" +
   "e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusable:r,connect:(o,a)=>{let l=e(o.trus" +
   "t),u=new AbortController;u.signal.addEventListener(\"abort\",()=>l.close());let c=Le(l,o,u.signal),i=n(Re),y=c(\"" +
   "CellDown\",\"application/connect+proto\",de(ue(i))),v=(F,x)=>c(\"CellUp\",\"application/proto\",ce(i,F,x)),_=new oe(y" +
@@ -145,10 +145,10 @@ export const source =
   ";let r=this.#t.after(Oe,()=>this.#i(e));Promise.all(this.#n).then(()=>{r(),this.#i(e)})}#u(e){let r=[],n;retur" +
   "n this.#s.read(e,(o,a)=>{o===0?r.push(le(a).slice()):n=o===ae?Ke(a):{message:\"compressed cells were not asked " +
   "for\"}}),{cells:r,end:n}}#i(e){this.#a(e),this.#o.abort(Z(\"transport_error\",e.message))}};function Ke(t){return" +
-  " ne(new TextDecoder().decode(t),\"the relay ended the stream\")}function pe(){return Date.now()}var se=2**31-1;f" +
+  " ne(new TextDecoder().decode(t),\"the relay ended the stream\")}function he(){return Date.now()}var se=2**31-1;f" +
   "unction B(t,e){let r=o=>o>se?setTimeout(()=>n=r(o-se),se):setTimeout(e,o),n=r(t);return()=>clearTimeout(n)}fun" +
   "ction L(t){return crypto.getRandomValues(new Uint8Array(t))}function Fe(){return{request:(t,e)=>fetch(t,e),clo" +
-  "se:()=>{}}}var De=16,fe=he({openHttp:Fe,unusable:He,randomBytes:L,callsAtOnce:De,after:B});function He({caCert" +
+  "se:()=>{}}}var He=16,fe=pe({openHttp:Fe,unusable:De,randomBytes:L,callsAtOnce:He,after:B});function De({caCert" +
   "s:t,certificateHashes:e}){return t.length>0||e.length>0?\"a browser's fetch trusts only what the browser trusts" +
   "; tls options do not apply\":void 0}var $e=1500,qe=64*1024;function me(t){let e=t.readable.getReader({mode:\"byo" +
   "b\"}),r=t.writable.getWriter();r.closed.catch(()=>{});let n=new ArrayBuffer(qe),o=()=>{},a=new Promise(i=>o=i)," +
@@ -156,7 +156,7 @@ export const source =
   "(()=>{}),l??=t.after($e,()=>{t.close(0),o({message:\"the relay ended the stream\"})})};return{read:async()=>{try" +
   "{let{value:i}=await e.read(new Uint8Array(n));if(i!==void 0&&i.length>0)return n=i.buffer,i}catch{}c()},write:" +
   "async i=>{try{await r.write(i)}catch(y){throw c(),y}},close:i=>{o({message:\"it was closed by this side\"}),i===" +
-  "0?c():t.close(i)},closed:a}}function Ne(t){let e=D(t);return e===void 0?{message:\"the relay closed the connect" +
+  "0?c():t.close(i)},closed:a}}function Ne(t){let e=H(t);return e===void 0?{message:\"the relay closed the connect" +
   "ion\"}:{code:e,message:`the relay closed the connection with ${e}`}}var be={transport:\"webtransport\",carrier:\"u" +
   "dp\",unusable:({caCerts:t})=>ge()===void 0?\"this browser has no WebTransport\":t.length>0?\"a browser takes no ce" +
   "rtificates; give tls.certificateHashes\":void 0,connect:async({host:t,port:e,trust:r},n)=>{let o=ge();if(o===vo" +
@@ -174,10 +174,10 @@ export const source =
   "DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:x=>a.take(x),onWritten:()=>l(F),onFailed:()=>t.post" +
   "({kind:\"failed\"})});_.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{le" +
   "t i=await r?.read();t.post({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return " +
-  "void u(i).catch(y=>t.post({kind:\"refused\",message:A(y)}));case\"push\":return o+=i.envelope.length+p,n?.push(i.l" +
+  "void u(i).catch(y=>t.post({kind:\"refused\",message:A(y)}));case\"push\":return o+=i.envelope.length+h,n?.push(i.l" +
   "ane,i.envelope);case\"offer\":return a.offer(i.key,i.envelope);case\"cellBytes\":return n?.setCellBytes(i.cellByte" +
   "s);case\"configure\":return n?.configure(i.mode,i.intervalMs);case\"covering\":return n?.setCovering(i.covering);c" +
   "ase\"flush\":return void n?.flush(i.timeoutMs).then(y=>{t.post({kind:\"flushed\",id:i.id,flushed:y})});case\"read\":" +
   "return void c();case\"stop\":return n?.stop();case\"close\":return r?.close(i.closeCode),void e.after(je,e.exit)}}" +
   ")}function ve(t){let e=globalThis;xe({post:r=>e.postMessage(r),listen:r=>{e.onmessage=({data:n})=>r(n)}},{conn" +
-  "ectors:t,nowMs:pe,after:B,randomBytes:L,exit:()=>e.close()})}ve([be,fe]);\n";
+  "ectors:t,nowMs:he,after:B,randomBytes:L,exit:()=>e.close()})}ve([be,fe]);\n";

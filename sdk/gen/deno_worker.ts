@@ -32,7 +32,7 @@ export const source =
   "gument,352,\"ChannelError\"),request_timeout:p(504,s.deadlineExceeded,353,\"TransportError\"),remote_error:d(502,s" +
   ".aborted,354,\"RemoteError\"),store_locked:p(409,s.failedPrecondition,336,\"StoreError\"),store_corrupt:d(500,s.in" +
   "ternal,337,\"StoreError\"),store_failed:d(500,s.internal,339,\"StoreError\"),passphrase_wrong:d(401,s.unauthentica" +
-  "ted,338,\"StoreError\")};function k(t){return Object.hasOwn(E,t)}function H(t){return Ce.get(t)}var Ce=new Map(O" +
+  "ted,338,\"StoreError\")};function k(t){return Object.hasOwn(E,t)}function H(t){return we.get(t)}var we=new Map(O" +
   "bject.entries(E).flatMap(([t,{close:e}])=>k(t)?[[e,t]]:[])),f=class extends Error{name=\"WireError\";code;reques" +
   "tId;constructor(e,r,n={}){super(r,n.cause===void 0?void 0:{cause:n.cause}),this.code=e,this.requestId=n.reques" +
   "tId}};var m=Object.freeze({cellBytes:4096,minCellBytes:1024,maxCellBytes:16384,payloadBytes:1048576,ciphertext" +
@@ -45,7 +45,7 @@ export const source =
   "tes:8192,contentTypeBytes:127,contentAddressees:64,conversationBytes:128,contentHeaders:32,contentHeaderNameBy" +
   "tes:64,contentHeaderValueBytes:1024,contentErrorBytes:64,contentConfirmationBytes:120,queueBytesPerChannel:671" +
   "08864,queueAgeMs:6048e5,windowBytes:16777216,challengeMs:3e4,joinRequestMs:6e5,inviteUses:1e4,clockSkewMs:6e5," +
-  "keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var w=3,h=4,S=2,F={control:0,data:1" +
+  "keyPackageLifetimeMs:864e7,minCoverIntervalMs:10,maxCoverIntervalMs:36e5});var C=3,h=4,S=2,F={control:0,data:1" +
   "};function M(t){if(!Number.isInteger(t)||t<m.minCellBytes||t>m.maxCellBytes)throw new f(\"protocol_error\",`A ce" +
   "ll has ${m.minCellBytes} to ${m.maxCellBytes} bytes, not ${t}`);return t}function R(t){if(t===0||t>m.envelopeB" +
   "ytes)throw new f(\"payload_too_large\",`Cannot send an envelope of ${t} bytes; 1 to ${m.envelopeBytes} are allow" +
@@ -53,9 +53,9 @@ export const source =
   "new TypeError(\"Cannot change the cell size while envelopes are waiting\");this.#e=M(e)}get cellBytes(){return t" +
   "his.#e}get pendingBytes(){return this.#n}push(e,r){R(r.length),(e===\"control\"?this.#r:this.#t).push(r),this.#n" +
   "+=r.length+h}next(e){let r=this.#r.length>0?F.control:F.data,n=r===F.control?this.#r:this.#t;if(n.length===0)r" +
-  "eturn;let o=e?.length===this.#e?e:new Uint8Array(this.#e);return this.#i(o,n,r),o}#i(e,r,n){let o=w,a=0,l=this" +
+  "eturn;let o=e?.length===this.#e?e:new Uint8Array(this.#e);return this.#i(o,n,r),o}#i(e,r,n){let o=C,a=0,l=this" +
   ".#o[n]??0;for(let c of r){if(l===0){if(e.length-o<=h)break;Ae(e,o,c.length),o+=h,l=h}let i=l-h,y=c.subarray(i," +
-  "i+e.length-o);if(e.set(y,o),o+=y.length,l+=y.length,l-h<c.length)break;a++,l=0}let u=o-w;a===1?r.shift():r.spl" +
+  "i+e.length-o);if(e.set(y,o),o+=y.length,l+=y.length,l-h<c.length)break;a++,l=0}let u=o-C;a===1?r.shift():r.spl" +
   "ice(0,a),this.#o[n]=l,this.#n-=u,e[0]=n,e[1]=u>>8,e[2]=u&255,e.fill(0,o)}};function q(t,e,r){let n=e+S;return " +
   "t.set(r,n),t[e]=r.length>>8,t[e+1]=r.length&255,n+r.length}function Ae(t,e,r){t[e]=r>>>24,t[e+1]=r>>>16,t[e+2]" +
   "=r>>>8,t[e+3]=r}var Ee=64*1024,se=.5,Be=2,P=class{#e;#r;#t=[];#o=0;#n=0;#i=new Uint8Array(0);#l=\"off\";#a=0;#c;" +
@@ -64,7 +64,7 @@ export const source =
   "){return{...this.#y}}push(e,r){this.#d||(this.#t.length===0?this.#r.push(e,r):(R(r.length),this.#t.push({lane:" +
   "e,envelope:r}),this.#o+=r.length+h),this.#m())}setCellBytes(e){this.#t.push({cellBytes:M(e)}),this.#A()}config" +
   "ure(e,r){if(!this.#d){if(e!==\"off\"&&!(r>0))throw new RangeError(`Cover needs an interval above 0, not ${r}`);t" +
-  "his.#c?.(),this.#c=void 0,this.#l=e,this.#a=r,this.#p=!1,this.#u=this.#e.nowMs(),e!==\"off\"&&this.#C(),this.#m(" +
+  "his.#c?.(),this.#c=void 0,this.#l=e,this.#a=r,this.#p=!1,this.#u=this.#e.nowMs(),e!==\"off\"&&this.#w(),this.#m(" +
   ")}}setCovering(e){this.#s=e}flush(e){return this.#d?Promise.resolve(this.pendingBytes===0):!this.#h&&this.pend" +
   "ingBytes===0?Promise.resolve(!0):new Promise(r=>{let n=a=>{this.#f.delete(n),o(),r(a)},o=this.#e.after(e,()=>n" +
   "(!1));this.#f.add(n)})}stop(){this.#d=!0,this.#c?.(),this.#c=void 0,this.#i=new Uint8Array(0);for(let e of thi" +
@@ -74,15 +74,15 @@ export const source =
   "n?.()}}catch(e){this.#n=0;let r=this.#d;this.stop(),r||this.#e.onFailed?.(e)}this.#h=!1,this.#B()}#B(){if(!(th" +
   "is.#d||this.pendingBytes>0)){this.#i.length>Be*this.#r.cellBytes&&(this.#i=new Uint8Array(0));for(let e of thi" +
   "s.#f)e(!0)}}#_(){this.#p=!1;let e=this.#g(1);return this.#x(e)?e:this.#v(e)}#k(){let{cellBytes:e,pendingBytes:" +
-  "r}=this.#r;if(r===0)return this.#p=!1,this.#v(this.#g(1));let n=Math.ceil(r/(e-w))+1,o=this.#g(Math.min(n,Math" +
+  "r}=this.#r;if(r===0)return this.#p=!1,this.#v(this.#g(1));let n=Math.ceil(r/(e-C))+1,o=this.#g(Math.min(n,Math" +
   ".max(1,Math.floor(Ee/e)))),a=0;for(;a<o.length&&this.#x(o.subarray(a,a+e));)a+=e;return o.subarray(0,a)}#g(e){" +
   "let r=e*this.#r.cellBytes;return this.#i.length<r&&(this.#i=new Uint8Array(r)),this.#i.subarray(0,r)}#x(e){let" +
   " r=this.#r.pendingBytes;if(this.#r.next(e)===void 0)return!1;let n=r-this.#r.pendingBytes;return this.#n+=n,th" +
-  "is.#y.cells++,this.#y.paddingBytes+=e.length-w-n,this.#w(e,w+n),!0}#v(e){return this.#y.cells++,this.#y.coverC" +
-  "ells++,this.#y.coverBytes+=e.length,this.#w(e.fill(0),w),e}#w(e,r){let{rider:n}=this.#e;if(n!==void 0)for(let " +
-  "o=r;e.length-o>S;){let a=n(e.length-o-S);if(a===void 0)return;o=q(e,o,a)}}#C(){let e=this.#e.nowMs();this.#c=t" +
+  "is.#y.cells++,this.#y.paddingBytes+=e.length-C-n,this.#C(e,C+n),!0}#v(e){return this.#y.cells++,this.#y.coverC" +
+  "ells++,this.#y.coverBytes+=e.length,this.#C(e.fill(0),C),e}#C(e,r){let{rider:n}=this.#e;if(n!==void 0)for(let " +
+  "o=r;e.length-o>S;){let a=n(e.length-o-S);if(a===void 0)return;o=q(e,o,a)}}#w(){let e=this.#e.nowMs();this.#c=t" +
   "his.#e.after(this.#l===\"poisson\"?this.#U():this.#S(e),()=>{this.#p=this.#s||this.#l===\"constant\"&&this.#r.pend" +
-  "ingBytes>0,this.#C(),this.#m()})}#U(){return-Math.log(1-this.#e.random())*this.#a}#S(e){this.#u=_e(this.#u,thi" +
+  "ingBytes>0,this.#w(),this.#m()})}#U(){return-Math.log(1-this.#e.random())*this.#a}#S(e){this.#u=_e(this.#u,thi" +
   "s.#a,e);let r=this.#e.random()*se*this.#a;return Math.max((1-se)*this.#a,this.#u-r-e)}#A(){for(;this.#r.pendin" +
   "gBytes===0&&this.#t.length>0;){let e=this.#t.findIndex((r,n)=>n>0&&\"cellBytes\"in r);for(let r of this.#t.splic" +
   "e(0,e<0?this.#t.length:e))\"cellBytes\"in r?this.#r.cellBytes=r.cellBytes:(this.#o-=r.envelope.length+h,this.#r." +
@@ -128,8 +128,8 @@ export const source =
   "turn e.join(\": \")}var Re=32,Oe=1e3,Ie=64*1024,De={\"connect-protocol-version\":\"1\"};function pe(t){let{openHttp:" +
   "e,unusable:r,randomBytes:n}=t;return{transport:\"cells\",carrier:\"tcp\",unusable:r,connect:(o,a)=>{let l=e(o.trus" +
   "t),u=new AbortController;u.signal.addEventListener(\"abort\",()=>l.close());let c=Le(l,o,u.signal),i=n(Re),y=c(\"" +
-  "CellDown\",\"application/connect+proto\",de(ue(i))),v=(K,x)=>c(\"CellUp\",\"application/proto\",ce(i,K,x)),C=new oe(y" +
-  ",v,u,t);return a.aborted&&C.close(),Promise.resolve(C)}}}function Le(t,{host:e,port:r},n){let o=`${e.includes(" +
+  "CellDown\",\"application/connect+proto\",de(ue(i))),v=(K,x)=>c(\"CellUp\",\"application/proto\",ce(i,K,x)),w=new oe(y" +
+  ",v,u,t);return a.aborted&&w.close(),Promise.resolve(w)}}}function Le(t,{host:e,port:r},n){let o=`${e.includes(" +
   "\":\")?`[${e}]`:e}:${r}`;return async(a,l,u)=>{let c=await t.request(`https://${o}/static.relay.v1.Relay/${a}`,{" +
   "method:\"POST\",headers:{...De,\"content-type\":l},body:u,signal:n,redirect:\"error\",credentials:\"omit\",cache:\"no-s" +
   "tore\"});if(c.status===200)return c;let i=await $(c,Ie)??\"\",{code:y,message:v}=ne(i,`${a} was answered ${c.stat" +
@@ -165,17 +165,17 @@ export const source =
   "map(i=>({algorithm:\"sha-256\",value:i})),l=ze(o),u=i=>l.close({closeCode:i,reason:\"\"}),c=()=>u(0);n.addEventLis" +
   "tener(\"abort\",c);try{let i=await o.connectQuic({hostname:t,port:e,alpnProtocols:[je],caCerts:r.caCerts,...a.le" +
   "ngth>0&&{serverCertificateHashes:a},endpoint:l,...Ve,congestionControl:Je}),{readable:y,writable:v}=await i.cr" +
-  "eateBidirectionalStream(),C=i.closed.finally(()=>u(0));return me({readable:y,writable:v,closed:C,close:u,after" +
+  "eateBidirectionalStream(),w=i.closed.finally(()=>u(0));return me({readable:y,writable:v,closed:w,close:u,after" +
   ":_})}catch(i){throw u(0),n.aborted?n.reason:i}finally{n.removeEventListener(\"abort\",c)}}};function ze({QuicEnd" +
   "point:t}){try{return new t({hostname:\"::\"})}catch{return new t({hostname:\"0.0.0.0\"})}}function ge(){let{Deno:t" +
   "}=globalThis;return t?.connectQuic===void 0?void 0:t}var W=class{#e=new Map;offer(e,r){this.#e.delete(e),this." +
   "#e.set(e,r)}take(e){for(let[r,n]of this.#e)if(!(n.length>e))return this.#e.delete(r),n}};var Ge=2e3;function x" +
   "e(t,e){let r,n,o=0,a=new W,l=i=>{t.post({kind:\"written\",takenBytes:o-i.pendingBytes,counts:i.counts})},u=async" +
   "({transport:i,target:y})=>{let v=e.connectors.find(x=>x.transport===i);if(v===void 0)throw new Error(`no way t" +
-  "o connect by ${i} in a thread of its own`);let C=r=await v.connect(y,new AbortController().signal),K=n=new P({" +
-  "cellBytes:m.cellBytes,write:(x,we)=>C.write(x,we),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.random" +
+  "o connect by ${i} in a thread of its own`);let w=r=await v.connect(y,new AbortController().signal),K=n=new P({" +
+  "cellBytes:m.cellBytes,write:(x,Ce)=>w.write(x,Ce),after:e.after,nowMs:e.nowMs,random:()=>new DataView(e.random" +
   "Bytes(4).buffer).getUint32(0)/2**32,rider:x=>a.take(x),onWritten:()=>l(K),onFailed:()=>t.post({kind:\"failed\"})" +
-  "});C.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{let i=await r?.read" +
+  "});w.closed.then(x=>t.post({kind:\"closed\",end:x})),t.post({kind:\"connected\"})},c=async()=>{let i=await r?.read" +
   "();t.post({kind:\"chunk\",bytes:i?.slice()})};t.listen(i=>{switch(i.kind){case\"connect\":return void u(i).catch(y" +
   "=>t.post({kind:\"refused\",message:A(y)}));case\"push\":return o+=i.envelope.length+h,n?.push(i.lane,i.envelope);c" +
   "ase\"offer\":return a.offer(i.key,i.envelope);case\"cellBytes\":return n?.setCellBytes(i.cellBytes);case\"configure" +

@@ -72,16 +72,16 @@ export const source =
   "d=t,this.#l=!1,this.#u=this.#t.nowMs(),e!==\"off\"&&this.#w(),this.#m()}}setCovering(e){this.#s=e}flush(e){retur" +
   "n this.#c?Promise.resolve(this.pendingBytes===0):!this.#p&&this.pendingBytes===0?Promise.resolve(!0):new Promi" +
   "se(t=>{let n=a=>{this.#f.delete(n),o(),t(a)},o=this.#t.after(e,()=>n(!1));this.#f.add(n)})}stop(){this.#c=!0,t" +
-  "his.#h?.(),this.#h=void 0,this.#o=new Uint8Array(0);for(let e of this.#f)e(!1)}#m(){this.#p||this.#c||!this.#v" +
-  "()||(this.#p=!0,this.#B())}#v(){return this.#l||this.#a!==\"constant\"&&this.#e.pendingBytes>0}async#B(){await v" +
-  "oid 0;try{for(;!this.#c&&this.#v();){let e=this.#a===\"constant\"?this.#_():this.#k();if(await this.#t.write(e,t" +
+  "his.#h?.(),this.#h=void 0,this.#o=new Uint8Array(0);for(let e of this.#f)e(!1)}#m(){this.#p||this.#c||!this.#x" +
+  "()||(this.#p=!0,this.#B())}#x(){return this.#l||this.#a!==\"constant\"&&this.#e.pendingBytes>0}async#B(){await v" +
+  "oid 0;try{for(;!this.#c&&this.#x();){let e=this.#a===\"constant\"?this.#_():this.#k();if(await this.#t.write(e,t" +
   "his.#e.cellBytes),this.#n=0,this.#c)break;this.#C(),this.#t.onWritten?.()}}catch(e){this.#n=0;let t=this.#c;th" +
   "is.stop(),t||this.#t.onFailed?.(e)}this.#p=!1,this.#E()}#E(){if(!(this.#c||this.pendingBytes>0)){this.#o.lengt" +
   "h>ye*this.#e.cellBytes&&(this.#o=new Uint8Array(0));for(let e of this.#f)e(!0)}}#_(){this.#l=!1;let e=this.#g(" +
-  "1);return this.#x(e)?e:this.#b(e)}#k(){let{cellBytes:e,pendingBytes:t}=this.#e;if(t===0)return this.#l=!1,this" +
+  "1);return this.#v(e)?e:this.#b(e)}#k(){let{cellBytes:e,pendingBytes:t}=this.#e;if(t===0)return this.#l=!1,this" +
   ".#b(this.#g(1));let n=Math.ceil(t/(e-g))+1,o=this.#g(Math.min(n,Math.max(1,Math.floor(ue/e)))),a=0;for(;a<o.le" +
-  "ngth&&this.#x(o.subarray(a,a+e));)a+=e;return o.subarray(0,a)}#g(e){let t=e*this.#e.cellBytes;return this.#o.l" +
-  "ength<t&&(this.#o=new Uint8Array(t)),this.#o.subarray(0,t)}#x(e){let t=this.#e.pendingBytes;if(this.#e.next(e)" +
+  "ngth&&this.#v(o.subarray(a,a+e));)a+=e;return o.subarray(0,a)}#g(e){let t=e*this.#e.cellBytes;return this.#o.l" +
+  "ength<t&&(this.#o=new Uint8Array(t)),this.#o.subarray(0,t)}#v(e){let t=this.#e.pendingBytes;if(this.#e.next(e)" +
   "===void 0)return!1;let n=t-this.#e.pendingBytes;return this.#n+=n,this.#y.cells++,this.#y.paddingBytes+=e.leng" +
   "th-g-n,this.#A(e,g+n),!0}#b(e){return this.#y.cells++,this.#y.coverCells++,this.#y.coverBytes+=e.length,this.#" +
   "A(e.fill(0),g),e}#A(e,t){let{rider:n}=this.#t;if(n!==void 0)for(let o=t;e.length-o>C;){let a=n(e.length-o-C);i" +
@@ -97,20 +97,20 @@ export const source =
   "ing(t);n!==\"\"&&!e.some(o=>o.includes(n))&&e.push(n)}return e.join(\": \")}var U=class{#t=new Map;offer(e,t){this" +
   ".#t.delete(e),this.#t.set(e,t)}take(e){for(let[t,n]of this.#t)if(!(n.length>e))return this.#t.delete(t),n}};va" +
   "r fe=2e3;function N(r,e){let t,n,o=0,a=new U,l=d=>{r.post({kind:\"written\",takenBytes:o-d.pendingBytes,counts:d" +
-  ".counts})},m=async({transport:d,target:h})=>{let E=e.connectors.find(x=>x.transport===d);if(E===void 0)throw n" +
+  ".counts})},m=async({transport:d,target:h})=>{let E=e.connectors.find(v=>v.transport===d);if(E===void 0)throw n" +
   "ew Error(`no way to connect by ${d} in a thread of its own`);let D=t=await E.connect(h,new AbortController().s" +
-  "ignal),re=n=new B({cellBytes:f.cellBytes,write:(x,ne)=>D.write(x,ne),after:e.after,nowMs:e.nowMs,random:()=>ne" +
-  "w DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:x=>a.take(x),onWritten:()=>l(re),onFailed:()=>r.p" +
-  "ost({kind:\"failed\"})});D.closed.then(x=>r.post({kind:\"closed\",end:x})),r.post({kind:\"connected\"})},c=async()=>" +
+  "ignal),re=n=new B({cellBytes:f.cellBytes,write:(v,ne)=>D.write(v,ne),after:e.after,nowMs:e.nowMs,random:()=>ne" +
+  "w DataView(e.randomBytes(4).buffer).getUint32(0)/2**32,rider:v=>a.take(v),onWritten:()=>l(re),onFailed:()=>r.p" +
+  "ost({kind:\"failed\"})});D.closed.then(v=>r.post({kind:\"closed\",end:v})),r.post({kind:\"connected\"})},c=async()=>" +
   "{let d=await t?.read();r.post({kind:\"chunk\",bytes:d?.slice()})};r.listen(d=>{switch(d.kind){case\"connect\":retu" +
   "rn void m(d).catch(h=>r.post({kind:\"refused\",message:b(h)}));case\"push\":return o+=d.envelope.length+y,n?.push(" +
   "d.lane,d.envelope);case\"offer\":return a.offer(d.key,d.envelope);case\"cellBytes\":return n?.setCellBytes(d.cellB" +
   "ytes);case\"configure\":return n?.configure(d.mode,d.intervalMs);case\"covering\":return n?.setCovering(d.covering" +
   ");case\"flush\":return void n?.flush(d.timeoutMs).then(h=>{r.post({kind:\"flushed\",id:d.id,flushed:h})});case\"rea" +
   "d\":return void c();case\"stop\":return n?.stop();case\"close\":return t?.close(d.closeCode),void e.after(fe,e.exit" +
-  ")}})}var v=require(\"node:http2\");var A=5,me=64*1024,$=10;function j(r,e){let t=ge($,e),n=A+t.length+e,o=new Ui" +
-  "nt8Array(r.length/e*n);for(let a=0;a<r.length/e;a++){let l=a*n;xe(o,l+1,t.length+e),o.set(t,l+A),o.set(r.subar" +
-  "ray(a*e,(a+1)*e),l+A+t.length)}return o}function V(r){let{value:e,end:t}=ve(r,0,$);if(t!==r.length)throw new p" +
+  ")}})}var x=require(\"node:http2\");var A=5,me=64*1024,$=10;function j(r,e){let t=ge($,e),n=A+t.length+e,o=new Ui" +
+  "nt8Array(r.length/e*n);for(let a=0;a<r.length/e;a++){let l=a*n;ve(o,l+1,t.length+e),o.set(t,l+A),o.set(r.subar" +
+  "ray(a*e,(a+1)*e),l+A+t.length)}return o}function V(r){let{value:e,end:t}=xe(r,0,$);if(t!==r.length)throw new p" +
   "(\"protocol_error\",\"A cell's message holds more than a cell\");return e}var P=class{#t=new Uint8Array(A);#e=0;#r" +
   "=new Uint8Array(0);#i=0;read(e,t){let n=0;for(;n<e.length;){if(this.#e<A){let a=e.subarray(n,n+A-this.#e);if(t" +
   "his.#t.set(a,this.#e),this.#e+=a.length,n+=a.length,this.#e<A)return;this.#n()}let o=e.subarray(n,n+this.#r.le" +
@@ -119,10 +119,10 @@ export const source =
   "e)throw new p(\"protocol_error\",`A message of ${e} bytes where cells are expected`);this.#r.length!==e&&(this.#" +
   "r=new Uint8Array(e)),this.#i=0}#o(e,t){this.#e=0,t(this.#t[0]??0,e)}};function z(r){let e=new Uint8Array(r.red" +
   "uce((n,{length:o})=>n+o,0)),t=0;for(let n of r)e.set(n,t),t+=n.length;return e}function ge(r,e){let t=[r];for(" +
-  "let n=e;n>0||t.length===1;n>>>=7)t.push(n>127?n&127|128:n);return Uint8Array.from(t)}function ve(r,e,t){if(r[e" +
+  "let n=e;n>0||t.length===1;n>>>=7)t.push(n>127?n&127|128:n);return Uint8Array.from(t)}function xe(r,e,t){if(r[e" +
   "]!==t)throw new p(\"protocol_error\",\"A message without the field that it must have\");let[n,o]=[0,e+1];for(let a" +
   "=1;a<=2**14;a*=128){let l=r[o++]??0;if(n+=(l&127)*a,l<128){if(n>r.length-o)break;return{value:r.subarray(o,o+n" +
-  "),end:o+n}}}throw new p(\"protocol_error\",\"A field goes beyond the end of its message\")}function xe(r,e,t){new " +
+  "),end:o+n}}}throw new p(\"protocol_error\",\"A field goes beyond the end of its message\")}function ve(r,e,t){new " +
   "DataView(r.buffer,r.byteOffset).setUint32(e,t)}var J=require(\"node:crypto\"),G=require(\"node:net\"),S=require(\"n" +
   "ode:tls\");function Q({host:r,port:e,trust:t},n,o){return new Promise((a,l)=>{o.throwIfAborted();let m=t.certif" +
   "icateHashes.length>0,c=(0,S.connect)({host:r,port:e,...(0,G.isIP)(r)===0&&{servername:r},ALPNProtocols:[n],min" +
@@ -136,11 +136,11 @@ export const source =
   "=>clearTimeout(n)}function X(r){return crypto.getRandomValues(new Uint8Array(r))}var Z=1024*1024,Ae=1500,ee={t" +
   "ransport:\"grpc\",carrier:\"tcp\",unusable:()=>{},connect:async(r,e)=>new O(await Q(r,\"h2\",e),r)},O=class{#t;#e;#r" +
   ";#i=new P;#n;#o=()=>{};#a;closed;constructor(e,{host:t,port:n}){this.closed=new Promise(o=>this.#o=o),this.#t=" +
-  "(0,v.connect)(`https://${t.includes(\":\")?`[${t}]`:t}:${n}`,{createConnection:()=>e,settings:{initialWindowSize" +
+  "(0,x.connect)(`https://${t.includes(\":\")?`[${t}]`:t}:${n}`,{createConnection:()=>e,settings:{initialWindowSize" +
   ":Z,enablePush:!1}}),this.#t.once(\"connect\",()=>this.#t.setLocalWindowSize(Z)),this.#t.on(\"error\",o=>this.#s({m" +
-  "essage:b(o)})),this.#t.on(\"goaway\",()=>this.#t.close()),this.#e=this.#t.request({[v.constants.HTTP2_HEADER_MET" +
-  "HOD]:\"POST\",[v.constants.HTTP2_HEADER_PATH]:\"/static.relay.v1.Relay/Session\",[v.constants.HTTP2_HEADER_CONTENT" +
-  "_TYPE]:\"application/grpc\",[v.constants.HTTP2_HEADER_TE]:\"trailers\"}),this.#e.on(\"error\",o=>this.#s({message:b(" +
+  "essage:b(o)})),this.#t.on(\"goaway\",()=>this.#t.close()),this.#e=this.#t.request({[x.constants.HTTP2_HEADER_MET" +
+  "HOD]:\"POST\",[x.constants.HTTP2_HEADER_PATH]:\"/static.relay.v1.Relay/Session\",[x.constants.HTTP2_HEADER_CONTENT" +
+  "_TYPE]:\"application/grpc\",[x.constants.HTTP2_HEADER_TE]:\"trailers\"}),this.#e.on(\"error\",o=>this.#s({message:b(" +
   "o)})),this.#e.on(\"response\",o=>this.#h(o)),this.#e.on(\"trailers\",o=>this.#u(o)),this.#e.on(\"close\",()=>{this.#" +
   "s({message:\"the connection was cut off\"}),this.#l()}),this.#r=this.#e[Symbol.asyncIterator]()}async read(){try" +
   "{for(;;){let{done:e,value:t}=await this.#r.next();if(e)break;let n=[];if(this.#i.read(t,(o,a)=>{if(o!==0)throw" +
@@ -148,7 +148,7 @@ export const source =
   ".#s({message:b(e)})}this.#d()}write(e,t){return new Promise((n,o)=>{if(this.#n!==void 0)return o(new Error(thi" +
   "s.#n.message));this.#e.write(j(e,t),a=>{if(!a)return n();this.#s({message:b(a)}),o(a)})})}close(e){this.#o({me" +
   "ssage:\"it was closed by this side\"}),e===0?this.#d():this.#l()}#d(){this.#e.end(),this.#a??=T(Ae,()=>this.#l()" +
-  ")}#h(e){let t=e[v.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#s({message:`Session was answered ${St" +
+  ")}#h(e){let t=e[x.constants.HTTP2_HEADER_STATUS];if(t!==200)return this.#s({message:`Session was answered ${St" +
   "ring(t)}`});e[\"grpc-status\"]!==void 0&&this.#u(e)}#u(e){let{\"grpc-status\":t,\"grpc-message\":n}=e,o=typeof n==\"s" +
   "tring\"&&n!==\"\"?we(n):\"the relay ended the stream\";this.#s({message:t===\"0\"?\"the relay ended the stream\":o})}#s" +
   "(e){this.#n===void 0&&(this.#n=e,this.#o(e),this.#d())}#l(){this.#a?.(),this.#a=()=>{},this.#n??={message:\"it " +

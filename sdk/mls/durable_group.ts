@@ -68,6 +68,15 @@ interface Standing {
   readonly changes: readonly OwnersChange[];
 }
 
+export interface Sealing extends SealingRoom {
+  /** What is reserved in one write with keys. */
+  readonly reserving?: {
+    /** There are keys, and what goes with them is used up. */
+    readonly isNeeded: () => boolean;
+    readonly changes: () => readonly RecordChange[];
+  };
+}
+
 /** What to write in one with a commit, asked when the group has moved on. */
 export type Alongside = (summary: CommitSummary) => readonly RecordChange[];
 
@@ -158,11 +167,20 @@ export class DurableGroup {
     return { durable, candidate, founding };
   }
 
-  /** Seals a message. Waits for the disk once in `reservedGenerations` messages. */
-  seal(payload: Uint8Array, authenticatedData: Uint8Array, room: SealingRoom = {}): Promise<Sealed> {
+  /**
+   * Seals a message. Waits for the disk once in `reservedGenerations` messages. `authenticate` returns the authenticated data
+   * when the key is safe to use.
+   */
+  seal(
+    payload: Uint8Array,
+    authenticate: Uint8Array | (() => Uint8Array),
+    { reserving, ...room }: Sealing = {},
+  ): Promise<Sealed> {
     return this.#exclusive(async () => {
       const { secretTree, ownLeaf } = this.group.current;
-      if (secretTree.generation(ownLeaf, "application") >= this.#reservedUntil) await this.#reserve();
+      const isSpent = secretTree.generation(ownLeaf, "application") >= this.#reservedUntil;
+      if (isSpent || reserving?.isNeeded() === true) await this.#reserve(reserving?.changes() ?? []);
+      const authenticatedData = typeof authenticate === "function" ? authenticate() : authenticate;
       return await this.group.seal(payload, authenticatedData, room);
     });
   }
@@ -328,8 +346,8 @@ export class DurableGroup {
     }
   }
 
-  async #reserve(): Promise<void> {
-    await this.#write(this.#ownChanges(reservedGenerations));
+  async #reserve(alongside: readonly RecordChange[]): Promise<void> {
+    await this.#write([...this.#ownChanges(reservedGenerations), ...alongside]);
     const { secretTree, ownLeaf } = this.group.current;
     this.#reservedUntil = secretTree.generation(ownLeaf, "application") + reservedGenerations;
   }

@@ -11,7 +11,7 @@ import {
   type LeafNodeTBS,
 } from "ts-mls/leafNode.js";
 import type { Lifetime } from "ts-mls/lifetime.js";
-import { type AgentId, agentIdOf, channelExtensions, isUsablePublicKey, limits } from "../../proto/mod.ts";
+import { type AgentId, agentIdOf, isUsablePublicKey, leafExtensions, limits } from "../../proto/mod.ts";
 import type { SignedBytes } from "../../wasm/mod.ts";
 import { decodeExactly, equalBytes, label, MlsFault, MlsVersionFault } from "./codec.ts";
 import { signContent } from "./crypto/labelled.ts";
@@ -57,7 +57,7 @@ function capabilitiesOf(suiteId: SuiteId): Capabilities {
   return {
     versions: ["mls10"],
     ciphersuites: [suiteNames[suiteId]],
-    extensions: [...channelExtensions, lastResortExtension],
+    extensions: [...leafExtensions, lastResortExtension],
     proposals: [],
     credentials: ["basic"],
   };

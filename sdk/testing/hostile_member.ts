@@ -3,6 +3,7 @@ import {
   type AgentId,
   binaryIdFromBytes,
   binaryIdToBytes,
+  encodeBundle,
   encodeMessageAad,
   type MessageId,
   type RequestBody,
@@ -43,6 +44,15 @@ export class HostileMember {
     const { durable, channelId } = this.#live.membership;
     const aad = encodeMessageAad({ messageId, counter });
     const { epoch, message } = await durable.seal(new TextEncoder().encode(payload), aad);
+    return { channelId, epoch, messageId, ciphertext: message };
+  }
+
+  /** Several messages as one, which says that they are `count`. */
+  async bundled(counter: number, parts: readonly Uint8Array[], count = parts.length): Promise<SendMessage> {
+    const { durable, channelId } = this.#live.membership;
+    const messageId = this.#newId();
+    const plaintext = encodeBundle(parts.map((part) => ({ id: this.#newId(), plaintext: part })));
+    const { epoch, message } = await durable.seal(plaintext, encodeMessageAad({ messageId, counter, count }));
     return { channelId, epoch, messageId, ciphertext: message };
   }
 

@@ -20,7 +20,7 @@ function report(line: string): void {
 
 async function appendForEver(number: number, caller: number): Promise<never> {
   const channelId = sampleChannelId(number);
-  const charge = { leaseId: writerLease, fence: 7, payloadBytes: 10 };
+  const charge = { leaseId: writerLease, fence: 7, messages: 1, payloadBytes: 10 };
   for (let i = 0;; i++) {
     const key = `${run}/${caller}/${i}`;
     const epoch = (await engine.findChannel(channelId))?.epoch ?? 0;

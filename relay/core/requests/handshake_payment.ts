@@ -74,7 +74,7 @@ export async function payHandshake(
     for (const payer of payers) allowances.draw(payer, bytes, nowMs());
     return free;
   }
-  const reservation = await quota.reserve(account, bytes, key);
+  const reservation = await quota.reserve(account, { messages: 1, payloadBytes: bytes }, key);
   if (reservation.kind !== "reserved") {
     meter.quotaRefusals++;
     throw quotaRefusal(reservation, nowMs());

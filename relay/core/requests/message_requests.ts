@@ -1,9 +1,14 @@
-/** Application messages: checked in the order membership, id seen before, epoch, quota; durable before they are answered. */
+/**
+ * Application messages, one or a bundle: checked in the order membership, id seen before, epoch, quota; durable before they are
+ * answered. A bundle is charged by the number of its messages, whole or not at all.
+ */
 import {
   decodeMessageAad,
   generationOf,
   groupIdOf,
   limits,
+  maxBundleCiphertextBytes,
+  type MessageAad,
   readPrivateMessageHeader,
   type ReplyBody,
   type RequestBody,
@@ -23,33 +28,69 @@ type Reply = ReplyBody<"SendMessage">;
 /** What MLS adds to a payload at most: framing and padding up to the next cell. */
 const framingBytes = limits.ciphertextBytes - limits.payloadBytes;
 
-export function sendMessage(asker: AgentAsker, body: RequestBody<"SendMessage">): Promise<ReplyBody<"SendMessage">> {
+export function sendMessage(asker: AgentAsker, body: Message): Promise<Reply> {
   return asker.session.inOrder(async (release) => {
     const channel = await openAsMember(asker, body.channelId);
-    checkMessage(asker, body);
-    if (body.epoch !== channel.state.epoch) {
-      return await originalAnswer(asker, channel, body) ?? fail(asker, epochConflict(channel.state.epoch));
+    const { count } = checkMessage(asker, body);
+    const { refusedRuns } = asker.session;
+    const before = refusedRuns.get(body.channelId);
+    const { run } = body;
+    if (run !== undefined && before !== undefined) {
+      if (run <= before.run) {
+        const original = await originalAnswer(asker, channel, body);
+        if (original === undefined) throw before.refusal;
+        return original;
+      }
+      refusedRuns.delete(body.channelId);
     }
-    const finding = roomIn(asker.core, channel, asker.agent.account);
-    const room = finding instanceof Promise ? await finding : finding;
-    const refusal = asker.core.storage.messageRefusal(channel.queueBytes);
-    if (refusal !== undefined) {
-      // What was read already may be all that is in the way.
-      channel.full = true;
-      asker.core.touch(channel);
-      return await originalAnswer(asker, channel, body) ?? fail(asker, refusal);
+    try {
+      return await admit(asker, channel, { body, count, release });
+    } catch (error) {
+      const comesAgain = error instanceof Refusal && willComeAgain(error, count);
+      if (run !== undefined && comesAgain) refusedRuns.set(body.channelId, { run, refusal: error });
+      throw error;
     }
-    const { account, grant } = asker.agent;
-    const reserving = asker.core.deps.quota.reserve(account, body.ciphertext.length, grant?.key ?? undefined);
-    const reservation = reserving instanceof Promise ? await reserving : reserving;
-    if (reservation.kind !== "reserved") {
-      return await originalAnswer(asker, channel, body) ??
-        fail(asker, quotaRefusal(reservation, asker.core.deps.nowMs()));
-    }
-    const appending = append(asker, channel, body, { charge: reservation.charge, room });
-    release();
-    return await appending;
   });
+}
+
+/** Whether its sender tries once more: then what it has sent behind it must wait. A bundle comes again in parts. */
+function willComeAgain({ code }: Refusal, count: number): boolean {
+  return code === "overloaded" || code === "storage_full" || code === "queue_full" ||
+    (code === "quota_exceeded" && count > 1);
+}
+
+interface Admission {
+  readonly body: Message;
+  /** Messages in it. */
+  readonly count: number;
+  /** The engine has it. */
+  readonly release: () => void;
+}
+
+async function admit(asker: AgentAsker, channel: Channel, { body, count, release }: Admission): Promise<Reply> {
+  if (body.epoch !== channel.state.epoch) {
+    return await originalAnswer(asker, channel, body) ?? fail(asker, epochConflict(channel.state.epoch));
+  }
+  const finding = roomIn(asker.core, channel, asker.agent.account);
+  const room = finding instanceof Promise ? await finding : finding;
+  const refusal = asker.core.storage.messageRefusal(channel.queueBytes);
+  if (refusal !== undefined) {
+    // What was read already may be all that is in the way.
+    channel.full = true;
+    asker.core.touch(channel);
+    return await originalAnswer(asker, channel, body) ?? fail(asker, refusal);
+  }
+  const { account, grant } = asker.agent;
+  const cost = { messages: count, payloadBytes: body.ciphertext.length };
+  const reserving = asker.core.deps.quota.reserve(account, cost, grant?.key ?? undefined);
+  const reservation = reserving instanceof Promise ? await reserving : reserving;
+  if (reservation.kind !== "reserved") {
+    return await originalAnswer(asker, channel, body) ??
+      fail(asker, quotaRefusal(reservation, asker.core.deps.nowMs()));
+  }
+  const appending = append(asker, channel, body, { charge: reservation.charge, room });
+  release();
+  return await appending;
 }
 
 interface Terms {
@@ -82,15 +123,15 @@ async function append(
       room,
     }, agent.account);
     appended = !duplicate;
-    if (duplicate) meter.messagesDuplicate++;
-    else meter.messagesAccepted++;
+    if (duplicate) meter.messagesDuplicate += charge.messages;
+    else meter.messagesAccepted += charge.messages;
     return { sequence, timeMs, duplicate };
   } finally {
     quota.settle(agent.account, charge, appended, agent.grant?.key ?? undefined);
   }
 }
 
-function checkMessage({ core }: AgentAsker, { channelId, epoch, messageId, ciphertext }: Message): void {
+function checkMessage({ core }: AgentAsker, { channelId, epoch, messageId, ciphertext }: Message): MessageAad {
   if (ciphertext.length > core.config.limits.payloadBytes + framingBytes) {
     throw new Refusal("payload_too_large", `A message has at most ${core.config.limits.payloadBytes} bytes here`);
   }
@@ -101,9 +142,14 @@ function checkMessage({ core }: AgentAsker, { channelId, epoch, messageId, ciphe
   if (header.channelId !== groupIdOf(channelId, generationOf(epoch)) || header.epoch !== epoch) {
     throw new Refusal("invalid_request", "The message is for another channel or epoch than its request says");
   }
-  if (decodeMessageAad(header.authenticatedData).messageId !== messageId) {
+  const aad = decodeMessageAad(header.authenticatedData);
+  if (aad.messageId !== messageId) {
     throw new Refusal("invalid_request", "The message's authenticated data names another message id");
   }
+  if (aad.count > 1 && ciphertext.length > maxBundleCiphertextBytes) {
+    throw new Refusal("payload_too_large", `Messages that go together have at most ${maxBundleCiphertextBytes} bytes`);
+  }
+  return aad;
 }
 
 async function originalAnswer(asker: AgentAsker, channel: Channel, body: Message): Promise<Reply | undefined> {

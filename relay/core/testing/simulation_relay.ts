@@ -211,14 +211,14 @@ type Answer = (run: () => Reservation) => Reservation | Promise<Reservation>;
 
 function createQuota(quota: { left: number }, answer: Answer): Quota {
   return {
-    reserve: (_account, payloadBytes) =>
+    reserve: (_account, cost) =>
       answer(() => {
-        if (quota.left < 1) return { kind: "exhausted" };
-        quota.left--;
-        return { kind: "reserved", charge: { leaseId, fence: 1, payloadBytes } };
+        if (quota.left < cost.messages) return { kind: "exhausted" };
+        quota.left -= cost.messages;
+        return { kind: "reserved", charge: { leaseId, fence: 1, ...cost } };
       }),
-    settle: (_account, _charge, appended) => {
-      if (!appended) quota.left++;
+    settle: (_account, { messages }, appended) => {
+      if (!appended) quota.left += messages;
     },
     countBytes: () => {},
   };

@@ -111,13 +111,13 @@ function createTokens(time: SimulatedTime): TokenVerifier {
 
 function createQuota(quota: { left: number }): Quota {
   return {
-    reserve: (_account, payloadBytes): Reservation => {
-      if (quota.left < 1) return { kind: "exhausted" };
-      quota.left--;
-      return { kind: "reserved", charge: { leaseId: "test", fence: 1, payloadBytes } };
+    reserve: (_account, cost): Reservation => {
+      if (quota.left < cost.messages) return { kind: "exhausted" };
+      quota.left -= cost.messages;
+      return { kind: "reserved", charge: { leaseId: "test", fence: 1, ...cost } };
     },
-    settle: (_account, _charge, appended) => {
-      if (!appended) quota.left++;
+    settle: (_account, { messages }, appended) => {
+      if (!appended) quota.left += messages;
     },
     countBytes: () => {},
   };

@@ -4,7 +4,7 @@ import { EngineError } from "../errors.ts";
 import type { ContractTest } from "./contract.ts";
 import { createChannel, message, sampleLease } from "./sample.ts";
 
-const charge = { leaseId: "lease-1", fence: 7, payloadBytes: 100 };
+const charge = { leaseId: "lease-1", fence: 7, messages: 1, payloadBytes: 100 };
 
 export function leaseContract(test: ContractTest): void {
   test("append() charges the lease with the entry, and never above what was granted", async (engine) => {

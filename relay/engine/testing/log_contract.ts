@@ -60,7 +60,7 @@ export function logContract(test: ContractTest): void {
   test("append() checks key, epoch and charge in this order", async (engine) => {
     const channelId = await createChannel(engine, 1);
     await engine.leases.open(sampleLease({ granted: 0 }));
-    const charge = { leaseId: "lease-1", fence: 7, payloadBytes: 1 };
+    const charge = { leaseId: "lease-1", fence: 7, messages: 1, payloadBytes: 1 };
     const first = appended(await engine.append(channelId, message("a")));
     await engine.append(channelId, commit("c", 0));
     const duplicate: AppendOutcome = { ...first, kind: "duplicate" };
@@ -183,7 +183,7 @@ export function logContract(test: ContractTest): void {
       message("time", { timeMs: NaN }),
       message("hash", { commitHash: bytesOf(1) }),
       message("no hash", { kind: "commit" }),
-      message("charge", { charge: { leaseId: "l", fence: 1, payloadBytes: -1 } }),
+      message("charge", { charge: { leaseId: "l", fence: 1, messages: 1, payloadBytes: -1 } }),
     ];
     for (const entry of bad) {
       const error = await assertRejects(() => engine.append(channelId, entry), EngineError);

@@ -20,7 +20,7 @@ export function item(
     incoming: { ...opened, kind, lane, timeMs: sequence, sequence, fields: {}, body: new Uint8Array(bytes) },
     sequence,
     epoch: 1,
-    receipt: { order: sequence, epoch: 1n, leafIndex: 0, ratchets, ...key },
+    opening: { receipt: { order: sequence, epoch: 1n, leafIndex: 0, ratchets, ...key }, open: 1 },
     arrival: { sender, counter: sequence, epoch: 1, since: 0 },
     bytes,
   };

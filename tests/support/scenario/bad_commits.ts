@@ -98,7 +98,8 @@ export async function foundingBecauseOf(
 ): Promise<RequestBody<"FoundGeneration">> {
   const relayNowMs = (): number => parts.runtime.nowMs();
   const carrier = new Carrier(new Map(), relayNowMs);
-  const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, onErased: () => {}, onEvent: () => {} };
+  const silent = { onErased: () => {}, onEvent: () => {}, nextRun: () => 0 };
+  const deps = { ...parts, agentId, keyPackages, welcomes, carrier, relayNowMs, ...silent };
   return requestOf(await createFounding(membership, bad, deps));
 }
 

@@ -34,13 +34,22 @@ export async function createOlderChannel(stage: Stage): Promise<Actor> {
 }
 
 /** Adds a member that stays away: while it is in the group, versions of owners cannot begin. */
-export async function addOlderMember(owner: Actor, member: Actor, { world }: Stage): Promise<void> {
+export async function addOlderMember(
+  owner: Actor,
+  member: Actor,
+  { world }: Stage,
+  types?: readonly number[],
+): Promise<void> {
   const { committer } = await owner.live();
-  const { keyPackage } = await createOlderKeyPackage(member.agent.parts.identity, world.time.nowMs());
+  const { keyPackage } = await createOlderKeyPackage(member.agent.parts.identity, world.time.nowMs(), types);
   await committer.commit(() => ({ change: { add: [keyPackage] } }));
 }
 
-async function createOlderKeyPackage(identity: MlsIdentity, nowMs: number): Promise<OwnKeyPackage> {
+async function createOlderKeyPackage(
+  identity: MlsIdentity,
+  nowMs: number,
+  types?: readonly number[],
+): Promise<OwnKeyPackage> {
   const made = await createKeyPackage({
     suiteId: 3,
     identity,
@@ -50,7 +59,7 @@ async function createOlderKeyPackage(identity: MlsIdentity, nowMs: number): Prom
     randomBytes,
     signatures: portableSignatures,
   });
-  return withOlderLeaf(made, identity);
+  return withOlderLeaf(made, identity, types);
 }
 
 function randomBytes(length: number): Uint8Array {

@@ -1,0 +1,35 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { WireError } from "./errors.ts";
+import { binaryIdFromBytes, type MessageId } from "./ids.ts";
+import { decodeMessageAad, encodeMessageAad, maxBundledMessages } from "./message_aad.ts";
+
+const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16).fill(4));
+const gone = { first: 3, count: 5 };
+
+Deno.test("what a message says about itself survives, and its length says nothing", () => {
+  const full = { messageId, counter: Number.MAX_SAFE_INTEGER, count: 64, reservation: 2 ** 32 - 1, gone };
+  const single = { messageId, counter: 1, count: 1, reservation: 0, gone: undefined };
+  for (const aad of [full, single]) assertEquals(decodeMessageAad(encodeMessageAad(aad)), aad);
+  assertEquals(encodeMessageAad(full).length, encodeMessageAad({ messageId, counter: 1 }).length);
+});
+
+Deno.test("what is appended is ignored, an earlier version ends behind the counter, and less is refused", () => {
+  const aad = { messageId, counter: 9, count: 2, reservation: 1, gone };
+  const bytes = encodeMessageAad(aad);
+  assertEquals(decodeMessageAad(Uint8Array.of(...bytes, 1, 2)), aad);
+  const earlier = { messageId, counter: 9, count: 1, reservation: 0, gone: undefined };
+  for (const length of [24, 41]) assertEquals(decodeMessageAad(bytes.subarray(0, length)), earlier);
+  assertThrows(() => decodeMessageAad(bytes.subarray(0, 23)), WireError);
+});
+
+Deno.test("a number of messages that cannot be, and counters that are not before it, are refused", () => {
+  const of = (changed: object): Uint8Array => encodeMessageAad({ messageId, counter: 8, ...changed });
+  for (const count of [0, maxBundledMessages + 1, 65_535]) {
+    assertThrows(() => decodeMessageAad(of({ count })), WireError, "1 to 64");
+  }
+  for (const range of [{ first: 0, count: 1 }, { first: 8, count: 1 }, { first: 3, count: 6 }]) {
+    assertThrows(() => decodeMessageAad(of({ gone: range })), WireError, "before the message");
+  }
+  assertEquals(decodeMessageAad(of({ gone })).gone, gone);
+  assertThrows(() => decodeMessageAad(new Uint8Array(24).fill(255)), WireError, "counter");
+});

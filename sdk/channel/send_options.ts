@@ -1,0 +1,21 @@
+/** How messages are sent, as callers say it. */
+import type { MessageId } from "../../proto/mod.ts";
+import type { MessageOptions } from "../content/values.ts";
+
+/** How a message is sent, and what it says about itself. */
+export interface SendOptions extends MessageOptions {
+  /** While the relay cannot be reached, keep the message in memory and send it later, instead of failing after a while. */
+  readonly queue?: boolean;
+  /** How long to try; 30 seconds when not given. */
+  readonly timeoutMs?: number;
+  /** Gives up; the call then rejects with its reason. What the relay was given already may be delivered. */
+  readonly signal?: AbortSignal;
+  /** @internal Under which the relay takes it once; a new one when not given. A host is told it, to be told twice. */
+  readonly id?: MessageId;
+}
+
+/** How a plaintext goes out. */
+export interface PostOptions extends Pick<SendOptions, "queue" | "timeoutMs" | "signal" | "id"> {
+  /** The relay has to know it by its own id: it does not go with others. */
+  readonly alone?: boolean;
+}
