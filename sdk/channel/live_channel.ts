@@ -330,6 +330,7 @@ export class LiveChannel {
     }
     await this.#receiver?.finish();
     await this.#progress.flush();
+    this.#subscription.flush();
     await this.outbox.close();
     await this.confirmations.keep();
     this.#end(undefined, createError("transport_error", "The client was closed; connect again"));

@@ -1,7 +1,8 @@
 /**
  * How far the application has come. What it is done with is written to disk – its senders' keys moved on, the position in the
- * log – and acknowledged to the relay after that. A first write begins at once; while it is on its way, and for a moment
- * after it, the next one collects, so that a fast reader neither waits for the disk with every message nor wears it out.
+ * log – and acknowledged to the relay after that. Writes collect for a moment, so that a fast reader neither waits for the disk
+ * with every message nor wears it out. A position that moved past entries which are not for the application is worth no write of
+ * its own for a while: after a crash they are passed over once more.
  */
 import type { ChannelId } from "../../proto/mod.ts";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
@@ -15,8 +16,10 @@ const maxAhead = 64;
 
 const notWritten = "The channel ended before the acknowledgement was on disk; the message comes again";
 
-/** Between two writes. */
-const restMs = 4;
+/** Before a write, and between two, unless many messages or somebody waits for it. */
+const collectMs = 12;
+/** For a position alone. */
+const laterMs = 1_000;
 
 export interface ProgressDeps {
   readonly channelId: ChannelId;
@@ -39,6 +42,9 @@ export class Progress {
   /** A write that began before the place was set anew says nothing about it. */
   #life = 0;
   #writing: Promise<void> | undefined;
+  /** Resolved when a write must not wait any longer. */
+  #hurry = createDeferred<void>();
+  #isLater = false;
   #stopped = false;
   /** They wait for the write that holds what was noted before they asked. */
   #waiting: Deferred<void>[] = [];
@@ -65,8 +71,10 @@ export class Progress {
 
   /** The application is done with something, or the log moved on past entries that are not for it. */
   note(changes: readonly RecordChange[] = [], messages = 0): Promise<void> | undefined {
-    this.#changes.push(...changes);
+    for (const change of changes) this.#changes.push(change);
     this.#ahead += messages;
+    if (!this.#isWorthAWrite()) return this.#writeLater();
+    if (this.#ahead >= maxAhead / 2) this.#hurry.resolve();
     this.#writing ??= this.#write();
     return this.#ahead > maxAhead ? this.#writing : undefined;
   }
@@ -75,13 +83,17 @@ export class Progress {
   written(): Promise<void> {
     const waiting = createDeferred<void>();
     this.#waiting.push(waiting);
+    this.#hurry.resolve();
     this.#writing ??= this.#write();
     return waiting.promise;
   }
 
   /** Resolves when everything noted is on disk. */
   async flush(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
+    while (this.#writing !== undefined || (!this.#stopped && this.#hasNews())) {
+      this.#hurry.resolve();
+      await (this.#writing ??= this.#write());
+    }
   }
 
   /** The relay's log goes on behind this entry, which may be before the place where we were. The place is written again. */
@@ -123,10 +135,25 @@ export class Progress {
     return this.#changes.length > 0 || this.#deps.position().sequence > this.#durable;
   }
 
+  /** More than a position that moved a little. */
+  #isWorthAWrite(): boolean {
+    const isFar = this.#deps.position().sequence - this.#durable >= maxAhead;
+    return isFar || this.#changes.length > 0 || this.#waiting.length > 0;
+  }
+
+  /** With the next write, or by itself. */
+  #writeLater(): undefined {
+    if (this.#isLater || this.#writing !== undefined) return;
+    this.#isLater = true;
+    void this.#deps.rest(laterMs).then(() => {
+      this.#isLater = false;
+      if (!this.#stopped && this.#hasNews()) this.#writing ??= this.#write();
+    });
+  }
+
   async #write(): Promise<void> {
     try {
-      // So that everything which is noted in this turn of the event loop goes into one write.
-      await Promise.resolve();
+      await this.#collect();
       while (!this.#stopped && this.#hasNews()) {
         const changes = this.#changes;
         const now = this.#deps.position();
@@ -146,7 +173,8 @@ export class Progress {
         if (position > 0) this.#isVoid = false;
         this.#ahead -= messages;
         await this.#deps.onDurable(position);
-        if (this.#hasNews()) await this.#deps.rest(restMs);
+        if (!this.#isWorthAWrite()) break;
+        await this.#collect();
       }
     } catch (fault) {
       this.#stopped = true;
@@ -154,6 +182,14 @@ export class Progress {
     } finally {
       this.#writing = undefined;
       this.#release();
+      if (!this.#stopped && this.#hasNews()) this.#writeLater();
     }
+  }
+
+  async #collect(): Promise<void> {
+    // At least everything that is noted in this turn of the event loop goes into one write.
+    await Promise.resolve();
+    await Promise.race([this.#deps.rest(collectMs), this.#hurry.promise]);
+    this.#hurry = createDeferred<void>();
   }
 }

@@ -12,6 +12,9 @@ interface Bench {
   position: number;
   /** Lets the disk finish what it is writing. */
   settle: () => void;
+  /** Rests that have begun, in milliseconds; they end at once unless `awake` is set. */
+  readonly rests: number[];
+  awake: boolean;
   fail: boolean;
 }
 
@@ -23,6 +26,8 @@ function createBench(): Bench {
     faults: [],
     position: 0,
     settle: () => waiting.splice(0).forEach((done) => done()),
+    rests: [],
+    awake: false,
     fail: false,
   };
   const progress = new Progress(0, {
@@ -39,7 +44,10 @@ function createBench(): Bench {
       return Promise.resolve();
     },
     onFault: (fault) => bench.faults.push(fault),
-    rest: () => Promise.resolve(),
+    rest: (ms) => {
+      bench.rests.push(ms);
+      return bench.awake ? new Promise(() => {}) : Promise.resolve();
+    },
   });
   return Object.assign(bench, { progress });
 }
@@ -132,4 +140,48 @@ Deno.test("written() rejects when the disk does not write, and when the channel 
   ended.position = 1;
   ended.progress.note([change("a")]);
   await assertRejects(() => ended.progress.written(), StaticError);
+});
+
+Deno.test("a position alone waits for the next write, and is written by itself after a while", async () => {
+  const bench = createBench();
+  bench.awake = true;
+  bench.position = 5;
+  bench.progress.note();
+  bench.progress.note();
+  await turn();
+  assertEquals([bench.writes.length, bench.rests], [0, [1_000]]);
+  bench.awake = false;
+  bench.progress.note([change("a")]);
+  await turn();
+  assertEquals(bench.writes.map((changes) => changes.length), [2], "the change and the position");
+  bench.settle();
+  await turn();
+  bench.position = 6;
+  bench.progress.note();
+  await turn();
+  assertEquals(bench.writes.length, 1, "the first rest goes on");
+});
+
+Deno.test("a position that is far ahead, many messages, and somebody that waits are written without a rest", async () => {
+  const urgent: readonly ((bench: Bench) => void)[] = [
+    (bench) => void bench.progress.note([change("a")], 32),
+    (bench) => void bench.progress.written(),
+    (bench) => void bench.progress.flush(),
+  ];
+  for (const act of urgent) {
+    const bench = createBench();
+    bench.awake = true;
+    bench.position = 1;
+    act(bench);
+    await turn();
+    assertEquals(bench.writes.length, 1);
+    bench.settle();
+    await turn();
+  }
+  const bench = createBench();
+  bench.position = 64;
+  bench.progress.note();
+  await turn();
+  assertEquals(bench.rests, [12]);
+  assertEquals(bench.writes.length, 1);
 });

@@ -8,6 +8,8 @@ import type { RelaySession } from "../session/relay_session.ts";
 
 /** An honest relay says at once where the entries begin. */
 const startMs = 10_000;
+/** What is done with is told to the relay in one for this long: it trims by it, and nobody waits. */
+const acknowledgeMs = 100;
 /** Two of the largest messages on their way, and many small ones. */
 const windowBytes = 4 * 1024 * 1024;
 
@@ -31,6 +33,7 @@ export class Subscription {
   #received = 0;
   #toldReceived = 0;
   #bytesSince = 0;
+  #cancelAcknowledge: (() => void) | undefined;
   readonly #deps: SubscriptionDeps;
   #cancelLate: () => void = () => {};
 
@@ -77,6 +80,7 @@ export class Subscription {
 
   lost(): void {
     this.#cancelLate();
+    this.#forgetAcknowledgement();
     this.#live = this.#isOpen = false;
   }
 
@@ -91,7 +95,14 @@ export class Subscription {
   consumed(position: number): void {
     this.#consumed = Math.max(this.#consumed, position);
     this.#received = Math.max(this.#received, position);
+    this.#cancelAcknowledge ??= this.#deps.runtime.after(acknowledgeMs, () => this.flush());
+  }
+
+  /** Nothing waits to be acknowledged any more. */
+  flush(): void {
+    if (this.#cancelAcknowledge === undefined) return;
     if (this.#isOpen && this.#session.state.kind === "online") this.#acknowledge();
+    else this.#forgetAcknowledgement();
   }
 
   /** Positions were of another log. */
@@ -105,7 +116,13 @@ export class Subscription {
     this.consumed(position);
   }
 
+  #forgetAcknowledgement(): void {
+    this.#cancelAcknowledge?.();
+    this.#cancelAcknowledge = undefined;
+  }
+
   #acknowledge(): void {
+    this.#forgetAcknowledgement();
     this.#toldReceived = Math.max(this.#received, this.#toldReceived);
     this.#bytesSince = 0;
     this.#session.acknowledge({
