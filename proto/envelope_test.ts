@@ -188,7 +188,7 @@ Deno.test("maxMessageEnvelopeOverhead is exactly what the largest numbers cost",
     messageId: parseBinaryId<MessageId>("A".repeat(22)),
   };
   const ciphertext = new Uint8Array(limits.ciphertextBytes);
-  const sent = encodeRequest(most, "SendMessage", { ...ids, epoch: most, ciphertext });
+  const sent = encodeRequest(most, "SendMessage", { ...ids, epoch: most, ciphertext, run: 2 ** 32 - 1 });
   const sender = parseAgentId("A".repeat(22));
   const delivered = encodeNotice("DeliverMessage", {
     ...ids,

@@ -433,3 +433,24 @@ Deno.test("a lease whose end the engine could not write is ended later, with its
   await quota.tick();
   assertEquals([api.open.length, api.used], [0, 1]);
 });
+
+Deno.test("messages that go together are paid from one lease, and a lease with too few left pays for fewer", async () => {
+  const world = createWorld(150);
+  const { quota } = world;
+  const together = (messages: number): Promise<Reservation> =>
+    Promise.resolve(quota.reserve(account, { messages, payloadBytes: 10 }));
+  const first = await together(64);
+  assert(first.kind === "reserved");
+  quota.settle(account, first.charge, world.append(first.charge));
+  assertEquals((await together(64)).kind, "exhausted", "36 are left of the first lease, 50 are in the second");
+  for (let left = 86; left > 0; left--) assertEquals(await send(world, quota), "reserved", `${left} left`);
+  assertEquals(await send(world, quota), "exhausted");
+});
+
+Deno.test("messages of a key that go together are asked for at once, although its leases are small", async () => {
+  const world = createWorld(10_000);
+  const key = parseKeyId(crypto.randomUUID());
+  const reservation = await world.quota.reserve(account, { messages: 64, payloadBytes: 1 }, key);
+  assertEquals(reservation.kind, "reserved");
+  assertEquals(world.api.asked.take, 1);
+});

@@ -24,10 +24,15 @@ export class BundleSealer {
     this.#deps = deps;
   }
 
+  /** Whether the relay knows bundles and runs; while there is no connection, as far as is known. */
+  get relayJoins(): boolean {
+    const { state } = this.#deps.session;
+    return state.kind !== "online" || state.connection.limits.bundledMessages !== undefined;
+  }
+
   /** Whether every member of the present epoch, and the relay, know what a bundle is. */
   get mayJoin(): boolean {
-    const { state } = this.#deps.session;
-    if (state.kind === "online" && state.connection.limits.bundledMessages === undefined) return false;
+    if (!this.relayJoins) return false;
     const { current } = this.#parts.membership.group;
     if (this.#readers?.epoch !== current) this.#readers = { epoch: current, areAll: allReadBundles(current) };
     return this.#readers.areAll;

@@ -320,8 +320,8 @@ export class Outbox {
     bundle.tried = true;
     bundle.noRoom = undefined;
     const { channelId } = this.#membership;
-    const request = { channelId, epoch, messageId: bundle.id, ciphertext: message, run: this.#run };
-    this.#deps.session.call("SendMessage", request).then(
+    const request = { channelId, epoch, messageId: bundle.id, ciphertext: message };
+    this.#deps.session.call("SendMessage", this.#sealer.relayJoins ? { ...request, run: this.#run } : request).then(
       ({ duplicate }) => {
         this.#underWay.delete(bundle);
         this.#accepted(bundle, duplicate);

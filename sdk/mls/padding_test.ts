@@ -4,6 +4,7 @@ import {
   binaryIdFromBytes,
   CellPacker,
   type ChannelId,
+  encodeMessageAad,
   encodeNotice,
   encodeRequest,
   limits,
@@ -25,9 +26,9 @@ Deno.test("messages up to a cell have one length, and so on cell by cell, sent a
   const messageId = binaryIdFromBytes<MessageId>(new Uint8Array(16));
   const lengths = new Map<number, Set<number>>();
   for (const size of [0, 1, 63, 64, 1024, 3000, 3700, 4000, 8000, 20_000]) {
-    const { epoch, message } = await group.seal(new Uint8Array(size), new Uint8Array(24));
+    const { epoch, message } = await group.seal(new Uint8Array(size), encodeMessageAad({ messageId, counter: 1 }));
     const envelopes = [
-      encodeRequest(1, "SendMessage", { channelId, epoch, messageId, ciphertext: message }),
+      encodeRequest(1, "SendMessage", { channelId, epoch, messageId, ciphertext: message, run: 2 ** 32 - 1 }),
       encodeNotice("DeliverMessage", {
         channelId,
         sequence: 1,

@@ -1,0 +1,74 @@
+import { assertEquals } from "@std/assert";
+import { parseChannelId } from "../../proto/mod.ts";
+import { decodeFields, type RecordChange } from "../store/mod.ts";
+import { Counters } from "./counters.ts";
+import { type CounterRecord, noCounters } from "./records.ts";
+
+const channelId = parseChannelId("A".repeat(22));
+
+function recordOf(change: RecordChange | undefined): CounterRecord | undefined {
+  if (change?.type !== "put") return undefined;
+  const fields = decodeFields(change.value, "counters");
+  return { reserved: fields.number(0), known: fields.number(1), reservation: fields.number(2) };
+}
+
+Deno.test("a reservation covers as many counters as its keys can seal, and the next does not add to what is left", () => {
+  const counters = new Counters(channelId, noCounters);
+  assertEquals(counters.isBeyond(counters.take(3)), true);
+  assertEquals(recordOf(counters.reserve(true)), { reserved: 3 + 4096, known: 0, reservation: 1 });
+  counters.take(10);
+  assertEquals(recordOf(counters.reserve(true)), { reserved: 13 + 4096, known: 0, reservation: 2 });
+  assertEquals([counters.isBeyond(13 + 4096), counters.isBeyond(13 + 4097)], [false, true]);
+});
+
+Deno.test("beside members that do not understand it, nothing is reserved ahead", () => {
+  const counters = new Counters(channelId, noCounters);
+  counters.take(3);
+  assertEquals(recordOf(counters.reserve(false)), { reserved: 3, known: 0, reservation: 1 });
+});
+
+Deno.test("what a crash leaves unknown is gone, and told until a message with it is taken; then told on", () => {
+  const counters = new Counters(channelId, { reserved: 100, known: 40, reservation: 3 });
+  assertEquals([counters.last, counters.reservation], [100, 3]);
+  const first = counters.take(1);
+  const gone = counters.goneBefore(first);
+  assertEquals([first, gone], [101, { first: 41, count: 60 }]);
+  assertEquals(counters.goneBefore(counters.take(1)), gone);
+  counters.accepted({ first: 101, count: 1 }, gone);
+  assertEquals(recordOf(counters.record)?.known, 101);
+  assertEquals(counters.goneBefore(103), gone);
+});
+
+Deno.test("counters that nobody will use are told as few ranges, the oldest first", () => {
+  const counters = new Counters(channelId, noCounters);
+  counters.take(20);
+  for (const first of [3, 9, 4]) counters.give({ first, count: 1 });
+  assertEquals(counters.goneBefore(21), { first: 3, count: 2 });
+  assertEquals(counters.goneBefore(4), { first: 3, count: 1 });
+  assertEquals(counters.goneBefore(3), undefined);
+  counters.accepted({ first: 10, count: 1 }, { first: 3, count: 2 });
+  assertEquals(counters.goneBefore(21), { first: 9, count: 1 });
+});
+
+Deno.test("nothing counts as known beyond what was neither taken nor told", () => {
+  const counters = new Counters(channelId, noCounters);
+  counters.take(10);
+  counters.accepted({ first: 1, count: 3 }, undefined);
+  counters.accepted({ first: 7, count: 4 }, undefined);
+  assertEquals(recordOf(counters.record)?.known, 3);
+  counters.give({ first: 4, count: 3 });
+  assertEquals(recordOf(counters.record)?.known, 3);
+  counters.accepted({ first: 11, count: 1 }, { first: 4, count: 3 });
+  assertEquals(recordOf(counters.record)?.known, 11);
+});
+
+Deno.test("close() gives back what was reserved, unless something is open", () => {
+  const counters = new Counters(channelId, noCounters);
+  counters.take(2);
+  counters.reserve(true);
+  assertEquals(counters.close(), undefined);
+  counters.accepted({ first: 1, count: 2 }, undefined);
+  assertEquals(recordOf(counters.close()), { reserved: 2, known: 2, reservation: 1 });
+  const next = new Counters(channelId, { reserved: 2, known: 2, reservation: 1 });
+  assertEquals([next.take(1), next.goneBefore(3)], [3, undefined]);
+});
