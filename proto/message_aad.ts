@@ -38,6 +38,8 @@ export function encodeMessageAad(
     & Pick<MessageAad, "messageId" | "counter">
     & Partial<MessageAad>,
 ): Uint8Array {
+  const fits = count < 2 ** 16 && reservation < 2 ** 32 && (gone?.count ?? 0) < 2 ** 32;
+  if (!fits) throw new RangeError("A number of authenticated data is too large");
   const bytes = new Uint8Array(fullBytes);
   const view = new DataView(bytes.buffer);
   bytes.set(binaryIdToBytes(messageId));

@@ -23,6 +23,12 @@ export class Refusal extends Error {
   }
 }
 
+/** Whether a message that is refused so is sent once more. A bundle that the quota does not take comes again in parts. */
+export function comesAgain({ code }: Refusal, messages = 1): boolean {
+  if (code === "quota_exceeded") return messages > 1;
+  return code === "overloaded" || code === "rate_limited" || code === "storage_full" || code === "queue_full";
+}
+
 /** One text for "does not exist" and "not for you": nobody can tell the two apart. */
 export function channelNotFound(): Refusal {
   return new Refusal("not_found", "No such channel, or this agent is not a member of it");

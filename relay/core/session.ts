@@ -26,7 +26,8 @@ import type { CoreConfig } from "./config.ts";
 import type { CoreDeps } from "./deps.ts";
 import type { FairTurns } from "./fair_turns.ts";
 import type { EndReason, Link, RelaySession } from "./link.ts";
-import { Refusal } from "./refusal.ts";
+import { comesAgain, Refusal } from "./refusal.ts";
+import { RefusedRuns } from "./refused_runs.ts";
 import { costOf } from "./request_cost.ts";
 import { Riders } from "./riders.ts";
 import type { DeliverySink, ReadingEnd, Subscription } from "./subscription.ts";
@@ -67,8 +68,7 @@ export class Session implements RelaySession, DeliverySink {
   /** Channels whose Welcome for this agent is to be pushed. */
   readonly welcomes = new Set<Channel>();
   agent: Agent | undefined;
-  /** By channel, the last run of messages of which one was refused: what follows in it must not overtake that one. */
-  readonly refusedRuns = new Map<ChannelId, { readonly run: number; readonly refusal: Refusal }>();
+  readonly refusedRuns: RefusedRuns;
   /** The nonce that may be answered, and until when. */
   challenge: { readonly nonce: Uint8Array; readonly untilMs: number } | undefined;
   challenged = false;
@@ -95,6 +95,7 @@ export class Session implements RelaySession, DeliverySink {
   constructor(link: Link, host: SessionHost) {
     this.link = link;
     this.#host = host;
+    this.refusedRuns = new RefusedRuns(host.deps.nowMs);
     this.openedAtMs = host.deps.nowMs();
     this.lastRequestMs = this.openedAtMs;
     this.expireAfter(host.config.authenticationMs, {
@@ -282,7 +283,8 @@ export class Session implements RelaySession, DeliverySink {
     if (this.agent === undefined || envelope.kind !== "request" || envelope.operation !== "SendMessage") return;
     const { channelId, run } = envelope.body;
     // Of channels that it reads: a stranger to all others fills no memory.
-    if (run !== undefined && this.subscriptions.has(channelId)) this.refusedRuns.set(channelId, { run, refusal });
+    if (run === undefined || !comesAgain(refusal) || !this.subscriptions.has(channelId)) return;
+    this.refusedRuns.add(channelId, run, refusal);
   }
 
   /** Refusing costs too: who asks on in spite of it is read more slowly. */

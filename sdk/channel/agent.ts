@@ -1,6 +1,7 @@
 /**
  * One agent: its keys, its channels, its session with the relay. `StaticClient` and `ChannelManager` are two faces of it.
  * What the relay pushes comes in here and goes to the channel that it is for.
+ * Long because it is the one place that all of these meet.
  */
 import {
   type AgentId,

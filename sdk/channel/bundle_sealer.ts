@@ -11,6 +11,8 @@ export interface BundleSealerParts {
   readonly membership: Membership;
   readonly counters: Counters;
   readonly confirmations: Pick<Confirmations, "carry">;
+  /** Messages that wait, beside the one that is sealed. */
+  readonly waiting: () => number;
 }
 
 export class BundleSealer {
@@ -25,14 +27,17 @@ export class BundleSealer {
   }
 
   /** Whether the relay knows bundles and runs; while there is no connection, as far as is known. */
-  get relayJoins(): boolean {
+  get relayBundles(): boolean {
     const { state } = this.#deps.session;
     return state.kind !== "online" || state.connection.limits.bundledMessages !== undefined;
   }
 
   /** Whether every member of the present epoch, and the relay, know what a bundle is. */
-  get mayJoin(): boolean {
-    if (!this.relayJoins) return false;
+  get mayBundle(): boolean {
+    return this.relayBundles && this.#allRead;
+  }
+
+  get #allRead(): boolean {
     const { current } = this.#parts.membership.group;
     if (this.#readers?.epoch !== current) this.#readers = { epoch: current, areAll: allReadBundles(current) };
     return this.#readers.areAll;
@@ -68,9 +73,9 @@ export class BundleSealer {
       fuller: carried && fullerPlaintextOf(bundle, carried.plaintext),
       reserving: {
         isNeeded: () => counters.isBeyond(counter + messages.length - 1),
-        changes: () => [counters.reserve(this.mayJoin)],
+        changes: () => [counters.reserve(this.#allRead ? undefined : this.#parts.waiting())],
       },
     });
-    if (bundle.sealed.isFuller) carried?.done();
+    bundle.onSent = bundle.sealed.isFuller ? carried?.done : undefined;
   }
 }

@@ -33,6 +33,8 @@ export interface Sending {
   readonly order: number;
   readonly id: MessageId;
   readonly payload: Uint8Array;
+  /** As much is filled up so that its fields do not show; see `slackOf`. */
+  readonly slackBytes: number;
   /** When its caller is told that it failed. */
   readonly untilMs: number;
   readonly queued: boolean;
@@ -57,8 +59,10 @@ export interface Bundle {
   sealed: Sealed | undefined;
   /** What it tells the others about earlier counters. */
   gone: CounterRange | undefined;
-  /** Whether the relay may have it. */
+  /** Whether the relay may have it: not after it has said no. */
   tried: boolean;
+  /** It carries something else too, which is on its way with it. */
+  onSent: (() => void) | undefined;
   /** The membership in which it was given to the relay and no answer came: it may stand in the log under its counter there. */
   mayStandSince: number | undefined;
   /** Why the relay had no room for it when it was last given it. */
@@ -74,29 +78,36 @@ export function allReadBundles({ tree }: Pick<Epoch, "tree">): boolean {
   return true;
 }
 
-export interface Joining {
+export interface Bundling {
   /** Whether messages may go together at all. */
-  readonly mayJoin: boolean;
+  readonly mayBundle: boolean;
   readonly newId: () => MessageId;
 }
 
 /** The first that waits, and those behind it that fit. */
-export function formBundle(waiting: readonly Sending[], { mayJoin, newId }: Joining): Bundle | undefined {
+export function formBundle(waiting: readonly Sending[], { mayBundle, newId }: Bundling): Bundle | undefined {
   const [first] = waiting;
   if (first === undefined) return undefined;
-  const messages = mayJoin ? joining(waiting) : [first];
-  const start = { counter: undefined, sealed: undefined, gone: undefined, noRoom: undefined, life: 0 };
+  const messages = mayBundle ? fitting(waiting) : [first];
+  const start = {
+    counter: undefined,
+    sealed: undefined,
+    gone: undefined,
+    noRoom: undefined,
+    onSent: undefined,
+    life: 0,
+  };
   const id = messages.length === 1 ? first.id : newId();
   const bundle: Bundle = { id, messages, ...start, tried: false, mayStandSince: undefined };
   for (const message of messages) message.bundle = bundle;
   return bundle;
 }
 
-function joining(waiting: readonly Sending[]): Sending[] {
+function fitting(waiting: readonly Sending[]): Sending[] {
   const messages: Sending[] = [];
   let bytes = 0;
   for (const sending of waiting) {
-    bytes += bundledHeadBytes + sending.payload.length + slackOf(sending.payload);
+    bytes += bundledHeadBytes + sending.payload.length + sending.slackBytes;
     const fits = messages.length < maxBundledMessages && bytes <= maxBundleBytes && !sending.isAlone;
     if (messages.length > 0 && !fits) break;
     messages.push(sending);
@@ -122,10 +133,11 @@ function sealable(parts: readonly BundledMessage[]): Uint8Array {
 
 /** Up to here the fields of contents do not show: a payload with fewer, or none, is filled up as if it had so many. */
 export function slackBytesOf({ messages }: Bundle): number {
-  return messages.reduce((sum, { payload }) => sum + slackOf(payload), 0);
+  return messages.reduce((sum, { slackBytes }) => sum + slackBytes, 0);
 }
 
-function slackOf(plaintext: Uint8Array): number {
+/** Of one message. */
+export function slackOf(plaintext: Uint8Array): number {
   return Math.max(0, hiddenFieldBytes - (plaintext.length - contentLength(plaintext)));
 }
 
@@ -133,6 +145,11 @@ function slackOf(plaintext: Uint8Array): number {
 export function contentLength(plaintext: Uint8Array): number {
   const decoded = decodeContent(plaintext);
   return decoded.form === "enveloped" ? decoded.content.body.length : plaintext.length;
+}
+
+/** In the order in which their messages were given. */
+export function isBehind({ messages: [first] }: Bundle, { messages: [other] }: Bundle): boolean {
+  return (first?.order ?? 0) > (other?.order ?? 0);
 }
 
 /** Undefined before it has any. */

@@ -65,18 +65,22 @@ export class Counters {
     return first;
   }
 
-  /** To be written in one with the reservation of keys. `ahead`: everybody understands that some of them may be gone. */
-  reserve(ahead: boolean): RecordChange {
+  /**
+   * To be written in one with the reservation of keys. `waiting`: messages that wait, when somebody would miss those that are
+   * not used; not given when everybody understands that they are gone.
+   */
+  reserve(waiting?: number): RecordChange {
     this.#reservation++;
-    this.#reserved = Math.max(this.#reserved, this.#last + (ahead ? reservedCounters : 0));
+    this.#reserved = this.#last + (waiting ?? reservedCounters);
     return this.record;
   }
 
   /** What the next message has to say about counters before it. */
   goneBefore(counter: number): CounterRange | undefined {
-    const oldest = this.#gone[0] ?? this.#told;
-    if (oldest === undefined || oldest.first >= counter) return undefined;
-    return { first: oldest.first, count: Math.min(oldest.count, counter - oldest.first) };
+    // The nearest first: it is what receivers look for.
+    const gone = this.#gone.findLast(({ first }) => first < counter) ?? this.#told;
+    if (gone === undefined || gone.first >= counter) return undefined;
+    return { first: gone.first, count: Math.min(gone.count, counter - gone.first) };
   }
 
   /** The relay took what was sent under these, and with it the word about those that are gone. */
@@ -89,14 +93,13 @@ export class Counters {
   }
 
   /** Nothing will be sent under these any more. */
-  give(range: CounterRange): void {
+  giveUp(range: CounterRange): void {
     this.#gone = joined([...this.#gone, range]);
   }
 
-  /** Nothing is under way: what was reserved and not used is given back. */
-  close(): RecordChange | undefined {
-    if (this.#gone.length > 0 || this.#known !== this.#last || this.#reserved === this.#last) return undefined;
-    this.#reserved = this.#last;
+  /** What was reserved and not used is given back, unless something is open. */
+  close(): RecordChange {
+    if (this.#gone.length === 0 && this.#known === this.#last) this.#reserved = this.#last;
     return this.record;
   }
 

@@ -15,16 +15,18 @@ function recordOf(change: RecordChange | undefined): CounterRecord | undefined {
 Deno.test("a reservation covers as many counters as its keys can seal, and the next does not add to what is left", () => {
   const counters = new Counters(channelId, noCounters);
   assertEquals(counters.isBeyond(counters.take(3)), true);
-  assertEquals(recordOf(counters.reserve(true)), { reserved: 3 + 4096, known: 0, reservation: 1 });
+  assertEquals(recordOf(counters.reserve()), { reserved: 3 + 4096, known: 0, reservation: 1 });
   counters.take(10);
-  assertEquals(recordOf(counters.reserve(true)), { reserved: 13 + 4096, known: 0, reservation: 2 });
+  assertEquals(recordOf(counters.reserve()), { reserved: 13 + 4096, known: 0, reservation: 2 });
   assertEquals([counters.isBeyond(13 + 4096), counters.isBeyond(13 + 4097)], [false, true]);
 });
 
-Deno.test("beside members that do not understand it, nothing is reserved ahead", () => {
+Deno.test("beside members that do not understand it, no more is reserved than what waits", () => {
   const counters = new Counters(channelId, noCounters);
   counters.take(3);
-  assertEquals(recordOf(counters.reserve(false)), { reserved: 3, known: 0, reservation: 1 });
+  counters.reserve();
+  assertEquals(recordOf(counters.reserve(0)), { reserved: 3, known: 0, reservation: 2 });
+  assertEquals(recordOf(counters.reserve(8)), { reserved: 11, known: 0, reservation: 3 });
 });
 
 Deno.test("what a crash leaves unknown is gone, and told until a message with it is taken; then told on", () => {
@@ -39,15 +41,16 @@ Deno.test("what a crash leaves unknown is gone, and told until a message with it
   assertEquals(counters.goneBefore(103), gone);
 });
 
-Deno.test("counters that nobody will use are told as few ranges, the oldest first", () => {
+Deno.test("counters that nobody will use are told as few ranges, the nearest first", () => {
   const counters = new Counters(channelId, noCounters);
   counters.take(20);
-  for (const first of [3, 9, 4]) counters.give({ first, count: 1 });
-  assertEquals(counters.goneBefore(21), { first: 3, count: 2 });
+  for (const first of [3, 9, 4]) counters.giveUp({ first, count: 1 });
+  assertEquals(counters.goneBefore(21), { first: 9, count: 1 });
+  assertEquals(counters.goneBefore(9), { first: 3, count: 2 });
   assertEquals(counters.goneBefore(4), { first: 3, count: 1 });
   assertEquals(counters.goneBefore(3), undefined);
-  counters.accepted({ first: 10, count: 1 }, { first: 3, count: 2 });
-  assertEquals(counters.goneBefore(21), { first: 9, count: 1 });
+  counters.accepted({ first: 10, count: 1 }, { first: 9, count: 1 });
+  assertEquals(counters.goneBefore(21), { first: 3, count: 2 });
 });
 
 Deno.test("nothing counts as known beyond what was neither taken nor told", () => {
@@ -56,7 +59,7 @@ Deno.test("nothing counts as known beyond what was neither taken nor told", () =
   counters.accepted({ first: 1, count: 3 }, undefined);
   counters.accepted({ first: 7, count: 4 }, undefined);
   assertEquals(recordOf(counters.record)?.known, 3);
-  counters.give({ first: 4, count: 3 });
+  counters.giveUp({ first: 4, count: 3 });
   assertEquals(recordOf(counters.record)?.known, 3);
   counters.accepted({ first: 11, count: 1 }, { first: 4, count: 3 });
   assertEquals(recordOf(counters.record)?.known, 11);
@@ -65,8 +68,8 @@ Deno.test("nothing counts as known beyond what was neither taken nor told", () =
 Deno.test("close() gives back what was reserved, unless something is open", () => {
   const counters = new Counters(channelId, noCounters);
   counters.take(2);
-  counters.reserve(true);
-  assertEquals(counters.close(), undefined);
+  counters.reserve();
+  assertEquals(recordOf(counters.close()), { reserved: 2 + 4096, known: 0, reservation: 1 });
   counters.accepted({ first: 1, count: 2 }, undefined);
   assertEquals(recordOf(counters.close()), { reserved: 2, known: 2, reservation: 1 });
   const next = new Counters(channelId, { reserved: 2, known: 2, reservation: 1 });

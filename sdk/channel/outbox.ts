@@ -3,13 +3,14 @@
  * that wait together go together. What is sent keeps its id through every retry, so the relay takes it once: after a lost
  * connection the same bytes go again, after a commit of somebody else it is sealed anew under the same id. Plaintext is in
  * memory only.
+ * Long because a message may be in few states, and every way from one to another is here.
  */
 import { binaryIdFromBytes, limits, type MessageId } from "../../proto/mod.ts";
 import { createError, isCode, type StaticError } from "../base/errors.ts";
 import { jitter, pause } from "../base/runtime.ts";
 import type { Sealed } from "../mls/group.ts";
 import { BundleSealer } from "./bundle_sealer.ts";
-import { type Bundle, contentLength, countersOf, type Sending, type Sent } from "./bundling.ts";
+import { type Bundle, contentLength, countersOf, isBehind, type Sending, type Sent, slackOf } from "./bundling.ts";
 import type { Confirmations } from "./confirmations.ts";
 import { CounterLag, Counters } from "./counters.ts";
 import type { ChannelDeps } from "./deps.ts";
@@ -62,7 +63,12 @@ export class Outbox {
 
   constructor({ counters, membership, health, confirmations, onFault }: OutboxParts, deps: ChannelDeps) {
     this.#counters = new Counters(membership.channelId, counters);
-    this.#sealer = new BundleSealer({ membership, counters: this.#counters, confirmations }, deps);
+    this.#sealer = new BundleSealer({
+      membership,
+      counters: this.#counters,
+      confirmations,
+      waiting: () => Math.min(this.#queue.length, maxUnderWay),
+    }, deps);
     this.#lag = new CounterLag(this.#counters, onFault, deps);
     this.#membership = membership;
     this.#health = health;
@@ -111,6 +117,7 @@ export class Outbox {
         id: options.id ?? this.#newId(),
         // The caller may reuse its buffer.
         payload: plaintext.slice(),
+        slackBytes: slackOf(plaintext),
         untilMs: queue ? Infinity : this.#deps.runtime.nowMs() + timeoutMs,
         queued: queue,
         settle,
@@ -128,6 +135,7 @@ export class Outbox {
   /** The relay can be reached, and the channel knows where it stands. */
   resume(): void {
     this.#online = true;
+    this.#lag.writeLater();
     this.#start();
   }
 
@@ -151,7 +159,8 @@ export class Outbox {
 
   /** Nothing more can be sent. */
   end(error: StaticError): void {
-    this.#ended = error;
+    this.#ended ??= error;
+    this.#online = false;
     for (const { settle } of [...this.#all()]) settle(error);
     this.#queue.clear();
     this.#lag.cancel();
@@ -161,8 +170,7 @@ export class Outbox {
   /** The channel is closed here. Counters that were reserved and not used are given back, so that nobody wonders about them. */
   async close(): Promise<void> {
     this.#lag.cancel();
-    const change = [...this.#all()].length === 0 ? this.#counters.close() : undefined;
-    if (change !== undefined) await this.#deps.store.batch([change]);
+    if (this.#ended === undefined) await this.#deps.store.batch([this.#counters.close()]);
   }
 
   *#all(): Generator<Sending> {
@@ -200,7 +208,10 @@ export class Outbox {
     sending.isOver = true;
     const { bundle } = sending;
     if (bundle === undefined) this.#queue.removeMessage(sending);
-    else if (!bundle.tried && this.#queue.removeBundle(bundle)) this.#scatter(bundle);
+    else if (!bundle.tried || bundle.messages.every(({ isOver }) => isOver)) {
+      if (this.#queue.removeBundle(bundle)) this.#scatter(bundle);
+    }
+    this.#tellSettled();
   }
 
   /** A bundle that the relay does not have: its counters are gone, and its messages wait again in their place. */
@@ -212,8 +223,12 @@ export class Outbox {
   /** Nothing will be sent under its counters any more. */
   #forget(bundle: Bundle): void {
     const range = countersOf(bundle);
-    if (range !== undefined && bundle.life === this.#counters.life) this.#counters.give(range);
+    if (range !== undefined && bundle.life === this.#counters.life) this.#counters.giveUp(range);
     bundle.counter = bundle.sealed = undefined;
+    // Counters grow with what goes: those behind it take later ones too, unless the relay may know them.
+    for (const each of this.#queue.bundles) {
+      if (!each.tried && each.counter !== undefined && isBehind(each, bundle)) return this.#forget(each);
+    }
   }
 
   #expire(sending: Sending, timeoutMs: number): void {
@@ -253,7 +268,7 @@ export class Outbox {
   }
 
   async #pump(): Promise<void> {
-    // So that what is given in this turn of the event loop goes together.
+    // So that what is given before the event loop turns goes together.
     await Promise.resolve();
     while (this.#hasWork()) {
       if (this.#obstacle !== undefined) await this.#overcome(this.#obstacle);
@@ -287,11 +302,12 @@ export class Outbox {
     for (const sending of [...this.#queue.all()]) {
       if (!sending.queued && this.#queue.removeMessage(sending)) sending.settle(error);
     }
+    this.#tellSettled();
   }
 
   /** Its key and its counters are durable before it leaves. */
   async #sendNext(): Promise<void> {
-    const bundle = this.#sealing = this.#queue.take({ mayJoin: this.#sealer.mayJoin, newId: () => this.#newId() });
+    const bundle = this.#sealing = this.#queue.take({ mayBundle: this.#sealer.mayBundle, newId: () => this.#newId() });
     if (bundle === undefined) return;
     // One that may stand there goes as it was: the relay says whether it does.
     const mayStand = this.#sealer.isSealed(bundle) && bundle.mayStandSince !== undefined;
@@ -303,12 +319,15 @@ export class Outbox {
     if (this.#ended !== undefined) return;
     const { sealed } = bundle;
     const isWhole = bundle.mayStandSince !== undefined || bundle.messages.every(({ isOver }) => !isOver);
-    const isReadable = bundle.messages.length === 1 || mayStand || this.#sealer.mayJoin;
-    if (!isWhole || !isReadable) return this.#scatter(bundle);
+    const isReadable = bundle.messages.length === 1 || mayStand || this.#sealer.mayBundle;
+    if (!isWhole || !isReadable) {
+      this.#scatter(bundle);
+      return this.#tellSettled();
+    }
     const mayGo = this.#online && this.#obstacle === undefined && sealed !== undefined && this.#hasRoom(sealed.epoch);
     if (!mayGo || !this.#sealer.isSealed(bundle)) {
       this.#mustWait = this.#underWay.size > 0;
-      // What comes back before it goes first, and counters grow with what goes.
+      // What comes back before it goes first.
       if (!bundle.tried) this.#forget(bundle);
       return this.#queue.putBack(bundle);
     }
@@ -319,9 +338,11 @@ export class Outbox {
     this.#underWay.add(bundle);
     bundle.tried = true;
     bundle.noRoom = undefined;
+    bundle.onSent?.();
+    bundle.onSent = undefined;
     const { channelId } = this.#membership;
     const request = { channelId, epoch, messageId: bundle.id, ciphertext: message };
-    this.#deps.session.call("SendMessage", this.#sealer.relayJoins ? { ...request, run: this.#run } : request).then(
+    this.#deps.session.call("SendMessage", this.#sealer.relayBundles ? { ...request, run: this.#run } : request).then(
       ({ duplicate }) => {
         this.#underWay.delete(bundle);
         this.#accepted(bundle, duplicate);
@@ -345,7 +366,7 @@ export class Outbox {
     const range = countersOf(bundle);
     if (range !== undefined && bundle.life === this.#counters.life) {
       // It stands there under another counter, since an earlier life or membership: this one was not used.
-      if (duplicate && bundle.mayStandSince !== bundle.life) this.#counters.give(range);
+      if (duplicate && bundle.mayStandSince !== bundle.life) this.#counters.giveUp(range);
       else this.#counters.accepted(range, duplicate ? undefined : bundle.gone);
       if (this.#online) this.#lag.writeLater();
     }
@@ -363,11 +384,14 @@ export class Outbox {
       // No sooner than the relay says: who waits for less long need not wait at all.
       const waitMs = obstacle.kind === "wait" ? obstacle.ms : 0;
       const untilMs = Math.max(...bundle.messages.map((sending) => sending.untilMs));
-      if (this.#deps.runtime.nowMs() + waitMs >= untilMs) return this.#giveUp(bundle, error);
+      if (this.#deps.runtime.nowMs() + waitMs >= untilMs) {
+        this.#obstacle ??= { kind: "run" };
+        return this.#giveUp(bundle, error);
+      }
       bundle.noRoom = error;
     }
     bundle.tried = !surelyNot;
-    bundle.mayStandSince = surelyNot ? undefined : bundle.life;
+    bundle.mayStandSince = surelyNot ? undefined : bundle.mayStandSince ?? bundle.life;
     this.#obstacle = obstacle;
     if (bundle.messages.every(({ isOver }) => isOver)) return this.#forget(bundle);
     this.#queue.putBack(bundle);
@@ -375,7 +399,7 @@ export class Outbox {
 
   /** What the quota does not take whole goes in parts, when everything that was sent behind it is back. */
   #dissolve(bundle: Bundle): void {
-    this.#obstacle ??= { kind: "parts" };
+    this.#obstacle ??= { kind: "run" };
     this.#isDissolving = true;
     for (const sending of bundle.messages) sending.isAlone = true;
     this.#scatter(bundle);
@@ -391,8 +415,10 @@ export class Outbox {
   /** The relay will not take it. */
   #giveUp(bundle: Bundle, error: StaticError): void {
     this.#forget(bundle);
-    for (const { settled, isOver, settle } of bundle.messages) {
-      if (settled && !isOver) this.#health.report("undelivered", `A queued message was lost: ${error.message}`);
+    for (const { settled, queued, isOver, settle } of bundle.messages) {
+      if (settled && queued && !isOver) {
+        this.#health.report("undelivered", `A queued message was lost: ${error.message}`);
+      }
       settle(error);
     }
   }

@@ -2,7 +2,7 @@
  * What waits to be sent, in the order in which it was given: messages, and bundles that were formed already and go again. A
  * bundle that comes apart leaves its messages in their place.
  */
-import { type Bundle, formBundle, type Joining, type Sending } from "./bundling.ts";
+import { type Bundle, type Bundling, formBundle, type Sending } from "./bundling.ts";
 
 export class SendQueue {
   #messages: Sending[] = [];
@@ -51,13 +51,13 @@ export class SendQueue {
   }
 
   /** What leaves next. */
-  take(joining: Joining): Bundle | undefined {
+  take(bundling: Bundling): Bundle | undefined {
     const [bundle] = this.#bundles;
     const before = bundle === undefined ? Infinity : orderOf(bundle);
     const [message] = this.#messages;
     if (message === undefined || message.order > before) return this.#bundles.shift();
-    const until = this.#messages.findIndex(({ order }) => order > before);
-    const formed = formBundle(until < 0 ? this.#messages : this.#messages.slice(0, until), joining);
+    const until = bundle === undefined ? -1 : this.#messages.findIndex(({ order }) => order > before);
+    const formed = formBundle(until < 0 ? this.#messages : this.#messages.slice(0, until), bundling);
     for (const { payload } of this.#messages.splice(0, formed?.messages.length ?? 0)) this.#bytes -= payload.length;
     return formed;
   }

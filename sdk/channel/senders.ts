@@ -59,6 +59,8 @@ export class Senders {
   readonly #ids = new Map<AgentId, Map<number, Taken>>();
   /** Sender and id of the latest messages that came in bundles: they may come again by themselves. In memory only. */
   readonly #shown = new Set<string>();
+  readonly #shownInOrder: string[] = [];
+  #shownCount = 0;
   /** Counters that had not arrived when their sender said that they would not. In memory only. */
   readonly #closed = new Map<AgentId, readonly Hole[]>();
 
@@ -118,9 +120,12 @@ export class Senders {
 
   /** It came with others: if they come apart, it comes under another counter. */
   shownInBundle(sender: AgentId, id: MessageId): void {
-    this.#shown.add(`${sender} ${id}`);
-    const [oldest] = this.#shown;
-    if (this.#shown.size > maxShown && oldest !== undefined) this.#shown.delete(oldest);
+    const key = `${sender} ${id}`;
+    const at = this.#shownCount++ % maxShown;
+    const oldest = this.#shownInOrder[at];
+    if (oldest !== undefined) this.#shown.delete(oldest);
+    this.#shownInOrder[at] = key;
+    this.#shown.add(key);
   }
 
   /** The message has arrived. `messageId` is that under which the relay took it. */

@@ -5,8 +5,8 @@ import { createError, isCode, type StaticError } from "../base/errors.ts";
 export type Obstacle =
   | { readonly kind: "epoch"; readonly epoch: number }
   | { readonly kind: "wait"; readonly ms: number }
-  /** A bundle was refused: it goes in parts, and before everything behind it. */
-  | { readonly kind: "parts" };
+  /** Nothing: what comes next begins a new run. */
+  | { readonly kind: "run" };
 
 const busyPauseMs = 500;
 

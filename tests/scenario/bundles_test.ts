@@ -11,7 +11,7 @@ import {
   type RequestBody,
 } from "../../proto/mod.ts";
 import { defaultCoreConfig } from "../../relay/core/testing/world.ts";
-import { type Channel, QuotaExceededError } from "../../sdk/mod.ts";
+import { type Channel, QuotaExceededError, StaticError } from "../../sdk/mod.ts";
 import { createError } from "../../sdk/testing/agents.ts";
 import { HostileMember } from "../../sdk/testing/hostile_member.ts";
 import { addOlderMember } from "../support/scenario/older_channel.ts";
@@ -247,4 +247,57 @@ Deno.test("a relay that does not know bundles gets every message by itself", asy
   await Promise.all(sendAll(alice, texts(20)));
   assertEquals(sent.length, 20);
   assertEquals(await read(await bob.channel(), 20), texts(20));
+});
+
+Deno.test("when a relay that had no room has room again, the next message goes", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  let isFull = true;
+  watch(
+    alice,
+    (_, forward) =>
+      isFull ? Promise.reject(createError("storage_full", "no room", { retryAfterMs: 60_000 })) : forward(),
+  );
+  await assertRejects(() => alice.manager.send(name, "no room for it", { timeoutMs: 1_000 }), StaticError);
+  isFull = false;
+  await alice.manager.send(name, "room again");
+  assertEquals(await read(await bob.channel(), 1), ["room again"]);
+  assertCalm(await bob.channel());
+});
+
+Deno.test("a message whose sender was told that it failed is not sent when the relay is back", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob } = await stage.pair();
+  let isLost = true;
+  watch(alice, (_, forward) => {
+    if (!isLost) return forward();
+    queueMicrotask(() => alice.session.disconnect());
+    return Promise.reject(createError("transport_error", "The connection was lost"));
+  });
+  await assertRejects(() => alice.manager.send(name, "told as failed", { timeoutMs: 50 }), StaticError);
+  isLost = false;
+  await alice.session.connect();
+  await alice.manager.send(name, "later");
+  assertEquals(await read(await bob.channel(), 1), ["later"]);
+  assertCalm(await bob.channel());
+});
+
+Deno.test("commits in a row make nobody miss or reorder what was under way", async () => {
+  await using stage = await Stage.open();
+  const { alice, bob, carol } = await stage.trio();
+  let commits = 0;
+  let before: Promise<unknown> = Promise.resolve();
+  // In the order in which they are sent, as on a connection.
+  const sent = watch(alice, (_, forward) => {
+    const turn = before.then(async () => {
+      if (commits++ < 3) await (await carol.live()).committer.commit(() => ({ change: {} }));
+    });
+    before = turn;
+    return turn.then(forward);
+  });
+  const messages = Array.from({ length: 30 }, (_, i) => `${i} ${"x".repeat(2_000)}`);
+  await Promise.all(sendAll(alice, messages));
+  assertGreater(sent.length, 5);
+  assertEquals(await read(await bob.channel(), 30), messages);
+  assertCalm(await bob.channel());
 });

@@ -16,7 +16,7 @@ import {
 import type { Charge, Room } from "../../engine/engine.ts";
 import type { Channel } from "../channel.ts";
 import { encodeMessageBody } from "../entry_body.ts";
-import { epochConflict, Refusal } from "../refusal.ts";
+import { comesAgain, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { appendSettled, roomIn } from "./append.ts";
 import { openAsMember } from "./channel_access.ts";
@@ -32,31 +32,22 @@ export function sendMessage(asker: AgentAsker, body: Message): Promise<Reply> {
   return asker.session.inOrder(async (release) => {
     const channel = await openAsMember(asker, body.channelId);
     const { count } = checkMessage(asker, body);
-    const { refusedRuns } = asker.session;
-    const before = refusedRuns.get(body.channelId);
     const { run } = body;
-    if (run !== undefined && before !== undefined) {
-      if (run <= before.run) {
-        const original = await originalAnswer(asker, channel, body);
-        if (original === undefined) throw before.refusal;
-        return original;
-      }
-      refusedRuns.delete(body.channelId);
+    const refusal = run === undefined ? undefined : asker.session.refusedRuns.refusalOf(body.channelId, run);
+    if (refusal !== undefined) {
+      const original = await originalAnswer(asker, channel, { body, count });
+      if (original === undefined) throw refusal;
+      return original;
     }
     try {
       return await admit(asker, channel, { body, count, release });
     } catch (error) {
-      const comesAgain = error instanceof Refusal && willComeAgain(error, count);
-      if (run !== undefined && comesAgain) refusedRuns.set(body.channelId, { run, refusal: error });
+      if (run !== undefined && error instanceof Refusal && comesAgain(error, count)) {
+        asker.session.refusedRuns.add(body.channelId, run, error);
+      }
       throw error;
     }
   });
-}
-
-/** Whether its sender tries once more: then what it has sent behind it must wait. A bundle comes again in parts. */
-function willComeAgain({ code }: Refusal, count: number): boolean {
-  return code === "overloaded" || code === "storage_full" || code === "queue_full" ||
-    (code === "quota_exceeded" && count > 1);
 }
 
 interface Admission {
@@ -69,7 +60,7 @@ interface Admission {
 
 async function admit(asker: AgentAsker, channel: Channel, { body, count, release }: Admission): Promise<Reply> {
   if (body.epoch !== channel.state.epoch) {
-    return await originalAnswer(asker, channel, body) ?? fail(asker, epochConflict(channel.state.epoch));
+    return await originalAnswer(asker, channel, { body, count }) ?? fail(asker, epochConflict(channel.state.epoch));
   }
   const finding = roomIn(asker.core, channel, asker.agent.account);
   const room = finding instanceof Promise ? await finding : finding;
@@ -78,14 +69,14 @@ async function admit(asker: AgentAsker, channel: Channel, { body, count, release
     // What was read already may be all that is in the way.
     channel.full = true;
     asker.core.touch(channel);
-    return await originalAnswer(asker, channel, body) ?? fail(asker, refusal);
+    return await originalAnswer(asker, channel, { body, count }) ?? fail(asker, refusal);
   }
   const { account, grant } = asker.agent;
   const cost = { messages: count, payloadBytes: body.ciphertext.length };
   const reserving = asker.core.deps.quota.reserve(account, cost, grant?.key ?? undefined);
   const reservation = reserving instanceof Promise ? await reserving : reserving;
   if (reservation.kind !== "reserved") {
-    return await originalAnswer(asker, channel, body) ??
+    return await originalAnswer(asker, channel, { body, count }) ??
       fail(asker, quotaRefusal(reservation, asker.core.deps.nowMs()));
   }
   const appending = append(asker, channel, body, { charge: reservation.charge, room });
@@ -152,11 +143,15 @@ function checkMessage({ core }: AgentAsker, { channelId, epoch, messageId, ciphe
   return aad;
 }
 
-async function originalAnswer(asker: AgentAsker, channel: Channel, body: Message): Promise<Reply | undefined> {
+async function originalAnswer(
+  asker: AgentAsker,
+  channel: Channel,
+  { body, count }: Pick<Admission, "body" | "count">,
+): Promise<Reply | undefined> {
   const { engine, meter } = asker.core.deps;
   const found = await engine.findKey(channel.channelId, keyOf(asker, body));
   if (found === undefined) return undefined;
-  meter.messagesDuplicate++;
+  meter.messagesDuplicate += count;
   return { sequence: found.sequence, timeMs: found.timeMs, duplicate: true };
 }
 
