@@ -491,7 +491,10 @@ Deno.test("a commit that the relay made a reader pass over is found out with the
   const { alice, bob, carol } = await stage.trio();
   const channel = await bob.channel();
   const body = { channelId: channel.id, firstSequence: 3, lastSequence: 4, messages: 1, reason: "age" as const };
+  const { store } = bob.agent.parts;
+  const place = await store.get("positions", channel.id);
   bob.session.inject({ kind: "notice", operation: "DeliverGap", body });
+  await until("it is believed", async () => String(await store.get("positions", channel.id)) !== String(place));
   const { epoch } = channel.health();
   for (const actor of [alice, carol]) {
     await (await actor.channel()).addMember(await (await stage.actor(`by ${actor.label}`)).client.generateKeyPackage());
