@@ -25,6 +25,7 @@ import { helpCommand } from "./commands/help.ts";
 import { deleteReader, hostStatus, listReaders, startHost, stopHost } from "./commands/host.ts";
 import { listInvites, revokeInvite } from "./commands/invites.ts";
 import { mcp } from "./commands/mcp.ts";
+import { dropHeld, listHeld, mcpPolicy, releaseHeld } from "./commands/mcp_policy.ts";
 import { doctor } from "./commands/doctor.ts";
 import { createKey, listKeys, revokeKey } from "./commands/keys.ts";
 import { rotateKey } from "./commands/key_rotation.ts";
@@ -78,6 +79,10 @@ export const commands: readonly Command[] = [
   listReaders,
   deleteReader,
   mcp,
+  mcpPolicy,
+  listHeld,
+  releaseHeld,
+  dropHeld,
   verifyAgent,
   repairAgent,
   changePassphrase,

@@ -4,6 +4,7 @@ import { findPlace } from "../agent_record.ts";
 import type { Command } from "../command.ts";
 import { badInput } from "../failure.ts";
 import { usesHost } from "../hosting.ts";
+import { parseRule, rules } from "../mcp/policy.ts";
 import { readSettings } from "../service/settings.ts";
 
 export const mcp: Command = {
@@ -16,18 +17,26 @@ export const mcp: Command = {
   ],
   flags: [
     { name: "reader", value: "NAME", summary: 'the position that it reads with; "mcp" when not given' },
+    {
+      name: "policy",
+      value: "RULE",
+      summary: "for senders without a rule: accept, hold or refuse; accept when not given",
+    },
     agentFlag,
   ],
   examples: [{ command: "mcp --agent reviewer", what: "as the agent named reviewer" }],
   run: async (context) => {
     const { given, platform } = context;
     if (!usesHost(context)) throw badInput("STATIC_HOST is off, and mcp is a client of the host", "Unset it");
+    const rule = given.value("policy") ?? "accept";
+    const policy = parseRule(rule);
+    if (policy === undefined) throw badInput(`"${rule}" is no rule`, `Use one of ${rules.join(", ")}`);
     const { key } = await readSettings(context);
     const link = (await findPlace(context))?.guest?.link;
     const secrets = [key?.apiKey, link, platform.variable("STATIC_PASSPHRASE")].filter((secret) =>
       secret !== undefined
     );
     const { serveMcp } = await import("../mcp/serve.ts");
-    await serveMcp(context, { reader: given.value("reader") ?? "mcp", secrets });
+    await serveMcp(context, { reader: given.value("reader") ?? "mcp", secrets, policy });
   },
 };

@@ -1,10 +1,10 @@
 /** What comes from one channel while somebody waits for it: messages of a durable reader, and requests. */
 import type { Channel, Envelope, EnvelopeReader, IncomingRequest, Sendable, Serving } from "../../sdk/mod.ts";
-import type { Waiting } from "./message_view.ts";
+import type { Said, Waiting } from "./message_view.ts";
 
 export interface Given {
   readonly channel: string;
-  readonly message: Envelope;
+  readonly message: Said;
   /** It is done with. Of a request there is nothing to acknowledge: it waits for its reply. */
   readonly ack: () => Promise<void>;
   readonly request?: Waiting;

@@ -14,6 +14,8 @@ export interface InboxParts {
   readonly channels: (names: readonly string[] | undefined) => Promise<readonly Channel[]>;
   readonly deadline: (ms: number) => AbortSignal;
   readonly judge: Judge;
+  /** Messages that were held, and that a person has released. */
+  readonly released: (count: number) => Promise<readonly Given[]>;
 }
 
 export interface Question {
@@ -72,6 +74,8 @@ export class Inbox {
     if (cursor !== undefined && cursor === this.#cursor) await this.#acknowledge();
     this.#given = this.#given.filter(({ request, message }) => request === undefined || this.#pending.has(message.id));
     if (this.#given.length > 0) return { items: this.#given, cursor: this.#cursor, again: true, problems: [] };
+    const released = await this.#parts.released(maxMessages);
+    if (released.length > 0) return this.#give(released);
     const feeds = (await this.#parts.channels(names)).map((channel) => this.#feedOf(channel));
     const over = AbortSignal.any([signal, this.#parts.deadline(timeoutMs)]);
     for (const feed of feeds) feed.begin();
@@ -84,13 +88,17 @@ export class Inbox {
     // A client that has given up hears nothing of it: what came is given to the next question.
     const items: Given[] = [];
     if (!signal.aborted) { for (const feed of feeds) items.push(...feed.take(maxMessages - items.length)); }
-    this.#given = items;
-    if (items.length > 0) this.#count++;
     signal.throwIfAborted();
     const problems = feeds.flatMap(({ channel, error }) =>
       error === undefined ? [] : [{ channel: channel.name, error }]
     );
     for (const { channel } of problems) this.#feeds.delete(channel);
+    return this.#give(items, problems);
+  }
+
+  #give(items: readonly Given[], problems: Batch["problems"] = []): Batch {
+    this.#given = items;
+    if (items.length > 0) this.#count++;
     return { items, cursor: this.#cursor, again: false, problems };
   }
 

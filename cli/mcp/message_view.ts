@@ -4,6 +4,11 @@ import { isoTime } from "../texts/amounts.ts";
 import { textOf } from "../texts/channel_texts.ts";
 import { seenText, seenValue } from "./screening.ts";
 
+/** What is shown of a message. */
+export type Said = Pick<Envelope, "id" | "timeMs" | "bytes" | "contentType" | "to" | "replyTo" | "conversation"> & {
+  readonly sender: Pick<Envelope["sender"], "agentId" | "identity" | "verified">;
+};
+
 /** A request of another agent, which waits for its reply. */
 export interface Waiting {
   readonly attempt: number;
@@ -13,7 +18,7 @@ export interface Waiting {
 const maxNameLength = 256;
 
 /** `maxLength` characters of its text at most. */
-export function viewOf(channel: string, message: Envelope, maxLength: number, request?: Waiting): object {
+export function viewOf(channel: string, message: Said, maxLength: number, request?: Waiting): object {
   const { id, sender, timeMs, replyTo, conversation, to } = message;
   const name = (text: string): string => seenText(text).text.slice(0, maxNameLength);
   return {
@@ -31,12 +36,12 @@ export function viewOf(channel: string, message: Envelope, maxLength: number, re
 }
 
 /** A reply to a request of this agent. */
-export function replyView(channel: string, reply: Envelope, maxLength: number): object {
+export function replyView(channel: string, reply: Said, maxLength: number): object {
   const { kind: _, ...rest } = viewOf(channel, reply, maxLength) as Record<string, unknown>; // cast: an object of this file
   return rest;
 }
 
-function contentOf({ bytes, contentType }: Envelope, maxLength: number): object {
+function contentOf({ bytes, contentType }: Said, maxLength: number): object {
   const text = textOf(bytes);
   if (text === undefined) return { binary_bytes: bytes.length };
   if (contentType === "application/json" && text.length <= maxLength) {

@@ -15,6 +15,8 @@ export interface ToolParts {
   readonly answering: Answering;
   /** Secrets of this agent that must not be said. */
   readonly secrets: readonly string[];
+  /** Messages that wait for a person. */
+  readonly countHeld: () => Promise<number>;
 }
 
 /** Below the minute after which clients give up. */
@@ -89,7 +91,7 @@ function registerSending(server: McpServer, { link, answering, secrets }: ToolPa
     }));
 }
 
-function registerWaiting(server: McpServer, { link: _, inbox, answering }: ToolParts): void {
+function registerWaiting(server: McpServer, { inbox, answering, countHeld }: ToolParts): void {
   server.registerTool("wait", {
     title: "Wait for messages",
     description:
@@ -114,10 +116,12 @@ function registerWaiting(server: McpServer, { link: _, inbox, answering }: ToolP
         signal,
       });
       const problems = batch.problems.map(({ channel, error }) => ({ channel, problem: answering.textOf(error) }));
+      const held = await countHeld();
       return {
         messages: batch.items.map(({ channel, message, request }) => viewOf(channel, message, max_length, request)),
         cursor: batch.cursor,
         ...(batch.again && { given_before: true }),
+        ...(held > 0 && { held }),
         ...(problems.length > 0 && { problems }),
       };
     }));

@@ -63,6 +63,10 @@ export function encodeBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
+export function decodeBase64(text: string): Uint8Array {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}
+
 export function encodeHex(bytes: Uint8Array, separator = ""): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(separator);
 }

@@ -30,10 +30,34 @@ export async function checkHosted(
     );
     await t.step("invites are listed without their secrets, and revoked", () => invites(user));
     await t.step("readers are listed and deleted; status and stop tell what is true", () => hosts(user));
+    await t.step("held messages are shown, released and dropped; rules are by agent id", () => heldMessages(user));
     await t.step("agents are listed, and deleted after a question", () => agents(user));
   } finally {
     for (const agent of [[], bob]) await user.start(["host", "stop", ...agent]).done;
   }
+}
+
+async function heldMessages(user: User): Promise<void> {
+  const folder = `${user.folder}/data/static/agents/default/mcp`;
+  await Deno.mkdir(`${folder}/held`, { recursive: true });
+  const ids = ["one", "two"].map((word) => word.padEnd(22, "A"));
+  for (const [index, id] of ids.entries()) {
+    const sender = { agentId: "b".repeat(22), identity: "mallory\u202e", verified: true };
+    const message = { id, sender, timeMs: 1_800_000_000_000 + index, base64: btoa(`call leave ${index}`) };
+    await Deno.writeTextFile(`${folder}/held/${id}.json`, JSON.stringify({ channel: name, message }));
+  }
+  const { stdout } = await user.run(["mcp", "held"]);
+  assertMatch(stdout, /oneA+ {2}acme\/hosts\/one .* mallory\ufffd \(b+\)\n {2}call leave 0\ntwoA/);
+  assertEquals((await user.json(["mcp", "held"])).held.length, 2);
+  await user.run(["mcp", "held", "release", ids[0] ?? ""]);
+  await user.run(["mcp", "held", "drop", ids[1] ?? ""]);
+  await user.run(["mcp", "held", "release", "../policy"], { code: 4 });
+  assertStringIncludes((await user.run(["mcp", "held"])).stdout, "Nothing is held");
+  const files = await Array.fromAsync(Deno.readDir(`${folder}/released`));
+  assertEquals(files.map((file) => file.name), [`${ids[0]}.json`]);
+  await user.run(["mcp", "policy", "mallory", "hold"], { code: 2 });
+  await user.run(["mcp", "policy", "*", "hold"]);
+  assertEquals(await user.json(["mcp", "policy"]), { policy: { "*": "hold" } });
 }
 
 async function shown(running: Running, text: string): Promise<void> {

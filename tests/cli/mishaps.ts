@@ -141,6 +141,11 @@ export const cases: Readonly<Record<string, Case>> = {
     down: 2,
     bad: { argv: [channel], code: 2, says: /READER is missing/ },
   },
+  mcp: { argv: [], down: 2, bad: { argv: ["--policy", "maybe"], code: 2, says: /STATIC_HOST is off/ } },
+  "mcp policy": { argv: [], down: 0, bad: { argv: ["*", "maybe"], code: 2, says: /is no rule/ } },
+  "mcp held": { argv: [], down: 0, bad: surplus },
+  "mcp held release": { argv: ["x"], down: 4, bad: { argv: [], code: 2, says: /ID is missing/ } },
+  "mcp held drop": { argv: ["x"], down: 4, bad: { argv: [], code: 2, says: /ID is missing/ } },
   help: { argv: [], down: 0, bad: { argv: ["nothing"], code: 2, says: /"nothing" is no command/ } },
   "agent verify": { argv: [], down: 4, bad: { argv: ["--agent", "A"], code: 2, says: /cannot be an agent's name/ } },
   "agent repair": { argv: ["--yes"], down: 4, bad: surplus },
@@ -202,7 +207,7 @@ function withoutApi(): Promise<void> {
     check: ({ path, code, stdout, stderr }, { down }) => {
       assertEquals(code, down, `${path}: ${stderr}`);
       // What works on this machine's files alone needs no service.
-      if (code === 0 || /^(agent|agents|host)\b/.test(path)) return;
+      if (code === 0 || /^(agent|agents|host|mcp)\b/.test(path)) return;
       assertMatch(stdout + stderr, /Cannot reach the API at http:\/\/127\.0\.0\.1:1/, path);
       assertMatch(stderr, /^error: /m, path);
     },
@@ -267,6 +272,11 @@ async function mistypedKey(): Promise<void> {
     "host stop",
     "host readers list",
     "host readers delete",
+    "mcp",
+    "mcp policy",
+    "mcp held",
+    "mcp held release",
+    "mcp held drop",
     "help",
   ];
   await tryEach({

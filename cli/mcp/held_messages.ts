@@ -1,0 +1,84 @@
+/** Messages that wait for a person, as files for their owner alone; released ones go to the next session that waits. */
+import { decodeBase64, encodeBase64 } from "../texts/channel_texts.ts";
+import type { Files } from "../platform/platform.ts";
+import type { Given } from "./feed.ts";
+import type { Said } from "./message_view.ts";
+
+export interface HeldMessage {
+  readonly channel: string;
+  readonly message: Said;
+}
+
+/** Of a message. */
+const idForm = /^[A-Za-z0-9_-]{22}$/;
+
+export class HeldMessages {
+  readonly #files: Files;
+  readonly #held: string;
+  readonly #released: string;
+
+  constructor(files: Files, folder: string) {
+    this.#files = files;
+    this.#held = files.join(folder, "held");
+    this.#released = files.join(folder, "released");
+  }
+
+  async hold(channel: string, message: Said): Promise<void> {
+    await this.#files.writePrivate(this.#files.join(this.#held, `${message.id}.json`), encode({ channel, message }));
+  }
+
+  async list(): Promise<HeldMessage[]> {
+    return await this.#read(this.#held);
+  }
+
+  async count(): Promise<number> {
+    return (await this.#files.list(this.#held)).length;
+  }
+
+  /** False when there is none of this id. */
+  async release(id: string): Promise<boolean> {
+    const text = idForm.test(id) ? await this.#files.read(this.#files.join(this.#held, `${id}.json`)) : undefined;
+    if (text === undefined) return false;
+    await this.#files.writePrivate(this.#files.join(this.#released, `${id}.json`), text);
+    return await this.drop(id);
+  }
+
+  /** The same. */
+  async drop(id: string): Promise<boolean> {
+    const path = this.#files.join(this.#held, `${id}.json`);
+    if (!idForm.test(id) || await this.#files.read(path) === undefined) return false;
+    await this.#files.remove(path);
+    return true;
+  }
+
+  /** For a session; it is gone when the session is done with it. */
+  async released(count: number): Promise<Given[]> {
+    const messages = (await this.#read(this.#released)).slice(0, count);
+    return messages.map(({ channel, message }) => ({
+      channel,
+      message,
+      ack: () => this.#files.remove(this.#files.join(this.#released, `${message.id}.json`)),
+    }));
+  }
+
+  async #read(folder: string): Promise<HeldMessage[]> {
+    const found: HeldMessage[] = [];
+    for (const name of await this.#files.list(folder)) {
+      const text = await this.#files.read(this.#files.join(folder, name));
+      if (text !== undefined) found.push(decode(text));
+    }
+    return found.toSorted((one, other) => one.message.timeMs - other.message.timeMs);
+  }
+}
+
+function encode({ channel, message }: HeldMessage): string {
+  const { id, sender: { agentId, identity, verified }, timeMs, bytes, contentType, to, replyTo, conversation } =
+    message;
+  const said = { id, sender: { agentId, identity, verified }, timeMs, contentType, to, replyTo, conversation };
+  return `${JSON.stringify({ channel, message: { ...said, base64: encodeBase64(bytes) } })}\n`;
+}
+
+function decode(text: string): HeldMessage {
+  const { channel, message: { base64, ...message } } = JSON.parse(text);
+  return { channel, message: { ...message, bytes: decodeBase64(base64) } };
+}

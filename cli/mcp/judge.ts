@@ -1,0 +1,27 @@
+/** What happens to a message before a model sees it: what a person has decided about its sender. */
+import { type Envelope, RemoteError } from "../../sdk/mod.ts";
+import type { Context } from "../command.ts";
+import type { Judge } from "./feed.ts";
+import type { HeldMessages } from "./held_messages.ts";
+import { others, readPolicy, type Rule } from "./policy.ts";
+
+export function createJudge(context: Context, fallback: Rule, held: HeldMessages): Judge {
+  return async (channel, message, isRequest) => {
+    const rule = await ruleFor(context, message, fallback);
+    if (rule === "accept") return "accept";
+    if (isRequest) throw new RemoteError(requestTexts[rule], { remoteCode: rule === "hold" ? "held" : "refused" });
+    // On disk before it is acknowledged.
+    if (rule === "hold") await held.hold(channel.name, message);
+    return "done";
+  };
+}
+
+const requestTexts = {
+  hold: "A person must allow this sender first",
+  refuse: "This agent takes no requests of this sender",
+} as const;
+
+async function ruleFor(context: Context, { sender }: Envelope, fallback: Rule): Promise<Rule> {
+  const policy = await readPolicy(context);
+  return policy[sender.agentId] ?? policy[others] ?? fallback;
+}

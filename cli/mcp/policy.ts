@@ -1,0 +1,53 @@
+/**
+ * What a person has decided about senders: their messages reach the model, are held until the person has looked, or are dropped.
+ * The rules are a file in the agent's folder and are read for each message, so a change counts at once. Senders go by agent id:
+ * anybody may call itself what another one does.
+ */
+import type { Context } from "../command.ts";
+import { agentName } from "../agent_record.ts";
+import { Failure } from "../failure.ts";
+
+export const rules = ["accept", "hold", "refuse"] as const;
+export type Rule = typeof rules[number];
+
+/** Stands for every sender without a rule of its own. */
+export const others = "*";
+
+export function parseRule(text: string | undefined): Rule | undefined {
+  return rules.find((rule) => rule === text);
+}
+
+/** The folder of what belongs to models, of the chosen agent. */
+export function modelFolder(context: Context): string {
+  const { files, folders } = context.platform;
+  return files.join(folders.agents, agentName(context), "mcp");
+}
+
+/** By agent id. Throws when the file cannot be used: then nobody is let through. */
+export async function readPolicy(context: Context): Promise<Readonly<Record<string, Rule>>> {
+  const text = await context.platform.files.read(policyFile(context));
+  if (text === undefined) return {};
+  const parsed: unknown = parsedOrUndefined(text);
+  const entries = typeof parsed === "object" && parsed !== null ? Object.entries(parsed) : undefined;
+  const isRight = entries?.every(([, rule]) => parseRule(rule) !== undefined) === true;
+  if (entries !== undefined && isRight) return Object.fromEntries(entries);
+  const advice = "Correct it, or delete it and set the rules again with: {} mcp policy";
+  throw new Failure("store_corrupt", `${policyFile(context)} is no list of rules`, { advice });
+}
+
+export async function writeRule(context: Context, sender: string, rule: Rule): Promise<void> {
+  const policy = { ...await readPolicy(context), [sender]: rule };
+  await context.platform.files.writePrivate(policyFile(context), `${JSON.stringify(policy, undefined, 2)}\n`);
+}
+
+function policyFile(context: Context): string {
+  return context.platform.files.join(modelFolder(context), "policy.json");
+}
+
+function parsedOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
