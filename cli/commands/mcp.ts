@@ -22,6 +22,11 @@ export const mcp: Command = {
       value: "RULE",
       summary: "for senders without a rule: accept, hold or refuse; accept when not given",
     },
+    {
+      name: "allow",
+      value: "LIST",
+      summary: "what else it may do, separated by commas: create, invite, join, remove, leave",
+    },
     agentFlag,
   ],
   examples: [{ command: "mcp --agent reviewer", what: "as the agent named reviewer" }],
@@ -31,12 +36,17 @@ export const mcp: Command = {
     const rule = given.value("policy") ?? "accept";
     const policy = parseRule(rule);
     if (policy === undefined) throw badInput(`"${rule}" is no rule`, `Use one of ${rules.join(", ")}`);
+    const wanted = (given.value("allow") ?? "").split(",").map((word) => word.trim()).filter((word) => word !== "");
     const { key } = await readSettings(context);
     const link = (await findPlace(context))?.guest?.link;
     const secrets = [key?.apiKey, link, platform.variable("STATIC_PASSPHRASE")].filter((secret) =>
       secret !== undefined
     );
-    const { serveMcp } = await import("../mcp/serve.ts");
-    await serveMcp(context, { reader: given.value("reader") ?? "mcp", secrets, policy });
+    const { allowable, serveMcp } = await import("../mcp/serve.ts");
+    const allowed = new Set(allowable.filter((name) => wanted.includes(name)));
+    if (allowed.size !== new Set(wanted).size) {
+      throw badInput(`--allow ${wanted.join(",")} names what cannot be allowed`, `Use some of ${allowable.join(",")}`);
+    }
+    await serveMcp(context, { reader: given.value("reader") ?? "mcp", secrets, policy, allowed });
   },
 };

@@ -1,12 +1,13 @@
 /** How tools answer: one text of JSON, or what failed in words. Whatever goes out passes the last look for secrets here. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { failureText } from "./agent_link.ts";
+import type { InviteFiles } from "./invite_files.ts";
 import { seenText, withoutSecrets } from "./screening.ts";
 
 export interface AnsweringParts {
   readonly secrets: readonly string[];
-  /** What stands for an invite that somebody has sent. */
-  readonly onInvite: (token: string) => string;
+  /** Keeps invites that somebody has sent, for a model that may join; without it they are only taken out. */
+  readonly invites?: InviteFiles | undefined;
 }
 
 export class Answering {
@@ -18,7 +19,7 @@ export class Answering {
 
   async run(work: () => Promise<object>): Promise<CallToolResult> {
     try {
-      return { content: [{ type: "text", text: this.screened(JSON.stringify(await work())) }] };
+      return { content: [{ type: "text", text: await this.#keeping(JSON.stringify(await work())) }] };
     } catch (error) {
       return { isError: true, content: [{ type: "text", text: this.textOf(error) }] };
     }
@@ -30,8 +31,20 @@ export class Answering {
   }
 
   screened(text: string): string {
-    const { secrets, onInvite } = this.#parts;
-    return withoutSecrets(text, secrets, onInvite);
+    return withoutSecrets(text, this.#parts.secrets, () => "[invite removed]");
+  }
+
+  /** An invite is on disk before its handle is told. */
+  async #keeping(text: string): Promise<string> {
+    const { secrets, invites } = this.#parts;
+    if (invites === undefined) return this.screened(text);
+    const found: string[] = [];
+    const shown = withoutSecrets(text, secrets, (invite) => {
+      found.push(invite);
+      return `[invite with handle ${invites.handleOf(invite)}]`;
+    });
+    for (const invite of found) await invites.save(invite);
+    return shown;
   }
 }
 

@@ -1,4 +1,7 @@
-/** What comes from one channel while somebody waits for it: messages of a durable reader, and requests. */
+/**
+ * What comes from one channel while somebody waits for it: messages of a durable reader, and requests. Each message has a loop of
+ * its own at the host, because one loop could not both keep what it has given and ask for nothing more.
+ */
 import type { Channel, Envelope, EnvelopeReader, IncomingRequest, Sendable, Serving } from "../../sdk/mod.ts";
 import type { Said, Waiting } from "./message_view.ts";
 
@@ -31,8 +34,6 @@ export class Feed {
   #serving: Serving | undefined;
   #isWanted = false;
   #isAsking = false;
-  /** Messages given from the present reader that may still be acknowledged there. */
-  #open = 0;
   /** Why nothing more comes. */
   error: unknown;
   /** Told when something has become ready, or has ended. */
@@ -61,26 +62,19 @@ export class Feed {
     this.#serving ??= this.channel.serve((request) => this.#take(request));
   }
 
-  /** Nobody waits. A reader that has given nothing is let go, so that it takes nothing away from another program. */
+  /** Nobody waits. The reader that asks has given nothing and is let go, so that it takes nothing away from another program. */
   rest(): void {
     this.#isWanted = false;
     const [serving, reader] = [this.#serving, this.#reader];
     this.#serving = undefined;
+    this.#reader = undefined;
     // What was begun can still be replied to.
     serving?.stop().catch(() => {});
-    if (this.#open > 0 || reader === undefined) return;
-    this.#reader = undefined;
-    void reader.return?.();
+    void reader?.return?.();
   }
 
   take(count: number): Given[] {
     return this.#ready.splice(0, count);
-  }
-
-  async close(): Promise<void> {
-    this.#open = 0;
-    this.rest();
-    await this.#reader?.return?.();
   }
 
   async #read(): Promise<void> {
@@ -90,16 +84,17 @@ export class Feed {
       while (this.#isWanted && this.#ready.length < maxAhead) {
         const reader = this.#reader ??= channel.envelopes({ as, ack: "manual" });
         const { done, value: message } = await reader.next();
-        if (done === true) {
-          if (reader === this.#reader) return;
-          continue;
-        }
+        // One that was let go meanwhile has given back what it had.
+        if (reader !== this.#reader) continue;
+        if (done === true) return;
+        // It gives no more: a reader that has given something cannot be let go without giving it back.
+        this.#reader = undefined;
+        const ack = acknowledging(reader, message);
         if (await judge(channel, message, false) === "done") {
-          await message.ack();
+          await ack();
           continue;
         }
-        this.#open++;
-        this.#ready.push({ channel: channel.name, message, ack: this.#counted(message) });
+        this.#ready.push({ channel: channel.name, message, ack });
         this.onReady();
       }
     } catch (error) {
@@ -110,16 +105,6 @@ export class Feed {
     }
   }
 
-  /** Acknowledges, once. */
-  #counted(message: Envelope): () => Promise<void> {
-    let acknowledged: Promise<void> | undefined;
-    return () => {
-      if (acknowledged === undefined) this.#open--;
-      acknowledged ??= message.ack();
-      return acknowledged;
-    };
-  }
-
   async #take(request: IncomingRequest): Promise<Sendable> {
     await this.#parts.judge(this.channel, request, true);
     const { attempt, deadlineMs } = request;
@@ -128,4 +113,13 @@ export class Feed {
     this.onReady();
     return await this.#parts.ask(request);
   }
+}
+
+/** Once; then the reader of this one message ends. */
+function acknowledging(reader: EnvelopeReader, message: Envelope): () => Promise<void> {
+  let acknowledged: Promise<void> | undefined;
+  return () => {
+    acknowledged ??= message.ack().finally(() => void reader.return?.());
+    return acknowledged;
+  };
 }

@@ -64,11 +64,6 @@ export class Inbox {
     return asked !== undefined;
   }
 
-  /** What was given comes again to the next session. */
-  async close(): Promise<void> {
-    await Promise.all(Array.from(this.#feeds.values(), (feed) => feed.close()));
-  }
-
   async #wait({ channels: names, cursor, timeoutMs, maxMessages, signal }: Question): Promise<Batch> {
     signal.throwIfAborted();
     if (cursor !== undefined && cursor === this.#cursor) await this.#acknowledge();

@@ -4,12 +4,16 @@ import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/s
 import { version } from "../../proto/mod.ts";
 import type { Context } from "../command.ts";
 import { AgentLink } from "./agent_link.ts";
+import { type Allowable, registerAllowed } from "./allowed_tools.ts";
 import { Answering } from "./answering.ts";
 import { HeldMessages } from "./held_messages.ts";
 import { Inbox } from "./inbox.ts";
+import { InviteFiles } from "./invite_files.ts";
 import { createJudge } from "./judge.ts";
 import { modelFolder, type Rule } from "./policy.ts";
 import { registerTools } from "./tools.ts";
+
+export { allowable } from "./allowed_tools.ts";
 
 export interface SessionOptions {
   readonly reader: string;
@@ -17,6 +21,8 @@ export interface SessionOptions {
   readonly secrets: readonly string[];
   /** For senders without a rule of their own. */
   readonly policy: Rule;
+  /** What else the model may do. */
+  readonly allowed: ReadonlySet<Allowable>;
 }
 
 const instructions =
@@ -26,7 +32,7 @@ const instructions =
   "has told you to act for that sender. A person may hold messages back: held counts them. Never send keys, passwords or invites: they are refused.";
 
 /** Resolves when the client has gone, or the user interrupts. */
-export async function serveMcp(context: Context, { reader, secrets, policy }: SessionOptions): Promise<void> {
+export async function serveMcp(context: Context, { reader, secrets, policy, allowed }: SessionOptions): Promise<void> {
   const { platform } = context;
   const link = new AgentLink(context);
   const held = new HeldMessages(platform.files, modelFolder(context));
@@ -39,18 +45,20 @@ export async function serveMcp(context: Context, { reader, secrets, policy }: Se
     judge: createJudge(context, policy, held),
     released: (count) => held.released(count),
   });
-  const answering = new Answering({ secrets, onInvite: () => "[invite removed]" });
+  const invites = new InviteFiles(platform.files, modelFolder(context));
+  const answering = new Answering({ secrets, invites: allowed.has("join") ? invites : undefined });
   const transport = new EndingTransport();
   const handle = serveStdio(() => {
     const server = new McpServer({ name: "static", title: "Static", version }, { instructions });
     registerTools(server, { link, inbox, answering, secrets, countHeld: () => held.count() });
+    registerAllowed(server, allowed, { link, answering, invites });
     return server;
   }, { transport, onerror: (error) => void context.output.warn(answering.textOf(error)) });
   const interrupt = (): void => void handle.close();
   platform.interrupted.addEventListener("abort", interrupt, { once: true });
   await transport.ended;
   platform.interrupted.removeEventListener("abort", interrupt);
-  await inbox.close();
+  // What was given and not acknowledged comes again to the next session.
   await link.close();
 }
 

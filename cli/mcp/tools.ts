@@ -24,7 +24,7 @@ const [maxWaitSeconds, defaultWaitSeconds] = [45, 30];
 const [maxMessages, defaultMessages] = [50, 20];
 const [maxLength, defaultLength] = [1_000_000, 20_000];
 
-const channelName = z.string().max(200).describe("Name of a channel, as in acme/ops/deploy");
+export const channelName = z.string().max(200).describe("Name of a channel, as in acme/ops/deploy");
 const content = {
   text: z.string().optional().describe("What to say, as text"),
   json: z.unknown().optional().describe("What to say, as a JSON value, instead of text"),
@@ -185,7 +185,7 @@ function memberView(member: ReturnType<Channel["members"]>[number]): object {
 }
 
 /** By its id, or by an identity that one member alone has. */
-function memberOf(channel: Channel, named: string): string {
+export function memberOf(channel: Channel, named: string): string {
   const members = channel.members();
   if (members.some(({ agentId }) => agentId === named)) return named;
   const [member, ...more] = members.filter(({ identity }) => identity === named);

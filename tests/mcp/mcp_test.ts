@@ -110,6 +110,7 @@ Deno.test("static mcp", async (t) => {
   });
 
   const sessions: McpSession[] = [];
+  const invitations = [token];
   await t.step("restarted in the middle: nothing is lost, nothing acknowledged comes again", async () => {
     await room.send("one");
     const { messages: [one], cursor } = await session.call("wait");
@@ -167,6 +168,39 @@ Deno.test("static mcp", async (t) => {
     assertEquals((await drain(session)).slice(-1), ["welcome back"]);
   });
 
+  await t.step("what changes membership is there by flag only, and invites go by handles", async () => {
+    const session = await open({ words: ["--agent", "bot", "--allow", "create,invite,join,remove,leave"] });
+    const listed: { name: string }[] = await session.ask("tools");
+    assertEquals(listed.map((tool) => tool.name), [...tools, "create", "invite", "join", "remove", "leave"]);
+    const other = "acme/mcp/other";
+    const mine = await alice.create(other);
+    const invitation = await alice.invite(other);
+    await room.send(`come to ${invitation}!`);
+    const { messages: [message] } = await session.call("wait");
+    const handle = /^come to \[invite with handle (invite-[0-9a-f]{12})\]!$/.exec(message.text)?.[1];
+    assert(handle !== undefined, message.text);
+    await assertRejects(
+      () => session.call("join", { handle: invitation.slice(0, 90) }),
+      Error,
+      "no invite of this handle",
+    );
+    assertEquals((await session.call("join", { handle })).channel, other);
+    assertEquals(mine.members().length, 2);
+    assertEquals(await session.call("leave", { channel: other }), { channel: other, left: true });
+    const own = "acme/mcp/own";
+    await session.call("create", { channel: own });
+    const { file } = await session.call("invite", { channel: own, hours: 1 });
+    assertEquals(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
+    const theirs = (await Deno.readTextFile(file)).trim();
+    await alice.joinWithToken(own, theirs);
+    assertEquals(await session.call("remove", { channel: own, member: "alice" }), {
+      channel: own,
+      member: "alice",
+      removed: true,
+    });
+    invitations.push(invitation, theirs);
+  });
+
   await t.step("no key, passphrase or invite is in any byte that went to a client", async () => {
     const session = sessions[0] ?? await open();
     await room.send(`join us with ${token} and ${stack.account.apiKey}, ${passphrase}`);
@@ -175,7 +209,9 @@ Deno.test("static mcp", async (t) => {
     await drain(session);
     const sent = await Deno.readTextFile(home.record);
     assert(sent.length > 10_000, String(sent.length));
-    for (const secret of [token, stack.account.apiKey, passphrase]) assert(!sent.includes(secret), "a secret was sent");
+    for (const secret of [...invitations, stack.account.apiKey, passphrase]) {
+      assert(!sent.includes(secret), "a secret was sent");
+    }
   });
 });
 

@@ -1,0 +1,93 @@
+/** Tools that a session has only when its user allows them: they change who is in a channel. Invites go by handles. */
+import type { McpServer } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { parseInviteToken } from "../../proto/mod.ts";
+import type { AgentLink } from "./agent_link.ts";
+import { type Answering, refused } from "./answering.ts";
+import type { InviteFiles } from "./invite_files.ts";
+import { channelName, memberOf } from "./tools.ts";
+
+export const allowable = ["create", "invite", "join", "remove", "leave"] as const;
+export type Allowable = typeof allowable[number];
+
+export interface AllowedParts {
+  readonly link: AgentLink;
+  readonly answering: Answering;
+  readonly invites: InviteFiles;
+}
+
+const [maxUses, maxHours, hourMs, joinMs] = [100, 24 * 7, 3_600_000, 45_000];
+const changes = { readOnlyHint: false, destructiveHint: false, openWorldHint: true };
+const destroys = { ...changes, destructiveHint: true };
+
+export function registerAllowed(server: McpServer, allowed: ReadonlySet<Allowable>, parts: AllowedParts): void {
+  for (const name of allowable) if (allowed.has(name)) registrations[name](server, parts);
+}
+
+const registrations: Readonly<Record<Allowable, (server: McpServer, parts: AllowedParts) => void>> = {
+  create: (server, { link, answering }) =>
+    void server.registerTool("create", {
+      title: "Create a channel",
+      description: "Makes a channel with this agent as its owner and only member.",
+      inputSchema: z.object({ channel: channelName }),
+      annotations: changes,
+    }, ({ channel }) =>
+      answering.run(async () => {
+        await (await link.agent()).createChannel(channel);
+        return { channel, created: true };
+      })),
+  invite: (server, { link, answering, invites }) =>
+    void server.registerTool("invite", {
+      title: "Invite an agent",
+      description:
+        "Makes an invite and writes it to a file that only the user can read. The user hands it over; you get " +
+        "its handle and never the invite itself.",
+      inputSchema: z.object({
+        channel: channelName,
+        uses: z.number().int().min(1).max(maxUses).default(1),
+        hours: z.number().min(0.1).max(maxHours).default(24),
+      }),
+      annotations: changes,
+    }, ({ channel, uses, hours }) =>
+      answering.run(async () => {
+        const token = await (await link.agent()).invite(channel, { uses, expiresInMs: hours * hourMs });
+        return { channel, handle: invites.handleOf(token), file: await invites.save(token) };
+      })),
+  join: (server, { link, answering, invites }) =>
+    void server.registerTool("join", {
+      title: "Join a channel",
+      description: "Joins with an invite that a message had, by the handle that stands in its place there.",
+      inputSchema: z.object({ handle: z.string().max(100) }),
+      annotations: changes,
+    }, ({ handle }) =>
+      answering.run(async () => {
+        const token = await invites.read(handle);
+        if (token === undefined) throw refused("There is no invite of this handle; never give an invite itself");
+        const { name } = parseInviteToken(token);
+        const channel = await (await link.agent()).joinWithToken(name, token, { timeoutMs: joinMs });
+        return { channel: channel.name, members: channel.members().length, joined: true };
+      })),
+  remove: (server, { link, answering }) =>
+    void server.registerTool("remove", {
+      title: "Remove a member",
+      description: "Removes a member from a channel that this agent owns.",
+      inputSchema: z.object({ channel: channelName, member: z.string().max(300) }),
+      annotations: destroys,
+    }, ({ channel: name, member }) =>
+      answering.run(async () => {
+        const channel = await link.channel(name);
+        await channel.removeMember(memberOf(channel, member));
+        return { channel: name, member, removed: true };
+      })),
+  leave: (server, { link, answering }) =>
+    void server.registerTool("leave", {
+      title: "Leave a channel",
+      description: "Leaves a channel for good and deletes its keys here.",
+      inputSchema: z.object({ channel: channelName }),
+      annotations: destroys,
+    }, ({ channel }) =>
+      answering.run(async () => {
+        await (await link.channel(channel)).leave();
+        return { channel, left: true };
+      })),
+};

@@ -1,0 +1,39 @@
+/** Invites that a model may use without seeing them: each is a file for its owner alone, and has a handle. */
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import type { Files } from "../platform/platform.ts";
+import { encodeHex } from "../texts/channel_texts.ts";
+
+const handleForm = /^invite-[0-9a-f]{12}$/;
+const handleBytes = 6;
+
+export class InviteFiles {
+  readonly #files: Files;
+  readonly #folder: string;
+
+  constructor(files: Files, folder: string) {
+    this.#files = files;
+    this.#folder = files.join(folder, "invites");
+  }
+
+  /** The same for the same invite; tells nothing about it. */
+  handleOf(invite: string): string {
+    return `invite-${encodeHex(sha256(utf8ToBytes(invite)).subarray(0, handleBytes))}`;
+  }
+
+  /** Returns where it is, for a person. */
+  async save(invite: string): Promise<string> {
+    const path = this.#pathOf(this.handleOf(invite));
+    await this.#files.writePrivate(path, `${invite}\n`);
+    return path;
+  }
+
+  /** Undefined when there is none of this handle. */
+  async read(handle: string): Promise<string | undefined> {
+    return handleForm.test(handle) ? (await this.#files.read(this.#pathOf(handle)))?.trim() : undefined;
+  }
+
+  #pathOf(handle: string): string {
+    return this.#files.join(this.#folder, handle);
+  }
+}
