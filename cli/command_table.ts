@@ -13,7 +13,7 @@ import {
   showFingerprint,
 } from "./commands/channel.ts";
 import { showHealth } from "./commands/channel_health.ts";
-import { demoteMember, promoteMember, showPolicy } from "./commands/channel_owners.ts";
+import { demoteMember, promoteMember, rotateKeys, showPolicy } from "./commands/channel_owners.ts";
 import { inviteToChannel, joinChannel } from "./commands/channel_entry.ts";
 import { chat } from "./commands/channel_chat.ts";
 import { listen, sendMessage } from "./commands/channel_messages.ts";
@@ -63,6 +63,7 @@ export const commands: readonly Command[] = [
   promoteMember,
   demoteMember,
   showPolicy,
+  rotateKeys,
   recoverChannel,
   showFingerprint,
   showHealth,

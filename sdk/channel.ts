@@ -175,6 +175,25 @@ export class Channel {
   }
 
   /**
+   * Changes this agent's keys now: whoever copied them before cannot read what comes. By itself it happens once a day, in a channel
+   * of more than 142 members less often. The agent's signing key stays, which is its id: a stolen one is healed by an owner that
+   * removes this agent, and by a new agent.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * async function afterAnIncident(channel: Channel, self: string): Promise<number | undefined> {
+   *   await channel.rotate();
+   *   return channel.health().keys.find(({ agentId }) => agentId === self)?.changedAtMs;
+   * }
+   * ```
+   */
+  async rotate({ signal }: Abortable = {}): Promise<void> {
+    await abortable(signal, () => this.#port.rotate());
+  }
+
+  /**
    * Leaves the channel and deletes its keys here. Loops end. Whoever is alone in a channel closes it by leaving. The last owner
    * makes `successor` an owner first; when it names none, and all may do the same in this channel, the oldest member becomes it.
    *

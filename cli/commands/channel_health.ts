@@ -26,12 +26,12 @@ export const showHealth: Command = {
       const isKnown = (): boolean => !["offline", "catching_up"].includes(channel.health().state);
       await output.progress("asking the relay", waitUntil(platform, catchUpMs, [channel], isKnown));
       const health = channel.health();
-      await output.result(healthFields(channel, health), healthLines(channel, health));
+      await output.result(healthFields(channel, health), healthLines(channel, health, platform.nowMs()));
     }),
 };
 
 function healthFields({ name }: Channel, health: ChannelHealth): Readonly<Record<string, unknown>> {
-  const { state, problem, action, epoch, unread, unsent, forked, silent, issues } = health;
+  const { state, problem, action, epoch, unread, unsent, forked, silent, keys, issues } = health;
   return {
     channel: name,
     state,
@@ -46,14 +46,19 @@ function healthFields({ name }: Channel, health: ChannelHealth): Readonly<Record
       confirmed_epoch: confirmedEpoch ?? null,
       seconds: Math.round(forMs / 1000),
     })),
+    keys: keys.map(({ agentId, changedAtMs, overdue }) => ({
+      agent_id: agentId,
+      changed_at: changedAtMs === undefined ? null : isoTime(changedAtMs),
+      overdue,
+    })),
     issues: issues.map(({ kind, text, count, lastAtMs }) => ({ kind, text, count, last_at: isoTime(lastAtMs) })),
   };
 }
 
-function healthLines(channel: Channel, health: ChannelHealth): string[] {
+function healthLines(channel: Channel, health: ChannelHealth, nowMs: number): string[] {
   const names = new Map(channel.members().map(({ agentId, identity }) => [agentId, printable(identity)]));
   const nameOf = (agentId: string): string => `${names.get(agentId as never) ?? "somebody"} (${agentId})`; // cast: a lookup
-  const { state, problem, action, epoch, forked, silent, issues } = health;
+  const { state, problem, action, epoch, forked, silent, keys, issues } = health;
   return [
     `${channel.name} is ${state.replace("_", " ")}, at epoch ${epoch}`,
     ...(problem === undefined ? [] : [`${problem}. ${action ?? ""}`]),
@@ -62,6 +67,9 @@ function healthLines(channel: Channel, health: ChannelHealth): string[] {
     ),
     ...silent.map(({ agentId, forMs }) =>
       `${nameOf(agentId)} is connected and has confirmed nothing for ${span(forMs)}`
+    ),
+    ...keys.filter(({ overdue }) => overdue).map(({ agentId, changedAtMs = nowMs }) =>
+      `${nameOf(agentId)} has had its keys for ${span(nowMs - changedAtMs)}: what was copied of them still reads along`
     ),
     ...issues.map(({ text, count }) => printable(count === 1 ? text : `${text} (${count} times)`)),
   ];

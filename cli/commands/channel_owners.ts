@@ -1,4 +1,4 @@
-/** Who owns a channel and what its policy is: `channel promote`, `demote`, `policy`. */
+/** Who owns a channel and what its policy is: `channel promote`, `demote`, `policy`; and whose keys are fresh: `channel rotate`. */
 import type { Channel, PolicyScope } from "../../sdk/mod.ts";
 import { agentFlag } from "../agent.ts";
 import type { Command, Context } from "../command.ts";
@@ -29,6 +29,26 @@ export const demoteMember: Command = {
   examples: [{ command: "channel demote acme/ops/deploy bob-k3f9", what: "" }],
   run: (context) =>
     changeOwners(context, "demoting the owner", "no longer owns", (channel, agentId) => channel.demote(agentId)),
+};
+
+export const rotateKeys: Command = {
+  path: "channel rotate",
+  summary: "change this agent's keys in a channel now",
+  details: [
+    "What was copied of them before reads nothing that comes. It happens by itself about once a day. The signing key stays,",
+    "which is the agent's id: when that was stolen, an owner removes the agent, and a new one joins.",
+  ],
+  arguments: [nameArgument],
+  flags: [agentFlag],
+  examples: [{ command: "channel rotate acme/ops/deploy", what: "" }],
+  run: (context) =>
+    withChannel(context, async (channel) => {
+      const { output } = context;
+      await output.progress("changing the keys", channel.rotate());
+      await output.result({ channel: channel.name, rotated: true, epoch: channel.health().epoch }, [
+        `${output.paint("green", "✓")} This agent has new keys in ${channel.name}`,
+      ]);
+    }),
 };
 
 const scopes: readonly PolicyScope[] = ["members", "owners"];

@@ -27,6 +27,7 @@ import type { ChannelDeps } from "./deps.ts";
 import { createChannel, type ExpectedChannel, joinChannel, openChannel } from "./entering.ts";
 import type { ClientEvent, ConnectionEvent, QuotaEvent, WelcomeEvent } from "./events.ts";
 import { translating } from "./faults.ts";
+import { HealingTurns } from "./healing_turns.ts";
 import { KeyPackages } from "./key_packages.ts";
 import { LiveChannel } from "./live_channel.ts";
 import { createAtRelay, created, findAtRelay } from "./names_at_relay.ts";
@@ -85,10 +86,9 @@ export class Agent {
     const { runtime, endAll } = withOwnTimers(given.runtime);
     this.parts = { ...given, runtime };
     this.#endTimers = endAll;
-    const { store, session, signatures, identity } = given;
-    this.agentId = session.agentId;
+    this.agentId = given.session.agentId;
     const relayNowMs = (): number => runtime.nowMs() + this.#clockOffsetMs;
-    this.keyPackages = new KeyPackages({ store, session, identity, signatures, runtime, relayNowMs });
+    this.keyPackages = new KeyPackages({ ...this.parts, relayNowMs });
     this.#deps = {
       ...this.parts,
       agentId: this.agentId,
@@ -96,6 +96,7 @@ export class Agent {
       welcomes: this.welcomes,
       nextRun: () => ++this.#runs,
       carrier: new Carrier(this.#channels, () => runtime.nowMs()),
+      healing: new HealingTurns(),
       relayNowMs,
       onEvent: (event) => this.events.tell(event),
       onErased: (channelId) => this.#forget(channelId),

@@ -20,7 +20,9 @@ import { checkLeaf } from "../mls/leaf.ts";
 import type { Committer, Plan } from "./commits.ts";
 import { type ChannelDeps, clocksOf } from "./deps.ts";
 import { toStaticError } from "./faults.ts";
+import { Healing } from "./healing.ts";
 import type { HealthLog } from "./health.ts";
+import type { KeyAges } from "./key_ages.ts";
 import type { Membership, RejoinClaim } from "./membership.ts";
 import { Renewal } from "./renewal.ts";
 
@@ -51,12 +53,14 @@ export interface CaretakerParts {
   readonly membership: Membership;
   readonly committer: Committer;
   readonly health: HealthLog;
+  readonly ages: KeyAges;
 }
 
 export class Caretaker {
   readonly #deps: ChannelDeps;
   readonly #parts: CaretakerParts;
   readonly #renewal: Renewal;
+  readonly #healing: Healing;
   readonly #rejoins = new Map<AgentId, RejoinRequest>();
   #cancel: (() => void) | undefined;
   #busy = false;
@@ -67,13 +71,17 @@ export class Caretaker {
     this.#parts = parts;
     this.#deps = deps;
     this.#renewal = new Renewal(parts, deps);
+    this.#healing = new Healing(parts, deps);
     parts.membership.onMoved(({ removed }) => removed.forEach((agentId) => this.#rejoins.delete(agentId)));
   }
 
   /** Somebody left, or the channel was opened and may have work left. */
   look(): void {
     const { signal } = this.#stop;
-    if (!signal.aborted) this.#renewal.look();
+    if (!signal.aborted) {
+      this.#renewal.look();
+      this.#healing.look();
+    }
     if (signal.aborted || this.#busy || !this.#hasWork()) return;
     this.#busy = true;
     this.#turn().then((ms) => this.#workAfter(ms, signal));
@@ -137,6 +145,12 @@ export class Caretaker {
     this.#stop.abort();
     this.#cancel?.();
     this.#renewal.stop();
+    this.#healing.stop();
+  }
+
+  /** For a process that ends. */
+  finish(): Promise<void> {
+    return this.#healing.finish();
   }
 
   /** After `stop`. What was under way then begins nothing more. */

@@ -57,6 +57,8 @@ export interface CommitterParts {
   readonly candidate: PreparedCommit | undefined;
   /** Resolves when we may act under our present leaf. */
   readonly cleared: () => Promise<void>;
+  /** Our keys are so old that any commit of ours changes them. */
+  readonly isKeyOld: () => boolean;
   /** A commit is given up without knowing its fate. Answers what to write with that. */
   readonly onGivenUp: (prepared: PreparedCommit) => RecordChange;
   /** The relay took a commit of ours and gave us another one of that epoch. */
@@ -69,7 +71,7 @@ export class Committer {
   readonly #deps: ChannelDeps;
   readonly #membership: Membership;
   readonly #health: HealthLog;
-  readonly #parts: Pick<CommitterParts, "cleared" | "onGivenUp" | "onForked" | "onOtherKeys">;
+  readonly #parts: Pick<CommitterParts, "cleared" | "isKeyOld" | "onGivenUp" | "onForked" | "onOtherKeys">;
   readonly #serial = new Serial();
   #closed = false;
   #candidate: PreparedCommit | undefined;
@@ -175,7 +177,7 @@ export class Committer {
       .slice(0, limits.proofsPerCommit);
     const gone = group.self.owner && adding.length > 0 ? lapsed : [];
     const remove = new Set([...change.remove ?? [], ...leaves.map(({ agentId }) => agentId), ...gone]);
-    return { ...change, remove: [...remove], leaves };
+    return { ...change, remove: [...remove], leaves, forcePath: this.#parts.isKeyOld() };
   }
 
   /** Signed, so that every member can hold us to what we declare, and nobody else. */

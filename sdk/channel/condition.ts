@@ -4,6 +4,7 @@ import type { SessionState } from "../session/relay_session.ts";
 import type { Fork } from "./events.ts";
 import type { Silent } from "./fork_watch.ts";
 import type { HealthIssue } from "./health.ts";
+import type { KeyAge } from "./key_ages.ts";
 import type { LiveChannel } from "./live_channel.ts";
 
 /** What is wrong with a channel, and what is being done about it. */
@@ -39,6 +40,8 @@ export interface ChannelHealth {
    * keeps their words back.
    */
   readonly silent: readonly Silent[];
+  /** Since when each member has its keys. A thief of older ones reads along until the member changes them, which it does by itself. */
+  readonly keys: readonly KeyAge[];
   /** Messages, requests and replies that came after their time was over, and were not shown, since the channel was opened. */
   readonly expired: number;
   /** Everything that went wrong since the channel was opened, the latest first. */
@@ -46,7 +49,7 @@ export interface ChannelHealth {
 }
 
 export function describeHealth(live: LiveChannel, session: SessionState): ChannelHealth {
-  const { membership, outbox, senders, confirmations, health, state } = live;
+  const { membership, outbox, senders, confirmations, ages, health, state } = live;
   const { waiting, underWay } = outbox.size;
   return {
     ...conditionOf(live, session),
@@ -57,6 +60,7 @@ export function describeHealth(live: LiveChannel, session: SessionState): Channe
     unreadable: health.unreadable,
     forked: confirmations.forks,
     silent: confirmations.silent,
+    keys: ages.all,
     expired: health.expired,
     issues: health.issues,
   };

@@ -9,6 +9,7 @@ import { createCellPadding } from "../mls/padding.ts";
 import type { RelaySession } from "../session/relay_session.ts";
 import type { Carrier } from "./carrier.ts";
 import type { ChannelEventBody } from "./events.ts";
+import type { HealingTurns } from "./healing_turns.ts";
 import type { KeyPackages } from "./key_packages.ts";
 import type { ChannelStore } from "./records.ts";
 import type { Welcomes } from "./welcomes.ts";
@@ -26,6 +27,8 @@ export interface ChannelDeps {
   readonly carrier: Carrier;
   /** A number that grows with every call; see `Outbox`. */
   readonly nextRun: () => number;
+  /** Healing commits of all channels take turns. */
+  readonly healing: Pick<HealingTurns, "take">;
   /** By the relay's clock, as far as it is known. */
   readonly relayNowMs: () => number;
   /** Something happened in a channel. */

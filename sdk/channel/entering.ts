@@ -15,6 +15,7 @@ import { type KeptConfirmations, nothingConfirmed, readConfirmations, replaceSta
 import { type ChannelDeps, memberDepsOf } from "./deps.ts";
 import { type BadCommit, deleteBadCommit, readBadCommit, readReturn } from "./bad_commit.ts";
 import { deleteForeign, type ForeignGeneration, readForeign } from "./foreign_generation.ts";
+import { readKeyAges, type SeenLeaf } from "./key_age_records.ts";
 import { type ChangedKeys, ChannelTrust } from "./key_changes.ts";
 import type { LogPosition } from "./log_place.ts";
 import {
@@ -68,6 +69,7 @@ export interface EnteredChannel {
   readonly counters: CounterRecord;
   readonly senders: ReadonlyMap<AgentId, SenderRecord>;
   readonly confirmations: KeptConfirmations;
+  readonly keyAges: ReadonlyMap<AgentId, SeenLeaf>;
 }
 
 /** A group of one, of which we are the owner. */
@@ -146,6 +148,7 @@ export async function openChannel(channelId: ChannelId, deps: ChannelDeps): Prom
     counters: await readCounters(deps.store, channelId),
     senders: await listSenders(deps.store, channelId),
     confirmations: await readConfirmations(deps.store, channelId, record.joinedEpoch),
+    keyAges: await readKeyAges(deps.store, channelId),
   };
 }
 
@@ -216,6 +219,7 @@ function partsOf(entered: Entered, trust: ChannelTrust, position: number | undef
     counters: noCounters,
     senders: new Map(),
     confirmations: nothingConfirmed,
+    keyAges: new Map(),
     bad: undefined,
     returnedMs: undefined,
     foreign: undefined,

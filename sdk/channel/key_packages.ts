@@ -66,6 +66,8 @@ export class KeyPackages {
   readonly #deps: KeyPackageDeps;
   /** Two refills at once would upload twice as many. */
   readonly #refills = new Serial();
+  /** How many the relay takes. */
+  #wanted = poolSize;
   /** A reminder waits for its turn: another one says nothing new. */
   #reminded = false;
 
@@ -130,6 +132,19 @@ export class KeyPackages {
     });
   }
 
+  /** The relay gets others in place of those that it holds. The keys of those stay for a Welcome that is on its way. */
+  replace(): Promise<void> {
+    return this.#refills.run(async () => {
+      const pool = await this.#make("pool", this.#wanted);
+      const [lastResort] = await this.#make("last_resort", 1);
+      await this.#deps.session.call("UploadKeyPackage", {
+        keyPackages: pool.map(({ message }) => message),
+        ...(lastResort !== undefined && { lastResort: lastResort.message }),
+        replace: true,
+      });
+    });
+  }
+
   /** Those of requests that are over. */
   async forget(gone: readonly OwnKeyPackage[]): Promise<void> {
     if (gone.length > 0) await this.#deps.store.batch(gone.map(({ reference }) => deletion(reference)));
@@ -143,7 +158,7 @@ export class KeyPackages {
       const pool = known.filter(({ purpose, own }) => purpose === "pool" && !isOlder(own)).length;
       const lastResort = this.#freshLastResort(known);
       const replace = keyPackages > pool || (hasLastResort && lastResort === undefined);
-      const wanted = Math.min(poolSize, keyPackagesPerAgent);
+      const wanted = this.#wanted = Math.min(poolSize, keyPackagesPerAgent);
       const missing = replace ? wanted : wanted - keyPackages;
       if (missing > wanted / 2 || !hasLastResort || replace) {
         await this.#upload({ count: Math.max(missing, 0), lastResort: !hasLastResort || replace, replace });
@@ -182,7 +197,8 @@ export class KeyPackages {
 
   #freshLastResort(known: readonly StoredKeyPackage[]): StoredKeyPackage | undefined {
     const nowMs = this.#deps.relayNowMs();
-    return known.find(({ purpose, madeAtMs, entered, own }) =>
+    // The newest: others may be left from before they were replaced.
+    return known.toSorted((a, b) => b.madeAtMs - a.madeAtMs).find(({ purpose, madeAtMs, entered, own }) =>
       purpose === "last_resort" && entered.length === 0 && !isOlder(own) && nowMs - madeAtMs < lastResortAgeMs
     );
   }

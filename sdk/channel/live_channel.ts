@@ -35,6 +35,7 @@ import { Generations, type GenerationsParts } from "./generations.ts";
 import { HealthLog, type LiveChannelState } from "./health.ts";
 import { Inbox, type InboxItem } from "./inbox.ts";
 import { KeptCommits } from "./kept_commits.ts";
+import { KeyAges } from "./key_ages.ts";
 import { sayGoodbye } from "./leaving.ts";
 import { LogLink, type LogLinkParts } from "./log_link.ts";
 import { LogReader } from "./log_reader.ts";
@@ -69,6 +70,7 @@ export class LiveChannel {
   readonly health: HealthLog;
   readonly senders: Senders;
   readonly confirmations: Confirmations;
+  readonly ages: KeyAges;
   readonly requester: Requester;
   readonly service: Service;
   readonly events = new EventStream<ChannelEvent>();
@@ -99,11 +101,11 @@ export class LiveChannel {
 
   constructor(parts: LiveChannelParts, deps: ChannelDeps) {
     this.#deps = deps;
-    this.health = new HealthLog(() => deps.runtime.nowMs(), (event) => this.tell(event));
-    const { health } = this;
-    this.membership = new Membership({ ...parts, health }, deps);
-    const { membership } = this;
+    const health = this.health = new HealthLog(() => deps.runtime.nowMs(), (event) => this.tell(event));
+    const membership = this.membership = new Membership({ ...parts, health }, deps);
     const { channelId } = membership;
+    const onFault = (fault: unknown): void => this.#die(fault);
+    this.ages = new KeyAges(parts.keyAges, { membership, onFault }, deps);
     this.#storeAge = new StoreAge({ anchor: parts.anchor, membership, health }, deps);
     this.#clearance = new Clearance(deps);
     this.committer = new Committer({
@@ -111,12 +113,12 @@ export class LiveChannel {
       health,
       candidate: parts.candidate,
       cleared: () => this.#cleared(),
+      isKeyOld: () => this.ages.isOld,
       onGivenUp: (prepared) => this.#storeAge.discarded(prepared),
       onForked: (reason) => this.#comeBack({ reason }),
       onOtherKeys: (reason) => this.#comeBack({ reason, named: true }),
     }, deps);
     this.senders = new Senders(parts.senders, parts.record.since);
-    const onFault = (fault: unknown): void => this.#die(fault);
     const said = { ...parts, membership, health, isCurrent: () => this.#isReady, onFault };
     this.confirmations = new Confirmations(said, deps);
     const { confirmations } = this;
@@ -151,7 +153,7 @@ export class LiveChannel {
     });
     this.#progress = this.#createProgress(position?.sequence ?? 0);
     this.#subscription = new Subscription(channelId, parts.log, { ...deps, onLate: () => this.#link.askAgain() });
-    this.#caretaker = new Caretaker({ membership, committer: this.committer, health }, deps);
+    this.#caretaker = new Caretaker({ membership, committer: this.committer, health, ages: this.ages }, deps);
     this.#rejoiner = new Rejoiner({
       membership,
       health,
@@ -326,7 +328,8 @@ export class LiveChannel {
     }
     // What is on its way is nearly there; without a relay there is nothing to wait for.
     if (session.state.kind === "online" && this.#ended === undefined) {
-      await Promise.race([this.outbox.idle(), pause(runtime, lastWordsMs, this.#stop.signal)]);
+      const lastWords = Promise.all([this.outbox.idle(), this.#caretaker.finish()]);
+      await Promise.race([lastWords, pause(runtime, lastWordsMs, this.#stop.signal)]);
     }
     await this.#receiver?.finish();
     await this.#progress.flush();

@@ -13,6 +13,7 @@ import type { Agent } from "./agent.ts";
 import { type ChannelHealth, describeHealth } from "./condition.ts";
 import type { ChannelEvent, MissedEvents } from "./events.ts";
 import { translating } from "./faults.ts";
+import { rotate } from "./healing.ts";
 import type { EnvelopeOptions, InboxReader } from "./inbox.ts";
 import type { LiveChannel } from "./live_channel.ts";
 import { type ChannelMember, listMembers } from "./member_list.ts";
@@ -80,6 +81,13 @@ export class LocalChannel implements ChannelPort {
 
   policy(): ChannelPolicy {
     return policyOf(this.#live.membership.group.binding);
+  }
+
+  async rotate(): Promise<void> {
+    await translating("Cannot change the keys", async () => {
+      await rotate(this.#live.committer);
+      await this.#agent.keyPackages.replace();
+    });
   }
 
   async leave(successor: string | undefined): Promise<void> {

@@ -29,6 +29,7 @@ export interface ChannelPort {
   promote(agentId: string): Promise<void>;
   demote(agentId: string): Promise<void>;
   setPolicy(policy: Partial<ChannelPolicy>): Promise<void>;
+  rotate(): Promise<void>;
   policy(): ChannelPolicy;
   leave(successor: string | undefined): Promise<void>;
   send(value: Sendable, options: SendOptions): Promise<Sent>;

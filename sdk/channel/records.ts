@@ -293,7 +293,7 @@ export async function forgetChannel(store: Pick<ChannelStore, "list" | "batch">,
   const states = [stopped, returned, foreign, positions, logs, counters, landmarks, anchors, confirmedKind];
   const kinds = [channels, trust, heardKind, liarsKind, ...states];
   const own = kinds.map((kind): RecordChange => ({ type: "delete", kind, id: channelId }));
-  const listed = [commitsKind, invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind];
+  const listed = [commitsKind, invitesKind, askedKind, repliesKind, attemptsKind, readersKind, statesKind, keysKind];
   const lists = listed.map(async (kindOf) => {
     const kind = kindOf(channelId);
     return (await store.list(kind)).map(({ id }): RecordChange => ({ type: "delete", kind, id }));
@@ -338,6 +338,11 @@ export function readersKind(channelId: ChannelId): string {
 /** Our states of the last epochs; see `confirmation_records.ts`. */
 export function statesKind(channelId: ChannelId): string {
   return `state-${inBase36(channelId)}`;
+}
+
+/** Since when members have their keys; see `key_ages.ts`. */
+export function keysKind(channelId: ChannelId): string {
+  return `keys-${inBase36(channelId)}`;
 }
 
 function inBase36(channelId: ChannelId): string {

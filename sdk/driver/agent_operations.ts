@@ -47,6 +47,7 @@ export const agentOperations: Readonly<Record<string, Operation>> = {
   demote: async (call) => {
     await (await channelOf(call)).demote(call.fields.text("agentId"), { signal: call.signal });
   },
+  rotate: async (call) => await (await channelOf(call)).rotate({ signal: call.signal }),
   policy: async (call) => ({ ok: { policy: { ...(await channelOf(call)).policy() } } }),
   setPolicy: async (call) => {
     const scopes = ["members", "owners"] as const;

@@ -5,7 +5,7 @@
 import type { Channel } from "../channel.ts";
 import type { StaticClient } from "../client.ts";
 import type { Header } from "../host/frames.ts";
-import { encodeEvent, encodeMember } from "../host/wire_values.ts";
+import { encodeEvent, encodeKeyAge, encodeMember } from "../host/wire_values.ts";
 import { type Answer, type Call, channelOf } from "./operation.ts";
 
 const gatherMs = 5;
@@ -23,11 +23,13 @@ export async function watch(call: Call): Promise<Answer> {
   let told: string | undefined;
   const state = (): Header => {
     const members = channel.members().map(encodeMember);
+    const { keys, ...health } = channel.health();
+    const ages = keys.map(encodeKeyAge);
     // Those of a large channel are sent again only when it has others.
-    const now = members.length > manyMembers ? `epoch ${channel.health().epoch}` : JSON.stringify(members);
+    const now = members.length > manyMembers ? `epoch ${health.epoch}` : JSON.stringify([members, ages]);
     const isNew = now !== told;
     told = now;
-    return { ...channelState(channel), ...(isNew && { members }) };
+    return { ...channelState(channel), health, ...(isNew && { members, keys: ages }) };
   };
   const tellOf = (events: readonly Header[]): Header => ({ event: "channel", channel: name, state: state(), events });
   follow(call, (signal) => channel.events({ signal }), tellOf);
@@ -66,7 +68,7 @@ export function agentState({ agentId, transport, channels, welcomes }: StaticCli
   return { agentId, ...(transport !== undefined && { transport }), channels, welcomes };
 }
 
-/** Without its members, which seldom change. */
+/** Without what is long or seldom changes. */
 function channelState(channel: Channel): Header {
   const { name, id } = channel;
   return {
@@ -74,6 +76,5 @@ function channelState(channel: Channel): Header {
     id,
     fingerprint: channel.fingerprint(),
     policy: { ...channel.policy() },
-    health: channel.health(),
   };
 }

@@ -41,7 +41,7 @@ import { readRemote } from "./remote_reader.ts";
 import { serveRemote } from "./remote_serving.ts";
 import { RemoteStream } from "./remote_stream.ts";
 import { decodeError } from "./wire_errors.ts";
-import { decodeEnvelope, decodeEvent, decodeMember } from "./wire_values.ts";
+import { decodeEnvelope, decodeEvent, decodeKeyAge, decodeMember } from "./wire_values.ts";
 
 const messageIdBytes = 16;
 
@@ -64,7 +64,7 @@ export class RemoteChannel implements ChannelPort {
     this.#runtime = runtime;
     this.name = parseChannelName(state.text("name"));
     this.id = parseChannelId(state.text("id"));
-    this.#health = healthOf(state);
+    this.#health = { ...healthOf(state), keys: [] };
     this.update(state, []);
   }
 
@@ -74,11 +74,12 @@ export class RemoteChannel implements ChannelPort {
 
   /** What the host says about it. */
   update(state: Fields, events: readonly Fields[]): void {
-    this.#health = healthOf(state);
     this.#fingerprint = state.text("fingerprint");
     this.#policy = policyFrom(state.optionalObject("policy"));
     const members = state.optionalObjects("members");
     if (members !== undefined) this.#members = members.map(decodeMember);
+    const keys = state.optionalObjects("keys")?.map(decodeKeyAge) ?? this.#health.keys;
+    this.#health = { ...healthOf(state), keys };
     for (const each of events) this.#tell(decodeEvent(each) as unknown as ChannelEvent); // cast: the host's own, of this version
   }
 
@@ -131,6 +132,10 @@ export class RemoteChannel implements ChannelPort {
 
   async promote(agentId: string): Promise<void> {
     await this.#link.repeat("promote", { ...this.#named, agentId });
+  }
+
+  async rotate(): Promise<void> {
+    await this.#link.call("rotate", this.#named);
   }
 
   async demote(agentId: string): Promise<void> {

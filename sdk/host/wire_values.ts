@@ -2,6 +2,7 @@
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
 import { type AgentId, type MessageId, parseAgentId, parseBinaryId } from "../../proto/mod.ts";
 import { identityText } from "../base/identity_text.ts";
+import type { KeyAge } from "../channel/key_ages.ts";
 import type { ChannelMember } from "../channel/member_list.ts";
 import type { Envelope } from "../content/envelope.ts";
 import type { Incoming } from "../content/incoming.ts";
@@ -95,6 +96,18 @@ export function decodeMember(fields: Fields): ChannelMember {
     absent: fields.flag("absent"),
     confirmedEpoch: fields.optionalNumber("confirmedEpoch"),
     confirmedAtMs: fields.optionalNumber("confirmedAtMs"),
+  };
+}
+
+export function encodeKeyAge({ agentId, changedAtMs, overdue }: KeyAge): Header {
+  return { agentId, overdue, ...(changedAtMs !== undefined && { changedAtMs }) };
+}
+
+export function decodeKeyAge(fields: Fields): KeyAge {
+  return {
+    agentId: parseAgentId(fields.text("agentId")),
+    changedAtMs: fields.optionalNumber("changedAtMs"),
+    overdue: fields.flag("overdue"),
   };
 }
 

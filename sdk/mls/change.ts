@@ -13,6 +13,8 @@ export interface Change {
   readonly remove?: readonly AgentId[];
   readonly owners?: readonly AgentId[];
   readonly policy?: ChannelPolicy;
+  /** Fresh keys of our own even where the rest does not ask for them. */
+  readonly forcePath?: boolean;
   /** What members signed that are removed because they leave, or come back. */
   readonly leaves?: readonly MemberProof[];
   readonly rejoins?: readonly MemberProof[];

@@ -53,8 +53,8 @@ export interface Records {
 
 /** Keys for sending that one write to disk makes safe. */
 export const reservedGenerations = 64;
-/** Messages may be this many epochs late before their keys are gone. */
-export const maxPastEpochs = 1000;
+/** Messages may be this many epochs late before their keys are gone: a week of healing commits, twice. */
+export const maxPastEpochs = 2048;
 
 /** Room for a member's own keys in the record of an epoch: a path has 32 nodes at most. */
 const ownKeyBytes = 8 * 1024;

@@ -389,6 +389,7 @@ export class Group {
         identity: this.#deps.identity,
         authenticatedData: encodeCommitAad({ changes: encodeOwnersChanges(changes), leaves, rejoins }),
         padding: this.#deps.padding,
+        forcePath: change.forcePath === true,
         groupInfoExtensions: encodeShownChanges(keepChanges(this.#changes, changes)),
       }, this.#deps);
       checkChannel(created.next);

@@ -111,6 +111,13 @@ export class RatchetTree {
     return (this.#nodes.length + 1) / 2;
   }
 
+  /** Leaves that are not blank. */
+  get memberCount(): number {
+    let count = 0;
+    for (let i = 0; i < this.#nodes.length; i += 2) if (this.#nodes[i] !== undefined) count++;
+    return count;
+  }
+
   node(index: number): TreeNode | undefined {
     return this.#nodes[index];
   }

@@ -165,6 +165,7 @@ async function own(user: User): Promise<void> {
     (await user.run(["channel", "members", name, ...bob])).stdout,
     /\n\nLets agents in: every member\nMay speak: owners only\n$/,
   );
+  assertEquals((await user.run(["channel", "rotate", name, ...bob])).stdout, `✓ This agent has new keys in ${name}\n`);
   const silent = await user.json(["channel", "send", name, "may I?", ...bob], { code: 4 });
   assertEquals(silent.error.code, "not_allowed");
   const { error } = await user.json(["channel", "leave", name], { code: 4 });

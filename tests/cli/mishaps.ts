@@ -112,6 +112,7 @@ export const cases: Readonly<Record<string, Case>> = {
     down: 5,
     bad: { argv: [channel, "--posting", "nobody"], code: 2, says: /--posting is "members" or "owners"/ },
   },
+  "channel rotate": { argv: [channel], down: 5, bad: noName },
   "channel recover": { argv: [channel], down: 5, bad: noName },
   "channel fingerprint": { argv: [channel], down: 5, bad: noName },
   "channel health": { argv: [channel], down: 5, bad: noName },

@@ -205,6 +205,10 @@ class Channel(NotCopied):
         """Changes the policy; only owners may."""
         await run_async(operations.act(self._agent, "setPolicy", self._name, admission=admission, posting=posting))
 
+    async def rotate(self) -> None:
+        """Changes this agent's keys now: whoever copied them before cannot read what comes."""
+        await run_async(operations.act(self._agent, "rotate", self._name))
+
     async def leave(self, *, successor: Union[None, str, Member] = None) -> None:
         """Leaves the channel and deletes its keys here; ``successor`` owns it then."""
         ids = operations.agent_ids(successor)

@@ -75,6 +75,10 @@ class Channel(NotCopied):
         """Changes the policy: ``"members"`` or ``"owners"``; only owners may. What is not given stays as it is."""
         run(operations.act(self._agent, "setPolicy", self._name, admission=admission, posting=posting))
 
+    def rotate(self) -> None:
+        """Changes this agent's keys now: whoever copied them before cannot read what comes."""
+        run(operations.act(self._agent, "rotate", self._name))
+
     def leave(self, *, successor: Union[None, str, Member] = None) -> None:
         """Leaves the channel and deletes its keys here. Loops end. The last member closes the channel by leaving.
 

@@ -1,0 +1,14 @@
+/** Healing commits of an agent, over all its channels: one in ten seconds, so that a restart does not commit in all of them at once. */
+
+const [everyMs, mostMs] = [10_000, 60 * 60_000];
+
+export class HealingTurns {
+  #freeAtMs = 0;
+
+  /** How long to wait for the turn that is taken by asking. A clock that was set back holds up nothing for long. */
+  take(nowMs: number): number {
+    const atMs = Math.max(nowMs, Math.min(this.#freeAtMs, nowMs + mostMs));
+    this.#freeAtMs = atMs + everyMs;
+    return atMs - nowMs;
+  }
+}
