@@ -76,6 +76,18 @@ worldTest("a member that was removed behind the base is struck from the absent b
   await alice.commit(channelId, epoch, { state, removed: [carol.agentId] });
 });
 
+worldTest(
+  "a founding that brings in somebody who has left meanwhile is refused, and taken with it as absent",
+  async (world) => {
+    const stopped = await createStopped(world);
+    const { alice, carol, channelId } = stopped;
+    await carol.leave(channelId);
+    await refused("invalid_request", alice.client.call("FoundGeneration", foundingRequest(planOf(stopped))));
+    const body = foundingRequest({ ...planOf(stopped), absent: [carol.agentId] });
+    await alice.client.call("FoundGeneration", body);
+  },
+);
+
 worldTest("the same founding gets the original answer, and FindCommit knows it by its hash", async (world) => {
   const stopped = await createStopped(world);
   const { alice, channelId } = stopped;

@@ -17,6 +17,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
+import type { ChannelState } from "../channel_state.ts";
 import { encodeFoundingBody } from "../entry_body.ts";
 import { inviteChanges } from "../invite_records.ts";
 import { epochConflict, Refusal } from "../refusal.ts";
@@ -76,6 +77,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
     await checkBadCommit(asker, channel.state.epoch, body);
     // Again: an entry that came meanwhile may have made it a member, or an owner, no more.
     checkOwner(channel, agent.agentId);
+    checkNobodyLeft(channel.state, body);
     const { epoch } = channel.state;
     if (generationOf(epoch) !== founding.generation - 1) throw epochConflict(epoch, "another generation has begun");
     const entryBody = encodeFoundingBody(body);
@@ -125,6 +127,15 @@ function answer(
   { sequence, epoch, timeMs }: { readonly sequence: number; readonly epoch: number; readonly timeMs: number },
 ): Omit<ReplyBody<"FoundGeneration">, "duplicate"> {
   return { sequence, epoch: epoch + 1, timeMs };
+}
+
+/** Who leaves signs about its leaf of the generation before: in the group it would have another one, and nobody could remove it. */
+function checkNobodyLeft({ members }: ChannelState, { welcomes }: Founding): void {
+  const welcomed = welcomes.flatMap(({ recipients }) => recipients);
+  const left = welcomed.find((agentId) => members.get(agentId)?.leaving?.reason === "left");
+  if (left !== undefined) {
+    throw new Refusal("invalid_request", `Agent ${left} has left meanwhile; begin anew without it`);
+  }
 }
 
 /** Each list ascending and without repetition; everybody is in the group or absent, and the Welcome is for the others. */

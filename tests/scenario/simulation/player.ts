@@ -68,6 +68,8 @@ export class Player {
 
   /** It is on its way in, and expected to stay then. */
   async joins(joining: Promise<void>): Promise<void> {
+    // The channel that it knew is another membership's.
+    this.#endReading();
     this.joining = true;
     this.excused = false;
     this.cameIn = this.removedIn = undefined;
