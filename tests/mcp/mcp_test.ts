@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Channel, ChannelManager } from "../../sdk/mod.ts";
 import { stopHost } from "../support/hosts.ts";
+import { eventually } from "../support/mod.ts";
 import { type Stack, startStack } from "../support/stack.ts";
 import { McpSession, program, type SessionOptions } from "./session.ts";
 
@@ -193,6 +194,9 @@ Deno.test("static mcp", async (t) => {
     assertEquals(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
     const theirs = (await Deno.readTextFile(file)).trim();
     await alice.joinWithToken(own, theirs);
+    // The owner's program hears of it a moment later.
+    const members = async (): Promise<number> => (await session.call("members", { channel: own })).members.length;
+    await eventually({ withinMs: 20_000, what: "alice to be listed" }, members, (count) => count === 2);
     assertEquals(await session.call("remove", { channel: own, member: "alice" }), {
       channel: own,
       member: "alice",
