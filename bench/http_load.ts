@@ -53,8 +53,8 @@ const decoder = new TextDecoder("latin1");
 const okStatus = new TextEncoder().encode("HTTP/1.1 200 ");
 
 /**
- * Reads one response that fits the buffer, answers its length, and fails on any status but 200. Responses of one load have one
- * length, so after the first the head is not parsed again.
+ * Reads one response that fits the buffer, returns its length, and fails on any status but 200. Most responses of a load have
+ * the length of the one before, so that the head of few is parsed.
  */
 async function readResponse(connection: Deno.Conn, buffer: Uint8Array, expectedLength: number): Promise<number> {
   let filled = 0;
@@ -64,7 +64,7 @@ async function readResponse(connection: Deno.Conn, buffer: Uint8Array, expectedL
     filled += read;
     if (filled < okStatus.length) continue;
     if (!okStatus.every((byte, i) => buffer[i] === byte)) throw new Error(decoder.decode(buffer.subarray(0, filled)));
-    const length = expectedLength > 0 ? expectedLength : responseLength(buffer.subarray(0, filled));
+    const length = filled === expectedLength ? filled : responseLength(buffer.subarray(0, filled));
     if (length !== undefined && filled >= length) return length;
   }
 }
