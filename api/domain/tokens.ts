@@ -69,14 +69,15 @@ export function createTokens({ ring, createSign, clock }: TokensDeps): Tokens {
       const all = grant === undefined ? claims : { ...claims, static: formatTokenGrant(grant) };
       // Put together here: a general library spends as long on checking claims that are right by construction as on signing.
       const head = grant === undefined ? header : narrowHeader;
-      const text = `${head}.${JSON.stringify(all)}`;
+      const payload = JSON.stringify(all);
+      const text = `${head}.${payload}`;
       if (kept.iat !== iat) {
         kept.iat = iat;
         kept.tokens.clear();
       }
       const known = kept.tokens.get(text);
       if (known !== undefined) return known;
-      const signed = `${head}.${encodePart(all)}`;
+      const signed = `${head}.${encodeText(payload)}`;
       const token = `${signed}.${base64url(sign(encoder.encode(signed)))}`;
       if (kept.tokens.size < maxKept) kept.tokens.set(text, token);
       return token;
@@ -88,7 +89,11 @@ export function createTokens({ ring, createSign, clock }: TokensDeps): Tokens {
 const encoder = new TextEncoder();
 
 function encodePart(part: object): string {
-  return base64url(encoder.encode(JSON.stringify(part)));
+  return encodeText(JSON.stringify(part));
+}
+
+function encodeText(text: string): string {
+  return base64url(encoder.encode(text));
 }
 
 function base64url(bytes: Uint8Array): string {
