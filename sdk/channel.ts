@@ -169,7 +169,18 @@ export class Channel {
     await abortable(signal, () => this.#port.setPolicy(policy));
   }
 
-  /** The policy that is in force, as this agent's MLS state has it. */
+  /**
+   * The policy that is in force, as this agent's MLS state has it.
+   *
+   * @example
+   * ```ts
+   * import type { Channel } from "static-sdk";
+   *
+   * function isQuiet(channel: Channel): boolean {
+   *   return channel.policy().posting === "owners";
+   * }
+   * ```
+   */
   policy(): ChannelPolicy {
     return this.#port.policy();
   }
