@@ -81,6 +81,7 @@ Deno.test("every example of the public surface runs", async (t) => {
     await printing;
     assertEquals(await run("shareOwnership", channel, bob.client.agentId), 2);
     assertEquals(await run("announceOnly", channel), "owners");
+    assertEquals(await run("isQuiet", channel), true);
     assert(Number(await run("afterAnIncident", channel, alice.client.agentId)) > 0);
     await channel.setPolicy({ posting: "members" });
     await until(
