@@ -77,6 +77,10 @@ async function beside(user: User): Promise<void> {
   const stop = new AbortController();
   const listening = user.start(["channel", "listen", name, ...bob], { interrupt: stop.signal });
   const watching = user.start(["channel", "listen", name, "--as", "audit", ...bob], { interrupt: stop.signal });
+  // A reader that is new begins where the log stands then.
+  const list = (): Promise<{ readers: { reader: string }[] }> => user.json(["host", "readers", "list", name, ...bob]);
+  const isThere = ({ readers }: Awaited<ReturnType<typeof list>>): boolean => readers.length === 2;
+  await eventually({ withinMs: 30_000, what: "both read" }, list, isThere);
   await user.run(["channel", "send", name, "one"]);
   await shown(listening, "one\n");
   assertEquals((await user.json(["channel", "members", name, ...bob])).members.length, 2);
