@@ -193,7 +193,7 @@ export class LiveChannel {
       position: () => this.#reader.position,
       onDurable: (position) => this.#durable(position),
       onFault: (fault) => this.#die(fault),
-      rest: (ms) => pause(this.#deps.runtime, ms, this.#stop.signal),
+      after: (ms, run) => this.#deps.runtime.after(ms, run),
     });
   }
 

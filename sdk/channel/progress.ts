@@ -7,6 +7,7 @@
 import type { ChannelId } from "../../proto/mod.ts";
 import { createDeferred, type Deferred } from "../base/deferred.ts";
 import { createError } from "../base/errors.ts";
+import type { Runtime } from "../base/runtime.ts";
 import type { RecordChange } from "../store/mod.ts";
 import type { LogPosition } from "./log_place.ts";
 import { type ChannelStore, putPosition } from "./records.ts";
@@ -29,7 +30,7 @@ export interface ProgressDeps {
   /** Called after each write, with the position that is durable. */
   readonly onDurable: (position: number) => Promise<void>;
   readonly onFault: (fault: unknown) => void;
-  readonly rest: (ms: number) => Promise<void>;
+  readonly after: Runtime["after"];
 }
 
 export class Progress {
@@ -44,7 +45,7 @@ export class Progress {
   #writing: Promise<void> | undefined;
   /** Resolved when a write must not wait any longer. */
   #hurry = createDeferred<void>();
-  #isLater = false;
+  #cancelLater: (() => void) | undefined;
   #stopped = false;
   /** They wait for the write that holds what was noted before they asked. */
   #waiting: Deferred<void>[] = [];
@@ -121,6 +122,8 @@ export class Progress {
 
   stop(): void {
     this.#stopped = true;
+    this.#cancelLater?.();
+    this.#hurry.resolve();
   }
 
   /** Of those who still wait, all is on disk, or nothing more will be. */
@@ -143,10 +146,9 @@ export class Progress {
 
   /** With the next write, or by itself. */
   #writeLater(): undefined {
-    if (this.#isLater || this.#writing !== undefined) return;
-    this.#isLater = true;
-    void this.#deps.rest(laterMs).then(() => {
-      this.#isLater = false;
+    if (this.#writing !== undefined) return;
+    this.#cancelLater ??= this.#deps.after(laterMs, () => {
+      this.#cancelLater = undefined;
       if (!this.#stopped && this.#hasNews()) this.#writing ??= this.#write();
     });
   }
@@ -189,7 +191,9 @@ export class Progress {
   async #collect(): Promise<void> {
     // At least everything that is noted in this turn of the event loop goes into one write.
     await Promise.resolve();
-    await Promise.race([this.#deps.rest(collectMs), this.#hurry.promise]);
+    const cancel = this.#deps.after(collectMs, () => this.#hurry.resolve());
+    await this.#hurry.promise;
+    cancel();
     this.#hurry = createDeferred<void>();
   }
 }

@@ -44,9 +44,10 @@ function createBench(): Bench {
       return Promise.resolve();
     },
     onFault: (fault) => bench.faults.push(fault),
-    rest: (ms) => {
+    after: (ms, run) => {
       bench.rests.push(ms);
-      return bench.awake ? new Promise(() => {}) : Promise.resolve();
+      if (!bench.awake) queueMicrotask(run);
+      return () => {};
     },
   });
   return Object.assign(bench, { progress });
