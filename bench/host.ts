@@ -11,14 +11,13 @@ import { type Channel, ChannelManager, type ConnectOptions } from "../sdk/mod.ts
 import { connectHost, hostPlatform } from "../sdk/testing/host.ts";
 import { startStack } from "../tests/support/stack.ts";
 import type { Player } from "./host_program.ts";
+import { cpuMs, median, sendMany, underWay } from "./pairs.ts";
 import { reportRatio } from "./ratio.ts";
 
-const [calls, burst, underWay] = [2_000, 900, 32];
+const [calls, burst] = [2_000, 900];
 /** Of the game: each exchange is two messages. All together stay below the 10,000 of the smallest plan. */
 const [rounds, warmRounds, exchanges] = [7, 3, 200];
 const promised = { callUs: 150, addedCpuMs: 0.7, sends: 0.7, versionMs: 150, sendMs: 300 };
-/** Of the system's clock for processes, on every Linux that Deno runs on. */
-const tickMs = 10;
 
 type Hosting = "auto" | "off";
 
@@ -64,15 +63,6 @@ async function stopHosts(...all: readonly ConnectOptions[]): Promise<void> {
   for (const options of all) await (await connectHost(options, hostPlatform)).link.call("stop");
 }
 
-async function cpuMs(pids: readonly number[]): Promise<number> {
-  const times = await Promise.all(pids.map(async (pid) => {
-    const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * tickMs;
-  }));
-  return times.reduce((sum, each) => sum + each, 0);
-}
-
 /** Two programs that throw a message to and fro. */
 interface Game extends AsyncDisposable {
   /** Processor time of one message: sent and received. */
@@ -107,22 +97,6 @@ async function openGame(name: string, host: Hosting): Promise<Game> {
       for (const { status } of players) await status;
     },
   };
-}
-
-/** Messages per second. */
-async function sendMany({ sending, receiving }: Pair): Promise<number> {
-  const startMs = performance.now();
-  const reader = receiving.messages();
-  const read = (async (): Promise<void> => {
-    for (let i = 0; i < burst; i++) await reader.next();
-  })();
-  let sent = 0;
-  const sender = async (): Promise<void> => {
-    while (sent++ < burst) await sending.send(new Uint8Array(1024));
-  };
-  await Promise.all(Array.from({ length: underWay }, sender));
-  await read;
-  return burst / ((performance.now() - startMs) / 1000);
 }
 
 async function measureCalls(): Promise<number> {
@@ -165,10 +139,6 @@ async function startMs(
     times.push(performance.now() - started);
   }
   return median(times);
-}
-
-function median(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? NaN;
 }
 
 function show(
@@ -219,8 +189,8 @@ async function measureStarts(): Promise<void> {
   await using hosted = await openPair("hosted", "auto");
   const callUs = await measureCalls();
   console.log(`call without work: ${callUs.toFixed(0)} µs (target ${promised.callUs})`);
-  for (const pair of [embedded, hosted]) await sendMany(pair);
-  const [own, shared] = [await sendMany(embedded), await sendMany(hosted)];
+  for (const pair of [embedded, hosted]) await sendMany(pair, burst);
+  const [own, shared] = [await sendMany(embedded, burst), await sendMany(hosted, burst)];
   show(`${underWay} sends under way`, "1/s", shared, { theirs: own, target: promised.sends, peer: "embedded SDK" });
 }
 await measureMessages();

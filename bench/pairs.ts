@@ -14,8 +14,9 @@ export const underWay = 32;
 /** Of the system's clock for processes, on every Linux that Deno runs on. */
 const tickMs = 10;
 
-async function cpuMs(pids: readonly number[]): Promise<number> {
-  const times = await Promise.all([Deno.pid, ...pids].map(async (pid) => {
+/** User and system time of processes so far. */
+export async function cpuMs(pids: readonly number[]): Promise<number> {
+  const times = await Promise.all(pids.map(async (pid) => {
     const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return (Number(fields[11]) + Number(fields[12])) * tickMs;
@@ -25,28 +26,32 @@ async function cpuMs(pids: readonly number[]): Promise<number> {
 
 /** One after the other, each received before the next is sent. Returns processor time in milliseconds. */
 export async function exchange({ sending, receiving, pids }: Pair): Promise<number> {
-  const before = await cpuMs(pids);
+  const all = [Deno.pid, ...pids];
+  const before = await cpuMs(all);
   for (let i = 0; i < messages; i++) {
     await sending.send(new Uint8Array(messageBytes));
     await receiving.receive();
   }
-  return (await cpuMs(pids) - before) / messages;
+  return (await cpuMs(all) - before) / messages;
 }
 
-/** Messages per second. */
-export async function sendMany({ sending, receiving }: Pair): Promise<number> {
+/** Messages per second, of so many. */
+export async function sendMany(
+  { sending, receiving }: Pick<Pair, "sending" | "receiving">,
+  count = burst,
+): Promise<number> {
   const startMs = performance.now();
   const reader = receiving.messages();
   const read = (async (): Promise<void> => {
-    for (let i = 0; i < burst; i++) await reader.next();
+    for (let i = 0; i < count; i++) await reader.next();
   })();
   let sent = 0;
   const sender = async (): Promise<void> => {
-    while (sent++ < burst) await sending.send(new Uint8Array(messageBytes));
+    while (sent++ < count) await sending.send(new Uint8Array(messageBytes));
   };
   await Promise.all(Array.from({ length: underWay }, sender));
   await read;
-  return burst / ((performance.now() - startMs) / 1000);
+  return count / ((performance.now() - startMs) / 1000);
 }
 
 export function median(times: readonly number[]): number {

@@ -186,7 +186,7 @@ export class Channel {
   }
 
   /**
-   * Changes this agent's keys now: whoever copied them before cannot read what comes. By itself it happens once a day, in a channel
+   * Changes this agent's keys now: a copy of the keys from before cannot read what comes. By itself it happens once a day, in a channel
    * of more than 142 members less often. The agent's signing key stays, which is its id: a stolen one is healed by an owner that
    * removes this agent, and by a new agent.
    *
@@ -205,7 +205,7 @@ export class Channel {
   }
 
   /**
-   * Leaves the channel and deletes its keys here. Loops end. Whoever is alone in a channel closes it by leaving. The last owner
+   * Leaves the channel and deletes its keys here. Loops end. The only member closes the channel by leaving. The last owner
    * makes `successor` an owner first; when it names none, and all may do the same in this channel, the oldest member becomes it.
    *
    * @example

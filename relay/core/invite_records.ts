@@ -77,7 +77,7 @@ export async function inviteChanges(
   for (const requestId of answers) {
     const request = core.joins.find(requestId);
     if (request?.kind !== "join" || request.channelId !== channel.channelId) continue;
-    // Whose agent is not added has no answer yet, whatever the commit's sender says.
+    // A request is answered only when its agent is added, whatever the commit's sender says.
     if (!added.includes(request.agentId) || ended.includes(request.inviteId)) continue;
     used.set(request.inviteId, [...used.get(request.inviteId) ?? [], request.agentId]);
   }

@@ -365,7 +365,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       const { added, removed, welcomes, answers } = decodeCommitBody(entry);
       for (const agentId of [...removed, ...added]) channel.answered.delete(agentId);
       const requests = answers.flatMap((requestId) => this.joins.find(requestId) ?? []);
-      // Whose agent is not added has no answer yet, whatever the commit's sender says.
+      // A request is answered only when its agent is added, whatever the commit's sender says.
       this.#answer(channel, requests.filter(({ agentId }) => added.includes(agentId)));
       this.#welcome(channel, welcomes.flatMap(({ recipients }) => recipients));
     } else if (entry.kind === "welcome") {

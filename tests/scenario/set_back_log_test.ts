@@ -97,17 +97,8 @@ Deno.test("commits are put back by members that made none of them, and a member 
 });
 
 Deno.test("what a member that is behind sends into a log that was set back is reported by those that cannot read it", async () => {
-  await withBackup(async (stage, { backUp, restore }) => {
-    const { alice, bob, carol } = await stage.trio();
-    await talk(alice, bob, carol);
-    await backUp();
-    await carol.stop();
-    const { committer } = await alice.live();
-    await committer.commit(() => ({ change: {} }));
-    await talk(alice, bob);
-    for (const actor of [alice, bob]) await actor.stop();
-    await restore();
-    await carol.start();
+  await withBackup(async (stage, moment) => {
+    const { alice, bob, carol } = await leaveBehind(stage, moment);
     await (await carol.channel()).send("in an epoch that is over for the others");
     for (const actor of [alice, bob]) await actor.start();
     await talk(alice, bob, carol);

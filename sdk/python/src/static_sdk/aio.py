@@ -206,7 +206,7 @@ class Channel(NotCopied):
         await run_async(operations.act(self._agent, "setPolicy", self._name, admission=admission, posting=posting))
 
     async def rotate(self) -> None:
-        """Changes this agent's keys now: whoever copied them before cannot read what comes."""
+        """Changes this agent's keys now: a copy of the keys from before cannot read what comes."""
         await run_async(operations.act(self._agent, "rotate", self._name))
 
     async def leave(self, *, successor: Union[None, str, Member] = None) -> None:

@@ -76,7 +76,7 @@ class Channel(NotCopied):
         run(operations.act(self._agent, "setPolicy", self._name, admission=admission, posting=posting))
 
     def rotate(self) -> None:
-        """Changes this agent's keys now: whoever copied them before cannot read what comes."""
+        """Changes this agent's keys now: a copy of the keys from before cannot read what comes."""
         run(operations.act(self._agent, "rotate", self._name))
 
     def leave(self, *, successor: Union[None, str, Member] = None) -> None:
