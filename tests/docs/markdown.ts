@@ -27,11 +27,12 @@ export interface Page {
 const repository = new URL("../../", import.meta.url);
 const fence = /^( *)(`{3,})([\w+-]*) *$/;
 
-/** The README first, because it is what a stranger reads first; then whatever is in `docs/`. */
+/** The README first, because a stranger reads it first; then every page in `docs/`. */
 export function readPages(): Page[] {
   const inDocs = Array.from(Deno.readDirSync(new URL("docs/", repository)), ({ name }) => `docs/${name}`)
     .filter((path) => path.endsWith(".md")).sort();
-  return ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "examples/README.md", ...inDocs].map((path) =>
+  const aboutTheProject = ["CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SUPPORT.md", "SECURITY.md", "CHANGELOG.md"];
+  return ["README.md", ...aboutTheProject, "examples/README.md", ...inDocs].map((path) =>
     parsePage(path, Deno.readTextFileSync(new URL(path, repository)))
   );
 }

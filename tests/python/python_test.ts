@@ -1,6 +1,7 @@
 // The Python package as a stranger gets it: a wheel, installed without a network into an environment of its own, and then used
 // against a real API and a real relay with Deno and with Node as its driver. Each Python test is a step here.
 import { assertEquals } from "@std/assert";
+import { version } from "../../proto/mod.ts";
 import { buildWheel } from "../../tools/build_python.ts";
 import { node } from "../support/runtime/node.ts";
 import { stopHost } from "../support/hosts.ts";
@@ -27,8 +28,8 @@ testWhen(python, "the Python package", async (t) => {
     await runCommand(outside, ["-m", "venv", "--without-pip", venv]);
     const flags = ["--quiet", "--no-index", "--no-cache-dir", "--no-compile", "--disable-pip-version-check"];
     await runCommand(outside, ["-m", "pip", "--python", interpreter, "install", ...flags, wheel]);
-    const version = "import static_sdk; print(static_sdk.__version__)";
-    assertEquals((await runCommand(interpreter, ["-c", version])).trim(), "0.1.0");
+    const printVersion = "import static_sdk; print(static_sdk.__version__)";
+    assertEquals((await runCommand(interpreter, ["-c", printVersion])).trim(), version);
   });
   await showResults(t, await runPythonTests({ interpreter, suites: alone, label: "alone" }));
   await using stack = await startStack();
