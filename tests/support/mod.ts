@@ -15,6 +15,7 @@ export { signedCommit } from "./signed_commit.ts";
 export { readVectors, vectors } from "./vectors.ts";
 export { freePort, freePorts } from "./ports.ts";
 export { postgresInstalled, startPostgres, type TestPostgres } from "./postgres.ts";
+export { natsInstalled, type NatsOptions, natsProgram, startNats, type TestNats } from "./nats.ts";
 export { createCertificate, type TestCertificate } from "./certificate.ts";
 export { installed, runCommand } from "./command.ts";
 export { SimulatedClock } from "./simulated_clock.ts";

@@ -1,0 +1,223 @@
+/**
+ * Throw-away NATS nodes with JetStream on loopback, one or a cluster of three, which can be killed, frozen and started again
+ * with what they have on disk. The program is `STATIC_NATS_SERVER`, or one of at least 2.15 in `PATH`, or the package beside
+ * the checkout, which is unpacked once into `dist/`: it takes a second, and suites may leave nothing in temporary folders.
+ */
+import { findNatsServer, natsConfig, type NatsNode, natsVersion } from "../../deploy/local/nats_server.ts";
+import { eventually } from "./eventually.ts";
+import { freePorts } from "./ports.ts";
+import type { Requirement } from "./requirement.ts";
+
+export interface TestNats extends AsyncDisposable {
+  /** Addresses for clients, a node each, as `STATIC_NATS_URLS` takes them one by one. */
+  readonly urls: readonly string[];
+  readonly monitorUrls: readonly string[];
+  /** Everything that the nodes write is below it. */
+  readonly folder: string;
+  /** As `kill -9` does, when no other signal is named. Resolves when the process has ended. Nodes count from 0. */
+  kill(node: number, signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
+  /** Stops the process without ending it: connections stay open and nothing answers. */
+  freeze(node: number): void;
+  thaw(node: number): void;
+  /** Starts a node that has ended, with its own ports and files. Resolves when it is well. */
+  restart(node: number): Promise<void>;
+  /** Several at once: a node of a cluster is not well before another one is there. */
+  restartAll(nodes: readonly number[]): Promise<void>;
+}
+
+export interface NatsOptions {
+  readonly nodes?: 1 | 3;
+  /** Lines for the end of each node's configuration, for example for TLS or users. */
+  readonly settings?: string;
+}
+
+const peers = new URL("../../../shared/peers/", import.meta.url);
+const unpacked = new URL("../../dist/peers/", import.meta.url);
+/** Where Debian puts it. */
+const programInPackage = "usr/sbin/nats-server";
+/** For a machine that has much else to do. */
+const startMs = 60_000;
+/** Shown of the log of a node that ended. */
+const maxLogCharacters = 2_000;
+
+export const natsInstalled: Requirement = {
+  get met() {
+    return installed() !== undefined || debianPackage() !== undefined;
+  },
+  get reason() {
+    const search = findNatsServer(environment());
+    return `no nats-server of at least 2.15: ${search.outcome === "missing" ? search.why : "found"}`;
+  },
+};
+
+/** The program's path. Throws when there is none. */
+export async function natsProgram(): Promise<string> {
+  const found = installed();
+  if (found !== undefined) return found;
+  const name = debianPackage();
+  if (name === undefined) throw new Error(natsInstalled.reason);
+  return await unpack(name);
+}
+
+export async function startNats({ nodes: count = 3, settings = "" }: NatsOptions = {}): Promise<TestNats> {
+  const program = await natsProgram();
+  const folder = await Deno.makeTempDir({ prefix: "static-nats-" });
+  const nodes = createNodes(folder, count);
+  for (const node of nodes) {
+    await Deno.mkdir(node.folder);
+    await Deno.writeTextFile(`${node.folder}/nats.conf`, `${natsConfig(node, nodes)}${settings}\n`);
+  }
+  const processes = nodes.map((node) => new NodeProcess(program, node));
+  const each = (numbers: readonly number[]): NodeProcess[] =>
+    numbers.map((number) => {
+      const process = processes[number];
+      if (process === undefined) throw new RangeError(`There is no node ${number}`);
+      return process;
+    });
+  const restartAll = async (numbers: readonly number[]): Promise<void> => {
+    for (const process of each(numbers)) process.start();
+    await Promise.all(each(numbers).map((process) => process.untilWell()));
+  };
+  const close = async (): Promise<void> => {
+    await Promise.all(processes.map((process) => process.end("SIGKILL")));
+    await Deno.remove(folder, { recursive: true });
+  };
+  try {
+    await restartAll([...nodes.keys()]);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    urls: nodes.map(({ clientPort }) => `nats://127.0.0.1:${clientPort}`),
+    monitorUrls: nodes.map(({ monitorPort }) => `http://127.0.0.1:${monitorPort}`),
+    folder,
+    kill: async (node, signal = "SIGKILL") => void await Promise.all(each([node]).map((one) => one.end(signal))),
+    freeze: (node) => each([node]).forEach((one) => one.signal("SIGSTOP")),
+    thaw: (node) => each([node]).forEach((one) => one.signal("SIGCONT")),
+    restart: (node) => restartAll([node]),
+    restartAll,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function createNodes(folder: string, count: number): NatsNode[] {
+  const ports = freePorts(2 * count);
+  return Array.from({ length: count }, (_, index) => {
+    const [clientPort = 0, routePort = 0] = ports.slice(2 * index);
+    return { number: index + 1, clientPort, monitorPort: clientPort + 1, routePort, folder: `${folder}/${index + 1}` };
+  });
+}
+
+class NodeProcess {
+  readonly #program: string;
+  readonly #node: NatsNode;
+  #child: Deno.ChildProcess | undefined;
+  #complaints = Promise.resolve("");
+
+  constructor(program: string, node: NatsNode) {
+    this.#program = program;
+    this.#node = node;
+  }
+
+  start(): void {
+    if (this.#child !== undefined) throw new Error(`Node ${this.#node.number} runs already`);
+    const { folder } = this.#node;
+    const child = new Deno.Command(this.#program, {
+      args: ["--config", `${folder}/nats.conf`, "--log", `${folder}/log`],
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
+    this.#child = child;
+    // A configuration that it refuses is told here and not in the log.
+    this.#complaints = new Response(child.stderr).text();
+    void child.status.then(() => {
+      if (this.#child === child) this.#child = undefined;
+    });
+  }
+
+  /** Its part of the cluster's metadata is there, and as far as the leader's. */
+  async untilWell(): Promise<void> {
+    const { number, monitorPort, folder } = this.#node;
+    const ask = async (): Promise<string> => {
+      if (this.#child === undefined) return "ended";
+      try {
+        const answer = await fetch(`http://127.0.0.1:${monitorPort}/healthz`);
+        return `${answer.status} ${await answer.text()}`;
+      } catch {
+        return "no answer";
+      }
+    };
+    const what = `nats-server ${number} is well`;
+    const seen = await eventually({ withinMs: startMs, what }, ask, (state) => /^200|^ended/.test(state));
+    if (seen !== "ended") return;
+    const log = await Deno.readTextFile(`${folder}/log`).catch(() => "");
+    throw new Error(`nats-server ${number} ended: ${await this.#complaints}${log.slice(-maxLogCharacters)}`);
+  }
+
+  signal(name: Deno.Signal): void {
+    this.#child?.kill(name);
+  }
+
+  async end(signal: Deno.Signal): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    // One that is frozen hears of no other signal.
+    child.kill("SIGCONT");
+    child.kill(signal);
+    await Promise.all([child.status, this.#complaints]);
+    this.#child = undefined;
+  }
+}
+
+function environment(): { readonly named: string | undefined; readonly path: string } {
+  return { named: Deno.env.get("STATIC_NATS_SERVER"), path: Deno.env.get("PATH") ?? "" };
+}
+
+function installed(): string | undefined {
+  const search = findNatsServer(environment());
+  return search.outcome === "found" ? search.program : undefined;
+}
+
+/** The file's name. None where `STATIC_NATS_SERVER` says which program is wanted, or nothing can unpack it. */
+function debianPackage(): string | undefined {
+  if (environment().named !== undefined || !isFile("/usr/bin/dpkg-deb")) return undefined;
+  const architecture = { x86_64: "amd64", aarch64: "arm64" }[Deno.build.arch as string]; // cast: others have none
+  try {
+    return [...Deno.readDirSync(peers)].map(({ name }) => name).find((name) =>
+      name.startsWith("nats-server_") && name.endsWith(`_${architecture}.deb`)
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/** Several processes may do this at once: the first whole folder stays. */
+async function unpack(name: string): Promise<string> {
+  const folder = new URL(name.replace(/\.deb$/, "/"), unpacked);
+  const program = new URL(programInPackage, folder).pathname;
+  if (isFile(program)) return program;
+  await Deno.mkdir(unpacked, { recursive: true });
+  const fresh = await Deno.makeTempDir({ dir: unpacked.pathname });
+  try {
+    const args = ["-x", new URL(name, peers).pathname, `${fresh}/package`];
+    const { success, stderr } = await new Deno.Command("/usr/bin/dpkg-deb", { args, stdin: "null" }).output();
+    if (!success) throw new Error(`dpkg-deb failed: ${new TextDecoder().decode(stderr)}`);
+    await Deno.rename(`${fresh}/package`, folder).catch((error: unknown) => {
+      if (!isFile(program)) throw error;
+    });
+  } finally {
+    await Deno.remove(fresh, { recursive: true });
+  }
+  if (natsVersion(program) === undefined) throw new Error(`${program} cannot be run on this machine`);
+  return program;
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

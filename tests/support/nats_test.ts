@@ -1,0 +1,43 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { natsInstalled, startNats, testWhen } from "./mod.ts";
+
+/** What `/jsz` of a node tells of the cluster's leader. */
+async function metaLeader(monitorUrl: string): Promise<{ leader?: string; size?: number }> {
+  const { meta_cluster: meta = {} } = await (await fetch(`${monitorUrl}/jsz`)).json();
+  return { leader: meta.leader, size: meta.cluster_size };
+}
+
+testWhen(natsInstalled, "startNats() starts a cluster of three that syncs always and takes large entries", async () => {
+  await using nats = await startNats();
+  for (const url of nats.monitorUrls) {
+    const { version, max_payload, jetstream } = await (await fetch(`${url}/varz`)).json();
+    assert(Number(version.split(".")[1]) >= 15 || Number(version.split(".")[0]) > 2, version);
+    assertEquals([max_payload, jetstream.config.sync_always], [8 * 1024 * 1024, true]);
+    assertEquals((await metaLeader(url)).size, 3);
+  }
+});
+
+testWhen(
+  natsInstalled,
+  "a node that was killed comes back with its ports and files, and nothing is left in the end",
+  async () => {
+    let folder = "";
+    {
+      await using nats = await startNats({ nodes: 1 });
+      folder = nats.folder;
+      const [monitorUrl = ""] = nats.monitorUrls;
+      const id = async (): Promise<string> => (await (await fetch(`${monitorUrl}/varz`)).json()).server_id;
+      const first = await id();
+      await nats.kill(0);
+      await assertRejects(id, TypeError);
+      await nats.restart(0);
+      assert(await id() !== first);
+      nats.freeze(0);
+    }
+    await assertRejects(() => Deno.stat(folder), Deno.errors.NotFound);
+  },
+);
+
+testWhen(natsInstalled, "a node whose configuration is refused is told with what it complained of", async () => {
+  await assertRejects(() => startNats({ nodes: 1, settings: "no_such_setting: 1" }), Error, "no_such_setting");
+});
