@@ -1,10 +1,13 @@
 /** Tools that a session has only when its user allows them: they change who is in a channel. Invites go by handles. */
 import type { McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { parseInviteToken } from "../../proto/mod.ts";
+import { looksLikeJoinLink, parseInviteToken } from "../../proto/mod.ts";
+import type { Channel } from "../../sdk/mod.ts";
 import type { AgentLink } from "./agent_link.ts";
-import { type Answering, refused } from "./answering.ts";
+import type { Answering } from "./answering.ts";
+import { askForInvite, invitePath } from "./invite_question.ts";
 import type { InviteFiles } from "./invite_files.ts";
+import { refused } from "./refusal.ts";
 import { channelName, memberOf } from "./tools.ts";
 
 export const allowable = ["create", "invite", "join", "remove", "leave"] as const;
@@ -56,17 +59,22 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
   join: (server, { link, answering, invites }) =>
     void server.registerTool("join", {
       title: "Join a channel",
-      description: "Joins with an invite that a message had, by the handle that stands in its place there.",
-      inputSchema: z.object({ handle: z.string().max(100) }),
+      description:
+        "Joins with an invite that a message had, by the handle that stands in its place there. Without a handle your " +
+        "user is asked where the invite is.",
+      inputSchema: z.object({ handle: z.string().max(100).optional() }),
       annotations: changes,
-    }, ({ handle }) =>
-      answering.run(async () => {
-        const token = await invites.read(handle);
-        if (token === undefined) throw refused("There is no invite of this handle; never give an invite itself");
-        const { name } = parseInviteToken(token);
-        const channel = await (await link.agent()).joinWithToken(name, token, { timeoutMs: joinMs });
+    }, ({ handle }, { mcpReq: { inputResponses, signal } }) => {
+      if (handle === undefined && inputResponses === undefined) return askForInvite();
+      return answering.run(async () => {
+        const invite = handle === undefined
+          ? await invites.take(invitePath(inputResponses))
+          : await invites.read(handle);
+        if (invite === undefined) throw refused("There is no invite of this handle; never give an invite itself");
+        const channel = await joinBy(link, invite, signal);
         return { channel: channel.name, members: channel.members().length, joined: true };
-      })),
+      });
+    }),
   remove: (server, { link, answering }) =>
     void server.registerTool("remove", {
       title: "Remove a member",
@@ -91,3 +99,10 @@ const registrations: Readonly<Record<Allowable, (server: McpServer, parts: Allow
         return { channel, left: true };
       })),
 };
+
+async function joinBy(link: AgentLink, invite: string, signal: AbortSignal): Promise<Channel> {
+  const agent = await link.agent();
+  const options = { timeoutMs: joinMs, signal };
+  if (looksLikeJoinLink(invite)) return await agent.join(invite, options);
+  return await agent.joinWithToken(parseInviteToken(invite).name, invite, options);
+}

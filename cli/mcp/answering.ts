@@ -47,8 +47,3 @@ export class Answering {
     return shown;
   }
 }
-
-/** The call is wrong. */
-export function refused(text: string): Error {
-  return Object.assign(new Error(text), { code: "invalid_request" });
-}

@@ -16,6 +16,11 @@ export function createJudge(context: Context, fallback: Rule, held: HeldMessages
   };
 }
 
+/** Whether what this sender says reaches the model; a policy that cannot be read lets nobody through. */
+export async function isAccepted(context: Context, fallback: Rule, message: Envelope): Promise<boolean> {
+  return await ruleFor(context, message, fallback).catch(() => "hold") === "accept";
+}
+
 const requestTexts = {
   hold: "A person must allow this sender first",
   refuse: "This agent takes no requests of this sender",

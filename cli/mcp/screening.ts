@@ -9,9 +9,14 @@ const unseen =
   /[\p{Cf}\p{Cc}\p{Co}\p{Cn}\p{Cs}\ufe00-\ufe0f\u{e0100}-\u{e01ef}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
 const kept = new Set(["\n", "\t"]);
 
-/** API keys, live and for tests, and invites as tokens and as links. Their alphabet is that of base64url. */
+/** API keys, live and for tests, and invites as tokens and as links, however their addresses are written. Their alphabet is that of base64url. */
 const apiKey = /\bsk_(?:live|test)_[A-Za-z0-9_-]{8,}/g;
-const invite = /(?:\binv_|\bstatic:\/\/join#|\bhttps?:\/\/[^\s"<>#]+#)[A-Za-z0-9_-]{80,}/g;
+const invite = /(?:\binv_|\bstatic:\/\/join\/?#|\bhttps?:\/\/[^\s"<>#]+#)[A-Za-z0-9_-]{80,}/gi;
+
+/** Nothing but an invite. */
+export function isInvite(text: string): boolean {
+  return text.replace(invite, "") === "" && text !== "";
+}
 
 export interface Seen {
   readonly text: string;

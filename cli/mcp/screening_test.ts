@@ -32,7 +32,7 @@ Deno.test("seenValue() looks into every text of a value, names included", () => 
 
 Deno.test("secretIn() finds keys, invites and own secrets, also with invisible characters between", () => {
   assertEquals(secretIn("an ordinary text about sk_live_ keys and inv_ tokens", ["horse battery"]), undefined);
-  const links = [`static://join#${"x-Y9".repeat(30)}`, `https://api.example/console/join#${"x-Y9".repeat(30)}`];
+  const links = [`static://join/#${"x-Y9".repeat(30)}`, `https://api.example/console/join#${"x-Y9".repeat(30)}`];
   const invites = [token, ...links].map((each) => [each, "an invite"]);
   for (const [text, what] of [[key, "an API key"], ...invites, ["horse battery", "a secret of this agent"]]) {
     assertEquals(secretIn(`see: ${text}.`, ["horse battery"]), what);

@@ -1,16 +1,19 @@
 /** One session of a model: an MCP server over standard input and output, in front of an agent that its host holds. */
 import { McpServer } from "@modelcontextprotocol/server";
-import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { version } from "../../proto/mod.ts";
 import type { Context } from "../command.ts";
 import { AgentLink } from "./agent_link.ts";
 import { type Allowable, registerAllowed } from "./allowed_tools.ts";
 import { Answering } from "./answering.ts";
 import { HeldMessages } from "./held_messages.ts";
+import { Hints } from "./hints.ts";
 import { Inbox } from "./inbox.ts";
 import { InviteFiles } from "./invite_files.ts";
-import { createJudge } from "./judge.ts";
+import { createJudge, isAccepted } from "./judge.ts";
 import { modelFolder, type Rule } from "./policy.ts";
+import { channelUri, registerResources, resourceCapabilities, wantedBy } from "./resources.ts";
+import { SessionTransport } from "./session_transport.ts";
 import { registerTools } from "./tools.ts";
 
 export { allowable } from "./allowed_tools.ts";
@@ -47,29 +50,31 @@ export async function serveMcp(context: Context, { reader, secrets, policy, allo
   });
   const invites = new InviteFiles(platform.files, modelFolder(context));
   const answering = new Answering({ secrets, invites: allowed.has("join") ? invites : undefined });
-  const transport = new EndingTransport();
+  const servers: McpServer[] = [];
+  const hints = new Hints({
+    channel: (name) => link.channel(name),
+    agentId: async () => (await link.agent()).agentId,
+    mayWake: (message) => isAccepted(context, policy, message),
+    // A client that has gone needs no hint.
+    tell: (name) =>
+      servers.forEach((each) => void each.server.sendResourceUpdated({ uri: channelUri(name) }).catch(() => {})),
+    deadline: (ms) => platform.deadline(ms),
+  });
+  const transport = new SessionTransport((message) => wantedBy(message).forEach((name) => hints.watch(name)));
   const handle = serveStdio(() => {
-    const server = new McpServer({ name: "static", title: "Static", version }, { instructions });
+    const identity = { name: "static", title: "Static", version };
+    const server = new McpServer(identity, { instructions, capabilities: resourceCapabilities });
     registerTools(server, { link, inbox, answering, secrets, countHeld: () => held.count() });
     registerAllowed(server, allowed, { link, answering, invites });
+    registerResources(server, { link, answering, hints });
+    servers.push(server);
     return server;
   }, { transport, onerror: (error) => void context.output.warn(answering.textOf(error)) });
   const interrupt = (): void => void handle.close();
   platform.interrupted.addEventListener("abort", interrupt, { once: true });
   await transport.ended;
   platform.interrupted.removeEventListener("abort", interrupt);
+  hints.close();
   // What was given and not acknowledged comes again to the next session.
   await link.close();
-}
-
-/** Tells when it is closed, by whichever side. */
-class EndingTransport extends StdioServerTransport {
-  #onEnded: () => void = () => {};
-  /** Resolves then. */
-  readonly ended: Promise<void> = new Promise((resolve) => this.#onEnded = resolve);
-
-  override async close(): Promise<void> {
-    await super.close();
-    this.#onEnded();
-  }
 }

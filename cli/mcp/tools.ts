@@ -4,10 +4,12 @@ import { z } from "zod";
 import { type Channel, RemoteError, type Sendable } from "../../sdk/mod.ts";
 import { memberFields } from "../texts/channel_texts.ts";
 import type { AgentLink } from "./agent_link.ts";
+import { describeChannel } from "./channel_view.ts";
 import type { Inbox } from "./inbox.ts";
 import { replyView, viewOf } from "./message_view.ts";
+import { refused } from "./refusal.ts";
 import { secretIn, seenText } from "./screening.ts";
-import { type Answering, refused } from "./answering.ts";
+import type { Answering } from "./answering.ts";
 
 export interface ToolParts {
   readonly link: AgentLink;
@@ -173,11 +175,6 @@ function registerRequests(server: McpServer, { link, inbox, answering, secrets }
       }
       return Promise.resolve({ request, replied: true });
     }));
-}
-
-function describeChannel(channel: Channel): object {
-  const { state, problem, unread } = channel.health();
-  return { name: channel.name, state, members: channel.members().length, unread, ...(problem && { problem }) };
 }
 
 function memberView(member: ReturnType<Channel["members"]>[number]): object {

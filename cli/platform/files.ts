@@ -1,6 +1,8 @@
 /** Files of the user. What the CLI writes is secret or private, so all of it is for its owner alone. */
+import { Buffer } from "node:buffer";
 import { randomUUID } from "node:crypto";
-import { chmod, mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { chmod, mkdir, mkdtemp, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { homedir, platform, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import process from "node:process";
@@ -28,9 +30,17 @@ export function findFolders(variable: (name: string) => string | undefined): Fol
 export const files: Files = {
   read: async (path) => {
     try {
-      const { size } = await stat(path);
-      if (size > maxFileBytes) throw new RangeError(`${path} has ${size} bytes, which is too much to be right`);
-      return await readFile(path, "utf8");
+      // Counted while it is read: a device says that it has none.
+      const pieces: Uint8Array[] = [];
+      let size = 0;
+      for await (const piece of createReadStream(path, { end: maxFileBytes })) {
+        pieces.push(piece);
+        size += piece.length;
+      }
+      if (size > maxFileBytes) {
+        throw new RangeError(`${path} has more than ${maxFileBytes} bytes, which is too much to be right`);
+      }
+      return Buffer.concat(pieces).toString("utf8");
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;

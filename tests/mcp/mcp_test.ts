@@ -1,19 +1,18 @@
 // `static mcp` in front of a real host, a real relay and a real API, led by the protocol's own client package.
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { type Channel, ChannelManager } from "../../sdk/mod.ts";
 import { stopHost } from "../support/hosts.ts";
 import { eventually } from "../support/mod.ts";
-import { type Stack, startStack } from "../support/stack.ts";
-import { McpSession, program, type SessionOptions } from "./session.ts";
+import { startStack } from "../support/stack.ts";
+import { inviteBot, openHome, passphrase, runStatic } from "./home.ts";
+import { McpSession, type SessionOptions } from "./session.ts";
 
 const name = "acme/mcp/room";
-const passphrase = "correct horse battery";
 const tools = ["channels", "members", "send", "wait", "request", "reply"];
 
 Deno.test("static mcp", async (t) => {
   await using stack = await startStack();
   await using home = await openHome(stack);
-  const { alice, token } = await inviteBot(stack, home.folder);
+  const { alice, token } = await inviteBot(stack, home.folder, name);
   await using _ = { [Symbol.asyncDispose]: () => alice.close() };
   const room = await alice.channel(name);
   await runStatic(home.env, ["channel", "join", name, "--agent", "bot"], token);
@@ -101,6 +100,30 @@ Deno.test("static mcp", async (t) => {
     await assertRejects(() => session.call("reply", { request: messages[0].id, text: "no" }), Error, "Nobody waits");
   });
 
+  await t.step("channels are resources; an update of one is a hint without content, in both revisions", async () => {
+    const uri = `static://channel/${name}`;
+    for (const each of [older, newer]) {
+      assertEquals((await each.ask("resources")).map((found: { uri: string }) => found.uri), [uri]);
+      const [{ text }] = await each.ask("read", uri);
+      const { unread: _, ...told } = JSON.parse(text);
+      assertEquals(told, { name, state: "ok", members: 2 });
+      await assertRejects(() => each.ask("read", "static://channel/acme/mcp/none"), Error);
+      await each.ask("subscribe", uri);
+    }
+    await assertRejects(() => older.ask("subscribe", "static://channel/acme/mcp/none"), Error);
+    // A reader without a position begins a moment after the subscription: say it until it is heard.
+    for (const each of [older, newer]) {
+      const heard = async (): Promise<{ params: Record<string, unknown> }[]> => {
+        await room.send("psst", { to: bot });
+        return await each.ask("heard");
+      };
+      const [first] = await eventually({ withinMs: 20_000, what: "a hint" }, heard, (hints) => hints.length > 0);
+      assertEquals(first?.params["uri"], uri);
+      assert(!JSON.stringify(first).includes("psst"));
+    }
+    assert((await drain(session)).every((text) => text === "psst"), "a hint takes no message away");
+  });
+
   await t.step("a wait that is cancelled or given up loses nothing", async () => {
     await assertRejects(() => session.giveUp("wait", { seconds: 30 }, { cancelAfterMs: 300 }), Error);
     await assertRejects(() => session.giveUp("wait", { seconds: 30 }, { timeoutMs: 300 }), Error);
@@ -108,6 +131,27 @@ Deno.test("static mcp", async (t) => {
     const { messages } = await session.call("wait");
     assertEquals(messages.map(({ text }: { text: string }) => text), ["after all"]);
     await drain(session);
+  });
+
+  await t.step("every tool can be cancelled or timed out, and the session goes on", async () => {
+    const calls: readonly [string, Record<string, unknown>][] = [
+      ["channels", {}],
+      ["members", { channel: name }],
+      ["send", { channel: name, text: "cancelled" }],
+      ["request", { channel: name, to: "alice", text: "?", seconds: 20 }],
+      ["reply", { request: "none", text: "late" }],
+      ["wait", { seconds: 20 }],
+    ];
+    assertEquals(calls.map(([tool]) => tool).toSorted(), tools.toSorted());
+    for (const each of [older, newer]) {
+      for (const [tool, given] of calls) {
+        await giveUp(each, [tool, given], { cancelAfterMs: 0 });
+        await giveUp(each, [tool, given], { timeoutMs: 1 });
+      }
+      assertEquals((await each.call("channels")).channels.length, 1);
+    }
+    await room.send("still here");
+    assertEquals(await drain(newer), ["still here"]);
   });
 
   const sessions: McpSession[] = [];
@@ -203,7 +247,46 @@ Deno.test("static mcp", async (t) => {
       removed: true,
     });
     invitations.push(invitation, theirs);
+    for (const [tool, given] of [["create", { channel: "acme/mcp/gone" }], ["invite", { channel: own }]] as const) {
+      await giveUp(session, [tool, given], { cancelAfterMs: 0 });
+    }
+    for (const tool of ["remove", "leave"]) {
+      const given = { channel: "acme/mcp/none", member: "nobody" };
+      await giveUp(session, [tool, given], { cancelAfterMs: 0 });
+    }
+    assertEquals((await session.call("members", { channel: own })).members.length, 1);
   });
+
+  await t.step(
+    "join asks the person where the invite is, in both revisions; the model sees nothing of it",
+    async () => {
+      const words = ["--agent", "bot", "--allow", "join"];
+      const ask = async (mode: "legacy" | "auto"): Promise<void> => {
+        const other = `acme/mcp/asked-${mode}`;
+        await alice.create(other);
+        const invitation = mode === "auto" ? await alice.inviteLink(other) : await alice.invite(other);
+        invitations.push(invitation);
+        const file = `${home.folder}/invite-${mode}`;
+        await Deno.writeTextFile(file, `${invitation}\n`, { mode: 0o600 });
+        const refusals = mode === "legacy" ? ["has not given"] : ["no invite in the file", "elicitation"];
+        const answers = [{ file }, ...(mode === "legacy" ? [{}] : [{ file: home.record }, undefined])];
+        const [asking, ...others] = await Promise.all(
+          answers.map((each) => open({ words, mode, ...(each && { answers: each }) })),
+        );
+        assert(asking !== undefined);
+        assertEquals(await asking.call("join"), { channel: other, members: 2, joined: true });
+        for (const [index, each] of others.entries()) {
+          await assertRejects(() => each.call("join"), Error, refusals[index]);
+        }
+        await Promise.all(others.map((each) => each[Symbol.asyncDispose]()));
+        await room.send(`see ${invitation}`);
+        assertMatch((await drain(asking)).join(), /^see \[invite with handle invite-[0-9a-f]{12}\]$/);
+        await asking[Symbol.asyncDispose]();
+      };
+      await ask("legacy");
+      await ask("auto");
+    },
+  );
 
   await t.step("no key, passphrase or invite is in any byte that went to a client", async () => {
     const session = sessions[0] ?? await open();
@@ -218,6 +301,15 @@ Deno.test("static mcp", async (t) => {
     }
   });
 });
+
+/** The client gives up, unless the server was faster. */
+async function giveUp(
+  session: McpSession,
+  [tool, given]: readonly [string, Record<string, unknown>],
+  how: Parameters<McpSession["giveUp"]>[2],
+): Promise<void> {
+  await session.giveUp(tool, given, how).catch((error) => assert(error instanceof Error, tool));
+}
 
 /** Acknowledges whatever there is; what it was. */
 async function drain(session: McpSession): Promise<string[]> {
@@ -243,69 +335,4 @@ async function collect(session: McpSession, count: number): Promise<string[]> {
   }
   await session.call("wait", { cursor, seconds: 0, max_messages: 1, channels: [] });
   return texts;
-}
-
-interface Home extends AsyncDisposable {
-  readonly folder: string;
-  readonly record: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
-async function openHome({ api, account, quicUrl, grpcUrl, caFile }: Stack): Promise<Home> {
-  const folder = await Deno.makeTempDir({ prefix: "static-mcp-" });
-  const env = {
-    PATH: Deno.env.get("PATH") ?? "",
-    HOME: folder,
-    DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
-    XDG_DATA_HOME: `${folder}/data`,
-    XDG_CONFIG_HOME: `${folder}/config`,
-    STATIC_API_URL: api.url,
-    STATIC_API_KEY: account.apiKey,
-    STATIC_RELAY_URL: `${quicUrl},${grpcUrl}`,
-    STATIC_CA_FILE: caFile,
-    STATIC_PASSPHRASE: passphrase,
-  };
-  return {
-    folder,
-    env,
-    record: `${folder}/record`,
-    [Symbol.asyncDispose]: async () => {
-      await stopHost(`${folder}/data/static/agents/bot/state`);
-      await Deno.remove(folder, { recursive: true });
-    },
-  };
-}
-
-/** Another agent's channel, and a token for it. */
-async function inviteBot(
-  { api, account, quicUrl, caFile }: Stack,
-  folder: string,
-): Promise<{ readonly alice: ChannelManager; readonly token: string; readonly room: Channel }> {
-  const service = {
-    endpoint: quicUrl,
-    apiUrl: api.url,
-    apiKey: account.apiKey,
-    tls: { caFile },
-    cover: "off" as const,
-  };
-  const alice = await ChannelManager.connect({ ...service, dataDir: `${folder}/alice`, identity: "alice" });
-  const room = await alice.create(name);
-  return { alice, room, token: await alice.invite(name) };
-}
-
-async function runStatic(env: Readonly<Record<string, string>>, words: readonly string[], input = ""): Promise<string> {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...program, ...words],
-    env: { ...env },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(`${input}\n`));
-  await writer.close();
-  const { success, stdout, stderr } = await child.output();
-  const [out, errors] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
-  if (!success) throw new Error(`static ${words.join(" ")} failed: ${out}${errors}`);
-  return out ?? "";
 }

@@ -10,7 +10,7 @@ export interface SessionOptions {
   readonly mode?: "auto" | "legacy";
   /** Every byte that the server sends is added to it. */
   readonly record: string;
-  /** What a person answers when the server asks. */
+  /** What a person answers when the server asks: nothing at all declines. Left out, the client cannot ask. */
   readonly answers?: Readonly<Record<string, string>>;
 }
 
@@ -28,6 +28,9 @@ interface ToolResult {
 
 // deno-lint-ignore no-explicit-any
 export type Result = any; // what a tool returns is looked into by tests
+
+/** Above the minute after which the client itself gives up: beyond it a test says what it waits for instead of hanging. */
+const maxAnswerMs = 90_000;
 
 const root = new URL("../../", import.meta.url).pathname;
 const rights = ["-N", "-R", "-W", "-E", "-S", "--allow-ffi", "--allow-run"];
@@ -82,14 +85,14 @@ export class McpSession implements AsyncDisposable {
     await this.#ask({ op: "call", name, arguments: given, ...how });
   }
 
-  async ask(op: "tools" | "resources" | "read" | "subscribe", uri?: string): Promise<Result> {
+  async ask(op: "tools" | "resources" | "read" | "subscribe" | "heard", uri?: string): Promise<Result> {
     return await this.#ask({ op, uri });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#ask({ op: "close" }).catch(() => {});
     await this.#input.close().catch(() => {});
-    await this.#child.status;
+    await within(maxAnswerMs, "the client's end", this.#child.status);
   }
 
   async #ask(question: Readonly<Record<string, unknown>>): Promise<unknown> {
@@ -97,7 +100,11 @@ export class McpSession implements AsyncDisposable {
     const answered = Promise.withResolvers<Line>();
     this.#waiting.set(id, answered);
     await this.#input.write(new TextEncoder().encode(`${JSON.stringify({ id, ...question })}\n`));
-    const { answer, error, heard } = await answered.promise;
+    const { answer, error, heard } = await within(
+      maxAnswerMs,
+      `the client's answer to ${question["op"]}`,
+      answered.promise,
+    );
     this.heard = heard;
     if (error !== undefined) throw new Error(error);
     return answer;
@@ -111,5 +118,15 @@ export class McpSession implements AsyncDisposable {
       this.#waiting.delete(line.id);
     }
     for (const waiting of this.#waiting.values()) waiting.reject(new Error("The client has ended"));
+  }
+}
+
+async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`${what} has not come within ${ms} ms`)), ms);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }

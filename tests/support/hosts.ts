@@ -48,6 +48,9 @@ export function openRaw(dataDir: string): Promise<HostConnection | undefined> {
   });
 }
 
+/** A host waits five seconds for handlers, and for a relay that does not answer. */
+const maxEndMs = 120_000;
+
 /** Resolves when its process has ended. False when there was none. */
 export async function stopHost(dataDir: string): Promise<boolean> {
   const connection = await openRaw(dataDir);
@@ -59,10 +62,13 @@ export async function stopHost(dataDir: string): Promise<boolean> {
   return true;
 }
 
+/** Throws when it does not end, with what it is about. */
 export async function ended(pid: number): Promise<void> {
+  const giveUpMs = performance.now() + maxEndMs;
   while (await Deno.stat(`/proc/${pid}`).then(() => true, () => false)) {
     const stat = await Deno.readTextFile(`/proc/${pid}/stat`).catch(() => "Z");
     if (/\) Z/.test(stat)) return;
+    if (performance.now() > giveUpMs) throw new Error(`Process ${pid} has not ended: ${stat.slice(0, 60)}`);
     await new Promise((resolve) => setTimeout(resolve, 10)); // wait: for a process to end
   }
 }

@@ -9,7 +9,7 @@ import process from "node:process";
 
 interface Question {
   readonly id: number;
-  readonly op: "connect" | "call" | "tools" | "resources" | "read" | "subscribe" | "close";
+  readonly op: "connect" | "call" | "tools" | "resources" | "read" | "subscribe" | "heard" | "close";
   readonly command?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -24,6 +24,8 @@ interface Question {
   readonly answers?: Record<string, string>;
 }
 
+const presentRevision = "2026-07-28";
+
 /** One session, and what the server has told without being asked. */
 class Led {
   #client: Client | undefined;
@@ -37,13 +39,21 @@ class Led {
     if (op === "tools") return (await client.listTools()).tools;
     if (op === "resources") return (await client.listResources()).resources;
     if (op === "read") return (await client.readResource({ uri })).contents;
-    if (op === "subscribe") return await client.subscribeResource({ uri });
+    if (op === "subscribe") return await this.#subscribe(client, uri);
+    if (op === "heard") return this.heard;
     if (op === "close") return await client.close();
     const options = {
       ...(timeoutMs !== undefined && { timeout: timeoutMs }),
       ...(cancelAfterMs !== undefined && { signal: AbortSignal.timeout(cancelAfterMs) }),
     };
     return await client.callTool({ name, arguments: question.arguments ?? {} }, options);
+  }
+
+  /** The present revision has another way than the one before. */
+  async #subscribe(client: Client, uri: string): Promise<unknown> {
+    if (client.getNegotiatedProtocolVersion() !== presentRevision) return await client.subscribeResource({ uri });
+    await client.listen({ resourceSubscriptions: [uri] });
+    return {};
   }
 
   async #connect({ command = "", args = [], env = {}, mode = "legacy", answers }: Question): Promise<unknown> {
@@ -54,7 +64,10 @@ class Led {
       (notification) => void this.heard.push(notification),
     );
     if (answers !== undefined) {
-      client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: answers }));
+      client.setRequestHandler("elicitation/create", () => {
+        const isGiven = Object.keys(answers).length > 0;
+        return isGiven ? { action: "accept", content: answers } : { action: "decline" };
+      });
     }
     await client.connect(new StdioClientTransport({ command, args: [...args], env: { ...env }, stderr: "inherit" }));
     this.#client = client;

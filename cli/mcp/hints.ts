@@ -1,0 +1,108 @@
+/**
+ * Hints that something waits in a channel: its resource was updated, and nothing of what was said. A reader without a position
+ * looks on, so a hint takes no message from anybody; one that is lost costs nothing, because `wait` has the messages.
+ */
+import type { Channel, Envelope } from "../../sdk/mod.ts";
+
+export interface HintParts {
+  readonly channel: (name: string) => Promise<Channel>;
+  readonly agentId: () => Promise<string>;
+  /** Whether the policy lets this sender reach the model: one that is held or refused must not wake it. */
+  readonly mayWake: (message: Envelope) => Promise<boolean>;
+  readonly tell: (channel: string) => void;
+  readonly deadline: (ms: number) => AbortSignal;
+}
+
+/** Between two hints of one channel; what comes meanwhile is told at its end. */
+const quietMs = 1000;
+/** Before a channel that cannot be looked at is tried again. */
+const retryMs = 2000;
+/** More than an agent has channels to subscribe to; each is a reader at the host. */
+const maxWatched = 64;
+
+export class Hints {
+  readonly #parts: HintParts;
+  readonly #watched = new Map<string, AbortController>();
+
+  constructor(parts: HintParts) {
+    this.#parts = parts;
+  }
+
+  /** False when too many are watched. Watching twice is watching once. */
+  watch(name: string): boolean {
+    if (this.#watched.has(name)) return true;
+    if (this.#watched.size >= maxWatched) return false;
+    const stop = new AbortController();
+    this.#watched.set(name, stop);
+    void this.#look(name, stop.signal);
+    return true;
+  }
+
+  unwatch(name: string): void {
+    this.#watched.get(name)?.abort();
+    this.#watched.delete(name);
+  }
+
+  close(): void {
+    for (const name of [...this.#watched.keys()]) this.unwatch(name);
+  }
+
+  async #look(name: string, signal: AbortSignal): Promise<void> {
+    const told = new Quietly(() => this.#parts.tell(name), this.#parts.deadline, signal);
+    for (let tries = 0; !signal.aborted; tries++) {
+      try {
+        const [channel, agentId] = await Promise.all([this.#parts.channel(name), this.#parts.agentId()]);
+        // Something may have come while nobody looked.
+        if (tries > 0) told.tell();
+        for await (const message of channel.envelopes({ tail: true, all: true, signal })) {
+          if (isFor(message, agentId) && await this.#parts.mayWake(message)) told.tell();
+        }
+      } catch {
+        // The tools say what is wrong; a hint is not the place.
+      }
+      await passed(AbortSignal.any([signal, this.#parts.deadline(retryMs)]));
+    }
+  }
+}
+
+function isFor({ kind, to }: Envelope, agentId: string): boolean {
+  return (kind === "message" && to === undefined) ||
+    ((kind === "message" || kind === "request") && to?.some((each) => each === agentId) === true);
+}
+
+/** At once, and then no more than once in a while. */
+class Quietly {
+  readonly #act: () => void;
+  readonly #deadline: (ms: number) => AbortSignal;
+  readonly #signal: AbortSignal;
+  #isQuiet = false;
+  #isWanted = false;
+
+  constructor(act: () => void, deadline: (ms: number) => AbortSignal, signal: AbortSignal) {
+    this.#act = act;
+    this.#deadline = deadline;
+    this.#signal = signal;
+  }
+
+  tell(): void {
+    this.#isWanted = true;
+    if (!this.#isQuiet) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#isQuiet = true;
+    while (this.#isWanted && !this.#signal.aborted) {
+      this.#isWanted = false;
+      this.#act();
+      await passed(AbortSignal.any([this.#signal, this.#deadline(quietMs)]));
+    }
+    this.#isQuiet = false;
+  }
+}
+
+function passed(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
