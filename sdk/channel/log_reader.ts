@@ -25,6 +25,7 @@ import { aadOf, Intake, type IntakeParts } from "./intake.ts";
 import { Lookahead } from "./lookahead.ts";
 import { LogPlace, type LogPosition, type OwnCommit } from "./log_place.ts";
 import type { CommitPlace, Membership } from "./membership.ts";
+import type { Noted } from "./progress.ts";
 import { type Landmarks, putLandmarks } from "./records.ts";
 import type { Senders } from "./senders.ts";
 import { fetchAgain, ok, type Verdict } from "./verdict.ts";
@@ -46,7 +47,7 @@ export interface LogReaderParts {
   readonly relayNowMs: () => number;
   readonly maxAgeMs: () => number;
   readonly discard: boolean;
-  readonly onDone: (changes: readonly RecordChange[]) => void;
+  readonly onDone: (changes: readonly Noted[]) => void;
   readonly confirmations: IntakeParts["confirmations"];
   /** The position that is on disk. */
   readonly durable: () => number;
@@ -164,7 +165,7 @@ export class LogReader {
   /** A new generation that our group is in begins behind this entry; what stood before it and was not read is passed over. */
   founded({ sequence, epoch }: Pick<OwnCommit, "sequence" | "epoch">): void {
     this.#pass({ sequence }, epoch + 1);
-    this.#parts.onDone([this.#landmarks()]);
+    this.#parts.onDone([() => this.#landmarks()]);
   }
 
   /** What to write when the application is done with these. */
@@ -353,10 +354,17 @@ export class LogReader {
     const { membership, health } = this.#parts;
     const { epoch } = membership;
     if (this.#place.epochAt(entry.sequence) < epoch) {
-      // Our group has followed the commit that is left out: nothing is lost but this entry and the order. The place moves on, or
-      // everything that follows would be refused too.
-      const behind = "commit" in entry && entry.epoch < epoch ? entry.epoch + 1 : Math.min(entry.epoch, epoch);
-      return this.#lied(entry, "an entry without the commit before it", behind);
+      // Our group has followed the commit that is left out: nothing is lost but the order, and this entry if it is a message. The
+      // place moves on, or everything that follows would be refused too.
+      const what = "an entry without the commit before it";
+      if (!("commit" in entry)) return this.#lied(entry, what, Math.min(entry.epoch, epoch));
+      if (entry.epoch < epoch) return this.#lied(entry, what, entry.epoch + 1);
+      if (entry.epoch === epoch) {
+        this.#reportLie(entry, what);
+        this.#place.pass(entry.sequence - 1, epoch);
+        return await this.commit(entry);
+      }
+      return this.#lied(entry, what, epoch);
     }
     return await this.#asking(async () => {
       const found = await membership.findCommit(epoch);
@@ -418,8 +426,12 @@ export class LogReader {
 
   /** The entry is not looked at any further. */
   #lied(entry: { readonly sequence: number }, what: string, epoch?: number): Verdict {
-    this.#parts.health.report("relay_lied", `The relay delivered ${what}, at entry ${entry.sequence} of the log`);
+    this.#reportLie(entry, what);
     return this.#done(entry, epoch);
+  }
+
+  #reportLie({ sequence }: { readonly sequence: number }, what: string): void {
+    this.#parts.health.report("relay_lied", `The relay delivered ${what}, at entry ${sequence} of the log`);
   }
 
   /**
@@ -472,7 +484,8 @@ export class LogReader {
     this.#place.pass(sequence, epoch);
     this.#place.settle(this.#parts.membership.epoch);
     const settled = this.#endings.settle(sequence, (ending) => this.#lastOf(ending));
-    this.#parts.onDone(settled ? [this.#landmarks()] : []);
+    // As they are when they are written: a commit of ours may be accepted before that, and writes them itself.
+    this.#parts.onDone(settled ? [() => this.#landmarks()] : []);
   }
 }
 

@@ -22,6 +22,9 @@ const collectMs = 12;
 /** For a position alone. */
 const laterMs = 1_000;
 
+/** To be written. A function is asked when it is written: others may write the same record before that. */
+export type Noted = RecordChange | (() => RecordChange);
+
 export interface ProgressDeps {
   readonly channelId: ChannelId;
   readonly store: Pick<ChannelStore, "batch">;
@@ -35,7 +38,7 @@ export interface ProgressDeps {
 
 export class Progress {
   readonly #deps: ProgressDeps;
-  #changes: RecordChange[] = [];
+  #changes: Noted[] = [];
   #ahead = 0;
   #durable: number;
   /** It was of another log, and none of this one is on disk yet. */
@@ -71,7 +74,7 @@ export class Progress {
   }
 
   /** The application is done with something, or the log moved on past entries that are not for it. */
-  note(changes: readonly RecordChange[] = [], messages = 0): Promise<void> | undefined {
+  note(changes: readonly Noted[] = [], messages = 0): Promise<void> | undefined {
     for (const change of changes) this.#changes.push(change);
     this.#ahead += messages;
     if (!this.#isWorthAWrite()) return this.#writeLater();
@@ -157,7 +160,7 @@ export class Progress {
     try {
       await this.#collect();
       while (!this.#stopped && this.#hasNews()) {
-        const changes = this.#changes;
+        const changes = this.#changes.map((change) => typeof change === "function" ? change() : change);
         const now = this.#deps.position();
         const position = Math.max(now.sequence, this.#durable);
         const messages = this.#ahead;

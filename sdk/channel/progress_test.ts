@@ -56,6 +56,16 @@ function createBench(): Bench {
 const change = (id: string): RecordChange => ({ type: "put", kind: "test", id, value: new Uint8Array(1) });
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0)); // wait: one turn of the event loop
 
+Deno.test("a change that others may write too is the one of the moment of its write", async () => {
+  const bench = createBench();
+  let id = "before";
+  bench.progress.note([() => change(id)]);
+  id = "now";
+  await turn();
+  assertEquals(bench.writes.map(([first]) => first), [change("now")]);
+  bench.settle();
+});
+
 Deno.test("what is noted in one turn is one write, and what comes meanwhile is the next", async () => {
   const bench = createBench();
   for (const id of ["a", "b"]) {

@@ -5,7 +5,7 @@ export { putConfirmed, putState } from "../channel/confirmation_records.ts";
 export type { LiveChannel } from "../channel/live_channel.ts";
 export { type BadCommit, readBadCommit } from "../channel/bad_commit.ts";
 export { createFounding, requestOf } from "../channel/founding.ts";
-export { newChannelRecord, putChannel, readPosition, statesKind } from "../channel/records.ts";
+export { newChannelRecord, putChannel, putLandmarks, readPosition, statesKind } from "../channel/records.ts";
 export { connectAgent } from "../connect_agent.ts";
 export { MlsFault } from "../mls/codec.ts";
 export { stateOf } from "../mls/epoch.ts";
