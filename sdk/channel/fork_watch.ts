@@ -2,7 +2,7 @@
  * Whether members are in the same group as we are, by what they signed about epochs outside of an epoch's keys. Two statements
  * that differ show that the relay divided the channel, that a member was let in with other keys, or that one of the two lies:
  * both are named, and nothing else follows from it. A message that opens is a statement too, because its signature covers the
- * epoch's context: who signs something else beside it is found out.
+ * epoch's context: a member that signed something else beside it was in another group of that epoch before, or lies.
  */
 import { type AgentId, equalBytes, generationOf } from "../../proto/mod.ts";
 import type { ChannelEventBody, Fork } from "./events.ts";
@@ -79,6 +79,8 @@ export class ForkWatch {
   /** By the member whose statement differs. */
   readonly #forks = new Map<AgentId, Fork>();
   readonly #liars: Set<AgentId>;
+  /** Members that speak with our keys and signed another state, until they sign ours. */
+  readonly #strange = new Set<AgentId>();
   /** Members that the relay called connected and unconfirmed, and when. */
   readonly #present = new Map<AgentId, number>();
   #epoch = -1;
@@ -129,6 +131,7 @@ export class ForkWatch {
   /** We joined anew at this epoch, maybe in another group: what others did in the one before says nothing about this one. */
   restart(epoch: number): void {
     this.#spoke.clear();
+    this.#strange.clear();
     for (const [agentId, confirmed] of this.#confirmed) if (confirmed.epoch >= epoch) this.#confirmed.delete(agentId);
   }
 
@@ -146,7 +149,7 @@ export class ForkWatch {
     this.#begun.set(epoch, this.#parts.nowMs());
     const [oldest] = this.#begun.keys();
     if (this.#begun.size > maxEpochs && oldest !== undefined) this.#begun.delete(oldest);
-    for (const known of [this.#said, this.#spoke, this.#confirmed, this.#forks, this.#liars]) {
+    for (const known of [this.#said, this.#spoke, this.#confirmed, this.#forks, this.#liars, this.#strange]) {
       for (const agentId of known.keys()) if (!isMember(agentId)) known.delete(agentId);
     }
     for (const [agentId, said] of this.#said) if (said.epoch === epoch) this.#judge(agentId, said);
@@ -210,11 +213,11 @@ export class ForkWatch {
     const ours = stateAt(said.epoch);
     if (ours === undefined) return this.#compare(agentId, said);
     if (equalBytes(ours, said.state)) {
+      this.#strange.delete(agentId);
       // The same statement again is no news of it.
       if (this.#confirmed.get(agentId)?.epoch !== said.epoch) this.#confirm(agentId, said.epoch);
-    } else if (this.#spoke.get(agentId) === said.epoch) {
-      this.#lied(agentId, `${agentId} speaks under the keys of epoch ${said.epoch} and signed another state of it`);
-    } else this.#fork(agentId, { epoch: said.epoch, signers: [self, agentId] });
+    } else if (this.#spoke.get(agentId) === said.epoch) this.#speaksStrangely(agentId, said);
+    else this.#fork(agentId, { epoch: said.epoch, signers: [self, agentId] });
   }
 
   /** With what others said about an epoch that we were not in. A liar's word is compared with nobody's. */
@@ -240,9 +243,24 @@ export class ForkWatch {
     if (fork !== undefined && fork.epoch < epoch) this.#forks.delete(agentId);
   }
 
-  /** Told once for a member, until it agrees again. Of one that is known to lie, nothing follows. */
+  /**
+   * It is in our group now, so we are not divided from it. It may have signed the other state honestly: a relay can let an agent
+   * into two groups, one after the other, that both have an epoch of this number.
+   */
+  #speaksStrangely(agentId: AgentId, { epoch }: Said): void {
+    this.#forks.delete(agentId);
+    if (this.#strange.has(agentId) || this.#liars.has(agentId)) return;
+    this.#strange.add(agentId);
+    const text =
+      `${agentId} speaks under the keys of epoch ${epoch} and signed another state of it: the relay let it ` +
+      "into another group before, or it lies";
+    this.#parts.report("forked", text);
+  }
+
+  /** Told once for a member, until it agrees again. Of one that is known to lie, or speaks with our keys, nothing follows. */
   #fork(agentId: AgentId, fork: Fork): void {
-    if (this.#liars.has(agentId) || fork.signers.some((signer) => this.#liars.has(signer))) return;
+    if (this.#strange.has(agentId) || fork.signers.some((signer) => this.#liars.has(signer))) return;
+    if (this.#liars.has(agentId)) return;
     const known = this.#forks.has(agentId);
     if (!known && this.#forks.size >= maxForks) return;
     this.#forks.set(agentId, fork);
