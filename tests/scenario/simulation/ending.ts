@@ -1,4 +1,5 @@
 /** How a schedule must end: the relay tells the truth again, and every honest member is in, agrees, and reads the others. */
+import { sha256 } from "@noble/hashes/sha2.js";
 import { equalBytes } from "../../../proto/mod.ts";
 import { isGone, type Play } from "./play.ts";
 import type { Player } from "./player.ts";
@@ -81,12 +82,30 @@ async function hasLostOwners(player: Player, play: Play): Promise<boolean> {
     const known = [binding.chain?.lastChange, ...changes.map(({ previous }) => previous)];
     if (last === undefined || known.some((hash) => hash !== undefined && equalBytes(hash, last))) return false;
   }
-  const { issues = [] } = player.channel?.health() ?? {};
+  return isSentForInvite(player);
+}
+
+/**
+ * A log that was set back may have lost that an agent left and joined again. In it the agent has a leaf of the membership that it
+ * left, of which it knows nothing any more: it stays out, and says so (docs/recovery.md, "A log that was set back").
+ */
+async function hasForgottenLeaf(player: Player, play: Play): Promise<boolean> {
+  if (!play.wasSetBack) return false;
+  const { joinedLeaf } = (await player.actor.live()).membership;
+  for (const { actor } of inStep(play)) {
+    const leaf = (await actor.live()).membership.leafOf(player.agentId)?.leaf;
+    if (leaf?.node.leafNodeSource !== "key_package" || equalBytes(sha256(leaf.encoded), joinedLeaf)) return false;
+  }
+  return isSentForInvite(player);
+}
+
+function isSentForInvite({ channel }: Player): boolean {
+  const { issues = [] } = channel?.health() ?? {};
   return issues.some(({ kind, text }) => kind === "refused_welcome" && text.includes("new invite token"));
 }
 
 async function isExcused(player: Player, play: Play): Promise<boolean> {
-  return hasNobody(player, play) || await hasLostOwners(player, play);
+  return hasNobody(player, play) || await hasLostOwners(player, play) || await hasForgottenLeaf(player, play);
 }
 
 /** Time passes until a player is in step again, by itself, or is truly removed. The relay is honest meanwhile. */

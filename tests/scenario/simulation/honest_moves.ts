@@ -48,7 +48,7 @@ export const honestMoves: MoveTable = {
     run: (play, random) => {
       const player = play.pick(random, play.inside({ honest: true }).filter((each) => each !== play.founder));
       if (player?.channel === undefined) return;
-      play.background(`${player.label} leaves`, player.leave());
+      play.background(`${player.label} leaves`, player.leave(play.truth));
       return `${player.label} leaves`;
     },
   },

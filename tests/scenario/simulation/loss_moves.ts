@@ -23,7 +23,7 @@ async function pickSafe(
 
 /** Something that a crash, or a copy of the disk, may come between. */
 async function begin(play: Play, player: Player, what: "commits" | "leaves" | "comes back"): Promise<void> {
-  if (what === "leaves") return await player.leave();
+  if (what === "leaves") return await player.leave(play.truth);
   if (what === "commits") {
     await (await player.actor.live()).committer.commit(() => ({ change: {} }));
     return;
@@ -31,6 +31,8 @@ async function begin(play: Play, player: Player, what: "commits" | "leaves" | "c
   // To be removed and added in one commit is to be brought back.
   play.hasLostState = true;
   await play.founder.channel?.addMember(await player.actor.client.generateKeyPackage());
+  // It went meanwhile: what it signed is about the leaf before, and the founder has to remove what it added.
+  if (player.excused) play.voidLeaves.add(player.agentId);
 }
 
 export const lossMoves: MoveTable = {

@@ -110,14 +110,14 @@ export class Player {
     this.saved = { disk, leaf: (await this.leaf()).encoded, known };
   }
 
-  /** Leaves; if that fails, it is expected to be as before. */
-  async leave(): Promise<void> {
+  /** Leaves; if that fails, it is expected to be as before, unless the relay has taken it and the reply was lost. */
+  async leave(truth: Truth): Promise<void> {
     const { excused } = this;
     this.excused = true;
     try {
       await this.channel?.leave();
     } catch (error) {
-      this.excused = excused;
+      this.excused = excused || truth.hasLeft(this.agentId);
       throw error;
     }
   }

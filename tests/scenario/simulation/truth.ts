@@ -101,6 +101,11 @@ export class Truth {
     return members;
   }
 
+  /** It has said so, and nobody has added it since. */
+  hasLeft(agentId: AgentId): boolean {
+    return this.#left.has(agentId);
+  }
+
   wasOwner(agentId: AgentId): boolean {
     return this.#everOwners.has(agentId);
   }

@@ -63,12 +63,13 @@ export class MemorySession implements RelaySession {
 
   /** Connects (again). Notices that come before the listeners know of the connection wait. */
   connect(): Promise<void> {
-    this.#connecting ??= this.#connect().finally(() => this.#connecting = undefined);
+    if (this.#isSettled()) return Promise.resolve();
+    this.#connecting ??= this.#connect();
     return this.#connecting;
   }
 
   async #connect(): Promise<void> {
-    while (this.#state.kind !== "online" && this.#state.kind !== "ended") {
+    while (!this.#isSettled()) {
       try {
         await this.#open();
       } catch {
@@ -76,6 +77,12 @@ export class MemorySession implements RelaySession {
         await pause(this.#runtime, 5);
       }
     }
+    // In one with the last look: a connection that is lost in the next moment is opened by another one.
+    this.#connecting = undefined;
+  }
+
+  #isSettled(): boolean {
+    return this.#state.kind === "online" || this.#state.kind === "ended";
   }
 
   async #open(): Promise<void> {
