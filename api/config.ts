@@ -2,7 +2,7 @@
  * Configuration from environment variables: every one is checked here, once, and all faults are reported together, so that
  * nobody fixes them one restart at a time.
  */
-import type { ApiKeyEnvironment } from "../proto/mod.ts";
+import { type ApiKeyEnvironment, maxRelayAddresses } from "../proto/mod.ts";
 import {
   type AdminAddress,
   type CertificateFiles,
@@ -204,6 +204,9 @@ export function isDevelopment({ host, tlsTerminated }: { host: string; tlsTermin
 function readRelayUrls(read: VariableReader, isLocal: boolean): readonly string[] {
   const given = read.list("STATIC_RELAY_URL", parseRelayUrl, "an address such as quic://relay.example:4433");
   const [quic, grpc] = [read.port("STATIC_RELAY_QUIC_PORT", 4433), read.port("STATIC_RELAY_GRPC_PORT", 5000)];
+  if ((given?.length ?? 0) > maxRelayAddresses) {
+    read.fault("STATIC_RELAY_URL", `at most ${maxRelayAddresses} addresses`);
+  }
   if (given !== undefined || !isLocal) return given ?? [];
   return [...(quic === 0 ? [] : [`quic://localhost:${quic}`]), ...(grpc === 0 ? [] : [`https://localhost:${grpc}`])];
 }

@@ -23,6 +23,12 @@ Deno.test("an empty environment is a development machine on loopback", () => {
   assertEquals([config.maxActiveKeys, config.corsOrigins, config.trustedProxies], [100, undefined, []]);
 });
 
+Deno.test("several relays are told to clients, up to 32 addresses", () => {
+  const urls = Array.from({ length: 33 }, (_, index) => `quic://r${index}.example`);
+  assertEquals(readConfig({ STATIC_RELAY_URL: urls.slice(1).join(", ") }).relayUrls, urls.slice(1));
+  assertEquals(faultsOf({ STATIC_RELAY_URL: urls.join() }), ["STATIC_RELAY_URL must be at most 32 addresses"]);
+});
+
 Deno.test("all faults are reported together, without repeating secrets", () => {
   const faults = faultsOf({
     STATIC_ENVIRONMENT: "prod",

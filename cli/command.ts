@@ -61,7 +61,11 @@ export interface Context {
 export const globalFlags: readonly FlagSpec[] = [
   { name: "json", summary: "print the result as JSON, and errors as JSON on standard error" },
   { name: "api-url", value: "URL", summary: "the HTTP API (STATIC_API_URL, saved at signup, http://127.0.0.1:8080)" },
-  { name: "relay-url", value: "URL", summary: "the relay (STATIC_RELAY_URL, saved at signup, quic://localhost:4433)" },
+  {
+    name: "relay-url",
+    value: "URL",
+    summary: "the relay, or several with commas (STATIC_RELAY_URL, saved at signup, quic://localhost:4433)",
+  },
   { name: "ca-file", value: "FILE", summary: "certificates to trust (STATIC_CA_FILE, saved at signup)" },
   { name: "api-key", value: "KEY", summary: "better given as STATIC_API_KEY, which nobody else can see", secret: true },
   { name: "no-color", summary: "no colours; the variable NO_COLOR does the same" },

@@ -43,7 +43,8 @@ const scheme = "static://join/";
 const version = 1;
 const [headBytes, checksumBytes] = [3, 4];
 const [secretBytes, hashBytes] = [32, 32];
-const maxRelays = 8;
+/** Addresses of relays that a link has room for. */
+export const maxLinkRelays = 8;
 const [maxAddressLength, maxAuthorityBytes, maxContentBytes] = [256, 2048, 4096];
 /** The largest payload as text, and an address before it. */
 const maxLinkLength = 6144;
@@ -190,7 +191,7 @@ function apiUrlOf(text: string): string {
 }
 
 function relayUrlsOf(value: CborValue | undefined): string[] {
-  if (!Array.isArray(value) || value.length > maxRelays) throw wrongPart();
+  if (!Array.isArray(value) || value.length > maxLinkRelays) throw wrongPart();
   return value.map((each) => {
     if (typeof each === "string" && each.length <= maxAddressLength && relayForm.test(each)) return each;
     throw wrongPart();

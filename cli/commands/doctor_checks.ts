@@ -11,7 +11,8 @@ import {
 } from "../service/api.ts";
 import type { Context } from "../command.ts";
 import { toFailure } from "../failure.ts";
-import { tcpAddressOf } from "../service/relay_address.ts";
+import type { SeenCertificate } from "../platform/platform.ts";
+import { type TcpAddress, tcpAddressesOf } from "../service/relay_address.ts";
 import { reasonOf } from "../service/credentials.ts";
 import { requireKey, requireRelay, type Settings, trustOf } from "../service/settings.ts";
 import { grouped, span, utc } from "../texts/amounts.ts";
@@ -35,6 +36,7 @@ const dayMs = 86_400_000;
 const [clockWarnMs, clockFaultMs, certificateWarnMs] = [30_000, 300_000, 3 * dayMs];
 const quotaWarn = 0.9;
 const relayTimeoutMs = 5_000;
+const relayAdvice = "Check --relay-url or STATIC_RELAY_URL";
 
 const ok = (text: string): Finding => ({ state: "ok", text });
 const warning = (text: string, advice: string): Finding => ({ state: "warning", text, advice });
@@ -119,8 +121,26 @@ async function checkQuota({ platform }: Context, settings: Settings): Promise<Fi
   return used >= limit * quotaWarn ? warning(text, advice) : ok(text);
 }
 
-async function checkRelay({ platform }: Context, settings: Settings): Promise<Finding> {
-  const { url, guessed } = tcpAddressOf(requireRelay(settings));
+/** One relay of several that is not well is a warning: agents go to the others. */
+async function checkRelay(context: Context, settings: Settings): Promise<Finding> {
+  const addresses = tcpAddressesOf(requireRelay(settings));
+  const findings = await Promise.all(addresses.map((address) => checkOneRelay(context, settings, address)));
+  const [first, another] = findings;
+  if (first === undefined || another === undefined) return first ?? fault("No address is given", relayAdvice);
+  const ill = findings.filter(({ state }) => state !== "ok");
+  if (ill.length === 0) return ok(findings.map(({ text }) => text).join(", "));
+  const text = ill.map(({ text }) => text).join("; ");
+  const advice = ill.find((finding) => finding.advice !== undefined)?.advice ?? relayAdvice;
+  return ill.length === findings.length
+    ? fault(text, advice)
+    : warning(`${ill.length} of ${findings.length} relays: ${text}`, advice);
+}
+
+async function checkOneRelay(
+  { platform }: Context,
+  settings: Settings,
+  { url, guessed }: TcpAddress,
+): Promise<Finding> {
   const startMs = platform.nowMs();
   const access = openAccess(platform, { url, caCerts: relayAuthorities(settings), timeoutMs: relayTimeoutMs });
   const answer = await readHealth(access);
@@ -129,7 +149,7 @@ async function checkRelay({ platform }: Context, settings: Settings): Promise<Fi
   }
   if (answer.outcome !== "unreachable") {
     const status = answer.outcome === "done" ? 200 : answer.status;
-    return fault(`${url} answered ${status}: it is not a relay, or not well`, "Check --relay-url or STATIC_RELAY_URL");
+    return fault(`${url} answered ${status}: it is not a relay, or not well`, relayAdvice);
   }
   platform.interrupted.throwIfAborted();
   const { cause } = answer;
@@ -148,9 +168,16 @@ async function checkRelay({ platform }: Context, settings: Settings): Promise<Fi
 }
 
 async function checkCertificate({ platform }: Context, settings: Settings): Promise<Finding> {
-  const address = tcpAddressOf(requireRelay(settings));
-  const seen = await platform.inspectCertificate(address, relayAuthorities(settings)).catch(() => undefined);
-  if (seen === undefined) return { state: "skipped", text: `no certificate is shown at ${address.url}` };
+  const addresses = tcpAddressesOf(requireRelay(settings));
+  const inspect = (address: TcpAddress): Promise<SeenCertificate | undefined> =>
+    platform.inspectCertificate(address, relayAuthorities(settings)).catch(() => undefined);
+  // Of several relays the certificate that needs care first: one that is not believed, or the next to end.
+  const urgency = (seen: SeenCertificate): number => seen.refused === undefined ? seen.expiresAtMs : 0;
+  const shown = (await Promise.all(addresses.map(inspect))).filter((seen) => seen !== undefined);
+  const [seen] = shown.sort((a, b) => urgency(a) - urgency(b));
+  if (seen === undefined) {
+    return { state: "skipped", text: `no certificate is shown at ${addresses.map(({ url }) => url).join(", ")}` };
+  }
   const { expiresAtMs, refused, protocol } = seen;
   if (refused !== undefined) {
     const trusted = settings.caFile ?? settings.relayCaFile ?? "only public authorities";

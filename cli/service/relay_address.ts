@@ -1,4 +1,5 @@
-/** The relay's TCP port, where its health and its certificate can be seen by anybody. */
+/** The TCP port of a relay, where its health and its certificate can be seen by anybody. */
+import { groupByRelay } from "../../proto/mod.ts";
 import { badInput } from "../failure.ts";
 
 /** A relay's default ports belong together: 4433 for QUIC, 5000 for everything over TCP. */
@@ -13,9 +14,14 @@ export interface TcpAddress {
   readonly guessed: boolean;
 }
 
-/** Of several addresses the first that names a TCP port; of QUIC ones the first, on the port that belongs to it. */
-export function tcpAddressOf(relayUrl: string): TcpAddress {
-  const addresses = relayUrl.split(",").map((part) => parse(part.trim()));
+/** One for each relay of the list. */
+export function tcpAddressesOf(relayUrl: string): readonly TcpAddress[] {
+  return groupByRelay(relayUrl.split(",").map((part) => part.trim())).map(tcpAddressOf);
+}
+
+/** Of a relay's addresses the one that names its TCP port; else the port that belongs to its QUIC port. */
+function tcpAddressOf(texts: readonly string[]): TcpAddress {
+  const addresses = texts.map(parse);
   const [first] = addresses;
   const best = addresses.find(({ scheme }) => scheme !== "quic") ?? first;
   if (best === undefined) throw badInput("The relay's address is empty");

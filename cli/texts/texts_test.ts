@@ -3,7 +3,7 @@ import { payloadFields, payloadLines } from "./channel_texts.ts";
 import { exitCodes, exitOf } from "../exit_codes.ts";
 import { Failure, toFailure } from "../failure.ts";
 import { printable, table, withCommands } from "../output.ts";
-import { tcpAddressOf } from "../service/relay_address.ts";
+import { tcpAddressesOf } from "../service/relay_address.ts";
 import { nearest } from "../arguments/suggest.ts";
 import { kept, shown, width, wrap } from "../wrapping.ts";
 import { ago, byteSize, grouped, span, utc } from "./amounts.ts";
@@ -71,14 +71,16 @@ Deno.test("parseDurationMs() and parseCount() take numbers and refuse everything
   for (const text of ["", "0", "-1", "1e3", "x"]) assertThrows(() => parseCount("n", text), Failure);
 });
 
-Deno.test("tcpAddressOf() finds the TCP port that belongs to a relay's address", () => {
-  const url = (text: string): string => tcpAddressOf(text).url;
-  assertEquals(url("quic://localhost:4433"), "https://localhost:5000");
-  assertEquals(url("quic://relay.example"), "https://relay.example:5000");
-  assertEquals(url("quic://localhost:7001, https://localhost:7002"), "https://localhost:7002");
-  assertEquals(url("grpc://[::1]:5000"), "https://[::1]:5000");
-  assertEquals(tcpAddressOf("grpc://[::1]:5000").host, "::1");
-  for (const text of ["", "localhost", "http://x", "quic://x/path"]) assertThrows(() => tcpAddressOf(text), Failure);
+Deno.test("tcpAddressesOf() finds the TCP port of each relay", () => {
+  const urls = (text: string): string[] => tcpAddressesOf(text).map(({ url }) => url);
+  assertEquals(urls("quic://localhost:4433"), ["https://localhost:5000"]);
+  assertEquals(urls("quic://relay.example"), ["https://relay.example:5000"]);
+  assertEquals(urls("quic://localhost:7001, https://localhost:7002"), ["https://localhost:7002"]);
+  assertEquals(urls("grpc://[::1]:5000"), ["https://[::1]:5000"]);
+  assertEquals(urls("quic://a,https://a:7,quic://b,https://c:8"), ["https://a:7", "https://c:8"]);
+  assertEquals(urls("quic://a,quic://b,https://c,https://d"), ["https://a:5000", "https://c:443", "https://d:443"]);
+  assertEquals(tcpAddressesOf("grpc://[::1]:5000")[0]?.host, "::1");
+  for (const text of ["", "localhost", "http://x", "quic://x/path"]) assertThrows(() => tcpAddressesOf(text), Failure);
 });
 
 Deno.test("every error code of the wire contract ends the CLI in a documented way", () => {

@@ -20,7 +20,10 @@ export interface RelayOptions extends TokenOptions {
    * of one's own is used instead when it is given, or saved, together with the link's `apiUrl`.
    */
   readonly link?: string;
-  /** Where the relay is; when not given, `STATIC_RELAY_URL`, the credentials file, or what the API at `apiUrl` tells. */
+  /**
+   * Where the relay is. Several relays of one service are separated by commas: one is taken by chance, and another one when it
+   * ends or refuses. When not given, `STATIC_RELAY_URL`, the credentials file, or what the API at `apiUrl` tells.
+   */
   readonly endpoint?: string;
   /** `auto` when not given: what the runtime has, in the order in which it serves best. */
   readonly transport?: TransportChoice;
@@ -93,12 +96,12 @@ function serviceOf(
   apiUrl: string | undefined,
   apiKey: string | undefined,
   trust: Trusted,
-  { openHttp, after }: Platform,
+  { openHttp, after, randomBytes }: Platform,
 ): Pick<SessionDeps, "usage" | "service"> {
   const url = apiUrl === undefined ? undefined : parseApiUrl(apiUrl);
   if (url === undefined) return {};
   const parts = { apiUrl: url, apiKey, trust, openHttp, after };
-  const service = createService(parts);
+  const service = createService({ ...parts, randomBytes });
   if (apiKey === undefined) return { service };
   return {
     service,

@@ -1,6 +1,7 @@
 /**
- * Opens one authenticated connection: takes the ways to the relay in turn until one works, with a token that the relay takes.
- * Remembers which way failed and which token was refused, for the next time.
+ * Opens one authenticated connection: takes the ways to the relays in turn until one works, with a token that the relay takes.
+ * Each way is tried once; the caller waits before it asks again. Remembers which way failed, which relay was lost and which
+ * token was refused, for the next time.
  */
 import type { NoticeEnvelope } from "../../proto/mod.ts";
 import { createError, StaticError } from "../base/errors.ts";
@@ -11,6 +12,7 @@ import { Connection } from "./connection.ts";
 import type { Cover } from "./cover.ts";
 import { authenticate, type Authenticated } from "./handshake.ts";
 import type { SessionDeps, SessionOptions } from "./options.ts";
+import { RelayChoice } from "./relay_choice.ts";
 
 export interface OpeningDeps extends SessionDeps {
   /** Uniform in [0, 1). */
@@ -39,11 +41,10 @@ interface Attempt {
 
 interface Failure {
   readonly error: StaticError;
-  readonly tryOtherWays: boolean;
+  /** The rest may work: other ways to this relay, other relays only, or nothing. */
+  readonly of: "way" | "relay" | "all";
 }
 
-/** A way that failed while another worked is tried last for this long. */
-const demotionMs = 10 * 60 * 1000;
 /** A network that loses a third and takes a second there and back needs half a minute; a good one must not wait that long. */
 const maxPatience = 4;
 /**
@@ -55,12 +56,15 @@ const handshakeMs = 1_500;
 const ticksToAuthenticate = 4;
 /** Codes that may be the way's fault. What the relay itself answered holds whichever way it is asked. */
 const waysFault: ReadonlySet<string> = new Set(["transport_error", "connection_error", "protocol_error", "internal"]);
+/** Codes that hold for one relay of several: it goes away, has too much to do, or is of another version in an upgrade. */
+const relaysFault: ReadonlySet<string> = new Set(["relay_draining", "overloaded", "unsupported_version"]);
 
 export class Opening {
   readonly #options: SessionOptions;
   readonly #deps: OpeningDeps;
-  readonly #ways: readonly Way[];
-  readonly #demotedUntilMs = new Map<Way, number>();
+  readonly #choice: RelayChoice;
+  /** The way of the last connection. */
+  #last: Way | undefined;
   #refused: string | undefined;
   /** How many times as long as usual an attempt may take. */
   #patience = 1;
@@ -69,10 +73,11 @@ export class Opening {
   constructor(options: SessionOptions, deps: OpeningDeps) {
     this.#options = options;
     this.#deps = deps;
-    this.#ways = waysTo(parseEndpoints(options.endpoint), deps.connectors, {
+    const ways = waysTo(parseEndpoints(options.endpoint), deps.connectors, {
       choice: options.transport ?? "auto",
       trust: options.trust ?? { caCerts: [], certificateHashes: [] },
     });
+    this.#choice = new RelayChoice(ways, deps);
   }
 
   /** The relay takes this token no more: another one next time. */
@@ -80,35 +85,50 @@ export class Opening {
     this.#refused = token;
   }
 
-  /** `onOnline` was called when it answers a connection; else why there is none. */
-  async open(signal: AbortSignal): Promise<Connection | StaticError> {
-    const failed = new Map<Way, StaticError>();
-    const ways = this.#bestFirst();
-    for (const [index, way] of ways.entries()) {
-      const outcome = await this.#try(way, { signal, isLast: index === ways.length - 1 });
-      if (outcome instanceof Connection) {
-        for (const other of failed.keys()) this.#demotedUntilMs.set(other, this.#deps.nowMs() + demotionMs);
-        this.#refused = undefined;
-        this.#patience = 1;
-        return outcome;
-      }
-      if (signal.aborted || !outcome.tryOtherWays) return outcome.error;
-      failed.set(way, outcome.error);
-    }
-    this.#patience = Math.min(this.#patience * 2, maxPatience);
-    return unreachable(failed);
+  /** The connection has ended so: of several relays, another one is tried first. True when it may be tried at once. */
+  leave({ code, retryAfterMs }: StaticError): boolean {
+    if (this.#last === undefined) return false;
+    this.#choice.rest(this.#last, retryAfterMs);
+    this.#last = undefined;
+    return this.#choice.hasFresh && (waysFault.has(code) || relaysFault.has(code));
   }
 
-  #bestFirst(): readonly Way[] {
-    const isDemoted = (way: Way): boolean => (this.#demotedUntilMs.get(way) ?? 0) > this.#deps.nowMs();
-    return [...this.#ways].sort((a, b) => Number(isDemoted(a)) - Number(isDemoted(b)));
+  /** Returns a connection, for which `onOnline` was called, or why there is none. */
+  async open(signal: AbortSignal): Promise<Connection | StaticError> {
+    const failed = new Map<Way, Failure>();
+    const ways = this.#choice.round();
+    for (const [index, way] of ways.entries()) {
+      if ([...failed].some(([other, failure]) => other.relay === way.relay && failure.of === "relay")) continue;
+      const outcome = await this.#try(way, { signal, isLast: index === ways.length - 1 });
+      if (outcome instanceof Connection) {
+        this.#worked(way, failed);
+        return outcome;
+      }
+      if (signal.aborted || outcome.of === "all") return outcome.error;
+      failed.set(way, outcome);
+    }
+    this.#restAll(failed);
+    this.#patience = Math.min(this.#patience * 2, maxPatience);
+    return refusal(failed) ?? unreachable(failed);
+  }
+
+  #worked(way: Way, failed: ReadonlyMap<Way, Failure>): void {
+    this.#restAll(failed);
+    this.#choice.worked(way, failed.keys());
+    this.#last = way;
+    this.#refused = undefined;
+    this.#patience = 1;
+  }
+
+  #restAll(failed: ReadonlyMap<Way, Failure>): void {
+    for (const [way, { error }] of failed) this.#choice.rest(way, error.retryAfterMs);
   }
 
   /** With a second token if the first is not taken. */
   async #try(way: Way, { signal, isLast }: Attempt): Promise<Connection | Failure> {
     for (;;) {
       const token = await this.#nextToken(signal);
-      if (token instanceof StaticError) return { error: token, tryOtherWays: false };
+      if (token instanceof StaticError) return { error: token, of: "all" };
       const outcome = await this.#connect(way, token, { signal, isLast });
       if (outcome instanceof Connection || !isTokenRefusal(outcome.error)) return outcome;
       if (this.#refused !== undefined || !this.#deps.tokens.renewable) return outcome;
@@ -169,22 +189,28 @@ export class Opening {
 }
 
 async function failure(error: StaticError, connection: Connection | undefined): Promise<Failure> {
-  if (connection === undefined) return { error, tryOtherWays: true };
+  if (connection === undefined) return { error, of: "way" };
   connection.abandon(error, 0);
   const reason = await connection.ended;
-  return { error: reason, tryOtherWays: waysFault.has(reason.code) };
+  return { error: reason, of: waysFault.has(reason.code) ? "way" : relaysFault.has(reason.code) ? "relay" : "all" };
 }
 
 function isTokenRefusal({ code }: StaticError): boolean {
   return code === "auth_failed" || code === "session_expired";
 }
 
-function unreachable(failed: ReadonlyMap<Way, StaticError>): StaticError {
+/** Of relays that answered and refused, the one that may be asked again first. */
+function refusal(failed: ReadonlyMap<Way, Failure>): StaticError | undefined {
+  const errors = [...failed.values()].filter((failure) => failure.of === "relay").map(({ error }) => error);
+  return errors.sort((a, b) => (a.retryAfterMs ?? 0) - (b.retryAfterMs ?? 0))[0];
+}
+
+function unreachable(failed: ReadonlyMap<Way, Failure>): StaticError {
   const reasons = Array.from(
     failed,
-    ([{ connector, origin }, { message }]) => `${origin} by ${connector.transport}: ${message}`,
+    ([{ connector, origin }, { error }]) => `${origin} by ${connector.transport}: ${error.message}`,
   );
-  const [cause] = failed.values();
+  const cause = failed.values().next().value?.error;
   return createError("connection_error", `Cannot reach the relay: ${reasons.join("; ")}`, { cause });
 }
 

@@ -8,9 +8,11 @@ import {
   isErrorCode,
   type JoinLink,
   type LinkAuthority,
+  maxLinkRelays,
   readDiscovery,
   revokeApiKey,
   type ServiceDiscovery,
+  someRelays,
 } from "../../proto/mod.ts";
 import { createError, type StaticError } from "../base/errors.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -47,8 +49,8 @@ export interface ServiceParts extends Pick<Platform, "openHttp" | "after"> {
 
 const timeoutMs = 15_000;
 
-export function createService(parts: ServiceParts): AgentService {
-  const { apiUrl, apiKey, trust } = parts;
+export function createService(parts: ServiceParts & Pick<Platform, "randomBytes">): AgentService {
+  const { apiUrl, apiKey, trust, randomBytes } = parts;
   const keyed = async <T>(
     action: string,
     call: (api: ApiAccess, key: string) => Promise<ApiOutcome<T>>,
@@ -70,7 +72,10 @@ export function createService(parts: ServiceParts): AgentService {
         throw createError("invalid_request", text);
       }
       const authority = authorityOf(apiUrl, found, trust);
-      return { apiUrl, relayUrls, ...(authority !== undefined && { authority }) };
+      // A link has room for some of them; by chance, so that guests spread too.
+      const random = (): number => new DataView(randomBytes(4).buffer).getUint32(0) / 2 ** 32;
+      const some = someRelays(relayUrls, { max: maxLinkRelays, random });
+      return { apiUrl, relayUrls: some, ...(authority !== undefined && { authority }) };
     },
     createPass: ({ name, channelId, expiresAtMs, messages }) => {
       const traits = {

@@ -177,7 +177,9 @@ class ReconnectingSession implements RelaySession {
       if (this.#closing.signal.aborted) return;
       this.#lastError = error;
       if (final.has(error.code)) return this.#finish(error);
-      const waitMs = this.#backoff.nextMs(error);
+      // Another relay need not wait until this one is back.
+      const hasOther = this.#opening.leave(error);
+      const waitMs = this.#backoff.nextMs(hasOther ? { code: error.code, retryAfterMs: undefined } : error);
       this.#enter({ kind: "offline", error, retryAtMs: this.#deps.nowMs() + waitMs });
       await this.#pause(waitMs);
     }

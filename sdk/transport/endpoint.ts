@@ -1,7 +1,10 @@
 /**
- * Where a relay is and which ways lead there. `quic://` means the UDP port first and TCP when that fails; `grpc://` and
- * `https://` mean TCP. A relay's two default ports belong together; any other number is taken to be the same for both.
+ * Where relays are and which ways lead there. `quic://` means the UDP port first and TCP when that fails; `grpc://` and
+ * `https://` mean TCP. A relay's two default ports belong together; any other number is taken to be the same for both. A
+ * list names several relays of one service, or several addresses of one: a TCP address right behind a QUIC one is the same
+ * relay's, and every other address begins another relay.
  */
+import { maxRelayAddresses, relaysOf } from "../../proto/mod.ts";
 import { createError } from "../base/errors.ts";
 import type { Connector, Target, TransportName, Trust } from "./transport.ts";
 
@@ -18,6 +21,8 @@ export interface Endpoint {
 
 /** One way to one endpoint. */
 export interface Way {
+  /** Ways with the same number lead to the same relay. */
+  readonly relay: number;
   readonly connector: Connector;
   readonly target: Target;
   readonly origin: string;
@@ -25,13 +30,11 @@ export interface Way {
 
 const defaultPorts = { quic: 4433, grpc: 5000, https: 443 } as const;
 const form = /^(quic|grpc|https):\/\/(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::(\d{1,5}))?\/?$/;
-/** A list longer than this is a mistake. */
-const maxEndpoints = 8;
 
 /** One endpoint, or several separated by commas. Throws `invalid_request`. */
 export function parseEndpoints(text: string): readonly Endpoint[] {
   const parts = text.split(",").map((part) => part.trim());
-  if (parts.length > maxEndpoints) throw refused(`at most ${maxEndpoints} can be given`);
+  if (parts.length > maxRelayAddresses) throw refused(`at most ${maxRelayAddresses} can be given`);
   return parts.map(parseEndpoint);
 }
 
@@ -56,12 +59,13 @@ export function waysTo(
   { choice, trust }: { readonly choice: TransportChoice; readonly trust: Trust },
 ): readonly Way[] {
   const missing: string[] = [];
-  const ways = endpoints.flatMap((endpoint) =>
+  const relays = relaysOf(endpoints.map(({ origin }) => origin));
+  const ways = endpoints.flatMap((endpoint, index) =>
     connectors.filter((connector) => isWanted(connector, choice, endpoint)).flatMap((connector) => {
       const why = connector.unusable(trust);
       if (why !== undefined) missing.push(`${connector.transport}: ${why}`);
       const target = { host: endpoint.host, port: portFor(connector, endpoint), trust };
-      return why === undefined ? [{ connector, target, origin: endpoint.origin }] : [];
+      return why === undefined ? [{ relay: relays[index] ?? 0, connector, target, origin: endpoint.origin }] : [];
     })
   );
   if (ways.length > 0) return ways;

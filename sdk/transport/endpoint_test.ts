@@ -49,7 +49,7 @@ for (
     "quic://relay.example:70000",
     "quic://relay example",
     "quic://a,",
-    Array(9).fill("quic://a").join(","),
+    Array(33).fill("quic://a").join(","),
   ]
 ) {
   Deno.test(`parseEndpoints() refuses ${JSON.stringify(text.slice(0, 40))}`, () => {

@@ -361,6 +361,16 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
   const alone = await user.json(["doctor", "--relay-url", stack.quicUrl]);
   assertEquals(stateOf(alone, "Relay"), "warning", "the TCP port of such an address is a guess");
   assertEquals(stateOf(alone, "Session"), "ok");
+  // Of two relays one is enough for agents, so the other one is a warning.
+  const relays = `${stack.quicUrl},${stack.grpcUrl},https://localhost:1`;
+  const half = await user.json(["doctor", "--relay-url", relays]);
+  assertEquals([stateOf(half, "Relay"), stateOf(half, "Certificate"), stateOf(half, "Session")], [
+    "warning",
+    "ok",
+    "ok",
+  ]);
+  const { text } = half.findings.find(({ name }: { name: string }) => name === "Relay");
+  assertStringIncludes(text, "1 of 2 relays: https://localhost:1 does not answer");
   const ahead = await user.run(["doctor"], { nowMs: () => Date.now() + 600_000, code: 7 });
   assertMatch(ahead.stdout, /✗ Clock +10 minutes ahead of the API's\n +→ Set this machine's clock/);
 }

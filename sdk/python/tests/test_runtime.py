@@ -67,6 +67,9 @@ class Runtime(unittest.TestCase):
         self.assertIn("--allow-write=/a,,b", command)
         self.assertIn("--allow-net=api.example:443,r:4433,r:5000,[::]:0,0.0.0.0:0", command)
         self.assertNotIn("-A", command)
+        relays = "quic://r, https://r:5001,quic://s:7"
+        several = driver_command("/usr/bin/deno", data_dir="/a", ca_file=None, relay_url=relays, api_url="https://a")
+        self.assertIn("--allow-net=a:443,r:4433,r:5000,r:5001,s:7,[::]:0,0.0.0.0:0", several)
         unknown = driver_command("/usr/bin/deno", data_dir="/a", ca_file=None, relay_url=None, api_url="https://a")
         self.assertIn("--allow-net", unknown)
 

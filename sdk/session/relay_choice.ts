@@ -1,0 +1,84 @@
+/**
+ * Which of several relays is tried first. Relays of one service share one log, so any of them will do: the order is drawn by
+ * chance, so that agents spread, and a relay that was lost or refused comes after all others for a while. A service with one
+ * relay has its ways in the order in which they serve best, and no chance is involved.
+ */
+import type { Way } from "../transport/endpoint.ts";
+
+export interface RelayChoiceDeps {
+  readonly nowMs: () => number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/** A way that failed while another one to the same relay worked is tried last for this long. */
+const demotionMs = 10 * 60 * 1000;
+/** A relay that was lost or cannot be reached comes last for this long: about as long as its machine takes to be back. */
+const restMs = 30_000;
+/** A relay that refuses may name a longer time, up to this. */
+const maxRestMs = 10 * 60 * 1000;
+
+export class RelayChoice {
+  readonly #ways: readonly Way[];
+  readonly #deps: RelayChoiceDeps;
+  readonly #relays: readonly number[];
+  readonly #demotedUntilMs = new Map<Way, number>();
+  readonly #restsUntilMs = new Map<number, number>();
+
+  constructor(ways: readonly Way[], deps: RelayChoiceDeps) {
+    this.#ways = ways;
+    this.#deps = deps;
+    this.#relays = [...new Set(ways.map(({ relay }) => relay))];
+  }
+
+  /** A relay that neither was lost nor refused of late: there is no need to wait before it is tried. */
+  get hasFresh(): boolean {
+    return this.#relays.length > 1 && this.#relays.some((relay) => !this.#rests(relay));
+  }
+
+  /** Every way once, those of one relay side by side. */
+  round(): readonly Way[] {
+    const isDemoted = (way: Way): number => Number((this.#demotedUntilMs.get(way) ?? 0) > this.#deps.nowMs());
+    return this.#order().flatMap((relay) =>
+      this.#ways.filter((way) => way.relay === relay).sort((a, b) => isDemoted(a) - isDemoted(b))
+    );
+  }
+
+  /** `failed` were tried before it in this round. */
+  worked(way: Way, failed: Iterable<Way>): void {
+    this.#restsUntilMs.delete(way.relay);
+    for (const other of failed) {
+      if (other.relay === way.relay) this.#demotedUntilMs.set(other, this.#deps.nowMs() + demotionMs);
+    }
+  }
+
+  /** It was lost, cannot be reached, or asks for this time. */
+  rest({ relay }: Way, namedMs = 0): void {
+    if (this.#relays.length === 1) return;
+    this.#restsUntilMs.set(relay, this.#deps.nowMs() + Math.min(Math.max(restMs, namedMs), maxRestMs));
+  }
+
+  #rests(relay: number): boolean {
+    return (this.#restsUntilMs.get(relay) ?? 0) > this.#deps.nowMs();
+  }
+
+  /** Those that rest come last, the longest rested first. */
+  #order(): readonly number[] {
+    if (this.#relays.length === 1) return this.#relays;
+    const resting = this.#relays.filter((relay) => this.#rests(relay));
+    const fresh = this.#relays.filter((relay) => !this.#rests(relay));
+    const until = (relay: number): number => this.#restsUntilMs.get(relay) ?? 0;
+    return [...this.#shuffled(fresh), ...resting.sort((a, b) => until(a) - until(b))];
+  }
+
+  /** Fisher and Yates: every order is as likely as any other. */
+  #shuffled(relays: readonly number[]): number[] {
+    const order = [...relays];
+    for (let last = order.length - 1; last > 0; last--) {
+      const other = Math.floor(this.#deps.random() * (last + 1));
+      const [a = 0, b = 0] = [order[last], order[other]];
+      [order[last], order[other]] = [b, a];
+    }
+    return order;
+  }
+}
