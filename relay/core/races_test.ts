@@ -179,3 +179,36 @@ worldTest(
     assertEquals(bob.client.pushed("DeliverChannelEnd").length, 1);
   },
 );
+
+Deno.test("a message that waits for its turn when its agent comes back is not written behind the agent's back", async () => {
+  const engine = await openSqliteEngine({ path: ":memory:" });
+  const { promise: free, resolve: release } = Promise.withResolvers<void>();
+  let isHeld = false;
+  const held = new Proxy(engine, {
+    get: (target, property): unknown => {
+      const value: unknown = Reflect.get(target, property);
+      if (typeof value !== "function") return value;
+      const call = value.bind(target) as (...args: unknown[]) => unknown; // cast: a method of the engine
+      if (property !== "append") return call;
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (isHeld) await free;
+        return await call(...args);
+      };
+    },
+  });
+  const world = await createWorld({ engine: held });
+  const { alice, bob, channelId } = await createPair(world);
+  isHeld = true;
+  // More than the engine works on at once.
+  const sending = Array.from({ length: 300 }, (_, i) => alice.send(channelId, 1, i + 1));
+  for (const each of sending) each.catch(() => {});
+  await settle();
+  await alice.reconnect();
+  isHeld = false;
+  release();
+  await settle();
+  assertEquals((await alice.send(channelId, 1, 300)).duplicate, false);
+  assertEquals((await bob.subscribe(channelId)).head, 256 + 2);
+  await world.close();
+  await engine.close();
+});

@@ -299,8 +299,11 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     }
   }
 
-  append(channel: Channel, entry: NewEntry): Promise<AppendOutcome> {
-    return this.#gate.pass(channel.account, () => this.deps.engine.append(channel.channelId, entry));
+  append(channel: Channel, entry: NewEntry, checkWanted: () => void = () => {}): Promise<AppendOutcome> {
+    return this.#gate.pass(channel.account, () => {
+      checkWanted();
+      return this.deps.engine.append(channel.channelId, entry);
+    });
   }
 
   touch(channel: Channel): void {

@@ -53,7 +53,8 @@ export interface CoreParts {
   /** Its token says which plan its account has. */
   learnPlan(agent: Agent): void;
   /** To the engine, counted as waiting. */
-  append(channel: Channel, entry: NewEntry): Promise<AppendOutcome>;
+  /** `checkWanted` throws when nobody wants it any more. It is called when its turn has come. */
+  append(channel: Channel, entry: NewEntry, checkWanted?: () => void): Promise<AppendOutcome>;
   /** Something about this channel changed that its queue must be cared for soon. */
   touch(channel: Channel): void;
   /** Makes room in an account that is full, soon. */

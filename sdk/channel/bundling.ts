@@ -18,6 +18,7 @@ import type { StaticError } from "../base/errors.ts";
 import type { Epoch } from "../mls/epoch.ts";
 import type { Sealed } from "../mls/group.ts";
 import { listsExtension } from "../mls/leaf.ts";
+import type { SendGroup } from "./send_group.ts";
 
 /** What became of a message. */
 export interface Sent {
@@ -44,6 +45,8 @@ export interface Sending {
   isOver: boolean;
   /** The relay knows it by its own id: nothing else goes with it. */
   isAlone: boolean;
+  /** It goes with these, and with no others. */
+  readonly group: SendGroup | undefined;
   /** Undefined while it waits for its turn. */
   bundle: Bundle | undefined;
 }
@@ -88,7 +91,8 @@ export interface Bundling {
 export function formBundle(waiting: readonly Sending[], { mayBundle, newId }: Bundling): Bundle | undefined {
   const [first] = waiting;
   if (first === undefined) return undefined;
-  const messages = mayBundle ? fitting(waiting) : [first];
+  const group = mayBundle ? wholeGroup(waiting) : undefined;
+  const messages = group ?? (mayBundle && first.group === undefined ? fitting(waiting) : [first]);
   const start = {
     counter: undefined,
     sealed: undefined,
@@ -97,10 +101,22 @@ export function formBundle(waiting: readonly Sending[], { mayBundle, newId }: Bu
     onSent: undefined,
     life: 0,
   };
-  const id = messages.length === 1 ? first.id : newId();
+  const id = group !== undefined && first.group !== undefined
+    ? first.group.id
+    : messages.length === 1
+    ? first.id
+    : newId();
   const bundle: Bundle = { id, messages, ...start, tried: false, mayStandSince: undefined };
   for (const message of messages) message.bundle = bundle;
   return bundle;
+}
+
+/** All of what was given as one. Undefined when some of it is missing, or does not fit in one. */
+function wholeGroup(waiting: readonly Sending[]): Sending[] | undefined {
+  const group = waiting[0]?.group;
+  if (group === undefined || group.isApart) return undefined;
+  const messages = waiting.slice(0, group.size).filter((sending) => sending.group === group && !sending.isAlone);
+  return messages.length === group.size && fitting(messages).length === group.size ? messages : undefined;
 }
 
 function fitting(waiting: readonly Sending[]): Sending[] {
@@ -109,7 +125,8 @@ function fitting(waiting: readonly Sending[]): Sending[] {
   for (const sending of waiting) {
     bytes += bundledHeadBytes + sending.payload.length + sending.slackBytes;
     const fits = messages.length < maxBundledMessages && bytes <= maxBundleBytes && !sending.isAlone;
-    if (messages.length > 0 && !fits) break;
+    const isOther = sending.group !== messages[0]?.group;
+    if (messages.length > 0 && (!fits || isOther)) break;
     messages.push(sending);
     if (!fits) break;
   }

@@ -19,7 +19,9 @@ import type { HealthLog } from "./health.ts";
 import type { Membership } from "./membership.ts";
 import type { CounterRecord } from "./records.ts";
 import type { PostOptions } from "./send_options.ts";
+import type { SendGroup } from "./send_group.ts";
 import { SendQueue } from "./send_queue.ts";
+import { standsInLog } from "./standing.ts";
 import { expiredError, isNoRoom, type Obstacle, obstacleOf, silencedError } from "./sending_obstacles.ts";
 
 const defaultTimeoutMs = 30_000;
@@ -123,7 +125,8 @@ export class Outbox {
         settle,
         settled: false,
         isOver: false,
-        isAlone: options.id !== undefined || options.alone === true,
+        isAlone: options.alone === true || (options.id !== undefined && options.group === undefined),
+        group: options.group,
         bundle: undefined,
       };
       this.#queue.add(sending);
@@ -308,7 +311,7 @@ export class Outbox {
   /** Its key and its counters are durable before it leaves. */
   async #sendNext(): Promise<void> {
     const bundle = this.#sealing = this.#queue.take({ mayBundle: this.#sealer.mayBundle, newId: () => this.#newId() });
-    if (bundle === undefined) return;
+    if (bundle === undefined || !await this.#keepTogether(bundle)) return;
     // One that may stand there goes as it was: the relay says whether it does.
     const mayStand = this.#sealer.isSealed(bundle) && bundle.mayStandSince !== undefined;
     if (!mayStand && !this.#sealer.isCurrent(bundle)) {
@@ -332,6 +335,39 @@ export class Outbox {
       return this.#queue.putBack(bundle);
     }
     this.#transmit(bundle, sealed);
+  }
+
+  /** What was given as one goes as one, or each by itself. False when it stands in the log, or does not go now. */
+  async #keepTogether(bundle: Bundle): Promise<boolean> {
+    const group = bundle.messages[0]?.group;
+    if (group === undefined) return true;
+    if (!group.isAgain) {
+      group.isApart ||= bundle.id !== group.id;
+      return true;
+    }
+    try {
+      const stands = await standsInLog(group.id, { membership: this.#membership, session: this.#deps.session });
+      group.isAgain = false;
+      group.isApart = true;
+      this.#sealing = undefined;
+      if (this.#ended !== undefined) return false;
+      this.#scatter(bundle);
+      if (stands) this.#settleGroup(group, ({ id }) => ({ id, accepted: true }));
+    } catch (error) {
+      this.#sealing = undefined;
+      const problem = toStaticError(error, "Cannot send");
+      this.#scatter(bundle);
+      this.#obstacle = obstacleOf(problem, this.#membership.epoch);
+      if (this.#obstacle === undefined) this.#settleGroup(group, () => problem);
+    }
+    this.#tellSettled();
+    return false;
+  }
+
+  #settleGroup(group: SendGroup, resultOf: (sending: Sending) => Sent | StaticError): void {
+    for (const sending of [...this.#queue.all()]) {
+      if (sending.group === group && this.#queue.removeMessage(sending)) sending.settle(resultOf(sending));
+    }
   }
 
   #transmit(bundle: Bundle, { epoch, message }: Sealed): void {

@@ -19,6 +19,8 @@ const notWritten = "The channel ended before the acknowledgement was on disk; th
 
 /** Before a write, and between two, unless many messages or somebody waits for it. */
 const collectMs = 12;
+/** The same, when somebody waits: the first is written at once, and those that come meanwhile go together. */
+const paceMs = 4;
 /** For a position alone. */
 const laterMs = 1_000;
 
@@ -49,6 +51,9 @@ export class Progress {
   /** Resolved when a write must not wait any longer. */
   #hurry = createDeferred<void>();
   #cancelLater: (() => void) | undefined;
+  /** A write has just been made, or is being made: the next one is not hurried by those who wait. */
+  #isPaced = false;
+  #cancelPace: (() => void) | undefined;
   #stopped = false;
   /** They wait for the write that holds what was noted before they asked. */
   #waiting: Deferred<void>[] = [];
@@ -87,7 +92,8 @@ export class Progress {
   written(): Promise<void> {
     const waiting = createDeferred<void>();
     this.#waiting.push(waiting);
-    this.#hurry.resolve();
+    if (this.#isPaced) this.#cancelPace ??= this.#deps.after(paceMs, () => this.#hurry.resolve());
+    else this.#hurry.resolve();
     this.#writing ??= this.#write();
     return waiting.promise;
   }
@@ -168,6 +174,7 @@ export class Progress {
         this.#changes = [];
         const moved = now.sequence < this.#durable ? [] : [putPosition(this.#deps.channelId, now)];
         const waiting = this.#waiting.splice(0);
+        this.#isPaced = true;
         await this.#deps.store.batch([...changes, ...moved]).catch((fault) => {
           this.#waiting.push(...waiting);
           throw fault;
@@ -186,6 +193,7 @@ export class Progress {
       this.#deps.onFault(fault);
     } finally {
       this.#writing = undefined;
+      this.#endPace();
       this.#release();
       if (!this.#stopped && this.#hasNews()) this.#writeLater();
     }
@@ -197,6 +205,13 @@ export class Progress {
     const cancel = this.#deps.after(collectMs, () => this.#hurry.resolve());
     await this.#hurry.promise;
     cancel();
+    this.#endPace();
     this.#hurry = createDeferred<void>();
+  }
+
+  #endPace(): void {
+    this.#isPaced = false;
+    this.#cancelPace?.();
+    this.#cancelPace = undefined;
   }
 }

@@ -15,11 +15,14 @@ interface Bench {
   /** Rests that have begun, in milliseconds; they end at once unless `awake` is set. */
   readonly rests: number[];
   awake: boolean;
+  /** Ends the rests of this length. */
+  wake: (ms: number) => void;
   fail: boolean;
 }
 
 function createBench(): Bench {
   const waiting: (() => void)[] = [];
+  const resting: { readonly ms: number; readonly run: () => void }[] = [];
   const bench: Omit<Bench, "progress"> = {
     writes: [],
     durable: [],
@@ -28,6 +31,7 @@ function createBench(): Bench {
     settle: () => waiting.splice(0).forEach((done) => done()),
     rests: [],
     awake: false,
+    wake: (ms) => resting.filter((rest) => rest.ms === ms).forEach(({ run }) => run()),
     fail: false,
   };
   const progress = new Progress(0, {
@@ -46,7 +50,8 @@ function createBench(): Bench {
     onFault: (fault) => bench.faults.push(fault),
     after: (ms, run) => {
       bench.rests.push(ms);
-      if (!bench.awake) queueMicrotask(run);
+      if (bench.awake) resting.push({ ms, run });
+      else queueMicrotask(run);
       return () => {};
     },
   });
@@ -195,4 +200,35 @@ Deno.test("a position that is far ahead, many messages, and somebody that waits 
   await turn();
   assertEquals(bench.rests, [12]);
   assertEquals(bench.writes.length, 1);
+});
+
+Deno.test("those who wait while something is written wait for each other, and go in one write", async () => {
+  const bench = createBench();
+  bench.awake = true;
+  const ask = (id: string): void => {
+    bench.position++;
+    bench.progress.note([change(id)]);
+    void bench.progress.written();
+  };
+  ask("a");
+  await turn();
+  assertEquals([bench.writes.length, bench.rests], [1, [12]], "the first is not held up");
+  ask("b");
+  bench.settle();
+  await turn();
+  ask("c");
+  await turn();
+  assertEquals(
+    [bench.writes.length, bench.rests],
+    [1, [12, 4, 12]],
+    "one rest for both, and a longer one that ends with it",
+  );
+  bench.wake(4);
+  await turn();
+  assertEquals(bench.writes.map((changes) => changes.length), [2, 3], "both changes and the position");
+  bench.settle();
+  await turn();
+  ask("d");
+  await turn();
+  assertEquals(bench.writes.length, 3, "after that the next one is the first again");
 });

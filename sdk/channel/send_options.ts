@@ -1,6 +1,7 @@
 /** How messages are sent, as callers say it. */
 import type { MessageId } from "../../proto/mod.ts";
 import type { MessageOptions } from "../content/values.ts";
+import type { SendGroup } from "./send_group.ts";
 
 /** How a message is sent, and what it says about itself. */
 export interface SendOptions extends MessageOptions {
@@ -12,10 +13,12 @@ export interface SendOptions extends MessageOptions {
   readonly signal?: AbortSignal;
   /** @internal Under which the relay takes it once; a new one when not given. A host is told it, to be told twice. */
   readonly id?: MessageId;
+  /** @internal The messages that a program gave its host with this one, which go as one. */
+  readonly group?: SendGroup;
 }
 
 /** How a plaintext goes out. */
-export interface PostOptions extends Pick<SendOptions, "queue" | "timeoutMs" | "signal" | "id"> {
+export interface PostOptions extends Pick<SendOptions, "queue" | "timeoutMs" | "signal" | "id" | "group"> {
   /** The relay has to know it by its own id: it does not go with others. */
   readonly alone?: boolean;
 }

@@ -1,23 +1,23 @@
 /** Talking: messages, requests and events of channels. */
-import { type MessageId, parseBinaryId } from "../../proto/mod.ts";
 import { invalidArgument, RemoteError } from "../base/errors.ts";
 import type { Answer as RequestAnswer } from "../content/answers.ts";
 import type { AskOptions } from "../content/requester.ts";
-import type { SendOptions } from "../channel/send_options.ts";
 import { encodeError } from "../host/wire_errors.ts";
 import { encodeEnvelope, encodeEvent } from "../host/wire_values.ts";
-import type { Fields } from "../host/fields.ts";
 import type { Envelope } from "../content/envelope.ts";
+import { sendAll } from "./group_sending.ts";
 import type { ReadMessage } from "./held.ts";
 import { type Answer, type Call, channelOf, type Operation } from "./operation.ts";
 import { channelOver } from "./receivers.ts";
+import { contentOptionsOf, sendOptionsOf } from "./sending.ts";
 import type { Source, StreamItem } from "./streams.ts";
 
 export const messageOperations: Readonly<Record<string, Operation>> = {
   send: async (call) => {
-    const { id, accepted } = await (await channelOf(call)).send(call.bytes, sendOptions(call));
+    const { id, accepted } = await (await channelOf(call)).send(call.bytes, sendOptionsOf(call.fields, call.signal));
     return { ok: { id, accepted } };
   },
+  sendAll,
   request: async (call) => {
     const options = { ...askOptions(call), to: call.fields.text("to") };
     return withEnvelope(await (await channelOf(call)).request(call.bytes, options));
@@ -139,47 +139,12 @@ function answerItem(answer: RequestAnswer): StreamItem {
   return { header: { from, envelope: encodeEnvelope(answer.reply) }, bytes: answer.reply.bytes };
 }
 
-function sendOptions({ fields, signal }: Call): SendOptions {
-  const to = fields.optionalTexts("to");
-  const replyTo = fields.optionalText("replyTo");
-  const [expiresInMs, timeoutMs] = [fields.optionalNumber("expiresInMs"), fields.optionalNumber("timeoutMs")];
-  const message = fields.optionalText("message");
-  return {
-    ...contentOptions(fields),
-    ...(message !== undefined && { id: messageIdOf(message) }),
-    signal,
-    queue: fields.flag("queue"),
-    ...(to !== undefined && { to }),
-    ...(replyTo !== undefined && { replyTo }),
-    ...(expiresInMs !== undefined && { expiresInMs }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-  };
-}
-
-function messageIdOf(text: string): MessageId {
-  try {
-    return parseBinaryId<MessageId>(text);
-  } catch {
-    throw invalidArgument('The field "message" must be a message id: 16 bytes in base64url');
-  }
-}
-
 function askOptions({ fields, signal }: Call): AskOptions {
   const [timeoutMs, key] = [fields.optionalNumber("timeoutMs"), fields.optionalText("key")];
   return {
-    ...contentOptions(fields),
+    ...contentOptionsOf(fields),
     signal,
     ...(timeoutMs !== undefined && { timeoutMs }),
     ...(key !== undefined && { key }),
-  };
-}
-
-function contentOptions(fields: Fields): Pick<SendOptions, "contentType" | "conversation" | "headers"> {
-  const [contentType, conversation] = [fields.optionalText("contentType"), fields.optionalText("conversation")];
-  const headers = fields.optionalMap("headers");
-  return {
-    ...(contentType !== undefined && { contentType }),
-    ...(conversation !== undefined && { conversation }),
-    ...(headers !== undefined && { headers }),
   };
 }

@@ -67,7 +67,7 @@ export class HostLink {
   }
 
   /**
-   * For what is safe to say twice: to the next host, when this one goes first. `onRefused` hears the refusal of a repeated call, which
+   * For what is safe to say twice: to the next host, when this one goes first, with `again`. `onRefused` hears the refusal of a repeated call, which
    * the host before may have done already.
    */
   async repeat(
@@ -78,7 +78,7 @@ export class HostLink {
   ): Promise<Answered> {
     for (let deaths = 0;;) {
       try {
-        return await this.call(op, fields, options);
+        return await this.call(op, deaths === 0 ? fields : { ...fields, again: true }, options);
       } catch (error) {
         if (this.isClosed) throw error;
         if (!isGone(error)) return deaths === 0 ? await Promise.reject(error) : await onRefused(error);

@@ -3,14 +3,11 @@
  * event of the channel.
  */
 import {
-  binaryIdFromBytes,
   type ChannelId,
   type ChannelName,
   type ChannelPolicy,
-  type MessageId,
   openPolicy,
   parseAgentId,
-  parseBinaryId,
   parseChannelId,
   parseChannelName,
   type PolicyScope,
@@ -35,6 +32,7 @@ import type { TransportName } from "../transport/transport.ts";
 import type { Answered } from "./connection.ts";
 import { Fields } from "./fields.ts";
 import type { Header } from "./frames.ts";
+import { GroupedSends, sentOf } from "./grouped_sends.ts";
 import type { HostLink } from "./link.ts";
 import { RecentMessages } from "./recent_messages.ts";
 import { readRemote } from "./remote_reader.ts";
@@ -42,8 +40,6 @@ import { serveRemote } from "./remote_serving.ts";
 import { RemoteStream } from "./remote_stream.ts";
 import { decodeError } from "./wire_errors.ts";
 import { decodeEnvelope, decodeEvent, decodeKeyAge, decodeMember } from "./wire_values.ts";
-
-const messageIdBytes = 16;
 
 export class RemoteChannel implements ChannelPort {
   readonly name: ChannelName;
@@ -58,11 +54,13 @@ export class RemoteChannel implements ChannelPort {
   #over: StaticError | undefined;
   /** What `receive` gave. */
   readonly #received = new RecentMessages();
+  readonly #sends: GroupedSends;
 
   constructor(link: HostLink, runtime: Runtime, state: Fields) {
     this.#link = link;
     this.#runtime = runtime;
     this.name = parseChannelName(state.text("name"));
+    this.#sends = new GroupedSends(link, runtime, this.name);
     this.id = parseChannelId(state.text("id"));
     this.#health = { ...healthOf(state), keys: [] };
     this.update(state, []);
@@ -157,21 +155,19 @@ export class RemoteChannel implements ChannelPort {
   /** The message has its id from here on, so that the next host can be given it again: the relay takes it once. */
   async send(value: Sendable, options: SendOptions): Promise<Sent> {
     const { to, replyTo, expiresInMs, queue, timeoutMs, signal } = options;
-    const id = binaryIdFromBytes<MessageId>(this.#runtime.randomBytes(messageIdBytes));
     const fields = {
-      ...this.#content(value, options),
-      message: id,
+      ...contentOf(value, options),
+      message: this.#sends.newId(),
       ...(to !== undefined && { to: agentIdsOf(to) }),
       ...(replyTo !== undefined && { replyTo }),
       ...(expiresInMs !== undefined && { expiresInMs }),
       ...(queue !== undefined && { queue }),
       ...(timeoutMs !== undefined && { timeoutMs }),
     };
-    const answered = await this.#link.repeat("send", fields, { bytes: bodyOf(value), signal });
-    return {
-      id: parseBinaryId<MessageId>(answered.fields.text("id")),
-      accepted: answered.fields.flag("accepted"),
-    };
+    if (signal === undefined && queue !== true) return await this.#sends.send(fields, bodyOf(value));
+    this.#sends.flush();
+    const given = { bytes: bodyOf(value), signal };
+    return sentOf((await this.#link.repeat("send", { ...this.#named, ...fields }, given)).fields);
   }
 
   /** With a key the next host continues it. */
@@ -252,21 +248,11 @@ export class RemoteChannel implements ChannelPort {
     return { channel: this.name };
   }
 
-  #content(value: Sendable, options: ContentOptions): Header {
-    const { contentType } = fieldsOf(value, options);
-    const { conversation, headers } = options;
-    return {
-      ...this.#named,
-      ...(contentType !== undefined && { contentType }),
-      ...(conversation !== undefined && { conversation }),
-      ...(headers !== undefined && { headers }),
-    };
-  }
-
   #asking(value: Sendable, options: AskOptions): Header {
     const { timeoutMs, key } = options;
     return {
-      ...this.#content(value, options),
+      ...this.#named,
+      ...contentOf(value, options),
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(key !== undefined && { key }),
     };
@@ -288,6 +274,16 @@ export class RemoteChannel implements ChannelPort {
   get #now(): { readonly atMs: number; readonly channel: ChannelName } {
     return { atMs: this.#runtime.nowMs(), channel: this.name };
   }
+}
+
+function contentOf(value: Sendable, options: ContentOptions): Header {
+  const { contentType } = fieldsOf(value, options);
+  const { conversation, headers } = options;
+  return {
+    ...(contentType !== undefined && { contentType }),
+    ...(conversation !== undefined && { conversation }),
+    ...(headers !== undefined && { headers }),
+  };
 }
 
 function policyFrom(fields: Fields | undefined): ChannelPolicy {

@@ -3,12 +3,14 @@
  * happens, so that an auditor knows what it has seen and what it was told.
  */
 import { connectHost, hostPlatform } from "../../sdk/testing/host.ts";
-import type { ConnectOptions } from "../../sdk/mod.ts";
+import type { Channel, ConnectOptions } from "../../sdk/mod.ts";
+
+const burst = 12;
 
 export interface Role {
   readonly options: ConnectOptions;
   readonly channel: string;
-  readonly kind: "listen" | "manual" | "receive" | "send" | "ask" | "serve";
+  readonly kind: "listen" | "manual" | "receive" | "send" | "burst" | "ask" | "serve";
   /** The durable reader, or what stands before each message. */
   readonly name: string;
   /** The first number of a sender's messages: above those of its earlier lives. */
@@ -43,6 +45,7 @@ async function main({ options, channel: name, kind, name: own, from, to }: Role)
   if (kind === "receive") {
     for (;;) write({ step: "seen", text: (await channel.receiveEnvelope())?.text() ?? "none" });
   }
+  if (kind === "burst") await sendBursts(channel, own, from);
   for (let number = from;; number++) {
     const text = `${own} ${number}`;
     write({ step: "begun", text });
@@ -54,6 +57,21 @@ async function main({ options, channel: name, kind, name: own, from, to }: Role)
       write({ step: "failed", text: `${text}: ${error}` });
     }
     await new Promise((resolve) => setTimeout(resolve, 20)); // wait: a program that does something else meanwhile
+  }
+}
+
+/** Several at once, which go as one. */
+async function sendBursts(channel: Channel, own: string, from: number): Promise<never> {
+  for (let first = from;; first += burst) {
+    await Promise.all(Array.from({ length: burst }, async (_, i) => {
+      const text = `${own} ${first + i}`;
+      write({ step: "begun", text });
+      await channel.send(text).then(
+        () => write({ step: "sent", text }),
+        (error) => write({ step: "failed", text: `${text}: ${error}` }),
+      );
+    }));
+    await new Promise((resolve) => setTimeout(resolve, 150)); // wait: a minute of it stays below the plan's messages
   }
 }
 

@@ -13,7 +13,7 @@ import { useInTurn } from "./one_agent.ts";
 import { type PythonResult, runPythonTests, showResults } from "./python_tests.ts";
 
 const isStress = Deno.env.get("STATIC_STRESS") === "1";
-const alone = ["test_frames", "test_errors", "test_settings", "test_runtime"];
+const alone = ["test_frames", "test_groups", "test_errors", "test_settings", "test_runtime"];
 const withStack = ["test_interface"];
 /** Much of the same with every driver, so by default one runtime is enough. */
 const more = [["test_talking", "test_faults", "test_docstrings"], ["test_interrupts", "test_hosts", "test_links"]];

@@ -21,9 +21,9 @@ export async function appendSettled(
   core: CoreParts,
   channel: Channel,
   entry: NewEntry,
-  sender: AccountId = channel.account,
+  { sender = channel.account, checkWanted }: { readonly sender?: AccountId; readonly checkWanted?: () => void } = {},
 ): Promise<Settled> {
-  const outcome = await core.append(channel, entry);
+  const outcome = await core.append(channel, entry, checkWanted);
   switch (outcome.kind) {
     case "appended":
     case "duplicate": {

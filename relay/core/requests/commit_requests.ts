@@ -78,7 +78,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
         records: invites.edits,
         ...(payment.charge && { charge: payment.charge }),
         ...(exemption === undefined && { room }),
-      }, agent.account),
+      }, { sender: agent.account }),
     );
     release();
     const settled = await appending;
@@ -301,7 +301,7 @@ export async function sendWelcome(
       welcomeBytes,
       ...(payment.charge && { charge: payment.charge }),
       room,
-    }, agent.account),
+    }, { sender: agent.account }),
   );
   return { sequence, duplicate };
 }

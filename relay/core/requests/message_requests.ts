@@ -100,7 +100,9 @@ async function append(
   let appended = false;
   try {
     // Its agent may be back already, and have asked whether this message stands in the log.
-    if (asker.session.isEnded) throw new Refusal("transport_error", "The session has ended");
+    const checkWanted = (): void => {
+      if (asker.session.isEnded) throw new Refusal("transport_error", "The session has ended");
+    };
     const { sequence, timeMs, duplicate } = await appendSettled(core, channel, {
       kind: "message",
       epoch: body.epoch,
@@ -112,7 +114,7 @@ async function append(
       removed: [],
       charge,
       room,
-    }, agent.account);
+    }, { sender: agent.account, checkWanted });
     appended = !duplicate;
     if (duplicate) meter.messagesDuplicate += charge.messages;
     else meter.messagesAccepted += charge.messages;

@@ -16,7 +16,7 @@ import queue
 import threading
 import time
 from concurrent.futures import Future
-from typing import Any, Callable, Dict, Mapping, Optional, Protocol, Set, Tuple
+from typing import Any, Callable, Dict, Mapping, Optional, Protocol, Set, Tuple, Union
 
 from .errors import InvalidArgumentError, StaticError, error_of
 from .frames import Frame, FrameReader, encode_frame
@@ -56,7 +56,7 @@ class Link:
         self._on_ask = on_ask
         self._numbers = itertools.count(1)
         self._calls: Dict[int, Call] = {}
-        self._outgoing: "queue.SimpleQueue[Optional[bytes]]" = queue.SimpleQueue()
+        self._outgoing: "queue.SimpleQueue[Union[None, bytes, Callable[[], bytes]]]" = queue.SimpleQueue()
         self._over: Optional[StaticError] = None
         self._goodbye: Optional[StaticError] = None
         #: Requests that are being served, by stream and item: what to do when nobody waits for them any more.
@@ -112,6 +112,28 @@ class Link:
         self._outgoing.put(frame)
         return call
 
+    def call_later(self, make: Callable[[], Tuple[str, Mapping[str, Any], bytes]]) -> Call:
+        """Starts a call that is put together when its turn to be written comes."""
+        self.check()
+        call = Call(next(self._numbers))
+        self._calls[call.number] = call
+        if self._over is not None:
+            self._calls.pop(call.number, None)
+            self.check()
+
+        def frame() -> bytes:
+            op, fields, body = make()
+            given = {name: value for name, value in fields.items() if value is not None}
+            try:
+                return encode_frame({"id": call.number, "op": op, **given}, body)
+            except StaticError as error:
+                if self._calls.pop(call.number, None) is not None:
+                    call.set_exception(error)
+                return b""
+
+        self._outgoing.put(frame)
+        return call
+
     def tell(self, op: str, fields: Mapping[str, Any]) -> None:
         """A call whose answer is of no interest. Takes no lock, so finalizers may use it."""
         if self._over is None:
@@ -156,7 +178,7 @@ class Link:
                 frame = self._outgoing.get()
                 if frame is None:
                     break
-                rest = memoryview(frame)
+                rest = memoryview(frame() if callable(frame) else frame)
                 while rest:
                     rest = rest[os.write(self._target.fileno(), rest) :]
         except (OSError, ValueError):

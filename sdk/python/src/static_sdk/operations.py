@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import os
 from collections import deque
 from typing import Any, Deque, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .agent import Agent
 from .errors import InvalidArgumentError, StaticError, TransportError
 from .frames import Frame
+from .groups import Group, check_sent, message_id
 from .link import Call, Link
 from .steps import Steps
 from .values import Guest, Health, Invite, Json, Member, Payload, Policy, health_of, invite_of, member_of, message_fields
@@ -140,43 +139,49 @@ def send_many(agent: Agent, channel: str, payloads: Iterable[Payload], options: 
             # What the host before this one did not confirm comes first.
             while under_way and under_way[0][1] is not link:
                 yield from _sent_first(agent, under_way)
-            under_way.append((_begin(link, fields, body), link, fields, body))
-            if len(under_way) >= _WINDOW:
+            if not under_way or not under_way[-1][2].add(fields, body):
+                under_way.append(_begin(link, Group(channel, agent.way.is_shared), fields, body))
+            while sum(len(group) for _, _, group in under_way) >= _WINDOW:
                 yield from _sent_first(agent, under_way)
         while under_way:
             yield from _sent_first(agent, under_way)
     except BaseException:
-        for call, link, _, _ in under_way:
+        for call, link, _ in under_way:
             link.tell("cancel", {"call": call.number})
         raise
 
 
-_Sending = Tuple[Call, Link, Dict[str, Any], bytes]
+_Sending = Tuple[Call, Link, Group]
 
 
-def _begin(link: Link, fields: Dict[str, Any], body: bytes) -> Call:
+def _begin(link: Link, group: Group, fields: Dict[str, Any], body: bytes) -> _Sending:
     """A link that has ended just now is found out as one that ends a little later."""
+    group.add(fields, body)
     try:
-        return link.call("send", fields, body)
+        return link.call_later(group.close), link, group
     except TransportError as error:
         failed = Call(0)
         failed.set_exception(error)
-        return failed
+        return failed, link, group
 
 
 def _sent_first(agent: Agent, under_way: Deque[_Sending]) -> Steps[None]:
     """Waits for the first. When the host has gone, all of them are said again in order, before anything else is said."""
-    call, _, fields, body = under_way[0]
+    call, _, group = under_way[0]
     try:
-        yield call
-        under_way.popleft()
+        frame: Frame = yield call
     except StaticError as error:
         under_way.popleft()
         if not agent.way.goes_on(error):
             raise
-        yield from agent.ask("send", fields, body)
+        op, fields, body = group.close()
+        answer, _ = yield from agent.ask(op, {**fields, "again": True}, body)
+        check_sent(answer)
         while under_way:
             yield from _sent_first(agent, under_way)
+    else:
+        under_way.popleft()
+        check_sent(frame.header.get("ok", {}))
 
 
 def send_options(
@@ -319,11 +324,7 @@ def _message_of(
 ) -> Tuple[bytes, Dict[str, Any]]:
     """With an id where the next host may have to be told of it again: the relay takes it once."""
     body, fields = _sent(channel, payload, options)
-    return body, {**fields, "message": _message_id()} if agent.way.is_shared else fields
-
-
-def _message_id() -> str:
-    return base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=")
+    return body, {**fields, "message": message_id()} if agent.way.is_shared else fields
 
 
 def join_link(agent: Agent, link: str, timeout: Optional[float]) -> Steps[Tuple[str, str]]:
