@@ -18,7 +18,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 const relayFloors: readonly (readonly string[])[] = [
   ["relay/engine/"],
   ["relay/core/"],
-  ["relay/cells/", "relay/quota/", "relay/tokens/"],
+  ["relay/cells/", "relay/quota/", "relay/tokens/", "relay/cluster/"],
   ["relay/listeners/", "relay/grpc/"],
   ["relay/edge.ts"],
   ["relay/operations/", "relay/proxy/"],

@@ -343,7 +343,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
 
   /** What waited for an agent while it was away. */
   async #greet(session: Session, agentId: AgentId): Promise<void> {
-    askForMore(this, agentId);
+    await askForMore(this, agentId);
     for (const request of this.joins.ofInviter(agentId)) {
       if (request.kind === "join") session.notify("DeliverJoinRequest", joinNotice(request));
     }

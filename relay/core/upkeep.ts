@@ -79,7 +79,7 @@ export class Upkeep {
   async #tend(): Promise<void> {
     const { background, channels, config, deps: { engine, nowMs }, rates } = this.#parts;
     const { queueAgeMs, lapseAgeMs } = config.limits;
-    engine.keyPackages.expire(nowMs());
+    await engine.keyPackages.expire(nowMs());
     await engine.records.expire(nowMs());
     const ago = (ms: number): number => Math.max(0, nowMs() - ms);
     await engine.forget({

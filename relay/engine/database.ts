@@ -19,6 +19,8 @@ export interface DatabaseOptions {
   readonly path: string;
   /** Pages of the write-ahead log above which it is copied back. 4 MiB by default: a few milliseconds of copying. */
   readonly checkpointPages?: number;
+  /** The content can be had again from elsewhere: nothing waits for the disk. */
+  readonly isCopy?: boolean;
   /** What the file may take on its disk, if not as much as there is. */
   readonly maxBytes?: number;
   /** How files are opened to have their content confirmed; tests put faults here. */
@@ -114,7 +116,7 @@ export class Database {
 
   static async open(options: DatabaseOptions): Promise<Database> {
     const { path, checkpointPages = 4 * 1024 * 1024 / pageBytes, openForSync = openReally } = options;
-    const { migrations = allMigrations, onMigrated = () => {} } = options;
+    const { migrations = allMigrations, onMigrated = () => {}, isCopy = false } = options;
     const inMemory = path === ":memory:";
     const { maxBytes = inMemory ? memoryBytes : Infinity } = options;
     const parts = { checkpointPages, maxBytes, readDisk: () => inMemory ? unknownSpace : readDiskSpace(path) };
@@ -123,7 +125,8 @@ export class Database {
       if (!inMemory) await createPrivateFile(path);
       sqlite = new DatabaseSync(inMemory ? memoryPath : path);
       const migrated = configure(sqlite, path, migrations);
-      if (inMemory) return new Database(sqlite, undefined, parts);
+      if (isCopy) sqlite.exec("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 1000");
+      if (inMemory || isCopy) return new Database(sqlite, undefined, parts);
       const handles = { log: await openForSync(`${path}-wal`, "log"), file: await openForSync(path, "locked") };
       const database = new Database(sqlite, handles, parts);
       try {
@@ -213,6 +216,11 @@ export class Database {
     } finally {
       this.#copying = undefined;
     }
+  }
+
+  /** A copy of everything that is committed, at once: nothing else runs meanwhile. */
+  copyNow(path: string): void {
+    this.#sqlite.prepare("VACUUM INTO ?").run(path);
   }
 
   /** Without a sync of its own, because that would block; the caller has the file confirmed. */

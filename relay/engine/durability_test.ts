@@ -79,12 +79,12 @@ testWithFolder("a reopened engine has everything but KeyPackages", async (folder
     bytesGuaranteed: 0,
     bytesInAll: 1_000,
   };
-  first.keyPackages.put(sampleAgent(1), { keyPackages: [samplePackage(1)], replace: false, nowMs: 1, ...room });
+  await first.keyPackages.put(sampleAgent(1), { keyPackages: [samplePackage(1)], replace: false, nowMs: 1, ...room });
   const before = await look(first);
   await first.close();
   const again = await openSqliteEngine({ path });
   assertEquals(await look(again), before);
-  assertEquals(again.keyPackages.count(sampleAgent(1), 1).keyPackages, 0);
+  assertEquals((await again.keyPackages.count(sampleAgent(1), 1)).keyPackages, 0);
   const charge = { leaseId: "lease-1", fence: 7, messages: 1, payloadBytes: 5 };
   assertEquals(await again.append(channelId, message("e", { epoch: 1, charge })), { kind: "lease_spent" });
   assertEquals(appended(await again.append(channelId, message("e", { epoch: 1 }))).sequence, 5);

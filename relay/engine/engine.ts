@@ -2,6 +2,7 @@
  * What the relay keeps: the only holder of authoritative channel state. Small and asynchronous, so that a replicated log
  * can take the place of the embedded database and any of several relays can serve any session. An engine knows sequences,
  * epochs and idempotency keys; what an entry means is the core's business, and its body is opaque here.
+ * Long because it is the whole contract of engines, in one place.
  */
 import type { AccountId, AgentId, ChannelId, ChannelName, GapReason, KeyId } from "../../proto/mod.ts";
 
@@ -189,6 +190,8 @@ export interface NewEntry extends EntryHead {
   readonly records?: readonly RecordEdit[];
   /** Without it, an entry is never refused for want of room. */
   readonly room?: Room;
+  /** The session in which it was sent, where several relays share a log: void once its agent has a newer one anywhere. */
+  readonly by?: { readonly agentId: AgentId; readonly session: number };
 }
 
 /** A new value for a record that is still the one that was read, or its end. It keeps its expiry, and needs no room. */
@@ -246,11 +249,13 @@ export interface Appended {
   readonly timeMs: number;
 }
 
-/** Checked in this order: channel, key, epoch, charge, room. */
+/** Checked in this order: session, channel, key, epoch, charge, room. */
 export type AppendOutcome =
   | ({ readonly kind: "appended" } & Appended)
   | ({ readonly kind: "duplicate" } & Appended)
   | { readonly kind: "no_channel" }
+  /** Its agent has a newer session at another relay. */
+  | { readonly kind: "replaced" }
   | { readonly kind: "conflict"; readonly epoch: number }
   | { readonly kind: "lease_spent" }
   | { readonly kind: "full"; readonly of: "channel" | "account" };
@@ -335,16 +340,16 @@ export interface LeaseBook {
   forget(leaseId: string): Promise<void>;
 }
 
-/** KeyPackages live in memory only: after a restart their owners are asked for new ones. */
+/** KeyPackages live in memory only, of this process or of the log's nodes: after a restart their owners are asked for new ones. */
 export interface KeyPackagePools {
-  count(agentId: AgentId, nowMs: number): PoolCount;
+  count(agentId: AgentId, nowMs: number): Promise<PoolCount>;
   /** Adds what is not known yet; a KeyPackage that was claimed is remembered until it expires and never taken again. */
-  put(agentId: AgentId, upload: PoolUpload): PoolCount;
+  put(agentId: AgentId, upload: PoolUpload): Promise<PoolCount>;
   /** One KeyPackage for one claimer. The same `claim` gets the same answer until it expires. */
-  claim(agentId: AgentId, claim: PoolClaim): Claimed | undefined;
+  claim(agentId: AgentId, claim: PoolClaim): Promise<Claimed | undefined>;
   /** The account that uploaded last for this agent. */
-  ownerOf(agentId: AgentId): AccountId | undefined;
-  expire(nowMs: number): void;
+  ownerOf(agentId: AgentId): Promise<AccountId | undefined>;
+  expire(nowMs: number): Promise<void>;
 }
 
 export interface PooledKeyPackage {

@@ -14,6 +14,7 @@ import type {
   QueueSize,
 } from "./engine.ts";
 import { engineLimits } from "./input.ts";
+import { judge } from "./judge.ts";
 import type { Leases } from "./leases.ts";
 import { bytesPerMember, type LogBytes } from "./log_bytes.ts";
 import type { RecordRows } from "./records.ts";
@@ -117,17 +118,17 @@ export class Entries {
   append(channelId: ChannelId, entry: NewEntry): AppendOutcome {
     const channel = this.#heads.findOpen(channelId);
     if (channel === undefined) return { kind: "no_channel" };
-    const { epoch, fromEpoch = epoch } = entry;
-    const current = channel.epoch === epoch || (channel.epoch >= fromEpoch && channel.epoch < epoch);
-    const paid = entry.charge === undefined || this.#leases.canPay(entry.charge);
-    const full = current ? this.#logBytes.full(channel, entry) : undefined;
+    const refused = judge(entry, {
+      epoch: channel.epoch,
+      isPaid: entry.charge === undefined || this.#leases.canPay(entry.charge),
+      full: this.#logBytes.full(channel, entry),
+    });
     const appended = { sequence: channel.head + 1, epoch: entry.epoch, timeMs: entry.timeMs };
     // Usually it is accepted, and then inserting the key is what finds out whether it is new.
-    if (!current || !paid || full !== undefined || !this.#rememberKey(channel, entry.key, appended)) {
+    if (refused !== undefined || !this.#rememberKey(channel, entry.key, appended)) {
       const original = this.#findKey(channel, entry.key);
       if (original !== undefined) return { kind: "duplicate", ...original };
-      if (!current) return { kind: "conflict", epoch: channel.epoch };
-      return paid && full !== undefined ? { kind: "full", of: full } : { kind: "lease_spent" };
+      return refused ?? { kind: "conflict", epoch: channel.epoch };
     }
     if (entry.charge !== undefined) this.#leases.pay(entry.charge);
     this.#write(channel, entry, appended.sequence);

@@ -13,6 +13,8 @@ export type EngineFault =
   | "io"
   /** The disk did not confirm what was written: the engine takes no more work until it is opened again. */
   | "failed"
+  /** The log that relays share has not answered: it is not known what became of what was asked. */
+  | "unavailable"
   /** `close` was called. */
   | "closed";
 

@@ -1,5 +1,5 @@
 /**
- * KeyPackages in memory. All calls are synchronous, so any number of parallel claims of one KeyPackage has one winner. What
+ * KeyPackages in memory. No call waits for anything, so any number of parallel claims of one KeyPackage has one winner. What
  * was claimed is remembered until it expires, so that an owner who uploads everything again does not bring it back. Agents
  * cost nothing to invent, so memory is bounded per account: who uploads too much loses its own oldest pools. When all together
  * take too much, the account that has most gives way, with its KeyPackages of last resort too, and one that has little never.
@@ -35,40 +35,111 @@ interface Pool {
   readonly answers: Map<string, ClaimAnswer>;
 }
 
+/** The pools of an engine in this process. */
 export function createKeyPackagePools(): KeyPackagePools {
-  const pools = new Map<AgentId, Pool>();
-  const memory = new MemoryUse();
+  const memory = new KeyPackageMemory();
+  const answer = <Result>(work: () => Result): Promise<Result> => new Promise((resolve) => resolve(work()));
   return {
-    count: (agentId, nowMs) => countOf(pools.get(agentId), nowMs),
-    put: (agentId, upload) => {
-      checkCount("capacity", upload.capacity);
-      const pool = pools.get(agentId) ?? createPool(upload.account);
-      pools.set(agentId, pool);
-      pool.key = upload.key?.id;
-      addTo(pool, upload);
-      memory.touch(pool, upload.account);
-      makeRoom(memory, upload);
-      return countOf(pool, upload.nowMs);
-    },
-    ownerOf: (agentId) => pools.get(agentId)?.account,
-    claim: (agentId, { key, nowMs, share = "any" }) => {
-      checkText("claim key", key);
-      const pool = pools.get(agentId);
-      if (pool === undefined) return undefined;
-      const claimed = claimFrom(pool, { key, nowMs, share });
-      memory.recount(pool);
-      return claimed;
-    },
-    expire: (nowMs) => {
-      for (const [agentId, pool] of pools) {
-        expirePool(pool, nowMs);
-        memory.recount(pool);
-        if (!isEmpty(pool)) continue;
-        pools.delete(agentId);
-        memory.forget(pool);
-      }
-    },
+    count: (agentId, nowMs) => answer(() => memory.count(agentId, nowMs)),
+    put: (agentId, upload) => answer(() => memory.put(agentId, upload)),
+    ownerOf: (agentId) => answer(() => memory.ownerOf(agentId)),
+    claim: (agentId, claim) => answer(() => memory.claim(agentId, claim)),
+    expire: (nowMs) => answer(() => memory.expire(nowMs)),
   };
+}
+
+/** A pool as another process can take it over. */
+export interface StoredPool {
+  readonly agentId: AgentId;
+  readonly account: AccountId;
+  readonly key?: KeyId | undefined;
+  readonly available: readonly PooledKeyPackage[];
+  readonly lastResort?: PooledKeyPackage | undefined;
+  readonly filled: number;
+  readonly claimed: readonly (readonly [reference: string, untilMs: number])[];
+  readonly answers: readonly (readonly [claim: string, keyPackage: PooledKeyPackage, lastResort: boolean])[];
+}
+
+/** Nothing here depends on anything but the calls and their order: relays that make the same calls have the same pools. */
+export class KeyPackageMemory {
+  readonly #pools = new Map<AgentId, Pool>();
+  readonly #memory = new MemoryUse();
+
+  count(agentId: AgentId, nowMs: number): PoolCount {
+    return countOf(this.#pools.get(agentId), nowMs);
+  }
+
+  put(agentId: AgentId, upload: PoolUpload): PoolCount {
+    checkCount("capacity", upload.capacity);
+    const pool = this.#pools.get(agentId) ?? createPool(upload.account);
+    this.#pools.set(agentId, pool);
+    pool.key = upload.key?.id;
+    addTo(pool, upload);
+    this.#memory.touch(pool, upload.account);
+    makeRoom(this.#memory, upload);
+    return countOf(pool, upload.nowMs);
+  }
+
+  ownerOf(agentId: AgentId): AccountId | undefined {
+    return this.#pools.get(agentId)?.account;
+  }
+
+  claim(agentId: AgentId, { key, nowMs, share = "any" }: PoolClaim): Claimed | undefined {
+    checkText("claim key", key);
+    const pool = this.#pools.get(agentId);
+    if (pool === undefined) return undefined;
+    const claimed = claimFrom(pool, { key, nowMs, share });
+    this.#memory.recount(pool);
+    return claimed;
+  }
+
+  /** In the order in which `restore` makes the same of them. */
+  *dump(): Iterable<StoredPool> {
+    const agents = new Map([...this.#pools].map(([agentId, pool]) => [pool, agentId]));
+    for (const pool of this.#memory.pools()) {
+      const agentId = agents.get(pool);
+      if (agentId === undefined) continue;
+      const { account, key, lastResort, filled } = pool;
+      const answers = [...pool.answers].map(([claim, answer]) =>
+        [claim, answer.keyPackage, answer.lastResort] as const
+      );
+      yield {
+        agentId,
+        account,
+        key,
+        available: [...pool.available.values()],
+        lastResort,
+        filled,
+        claimed: [...pool.claimed],
+        answers,
+      };
+    }
+  }
+
+  restore({ agentId, account, key, available, lastResort, filled, claimed, answers }: StoredPool): void {
+    const pool: Pool = {
+      account,
+      key,
+      bytes: 0,
+      available: new Map(available.map((each) => [encodeBase64url(each.reference), each])),
+      lastResort,
+      filled,
+      claimed: new Map(claimed),
+      answers: new Map(answers.map(([claim, keyPackage, lastResort]) => [claim, { keyPackage, lastResort }])),
+    };
+    this.#pools.set(agentId, pool);
+    this.#memory.touch(pool, account);
+  }
+
+  expire(nowMs: number): void {
+    for (const [agentId, pool] of this.#pools) {
+      expirePool(pool, nowMs);
+      this.#memory.recount(pool);
+      if (!isEmpty(pool)) continue;
+      this.#pools.delete(agentId);
+      this.#memory.forget(pool);
+    }
+  }
 }
 
 interface AccountUse {
@@ -92,6 +163,10 @@ class MemoryUse {
 
   poolsOf(account: AccountId): Iterable<Pool> {
     return this.#accounts.get(account)?.pools ?? [];
+  }
+
+  *pools(): Iterable<Pool> {
+    for (const { pools } of this.#accounts.values()) yield* pools;
   }
 
   /** Who has most. */

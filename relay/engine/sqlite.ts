@@ -59,6 +59,25 @@ export async function openSqliteEngine(options: SqliteEngineOptions): Promise<En
   return new SqliteEngine(await Database.open(options), new Watchers(onListenerError), onFailed);
 }
 
+/** An engine whose content can be had again from elsewhere, and what it takes to keep something of one's own in its file. */
+export interface ReplicaStore {
+  readonly engine: Engine;
+  readonly database: Database;
+  readonly commits: GroupCommit;
+  /** Its slices: each is done at once, and others come between. */
+  readonly trimming: Pick<Trimming, "trimSlice" | "dropSlice" | "purgeSlice">;
+}
+
+/** Never waits for a disk: for a copy of a log that others keep. */
+export async function openReplicaStore(
+  options: Pick<SqliteEngineOptions, "path" | "maxBytes" | "onListenerError" | "onFailed">,
+): Promise<ReplicaStore> {
+  const { onListenerError = () => {}, onFailed = () => {} } = options;
+  const database = await Database.open({ ...options, isCopy: true });
+  const engine = new SqliteEngine(database, new Watchers(onListenerError), onFailed);
+  return { engine, database, commits: engine.commits, trimming: engine.trimming };
+}
+
 class SqliteEngine implements Engine {
   readonly records: Records;
   readonly leases: LeaseBook;
@@ -105,6 +124,14 @@ class SqliteEngine implements Engine {
     this.#trimming = new Trimming(database, { heads, logBytes }, this.#commits);
     this.records = createRecords(database, records, this.#commits);
     this.leases = createLeaseBook(leases, this.#commits);
+  }
+
+  get commits(): GroupCommit {
+    return this.#commits;
+  }
+
+  get trimming(): Trimming {
+    return this.#trimming;
   }
 
   async createChannel(channel: NewChannel): Promise<CreateOutcome> {

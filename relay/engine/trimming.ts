@@ -17,7 +17,7 @@ interface Victim {
 }
 
 /** `full`: there may be more, and others should run before it. */
-type SliceResult = "full" | "done";
+export type SliceResult = "full" | "done";
 
 interface ClosedChannel {
   id: ChannelId;
@@ -114,29 +114,34 @@ export class Trimming {
 
   /** Deletes entries up to a position that everybody has passed, but none that the last snapshot does not include. */
   trim(channelId: ChannelId, through: number): Promise<void> {
-    return this.#inSlices(() => {
-      const channel = this.#heads.find(channelId);
-      if (channel === undefined) return "done";
-      const last = Math.min(through, channel.snapshotSequence);
-      const { victims, full } = takeSlice(this.#oldest.all(channel.number, 0, last));
-      this.#deleteEntries(channel, victims);
-      if (full) return "full";
-      this.#deleteGaps.run(channel.number, last);
-      this.#shortenGap.run(channel.number, last);
-      return "done";
-    });
+    return this.#inSlices(() => this.trimSlice(channelId, through));
+  }
+
+  /** Inside a group, like all slices. */
+  trimSlice(channelId: ChannelId, through: number): SliceResult {
+    const channel = this.#heads.find(channelId);
+    if (channel === undefined) return "done";
+    const last = Math.min(through, channel.snapshotSequence);
+    const { victims, full } = takeSlice(this.#oldest.all(channel.number, 0, last));
+    this.#deleteEntries(channel, victims);
+    if (full) return "full";
+    this.#deleteGaps.run(channel.number, last);
+    this.#shortenGap.run(channel.number, last);
+    return "done";
   }
 
   /** Messages up to a position give way to gaps. */
   dropMessages(channelId: ChannelId, through: number, reason: GapReason): Promise<void> {
-    return this.#inSlices(() => {
-      const channel = this.#heads.find(channelId);
-      if (channel === undefined || channel.messages === 0) return "done";
-      const { victims, full } = takeSlice(this.#oldestMessages.all(channel.number, channel.messagesAfter, through));
-      this.#deleteEntries(channel, victims);
-      for (const run of runsOf(victims)) this.#addGap(channel, run, reason);
-      return full ? "full" : "done";
-    });
+    return this.#inSlices(() => this.dropSlice(channelId, through, reason));
+  }
+
+  dropSlice(channelId: ChannelId, through: number, reason: GapReason): SliceResult {
+    const channel = this.#heads.find(channelId);
+    if (channel === undefined || channel.messages === 0) return "done";
+    const { victims, full } = takeSlice(this.#oldestMessages.all(channel.number, channel.messagesAfter, through));
+    this.#deleteEntries(channel, victims);
+    for (const run of runsOf(victims)) this.#addGap(channel, run, reason);
+    return full ? "full" : "done";
   }
 
   async forget({ keysMs, commitsMs, readMs, closedMs }: ForgetBefore): Promise<void> {
@@ -158,10 +163,12 @@ export class Trimming {
   }
 
   purge(channelId: ChannelId): Promise<void> {
-    return this.#inSlices(() => {
-      const channel = this.#heads.find(channelId);
-      return channel?.closedAtMs === undefined ? "done" : this.#purgeSlice(channel);
-    });
+    return this.#inSlices(() => this.purgeSlice(channelId));
+  }
+
+  purgeSlice(channelId: ChannelId): SliceResult {
+    const channel = this.#heads.find(channelId);
+    return channel?.closedAtMs === undefined ? "done" : this.#purgeSlice(channel);
   }
 
   async #inSlices(slice: () => SliceResult): Promise<void> {

@@ -231,11 +231,11 @@ Deno.test("receive() that got nothing, or something, holds up no loop that comes
 });
 
 async function hasKeyPackages(stage: Stage, agentId: string): Promise<boolean> {
-  const count = stage.world.engine.keyPackages.count(
+  const count = await stage.world.engine.keyPackages.count(
     agentId as Parameters<
       typeof stage.world.engine.keyPackages.count
     >[0],
     stage.world.time.nowMs(),
   );
-  return await Promise.resolve(count.keyPackages > 5 && count.hasLastResort);
+  return count.keyPackages > 5 && count.hasLastResort;
 }

@@ -35,6 +35,8 @@ export async function appendSettled(
       throw epochConflict(outcome.epoch);
     case "no_channel":
       throw channelNotFound();
+    case "replaced":
+      throw new Refusal("session_replaced", "A newer session of this agent has taken the place of this one");
     case "full":
       channel.full = true;
       core.touch(channel);

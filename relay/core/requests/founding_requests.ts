@@ -46,12 +46,12 @@ export async function claimForFounding(
     if (!state.isActive(agentId) || member === undefined) continue;
     const hasJoined = (channel.cursor(agentId) ?? 0) >= member.joinedSequence;
     const claim = { channelId, agentId, nonce, hasJoined };
-    let claimed = repeatClaim(asker, claim);
+    let claimed = await repeatClaim(asker, claim);
     if (claimed === undefined) {
       // As often as the relay lets an owner begin anew, each of its members is claimed once.
       const waitMs = core.foundingRate.take(`${channelId} ${agentId}`, core.deps.nowMs());
       retryAfterMs ??= waitMs;
-      const anew = waitMs === undefined ? claimKeyPackage(asker, claim) : undefined;
+      const anew = waitMs === undefined ? await claimKeyPackage(asker, claim) : undefined;
       claimed = anew !== undefined && "keyPackage" in anew ? anew : undefined;
     }
     // Members without one are absent at first: a founding for some is better than none.

@@ -26,32 +26,35 @@ interface Wait {
 }
 
 /** The answer that this claim has had. */
-export function repeatClaim({ core, agent }: AgentAsker, claim: Omit<Claim, "hasJoined">): Claimed | undefined {
+export async function repeatClaim(
+  { core, agent }: AgentAsker,
+  claim: Omit<Claim, "hasJoined">,
+): Promise<Claimed | undefined> {
   const { engine, nowMs } = core.deps;
   const key = claimKeyOf(agent.agentId, claim);
-  return engine.keyPackages.claim(claim.agentId, { key, nowMs: nowMs(), share: "none" });
+  return await engine.keyPackages.claim(claim.agentId, { key, nowMs: nowMs(), share: "none" });
 }
 
 /** Undefined when the relay holds nothing of this agent; a time to wait when the account has had its share. */
-export function claimKeyPackage(asker: AgentAsker, claim: Claim): Claimed | Wait | undefined {
+export async function claimKeyPackage(asker: AgentAsker, claim: Claim): Promise<Claimed | Wait | undefined> {
   const { core, agent } = asker;
   const { agentId, hasJoined } = claim;
   const { engine, nowMs, meter } = core.deps;
-  const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
+  const { keyPackages, hasLastResort } = await engine.keyPackages.count(agentId, nowMs());
   // The rates remember a bounded number of agents: those that were invented must not push out the others.
   if (keyPackages === 0 && !hasLastResort) return undefined;
   const pair = `${agent.account} ${agentId}`;
   const retryAfterMs = hasJoined ? undefined : takeRates(asker, pair);
   if (retryAfterMs !== undefined) return { retryAfterMs };
-  const isOwn = engine.keyPackages.ownerOf(agentId) === agent.account;
+  const isOwn = await engine.keyPackages.ownerOf(agentId) === agent.account;
   const shareMs = isOwn ? undefined : core.singleUseRate.take(pair, nowMs());
   const isFirst = isOwn || core.singleUseRate.count(pair, nowMs()) <= firstClaims;
   const share = shareMs !== undefined ? "last resort" : isFirst ? "any" : "half";
   const key = claimKeyOf(agent.agentId, claim);
-  const claimed = engine.keyPackages.claim(agentId, { key, nowMs: nowMs(), share });
+  const claimed = await engine.keyPackages.claim(agentId, { key, nowMs: nowMs(), share });
   if (claimed === undefined) return { retryAfterMs: shareMs ?? halfEmptyRetryMs };
   meter.keyPackagesClaimed++;
-  askForMore(core, agentId);
+  await askForMore(core, agentId);
   return claimed;
 }
 
@@ -71,9 +74,9 @@ export function tooManyClaims(retryAfterMs: number): Refusal {
 }
 
 /** Tells an agent that is connected that its pool runs low: strangers get no more than the first half of it. */
-export function askForMore(core: CoreParts, agentId: AgentId): void {
+export async function askForMore(core: CoreParts, agentId: AgentId): Promise<void> {
   const { engine, nowMs } = core.deps;
-  const { keyPackages, filled, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
+  const { keyPackages, filled, hasLastResort } = await engine.keyPackages.count(agentId, nowMs());
   if (keyPackages >= core.config.keyPackagesWanted && 2 * keyPackages > filled) return;
   const wanted = core.config.limits.keyPackagesPerAgent - keyPackages;
   core.sessionOf(agentId)?.notify("KeyPackagesLow", { remaining: keyPackages, wanted, hasLastResort });

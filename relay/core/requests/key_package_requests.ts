@@ -30,7 +30,7 @@ export async function uploadKeyPackage(
   }
   const key = keyOf(agent);
   const last = lastResort && pool(lastResort, checkOwn(asker, lastResort, true));
-  const count = core.deps.engine.keyPackages.put(agent.agentId, {
+  const count = await core.deps.engine.keyPackages.put(agent.agentId, {
     keyPackages: pooled,
     ...(last && { lastResort: last }),
     replace,
@@ -52,7 +52,7 @@ export async function addMember(
   const { state } = await openAsMember(asker, channelId);
   if (state.isActive(agentId)) throw new Refusal("already_member", "This agent is in the channel already");
   const claim = { channelId, agentId, nonce, hasJoined: false };
-  const claimed = repeatClaim(asker, claim) ?? claimKeyPackage(asker, claim);
+  const claimed = await repeatClaim(asker, claim) ?? await claimKeyPackage(asker, claim);
   if (claimed === undefined) {
     throw new Refusal("key_package_missing", "The relay holds no KeyPackage of this agent; it must upload one");
   }

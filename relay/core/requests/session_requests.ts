@@ -72,7 +72,7 @@ export async function authenticate(
   const plan = planOf(token.plan);
   const agent: Agent = { agentId, publicKey: body.publicKey, account, plan, issuedAtMs, expiresAtMs, grant };
   core.adopt(session, agent, isMember);
-  const { keyPackages, hasLastResort } = engine.keyPackages.count(agentId, nowMs());
+  const { keyPackages, hasLastResort } = await engine.keyPackages.count(agentId, nowMs());
   return {
     agentId,
     expiresAtMs: token.expiresAtMs,

@@ -1,0 +1,190 @@
+// The contract of engines on a real node, and what it means that several relays have one log.
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { natsInstalled, startNats, type TestNats } from "../../tests/support/nats.ts";
+import { testWhen } from "../../tests/support/requirement.ts";
+import type { AppendOutcome } from "../engine/engine.ts";
+import { EngineError } from "../engine/mod.ts";
+import {
+  appended,
+  bytesOf,
+  commit,
+  createChannel,
+  message,
+  readAll,
+  sampleAccount,
+  sampleAgent,
+  sampleChannel,
+  sampleLease,
+  samplePackage,
+} from "../engine/testing/sample.ts";
+import { testEngine } from "../engine/testing/test_engine.ts";
+import type { OpenCluster } from "./open_cluster.ts";
+import { freshPrefix, openTestCluster } from "./testing/open_test_cluster.ts";
+
+const nats: TestNats | undefined = natsInstalled.met ? await startNats({ nodes: 1 }) : undefined;
+Deno.test.afterAll(async () => await nats?.[Symbol.asyncDispose]());
+const urls = nats?.urls ?? [];
+
+if (nats !== undefined) {
+  testEngine("jetstream", async () => {
+    const { engine } = await openTestCluster({ urls });
+    return { engine, dispose: () => Promise.resolve() };
+  });
+}
+
+/** Relays on one log. */
+function testRelays(name: string, count: number, run: (relays: readonly OpenCluster[]) => Promise<void>): void {
+  testWhen(natsInstalled, name, async () => {
+    const prefix = freshPrefix();
+    const relays: OpenCluster[] = [];
+    try {
+      for (let i = 1; i <= count; i++) relays.push(await openTestCluster({ urls, prefix, relay: `relay-${i}` }));
+      await run(relays);
+    } finally {
+      for (const { engine } of relays) await engine.close();
+    }
+  });
+}
+
+function at(relays: readonly OpenCluster[], index: number): OpenCluster {
+  const relay = relays[index % relays.length];
+  assert(relay !== undefined);
+  return relay;
+}
+
+testRelays(
+  "relays that append at once come to one log, the same for all, and to one winner an epoch",
+  3,
+  async (relays) => {
+    const channelId = await createChannel(at(relays, 0).engine, 1);
+    const heard = relays.map(() => 0);
+    relays.forEach(({ engine }, index) => engine.watch(channelId, () => void (heard[index] = (heard[index] ?? 0) + 1)));
+    for (let epoch = 0; epoch < 3; epoch++) {
+      const outcomes: AppendOutcome[] = await Promise.all(
+        Array.from({ length: 90 }, (_, i) => at(relays, i).engine.append(channelId, commit(`${epoch} ${i}`, epoch))),
+      );
+      assertEquals(outcomes.filter(({ kind }) => kind === "appended").length, 1);
+      await Promise.all(
+        Array.from(
+          { length: 90 },
+          (_, i) => at(relays, i).engine.append(channelId, message(`m ${epoch} ${i % 30}`, { epoch: epoch + 1 })),
+        ),
+      );
+    }
+    await Promise.all(relays.map(({ cluster }) => cluster.catchUp()));
+    const logs = await Promise.all(relays.map(({ engine }) => readAll(engine, channelId)));
+    assertEquals(logs[0]?.length, 3 * 31);
+    for (const log of logs) assertEquals(log, logs[0]);
+    assertEquals(heard, [93, 93, 93]);
+  },
+);
+
+testRelays("what one relay has answered is there at another that has caught up", 2, async (relays) => {
+  const [first, second] = [at(relays, 0), at(relays, 1)];
+  for (let i = 1; i <= 20; i++) {
+    const channelId = await createChannel(first.engine, i);
+    const { sequence } = appended(await first.engine.append(channelId, commit("c", 0, { added: [sampleAgent(2)] })));
+    await second.cluster.catchUp();
+    assertEquals((await second.engine.findChannel(channelId))?.head, sequence);
+    assertEquals((await second.engine.cursors(channelId)).size, 2);
+  }
+});
+
+testRelays("names, records, leases and KeyPackages have one winner among relays", 3, async (relays) => {
+  const { name } = sampleChannel(1);
+  const made = await Promise.all(relays.map(({ engine }, i) => engine.createChannel(sampleChannel(i + 1, { name }))));
+  assertEquals(made.map(({ kind }) => kind).sort(), ["created", "name_taken", "name_taken"]);
+  const record = { value: bytesOf(1), expiresAtMs: 9000 };
+  const stored = await Promise.all(relays.map(({ engine }) => engine.records.put("k", record, 0)));
+  assertEquals(stored.filter(({ kind }) => kind === "stored").length, 1);
+  const room = { account: sampleAccount(1), bytesPerAccount: 10_000, bytesGuaranteed: 0, bytesInAll: 10_000 };
+  const upload = { keyPackages: [samplePackage(1)], replace: false, capacity: 10, nowMs: 1, ...room };
+  await at(relays, 0).engine.keyPackages.put(sampleAgent(1), upload);
+  const claims = await Promise.all(
+    Array.from(
+      { length: 30 },
+      (_, i) => at(relays, i).engine.keyPackages.claim(sampleAgent(1), { key: `claim ${i}`, nowMs: 1 }),
+    ),
+  );
+  assertEquals(claims.filter((claimed) => claimed !== undefined).length, 1);
+});
+
+testRelays("a lease belongs to its relay, and its count is of the log, whoever asks", 2, async (relays) => {
+  const [first, second] = [at(relays, 0), at(relays, 1)];
+  const channelId = await createChannel(first.engine, 1);
+  await first.engine.leases.open(sampleLease({ granted: 30 }));
+  const charge = { leaseId: "lease-1", fence: 7, messages: 1, payloadBytes: 100 };
+  const send = ({ engine }: OpenCluster, key: string): Promise<AppendOutcome> =>
+    engine.append(channelId, message(key, { charge }));
+  const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => send(first, `${i}`)));
+  assertEquals(outcomes.filter(({ kind }) => kind === "appended").length, 30);
+  assertEquals((await send(second, "other")).kind, "lease_spent");
+  assertEquals(await second.engine.leases.list(), []);
+  assertEquals((await first.engine.leases.list())[0]?.consumed, 30);
+});
+
+testRelays("what an older session still sends is void once its agent has a newer one elsewhere", 2, async (relays) => {
+  const [first, second] = [at(relays, 0), at(relays, 1)];
+  const channelId = await createChannel(first.engine, 1);
+  const agentId = sampleAgent(1);
+  const replaced: [string, number][] = [];
+  first.cluster.listen({ ...deaf, replaced: (agent, session) => replaced.push([agent, session]) });
+  const older = await first.cluster.beginSession(agentId);
+  const by = (session: number): { by: { agentId: typeof agentId; session: number } } => ({ by: { agentId, session } });
+  appended(await first.engine.append(channelId, message("a", by(older))));
+  const newer = await second.cluster.beginSession(agentId);
+  assert(newer > older);
+  assertEquals(await first.engine.append(channelId, message("b", by(older))), { kind: "replaced" });
+  assertEquals(replaced, [[agentId, newer]]);
+  assert(!first.cluster.isNewest(agentId, older) && second.cluster.isNewest(agentId, newer));
+  appended(await second.engine.append(channelId, message("b", by(newer))));
+  second.cluster.endSession(agentId, newer);
+  await second.cluster.catchUp();
+  assert(!second.cluster.isOnline(agentId));
+  assertEquals(await first.engine.append(channelId, message("c", by(older))), { kind: "replaced" });
+});
+
+testWhen(
+  natsInstalled,
+  "a relay that begins late or again has the same log, KeyPackages of the others, and fences its past",
+  async () => {
+    const prefix = freshPrefix();
+    const open = (relay: string, failed: (error: EngineError) => void = () => {}): Promise<OpenCluster> =>
+      openTestCluster({ urls, prefix, relay, onFailed: failed });
+    const first = await open("relay-1");
+    const channelId = await createChannel(first.engine, 1);
+    await Promise.all(Array.from({ length: 700 }, (_, i) => first.engine.append(channelId, message(`${i}`))));
+    const room = { account: sampleAccount(1), bytesPerAccount: 10_000, bytesGuaranteed: 0, bytesInAll: 10_000 };
+    const upload = {
+      keyPackages: [samplePackage(1), samplePackage(2)],
+      replace: false,
+      capacity: 10,
+      nowMs: 1,
+      ...room,
+    };
+    await first.engine.keyPackages.put(sampleAgent(1), upload);
+    await first.engine.keyPackages.claim(sampleAgent(1), { key: "a", nowMs: 1 });
+    const second = await open("relay-2");
+    assertEquals(await readAll(second.engine, channelId), await readAll(first.engine, channelId));
+    assertEquals((await second.engine.keyPackages.count(sampleAgent(1), 1)).keyPackages, 1);
+    const again = await second.engine.keyPackages.claim(sampleAgent(1), { key: "a", nowMs: 1 });
+    assertEquals(again?.keyPackage.at(-1), 1);
+    // The same relay begins while its earlier life is still there.
+    const heir = await open("relay-1");
+    await assertRejects(() => first.engine.append(channelId, message("late")), EngineError);
+    appended(await heir.engine.append(channelId, message("next")));
+    for (const { engine } of [first, heir, second]) await engine.close();
+  },
+);
+
+const deaf: Parameters<OpenCluster["cluster"]["listen"]>[0] = {
+  replaced: () => {},
+  told: () => {},
+  joinShared: () => {},
+  joinEnded: () => {},
+  confirmed: () => {},
+  welcomed: () => {},
+  cursorMoved: () => {},
+  trimmed: () => {},
+  keyPackagesLost: () => {},
+};

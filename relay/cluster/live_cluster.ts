@@ -1,0 +1,227 @@
+/** The `Cluster` port over the log in the nodes' memory: KeyPackages, join requests, notices for agents of other relays. */
+import type { NoticeBody, NoticeName } from "../../proto/mod.ts";
+import { after, describeError, every, type Log } from "../../server/mod.ts";
+import type { Cluster, ClusterListener } from "../core/cluster.ts";
+import type { KeyPackagePools } from "../engine/engine.ts";
+import { checkCount, checkText } from "../engine/input.ts";
+import { EngineError } from "../engine/mod.ts";
+import type { Command } from "./command.ts";
+import { encodeLive, type LiveCommand, LiveState } from "./live_state.ts";
+import { LogWriter } from "./log_writer.ts";
+import type { Nodes } from "./nodes.ts";
+import type { Sessions } from "./sessions.ts";
+import { SharedLog } from "./shared_log.ts";
+import { askForState, serveState } from "./state_exchange.ts";
+
+export interface LiveClusterOptions {
+  readonly nodes: Nodes;
+  readonly prefix: string;
+  readonly relay: string;
+  readonly replicas: number;
+  readonly nowMs: () => number;
+  readonly log: Log;
+  readonly onFenced: () => void;
+}
+
+/** A relay that begins has the rest from another one: long enough for it to be asked. */
+const keptMs = 10 * 60_000;
+const markMs = 5_000;
+
+export class LiveCluster {
+  readonly keyPackages: KeyPackagePools;
+  readonly #options: LiveClusterOptions;
+  readonly #state: LiveState;
+  readonly #shared: SharedLog;
+  #writer: LogWriter;
+  #stopServing: () => void = () => {};
+  #stopMarking: () => void = () => {};
+  #listener: ClusterListener | undefined;
+  #queuedMark: Promise<void> | undefined;
+  #runningMark: Promise<unknown> | undefined;
+
+  constructor(options: LiveClusterOptions) {
+    this.#options = options;
+    const { nodes, prefix, replicas, log, onFenced } = options;
+    const fault = (error: unknown): void => log("error", "fault", { where: "cluster", error: describeError(error) });
+    this.#state = new LiveState({
+      seen: (batch, standing, results) => {
+        if (batch.writer === this.#state.writer) this.#writer.seen(batch.number, standing, results);
+      },
+      reset: () => this.#listener?.keyPackagesLost(),
+      join: (request, isOwn) => {
+        if (!isOwn) this.#listener?.joinShared(request);
+      },
+      joinEnd: (requestId) => this.#listener?.joinEnded(requestId),
+      tell: (agentId, notice, body) =>
+        this.#listener?.told(agentId, notice as NoticeName, body as NoticeBody<NoticeName>), // cast: relays of this version wrote it
+      confirm: (channelId, agentId, statement) =>
+        this.#listener?.confirmed(channelId, agentId, statement as Parameters<ClusterListener["confirmed"]>[2]), // cast: the same
+      fault,
+    });
+    this.#shared = new SharedLog({
+      ...nodes,
+      name: `${prefix}_LIVE`,
+      subject: `${prefix}.live`,
+      tail: `${prefix}.live_tail`,
+      storage: "memory",
+      replicas,
+      keptMs,
+      onEntry: (position, bytes) => this.#take(position, bytes),
+      onHole: onFenced,
+    });
+    this.#writer = this.#createWriter();
+    this.keyPackages = this.#createPools();
+  }
+
+  /** A new one for each life of the nodes' memory. */
+  #createWriter(): LogWriter {
+    const { relay, nowMs, onFenced } = this.#options;
+    return new LogWriter({
+      writer: this.#state.writer,
+      relay,
+      publish: (bytes) => this.#shared.publish(bytes),
+      position: () => this.#state.position,
+      catchUp: () => this.#shared.catchUp(),
+      nowMs,
+      onFenced,
+      onSetBack: () => this.#beginAnew(),
+    });
+  }
+
+  /** All nodes were down: what they had in memory is gone, and every relay begins with nothing, at the new beginning. */
+  #beginAnew(): void {
+    const { log } = this.#options;
+    log("warn", "nodes_memory_lost", { effect: "agents are asked for KeyPackages, join requests are made again" });
+    this.#writer.abort(new EngineError("unavailable", "The nodes' memory was lost; ask again"));
+    this.#state.clear();
+    this.#writer = this.#createWriter();
+    const begin = async (): Promise<void> => {
+      await this.#shared.follow(0);
+      await this.#writer.begin();
+      this.#listener?.keyPackagesLost();
+    };
+    begin().catch((error: unknown) => log("error", "fault", { where: "cluster", error: describeError(error) }));
+  }
+
+  /** The core, once it listens. What it makes of an event must not end the relay. */
+  get listener(): ClusterListener | undefined {
+    return this.#listener;
+  }
+
+  async open(): Promise<void> {
+    await this.#shared.create();
+    await this.#begin();
+    await this.#writer.begin();
+    if (!this.#isGiven) await this.#write({ op: "reset" });
+    const { nodes, prefix, relay } = this.#options;
+    // So that a loss of the nodes' memory is noticed by relays that have nothing to say.
+    this.#stopMarking = every(markMs, () => this.#write({ op: "mark" }).then(() => {}, () => {}));
+    this.#stopServing = serveState(nodes.connection, { prefix, relay, dump: () => this.#state.dump() });
+  }
+
+  #isGiven = false;
+
+  /** Another relay's state, or nothing where there is no other relay. */
+  async #begin(): Promise<void> {
+    const { nodes, prefix, relay } = this.#options;
+    const parts = await askForState(nodes.connection, { prefix, relay });
+    this.#isGiven = parts !== undefined;
+    if (parts !== undefined) this.#state.restore(parts);
+    else this.#state.position = (await this.#shared.end()).last;
+    await this.#shared.follow(this.#state.position);
+  }
+
+  async close(): Promise<void> {
+    this.#stopServing();
+    this.#stopMarking();
+    this.#writer.abort(new EngineError("closed", "The relay's engine is closed"));
+    this.#shared.close();
+    await undefined;
+  }
+
+  /** The port for the core. */
+  cluster(parts: { readonly sessions: Sessions; readonly write: (command: Command) => Promise<unknown> }): Cluster {
+    const { sessions, write } = parts;
+    const { nowMs, log } = this.#options;
+    const report = (error: unknown): void => log("warn", "cluster_not_told", { error: describeError(error) });
+    const send = (command: LiveCommand): void => void this.#write(command).catch(report);
+    const catchUp = (): Promise<void> =>
+      this.#queuedMark ??= (async () => {
+        await this.#runningMark?.catch(() => {});
+        this.#queuedMark = undefined;
+        this.#runningMark = write({ op: "mark" });
+        await this.#runningMark;
+      })();
+    return {
+      beginSession: async (agentId) => await write({ op: "session", agentId, nowMs: nowMs() }) as number, // cast: its verdict
+      endSession: (agentId, session) => void write({ op: "session_end", agentId, session }).catch(() => {}),
+      catchUp,
+      isNewest: (agentId, session) => !sessions.isReplaced(agentId, session),
+      isOnline: (agentId) => sessions.placeOf(agentId) !== undefined,
+      tell: (agentId, notice, body) => send({ op: "tell", agentId, notice, body }),
+      shareJoin: (request) => send({ op: "join", request }),
+      endJoin: (requestId) => {
+        if (this.#state.joins.has(requestId)) send({ op: "join_end", requestId });
+      },
+      confirm: (channelId, agentId, statement) => send({ op: "confirm", channelId, agentId, statement }),
+      listen: (listener) => {
+        this.#listener = guard(
+          listener,
+          (error) => log("error", "fault", { where: "cluster", error: describeError(error) }),
+        );
+        for (const request of this.#state.joins.values()) this.#listener.joinShared(request);
+      },
+    };
+  }
+
+  #take(position: number, bytes: Uint8Array): void {
+    try {
+      this.#state.take(position, bytes);
+    } catch (error) {
+      this.#options.log("error", "fault", { where: "cluster", error: describeError(error) });
+    }
+  }
+
+  #write(command: LiveCommand): Promise<unknown> {
+    return this.#writer.write(encodeLive(command));
+  }
+
+  #createPools(): KeyPackagePools {
+    const pools = (): LiveState["pools"] => this.#state.pools;
+    return {
+      count: (agentId, nowMs) => Promise.resolve(pools().count(agentId, nowMs)),
+      ownerOf: (agentId) => Promise.resolve(pools().ownerOf(agentId)),
+      put: async (agentId, upload) => {
+        checkCount("capacity", upload.capacity);
+        return await this.#write({ op: "upload", agentId, upload }) as Awaited<ReturnType<KeyPackagePools["put"]>>; // cast: its verdict
+      },
+      claim: async (agentId, claim) => {
+        checkText("claim key", claim.key);
+        return await this.#write({ op: "claim", agentId, claim }) as Awaited<ReturnType<KeyPackagePools["claim"]>>; // cast: its verdict
+      },
+      expire: async (nowMs) => void await this.#write({ op: "expire", nowMs }),
+    };
+  }
+}
+
+/** Each call in a turn of its own, reported when it fails: the logs go on whatever the core makes of an event. */
+function guard(listener: ClusterListener, report: (error: unknown) => void): ClusterListener {
+  const call = (run: () => void): void => {
+    try {
+      run();
+    } catch (error) {
+      void after(0, () => report(error));
+    }
+  };
+  return {
+    replaced: (...event) => call(() => listener.replaced(...event)),
+    told: (...event) => call(() => listener.told(...event)),
+    joinShared: (...event) => call(() => listener.joinShared(...event)),
+    joinEnded: (...event) => call(() => listener.joinEnded(...event)),
+    confirmed: (...event) => call(() => listener.confirmed(...event)),
+    welcomed: (...event) => call(() => listener.welcomed(...event)),
+    cursorMoved: (...event) => call(() => listener.cursorMoved(...event)),
+    trimmed: (...event) => call(() => listener.trimmed(...event)),
+    keyPackagesLost: () => call(() => listener.keyPackagesLost()),
+  };
+}

@@ -1,0 +1,153 @@
+/**
+ * What relays share and no disk may have: KeyPackages, join requests, and what one relay tells another. A log of its own, in the
+ * memory of the nodes, and short: a relay that begins is given the state by another one, and begins empty when it is alone.
+ */
+import { type AgentId, type ChannelId, decodeCbor, encodeCbor, type JoinRequestId } from "../../proto/mod.ts";
+import type { PoolClaim, PoolUpload } from "../engine/engine.ts";
+import { KeyPackageMemory, type StoredPool } from "../engine/key_package_pools.ts";
+import type { SharedJoin } from "../core/cluster.ts";
+import { type Batch, decodeBatch, maxBatchBytes } from "./batch.ts";
+import { fromCbor, toCbor } from "./command.ts";
+import { type Standing, Writers } from "./writers.ts";
+
+export type LiveCommand =
+  | { readonly op: "upload"; readonly agentId: AgentId; readonly upload: PoolUpload }
+  | { readonly op: "claim"; readonly agentId: AgentId; readonly claim: PoolClaim }
+  | { readonly op: "expire"; readonly nowMs: number }
+  /** A relay has begun without the others' state: pools begin anew, and owners are asked for more. */
+  | { readonly op: "reset" }
+  | { readonly op: "join"; readonly request: SharedJoin }
+  | { readonly op: "join_end"; readonly requestId: JoinRequestId }
+  | { readonly op: "tell"; readonly agentId: AgentId; readonly notice: string; readonly body: unknown }
+  | { readonly op: "confirm"; readonly channelId: ChannelId; readonly agentId: AgentId; readonly statement: unknown }
+  | { readonly op: "mark" };
+
+export interface LiveListener {
+  seen(batch: Batch, standing: Standing, results: readonly Promise<unknown>[]): void;
+  reset(): void;
+  join(request: SharedJoin, isOwn: boolean): void;
+  joinEnd(requestId: JoinRequestId): void;
+  tell(agentId: AgentId, notice: string, body: unknown): void;
+  confirm(channelId: ChannelId, agentId: AgentId, statement: unknown): void;
+  fault(error: unknown): void;
+}
+
+export function encodeLive(command: LiveCommand): Uint8Array {
+  return encodeCbor(toCbor(command));
+}
+
+export class LiveState {
+  #pools = new KeyPackageMemory();
+  #writers = new Writers();
+  readonly joins = new Map<JoinRequestId, SharedJoin>();
+  readonly #listener: LiveListener;
+  #writer = crypto.randomUUID();
+  position = 0;
+
+  constructor(listener: LiveListener) {
+    this.#listener = listener;
+  }
+
+  /** This relay's own, in this life of the log. */
+  get writer(): string {
+    return this.#writer;
+  }
+
+  /** The log begins anew. */
+  clear(): void {
+    this.#pools = new KeyPackageMemory();
+    this.#writers = new Writers();
+    for (const requestId of [...this.joins.keys()]) this.#listener.joinEnd(requestId);
+    this.joins.clear();
+    this.#writer = crypto.randomUUID();
+    this.position = 0;
+  }
+
+  get pools(): KeyPackageMemory {
+    return this.#pools;
+  }
+
+  take(position: number, bytes: Uint8Array): void {
+    this.position = position;
+    const batch = decodeBatch(bytes);
+    const standing = this.#writers.take(batch);
+    const results: Promise<unknown>[] = [];
+    if (standing === "counts" && batch.number > 1) {
+      for (const encoded of batch.commands) results.push(this.#settled(encoded, batch.writer === this.#writer));
+    }
+    this.#listener.seen(batch, standing, results);
+  }
+
+  /** A command that fails is its caller's matter, and nobody else's: a fault here must not end a relay. */
+  #settled(encoded: Uint8Array, isOwn: boolean): Promise<unknown> {
+    const result = new Promise((resolve) => {
+      const command = fromCbor(decodeCbor(encoded, maxBatchBytes)) as LiveCommand; // cast: relays of this version wrote it
+      resolve(this.#execute(command, isOwn));
+    });
+    result.catch((error: unknown) => {
+      if (!isOwn) this.#listener.fault(error);
+    });
+    return result;
+  }
+
+  #execute(command: LiveCommand, isOwn: boolean): unknown {
+    switch (command.op) {
+      case "upload":
+        return this.#pools.put(command.agentId, command.upload);
+      case "claim":
+        return this.#pools.claim(command.agentId, command.claim);
+      case "expire":
+        return this.#pools.expire(command.nowMs);
+      case "reset":
+        this.#pools = new KeyPackageMemory();
+        return this.#listener.reset();
+      case "join":
+        this.joins.set(command.request.requestId, command.request);
+        return this.#listener.join(command.request, isOwn);
+      case "join_end":
+        if (!this.joins.delete(command.requestId)) return undefined;
+        return this.#listener.joinEnd(command.requestId);
+      case "tell":
+        return this.#listener.tell(command.agentId, command.notice, command.body);
+      case "confirm":
+        if (isOwn) return undefined;
+        return this.#listener.confirm(command.channelId, command.agentId, command.statement);
+      case "mark":
+        return undefined;
+      default:
+        throw new TypeError(`A command of the shared memory is unknown: ${JSON.stringify(command satisfies never)}`);
+    }
+  }
+
+  /** Everything, in parts that fit a message. */
+  dump(): Uint8Array[] {
+    const writers = [...this.#writers].map(([id, { relay, last }]) => [id, relay, last]);
+    const parts: unknown[] = [
+      { position: this.position, writers },
+      ...[...this.joins.values()].map((join) => ({ join })),
+      ...[...this.#pools.dump()].map((pool) => ({ pool })),
+    ];
+    return parts.map((part) => encodeCbor(toCbor(part)));
+  }
+
+  restore(parts: readonly Uint8Array[]): void {
+    for (const part of parts) {
+      const { position, writers = [], join, pool } = read(part) as { // cast: `dump` of a relay of this version made it
+        position?: number;
+        writers?: [string, string, number][];
+        join?: SharedJoin;
+        pool?: StoredPool;
+      };
+      if (position !== undefined) {
+        this.position = position;
+        this.#writers = new Writers(writers.map(([id, relay, last]) => [id, { relay, last }]));
+      }
+      if (join !== undefined) this.joins.set(join.requestId, join);
+      if (pool !== undefined) this.#pools.restore(pool);
+    }
+  }
+}
+
+function read(bytes: Uint8Array): unknown {
+  return fromCbor(decodeCbor(bytes, maxBatchBytes));
+}

@@ -1,0 +1,219 @@
+/**
+ * Writes commands to a shared log, in the order in which they were given, and answers each with what this relay's own reading of
+ * the log made of it. Commands that come while others are under way go together. Whatever is not seen in the log is sent again,
+ * with the same numbers, so that it counts once.
+ */
+import { after } from "../../server/mod.ts";
+import { EngineError } from "../engine/mod.ts";
+import { encodeBatch, maxBatchBytes } from "./batch.ts";
+import type { Standing } from "./writers.ts";
+
+export interface LogWriterOptions {
+  readonly writer: string;
+  readonly relay: string;
+  /** Resolves with the position that a majority has given it. */
+  readonly publish: (bytes: Uint8Array) => Promise<number>;
+  /** The last entry of the log that was carried out. */
+  readonly position: () => number;
+  /** Looks whether the log has more than was read. */
+  readonly catchUp: () => Promise<void>;
+  readonly nowMs: () => number;
+  /** The log has other entries where this relay has read some already: the nodes have lost a part of it. */
+  readonly onSetBack: () => void;
+  /** This writer was given up by the others. */
+  readonly onFenced: () => void;
+}
+
+interface Waiting {
+  readonly bytes: Uint8Array;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Sent {
+  readonly number: number;
+  readonly bytes: Uint8Array;
+  readonly commands: readonly Waiting[];
+  readonly sinceMs: number;
+}
+
+/** More under way at once would make batches smaller and not be faster. */
+const batchesUnderWay = 4;
+const commandsPerBatch = 256;
+/** Beyond this a batch takes no more; one large command is a batch of its own. */
+const batchBytes = 512 * 1024;
+const lookMs = 500;
+/** Not seen for so long: sent again. */
+const resendMs = 2_000;
+/** Not seen for so long: nobody waits any more, and what became of it is told to who asks again. */
+const patienceMs = 30_000;
+
+export class LogWriter {
+  readonly #options: LogWriterOptions;
+  #waiting: Waiting[] = [];
+  #sent: Sent[] = [];
+  #number = 0;
+  #flushing = false;
+  #resending = false;
+  #resentMs = 0;
+  #cancelLook: (() => void) | undefined;
+  #closed = false;
+  #drained: PromiseWithResolvers<void> | undefined;
+  resends = 0;
+
+  constructor(options: LogWriterOptions) {
+    this.#options = options;
+  }
+
+  /** How long the oldest command has waited for its verdict. */
+  get waitingMs(): number {
+    const [oldest] = this.#sent;
+    return oldest === undefined ? 0 : this.#options.nowMs() - oldest.sinceMs;
+  }
+
+  /** Says that the writer is there; resolves when the log has it. */
+  async begin(): Promise<void> {
+    const begun = new Promise((resolve, reject) => {
+      this.#send([{ bytes: new Uint8Array(0), resolve, reject }], []);
+    });
+    await begun;
+  }
+
+  /** Resolves with what the command came to. Rejects with `unavailable` when nobody knows. */
+  write(command: Uint8Array): Promise<unknown> {
+    if (this.#closed) return Promise.reject(new EngineError("closed", "The relay's engine is closed"));
+    if (command.length > maxBatchBytes) {
+      const text = `A command of ${command.length} bytes is too large for the shared log`;
+      return Promise.reject(new EngineError("invalid", text));
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ bytes: command, resolve, reject });
+      this.#flushSoon();
+    });
+  }
+
+  /** The log has a batch of this writer. `results` are what its commands came to, if it counts. */
+  seen(number: number, standing: Standing, results: readonly Promise<unknown>[]): void {
+    if (standing === "fenced") return this.#options.onFenced();
+    if (standing === "void") return this.#resendSoon();
+    if (standing !== "counts") return;
+    const batch = this.#sent.shift();
+    if (batch === undefined || batch.number !== number) return this.#options.onFenced();
+    if (results.length === 0) batch.commands.forEach(({ resolve }) => resolve(undefined));
+    else batch.commands.forEach(({ resolve, reject }, index) => void results[index]?.then(resolve, reject));
+    this.#flush();
+    if (this.#sent.length === 0 && this.#waiting.length === 0) this.#drained?.resolve();
+  }
+
+  /** Takes no more; resolves when everything has its verdict. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#sent.length + this.#waiting.length > 0) {
+      this.#drained = Promise.withResolvers();
+      await this.#drained.promise;
+    }
+    this.#cancelLook?.();
+  }
+
+  /** Gives up everything. */
+  abort(error: EngineError): void {
+    this.#closed = true;
+    this.#cancelLook?.();
+    for (const { reject } of [...this.#sent.flatMap(({ commands }) => commands), ...this.#waiting]) reject(error);
+    this.#sent = [];
+    this.#waiting = [];
+    this.#drained?.resolve();
+  }
+
+  #flushSoon(): void {
+    if (this.#flushing) return;
+    this.#flushing = true;
+    // Whoever asks in the same turn of the event loop belongs to the same batch.
+    queueMicrotask(() => {
+      this.#flushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    while (this.#waiting.length > 0 && this.#sent.length < batchesUnderWay) {
+      let [count, bytes] = [0, 0];
+      for (const command of this.#waiting) {
+        if (count === commandsPerBatch || (count > 0 && bytes + command.bytes.length > batchBytes)) break;
+        count++;
+        bytes += command.bytes.length;
+      }
+      const commands = this.#waiting.splice(0, count);
+      this.#send(commands, commands.map((command) => command.bytes));
+    }
+  }
+
+  #send(commands: readonly Waiting[], encoded: readonly Uint8Array[]): void {
+    const { writer, relay, nowMs } = this.#options;
+    const number = ++this.#number;
+    const bytes = encodeBatch({ writer, relay, number, commands: encoded });
+    this.#sent.push({ number, bytes, commands, sinceMs: nowMs() });
+    this.#lookSoon();
+    this.#publish(number, bytes).catch(() => this.#resendSoon());
+  }
+
+  async #publish(number: number, bytes: Uint8Array): Promise<void> {
+    const position = await this.#options.publish(bytes);
+    const isUnseen = this.#sent.some((sent) => sent.number === number);
+    if (isUnseen && position <= this.#options.position()) this.#options.onSetBack();
+  }
+
+  #resendSoon(): void {
+    const { nowMs } = this.#options;
+    if (nowMs() - this.#resentMs < lookMs) return; // the next look does it
+    void this.#resend();
+  }
+
+  async #resend(): Promise<void> {
+    if (this.#resending) return;
+    this.#resending = true;
+    this.#resentMs = this.#options.nowMs();
+    try {
+      for (const { number, bytes } of [...this.#sent]) {
+        if (!this.#sent.some((sent) => sent.number === number)) continue;
+        this.resends++;
+        await this.#publish(number, bytes);
+      }
+    } catch {
+      // Looked at again soon.
+    } finally {
+      this.#resending = false;
+    }
+  }
+
+  #lookSoon(): void {
+    this.#cancelLook ??= after(lookMs, () => {
+      this.#cancelLook = undefined;
+      this.#look().finally(() => {
+        if (this.#sent.length > 0) this.#lookSoon();
+      });
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { nowMs, catchUp } = this.#options;
+    if (this.waitingMs < lookMs) return;
+    if (this.waitingMs > patienceMs) {
+      // What was sent may count yet and keeps its number; what was not sent is given up for good.
+      for (const { commands, sinceMs } of this.#sent) if (nowMs() - sinceMs > patienceMs) commands.forEach(giveUp);
+      this.#waiting.splice(0).forEach(giveUp);
+    }
+    try {
+      await catchUp();
+    } catch {
+      // No leader, or a node that does not answer.
+    }
+    if (this.waitingMs >= resendMs && nowMs() - this.#resentMs >= resendMs) await this.#resend();
+  }
+}
+
+function giveUp({ reject }: Waiting): void {
+  reject(
+    new EngineError("unavailable", "The relays' shared log has not answered: it has no majority, or cannot be reached"),
+  );
+}

@@ -1,0 +1,248 @@
+/**
+ * A relay that shares its log with others: the parts of this folder put together. Two logs: one on the nodes' disks, which every
+ * relay folds into a copy of its own, and one in the nodes' memory for what no disk may have.
+ */
+import { describeError, every, type Log } from "../../server/mod.ts";
+import type { Cluster } from "../core/cluster.ts";
+import type { Engine } from "../engine/engine.ts";
+import { EngineError, openReplicaStore, type ReplicaStore } from "../engine/mod.ts";
+import { type Command, encodeCommand } from "./command.ts";
+import { LiveCluster } from "./live_cluster.ts";
+import { LogWriter } from "./log_writer.ts";
+import { type Nodes, type NodesOptions, openNodes } from "./nodes.ts";
+import { Peers } from "./peers.ts";
+import { Replica } from "./replica.ts";
+import { ReplicatedEngine } from "./replicated_engine.ts";
+import { SharedLog } from "./shared_log.ts";
+import { Tripwire } from "./tripwire.ts";
+
+export interface ClusterOptions extends Omit<NodesOptions, "name"> {
+  /** Of all names at the nodes. */
+  readonly prefix: string;
+  /** The same in every life of this relay, and no other relay's. */
+  readonly relay: string;
+  readonly replicas: number;
+  /** Where the copy is; whatever is there is taken away first. `:memory:` for none. */
+  readonly path: string;
+  readonly maxBytes?: number | undefined;
+  readonly nowMs: () => number;
+  readonly log: Log;
+  /** Only a new process can go on. */
+  readonly onFailed: (error: EngineError) => void;
+}
+
+export interface ClusterStats {
+  /** Entries of the log that this relay knows of and has not carried out. */
+  readonly lag: number;
+  readonly position: number;
+  /** How long the oldest command has waited for its verdict. */
+  readonly waitingMs: number;
+  readonly voids: number;
+  readonly resends: number;
+  readonly elections: number;
+  readonly relays: number;
+  readonly differences: number;
+}
+
+export interface OpenCluster {
+  readonly engine: Engine;
+  readonly cluster: Cluster;
+  readonly peers: Peers;
+  stats(): ClusterStats;
+}
+
+const watchMs = 1_000;
+/** A node that answers nothing for so long is left for another one. */
+const deafMs = 3_000;
+const reconnectPauseMs = 5_000;
+
+export async function openCluster(options: ClusterOptions): Promise<OpenCluster> {
+  const nodes = await openNodes({ ...options, name: `static relay ${options.relay}` });
+  await using opened = new AsyncDisposableStack();
+  opened.defer(() => nodes.connection.close());
+  if (options.path !== ":memory:") await removeCopy(options.path);
+  const { promise: failed, resolve } = Promise.withResolvers<EngineError>();
+  const store = await openReplicaStore({
+    path: options.path,
+    ...(options.maxBytes !== undefined && { maxBytes: options.maxBytes }),
+    onListenerError: (error) => options.log("error", "fault", { where: "watcher", error: describeError(error) }),
+    onFailed: resolve,
+  });
+  opened.defer(() => store.engine.close());
+  const relay = new ClusterRelay(options, nodes, store);
+  void failed.then((error) => relay.fail(error));
+  opened.defer(() => relay.release());
+  await relay.begin();
+  const running = opened.move();
+  return relay.surface(() => running.disposeAsync());
+}
+
+/** The parts of one life of a relay. */
+class ClusterRelay {
+  readonly #options: ClusterOptions;
+  readonly #nodes: Nodes;
+  readonly #store: ReplicaStore;
+  readonly #writerId = crypto.randomUUID();
+  readonly #replica: Replica;
+  readonly #shared: SharedLog;
+  readonly #writer: LogWriter;
+  readonly #live: LiveCluster;
+  readonly #tripwire: Tripwire;
+  readonly #over = Promise.withResolvers<void>();
+  #peers: Peers | undefined;
+  #stopWatching: () => void = () => {};
+  #reconnectedMs = 0;
+  #isFailed = false;
+
+  constructor(options: ClusterOptions, nodes: Nodes, store: ReplicaStore) {
+    this.#options = options;
+    this.#nodes = nodes;
+    this.#store = store;
+    const { prefix, relay, nowMs, log } = options;
+    const onFenced = (): void =>
+      this.fail(failure(
+        "The other relays have given this one up: it was silent for too long. Restart it",
+      ));
+    this.#live = new LiveCluster({ ...options, nodes, onFenced });
+    this.#replica = this.#createReplica();
+    this.#tripwire = new Tripwire({
+      relay,
+      digestAt: (position) => this.#replica.state.digestAt(position),
+      onDiffers: (position, others) => {
+        log("error", "fold_differs", { position, others });
+        this.fail(failure(`This relay's copy of the log differs from others' at ${position}. Restart it`));
+      },
+    });
+    this.#shared = new SharedLog({
+      ...nodes,
+      name: `${prefix}_LOG`,
+      subject: `${prefix}.log`,
+      tail: `${prefix}.log_tail`,
+      storage: "file",
+      replicas: options.replicas,
+      onEntry: (position, bytes) => this.#replica.take(position, bytes),
+      onHole: (next, first) =>
+        this.fail(failure(`The shared log begins at ${first}, and this relay needs ${next}. Restart it`)),
+    });
+    this.#writer = new LogWriter({
+      writer: this.#writerId,
+      relay,
+      publish: (bytes) => this.#shared.publish(bytes),
+      position: () => this.#replica.position,
+      catchUp: () => this.#shared.catchUp(),
+      nowMs,
+      onFenced,
+      onSetBack: () => this.fail(failure("The nodes have lost a part of the shared log. Look at their disks")),
+    });
+  }
+
+  /** Reads the log, and says that this relay is there. */
+  async begin(): Promise<void> {
+    const { prefix, relay, nowMs, log } = this.#options;
+    await this.#shared.create();
+    await this.#shared.follow(this.#replica.position);
+    await this.#replica.idle();
+    await this.#writer.begin();
+    // Of its own earlier lives, whatever may still be on its way.
+    await this.#write({ op: "give_up", relay });
+    await this.#live.open();
+    const { connection } = this.#nodes;
+    this.#peers = new Peers({ connection, prefix, relay, nowMs, state: this.#replica.state, write: this.#write, log });
+    this.#stopWatching = every(watchMs, () => this.#watch().catch(() => {}));
+  }
+
+  fail(error: EngineError): void {
+    if (this.#isFailed) return;
+    this.#isFailed = true;
+    this.#replica.stop();
+    this.#writer.abort(error);
+    this.#over.resolve();
+    this.#options.onFailed(error);
+  }
+
+  async release(): Promise<void> {
+    this.#stopWatching();
+    this.#peers?.close();
+    await this.#live.close();
+    this.#shared.close();
+  }
+
+  surface(dispose: () => Promise<void>): OpenCluster {
+    const peers = this.#peers;
+    if (peers === undefined) throw new TypeError("A relay of a cluster is used before it has begun");
+    const engine = new ReplicatedEngine({
+      copy: this.#store.engine,
+      relay: this.#options.relay,
+      write: this.#write,
+      keyPackages: this.#live.keyPackages,
+      isCaretaker: () => peers.isCaretaker,
+      copyTo: async (path) => {
+        await this.#replica.idle();
+        this.#store.database.copyNow(path);
+      },
+      close: async () => {
+        await Promise.race([this.#writer.close(), this.#over.promise]);
+        await this.#replica.idle();
+        await dispose();
+      },
+    });
+    const cluster = this.#live.cluster({ sessions: this.#replica.state.sessions, write: this.#write });
+    return { engine, peers, cluster, stats: () => this.#stats(peers) };
+  }
+
+  readonly #write = (command: Command): Promise<unknown> => this.#writer.write(encodeCommand(command));
+
+  #createReplica(): Replica {
+    const live = this.#live;
+    return new Replica(this.#store, {
+      seen: (batch, standing, results) => {
+        if (batch.writer === this.#writerId) this.#writer.seen(batch.number, standing, results);
+      },
+      session: (agentId, place) => {
+        if (place !== undefined && place.writer !== this.#writerId) live.listener?.replaced(agentId, place.session);
+      },
+      cursor: (channelId, agentId, cursor) => live.listener?.cursorMoved(channelId, agentId, cursor),
+      trimmed: (channelId, through) => live.listener?.trimmed(channelId, through),
+      welcomed: (channelId, agentIds) => live.listener?.welcomed(channelId, agentIds),
+      digest: (from, position, digest) => this.#tripwire.take(from, position, digest),
+      failed: (error) => this.fail(error),
+    });
+  }
+
+  /** Tells what this copy came to, and leaves a node that does not answer. */
+  async #watch(): Promise<void> {
+    const { newestDigest } = this.#replica.state;
+    if (newestDigest !== undefined && this.#tripwire.shouldTell(newestDigest.position)) {
+      await this.#write({ op: "digest", ...newestDigest });
+    }
+    const nowMs = this.#options.nowMs();
+    if (this.#writer.waitingMs < deafMs || nowMs - this.#reconnectedMs < reconnectPauseMs) return;
+    this.#reconnectedMs = nowMs;
+    await this.#nodes.connection.reconnect();
+  }
+
+  #stats(peers: Peers): ClusterStats {
+    return {
+      lag: this.#shared.lag,
+      position: this.#shared.position,
+      waitingMs: this.#writer.waitingMs,
+      voids: this.#replica.voids,
+      resends: this.#writer.resends,
+      elections: peers.elections,
+      relays: peers.count,
+      differences: this.#tripwire.differences,
+    };
+  }
+}
+
+function failure(text: string): EngineError {
+  return new EngineError("failed", text);
+}
+
+async function removeCopy(path: string): Promise<void> {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    await Deno.remove(file).catch((error: unknown) => {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    });
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * What a copy of the log keeps beside the engine's content, in the same file and written with it: how far it has read, who
+ * writes, which sessions there are, and the chain of what it came to.
+ */
+import { type CborValue, decodeCbor, encodeCbor } from "../../proto/mod.ts";
+import type { ReplicaStore } from "../engine/mod.ts";
+import { Sessions } from "./sessions.ts";
+import { Writers } from "./writers.ts";
+
+type Commits = ReplicaStore["commits"];
+type Database = ReplicaStore["database"];
+type Run = { run(...values: (string | number | null | Uint8Array)[]): number };
+
+const digestBytes = 32;
+/** A digest is kept, and told, at every position that this divides. */
+export const digestEvery = 128;
+const keptDigests = 64;
+
+export class ReplicaState {
+  readonly writers: Writers;
+  readonly sessions: Sessions;
+  position = 0;
+  digest: Uint8Array = new Uint8Array(digestBytes);
+  readonly #digests = new Map<number, Uint8Array>();
+  readonly #commits: Commits;
+  readonly #save: Run;
+
+  constructor(database: Database, commits: Commits) {
+    this.#commits = commits;
+    database.prepare("CREATE TABLE IF NOT EXISTS replica (id INTEGER PRIMARY KEY, state BLOB NOT NULL) STRICT").run();
+    this.#save = database.prepare("INSERT OR REPLACE INTO replica (id, state) VALUES (1, ?)");
+    this.sessions = new Sessions(database);
+    const stored = database.prepare<{ state: Uint8Array }>("SELECT state FROM replica WHERE id = 1").get();
+    this.writers = new Writers(stored === undefined ? [] : this.#restore(stored.state));
+  }
+
+  /** Resolves when everything before it is carried out and can be read. */
+  passed(): Promise<void> {
+    return this.#commits.write(() => {});
+  }
+
+  /** Written with what was carried out up to the position. */
+  save(position: number): Promise<void> {
+    this.position = position;
+    const changed = this.sessions.takeChanged();
+    const state = this.#encode();
+    return this.#commits.write(() => {
+      this.#save.run(state);
+      this.sessions.write(changed);
+    });
+  }
+
+  chained(position: number, digest: Uint8Array): void {
+    this.digest = digest;
+    if (position % digestEvery !== 0) return;
+    this.#digests.set(position, digest);
+    const [oldest] = this.#digests.keys();
+    if (this.#digests.size > keptDigests && oldest !== undefined) this.#digests.delete(oldest);
+  }
+
+  /** The chain at a position, if it is remembered. */
+  digestAt(position: number): Uint8Array | undefined {
+    return this.#digests.get(position);
+  }
+
+  get newestDigest(): { readonly position: number; readonly digest: Uint8Array } | undefined {
+    const newest = [...this.#digests].at(-1);
+    return newest && { position: newest[0], digest: newest[1] };
+  }
+
+  #encode(): Uint8Array {
+    const writers = [...this.writers].map(([id, { relay, last }]): CborValue => [id, relay, last]);
+    return encodeCbor([this.position, this.digest, writers]);
+  }
+
+  #restore(bytes: Uint8Array): [string, { relay: string; last: number }][] {
+    const fields = decodeCbor(bytes);
+    const [position, digest, writers] = Array.isArray(fields) ? fields : [];
+    if (typeof position !== "number" || !(digest instanceof Uint8Array) || !Array.isArray(writers)) {
+      throw new TypeError("The relay's copy of the log is damaged");
+    }
+    this.position = position;
+    this.digest = digest;
+    return writers.map((item) => {
+      const [id, relay, last] = Array.isArray(item) ? item : [];
+      return [String(id), { relay: String(relay), last: Number(last) }];
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import { assertEquals } from "@std/assert";
+import { Writers } from "./writers.ts";
+
+Deno.test("batches of a writer count once, in their order, and not without their predecessor", () => {
+  const writers = new Writers();
+  const take = (number: number, writer = "w"): string => writers.take({ writer, relay: "r", number });
+  assertEquals(take(2), "fenced");
+  assertEquals([1, 1, 3, 2, 3, 2].map((number) => take(number)), [
+    "counts",
+    "late",
+    "void",
+    "counts",
+    "counts",
+    "late",
+  ]);
+  assertEquals(take(1, "other"), "counts");
+  assertEquals(take(4), "counts");
+});
+
+Deno.test("a writer that was given up writes no more, in this copy and in one that is made of it", () => {
+  const writers = new Writers();
+  for (const writer of ["old", "new"]) writers.take({ writer, relay: "r", number: 1 });
+  writers.take({ writer: "other", relay: "s", number: 1 });
+  writers.giveUp("r", "new");
+  for (const each of [writers, new Writers(writers)]) {
+    assertEquals(each.take({ writer: "old", relay: "r", number: 2 }), "fenced");
+    assertEquals(each.take({ writer: "new", relay: "r", number: 2 }), "counts");
+    assertEquals(each.take({ writer: "other", relay: "s", number: 2 }), "counts");
+  }
+});

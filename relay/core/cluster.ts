@@ -1,0 +1,51 @@
+/**
+ * Other relays, as the core sees them: where several relays share a log, an agent may be connected to any of them and change at
+ * any moment. Without this port (`CoreDeps.cluster` undefined) a relay is alone, and everything is in its own memory.
+ */
+import type { AgentId, ChannelId, NoticeBody, NoticeName } from "../../proto/mod.ts";
+import type { Cursor } from "../engine/engine.ts";
+import type { Statement } from "./confirmations.ts";
+import type { JoinRequest, RejoinRequest } from "./pending_joins.ts";
+
+/** A request to join or rejoin as relays tell each other of it. */
+export type SharedJoin = JoinRequest | Omit<RejoinRequest, "leafSenders" | "toldAtMs">;
+
+export interface Cluster {
+  /**
+   * The agent's session is at this relay from here on: what older ones still send is void everywhere. Returns its number.
+   * Everything that was accepted anywhere before the call is known here when it resolves.
+   */
+  beginSession(agentId: AgentId): Promise<number>;
+  endSession(agentId: AgentId, session: number): void;
+  /** Everything that was accepted anywhere before the call is known here when this resolves. Rejects without a majority. */
+  catchUp(): Promise<void>;
+  /** No newer session of the agent is known. */
+  isNewest(agentId: AgentId, session: number): boolean;
+  /** The agent has a session, here or at another relay. */
+  isOnline(agentId: AgentId): boolean;
+  /** To the agent's session at another relay; lost when it has none. */
+  tell<Name extends NoticeName>(agentId: AgentId, operation: Name, body: NoticeBody<Name>): void;
+  shareJoin(request: SharedJoin): void;
+  endJoin(requestId: SharedJoin["requestId"]): void;
+  confirm(channelId: ChannelId, agentId: AgentId, statement: Statement): void;
+  /** Once, before the first session. */
+  listen(listener: ClusterListener): void;
+}
+
+/** A fault in any of these is reported and costs nothing else. */
+export interface ClusterListener {
+  /** The agent's session is another one now, at another relay. */
+  replaced(agentId: AgentId, session: number): void;
+  /** A notice for an agent, if it has its session here. */
+  told(agentId: AgentId, operation: NoticeName, body: NoticeBody<NoticeName>): void;
+  joinShared(request: SharedJoin): void;
+  joinEnded(requestId: SharedJoin["requestId"]): void;
+  confirmed(channelId: ChannelId, agentId: AgentId, statement: Statement): void;
+  /** A Welcome for these agents is in the log, whoever has the channel in memory. */
+  welcomed(channelId: ChannelId, agentIds: readonly AgentId[]): void;
+  /** A cursor moved, at whatever relay; undefined: it was dropped. */
+  cursorMoved(channelId: ChannelId, agentId: AgentId, cursor: Cursor | undefined): void;
+  trimmed(channelId: ChannelId, through: number): void;
+  /** The relays' KeyPackages are gone. */
+  keyPackagesLost(): void;
+}
