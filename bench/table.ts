@@ -1,4 +1,4 @@
-/** The table of a whole run of the benchmarks, for the terminal and for the README. */
+/** The table of a whole run of the benchmarks, for the terminal and for docs/performance.md. */
 import type { StoredComparison, Unmatched } from "./ratio.ts";
 
 export interface Machine {

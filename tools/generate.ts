@@ -1,7 +1,7 @@
 /**
  * Regenerates what is checked in: the messages of `proto/relay.proto` and of gRPC's own services, the page of the protocol's
- * fields, the modules of `wasm/assembly`, the threads of the SDK, the packages' `deno.json`, the CLI's reference and the
- * README's table of benchmarks.
+ * fields, the pages of errors, variables and SDK, the modules of `wasm/assembly`, the threads of the SDK, the packages' `deno.json`, the CLI's reference and the
+ * table of benchmarks.
  * With `--check` it writes nothing and fails when what is checked in differs. Everything it needs comes from npm; no network is
  * used by the generators themselves.
  */
@@ -12,6 +12,9 @@ import { renderContract } from "./contract.ts";
 import { generateWasm, wasmModules } from "./generate_wasm.ts";
 import { generateWorker } from "./generate_workers.ts";
 import { npmProjectFlags } from "./npm.ts";
+import { renderConfiguration } from "./pages/configuration_page.ts";
+import { renderErrors } from "./pages/errors_page.ts";
+import { renderSdk } from "./pages/sdk_page.ts";
 import { packageConfig, packages } from "./workspace.ts";
 
 const targets = [
@@ -31,8 +34,15 @@ const targets = [
     source: "proto/operations.ts",
     generate: () => format(renderContract(), "md"),
   },
+  { path: "docs/errors.md", source: "proto/errors.ts", generate: () => format(renderErrors(), "md") },
+  {
+    path: "docs/configuration.md",
+    source: "the parts' own tables",
+    generate: () => format(renderConfiguration((page) => Deno.readTextFileSync(page)), "md"),
+  },
+  { path: "docs/sdk.md", source: "sdk/mod.ts", generate: async () => format(await renderSdk("./"), "md") },
   { path: "docs/cli.md", source: "cli/command_table.ts", generate: generateCliReference },
-  { path: "README.md", source: "the newest of bench/results", generate: generateBenchmarks },
+  { path: "docs/performance.md", source: "the newest of bench/results", generate: generateBenchmarks },
   ...(["deno", "node", "browser"] as const).map((runtime) => ({
     path: `sdk/gen/${runtime}_worker.ts`,
     source: `sdk/platform/${runtime}_worker.ts`,
@@ -85,7 +95,7 @@ const [tableBegins, tableEnds] = ["<!-- benchmarks -->\n", "<!-- end of benchmar
 
 /** The comparisons for which something was promised; the rest is in the file. */
 async function generateBenchmarks(): Promise<string> {
-  const page = await Deno.readTextFile("README.md");
+  const page = await Deno.readTextFile("docs/performance.md");
   const { machine, results } = await newestResults();
   const promised = results.filter(({ target }) => target !== undefined);
   const section = `\n${describe(machine)}:\n\n${tableOf(promised)}\n\n`;

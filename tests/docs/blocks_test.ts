@@ -5,7 +5,9 @@ import { type Desk, openDesk, type Service } from "./desk.ts";
 import { directiveOf } from "./directive.ts";
 import { type Block, type Page, readPages } from "./markdown.ts";
 
-const pages = readPages().filter(({ blocks }) => blocks.length > 0);
+/** Pages to follow, with commas; all of them when it is not set. */
+const chosen = Deno.env.get("STATIC_TEST_PAGES")?.split(",");
+const pages = readPages().filter(({ path, blocks }) => blocks.length > 0 && (chosen?.includes(path) ?? true));
 
 /** Shown, not run: output, patterns, pictures; and Python, which tests/python/ runs. */
 const shown = ["text", "py"];

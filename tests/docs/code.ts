@@ -1,10 +1,10 @@
-/** The pages' TypeScript: all of it type-checked together, then each block run in a folder of its own. */
+/** The pages' TypeScript: all of it type-checked together, then each block run twice in a row in a folder of its own. */
 import type { Block } from "./markdown.ts";
 import type { Desk } from "./desk.ts";
 
 const repository = new URL("../../", import.meta.url);
 
-/** Writes the blocks where their imports mean what they mean on their pages; answers the file of each. */
+/** Writes the blocks where their imports mean what they mean on their pages; returns the file of each. */
 export async function writeCode(blocks: readonly Block[], desk: Desk): Promise<Map<Block, string>> {
   const files = new Map<Block, string>();
   await Deno.mkdir(`${desk.folder}/code`, { recursive: true });
@@ -27,7 +27,9 @@ export async function checkCode(files: readonly string[]): Promise<void> {
 export async function runCode(file: string, desk: Desk): Promise<void> {
   const folder = `${file}.run`;
   await Deno.mkdir(folder);
-  await runDeno(["run", "-A", "--no-check", "--quiet", file], folder, desk.environment);
+  for (const _ of ["first", "again"]) {
+    await runDeno(["run", "-A", "--no-check", "--quiet", file], folder, desk.environment);
+  }
 }
 
 async function runDeno(

@@ -53,17 +53,17 @@ testWhen(python, "the Python package", async (t) => {
   await useInTurn(t, { interpreter, folder: folder.path, stack, env: service });
 });
 
-/** The `py` blocks of the pages, each as a program. */
+/** The `py` blocks of the pages, each as a program that runs twice in a row. */
 async function runPages(folder: string, interpreter: string, env: Record<string, string>): Promise<PythonResult[]> {
   await Deno.mkdir(folder);
   const results: PythonResult[] = [];
-  for (const page of ["sdk/python/README.md", "docs/python.md"]) {
+  for (const page of ["README.md", "sdk/python/README.md", "docs/python.md"]) {
     const text = await Deno.readTextFile(new URL(`../../${page}`, import.meta.url));
     for (const { 1: code = "", index } of text.matchAll(/^```py\n([^]*?)^```$/gm)) {
       const name = `${page}:${text.slice(0, index).split("\n").length} py`;
-      const run = runCommand(interpreter, ["-W", "error", "-c", code], { cwd: folder, env });
+      const run = (): Promise<string> => runCommand(interpreter, ["-W", "error", "-c", code], { cwd: folder, env });
       results.push(
-        await run.then(
+        await run().then(run).then(
           () => ({ name, outcome: "passed", text: "" }),
           (error: Error) => ({ name, outcome: "failed", text: error.message }),
         ),

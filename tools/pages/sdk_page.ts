@@ -1,0 +1,128 @@
+/**
+ * Renders `docs/sdk.md`: the public classes of the SDK with every method in TypeScript and its name in Python, and the first
+ * sentence of its documentation. TypeScript is read from `deno doc`, Python from the classes of the package.
+ */
+
+interface Documented {
+  readonly name: string;
+  readonly jsDoc?: { readonly doc?: string; readonly tags?: readonly { readonly kind: string }[] };
+}
+
+interface Member extends Documented {
+  readonly isStatic?: boolean;
+  readonly accessibility?: string;
+  readonly kind?: string;
+  readonly functionDef?: { readonly params: readonly { readonly name?: string; readonly kind: string }[] };
+}
+
+interface Declaration {
+  readonly kind: string;
+  readonly jsDoc?: Documented["jsDoc"];
+  readonly def: { readonly methods?: readonly Member[]; readonly properties?: readonly Member[] };
+}
+
+interface DocSymbol {
+  readonly name: string;
+  readonly declarations: readonly Declaration[];
+}
+
+/** The classes in the order of the page, with the Python file of each. */
+const classes = [
+  { name: "StaticClient", files: ["client.py"] },
+  { name: "Channel", files: ["channel.py"] },
+  { name: "ChannelManager", files: ["manager.py", "client.py"] },
+  { name: "Envelope", files: ["values.py", "loops.py"] },
+  { name: "IncomingRequest", files: ["serving.py", "values.py"] },
+] as const;
+
+/** Python's names where they are not the same words in snake case. */
+const renamed: Readonly<Record<string, string>> = {
+  "StaticClient.connect": "StaticClient(…)",
+  "ChannelManager.connect": "ChannelManager(…)",
+  "Envelope.bytes": "payload",
+};
+
+const introduction = `# SDK reference
+
+Both languages have the same methods. In Python names are snake_case, durations are seconds, and \`static_sdk.aio\` has
+every method as a coroutine. A dash means that the language has no such method. First lines and installation:
+[TypeScript](../sdk/README.md), [Python](../sdk/python/README.md). How things work: [channels](channels.md),
+[messages](content.md), [Python](python.md). Errors: [error codes](errors.md). \`deno task reference\` writes every type
+and option as HTML to \`dist/reference/\`.
+
+This page is generated from the doc comments of \`sdk/mod.ts\`.
+`;
+
+/** Returns the page as Markdown, not yet formatted. */
+export async function renderSdk(root: string): Promise<string> {
+  const symbols = await readSymbols(root);
+  const sections = await Promise.all(classes.map(async ({ name, files }) => {
+    const python = (await Promise.all(files.map((file) =>
+      Deno.readTextFile(`${root}sdk/python/src/static_sdk/${file}`)
+    )))
+      .join("\n");
+    return renderClass(
+      find(symbols, name),
+      new Set(Array.from(python.matchAll(/ {4}(?:async )?(?:def )?(\w+)(?:\(|: )/g), ([, word = ""]) => word)),
+    );
+  }));
+  return `${introduction}\n${sections.join("\n\n")}\n\n${renderFunctions(symbols)}\n`;
+}
+
+function renderClass(symbol: DocSymbol, python: ReadonlySet<string>): string {
+  const { def, jsDoc } = symbol.declarations[0] ?? { def: {} };
+  const members = [...def.properties ?? [], ...def.methods ?? []].filter(isPublic);
+  const seen = new Set<string>();
+  const rows = members.filter(({ name }) => !seen.has(name) && seen.add(name)).map((member) => {
+    const call = member.functionDef !== undefined && member.kind !== "getter";
+    const parameters = (member.functionDef?.params ?? []).map(({ name }) => name ?? "options").join(", ");
+    const written = `${member.isStatic ? `${symbol.name}.` : ""}${member.name}${call ? `(${parameters})` : ""}`;
+    return `| \`${written}\` | ${inPython(symbol.name, member.name, python)} | ${firstSentence(member)} |`;
+  });
+  const table = ["| TypeScript | Python | |", "|---|---|---|", ...rows].join("\n");
+  return `## ${symbol.name}\n\n${firstSentence({ name: symbol.name, ...(jsDoc && { jsDoc }) })}\n\n${table}`;
+}
+
+function renderFunctions(symbols: readonly DocSymbol[]): string {
+  const rows = symbols.flatMap(({ name, declarations: [first] }) =>
+    first?.kind === "function"
+      ? [`| \`${name}\` | ${firstSentence({ name, ...(first.jsDoc && { jsDoc: first.jsDoc }) })} |`]
+      : []
+  );
+  return `## Functions\n\n${["| TypeScript | |", "|---|---|", ...rows].join("\n")}`;
+}
+
+function isPublic({ name, accessibility, jsDoc }: Member): boolean {
+  if (accessibility === "private" || name.startsWith("[") || name.startsWith("#")) return false;
+  return !(jsDoc?.tags ?? []).some(({ kind }) => kind === "internal");
+}
+
+function inPython(owner: string, name: string, python: ReadonlySet<string>): string {
+  const other = renamed[`${owner}.${name}`];
+  if (other !== undefined) return `\`${other}\``;
+  const snake = name.replace(/Ms$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return python.has(snake) ? `\`${snake}\`` : "–";
+}
+
+function firstSentence({ jsDoc }: Documented): string {
+  const text = (jsDoc?.doc ?? "").replace(/\s+/g, " ").trim();
+  return (/^.*?[.;](?= |$)/.exec(text)?.[0] ?? text).replace(/;$/, ".").replaceAll("|", "\\|");
+}
+
+function find(symbols: readonly DocSymbol[], name: string): DocSymbol {
+  const found = symbols.find((symbol) => symbol.name === name);
+  if (found === undefined) throw new Error(`sdk/mod.ts does not export ${name}`);
+  return found;
+}
+
+async function readSymbols(root: string): Promise<readonly DocSymbol[]> {
+  const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["doc", "--json", "sdk/mod.ts"],
+    cwd: root,
+  }).output();
+  if (!success) throw new Error(`Cannot read sdk/mod.ts: ${new TextDecoder().decode(stderr)}`);
+  const { nodes }: { nodes: Readonly<Record<string, { symbols: readonly DocSymbol[] }>> } = JSON.parse(
+    new TextDecoder().decode(stdout),
+  );
+  return Object.values(nodes).flatMap(({ symbols }) => symbols);
+}
