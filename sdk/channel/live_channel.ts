@@ -61,6 +61,8 @@ export interface LiveChannelParts extends EnteredChannel {
 const lastWordsMs = 2000;
 /** For handlers that run then. */
 const handlersMs = 5000;
+/** Made in one call, when the relay refuses them. */
+const maxFoundings = 3;
 
 export class LiveChannel {
   readonly membership: Membership;
@@ -292,12 +294,22 @@ export class LiveChannel {
    * its own or that of an owner that was faster. Throws `StaticError`.
    */
   async recover(): Promise<void> {
-    const isOwn = await this.#entries.run(async () => {
-      const begun = await this.#recovery.found();
-      if (begun !== undefined) await this.#generations.begin(begun);
-      return begun !== undefined;
-    });
-    if (!isOwn) await this.#recovery.followed();
+    for (let tries = 1;; tries++) {
+      try {
+        if (!await this.#entries.run(() => this.#found())) await this.#recovery.followed();
+        return;
+      } catch (error) {
+        // Somebody that it welcomed has left meanwhile, say. What the log holds of that is read before the next one is made.
+        if (tries >= maxFoundings || !isCode(error, "invalid_request")) throw error;
+      }
+    }
+  }
+
+  /** False when another owner was faster. */
+  async #found(): Promise<boolean> {
+    const begun = await this.#recovery.found();
+    if (begun !== undefined) await this.#generations.begin(begun);
+    return begun !== undefined;
   }
 
   /** Leaves the channel for good; its keys are deleted. The last member closes it, the last owner has a successor. */

@@ -232,3 +232,38 @@ Deno.test("those who wait while something is written wait for each other, and go
   await turn();
   assertEquals(bench.writes.length, 3, "after that the next one is the first again");
 });
+
+Deno.test("while our place was in another log, any entry of this one may have been acknowledged", async () => {
+  const bench = createBench();
+  bench.position = 5;
+  bench.progress.note([change("a")]);
+  await turn();
+  bench.settle();
+  await turn();
+  assertEquals(bench.progress.reached, 5);
+  bench.position = 0;
+  bench.progress.forget();
+  assertEquals(bench.progress.reached, Infinity);
+  bench.position = 3;
+  bench.progress.note([change("b")]);
+  await turn();
+  assertEquals(bench.progress.reached, Infinity, "it is not on disk yet");
+  bench.settle();
+  await turn();
+  assertEquals(bench.progress.reached, 3);
+  bench.progress.forget();
+  bench.progress.restart(9);
+  assertEquals(bench.progress.reached, 9, "a new membership begins there");
+});
+
+Deno.test("a write that began before the place was forgotten says nothing about where we are", async () => {
+  const bench = createBench();
+  bench.position = 5;
+  bench.progress.note([change("a")]);
+  await turn();
+  bench.position = 0;
+  bench.progress.forget();
+  bench.settle();
+  await turn();
+  assertEquals([bench.progress.reached, bench.progress.durable, bench.durable], [Infinity, 0, []]);
+});

@@ -169,6 +169,23 @@ Deno.test("a member that leaves a stopped channel is not waited for in the new g
   assertEquals(await membersOf(dave), ["alice", "dave"]);
 });
 
+Deno.test("a member that leaves while its owner begins the channel anew does not make recover() fail", async () => {
+  await using stage = await Stage.open();
+  const [alice, bob, carol, dave] = await fourMembers(stage);
+  await sendBogus(bob);
+  await allStopped(alice, carol, dave);
+  const leaving = await carol.channel();
+  let foundings = 0;
+  alice.session.tampering.call = async (operation, _, forward) => {
+    if (operation === "FoundGeneration" && foundings++ === 0) await leaving.leave();
+    return await forward();
+  };
+  await recover(alice);
+  assertEquals(foundings, 2);
+  await talk(alice, dave);
+  await until("carol is out", async () => (await alice.channel()).members().length === 2);
+});
+
 Deno.test("a channel is begun anew again, after restarts of relay and agents, and works as before in each generation", async () => {
   await using stage = await Stage.open();
   const [alice, bob, carol, dave] = await fourMembers(stage);
