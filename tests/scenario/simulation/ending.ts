@@ -1,6 +1,7 @@
 /** How a schedule must end: the relay tells the truth again, and every honest member is in, agrees, and reads the others. */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { equalBytes } from "../../../proto/mod.ts";
+import type { ChannelMember } from "../../../sdk/mod.ts";
 import { isGone, type Play } from "./play.ts";
 import type { Player } from "./player.ts";
 import { Broken, checkNow, labelOf } from "./judging.ts";
@@ -217,10 +218,13 @@ function states(play: Play): string {
 /** Without lies nobody that has left stays in the others' group, once the owner has done what it was told. */
 async function checkGhosts(play: Play): Promise<void> {
   const gone = play.players.filter(({ honest, excused, isIn }) => honest && excused && !isIn);
-  const { channel, known: members } = play.founder;
-  for (const { agentId } of gone.filter((each) => play.voidLeaves.has(each.agentId) && members.has(each.agentId))) {
+  const { channel } = play.founder;
+  // Of one that is absent, the founder is told that, and may never hear that it left (docs/recovery.md, "Who follows").
+  const isToRemove = ({ agentId, absent }: ChannelMember): boolean =>
+    gone.some((each) => each.agentId === agentId) && (absent || play.voidLeaves.has(agentId));
+  for (const { agentId } of channel?.members().filter(isToRemove) ?? []) {
     await play.stage.finish(
-      "a member is removed whose leave is void",
+      "a member is removed that cannot prove that it left",
       channel?.removeMember(agentId) ?? Promise.resolve(),
     );
     await play.stage.world.time.advance(second);
