@@ -1,113 +1,188 @@
 /**
  * The whole stack on one machine: the HTTP API with its embedded database, and the relay, which reaches the API over loopback
  * as it would anywhere. Each is a process of its own, kept running by this one. `--watch` restarts what changed code concerns.
+ * With `--relays` there are several relays, and three NATS nodes that keep their log.
  */
 import * as api from "./api/mod.ts";
 import * as relay from "./relay/mod.ts";
-import { after, ConfigError, explain, untilAskedToStop } from "./server/mod.ts";
+import {
+  after,
+  ConfigError,
+  explain,
+  openDevelopmentCertificate,
+  readVariables,
+  StartFailed,
+  untilAskedToStop,
+} from "./server/mod.ts";
+import { parseArguments, type StartArguments } from "./deploy/local/arguments.ts";
 import { watchCode } from "./deploy/local/code_watch.ts";
 import { apiCommand, relayCommand } from "./deploy/local/commands.ts";
 import { lockDirectory } from "./deploy/local/directory_lock.ts";
 import { checkPorts, type WantedPort } from "./deploy/local/free_ports.ts";
 import { greetingOf } from "./deploy/local/greeting.ts";
 import { LogFile } from "./deploy/local/log_file.ts";
-import { type Listening, Part } from "./deploy/local/part.ts";
-import { type PartCommand, spawnPart } from "./deploy/local/part_process.ts";
+import { spawnNatsNode } from "./deploy/local/nats_process.ts";
+import { findNatsServer, type NatsNode, oldestNats } from "./deploy/local/nats_server.ts";
+import { type Listening, Part, type PartProcess } from "./deploy/local/part.ts";
+import { spawnPart } from "./deploy/local/part_process.ts";
 import { showProgress } from "./deploy/local/progress.ts";
+import {
+  clusterVariables,
+  placeNodes,
+  placeRelays,
+  prepareFolder,
+  type RelayPlace,
+  relayUrlsOf,
+  wantedPorts,
+} from "./deploy/local/relay_places.ts";
 
 /** Together less than the five seconds in which a Ctrl-C is done. */
 const relayStopMs = 3_500;
-const apiStopMs = 1_000;
+const [apiStopMs, natsStopMs] = [1_000, 1_000];
 /** Agents of one machine are sent away quickly, for the same reason. */
 const drainSeconds = "1";
 const root = new URL("./", import.meta.url);
 
-const usage = `Usage: ${denoOfUser()} task start [--watch] [--plan NAME]
+const usage = `Usage: ${denoOfUser()} task start [--watch] [--plan NAME] [--relays N]
 
 Runs the API and the relay on this machine until Ctrl-C.
 
   --watch                   start a part again when its code changes
   --plan NAME               plan of accounts here: free (10,000 messages a month), dev, team or enterprise (no limit)
+  --relays N                N relays on one log, which three NATS nodes keep; needs nats-server ${oldestNats} or newer
   STATIC_DATA_DIR           where everything is kept (.static)
   STATIC_API_PORT           the API (8080)
   STATIC_RELAY_GRPC_PORT    the relay over TCP (5000)
   STATIC_RELAY_QUIC_PORT    the relay over UDP (4433)
   STATIC_INTERNAL_PORT      the API for the relay (9466)
-  STATIC_ADMIN_PORT         metrics of the API (9464), those of the relay one port after`;
+  STATIC_ADMIN_PORT         metrics of the API (9464), those of the relay one port after
+  STATIC_NATS_SERVER        with --relays: the program (nats-server in PATH)
+  STATIC_NATS_PORT          with --relays: the first NATS node (4222); nodes and relays are ten ports apart`;
 
 if (Deno.args.includes("--help")) {
   console.log(usage);
   Deno.exit(0);
 }
-const planAt = Deno.args.indexOf("--plan");
-const plan = planAt < 0 ? undefined : Deno.args[planAt + 1] ?? "";
-if (plan !== undefined && !["free", "dev", "team", "enterprise"].includes(plan)) {
-  console.error(`"--plan" takes free, dev, team or enterprise\n\n${usage}`);
-  Deno.exit(2);
-}
-const surplus = Deno.args.find((argument, index) =>
-  argument !== "--watch" && (planAt < 0 || (index !== planAt && index !== planAt + 1))
-);
-if (surplus !== undefined) {
-  console.error(`"start" does not take "${surplus}"\n\n${usage}`);
+const given = parseArguments(Deno.args);
+if (typeof given === "string") {
+  console.error(`${given}\n\n${usage}`);
   Deno.exit(2);
 }
 try {
-  const configs = readConfigs();
+  // Before anything else: without it nothing of what follows is of use.
+  const program = given.relays === undefined ? "" : natsProgram();
+  const configs = readConfigs(given);
+  const { nats } = configs;
   using _lock = await lockDirectory(configs.api.dataDir);
   checkPorts(portsOf(configs));
-  await runStack(configs);
+  await runStack(configs, given, (node) => spawnNatsNode(program, node, nats));
   Deno.exit(0);
 } catch (error) {
   console.error(explain(error));
   Deno.exit(1);
 }
 
-async function runStack(configs: Configs): Promise<void> {
+interface Parts {
+  readonly api: Part;
+  readonly relays: readonly Part[];
+  readonly nats: readonly Part[];
+}
+
+async function runStack(
+  configs: Configs,
+  { plan, watch }: StartArguments,
+  spawnNode: (node: NatsNode) => PartProcess,
+): Promise<void> {
   const { dataDir } = configs.api;
-  const made = await exists(`${dataDir}/database`) && !await exists(`${dataDir}/database.making`);
-  const isFirst = configs.api.database === undefined && !made;
-  const apiPart = createPart("API", dataDir, (last) => apiCommand(last, plan));
   const addresses = { apiUrl: "", apiInternalUrl: "" };
-  const relayPart = createPart("Relay", dataDir, (last) => relayCommand({ ...configs.relay, ...addresses }, last));
+  const variables = Deno.env.toObject();
+  const parts: Parts = {
+    api: createPart("API", dataDir, (last) => {
+      return spawnPart(apiCommand(last, { plan, relayUrls: toldUrls(configs) }), variables);
+    }),
+    relays: configs.places.map((place) =>
+      createPart(place.name, dataDir, (last) => {
+        if (place.folder !== dataDir) prepareFolder(place, dataDir);
+        const config = { ...configs.relay, ...addresses, dataDir: place.folder };
+        return spawnPart(relayCommand(config, last, place.environment), variables);
+      })
+    ),
+    nats: configs.nats.map((node) => createPart(`NATS ${node.number}`, dataDir, () => spawnNode(node))),
+  };
   const asked = untilAskedToStop(() => {
-    for (const part of [relayPart, apiPart]) part.kill();
+    for (const part of [...parts.relays, ...parts.nats, parts.api]) part.kill();
     Deno.exit(1);
   });
 
   console.log("Static is starting");
   const up = (async () => {
-    const what = isFirst ? "API, making its database (the first time only)" : "API";
-    const apiUp = await showProgress(what, apiPart.start(), asked);
-    addresses.apiUrl = configs.addresses?.apiUrl ?? apiUp.url ?? "";
-    addresses.apiInternalUrl = configs.addresses?.apiInternalUrl ?? apiUp.internal_url ?? "";
-    const relayUp = await showProgress("Relay", relayPart.start(), asked);
-    return greetingOf({ api: apiUp, relay: relayUp, dataDir, deno: denoOfUser() });
+    const api = await startApi(configs, parts, asked);
+    addresses.apiUrl = configs.addresses?.apiUrl ?? api.url ?? "";
+    addresses.apiInternalUrl = configs.addresses?.apiInternalUrl ?? api.internal_url ?? "";
+    const relays = await startRelays(configs, parts, asked);
+    return greetingOf({ api, relays, dataDir, deno: denoOfUser() });
   })();
   try {
     const greeting = await Promise.race([up, asked]);
     if (greeting !== undefined) console.log(greeting);
-    using _watch = Deno.args.includes("--watch") ? watchParts({ api: apiPart, relay: relayPart }) : undefined;
+    using _watch = watch ? watchParts(parts) : undefined;
     await asked;
     console.log("Stopping …");
   } finally {
-    // The relay gives its leases back to the API.
-    if (!await relayPart.stop(relayStopMs)) console.log("Relay took too long and was ended; nothing accepted is lost");
-    if (!await apiPart.stop(apiStopMs)) console.log("API took too long and was ended");
+    await stop(parts);
     await up.catch(() => {});
   }
+}
+
+/** The nodes of NATS come up beside it: each needs another one to be well. */
+async function startApi({ api }: Configs, parts: Parts, asked: Promise<void>): Promise<Listening> {
+  const { dataDir } = api;
+  const made = await exists(`${dataDir}/database`) && !await exists(`${dataDir}/database.making`);
+  const isFirst = api.database === undefined && !made;
+  const nats = Promise.all(parts.nats.map((part) => part.start()));
+  // Told below, when its turn has come.
+  nats.catch(() => {});
+  const what = isFirst ? "API, making its database (the first time only)" : "API";
+  const up = await showProgress(what, parts.api.start(), asked);
+  if (parts.nats.length > 0) await showProgress(`NATS, ${parts.nats.length} nodes`, nats, asked);
+  return up;
+}
+
+/** Several have one authority, and the first makes the streams on the nodes. */
+async function startRelays({ relay, nats }: Configs, { relays }: Parts, asked: Promise<void>): Promise<Listening[]> {
+  const [first, ...others] = relays;
+  if (first === undefined) return [];
+  if (nats.length === 0) return [await showProgress("Relay", first.start(), asked)];
+  const { dataDir } = relay;
+  const shared = relay.tls === undefined ? await openDevelopmentCertificate({ dataDir, nowMs: Date.now }) : undefined;
+  const start = async (): Promise<Listening[]> => {
+    const up = [await first.start(), ...await Promise.all(others.map((part) => part.start()))];
+    return up.map((relay) => ({ ...relay, ca_file: shared?.caFile }));
+  };
+  return await showProgress(`Relays, ${relays.length}`, start(), asked);
+}
+
+/** Relays give their leases back to the API, and write to the nodes until they end. */
+async function stop({ api, relays, nats }: Parts): Promise<void> {
+  const stopAll = (parts: readonly Part[], ms: number): Promise<boolean[]> =>
+    Promise.all(parts.map((part) => part.stop(ms)));
+  if ((await stopAll(relays, relayStopMs)).includes(false)) {
+    console.log("Relay took too long and was ended; nothing accepted is lost");
+  }
+  const [[apiEnded]] = await Promise.all([stopAll([api], apiStopMs), stopAll(nats, natsStopMs)]);
+  if (apiEnded === false) console.log("API took too long and was ended");
 }
 
 function createPart(
   name: string,
   dataDir: string,
-  commandOf: (last: Listening | undefined) => PartCommand,
+  spawn: (last: Listening | undefined) => PartProcess,
 ): Part {
   const say = (text: string): void => console.log(text);
-  const log = new LogFile(`${dataDir}/logs/${name.toLowerCase()}.log`, say);
+  const log = new LogFile(`${dataDir}/logs/${name.toLowerCase().replaceAll(" ", "-")}.log`, say);
   return new Part({
     name,
-    spawn: (last) => spawnPart(commandOf(last), Deno.env.toObject()),
+    spawn,
     onLine: (line) => {
       log.write(line);
       if (/"level":"(warn|error)"/.test(line)) console.log(`${name}: ${line}`);
@@ -118,11 +193,13 @@ function createPart(
   });
 }
 
-function watchParts(parts: { readonly api: Part; readonly relay: Part }): Disposable {
+function watchParts({ api, relays }: Parts): Disposable {
   let restarts = Promise.resolve();
+  const parts = { api: [api], relay: relays };
   const restart = async (name: keyof typeof parts): Promise<void> => {
     console.log(`The code of the ${name} has changed`);
-    await parts[name].restart();
+    // Of several relays one is down at a time.
+    for (const part of parts[name]) await part.restart();
   };
   const watch = watchCode({
     root,
@@ -142,25 +219,40 @@ interface Configs {
   readonly relay: relay.RelayConfig;
   /** With TLS the API's certificate is for its public name, so that name is used here too. */
   readonly addresses: Pick<relay.RelayConfig, "apiUrl" | "apiInternalUrl"> | undefined;
+  /** One without `--relays`. */
+  readonly places: readonly RelayPlace[];
+  /** None without `--relays`. */
+  readonly nats: readonly NatsNode[];
 }
 
-function portsOf(configs: Configs): WantedPort[] {
-  const { listen, internal } = configs.api;
-  const { host: hostname, grpcPort, quicPort } = configs.relay;
-  const admin = [configs.api.admin, configs.relay.admin].filter((address) => address !== undefined);
+function portsOf({ api, relay, places, nats }: Configs): WantedPort[] {
+  const { listen, internal, admin } = api;
   return [
     { hostname: listen.host, port: listen.port, transport: "tcp", variable: "STATIC_API_PORT" },
     { hostname: internal.host, port: internal.port, transport: "tcp", variable: "STATIC_INTERNAL_PORT" },
-    { hostname, port: grpcPort, transport: "tcp", variable: "STATIC_RELAY_GRPC_PORT" },
-    { hostname, port: quicPort, transport: "udp", variable: "STATIC_RELAY_QUIC_PORT" },
-    ...admin.map(({ host, port }): WantedPort => {
-      return { hostname: host, port, transport: "tcp", variable: "STATIC_ADMIN_PORT" };
-    }),
+    ...(admin === undefined
+      ? []
+      : [{ hostname: admin.host, port: admin.port, transport: "tcp", variable: "STATIC_ADMIN_PORT" } as const]),
+    ...wantedPorts(places, nats, { host: relay.host, adminHost: relay.admin?.host }),
   ];
 }
 
+/** What clients are told; undefined where the user has said it, or the API finds it by itself. */
+function toldUrls({ places, nats }: Configs): readonly string[] | undefined {
+  return nats.length === 0 || Deno.env.get("STATIC_RELAY_URL") !== undefined ? undefined : relayUrlsOf(places);
+}
+
+/** Throws `StartFailed`. */
+function natsProgram(): string {
+  const search = findNatsServer({ named: Deno.env.get("STATIC_NATS_SERVER"), path: Deno.env.get("PATH") ?? "" });
+  if (search.outcome === "found") return search.program;
+  throw new StartFailed(
+    `Cannot start several relays: ${search.why}. Install nats-server ${oldestNats} or newer (nats.io), name it with STATIC_NATS_SERVER, or start without --relays`,
+  );
+}
+
 /** Faults of both parts are reported together. */
-function readConfigs(): Configs {
+function readConfigs({ relays }: StartArguments): Configs {
   const faults: string[] = [];
   const read = <Config>(from: () => Config): Config | undefined => {
     try {
@@ -173,9 +265,25 @@ function readConfigs(): Configs {
   };
   const apiConfig = read(api.configFromEnvironment);
   const usesTls = apiConfig?.tls !== undefined;
-  const relayConfig = read(() => relay.readConfig((name) => relayVariable(name, usesTls)));
-  if (apiConfig === undefined || relayConfig === undefined) throw new ConfigError("Static", [...new Set(faults)]);
-  return { api: apiConfig, relay: relayConfig, addresses: usesTls ? relayConfig : undefined };
+  const nats = relays === undefined ? [] : read(readNodes);
+  const shared = nats === undefined || nats.length === 0 ? {} : clusterVariables(nats);
+  const relayConfig = read(() => relay.readConfig((name) => shared[name] ?? relayVariable(name, usesTls)));
+  if (apiConfig === undefined || relayConfig === undefined || nats === undefined) {
+    throw new ConfigError("Static", [...new Set(faults)]);
+  }
+  const places = relays === undefined ? onePlace(relayConfig) : placeRelays(relays, relayConfig, nats);
+  return { api: apiConfig, relay: relayConfig, addresses: usesTls ? relayConfig : undefined, places, nats };
+}
+
+function readNodes(): readonly NatsNode[] {
+  return readVariables("Static", (name) => Deno.env.get(name), (read) => {
+    const port = read.integer("STATIC_NATS_PORT", 4222, { min: 1024, max: 65_000 });
+    return placeNodes(port, read.text("STATIC_DATA_DIR", ".static"));
+  });
+}
+
+function onePlace({ dataDir, grpcPort, quicPort, admin }: relay.RelayConfig): readonly RelayPlace[] {
+  return [{ name: "Relay", folder: dataDir, environment: {}, grpcPort, quicPort, adminPort: admin?.port }];
 }
 
 /** The relay's metrics are on the port after the API's, and its API is the one beside it, whatever clients are told to use. */

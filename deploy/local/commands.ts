@@ -3,8 +3,14 @@ import type { RelayConfig } from "../../relay/mod.ts";
 import type { Listening } from "./part.ts";
 import type { PartCommand } from "./part_process.ts";
 
-/** Accounts have this plan, if one is given. */
-export function apiCommand(last: Listening | undefined, plan?: string): PartCommand {
+export interface ApiOptions {
+  /** Of accounts. */
+  readonly plan: string | undefined;
+  /** What clients are told of relays; undefined: as the API finds by itself. */
+  readonly relayUrls: readonly string[] | undefined;
+}
+
+export function apiCommand(last: Listening | undefined, { plan, relayUrls }: ApiOptions): PartCommand {
   return {
     entry: "deploy/local/api/main.ts",
     permissions: ["--allow-net", "--allow-read", "--allow-write", "--allow-env"],
@@ -13,18 +19,20 @@ export function apiCommand(last: Listening | undefined, plan?: string): PartComm
       ...portOf(last?.internal_url, "STATIC_INTERNAL_PORT"),
       ...portOf(last?.admin_url, "STATIC_ADMIN_PORT"),
       ...(plan === undefined ? {} : { STATIC_DEFAULT_PLAN: plan }),
+      ...(relayUrls === undefined ? {} : { STATIC_RELAY_URL: relayUrls.join(",") }),
     },
     withheld: [],
   };
 }
 
 /**
- * `apiUrl` is the API beside it, whatever clients are told to use. The database's address, the keys that sign tokens and
+ * `apiUrl` is the API beside it, whatever clients are told to use. `place` has what differs between several relays. The database's address, the keys that sign tokens and
  * the secrets of operators and of the mail server are the API's alone.
  */
 export function relayCommand(
   { dataDir, tls, admin, core, apiUrl, apiInternalUrl }: RelayConfig,
   last: Listening | undefined,
+  place: Readonly<Record<string, string>> = {},
 ): PartCommand {
   const readable = [dataDir, ...tls === undefined ? [] : [tls.certFile, tls.keyFile]];
   return {
@@ -41,6 +49,7 @@ export function relayCommand(
       STATIC_API_INTERNAL_URL: apiInternalUrl,
       STATIC_ADMIN_PORT: admin === undefined ? "off" : String(admin.port),
       STATIC_RELAY_DRAIN_SECONDS: String(core.drainMs / 1000),
+      ...place,
       ...portOf(last?.url, "STATIC_RELAY_GRPC_PORT"),
       ...portOf(last?.quic_url, "STATIC_RELAY_QUIC_PORT"),
       ...portOf(last?.admin_url, "STATIC_ADMIN_PORT"),

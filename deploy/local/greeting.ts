@@ -3,24 +3,29 @@ import type { Listening } from "./part.ts";
 
 export interface Greeting {
   readonly api: Listening;
-  readonly relay: Listening;
+  /** At least one. */
+  readonly relays: readonly Listening[];
   readonly dataDir: string;
   /** How this user calls Deno: `deno`, or `npx -y deno@…` where there is only Node. */
   readonly deno: string;
 }
 
-export function greetingOf({ api, relay, dataDir, deno }: Greeting): string {
-  const metrics = [api.admin_url, relay.admin_url].filter((url) => url !== undefined).map((url) => `${url}/metrics`);
+export function greetingOf({ api, relays, dataDir, deno }: Greeting): string {
+  const metrics = [api, ...relays].flatMap(({ admin_url: url }) => url === undefined ? [] : [`${url}/metrics`]);
+  const places = relays.map((relay) =>
+    `Relay     ${relay.quic_url}   (native agents; browsers: the same port over WebTransport)
+          ${relay.url}   (gRPC, gRPC-Web, Connect)`
+  );
+  const caFile = relays[0]?.ca_file;
   return `
 API       ${api.url}   (documentation: ${api.url}/docs)
-Relay     ${relay.quic_url}   (native agents; browsers: the same port over WebTransport)
-          ${relay.url}   (gRPC, gRPC-Web, Connect)
-Trust     ${relay.ca_file ?? "the configured certificate's authority"}
+${places.join("\n")}
+Trust     ${caFile ?? "the configured certificate's authority"}
 Metrics   ${metrics.join("   ") || "off"}
 Data      ${dataDir}
 Logs      ${dataDir}/logs
 
-Next, in another terminal:${whereabouts(api, relay)}
+Next, in another terminal:${whereabouts(api, relays)}
   ${deno} task static demo       # two agents talk; see what the relay sees of it
   ${deno} task static signup     # an account for you
   ${deno} task static channel create acme/ops/deploy
@@ -29,9 +34,10 @@ Ctrl-C stops it.`;
 }
 
 /** What the CLI has to be told when it would not find this stack by itself: it knows the default ports and directory. */
-function whereabouts(api: Listening, relay: Listening): string {
+function whereabouts(api: Listening, relays: readonly Listening[]): string {
   const [apiUrl, relayUrl] = ["http://127.0.0.1:8080", "quic://localhost:4433,https://localhost:5000"];
-  const actual = { api: api.url, relay: `${relay.quic_url},${relay.url}`, ca: relay.ca_file };
+  const relay = relays.map(({ quic_url, url }) => `${quic_url},${url}`).join(",");
+  const actual = { api: api.url, relay, ca: relays[0]?.ca_file };
   if (actual.api === apiUrl && actual.relay === relayUrl && actual.ca === ".static/ca.pem") return "";
   const trust = actual.ca === undefined ? "" : ` STATIC_CA_FILE=${quoted(actual.ca)}`;
   return `\n  export STATIC_API_URL=${actual.api} STATIC_RELAY_URL=${actual.relay}${trust}`;

@@ -1,4 +1,12 @@
-import { assert, assertEquals, assertExists, assertLess, assertMatch, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertExists,
+  assertLess,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 
 const root = new URL("../../", import.meta.url);
 
@@ -26,8 +34,11 @@ function start(variables: Readonly<Record<string, string>>, ...flags: readonly s
 }
 
 /** One that must fail: its exit code and what it said. */
-async function failedStart(variables: Readonly<Record<string, string>>): Promise<{ code: number; errors: string }> {
-  const child = start(variables);
+async function failedStart(
+  variables: Readonly<Record<string, string>>,
+  ...flags: readonly string[]
+): Promise<{ code: number; errors: string }> {
+  const child = start(variables, ...flags);
   const [{ code }, errors] = await Promise.all([
     child.status,
     new Response(child.stderr).text(),
@@ -71,6 +82,16 @@ Deno.test("deno task start", (t) =>
       const { code, errors } = await failedStart({ STATIC_DATA_DIR: `${folder}/start.lock` });
       assertEquals(code, 1);
       assertMatch(errors, /^Cannot start: the data directory .+start\.lock cannot be used: .+STATIC_DATA_DIR.+\n$/);
+    });
+    await t.step("--relays says which program is missing, and makes nothing", async () => {
+      const variables = { STATIC_DATA_DIR: `${folder}/none`, STATIC_NATS_SERVER: "/nowhere/nats-server" };
+      const { code, errors } = await failedStart(variables, "--relays", "3");
+      assertEquals(code, 1);
+      assertMatch(
+        errors,
+        /^Cannot start several relays: STATIC_NATS_SERVER names \/nowhere\/nats-server, .+2\.15 or newer/,
+      );
+      await assertRejects(() => Deno.stat(`${folder}/none`), Deno.errors.NotFound);
     });
     await t.step("tells faults in the configuration of API and relay together", async () => {
       const { code, errors } = await failedStart({ STATIC_ENVIRONMENT: "production", STATIC_RELAY_ENGINE: "cloud" });

@@ -1,0 +1,91 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { eventually, freePort, natsInstalled, natsProgram, testWhen } from "../../tests/support/mod.ts";
+import { natsVersion } from "./nats_server.ts";
+import { type Listening, Part } from "./part.ts";
+import { spawnNatsNode } from "./nats_process.ts";
+import { placeNodes } from "./relay_places.ts";
+
+interface Stage {
+  readonly parts: readonly Part[];
+  readonly said: string[];
+  readonly lines: string[];
+  readonly folder: string;
+  /** Resolves once this was said or logged. */
+  until(pattern: RegExp): Promise<void>;
+}
+
+async function createStage(): Promise<Stage> {
+  const [folder, program] = [await Deno.makeTempDir({ prefix: "static-nodes, o'clock " }), await natsProgram()];
+  const nodes = placeNodes(freePort(), folder);
+  const [said, lines]: [string[], string[]] = [[], []];
+  const parts = nodes.map((node) =>
+    new Part({
+      name: `NATS ${node.number}`,
+      spawn: () => spawnNatsNode(program, node, nodes),
+      onLine: (line) => void lines.push(line),
+      say: (text) => void said.push(text),
+      after: (ms, run) => {
+        const timer = setTimeout(run, ms);
+        return () => clearTimeout(timer);
+      },
+      nowMs: () => performance.now(),
+    })
+  );
+  const heard = (pattern: RegExp): Promise<boolean> =>
+    Promise.resolve([...said, ...lines].some((one) => pattern.test(one)));
+  const until = async (pattern: RegExp): Promise<void> => {
+    await eventually({ withinMs: 60_000, what: String(pattern) }, () => heard(pattern), (is) => is);
+  };
+  return { parts, said, lines, folder, until };
+}
+
+/** Of the program that was started for this folder. */
+async function pidOf(folder: string): Promise<number | undefined> {
+  for await (const { name } of Deno.readDir("/proc")) {
+    const text = /^\d+$/.test(name) ? await Deno.readTextFile(`/proc/${name}/cmdline`).catch(() => "") : "";
+    if (/^[^\0]*nats-server\0/.test(text) && text.includes(`${folder}/nats.conf`)) return Number(name);
+  }
+  return undefined;
+}
+
+testWhen(
+  natsInstalled,
+  "nodes of NATS are parts: up together, started again when they die, gone when they are let go",
+  async () => {
+    const stage = await createStage();
+    const { parts, folder } = stage;
+    try {
+      const up: Listening[] = await Promise.all(parts.map((part) => part.start()));
+      assertEquals(up.map(({ url }) => url?.startsWith("nats://127.0.0.1:")), [true, true, true]);
+      const second = await pidOf(`${folder}/nats/2`);
+      assert(second !== undefined);
+      Deno.kill(second, "SIGKILL");
+      await stage.until(/^NATS 2 ended with code .*starting it again in 0.5 s/);
+      await stage.until(/^NATS 2 runs again/);
+      assert(stage.lines.some((line) => line.includes("Server is ready")), "what it logs is a part's log");
+    } finally {
+      const [first, ...others] = parts;
+      first?.kill();
+      await Promise.all(others.map((part) => part.stop(20_000)));
+      const gone = async (): Promise<(number | undefined)[]> =>
+        await Promise.all([1, 2, 3].map((node) => pidOf(`${folder}/nats/${node}`)));
+      await eventually({ withinMs: 20_000, what: "gone" }, gone, (pids) => pids.every((pid) => pid === undefined));
+      await Deno.remove(folder, { recursive: true });
+    }
+  },
+);
+
+testWhen(natsInstalled, "a node that cannot start tells why", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "static-nodes-" });
+  const program = await natsProgram();
+  assert(natsVersion(program) !== undefined);
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr as Deno.NetAddr; // cast: of TCP
+  const node = { number: 1, clientPort: port, monitorPort: freePort(), routePort: freePort(), folder };
+  const process = spawnNatsNode(program, node, [node]);
+  const reading = Array.fromAsync(process.lines);
+  await process.ended;
+  await reading;
+  assertStringIncludes(process.complaints(), "address already in use");
+  await Deno.remove(folder, { recursive: true });
+});
