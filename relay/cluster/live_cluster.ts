@@ -153,7 +153,11 @@ export class LiveCluster {
         await this.#runningMark;
       })();
     return {
-      beginSession: async (agentId) => await write({ op: "session", agentId, nowMs: nowMs() }) as number, // cast: its verdict
+      beginSession: async (agentId) => {
+        const beginning = write({ op: "session", agentId, nowMs: nowMs() }) as Promise<number>; // cast: its verdict
+        const [session] = await Promise.all([beginning, this.#write({ op: "mark" })]);
+        return session;
+      },
       endSession: (agentId, session) => void write({ op: "session_end", agentId, session }).catch(() => {}),
       catchUp,
       isNewest: (agentId, session) => !sessions.isReplaced(agentId, session),

@@ -68,7 +68,7 @@ export class ReplicatedEngine implements Engine {
   constructor(parts: ReplicatedEngineParts) {
     this.#parts = parts;
     this.keyPackages = parts.keyPackages;
-    this.records = createRecords(parts.copy.records, this.#write);
+    this.records = createRecords(parts, this.#write);
     this.leases = createLeaseBook(parts.copy.leases, parts.relay, this.#write);
   }
 
@@ -217,7 +217,7 @@ export class ReplicatedEngine implements Engine {
 
 type Write = <Result>(command: Command) => Promise<Result>;
 
-function createRecords(copy: Records, write: Write): Records {
+function createRecords({ copy: { records: copy }, isCaretaker }: ReplicatedEngineParts, write: Write): Records {
   return {
     get: (key) => copy.get(key),
     put: async (key, record, revision): Promise<PutOutcome> => {
@@ -231,7 +231,7 @@ function createRecords(copy: Records, write: Write): Records {
     ofChannel: (channelId) => copy.ofChannel(channelId),
     expire: async (nowMs) => {
       checkCount("time", nowMs);
-      await write({ op: "expire_records", nowMs });
+      if (isCaretaker()) await write({ op: "expire_records", nowMs });
     },
   };
 }

@@ -138,6 +138,18 @@ export class Channel implements SubscribedChannel, Tail {
     this.#moved.add(agentId);
   }
 
+  /** Another relay has moved a cursor, or has dropped it. */
+  learnCursor(agentId: AgentId, cursor: Cursor | undefined): void {
+    if (cursor === undefined) {
+      if (!this.state.members.has(agentId)) this.forgetReader(agentId);
+      return;
+    }
+    const [consumed, acknowledged] = [this.#cursors.get(agentId), this.#acknowledged.get(agentId) ?? 0];
+    if (consumed === undefined) return;
+    this.#cursors.set(agentId, Math.max(consumed, cursor.consumed));
+    this.#acknowledged.set(agentId, Math.max(acknowledged, cursor.acknowledged));
+  }
+
   /** An agent says that it is done with everything up to here. Of an earlier membership that says nothing. */
   acknowledge(agentId: AgentId, sequence: number): void {
     this.consume(agentId, sequence);

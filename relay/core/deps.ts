@@ -1,6 +1,7 @@
 /** What the core takes from outside: clock, timers, randomness, tokens, quota and storage come in as `CoreDeps`. */
 import type { AccountId, AgentId, ChannelId, ErrorCode, KeyId, TokenGrant } from "../../proto/mod.ts";
 import type { Charge, Cost, Engine } from "../engine/engine.ts";
+import type { Cluster } from "./cluster.ts";
 import type { Transport } from "./link.ts";
 import type { Meter } from "./meter.ts";
 
@@ -37,6 +38,8 @@ export interface Quota {
 
 export interface CoreDeps {
   readonly engine: Engine;
+  /** The relays that share the engine's log; undefined where this relay is alone. */
+  readonly cluster?: Cluster | undefined;
   readonly tokens: TokenVerifier;
   readonly quota: Quota;
   readonly nowMs: () => number;

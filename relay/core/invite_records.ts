@@ -38,7 +38,12 @@ export async function findInvite(
   channelId: ChannelId,
   inviteId: InviteId,
 ): Promise<InviteRecord | undefined> {
-  const stored = await core.deps.engine.records.get(inviteKey(channelId, inviteId));
+  const key = inviteKey(channelId, inviteId);
+  let stored = await core.deps.engine.records.get(key);
+  if (stored === undefined && core.deps.cluster !== undefined) {
+    await core.catchUp();
+    stored = await core.deps.engine.records.get(key);
+  }
   if (stored === undefined || stored.expiresAtMs <= core.deps.nowMs()) return undefined;
   const invite = decodeInvite(stored.value);
   return invite.uses > 0 ? invite : undefined;

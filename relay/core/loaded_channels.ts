@@ -26,6 +26,11 @@ export class LoadedChannels {
     return this.#loaded.has(channelId);
   }
 
+  /** Undefined when it is not in memory. */
+  loaded(channelId: ChannelId): Channel | undefined {
+    return this.#loaded.get(channelId);
+  }
+
   /** Undefined when there is no such channel. */
   open(channelId: ChannelId): Channel | Promise<Channel | undefined> {
     const channel = this.#loaded.get(channelId);

@@ -49,12 +49,23 @@ export function mayAnswer({ agentId, answerer }: RejoinRequest, member: AgentId)
 
 export type PendingJoin = JoinRequest | RejoinRequest;
 
+const maxEnded = 1_000;
+
 export class PendingJoins {
   readonly #byId = new Map<JoinRequestId, { readonly request: PendingJoin; readonly cancel: () => void }>();
   readonly #byAgent = new Map<AgentId, Set<JoinRequestId>>();
   readonly #byAccount = new Map<AccountId, Set<JoinRequestId>>();
   readonly #byInviter = new Map<AgentId, Set<JoinRequestId>>();
   readonly #byChannel = new Map<ChannelId, Set<JoinRequestId>>();
+
+  /** Requests that ended at another relay, the newest last: the entry that answers one may be on its way here. */
+  readonly #ended = new Map<JoinRequestId, PendingJoin>();
+  readonly #onRemoved: (requestId: JoinRequestId) => void;
+
+  /** `onRemoved` hears of what ends here. */
+  constructor(onRemoved: (requestId: JoinRequestId) => void = () => {}) {
+    this.#onRemoved = onRemoved;
+  }
 
   get size(): number {
     return this.#byId.size;
@@ -73,7 +84,27 @@ export class PendingJoins {
     return this.#byId.get(requestId)?.request;
   }
 
+  /** The request, also one that has ended at another relay a moment ago. */
+  recall(requestId: JoinRequestId): PendingJoin | undefined {
+    return this.find(requestId) ?? this.#ended.get(requestId);
+  }
+
+  /** It ended at another relay. */
+  endedElsewhere(requestId: JoinRequestId): void {
+    const request = this.#take(requestId);
+    if (request === undefined) return;
+    this.#ended.set(requestId, request);
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > maxEnded && oldest !== undefined) this.#ended.delete(oldest);
+  }
+
   remove(requestId: JoinRequestId): PendingJoin | undefined {
+    const request = this.#take(requestId);
+    if (request !== undefined) this.#onRemoved(requestId);
+    return request;
+  }
+
+  #take(requestId: JoinRequestId): PendingJoin | undefined {
     const held = this.#byId.get(requestId);
     if (held === undefined) return undefined;
     const { request, cancel } = held;
@@ -86,9 +117,9 @@ export class PendingJoins {
     return request;
   }
 
-  /** Nobody will answer them any more. */
+  /** This relay is no part of them any more. */
   clear(): void {
-    for (const requestId of [...this.#byId.keys()]) this.remove(requestId);
+    for (const requestId of [...this.#byId.keys()]) this.#take(requestId);
   }
 
   /** The same agent's open request for a channel: a new one takes its place unless it is the same. */

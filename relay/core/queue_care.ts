@@ -17,7 +17,7 @@ const dropBytes = 1024 * 1024;
 /** A snapshot that is this far behind is renewed when a channel is dropped from memory. */
 const staleSnapshot = 64;
 
-type CareDeps = Pick<CoreDeps, "engine" | "nowMs" | "meter">;
+type CareDeps = Pick<CoreDeps, "engine" | "cluster" | "nowMs" | "meter">;
 
 export async function careForQueue(channel: Channel, config: CoreConfig, deps: CareDeps): Promise<void> {
   await writeCursors(channel, deps);
@@ -129,7 +129,7 @@ async function lapseAbsent(channel: Channel, config: CoreConfig, deps: CareDeps)
     if (next === undefined) return;
     const tooOld = next.timeMs < deps.nowMs() - config.limits.lapseAgeMs;
     if (!tooOld && commitsSince(channel, next) <= config.limits.lapseCommits) return;
-    if (channel.subscriptions.has(agentId)) continue;
+    if (channel.subscriptions.has(agentId) || deps.cluster?.isOnline(agentId)) continue;
     if (active-- <= 1) return;
     await lapse(channel, agentId, deps);
   }

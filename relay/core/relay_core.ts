@@ -1,12 +1,15 @@
 /**
  * The relay without sockets: sessions come in as links, everything durable goes to the engine. This module knows which
  * sessions there are and what an entry means for agents that do not read its channel; `upkeep.ts` does what time asks for.
+ * Long because everything that requests share about sessions is here.
  */
 import {
   type AccountId,
   type AgentId,
   type CallName,
   type ClientEnvelope,
+  type NoticeBody,
+  type NoticeName,
   parseAgentId,
   type ReplyBody,
 } from "../../proto/mod.ts";
@@ -42,6 +45,7 @@ import { Session, type SessionHost } from "./session.ts";
 import { SessionPlaces } from "./session_places.ts";
 import { StorageWatch } from "./storage_watch.ts";
 import { TailBudget } from "./tail_budget.ts";
+import { followCluster } from "./cluster_events.ts";
 import { ConfirmationBudget } from "./confirmation_budget.ts";
 import { UnaskedAdditions } from "./unasked.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -95,7 +99,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
   readonly config: CoreConfig;
   readonly deps: CoreDeps;
   readonly channels: LoadedChannels;
-  readonly joins = new PendingJoins();
+  readonly joins: PendingJoins;
   readonly claimRate: HourlyRate;
   readonly singleUseRate: HourlyRate;
   readonly accountClaimRate: HourlyRate;
@@ -134,7 +138,8 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     this.accountClaimRate = new HourlyRate(config.claimsPerAccountAndHour);
     this.keyClaimRate = new HourlyRate(keyShareOf(config.claimsPerAccountAndHour));
     this.inviteRate = new HourlyRate(config.invitesPerAgentAndHour);
-    const { engine, nowMs } = deps;
+    const { engine, nowMs, cluster } = deps;
+    this.joins = new PendingJoins((requestId) => cluster?.endJoin(requestId));
     this.plans = new AccountPlans(engine.records);
     this.turns = new FairTurns({ soon: deps.soon });
     this.slowTurns = new FairTurns({ soon: (run) => void deps.after(slowPauseMs, run), turnCost: 1, shareCost: 1 });
@@ -164,6 +169,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
       this.rejoinRate,
     ];
     this.#upkeep = new Upkeep({ config, deps, channels: this.channels, background: this.#background, rates });
+    cluster?.listen(followCluster(this, this.#background));
   }
 
   open(link: Link): RelaySession {
@@ -257,6 +263,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     const { agent } = session;
     if (agent !== undefined) {
       if (this.#byAgent.get(agent.agentId) === session) this.#byAgent.delete(agent.agentId);
+      if (agent.session !== undefined) this.deps.cluster?.endSession(agent.agentId, agent.session);
       this.#places.leave(session);
     }
     if (this.#sessions.size === 0) this.#draining?.resolve();
@@ -264,6 +271,24 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
 
   sessionOf(agentId: AgentId): Session | undefined {
     return this.#byAgent.get(agentId);
+  }
+
+  get agents(): AgentId[] {
+    return [...this.#byAgent.keys()];
+  }
+
+  isOnline(agentId: AgentId): boolean {
+    return this.#byAgent.has(agentId) || this.deps.cluster?.isOnline(agentId) === true;
+  }
+
+  tell<Name extends NoticeName>(agentId: AgentId, operation: Name, body: NoticeBody<Name>): void {
+    const session = this.#byAgent.get(agentId);
+    if (session !== undefined) session.notify(operation, body);
+    else if (this.isOnline(agentId)) this.deps.cluster?.tell(agentId, operation, body);
+  }
+
+  catchUp(): Promise<void> | undefined {
+    return this.deps.cluster?.catchUp();
   }
 
   async isMember(agentId: AgentId): Promise<boolean> {
@@ -367,7 +392,7 @@ class LiveCore implements RelayCore, CoreParts, SessionHost {
     if (entry.kind === "commit") {
       const { added, removed, welcomes, answers } = decodeCommitBody(entry);
       for (const agentId of [...removed, ...added]) channel.answered.delete(agentId);
-      const requests = answers.flatMap((requestId) => this.joins.find(requestId) ?? []);
+      const requests = answers.flatMap((requestId) => this.joins.recall(requestId) ?? []);
       // A request is answered only when its agent is added, whatever the commit's sender says.
       this.#answer(channel, requests.filter(({ agentId }) => added.includes(agentId)));
       this.#welcome(channel, welcomes.flatMap(({ recipients }) => recipients));

@@ -1,5 +1,5 @@
 /** What the handlers of requests share: the parts of the core, and who asks. */
-import type { AccountId, AgentId, CallName, ReplyBody, RequestBody } from "../../proto/mod.ts";
+import type { AccountId, AgentId, CallName, NoticeBody, NoticeName, ReplyBody, RequestBody } from "../../proto/mod.ts";
 import type { AppendOutcome, NewEntry } from "../engine/engine.ts";
 import type { Allowances } from "./allowances.ts";
 import type { Channel } from "./channel.ts";
@@ -44,6 +44,14 @@ export interface CoreParts {
   readonly slowTurns: FairTurns;
   /** The session of an agent that is connected here. */
   sessionOf(agentId: AgentId): Session | undefined;
+  /** The agent is connected, here or at another relay. */
+  isOnline(agentId: AgentId): boolean;
+  /** To the agent's session, wherever it is; lost when it has none. */
+  tell<Name extends NoticeName>(agentId: AgentId, operation: Name, body: NoticeBody<Name>): void;
+  /** Resolves when all that any relay has answered before the call is known here; undefined for a relay that is alone. */
+  catchUp(): Promise<void> | undefined;
+  /** Sends the next Welcome that waits for this session, if there is one. */
+  nextWelcome(session: Session): void;
   /** Why an account may not have sessions. */
   suspension(account: AccountId): EndReason | undefined;
   /** Whether an agent is a member of a channel; not asked while there is place for everybody. */

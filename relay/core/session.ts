@@ -20,6 +20,7 @@ import {
   type ReplyBody,
   WireError,
 } from "../../proto/mod.ts";
+import { EngineError } from "../engine/errors.ts";
 import type { Agent } from "./agent.ts";
 import type { Channel } from "./channel.ts";
 import type { CoreConfig } from "./config.ts";
@@ -326,6 +327,14 @@ export class Session implements RelaySession, DeliverySink {
     }
     if (error instanceof WireError) {
       return this.#send("control", encodeError(id, { code: error.code, message: error.message }));
+    }
+    if (error instanceof EngineError && error.code === "unavailable") {
+      const busy = {
+        code: "overloaded",
+        message: "The relays' log does not answer; try again",
+        retryAfterMs: 1_000,
+      } as const;
+      return this.#send("control", encodeError(id, busy));
     }
     log({ event: "fault", where: "request", error });
     this.#send("control", encodeError(id, { code: "internal", message: "The relay failed; try again" }));

@@ -11,11 +11,14 @@ import type { CoreStats } from "../core/core_stats.ts";
 import { createRelayCore } from "../core/relay_core.ts";
 import { verifyEd25519 } from "../ed25519.ts";
 import { openRelayEdge, type RelayEdge } from "../edge.ts";
+import type { OpenCluster } from "../cluster/open_cluster.ts";
 import { openSqliteEngine, type SqliteEngineOptions } from "../engine/mod.ts";
 
 export interface TestRelayOptions {
   /** A file, or nothing for an engine in memory. */
   readonly path?: string;
+  /** In place of an engine of its own: the log that it shares with others. It is closed with the relay. */
+  readonly cluster?: Pick<OpenCluster, "engine" | "cluster">;
   readonly certificate: { readonly cert: string; readonly key: string };
   readonly config?: Partial<CoreConfig>;
   /** 0 lets the system choose. */
@@ -56,7 +59,7 @@ export function grantedToken(account: string, expiresAtMs = Date.now() + hourMs)
 export async function openTestRelay(options: TestRelayOptions): Promise<TestRelay> {
   const { path = ":memory:", certificate, config, ports = { quicPort: 0, grpcPort: 0 }, onEvent = logFault } = options;
   const { nowMs = Date.now, formats } = options;
-  const engine = await openSqliteEngine({ path, ...formats });
+  const engine = options.cluster?.engine ?? await openSqliteEngine({ path, ...formats });
   const [held] = await engine.leases.list();
   const granted = held?.granted ?? options.granted ?? 1_000_000_000;
   const account = parseAccountId("00000000-0000-4000-8000-000000000000");
@@ -66,6 +69,7 @@ export async function openTestRelay(options: TestRelayOptions): Promise<TestRela
   const origins: string[] = [];
   const deps = {
     engine,
+    cluster: options.cluster?.cluster,
     tokens: { verify: (token: string) => Promise.resolve(readToken(token, nowMs())) },
     quota: createQuota(granted - (held?.consumed ?? 0), options.countBytes),
     nowMs,

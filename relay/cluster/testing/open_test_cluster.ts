@@ -25,3 +25,5 @@ export async function openTestCluster(options: TestClusterOptions): Promise<Open
     ...options,
   });
 }
+
+export type { OpenCluster };

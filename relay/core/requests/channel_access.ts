@@ -2,19 +2,26 @@
 import type { AgentId, ChannelId } from "../../../proto/mod.ts";
 import type { Channel } from "../channel.ts";
 import { channelNotFound, Refusal } from "../refusal.ts";
-import type { AgentAsker } from "../request_handler.ts";
+import type { AgentAsker, CoreParts } from "../request_handler.ts";
 
 /** The channel, for somebody who may act in it now. */
 export async function openAsMember({ core, agent }: AgentAsker, channelId: ChannelId): Promise<Channel> {
   const opened = core.channels.open(channelId);
   const channel = opened instanceof Promise ? await opened : opened;
-  if (channel === undefined) throw channelNotFound();
-  const { state } = channel;
-  if (state.isActive(agent.agentId)) return channel;
-  if (state.closed === undefined && state.members.get(agent.agentId)?.leaving?.reason === "lapsed") {
+  if (channel?.state.isActive(agent.agentId)) return channel;
+  // A no is final for the agent, and another relay may have let it in: it is told by one that knows everything before it.
+  await core.catchUp();
+  const again = await core.channels.open(channelId);
+  if (again?.state.isActive(agent.agentId)) return again;
+  if (again?.state.closed === undefined && again?.state.members.get(agent.agentId)?.leaving?.reason === "lapsed") {
     throw new Refusal("membership_lapsed", "This agent was absent for too long; ask to rejoin the channel");
   }
   throw channelNotFound();
+}
+
+/** A request of an epoch that is not known here may be of one that another relay has begun. */
+export async function reachEpoch(core: CoreParts, { state }: Channel, epoch: number): Promise<void> {
+  if (epoch > state.epoch) await core.catchUp();
 }
 
 /** The channel, for somebody who may begin it anew if it owns it: a member, or an owner that has lapsed. */
@@ -41,9 +48,13 @@ export async function openAsReader(asker: AgentAsker, channelId: ChannelId): Pro
   const opened = asker.core.channels.open(channelId);
   const channel = opened instanceof Promise ? await opened : opened;
   const { agentId } = asker.agent;
-  const reads = channel?.state.former.has(agentId) ||
-    channel?.state.isLapsedOwner(agentId) ||
-    (channel?.state.closed !== undefined && channel.state.members.has(agentId));
-  if (channel !== undefined && reads) return channel;
-  return await openAsMember(asker, channelId);
+  if (channel !== undefined && (channel.state.isActive(agentId) || mayRead(channel, agentId))) return channel;
+  await asker.core.catchUp();
+  const again = await asker.core.channels.open(channelId);
+  return again !== undefined && mayRead(again, agentId) ? again : await openAsMember(asker, channelId);
+}
+
+function mayRead({ state }: Channel, agentId: AgentId): boolean {
+  return state.former.has(agentId) || state.isLapsedOwner(agentId) ||
+    (state.closed !== undefined && state.members.has(agentId));
 }

@@ -11,6 +11,7 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import { covers } from "../authorization.ts";
+import { sentBy } from "../agent.ts";
 import type { Channel } from "../channel.ts";
 import type { Membership } from "../channel_state.ts";
 import { emptyBody, encodeLeaveBody } from "../entry_body.ts";
@@ -118,7 +119,7 @@ export async function listMembers(
   const members = [...state.members].map(([agentId, { joinedSequence, leaving }]) => ({
     agentId,
     joinedSequence,
-    online: asker.core.sessionOf(agentId) !== undefined,
+    online: asker.core.isOnline(agentId),
     leaving: leaving !== undefined,
     owner: state.owners.has(agentId),
   }));
@@ -163,6 +164,7 @@ export async function leaveChannel(
       timeMs: core.deps.nowMs(),
       ...encodeLeaveBody({ leafHash, signature }),
       key: `leave:${agentId}:${joinedSequence}:${encodeBase64url(leafHash)}`,
+      ...sentBy(asker.agent),
       added: [],
       removed: [agentId],
       // Leaving is never refused for want of room; leaving again and again is.

@@ -15,6 +15,7 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import { authorizeCommit } from "../authorization.ts";
+import { sentBy } from "../agent.ts";
 import type { Channel } from "../channel.ts";
 import type { ChannelState } from "../channel_state.ts";
 import { encodeCommitBody, encodeWelcomeBody } from "../entry_body.ts";
@@ -23,7 +24,7 @@ import { mayAnswer } from "../pending_joins.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { appendSettled, roomIn, type Settled } from "./append.ts";
-import { openAsMember, openAsReader } from "./channel_access.ts";
+import { openAsMember, openAsReader, reachEpoch } from "./channel_access.ts";
 import { type Exemption, payHandshake, settling, takeReserve } from "./handshake_payment.ts";
 import { rejectRequestsOf } from "./join_requests.ts";
 import { admitUnasked, welcomeBytesOf } from "./unasked_welcomes.ts";
@@ -42,6 +43,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
     const key = `commit:${encodeBase64url(commitHash)}`;
     const original = await asker.core.deps.engine.findKey(channel.channelId, key);
     if (original !== undefined) return answer({ ...original, duplicate: true }, commitHash);
+    await reachEpoch(asker.core, channel, body.epoch);
     // Again: a commit that came meanwhile may have removed the sender, and made a future epoch the current one.
     if (!channel.state.isActive(asker.agent.agentId)) throw channelNotFound();
     if (body.epoch !== channel.state.epoch) {
@@ -71,6 +73,7 @@ export function sendCommit(asker: AgentAsker, body: RequestBody<"SendCommit">): 
         timeMs: core.deps.nowMs(),
         ...entryBody,
         key,
+        ...sentBy(agent),
         added: body.added,
         removed: body.removed,
         commitHash,
@@ -268,6 +271,7 @@ export async function sendWelcome(
 ): Promise<ReplyBody<"SendWelcome">> {
   const { core, agent } = asker;
   const channel = await openAsMember(asker, body.channelId);
+  await reachEpoch(core, channel, body.epoch);
   // Of the moment in which the sender is a member: a commit that comes meanwhile makes it a conflict.
   const { epoch } = channel.state;
   checkWelcome(body.welcome, core.config.limits.welcomeBytes);
@@ -296,6 +300,7 @@ export async function sendWelcome(
       timeMs: core.deps.nowMs(),
       ...entryBody,
       key,
+      ...sentBy(agent),
       added: [],
       removed: [],
       welcomeBytes,

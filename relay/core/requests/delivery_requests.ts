@@ -21,6 +21,7 @@ export async function subscribe(
   const consumed = channel.cursor(agentId) ?? 0;
   const { joinedSequence } = channel.state.members.get(agentId) ?? channel.state.former.get(agentId) ??
     { joinedSequence: 0 };
+  if (after !== undefined && after > channel.head) await core.catchUp();
   if (after !== undefined && (after > channel.head || after < joinedSequence)) {
     throw new Refusal("cursor_invalid", `This agent can read from ${joinedSequence} to ${channel.head}, not ${after}`);
   }
@@ -66,6 +67,7 @@ export async function acknowledge(
   const { core, session, quiet, agent: { agentId } } = asker;
   const held = session.subscriptions.get(channelId);
   const channel = held?.channel ?? await openAsReader(asker, channelId);
+  if (Math.max(consumed, received) > channel.head) await core.catchUp();
   if (consumed > channel.head || received > channel.head) {
     throw new Refusal("cursor_invalid", `The channel's log ends at ${channel.head}; cannot acknowledge beyond it`);
   }
@@ -89,6 +91,7 @@ export async function confirm(
   const { epoch } = channel.state;
   if (statement.epoch > epoch) throw epochConflict(epoch);
   channel.confirm(agentId, statement);
+  asker.core.deps.cluster?.confirm(channelId, agentId, statement);
   return {};
 }
 

@@ -17,6 +17,7 @@ import {
   type ReplyBody,
   type RequestBody,
 } from "../../../proto/mod.ts";
+import { sentBy } from "../agent.ts";
 import type { ChannelState } from "../channel_state.ts";
 import { encodeFoundingBody } from "../entry_body.ts";
 import { inviteChanges } from "../invite_records.ts";
@@ -97,6 +98,7 @@ export function foundGeneration(asker: AgentAsker, body: Founding): Promise<Repl
         timeMs: core.deps.nowMs(),
         ...entryBody,
         key,
+        ...sentBy(agent),
         added: [],
         removed: [...channel.state.members.keys()].filter((agentId) => !founding.members.includes(agentId)),
         commitHash: hash,

@@ -31,7 +31,7 @@ export async function requestJoin(
   if (invite === undefined || channel === undefined || !isInviteGood(invite, channel)) throw channelNotFound();
   if (channel.state.isActive(agentId)) throw new Refusal("already_member", "This agent is in the channel already");
   checkOwn(asker, keyPackage);
-  const inviterOnline = core.sessionOf(invite.inviter) !== undefined;
+  const inviterOnline = core.isOnline(invite.inviter);
   const open = core.joins.ofAgent(agentId, channelId);
   if (open?.kind === "join" && open.inviteId === inviteId && isSameKeyPackage(open, keyPackage)) {
     return { requestId: open.requestId, expiresAtMs: open.expiresAtMs, inviterOnline };
@@ -48,6 +48,7 @@ export async function requestJoin(
   };
   hold(core, request);
   core.deps.meter.joinRequests++;
+  core.deps.cluster?.shareJoin(request);
   core.sessionOf(invite.inviter)?.notify("DeliverJoinRequest", joinNotice(request));
   return { requestId: request.requestId, expiresAtMs: request.expiresAtMs, inviterOnline };
 }
@@ -125,7 +126,11 @@ export function refuseCrowd(
 
 export function hold(core: CoreParts, request: PendingJoin): void {
   const cancel = core.deps.after(request.expiresAtMs - core.deps.nowMs(), () => {
-    rejectPending(core, request, "join_timeout", "Nobody answered in time; is the inviter running?");
+    if (core.joins.remove(request.requestId) === undefined) return;
+    // Every relay that knows of it has this timer: the one that has the asker's session tells it.
+    const { agentId, channelId, requestId } = request;
+    const message = "Nobody answered in time; is the inviter running?";
+    core.sessionOf(agentId)?.notify("DeliverJoinRejected", { channelId, requestId, code: "join_timeout", message });
   });
   core.joins.add(request, cancel);
 }
@@ -137,5 +142,5 @@ export function rejectPending(
   message: string,
 ): void {
   if (core.joins.remove(requestId) === undefined) return;
-  core.sessionOf(agentId)?.notify("DeliverJoinRejected", { channelId, requestId, code, message });
+  core.tell(agentId, "DeliverJoinRejected", { channelId, requestId, code, message });
 }

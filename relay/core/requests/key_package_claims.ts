@@ -40,9 +40,8 @@ export async function claimKeyPackage(asker: AgentAsker, claim: Claim): Promise<
   const { core, agent } = asker;
   const { agentId, hasJoined } = claim;
   const { engine, nowMs, meter } = core.deps;
-  const { keyPackages, hasLastResort } = await engine.keyPackages.count(agentId, nowMs());
   // The rates remember a bounded number of agents: those that were invented must not push out the others.
-  if (keyPackages === 0 && !hasLastResort) return undefined;
+  if (await isEmpty(core, agentId)) return undefined;
   const pair = `${agent.account} ${agentId}`;
   const retryAfterMs = hasJoined ? undefined : takeRates(asker, pair);
   if (retryAfterMs !== undefined) return { retryAfterMs };
@@ -52,10 +51,18 @@ export async function claimKeyPackage(asker: AgentAsker, claim: Claim): Promise<
   const share = shareMs !== undefined ? "last resort" : isFirst ? "any" : "half";
   const key = claimKeyOf(agent.agentId, claim);
   const claimed = await engine.keyPackages.claim(agentId, { key, nowMs: nowMs(), share });
-  if (claimed === undefined) return { retryAfterMs: shareMs ?? halfEmptyRetryMs };
+  if (claimed === undefined) {
+    // Another claim may have been faster.
+    return await isEmpty(core, agentId) ? undefined : { retryAfterMs: shareMs ?? halfEmptyRetryMs };
+  }
   meter.keyPackagesClaimed++;
   await askForMore(core, agentId);
   return claimed;
+}
+
+async function isEmpty({ deps: { engine, nowMs } }: CoreParts, agentId: AgentId): Promise<boolean> {
+  const { keyPackages, hasLastResort } = await engine.keyPackages.count(agentId, nowMs());
+  return keyPackages === 0 && !hasLastResort;
 }
 
 function takeRates({ core, agent }: AgentAsker, pair: string): number | undefined {
@@ -79,5 +86,5 @@ export async function askForMore(core: CoreParts, agentId: AgentId): Promise<voi
   const { keyPackages, filled, hasLastResort } = await engine.keyPackages.count(agentId, nowMs());
   if (keyPackages >= core.config.keyPackagesWanted && 2 * keyPackages > filled) return;
   const wanted = core.config.limits.keyPackagesPerAgent - keyPackages;
-  core.sessionOf(agentId)?.notify("KeyPackagesLow", { remaining: keyPackages, wanted, hasLastResort });
+  core.tell(agentId, "KeyPackagesLow", { remaining: keyPackages, wanted, hasLastResort });
 }

@@ -14,12 +14,13 @@ import {
   type RequestBody,
 } from "../../../proto/mod.ts";
 import type { Charge, Room } from "../../engine/engine.ts";
+import { sentBy } from "../agent.ts";
 import type { Channel } from "../channel.ts";
 import { encodeMessageBody } from "../entry_body.ts";
 import { comesAgain, epochConflict, Refusal } from "../refusal.ts";
 import type { AgentAsker } from "../request_handler.ts";
 import { appendSettled, roomIn } from "./append.ts";
-import { openAsMember } from "./channel_access.ts";
+import { openAsMember, reachEpoch } from "./channel_access.ts";
 import { quotaRefusal } from "./quota_refusal.ts";
 
 type Message = RequestBody<"SendMessage">;
@@ -59,6 +60,7 @@ interface Admission {
 }
 
 async function admit(asker: AgentAsker, channel: Channel, { body, count, release }: Admission): Promise<Reply> {
+  if (body.epoch > channel.state.epoch) await reachEpoch(asker.core, channel, body.epoch);
   if (body.epoch !== channel.state.epoch) {
     return await originalAnswer(asker, channel, { body, count }) ?? fail(asker, epochConflict(channel.state.epoch));
   }
@@ -110,6 +112,7 @@ async function append(
       timeMs: nowMs(),
       ...encodeMessageBody(body.messageId, body.ciphertext),
       key: keyOf(asker, body),
+      ...sentBy(agent),
       added: [],
       removed: [],
       charge,

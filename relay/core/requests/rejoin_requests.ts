@@ -14,7 +14,7 @@ import {
 import type { Channel } from "../channel.ts";
 import { isSameKeyPackage, mayAnswer, type RejoinRequest } from "../pending_joins.ts";
 import { channelNotFound, epochConflict, Refusal } from "../refusal.ts";
-import type { AgentAsker } from "../request_handler.ts";
+import type { AgentAsker, CoreParts } from "../request_handler.ts";
 import { openAsMember } from "./channel_access.ts";
 import { hold, newRequest, refuseCrowd } from "./join_requests.ts";
 import { checkOwn } from "./key_package_requests.ts";
@@ -74,6 +74,13 @@ export async function requestRejoin(
 
 /** Each member may answer a request once for each time that it is told. */
 function tell({ core }: AgentAsker, channel: Channel, request: RejoinRequest): void {
+  const { leafSenders: _, toldAtMs: __, ...shared } = request;
+  core.deps.cluster?.shareJoin(shared);
+  tellReaders(core, channel, request);
+}
+
+/** Those that read the channel at this relay. */
+export function tellReaders(core: CoreParts, channel: Channel, request: RejoinRequest): void {
   request.toldAtMs = core.deps.nowMs();
   request.leafSenders.clear();
   for (const reader of channel.subscriptions.keys()) {
@@ -93,7 +100,7 @@ export async function sendLeaf(
   }
   if (request.leafSenders.has(sender)) throw new Refusal("not_allowed", "This agent has sent a leaf for this request");
   request.leafSenders.add(sender);
-  core.sessionOf(request.agentId)?.notify("DeliverLeaf", { channelId, requestId, sender, leafIndex, leafNode });
+  core.tell(request.agentId, "DeliverLeaf", { channelId, requestId, sender, leafIndex, leafNode });
   return {};
 }
 

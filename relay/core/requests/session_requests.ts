@@ -19,6 +19,10 @@ import type { Session } from "../session.ts";
 
 const nonceBytes = 32;
 
+export const isReplaced: EndReason = {
+  code: "session_replaced",
+  message: "A newer session of this agent has taken its place",
+};
 const notAuthenticated: EndReason = {
   code: "auth_failed",
   message: "The connection did not authenticate in time",
@@ -63,15 +67,14 @@ export async function authenticate(
   }
   const token = await verifyToken(core.deps.tokens.verify(body.token));
   const isMember = await core.isMember(agentId);
-  if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
-  // Again: the answer to a second challenge may have been faster.
-  refuseSecondAgent(session);
-  const { account, issuedAtMs, expiresAtMs, grant } = token;
-  const suspension = core.suspension(account);
-  if (suspension !== undefined) throw new Refusal(suspension.code, suspension.message);
-  const plan = planOf(token.plan);
-  const agent: Agent = { agentId, publicKey: body.publicKey, account, plan, issuedAtMs, expiresAtMs, grant };
-  core.adopt(session, agent, isMember);
+  // Behind it, everything that this agent was told by another relay is known here, and what it left there is void.
+  const number = await core.deps.cluster?.beginSession(agentId);
+  try {
+    adopt({ core, session, quiet: false }, { agentId, publicKey: body.publicKey, token, number, isMember });
+  } finally {
+    // Also when there was no place for it, or it has ended meanwhile.
+    if (number !== undefined && session.agent === undefined) core.deps.cluster?.endSession(agentId, number);
+  }
   const { keyPackages, hasLastResort } = await engine.keyPackages.count(agentId, nowMs());
   return {
     agentId,
@@ -82,6 +85,30 @@ export async function authenticate(
     limits: core.config.limits,
     hasLastResort,
   };
+}
+
+interface Authenticated {
+  readonly agentId: AgentId;
+  readonly publicKey: Uint8Array;
+  readonly token: VerifiedToken;
+  readonly number: number | undefined;
+  readonly isMember: boolean;
+}
+
+function adopt(
+  { core, session }: Asker,
+  { agentId, publicKey, token, number, isMember }: Authenticated,
+): void {
+  if (session.isEnded) throw new Refusal("transport_error", "The session has ended");
+  // Again: the answer to a second challenge may have been faster.
+  refuseSecondAgent(session);
+  const { account, issuedAtMs, expiresAtMs, grant } = token;
+  const suspension = core.suspension(account);
+  if (suspension !== undefined) throw new Refusal(suspension.code, suspension.message);
+  const plan = planOf(token.plan);
+  const agent: Agent = { agentId, publicKey, account, plan, issuedAtMs, expiresAtMs, grant, session: number };
+  core.adopt(session, agent, isMember);
+  if (number !== undefined && core.deps.cluster?.isNewest(agentId, number) === false) session.end(isReplaced);
 }
 
 export async function renewToken(

@@ -1,0 +1,68 @@
+/** What happens at other relays and matters to agents of this one. */
+import type { AgentId, ChannelId } from "../../proto/mod.ts";
+import type { Background } from "./background.ts";
+import type { ClusterListener, SharedJoin } from "./cluster.ts";
+import type { PendingJoin } from "./pending_joins.ts";
+import type { CoreParts } from "./request_handler.ts";
+import { hold, joinNotice } from "./requests/join_requests.ts";
+import { askForMore } from "./requests/key_package_claims.ts";
+import { tellReaders } from "./requests/rejoin_requests.ts";
+import { isReplaced } from "./requests/session_requests.ts";
+
+/** Sessions of this relay. */
+export interface LocalSessions {
+  readonly agents: Iterable<AgentId>;
+}
+
+export function followCluster(core: CoreParts & LocalSessions, background: Background): ClusterListener {
+  return {
+    replaced: (agentId, session) => {
+      const held = core.sessionOf(agentId);
+      if (held?.agent?.session !== undefined && held.agent.session < session) held.end(isReplaced);
+    },
+    told: (agentId, operation, body) => core.sessionOf(agentId)?.notify(operation, body),
+    joinShared: (request) => takeJoin(core, request),
+    joinEnded: (requestId) => core.joins.endedElsewhere(requestId),
+    confirmed: (channelId, agentId, statement) => core.channels.loaded(channelId)?.confirm(agentId, statement),
+    welcomed: (channelId, agentIds) => {
+      // A channel in memory has heard of it by itself.
+      if (core.channels.isLoaded(channelId)) return;
+      const here = agentIds.filter((agentId) => core.sessionOf(agentId) !== undefined);
+      if (here.length > 0) background.run("welcome", () => welcome(core, channelId, here));
+    },
+    cursorMoved: (channelId, agentId, cursor) => core.channels.loaded(channelId)?.learnCursor(agentId, cursor),
+    trimmed: (channelId, through) => {
+      const channel = core.channels.loaded(channelId);
+      if (channel !== undefined) channel.trimmed = Math.max(channel.trimmed, Math.min(through, channel.head));
+    },
+    keyPackagesLost: () => {
+      for (const agentId of core.agents) background.run("greeting", () => askForMore(core, agentId));
+    },
+  };
+}
+
+/** A request that was made, or made once more, at another relay. */
+function takeJoin(core: CoreParts, shared: SharedJoin): void {
+  const nowMs = core.deps.nowMs();
+  if (shared.expiresAtMs <= nowMs) return;
+  const known = core.joins.find(shared.requestId);
+  const request: PendingJoin = known ??
+    (shared.kind === "join" ? shared : { ...shared, leafSenders: new Set(), toldAtMs: 0 });
+  if (known === undefined) hold(core, request);
+  if (request.kind === "join") {
+    core.sessionOf(request.inviter)?.notify("DeliverJoinRequest", joinNotice(request));
+    return;
+  }
+  const channel = core.channels.loaded(request.channelId);
+  if (channel !== undefined) tellReaders(core, channel, request);
+}
+
+async function welcome(core: CoreParts, channelId: ChannelId, agentIds: readonly AgentId[]): Promise<void> {
+  const channel = await core.channels.open(channelId);
+  for (const agentId of agentIds) {
+    const session = core.sessionOf(agentId);
+    if (session === undefined || !channel?.hasWelcomeFor(agentId)) continue;
+    session.welcomes.add(channel);
+    core.nextWelcome(session);
+  }
+}
