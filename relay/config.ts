@@ -13,7 +13,7 @@ import {
   readCertificateFiles,
   type ReadVariable,
   readVariables,
-  type Secret,
+  Secret,
   type VariableReader,
 } from "../server/mod.ts";
 
@@ -35,7 +35,9 @@ export interface RelayConfig {
   readonly corsOrigins: readonly string[] | undefined;
   /** PEM files; undefined: a development certificate in the data directory. */
   readonly tls: CertificateFiles | undefined;
-  readonly engine: "file" | "memory";
+  readonly engine: "file" | "memory" | "jetstream";
+  /** Undefined unless the engine is `jetstream`. */
+  readonly cluster: ClusterConfig | undefined;
   /** What the relay's file may take; undefined: what its disk has. */
   readonly diskBytes: number | undefined;
   /** What cover traffic may cost each account at this relay; undefined: as much as clients ask for. */
@@ -46,6 +48,24 @@ export interface RelayConfig {
   readonly reflection: boolean;
   /** Without origins, which are known when the ports are. */
   readonly core: Omit<CoreConfig, "origins">;
+}
+
+/** A log that several relays share, on NATS nodes. */
+export interface ClusterConfig {
+  /** Of the nodes, for clients of NATS. */
+  readonly urls: readonly string[];
+  /** Every node is asked there for its version, and whether its acknowledgements wait for its disk. */
+  readonly monitorUrls: readonly string[];
+  readonly isTls: boolean;
+  /** The content of a file with the relay's key for the nodes. */
+  readonly credentials: Secret | undefined;
+  /** PEM: the authority of the nodes' certificates. */
+  readonly ca: string | undefined;
+  /** Of all names at the nodes. */
+  readonly prefix: string;
+  /** Undefined: from the data directory. */
+  readonly relayId: string | undefined;
+  readonly replicas: number;
 }
 
 interface Limit<Field> {
@@ -131,7 +151,8 @@ function readAll(read: VariableReader): RelayConfig {
     origins: read.list("STATIC_RELAY_ORIGINS", parseRelayOrigin, "like quic://relay.example.com:4433, with its port"),
     corsOrigins: read.list("STATIC_CORS_ORIGINS", parseWebOrigin, "an origin such as https://app.example.com"),
     tls: readCertificateFiles(read),
-    engine: read.choice("STATIC_RELAY_ENGINE", ["file", "memory"]),
+    engine: read.choice("STATIC_RELAY_ENGINE", ["file", "memory", "jetstream"]),
+    cluster: read.given("STATIC_RELAY_ENGINE") === "jetstream" ? readCluster(read) : undefined,
     diskBytes: read.integer("STATIC_RELAY_DISK_BYTES", 0, { min: 0, max: Number.MAX_SAFE_INTEGER }) || undefined,
     coverBudget: readCoverBudget(read),
     reflection: read.choice("STATIC_GRPC_REFLECTION", ["on", "off"]) === "on",
@@ -146,6 +167,51 @@ function readAll(read: VariableReader): RelayConfig {
     read.fault("STATIC_RELAY_ORIGINS", "given with STATIC_TLS_CERT: the addresses that clients dial, which they sign");
   }
   return config;
+}
+
+function readCluster(read: VariableReader): ClusterConfig {
+  const urls = read.list("STATIC_NATS_URLS", parseNode, "an address such as tls://nats-1.example.com:4222") ?? [];
+  const monitorUrls = read.list("STATIC_NATS_MONITOR_URLS", parseMonitor, "like http://nats-1.example.com:8222") ?? [];
+  if (urls.length === 0) read.fault("STATIC_NATS_URLS", "the NATS nodes that keep the log, with commas");
+  if (monitorUrls.length === 0) {
+    read.fault(
+      "STATIC_NATS_MONITOR_URLS",
+      "where each node tells of itself: only there it can be seen what it promises",
+    );
+  }
+  const isTls = urls.length > 0 && urls.every((url) => url.startsWith("tls:"));
+  if (!isTls && !urls.every((url) => isLoopback(new URL(url).hostname))) {
+    read.fault("STATIC_NATS_URLS", "tls:// for every node, unless all of them are on this machine");
+  }
+  const credentials = read.file("STATIC_NATS_CREDENTIALS");
+  return {
+    urls,
+    monitorUrls,
+    isTls,
+    credentials: credentials === undefined ? undefined : new Secret(credentials),
+    ca: read.file("STATIC_NATS_CA"),
+    prefix: readName(read, "STATIC_RELAY_CLUSTER") ?? "static",
+    relayId: readName(read, "STATIC_RELAY_ID"),
+    replicas: read.integer("STATIC_RELAY_LOG_REPLICAS", 3, { min: 1, max: 5 }),
+  };
+}
+
+function parseNode(text: string): string | undefined {
+  return /^(nats|tls):\/\/([\w.-]+|\[[\da-fA-F:.]+\]):\d{1,5}$/.test(text) && URL.canParse(text) ? text : undefined;
+}
+
+function parseMonitor(text: string): string | undefined {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && [url.origin, `${url.origin}/`].includes(text)
+    ? url.origin
+    : undefined;
+}
+
+/** A part of names at the nodes, where dots and stars have a meaning. */
+function readName(read: VariableReader, name: string): string | undefined {
+  const text = read.given(name);
+  if (text !== undefined && !/^[\w-]{1,64}$/.test(text)) read.fault(name, "1 to 64 letters, digits, - or _");
+  return text;
 }
 
 /** Of fewer places, a share is smaller too. */

@@ -30,6 +30,7 @@ Deno.test("without any variable the relay is one for this machine", () => {
     reflection: true,
     tls: undefined,
     engine: "file",
+    cluster: undefined,
     diskBytes: undefined,
   });
 });
@@ -63,6 +64,57 @@ Deno.test("every variable arrives", () => {
   assertEquals(config.tls, { certFile: "/etc/relay.pem", keyFile: "/etc/relay.key" });
   const { cellBytes, drainMs, limits: { queueAgeMs, membersPerChannel } } = config.core;
   assertEquals([cellBytes, drainMs, queueAgeMs, membersPerChannel], [8192, 20_000, 3_600_000, 50]);
+});
+
+Deno.test("a shared log: nodes, their keys, and names; every variable arrives, and the key is not shown", async () => {
+  const file = await Deno.makeTempFile({ prefix: "static-nats-" });
+  await Deno.writeTextFile(file, "canary");
+  const { engine, cluster } = configOf({
+    STATIC_RELAY_ENGINE: "jetstream",
+    STATIC_NATS_URLS: "tls://a.example.com:4222, tls://b.example.com:4222",
+    STATIC_NATS_MONITOR_URLS: "https://a.example.com:8222/,http://10.0.0.2:8222",
+    STATIC_NATS_CREDENTIALS: file,
+    STATIC_NATS_CA: file,
+    STATIC_RELAY_CLUSTER: "blue",
+    STATIC_RELAY_ID: "relay-7",
+    STATIC_RELAY_LOG_REPLICAS: "5",
+  });
+  const { credentials, ...rest } = cluster ?? {};
+  assertEquals([engine, credentials?.reveal(), String(credentials).includes("canary")], ["jetstream", "canary", false]);
+  assertEquals(rest, {
+    urls: ["tls://a.example.com:4222", "tls://b.example.com:4222"],
+    monitorUrls: ["https://a.example.com:8222", "http://10.0.0.2:8222"],
+    isTls: true,
+    ca: "canary",
+    prefix: "blue",
+    relayId: "relay-7",
+    replicas: 5,
+  });
+  await Deno.remove(file);
+});
+
+Deno.test("a shared log on nodes that cannot be trusted with it is refused at the start", () => {
+  const local = {
+    STATIC_RELAY_ENGINE: "jetstream",
+    STATIC_NATS_URLS: "nats://127.0.0.1:4222",
+    STATIC_NATS_MONITOR_URLS: "http://127.0.0.1:8222",
+  };
+  assertEquals([configOf(local).cluster?.isTls, configOf(local).cluster?.prefix], [false, "static"]);
+  const refused: [Record<string, string>, string][] = [
+    [{ STATIC_NATS_URLS: "" }, "STATIC_NATS_URLS must be the NATS nodes"],
+    [{ STATIC_NATS_URLS: "nats://10.0.0.1:4222" }, "STATIC_NATS_URLS must be tls:// for every node"],
+    [{ STATIC_NATS_URLS: "tls://a:1,nats://b:1" }, "STATIC_NATS_URLS must be tls:// for every node"],
+    [{ STATIC_NATS_URLS: "nats://user:canary@127.0.0.1:4222" }, "STATIC_NATS_URLS must be a list"],
+    [{ STATIC_NATS_MONITOR_URLS: "" }, "STATIC_NATS_MONITOR_URLS must be where each node tells"],
+    [{ STATIC_RELAY_ID: "a.b" }, "STATIC_RELAY_ID must be 1 to 64 letters"],
+    [{ STATIC_RELAY_CLUSTER: "*" }, "STATIC_RELAY_CLUSTER must be 1 to 64 letters"],
+    [{ STATIC_RELAY_LOG_REPLICAS: "0" }, "STATIC_RELAY_LOG_REPLICAS must be"],
+  ];
+  for (const [variables, text] of refused) {
+    const faults = faultsOf({ ...local, ...variables }).join("\n");
+    assertStringIncludes(faults, text);
+    assert(!faults.includes("canary"));
+  }
 });
 
 Deno.test("all faults are reported together, each with what is expected, none with a value", () => {

@@ -123,6 +123,9 @@ interface Parts {
 
 /** Everything behind the sockets. */
 async function openParts({ dataDir, ...config }: RelayConfig, log: Log, opened: AsyncDisposableStack): Promise<Parts> {
+  if (config.cluster !== undefined) {
+    throw new StartFailed("Cannot start: STATIC_RELAY_ENGINE=jetstream is not a part of this version yet");
+  }
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
   await needed(
     "the data directory cannot be used (STATIC_DATA_DIR)",
