@@ -13,7 +13,7 @@ import { readSettings, requireKey, requireRelay, trustOf } from "./service/setti
 export const agentFlag: FlagSpec = {
   name: "agent",
   value: "NAME",
-  summary: 'which agent of this user to act as (STATIC_AGENT, "default")',
+  summary: 'the agent to act as (STATIC_AGENT, "default")',
 };
 
 /** Acts as the chosen agent, and lets go of it whatever happens. */

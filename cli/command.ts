@@ -67,8 +67,13 @@ export const globalFlags: readonly FlagSpec[] = [
     summary: "the relay, or several with commas (STATIC_RELAY_URL, saved at signup, quic://localhost:4433)",
   },
   { name: "ca-file", value: "FILE", summary: "certificates to trust (STATIC_CA_FILE, saved at signup)" },
-  { name: "api-key", value: "KEY", summary: "better given as STATIC_API_KEY, which nobody else can see", secret: true },
-  { name: "no-color", summary: "no colours; the variable NO_COLOR does the same" },
-  { name: "help", summary: "show what a command does, with examples" },
+  {
+    name: "api-key",
+    value: "KEY",
+    summary: "the API key; better set as STATIC_API_KEY, which other users cannot see",
+    secret: true,
+  },
+  { name: "no-color", summary: "print without colours; the variable NO_COLOR does the same" },
+  { name: "help", summary: "show help for a command, with examples" },
   { name: "version", summary: "show the version" },
 ];

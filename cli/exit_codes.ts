@@ -4,10 +4,10 @@ import { errorCodes, isErrorCode } from "../proto/mod.ts";
 export const exitCodes = {
   done: { code: 0, meaning: "done" },
   unexpected: { code: 1, meaning: "something unexpected went wrong" },
-  usage: { code: 2, meaning: "bad input: the command line, or a value that was refused" },
-  credential: { code: 3, meaning: "no credential, or one that was not accepted" },
+  usage: { code: 2, meaning: "bad input: wrong command line or refused value" },
+  credential: { code: 3, meaning: "credential missing or not accepted" },
   refused: { code: 4, meaning: "the service refused: not found, not allowed, already taken" },
-  unavailable: { code: 5, meaning: "the service cannot be reached, is too busy, or nobody answered in time" },
+  unavailable: { code: 5, meaning: "the service cannot be reached or is busy, or no answer came in time" },
   limit: { code: 6, meaning: "a limit is reached: the plan's quota, or too many requests" },
   unhealthy: { code: 7, meaning: "doctor found something that does not work" },
   interrupted: { code: 130, meaning: "interrupted with Ctrl-C (listen ends with 0)" },

@@ -27,7 +27,7 @@ export async function askEmail(context: Context): Promise<string> {
 }
 
 export function checkEmail(text: string): void {
-  if (!/^\S+@\S+$/.test(text)) throw badInput(`"${text}" is no e-mail address`);
+  if (!/^\S+@\S+$/.test(text)) throw badInput(`"${text}" is not an e-mail address`);
 }
 
 /** From the flag (with a warning that was given already), the terminal, or the pipe. */

@@ -6,7 +6,7 @@ import { renderDocumentation } from "./documentation_page.ts";
 import type { Router } from "./operation.ts";
 
 const description = "Accounts, API keys, tokens and usage of Static, the service for end-to-end encrypted channels " +
-  "between software agents. Every refusal has the shape of `Error`; decide on its `code`.";
+  "between software agents. Every error response has the fields of `Error`. Programs should check `code`, not the text.";
 
 export function addDocumentationRoutes(router: Router): void {
   const { openAPIRegistry } = router.hono;

@@ -162,10 +162,14 @@ async function withDeadline<T>(work: PromiseLike<T>, deadlineMs: number, giveUp:
 }
 
 function unavailable(cause: unknown): Fault {
-  return new Fault("overloaded", "The database does not answer. Nothing was changed by halves; try again shortly", {
-    cause,
-    retryAfterSeconds,
-  });
+  return new Fault(
+    "overloaded",
+    "The database does not answer. The request may have taken effect, but not in part. Try again shortly",
+    {
+      cause,
+      retryAfterSeconds,
+    },
+  );
 }
 
 /**

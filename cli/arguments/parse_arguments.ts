@@ -119,13 +119,13 @@ class Parser {
     const meant = nearest(name, known.map((flag) => flag.name));
     const where = this.#command === undefined ? "" : ` of "${this.#command.path}"`;
     const advice = meant === undefined ? "See: {} --help" : `Did you mean --${meant}?`;
-    return badInput(`${shown} is no flag${where}`, advice);
+    return badInput(`${shown} is not a flag${where}`, advice);
   }
 
   #unknownCommand(path: string): Error {
     const groups = this.#commands.flatMap(({ path: each }) => each.includes(" ") ? [each.split(" ", 1)[0] ?? ""] : []);
     const meant = nearest(path, [...new Set([...this.#commands.map((command) => command.path), ...groups])]);
-    return badInput(`"${path}" is no command`, meant === undefined ? "See: {} --help" : `Did you mean "${meant}"?`);
+    return badInput(`"${path}" is not a command`, meant === undefined ? "See: {} --help" : `Did you mean "${meant}"?`);
   }
 }
 

@@ -8,21 +8,25 @@ import { printable, table } from "../output.ts";
 import { ask as askUser, askEmail, askPassword, confirm } from "../prompt.ts";
 import { checkKey, readSettings, requireKey, type Settings } from "../service/settings.ts";
 
-export const email: FlagSpec = { name: "email", value: "ADDRESS", summary: "instead of being asked for it" };
+export const email: FlagSpec = {
+  name: "email",
+  value: "ADDRESS",
+  summary: "the e-mail address; asked for when not given",
+};
 export const password: FlagSpec = {
   name: "password",
   value: "PASSWORD",
-  summary: "better typed when asked, or piped in",
+  summary: "the password; better typed when asked, or piped in",
   secret: true,
 };
-export const yes: FlagSpec = { name: "yes", summary: "do not ask whether to go ahead" };
+export const yes: FlagSpec = { name: "yes", summary: "do not ask for confirmation" };
 
 export const signup: Command = {
   path: "signup",
   summary: "create an account and save its first API key for this user",
   details: [
-    "Asks for e-mail and password; the password is not shown. From a pipe both are read, one a line.",
-    "The key goes to a file that only you can read. Agents of the SDK on this machine find it there.",
+    "Asks for e-mail and password; the password is not shown. Both can be piped in, one per line.",
+    "Saves the key in a file that only you can read. Agents on this machine find it there.",
   ],
   flags: [email, password, yes],
   examples: [
@@ -65,14 +69,14 @@ export const login: Command = {
   path: "login",
   summary: "get a new API key with e-mail and password, and save it",
   details: [
-    "The way back in when every key is lost. Older keys stay as they are.",
-    "With --with-key a key that you have is checked and saved instead; it is asked for, or read from a pipe.",
+    "Use it when every key is lost. Older keys stay valid.",
+    "With --with-key it checks and saves a key that you have, typed when asked or piped in.",
   ],
   flags: [
     email,
     password,
-    { name: "name", value: "NAME", summary: 'what the new key is called; "cli" when not given' },
-    { name: "with-key", summary: "save a key that you have" },
+    { name: "name", value: "NAME", summary: 'name of the new key; "cli" when not given' },
+    { name: "with-key", summary: "save an existing key" },
     yes,
   ],
   examples: [
@@ -103,7 +107,7 @@ export const login: Command = {
 export const logout: Command = {
   path: "logout",
   summary: "forget the saved API key; the key itself stays valid",
-  examples: [{ command: "logout", what: "to end the key as well, use keys revoke before" }],
+  examples: [{ command: "logout", what: "to revoke the key as well, run keys revoke first" }],
   run: async ({ platform, output }) => {
     await removeCredentials(platform);
     const file = platform.folders.credentialsFile;

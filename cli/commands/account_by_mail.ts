@@ -9,14 +9,14 @@ import { readSettings, type Settings } from "../service/settings.ts";
 import { email, keepOrReplace, password, save, yes } from "./account.ts";
 import { revokeKeys, tellCode } from "./own_account.ts";
 
-const code = { name: "CODE", summary: "from the mail; without it one is sent", optional: true };
+const code = { name: "CODE", summary: "the code from the mail; without it one is sent", optional: true };
 
 export const reset: Command = {
   path: "account reset",
-  summary: "choose a new password with a code that is sent to the account's verified address",
+  summary: "set a new password with a code sent to the account's verified address",
   details: [
-    "Without a code one is sent, if an account has verified the address. All sessions of the console end.",
-    "The password is asked for, or read from a pipe.",
+    "Without a code it sends one, if an account has verified the address. Ends all console sessions.",
+    "Asks for the password, or reads it from a pipe.",
   ],
   arguments: [code],
   flags: [email, password, revokeKeys],
@@ -45,8 +45,8 @@ export const reset: Command = {
 
 export const claim: Command = {
   path: "account claim",
-  summary: "create an account with an address that another account carries and has never proved to own",
-  details: ["Without a code one is sent. The other account keeps its keys and channels, and loses the address."],
+  summary: "create an account with an address that another account uses without having verified it",
+  details: ["Without a code it sends one. The other account keeps its keys and channels and loses the address."],
   arguments: [code],
   flags: [email, password, yes],
   examples: [

@@ -10,8 +10,8 @@ import { endIdleHost } from "./host.ts";
 
 export const verifyAgent: Command = {
   path: "agent verify",
-  summary: "read all of an agent's files, and say what is damaged",
-  details: ["Writes nothing. Ends with exit code 7 when something is damaged."],
+  summary: "check all of an agent's files and list what is damaged",
+  details: ["Changes nothing. Exits with code 7 if something is damaged."],
   flags: [agentFlag],
   examples: [{ command: "agent verify --agent bob", what: "" }],
   run: async (context) => {
@@ -28,9 +28,9 @@ export const verifyAgent: Command = {
 
 export const repairAgent: Command = {
   path: "agent repair",
-  summary: "save what can be saved of an agent's damaged files",
-  details: ["Damaged files are set aside. Channels whose state is lost must be joined again."],
-  flags: [agentFlag, { name: "yes", summary: "do not ask" }],
+  summary: "repair an agent's damaged files as far as possible",
+  details: ["Sets damaged files aside. Channels whose state is lost must be joined again."],
+  flags: [agentFlag, { name: "yes", summary: "do not ask for confirmation" }],
   examples: [{ command: "agent repair --yes", what: "without asking" }],
   run: async (context) => {
     await agentPlace(context);
@@ -42,9 +42,9 @@ export const repairAgent: Command = {
 
 export const changePassphrase: Command = {
   path: "agent passphrase",
-  summary: "protect an agent's keys by a passphrase, or by another one",
+  summary: "set, change or remove the passphrase that protects an agent's keys",
   details: [
-    "Asks for the present one (empty for none) and for the new one (empty for none). Commands then take it from",
+    "Asks for the current passphrase and the new one; leave either empty for none. Commands read it from",
     "STATIC_PASSPHRASE.",
   ],
   flags: [agentFlag],

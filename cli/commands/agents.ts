@@ -29,13 +29,13 @@ export const listAgents: Command = {
 
 export const deleteAgent: Command = {
   path: "agents delete",
-  summary: "delete an agent's keys and everything it knows, for good",
+  summary: "delete an agent's keys and state permanently",
   details: [
-    "It stays listed in its channels until an owner removes it: leave them first where that matters. Asks first, and not",
-    "while a program uses it.",
+    "The agent stays listed in its channels until an owner removes it; leave them first if that matters. Asks for",
+    "confirmation. Fails while a program uses the agent.",
   ],
-  arguments: [{ name: "AGENT", summary: "its name, as agents list shows it" }],
-  flags: [{ name: "yes", summary: "do not ask" }],
+  arguments: [{ name: "AGENT", summary: "name of the agent, as shown by agents list" }],
+  flags: [{ name: "yes", summary: "do not ask for confirmation" }],
   examples: [{ command: "agents delete bob", what: "" }],
   run: async (context) => {
     const { platform: { files, folders }, output, given } = context;

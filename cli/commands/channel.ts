@@ -13,16 +13,16 @@ import { waitUntil } from "../waiting.ts";
 
 export const nameArgument: ArgumentSpec = {
   name: "NAME",
-  summary: "org/namespace/service, each of lowercase letters, digits and hyphens",
+  summary: "channel name, org/namespace/service: lowercase letters, digits, hyphens",
   check: parseChannelName,
 };
 
 export const memberArgument: ArgumentSpec = {
   name: "MEMBER",
-  summary: "its name or agent id, as channel members shows them",
+  summary: "name or agent id of the member, as shown by channel members",
 };
 
-const yesFlag: FlagSpec = { name: "yes", summary: "do not ask" };
+const yesFlag: FlagSpec = { name: "yes", summary: "do not ask for confirmation" };
 const catchUpMs = 15_000;
 /** A little more than the minute after which an owner may recover a channel whatever the others say. */
 const [turnMs, patienceTurns] = [5_000, 13];
@@ -63,7 +63,7 @@ export const listChannels: Command = {
 
 export const listMembers: Command = {
   path: "channel members",
-  summary: "list who is in a channel, as this agent's own state has it",
+  summary: "list the members of a channel, from this agent's own state",
   arguments: [nameArgument],
   flags: [agentFlag],
   examples: [{ command: "channel members acme/ops/deploy", what: "" }],
@@ -89,8 +89,8 @@ export const listMembers: Command = {
 
 export const removeMember: Command = {
   path: "channel remove",
-  summary: "remove a member: what is sent from now on it cannot read",
-  details: ["Only owners of the channel may."],
+  summary: "remove a member: it cannot read messages sent from now on",
+  details: ["Only owners of the channel can do this."],
   arguments: [nameArgument, memberArgument],
   flags: [agentFlag],
   examples: [{ command: "channel remove acme/ops/deploy bob-k3f9", what: "" }],
@@ -107,10 +107,10 @@ export const removeMember: Command = {
 
 export const recoverChannel: Command = {
   path: "channel recover",
-  summary: "begin a channel anew that a member's commit has stopped",
+  summary: "restart a channel that a member's commit has stopped",
   details: [
-    "For owners. The channel keeps its name and its members, without the one whose commit nobody can follow; the others",
-    "follow by themselves. It is offered at once when all others are stopped too, and after a minute otherwise.",
+    "Only owners can do this. The channel keeps its name and members, except the sender of the commit that nobody can",
+    "follow. Members follow automatically. Available at once if all members are stopped, otherwise after a minute.",
   ],
   arguments: [nameArgument],
   flags: [agentFlag],
@@ -121,7 +121,7 @@ export const recoverChannel: Command = {
       const channel = await findChannel(context, client);
       const isKnown = (): boolean => ["ok", "stopped", "ended"].includes(channel.health().state);
       await output.progress("catching up", waitUntil(platform, catchUpMs, [channel], isKnown));
-      if (channel.health().state === "ok") throw badInput(`${channel.name} is well: there is nothing to recover`, "");
+      if (channel.health().state === "ok") throw badInput(`${channel.name} works: there is nothing to recover`, "");
       const isOffered = (): boolean => {
         const { state, recoverable } = channel.health();
         return state !== "stopped" || recoverable === true;
@@ -141,10 +141,10 @@ export const recoverChannel: Command = {
 
 export const showFingerprint: Command = {
   path: "channel fingerprint",
-  summary: "show digits that only the members of a channel share",
+  summary: "show the channel's fingerprint, to compare with other members",
   details: [
-    "Compare them with another member by another way, by voice for instance: if they are the same, nobody stands in",
-    "between. They change whenever somebody joins or leaves.",
+    "Compare the digits with another member outside of Static, for example by telephone. If they are equal, no one is",
+    "between you. They change whenever a member joins or leaves.",
   ],
   arguments: [nameArgument],
   flags: [agentFlag],
@@ -161,15 +161,15 @@ export const leaveChannel: Command = {
   path: "channel leave",
   summary: "leave a channel and delete its keys here",
   details: [
-    "An agent that is alone in a channel closes it by leaving, and is asked first. The last owner makes another member an",
-    "owner on its way: the oldest, or the one that --successor names.",
+    "When the last member leaves, the channel closes; the command asks first. When the last owner leaves, another member",
+    "becomes owner: the oldest one, or --successor.",
   ],
   arguments: [nameArgument],
   flags: [
     {
       name: "successor",
       value: "MEMBER",
-      summary: "who owns the channel afterwards; needed where only owners may something",
+      summary: "member that becomes owner; required if the policy reserves rights to owners",
     },
     yesFlag,
     agentFlag,
@@ -192,8 +192,8 @@ export const leaveChannel: Command = {
 
 export const closeChannel: Command = {
   path: "channel close",
-  summary: "end a channel of this account for all its members, and free its name",
-  details: ["Works also when the state of the agent that created it is lost. Asks first."],
+  summary: "close a channel of this account for all members and free its name",
+  details: ["Works even if the state of the agent that created the channel is lost. Asks for confirmation."],
   arguments: [nameArgument],
   flags: [yesFlag, agentFlag],
   examples: [{ command: "channel close acme/ops/deploy", what: "" }],
@@ -232,7 +232,7 @@ export async function findChannel(context: Context, client: Opener): Promise<Cha
     return await client.channel(name);
   } catch (error) {
     if (!(error instanceof Error) || Reflect.get(error, "code") !== "not_found") throw error;
-    throw new Failure("not_found", `Agent "${agentName(context)}" is in no channel "${name}"`, {
+    throw new Failure("not_found", `Agent "${agentName(context)}" is not in channel "${name}"`, {
       advice:
         `See its channels with: {} channel list${agentWords(context)}. Create or join it, or act as another agent ` +
         "with --agent NAME",
@@ -263,5 +263,5 @@ export function findMember(channel: Channel, wanted: string): ChannelMember {
     });
   }
   if (another === undefined) return member;
-  throw badInput(`${found.length} members are called "${wanted}"`, "Say which by its agent id");
+  throw badInput(`${found.length} members are called "${wanted}"`, "Use the agent id");
 }

@@ -11,11 +11,11 @@ export const chat: Command = {
   path: "channel chat",
   summary: "type and read in one terminal: each line is a message",
   details: [
-    "Shows the messages of the others as they come, and sends each line that is typed. Ctrl-D or Ctrl-C ends it. Through a",
-    "pipe it sends the lines and ends with them.",
+    "Shows messages of the others and sends each line that you type. Ctrl-D or Ctrl-C ends it. With piped input it sends",
+    "the lines and ends.",
   ],
   arguments: [nameArgument],
-  flags: [{ name: "as", value: "READER", summary: "read with a position of its own" }, agentFlag],
+  flags: [{ name: "as", value: "READER", summary: "read as a named reader, with its own position" }, agentFlag],
   examples: [{ command: "channel chat acme/ops/deploy", what: "" }],
   run: (context) =>
     withAgent(context, async (agent) => {

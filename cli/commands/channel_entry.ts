@@ -19,20 +19,20 @@ const defaultJoinMs = 60_000;
 
 export const inviteToChannel: Command = {
   path: "channel invite",
-  summary: "print an invite token or a link, and let in the agent that uses it",
+  summary: "print an invite token or a link, and admit the agent that uses it",
   details: [
-    "Stays until it is used, because only a member that is running can let somebody in. Ctrl-C ends it; the token stays",
-    "good while this agent runs again, as with channel listen. Keep the token secret: who holds it is let in.",
-    "A link also says where the service is; with a guest pass it is all that an agent without an account needs.",
+    "Runs until the invite is used, because only a running member can admit others. Ctrl-C ends it; the token stays valid",
+    "and works while this agent runs, for example with channel listen. Keep it secret: anyone who has it can join.",
+    "A link also has the service's address. With a guest pass, an agent needs nothing else to join, not even an account.",
   ],
   arguments: [nameArgument],
   flags: [
-    { name: "uses", value: "N", summary: "how many agents may join with it; 1 when not given" },
-    { name: "expires", value: "TIME", summary: "how long it is good, as in 30m, 12h or 7d; 1d when not given" },
-    { name: "link", summary: "a link instead of a token" },
-    { name: "guest", summary: "a link with a pass: one agent uses your account in this channel, for 7 days" },
-    { name: "web", summary: "a link as an https address, for people without this program" },
-    { name: "no-wait", summary: "only print it; channel listen lets people in, too" },
+    { name: "uses", value: "N", summary: "number of agents that can join with it; 1 when not given" },
+    { name: "expires", value: "TIME", summary: "how long it is valid, as in 30m, 12h or 7d; 1d when not given" },
+    { name: "link", summary: "print a link instead of a token" },
+    { name: "guest", summary: "add a guest pass to the link: one agent uses your account in this channel, for 7 days" },
+    { name: "web", summary: "print the link as an https address, for people without this program" },
+    { name: "no-wait", summary: "print it and exit; channel listen admits agents, too" },
     agentFlag,
   ],
   examples: [
@@ -67,15 +67,15 @@ export const joinChannel: Command = {
   path: "channel join",
   summary: "join a channel with an invite token or a link",
   details: [
-    "Asks for the token or link, or reads it from a pipe. It names its channel, which need not be given. The agent that",
-    "made it must be running. A link with a guest pass needs nothing else, not even an account.",
+    "Asks for the token or link, or reads it from a pipe. The channel's name is optional. The agent that made the invite",
+    "must be running. A link with a guest pass needs no account.",
   ],
   arguments: [
-    { name: "NAME", summary: "the channel, or the token or link alone", optional: true, check: checkNameOrToken },
-    { name: "TOKEN", summary: "better pasted when asked for", optional: true, secret: true },
+    { name: "NAME", summary: "the channel; or only the token or link", optional: true, check: checkNameOrToken },
+    { name: "TOKEN", summary: "the token or link; better pasted when asked", optional: true, secret: true },
   ],
   flags: [
-    { name: "timeout", value: "TIME", summary: "how long to wait to be let in; 60s when not given" },
+    { name: "timeout", value: "TIME", summary: "how long to wait for admission; 60s when not given" },
     agentFlag,
   ],
   examples: [
@@ -129,7 +129,7 @@ function channelOf(token: string): string {
   try {
     return parseInviteToken(token).name;
   } catch (cause) {
-    throw badInput(`This is no invite token: ${reasonOf(cause)}`, "Copy it again, whole: it begins with inv_");
+    throw badInput(`This is not an invite token: ${reasonOf(cause)}`, "Copy it again, whole: it begins with inv_");
   }
 }
 
@@ -221,8 +221,8 @@ async function joinOrExplain(
     if (!(error instanceof Error) || Reflect.get(error, "code") !== "join_timeout") {
       throw inChannelAlready(error, context) ?? error;
     }
-    const text = `Nobody let this agent in within ${span(timeoutMs)}`;
-    const advice = "Whoever made the invite must be running channel invite or channel listen; then try again";
+    const text = `No member admitted this agent within ${span(timeoutMs)}`;
+    const advice = "The agent that made the invite must be running channel invite or channel listen. Then try again";
     throw new Failure("join_timeout", text, { advice, cause: error });
   }
 }

@@ -11,10 +11,10 @@ const catchUpMs = 15_000;
 
 export const showHealth: Command = {
   path: "channel health",
-  summary: "say what is wrong with a channel, and what to do about it",
+  summary: "show what is wrong with a channel and what to do about it",
   details: [
-    "Shows whether the channel works, members that do not confirm the same group as this agent, members that are connected",
-    "and say nothing, and what else went wrong since this program opened it.",
+    "Shows the state of the channel, members that confirm a different group than this agent, members that are connected",
+    "but confirm nothing, and other problems since this program opened the channel.",
   ],
   arguments: [nameArgument],
   flags: [agentFlag],

@@ -22,7 +22,7 @@ export function readLink(text: string): Link {
   } catch (cause) {
     const code: unknown = cause instanceof Error ? Reflect.get(cause, "code") : undefined;
     if (code === "unsupported_version") throw new Failure(code, messageOf(cause));
-    throw new Failure("link_invalid", messageOf(cause), { advice: "If it stays so, ask for a new link" });
+    throw new Failure("link_invalid", messageOf(cause), { advice: "If that does not help, ask for a new link" });
   }
 }
 

@@ -19,14 +19,17 @@ export const sendMessage: Command = {
   path: "channel send",
   summary: "send a message to all members of a channel",
   details: [
-    "Without TEXT the message is what comes through the pipe, whole; a line break at its end is left out. At a terminal,",
-    "and with --lines, each line is a message, unless it is empty.",
+    "Without TEXT it sends its input as one message, without the final line break. At a terminal, and with --lines, it",
+    "sends each line that is not empty as a message.",
   ],
   arguments: [nameArgument, { name: "TEXT", summary: "the message", optional: true }],
-  flags: [{ name: "lines", summary: "send each line of the input as a message, as it comes" }, agentFlag],
+  flags: [{ name: "lines", summary: "send each line of the input as a message, as soon as it is read" }, agentFlag],
   examples: [
     { command: "echo hi | {} channel send acme/ops/deploy", what: "" },
-    { command: "tail -f app.log | {} channel send acme/ops/deploy --lines", what: "each line when it is written" },
+    {
+      command: "tail -f app.log | {} channel send acme/ops/deploy --lines",
+      what: "each line as soon as it is written",
+    },
     { command: 'channel send acme/ops/deploy "build 7 is out"', what: "" },
   ],
   run: (context) =>
@@ -47,20 +50,20 @@ export const sendMessage: Command = {
 
 export const listen: Command = {
   path: "channel listen",
-  summary: "print the messages of a channel, one a line, until Ctrl-C",
+  summary: "print the messages of a channel, one per line, until Ctrl-C",
   details: [
-    "Begins with what arrived since it was last read. Through a pipe only the messages are printed; at a terminal with",
-    "time and sender; with --json one object a line. Lets in who holds an invite of this agent meanwhile.",
+    "Starts with the first unread message. In a pipe it prints only messages; at a terminal also time and sender; with",
+    "--json one object per line. While it listens, agents holding an invite from this agent are admitted.",
   ],
   arguments: [nameArgument],
   flags: [
-    { name: "count", value: "N", summary: "end after so many messages" },
+    { name: "count", value: "N", summary: "stop after N messages" },
     {
       name: "as",
       value: "READER",
-      summary: "read with a position of its own, and so every message, whoever else reads",
+      summary: "read as a named reader, with its own position: it gets every message",
     },
-    { name: "tail", summary: "only what comes from now on; nothing is acknowledged" },
+    { name: "tail", summary: "print only new messages; acknowledge nothing" },
     agentFlag,
   ],
   examples: [

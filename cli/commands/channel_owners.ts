@@ -10,8 +10,8 @@ export const promoteMember: Command = {
   path: "channel promote",
   summary: "make a member an owner of a channel",
   details: [
-    "For owners. Owners remove members, make and unmake owners, and set the policy. With two owners a lost folder leaves no",
-    "channel without one.",
+    "Only owners can do this. Owners remove members, promote and demote owners, and set the policy. With two owners the",
+    "channel still has one when an agent is lost.",
   ],
   arguments: [nameArgument, memberArgument],
   flags: [agentFlag],
@@ -22,8 +22,8 @@ export const promoteMember: Command = {
 
 export const demoteMember: Command = {
   path: "channel demote",
-  summary: "make an owner of a channel a member like the others",
-  details: ["For owners, also about themselves. The last owner stays one."],
+  summary: "make an owner of a channel an ordinary member",
+  details: ["Only owners can do this, also for themselves. The last owner cannot be demoted."],
   arguments: [nameArgument, memberArgument],
   flags: [agentFlag],
   examples: [{ command: "channel demote acme/ops/deploy bob-k3f9", what: "" }],
@@ -35,8 +35,8 @@ export const rotateKeys: Command = {
   path: "channel rotate",
   summary: "change this agent's keys in a channel now",
   details: [
-    "What was copied of them before reads nothing that comes. It happens by itself about once a day. The signing key stays,",
-    "which is the agent's id: when that was stolen, an owner removes the agent, and a new one joins.",
+    "Copies of the old keys cannot read later messages. This happens automatically about once a day. The signing key, from",
+    "which the agent id is derived, stays. If it was stolen, an owner must remove the agent, and a new agent joins.",
   ],
   arguments: [nameArgument],
   flags: [agentFlag],
@@ -55,20 +55,20 @@ const scopes: readonly PolicyScope[] = ["members", "owners"];
 
 export const showPolicy: Command = {
   path: "channel policy",
-  summary: "show or change who may let agents into a channel and who may speak in it",
+  summary: "show or change the rules for admitting agents and for posting",
   details: [
-    "Without flags it shows the policy. Only owners change it; every member enforces it. A member that may not speak still",
-    "reads everything.",
+    "Without flags it shows the policy. Only owners can change it; every member enforces it. Members that may not post can",
+    "still read everything.",
   ],
   arguments: [nameArgument],
   flags: [
-    { name: "admission", value: "WHO", summary: "who adds and invites: members or owners" },
-    { name: "posting", value: "WHO", summary: "whose messages are shown: members or owners" },
+    { name: "admission", value: "WHO", summary: "which members may add and invite: members (all) or owners" },
+    { name: "posting", value: "WHO", summary: "which members may post: members (all) or owners" },
     agentFlag,
   ],
   examples: [
     { command: "channel policy acme/ops/deploy", what: "" },
-    { command: "channel policy acme/ops/deploy --posting owners", what: "the others listen" },
+    { command: "channel policy acme/ops/deploy --posting owners", what: "only owners post" },
   ],
   run: async (context) => {
     const [admission, posting] = [scopeOf(context, "admission"), scopeOf(context, "posting")];

@@ -17,10 +17,10 @@ const arriveMs = 15_000;
 
 export const demo: Command = {
   path: "demo",
-  summary: "two agents talk in this terminal; beside it, what the relay sees",
+  summary: "let two agents talk in this terminal, beside what the relay sees",
   details: [
-    "Makes two agents and a channel for it, and removes them at the end. Without an account it makes one, if the service is",
-    "on this machine. Its messages count like any others.",
+    "Creates two agents and a channel, and removes them at the end. Without an account it creates one, if the service runs",
+    "on this machine. Its messages count like all others.",
   ],
   examples: [{ command: "demo", what: "" }],
   run: async (context) => {

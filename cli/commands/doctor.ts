@@ -17,8 +17,8 @@ const marks: Readonly<Record<Finding["state"], { readonly mark: string; readonly
 
 export const doctor: Command = {
   path: "doctor",
-  summary: "check API, relay, certificate, clock, data folder and quota, and say what to do",
-  details: ["Ends with 7 when something does not work."],
+  summary: "check API, relay, certificate, clock, data folder and quota, and suggest fixes",
+  details: ["Exits with code 7 if something does not work."],
   flags: [agentFlag],
   examples: [{ command: "doctor", what: "" }, { command: "doctor --json", what: "for monitoring" }],
   run: async (context) => {

@@ -91,7 +91,7 @@ async function checkCredentials({ platform }: Context, settings: Settings): Prom
 async function checkApi({ platform }: Context, settings: Settings): Promise<Finding> {
   const startMs = platform.nowMs();
   const status = await openApi(platform, settings)(readHealth);
-  if (status !== "ok") return fault(`${settings.apiUrl} says "${status}" of itself`, "Look at the API's log");
+  if (status !== "ok") return fault(`${settings.apiUrl} reports its status as "${status}"`, "Look at the API's log");
   return ok(`${settings.apiUrl} answers in ${platform.nowMs() - startMs} ms`);
 }
 
@@ -149,11 +149,13 @@ async function checkOneRelay(
   }
   if (answer.outcome !== "unreachable") {
     const status = answer.outcome === "done" ? 200 : answer.status;
-    return fault(`${url} answered ${status}: it is not a relay, or not well`, relayAdvice);
+    return fault(`${url} answered ${status}: it is not a relay, or it has a fault`, relayAdvice);
   }
   platform.interrupted.throwIfAborted();
   const { cause } = answer;
-  if (isUnknownAuthority(cause)) return fault(`${url} shows a certificate that is not believed`, authorityAdvice);
+  if (isUnknownAuthority(cause)) {
+    return fault(`${url} presents a certificate that this machine does not trust`, authorityAdvice);
+  }
   const why = describeNoAnswer(cause, relayTimeoutMs);
   if (guessed) {
     return warning(
@@ -182,7 +184,7 @@ async function checkCertificate({ platform }: Context, settings: Settings): Prom
   if (refused !== undefined) {
     const trusted = settings.caFile ?? settings.relayCaFile ?? "only public authorities";
     return fault(
-      `not believed: ${refused} (trusted: ${trusted})`,
+      `not trusted: ${refused} (trusted: ${trusted})`,
       "Give the relay's ca.pem with --ca-file or STATIC_CA_FILE",
     );
   }

@@ -7,14 +7,16 @@ import { shown } from "../wrapping.ts";
 export function helpCommand(all: () => readonly Command[]): Command {
   return {
     path: "help",
-    summary: "say what a command does, with examples",
-    arguments: [{ name: "COMMAND", summary: "its words, as in: channel send", optional: true, rest: true }],
+    summary: "show help for a command, with examples",
+    arguments: [{ name: "COMMAND", summary: "name of the command, as in: channel send", optional: true, rest: true }],
     examples: [{ command: "help channel send", what: "" }],
     run: async ({ given, platform: { program }, output }) => {
       const words = [given.value("COMMAND") ?? "", ...given.rest].join(" ").trim();
       const command = all().find(({ path }) => path === words);
       const isGroup = all().some(({ path }) => path.startsWith(`${words} `));
-      if (words !== "" && command === undefined && !isGroup) throw badInput(`"${words}" is no command`, "See: {} help");
+      if (words !== "" && command === undefined && !isGroup) {
+        throw badInput(`"${words}" is not a command`, "See: {} help");
+      }
       const lines = command !== undefined
         ? commandHelp(command, program)
         : words === ""

@@ -11,10 +11,10 @@ import { nameArgument, nameOf } from "./channel.ts";
 
 export const startHost: Command = {
   path: "host",
-  summary: "start the process that holds this agent, so that commands can use it at the same time",
+  summary: "start the host process of this agent, which several commands can use at the same time",
   details: [
-    "Commands start it by themselves. By hand it is useful where a passphrase protects the agent: set STATIC_PASSPHRASE",
-    "for this one command. It ends when no command has used it for 10 minutes.",
+    "Commands start it automatically. Start it by hand if a passphrase protects the agent, with STATIC_PASSPHRASE set for",
+    "this command. It ends after 10 minutes without use.",
   ],
   flags: [agentFlag],
   examples: [{ command: "host", what: "" }],
@@ -26,7 +26,7 @@ export const startHost: Command = {
 
 export const hostStatus: Command = {
   path: "host status",
-  summary: "say whether the host of this agent runs, and who uses it",
+  summary: "show whether this agent's host runs, and which programs use it",
   flags: [agentFlag],
   examples: [{ command: "host status", what: "" }],
   run: showStatus,
@@ -36,8 +36,8 @@ export const stopHost: Command = {
   path: "host stop",
   summary: "end the host of this agent",
   details: [
-    "Programs that use it are told; the next command starts another one. Nothing is lost but messages that programs left",
-    "to be sent when there is a connection, and these are counted.",
+    "Programs that use it are notified; the next command starts a new host. Only messages that are queued for the next",
+    "connection are lost; the command prints their number.",
   ],
   flags: [agentFlag],
   examples: [{ command: "host stop", what: "" }],
@@ -54,8 +54,8 @@ export const stopHost: Command = {
 
 export const listReaders: Command = {
   path: "host readers list",
-  summary: "list who reads this agent's channels, and how far they are",
-  details: ["Each reader has a position of its own and sees every message: channel listen --as NAME makes one."],
+  summary: "list the readers of this agent's channels and their positions",
+  details: ["Each reader has its own position and gets every message. channel listen --as NAME creates one."],
   arguments: [{ ...nameArgument, optional: true }],
   flags: [agentFlag],
   examples: [{ command: "host readers list", what: "" }],
@@ -81,8 +81,8 @@ export const listReaders: Command = {
 
 export const deleteReader: Command = {
   path: "host readers delete",
-  summary: "delete a reader; what it has not read it never sees",
-  arguments: [nameArgument, { name: "READER", summary: "its name, as host readers list shows it" }],
+  summary: "delete a reader; messages it has not read are not delivered to it",
+  arguments: [nameArgument, { name: "READER", summary: "name of the reader, as shown by host readers list" }],
   flags: [agentFlag],
   examples: [{ command: "host readers delete acme/ops/deploy audit", what: "" }],
   run: (context) =>

@@ -8,7 +8,7 @@ import { nameArgument } from "./channel.ts";
 
 export const listInvites: Command = {
   path: "invites list",
-  summary: "list the invites of this agent that are still good, without their secrets",
+  summary: "list this agent's valid invites, without their secrets",
   arguments: [{ ...nameArgument, optional: true }],
   flags: [agentFlag],
   examples: [{ command: "invites list", what: "" }],
@@ -39,8 +39,8 @@ export const listInvites: Command = {
 
 export const revokeInvite: Command = {
   path: "invites revoke",
-  summary: "end an invite: nobody joins with it any more",
-  arguments: [{ name: "ID", summary: "as invites list shows it" }],
+  summary: "revoke an invite, so that nobody can join with it",
+  arguments: [{ name: "ID", summary: "id of the invite, as shown by invites list" }],
   flags: [agentFlag],
   examples: [{ command: "invites revoke 5sB0kqZ0RkWb8m4pXJkK9w", what: "" }],
   run: (context) =>

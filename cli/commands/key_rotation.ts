@@ -13,15 +13,15 @@ const dayMs = 24 * 3_600_000;
 
 export const rotateKey: Command = {
   path: "keys rotate",
-  summary: "replace a key: the saved one, which is saved anew, or another, which is printed, once",
+  summary: "replace a key: the saved key is updated, another key's successor is printed once",
   details: [
-    "The saved key is replaced at once. Another key goes on working for a day, or for --overlap.",
-    "A successor has the same scopes, channels, limit and expiry. A key is rotated once.",
+    "Replaces the saved key at once. Any other key stays valid for a day, or for --overlap.",
+    "The successor has the same scopes, channels, limit and expiry. A key can be rotated once.",
   ],
   arguments: [{ name: "KEY", summary: "its id, prefix or name; the saved key when not given", optional: true }],
   flags: [
-    { name: "overlap", value: "DURATION", summary: "how long the old key goes on working, as in 1h or 7d" },
-    { name: "name", value: "NAME", summary: "what a new plain key is called; the old one's name when not given" },
+    { name: "overlap", value: "DURATION", summary: "how long the old key stays valid, as in 1h or 7d" },
+    { name: "name", value: "NAME", summary: "name of the new key; the old name when not given" },
   ],
   examples: [
     { command: "keys rotate", what: "the saved key" },

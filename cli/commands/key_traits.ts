@@ -7,11 +7,15 @@ import { grouped, isoTime, utc } from "../texts/amounts.ts";
 
 export const traitFlags: readonly FlagSpec[] = [
   { name: "kind", value: "KIND", summary: "publishable (for browsers) or guest (one channel); secret when not given" },
-  { name: "scope", value: "LIST", summary: "what it may, as in tokens,usage:read; everything when not given" },
-  { name: "channels", value: "LIST", summary: 'for its tokens, as in "acme/ops/*:send,receive acme/x/y:receive"' },
+  { name: "scope", value: "LIST", summary: "its scopes, as in tokens,usage:read; all when not given" },
+  {
+    name: "channels",
+    value: "LIST",
+    summary: 'channel rights of its tokens, as in "acme/ops/*:send,receive acme/x/y:receive"',
+  },
   { name: "channel-id", value: "ID", summary: "the one channel of a guest pass" },
-  { name: "expires", value: "DURATION", summary: "from when on it does not work any more, as in 12h or 30d" },
-  { name: "limit", value: "MESSAGES", summary: "messages a month that it may send" },
+  { name: "expires", value: "DURATION", summary: "time until it expires, as in 12h or 30d" },
+  { name: "limit", value: "MESSAGES", summary: "its limit of messages per month" },
 ];
 
 export function readTraits(given: Given, nowMs: number): ApiKeyTraits {
@@ -30,7 +34,7 @@ export function readTraits(given: Given, nowMs: number): ApiKeyTraits {
 function parseChannels(text: string): { pattern: string; allow: string[] } {
   const [pattern = "", rights = "", ...more] = text.split(":");
   if (pattern !== "" && rights !== "" && more.length === 0) return { pattern, allow: rights.split(",") };
-  throw badInput(`--channels ${text} is no pattern with rights`, 'Write it as "acme/ops/*:send,receive"');
+  throw badInput(`--channels ${text} is not a channel pattern with rights`, 'Write it as "acme/ops/*:send,receive"');
 }
 
 /** Undefined for a plain key. */

@@ -15,14 +15,14 @@ export const createKey: Command = {
   path: "keys create",
   summary: "create an API key and print it, once",
   details: [
-    "Only the key itself goes to standard output, so that it can be piped into a secret store.",
-    "Without further flags it may do everything. Scopes: tokens, keys:read, keys:write, usage:read, account.",
+    "Standard output has the key alone, so that it can be piped into a secret store.",
+    "Without further flags the key has all rights. Scopes: tokens, keys:read, keys:write, usage:read, account.",
     "Rights in channels: send, receive, create, invite. A guest pass needs --channel-id, --expires and --limit.",
   ],
-  flags: [{ name: "name", value: "NAME", summary: 'what it is for; "default" when not given' }, ...traitFlags],
+  flags: [{ name: "name", value: "NAME", summary: 'name of the key; "default" when not given' }, ...traitFlags],
   examples: [
     { command: "keys create --name ci", what: "a key of its own for each place" },
-    { command: "keys create --name bill --scope usage:read --expires 30d", what: "one that may little, for a while" },
+    { command: "keys create --name bill --scope usage:read --expires 30d", what: "few rights, for a limited time" },
     { command: 'keys create --kind publishable --channels "acme/web/*:send,receive"', what: "one for browsers" },
     { command: "keys create --name ci | gh secret set STATIC_API_KEY", what: "straight into a secret store" },
   ],
@@ -83,8 +83,8 @@ export const listKeys: Command = {
 export const revokeKey: Command = {
   path: "keys revoke",
   summary: "revoke a key: it stops working at once, everywhere",
-  arguments: [{ name: "KEY", summary: "its id, prefix or name, as keys list shows them" }],
-  flags: [{ name: "yes", summary: "do not ask, also when it is the key that this CLI uses" }],
+  arguments: [{ name: "KEY", summary: "id, prefix or name of the key, as shown by keys list" }],
+  flags: [{ name: "yes", summary: "do not ask for confirmation, even for the key that this CLI uses" }],
   examples: [{ command: "keys revoke ci", what: "by its name, if only one has it" }],
   run: async (context) => {
     const { given, platform, output } = context;
@@ -116,6 +116,6 @@ export function findKey(keys: readonly ListedKey[], wanted: string): ListedKey {
   if (another === undefined) return key;
   throw badInput(
     `${found.length} keys are called "${wanted}"`,
-    `Say which by its id: ${found.map(({ id }) => id).join(", ")}`,
+    `Use the id: ${found.map(({ id }) => id).join(", ")}`,
   );
 }

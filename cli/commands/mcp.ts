@@ -35,7 +35,7 @@ export const mcp: Command = {
     if (!usesHost(context)) throw badInput("STATIC_HOST is off, and mcp is a client of the host", "Unset it");
     const rule = given.value("policy") ?? "accept";
     const policy = parseRule(rule);
-    if (policy === undefined) throw badInput(`"${rule}" is no rule`, `Use one of ${rules.join(", ")}`);
+    if (policy === undefined) throw badInput(`"${rule}" is not a rule`, `Use one of ${rules.join(", ")}`);
     const wanted = (given.value("allow") ?? "").split(",").map((word) => word.trim()).filter((word) => word !== "");
     const { key } = await readSettings(context);
     const link = (await findPlace(context))?.guest?.link;
@@ -45,7 +45,10 @@ export const mcp: Command = {
     const { allowable, serveMcp } = await import("../mcp/serve.ts");
     const allowed = new Set(allowable.filter((name) => wanted.includes(name)));
     if (allowed.size !== new Set(wanted).size) {
-      throw badInput(`--allow ${wanted.join(",")} names what cannot be allowed`, `Use some of ${allowable.join(",")}`);
+      throw badInput(
+        `--allow ${wanted.join(",")} contains a tool that cannot be allowed`,
+        `Use some of ${allowable.join(",")}`,
+      );
     }
     await serveMcp(context, { reader: given.value("reader") ?? "mcp", secrets, policy, allowed });
   },

@@ -29,7 +29,7 @@ export const mcpPolicy: Command = {
     const [sender, text] = [given.value("SENDER"), given.value("RULE")];
     if (sender !== undefined) {
       const rule = parseRule(text);
-      if (rule === undefined) throw badInput(`"${text ?? ""}" is no rule`, `Use one of ${rules.join(", ")}`);
+      if (rule === undefined) throw badInput(`"${text ?? ""}" is not a rule`, `Use one of ${rules.join(", ")}`);
       await writeRule(context, sender === others ? sender : parseAgentId(sender), rule);
     }
     const policy = await readPolicy(context);

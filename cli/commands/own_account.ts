@@ -26,7 +26,7 @@ const claimed = "Somebody else has proved to own its address. Give it another on
 
 export const showAccount: Command = {
   path: "account show",
-  summary: "show the account: its address, whether that is verified, its plan, and what is to be done",
+  summary: "show the account: address, whether it is verified, plan, and open tasks",
   examples: [{ command: "account show", what: "" }, { command: "account show --json", what: "for scripts" }],
   run: async (context) => {
     const { output } = context;
@@ -41,16 +41,16 @@ export const showAccount: Command = {
 
 export const verifyAddress: Command = {
   path: "account verify",
-  summary: "prove the account's address, or the one that it is to have, with the code from the mail",
+  summary: "confirm the account's e-mail address with the code from the mail",
   details: [
-    "Without a code a new one is sent to the account's address. A code is good for 30 minutes, once.",
-    "With another address all sessions of the console end.",
+    "Without a code it sends a new one to the account's address. A code works once, within 30 minutes.",
+    "Confirming a new address ends all console sessions.",
   ],
   arguments: [{ name: "CODE", summary: "as in 7K3M-9Q2T-XW4B, from the mail", optional: true }],
   flags: [revokeKeys],
   examples: [
     { command: "account verify", what: "sends a code" },
-    { command: "account verify 7K3M-9Q2T-XW4B", what: "brings it back" },
+    { command: "account verify 7K3M-9Q2T-XW4B", what: "confirms the address" },
   ],
   run: async (context) => {
     const { given, output } = context;
@@ -68,7 +68,7 @@ export const verifyAddress: Command = {
 
 export const changeEmail: Command = {
   path: "account email",
-  summary: "give the account another address: a code is sent there, which account verify brings back",
+  summary: "change the account's address: a code is sent there; confirm it with account verify",
   arguments: [{ name: "ADDRESS", summary: "the new e-mail address", check: checkEmail }],
   flags: [password],
   examples: [{ command: "account email you@example.org", what: "asks for the password" }],
@@ -85,10 +85,15 @@ export const changeEmail: Command = {
 
 export const setPassword: Command = {
   path: "account password",
-  summary: "change the account's password; all sessions of the console end",
+  summary: "change the account's password and end all console sessions",
   flags: [
     password,
-    { name: "new-password", value: "PASSWORD", summary: "better typed when asked, or piped in", secret: true },
+    {
+      name: "new-password",
+      value: "PASSWORD",
+      summary: "the password; better typed when asked, or piped in",
+      secret: true,
+    },
     revokeKeys,
   ],
   examples: [{ command: "account password", what: "asks for the old one and the new one" }],
@@ -110,7 +115,7 @@ export const setPassword: Command = {
 
 export const removeAccount: Command = {
   path: "account delete",
-  summary: "delete the account for good: its keys end at once, its channels close, nothing brings it back",
+  summary: "delete the account permanently: revoke its keys and close its channels",
   flags: [password, yes],
   examples: [{ command: "account delete", what: "asks whether you are sure, and for the password" }],
   run: async (context) => {

@@ -13,7 +13,7 @@ const nearlyFull = 0.9;
 export const token: Command = {
   path: "token",
   summary: "exchange the API key for a token (JWT) and print it",
-  details: ["A token is good for one hour at the relay. Agents of the SDK get theirs by themselves."],
+  details: ["The relay accepts a token for one hour. The SDK gets tokens automatically."],
   examples: [
     { command: "token", what: "" },
     { command: "token --json", what: "with account, plan and expiry" },
@@ -24,7 +24,7 @@ export const token: Command = {
     const issued = issueToken(openApi(platform, settings), requireKey(settings));
     const { token, accountId, plan, expiresAtMs } = await output.progress("asking the API", issued);
     await output.result({ token, account_id: accountId, plan, expires_at: isoTime(expiresAtMs) }, [token]);
-    if (platform.stdout.isTerminal) await output.note(`Good until ${utc(expiresAtMs)}; whoever has it can use it`);
+    if (platform.stdout.isTerminal) await output.note(`Good until ${utc(expiresAtMs)}; anyone who has it can use it`);
   },
 };
 

@@ -6,10 +6,10 @@ import { kept } from "../wrapping.ts";
 
 /** `STATIC_…` variables that the CLI reads. */
 const variables = [
-  ["STATIC_API_KEY", "the API key; wins over the saved one"],
-  ["STATIC_API_URL, STATIC_RELAY_URL, STATIC_CA_FILE", "the service; win over what is saved"],
-  ["STATIC_AGENT", "which agent of this user to act as, like --agent"],
-  ["STATIC_HOST", "off: this command holds the agent itself, and nothing else can use it meanwhile"],
+  ["STATIC_API_KEY", "the API key; overrides the saved one"],
+  ["STATIC_API_URL, STATIC_RELAY_URL, STATIC_CA_FILE", "the service; override what is saved"],
+  ["STATIC_AGENT", "the agent to act as, like --agent"],
+  ["STATIC_HOST", "off: this command opens the agent itself; no other can use it meanwhile"],
   ["XDG_CONFIG_HOME, XDG_DATA_HOME", "where credentials and agents are kept"],
   ["NO_COLOR", "no colours"],
 ] as const;
@@ -33,7 +33,7 @@ export function overview(commands: readonly Command[], program: string): string[
     "Exit codes:",
     ...indented(Object.values(exitCodes).map(({ code, meaning }) => [String(code), meaning])),
     "",
-    `${program} COMMAND --help tells more, with examples.`,
+    `${program} COMMAND --help shows more, with examples.`,
   ];
 }
 
@@ -44,7 +44,7 @@ export function groupHelp(commands: readonly Command[], group: string, program: 
     "Commands:",
     ...indented(members.map(({ path, summary }) => [path, summary])),
     "",
-    `${program} ${group} COMMAND --help tells more, with examples.`,
+    `${program} ${group} COMMAND --help shows more, with examples.`,
   ];
 }
 

@@ -55,7 +55,7 @@ async function pin(
   const before = pinned === undefined || pinned.trim() === none ? pinned?.trim() : fingerprintOf(path, pinned);
   if (before !== undefined && before !== digest) {
     const now = pem === undefined ? "it has none of its own any more" : `it is now SHA-256 ${digest}`;
-    throw new Failure("connection_error", `The authority of ${apiUrl} is another one than before: ${now}`, {
+    throw new Failure("connection_error", `The certificate authority of ${apiUrl} has changed: ${now}`, {
       advice: `If you expect that, delete ${path} and try again`,
     });
   }
@@ -75,7 +75,7 @@ function fingerprintOf(whose: string, pem: string): string {
   );
   const bytes = base64 === undefined || another !== undefined ? undefined : decodeBase64url(base64);
   if (bytes !== undefined) return bytesToHex(sha256(bytes));
-  throw new Failure("connection_error", `${whose} tells of an authority that is not one certificate in PEM form`, {
+  throw new Failure("connection_error", `${whose} names a certificate authority that is not one PEM certificate`, {
     advice: "Ask its operator for the certificates to trust, and give them with --ca-file",
   });
 }

@@ -80,7 +80,10 @@ export function trustOf({ caCerts, relayCaCerts }: Settings): TlsOptions {
 
 export function requireRelay({ relayUrl }: Settings): string {
   if (relayUrl !== undefined) return relayUrl;
-  throw badInput("Nothing says where the relay is, not even the API", "Give --relay-url, or set STATIC_RELAY_URL");
+  throw badInput(
+    "The relay's address is unknown: neither options nor the API name it",
+    "Give --relay-url, or set STATIC_RELAY_URL",
+  );
 }
 
 interface KeySources extends Pick<Context, "given" | "platform"> {

@@ -137,7 +137,7 @@ async function keys(api: TestApi): Promise<void> {
   await user.run(["keys", "revoke", "ci"], { code: 4 });
   for (const _ of [1, 2]) await user.json(["keys", "create", "--name", "twin"]);
   const twins = await user.json(["keys", "revoke", "twin"], { code: 2 });
-  assertMatch(twins.error.advice, /by its id: [\da-f-]{36}, [\da-f-]{36}/);
+  assertMatch(twins.error.advice, /Use the id: [\da-f-]{36}, [\da-f-]{36}/);
   await user.run(["keys", "create", "--name", "x".repeat(65)], { code: 2 });
 
   const own = (await user.credentials()).api_key?.slice(0, 16) ?? "";

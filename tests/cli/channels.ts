@@ -193,7 +193,7 @@ async function alone(user: User): Promise<void> {
   const { token } = await user.json(["channel", "invite", name, "--no-wait", "--uses", "2", "--expires", "1h"]);
   const late = await user.run(["channel", "join", name, token, "--timeout", "1s", "--agent", "carol"], { code: 5 });
   assertMatch(late.stderr, /warning: TOKEN stands on the command line/);
-  assertMatch(late.stderr, /error: Nobody let this agent in within 1 second\n.*channel listen/);
+  assertMatch(late.stderr, /error: No member admitted this agent within 1 second\n.*channel listen/);
   await interruptJoining(user);
 
   const interruption = new AbortController();
@@ -344,9 +344,9 @@ async function diagnose(stack: Stack, user: User): Promise<void> {
   assertMatch(stdout, /✗ Quota +10,000 of 10,000 messages used this month\n +→ It resets /);
   assertMatch(
     stdout,
-    /✗ Relay +https:\S+ shows a certificate that is not believed\n +→ It shows a certificate of an unknown authority/,
+    /✗ Relay +https:\S+ presents a certificate that this machine does not trust\n +→ It shows a certificate of an unknown authority/,
   );
-  assertMatch(stdout, /✗ Certificate +not believed: .+\n +→ Give the relay's ca.pem with --ca-file/);
+  assertMatch(stdout, /✗ Certificate +not trusted: .+\n +→ Give the relay's ca.pem with --ca-file/);
   assertMatch(stdout, /- Session +not checked, because of: Relay/);
 
   // The relay's port is one of HTTPS, too, and runs, whatever its certificate is worth.

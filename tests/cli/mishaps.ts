@@ -40,7 +40,7 @@ export const cases: Readonly<Record<string, Case>> = {
     argv: ["--email", "a@example.com"],
     input: password,
     down: 5,
-    bad: { argv: ["--email", "nobody"], input: password, code: 2, says: /"nobody" is no e-mail address/ },
+    bad: { argv: ["--email", "nobody"], input: password, code: 2, says: /"nobody" is not an e-mail address/ },
   },
   login: {
     argv: ["--email", "a@example.com"],
@@ -60,7 +60,7 @@ export const cases: Readonly<Record<string, Case>> = {
     argv: ["a@example.com"],
     input: password,
     down: 5,
-    bad: { argv: ["nobody"], code: 2, says: /"nobody" is no e-mail address/ },
+    bad: { argv: ["nobody"], code: 2, says: /"nobody" is not an e-mail address/ },
   },
   "account password": {
     argv: [],
@@ -71,19 +71,23 @@ export const cases: Readonly<Record<string, Case>> = {
   "account reset": {
     argv: ["--email", "a@example.com"],
     down: 5,
-    bad: { argv: ["--email", "nobody"], code: 2, says: /"nobody" is no e-mail address/ },
+    bad: { argv: ["--email", "nobody"], code: 2, says: /"nobody" is not an e-mail address/ },
   },
   "account claim": {
     argv: ["--email", "a@example.com"],
     down: 5,
-    bad: { argv: ["--email", "nobody"], code: 2, says: /"nobody" is no e-mail address/ },
+    bad: { argv: ["--email", "nobody"], code: 2, says: /"nobody" is not an e-mail address/ },
   },
   "account delete": { argv: ["--yes"], input: password, down: 5, bad: surplus },
   "keys create": { argv: [], down: 5, bad: { argv: ["--name", ""], code: 2, says: /--name is empty/ } },
   "keys list": { argv: [], down: 5, bad: surplus },
   "keys revoke": { argv: ["ci"], down: 5, bad: { argv: [], code: 2, says: /KEY is missing/ } },
   "keys rotate": { argv: [], down: 5, bad: { argv: ["--name"], code: 2, says: /--name needs a value/ } },
-  token: { argv: [], down: 5, bad: { argv: ["--lifetime", "2h"], code: 2, says: /--lifetime is no flag of "token"/ } },
+  token: {
+    argv: [],
+    down: 5,
+    bad: { argv: ["--lifetime", "2h"], code: 2, says: /--lifetime is not a flag of "token"/ },
+  },
   usage: { argv: [], down: 5, bad: { argv: ["last-month"], code: 2, says: /"usage" does not take "last-month"/ } },
   "channel create": { argv: [channel], down: 5, bad: noName },
   "channel invite": {
@@ -143,11 +147,11 @@ export const cases: Readonly<Record<string, Case>> = {
     bad: { argv: [channel], code: 2, says: /READER is missing/ },
   },
   mcp: { argv: [], down: 2, bad: { argv: ["--policy", "maybe"], code: 2, says: /STATIC_HOST is off/ } },
-  "mcp policy": { argv: [], down: 0, bad: { argv: ["*", "maybe"], code: 2, says: /is no rule/ } },
+  "mcp policy": { argv: [], down: 0, bad: { argv: ["*", "maybe"], code: 2, says: /is not a rule/ } },
   "mcp held": { argv: [], down: 0, bad: surplus },
   "mcp held release": { argv: ["x"], down: 4, bad: { argv: [], code: 2, says: /ID is missing/ } },
   "mcp held drop": { argv: ["x"], down: 4, bad: { argv: [], code: 2, says: /ID is missing/ } },
-  help: { argv: [], down: 0, bad: { argv: ["nothing"], code: 2, says: /"nothing" is no command/ } },
+  help: { argv: [], down: 0, bad: { argv: ["nothing"], code: 2, says: /"nothing" is not a command/ } },
   "agent verify": { argv: [], down: 4, bad: { argv: ["--agent", "A"], code: 2, says: /cannot be an agent's name/ } },
   "agent repair": { argv: ["--yes"], down: 4, bad: surplus },
   "agent passphrase": { argv: [], down: 4, bad: surplus },
@@ -160,7 +164,7 @@ export const cases: Readonly<Record<string, Case>> = {
   completion: {
     argv: ["bash"],
     down: 0,
-    bad: { argv: ["tcsh"], code: 2, says: /"tcsh" is no shell that is known here/ },
+    bad: { argv: ["tcsh"], code: 2, says: /"tcsh" is not a supported shell/ },
   },
 };
 

@@ -81,7 +81,7 @@ testWhen(installed("script", "bash"), "at a terminal", async (t) => {
     await t.step("colours follow NO_COLOR", async () => {
       await using terminal = new Terminal(`${command} whoami --no-such-flag`, { ...variables, NO_COLOR: "1" });
       assertEquals(await terminal.end(), 2);
-      assertMatch(terminal.screen, /error: --no-such-flag is no flag/);
+      assertMatch(terminal.screen, /error: --no-such-flag is not a flag/);
       assert(!colour.test(terminal.raw), terminal.raw);
     });
   } finally {
