@@ -2,16 +2,21 @@
 import { parseJunit, type SuiteResult } from "./junit.ts";
 import { npmProjectFlags } from "./npm.ts";
 import { withTemporaryFolder } from "./temporary_folder.ts";
+import { findTestFiles, type TestPaths, writeTestPrograms } from "./test_files.ts";
 
 export interface Suite {
   readonly name: string;
   /** Measures time, or loads the machine on purpose: nothing else may run beside it. */
   readonly alone: boolean;
+  /** The files that it runs, when it runs files. */
+  readonly tests?: TestPaths;
   /** `print` takes what the suite writes, as it comes. */
   readonly run: (print: Print) => Promise<SuiteResult>;
 }
 
 export type Print = (text: string) => void;
+
+const root = new URL("../", import.meta.url).pathname.replace(/\/$/, "");
 
 /** Modules that must work in a browser: checked against the DOM library, without Deno's types. */
 const browserSafe = ["proto/mod.ts", "wasm/mod.ts", "sdk/platform/browser.ts", "sdk/mod.ts"];
@@ -21,6 +26,23 @@ const timedApi = ["tests/api/timing_test.ts", "tests/api/fault_test.ts"];
 const timedHostile = ["tests/hostile/busy_tenants_test.ts", "tests/hostile/tenants_test.ts"];
 /** A minute of waiting for faults and for a heap to settle: it runs beside others. */
 const longFaults = ["tests/faults/faults_test.ts", "tests/faults/memory_test.ts"];
+/** Folders of tests/ that are suites of their own. */
+const ownSuites = [
+  "api",
+  "cli",
+  "docs",
+  "faults",
+  "host",
+  "hostile",
+  "http2",
+  "mcp",
+  "python",
+  "relay",
+  "scenario",
+  "sdk",
+  "story",
+  "traffic",
+].map((name) => `tests/${name}`);
 
 export const suites: readonly Suite[] = [
   gate("format", ["fmt", "--check", "--quiet"]),
@@ -31,44 +53,36 @@ export const suites: readonly Suite[] = [
   gate("imports", ["run", "--allow-read=.", "tools/check_imports.ts"]),
   gate("tidy", ["run", "--allow-read=.", "tools/tidy.ts"]),
   gate("generated", ["run", "-A", "tools/generate.ts", "--check"]),
-  tests("tools", ["tools/", "bench/"]),
+  tests("tools", ["tools", "bench"]),
   // The longest first, so that none of them is left over at the end.
-  tests("faults", ["--parallel", ...longFaults]),
-  tests("story", ["--parallel", "tests/story/"]),
-  tests("scenario", ["--parallel", "tests/scenario/"]),
-  tests("relay-processes", ["--parallel", "tests/relay/"]),
-  tests("sdk", ["--ignore=sdk/platform", "sdk/"]),
-  tests("cli", ["--parallel", "cli/", "tests/cli/"]),
-  tests("relay", ["relay/"]),
-  tests("server", ["server/"]),
-  tests("sdk-sessions", ["--parallel", "tests/sdk/"]),
-  tests("host", ["tests/host/"]),
-  tests("python", ["tests/python/"]),
-  tests("mcp", ["tests/mcp/"]),
-  tests("api", ["api/"]),
-  tests("api-processes", ["--parallel", ...without("tests/api/", timedApi)]),
-  tests("http2", ["--parallel", "tests/http2/"]),
-  tests("faults-agents", without("tests/faults/", longFaults)),
-  tests("docs", ["--parallel", "tests/docs/"]),
-  tests("proto", ["proto/"]),
-  tests("project", [
-    "--ignore=tests/api,tests/cli,tests/docs,tests/faults,tests/host,tests/hostile,tests/http2,tests/mcp,tests/python,tests/relay,tests/scenario,tests/sdk,tests/story,tests/traffic",
-    "tests/",
-  ]),
-  tests("wasm", ["wasm/"]),
+  tests("faults", longFaults, { lanes: 2 }),
+  tests("story", ["tests/story"], { lanes: 2 }),
+  tests("scenario", ["tests/scenario"], { lanes: 2 }),
+  tests("relay-processes", ["tests/relay"], { lanes: 2 }),
+  tests("sdk", ["sdk"], { without: ["sdk/platform"] }),
+  tests("cli", ["cli", "tests/cli"], { lanes: 2 }),
+  tests("relay", ["relay"]),
+  tests("server", ["server"]),
+  tests("sdk-sessions", ["tests/sdk"], { lanes: 2 }),
+  tests("host", ["tests/host"]),
+  tests("python", ["tests/python"]),
+  tests("mcp", ["tests/mcp"]),
+  tests("api", ["api"]),
+  tests("api-processes", ["tests/api"], { without: timedApi, lanes: 2 }),
+  tests("http2", ["tests/http2"], { lanes: 2 }),
+  tests("faults-agents", ["tests/faults"], { without: longFaults }),
+  tests("docs", ["tests/docs"], { lanes: 2 }),
+  tests("proto", ["proto"]),
+  tests("project", ["tests"], { without: ownSuites }),
+  tests("wasm", ["wasm"]),
   // In a process of its own, with one module that loads the native store: Deno may panic at the end otherwise.
-  tests("sdk-platform", ["sdk/platform/"]),
-  tests("deploy", ["deploy/"]),
+  tests("sdk-platform", ["sdk/platform"]),
+  tests("deploy", ["deploy"]),
   alone(tests("api-timing", timedApi)),
-  alone(tests("hostile", ["--parallel", ...without("tests/hostile/", timedHostile)])),
+  alone(tests("hostile", ["tests/hostile"], { without: timedHostile, lanes: 2 })),
   alone(tests("hostile-tenants", timedHostile)),
-  alone(tests("traffic", ["tests/traffic/"])),
+  alone(tests("traffic", ["tests/traffic"])),
 ];
-
-/** A folder without some of its files. Of one folder only: Deno ignores nothing when it is given several. */
-function without(folder: string, files: readonly string[]): string[] {
-  return [`--ignore=${files.join(",")}`, folder];
-}
 
 /** One command that either passes or fails, counted as one test. */
 function gate(name: string, args: readonly string[]): Suite {
@@ -101,23 +115,37 @@ async function checkBrowserTypes(print: Print): Promise<SuiteResult> {
   }
 }
 
-/** A folder of tests. Types were checked by their own suite. */
-function tests(name: string, paths: readonly string[]): Suite {
+interface TestOptions {
+  readonly without?: readonly string[];
+  /** How many of its files run side by side: for suites that wait for processes. */
+  readonly lanes?: number;
+}
+
+/** Folders of tests. Types were checked by their own suite. */
+function tests(name: string, paths: readonly string[], { without = [], lanes = 1 }: TestOptions = {}): Suite {
+  const selection = { paths, without };
   return {
     name,
     alone: false,
+    tests: selection,
     run: async (print) => {
-      const report = await Deno.makeTempFile({ suffix: ".xml" });
-      const args = ["test", "-A", "--no-check", "--quiet", `--junit-path=${report}`, ...paths];
+      const folder = await Deno.makeTempDir({ prefix: "suite-" });
       try {
-        const { result: ok, names } = await withTemporaryFolder((folder) => runDeno(args, print, { TMPDIR: folder }));
+        const files = await findTestFiles(root, selection);
+        const programs = await writeTestPrograms({ root, folder, files, lanes });
+        const report = `${folder}/report.xml`;
+        const flags = ["-A", "--no-check", "--quiet", `--config=${root}/deno.json`, `--junit-path=${report}`];
+        if (lanes > 1) flags.push("--parallel");
+        const { result: ok, names } = await withTemporaryFolder((folder) =>
+          runDeno(["test", ...flags, ...programs], print, { TMPDIR: folder })
+        );
         const result = parseJunit(await Deno.readTextFile(report));
         if (names.length > 0) print(`\n${name} left behind in the temporary folder: ${names.join(", ")}\n`);
         // A crash outside any test (a module that does not load, a leaked resource) must count too.
         const unseen = (ok || result.failed > 0 ? 0 : 1) + (names.length > 0 ? 1 : 0);
         return { ...result, failed: result.failed + unseen };
       } finally {
-        await Deno.remove(report);
+        await Deno.remove(folder, { recursive: true });
       }
     },
   };

@@ -3,6 +3,7 @@
  * line `N passed, N failed, N skipped`. Arguments pick suites by name: `deno task test proto tidy`.
  */
 import { slowestOf, type SuiteResult } from "./junit.ts";
+import { childProcessorTime } from "./processor_time.ts";
 import { type Suite, suites } from "./suites.ts";
 
 const wanted = Deno.args;
@@ -15,6 +16,8 @@ if (unknown.length > 0) {
 interface Finished {
   readonly suite: Suite;
   readonly seconds: number;
+  /** Of all its processes: what the run costs when the cores are shared. */
+  readonly processorSeconds: number | undefined;
   readonly result: SuiteResult;
   readonly output: string;
 }
@@ -23,6 +26,10 @@ interface Finished {
 const sideBySide = 3;
 const started = performance.now();
 const finished: Finished[] = [];
+const processorTime = childProcessorTime();
+/** An empty database cluster that tests copy; see `tests/support/postgres.ts`. */
+const clusters = await Deno.makeTempDir({ prefix: "clusters-" });
+Deno.env.set("STATIC_TEST_CLUSTERS", clusters);
 const chosen = suites.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
 const queue = chosen.filter(({ alone }) => !alone);
 await Promise.all(Array.from({ length: Math.min(sideBySide, queue.length) }, async () => {
@@ -37,6 +44,8 @@ for (const suite of chosen.filter(({ alone }) => alone)) {
   await run(suite, write);
 }
 
+await Deno.remove(clusters, { recursive: true });
+
 async function run(suite: Suite, print: (text: string) => void): Promise<Finished> {
   const began = performance.now();
   let output = "";
@@ -44,9 +53,15 @@ async function run(suite: Suite, print: (text: string) => void): Promise<Finishe
     output += text;
     print(text);
   });
-  const done = { suite, seconds: (performance.now() - began) / 1000, result, output };
+  const processorSeconds = processorTime();
+  const done = { suite, seconds: (performance.now() - began) / 1000, processorSeconds, result, output };
   finished.push(done);
   return done;
+}
+
+function timeOf(name: string, seconds: number, processorSeconds: number | undefined): string {
+  const processor = processorSeconds === undefined ? "" : `${processorSeconds.toFixed(1).padStart(8)} s of processor`;
+  return `${name.padEnd(16)} ${seconds.toFixed(1).padStart(7)} s${processor}`;
 }
 
 function write(text: string): void {
@@ -67,14 +82,15 @@ for (const { suite: { name }, result, output } of results) {
 }
 
 console.log("\n--- time per suite");
-for (const { suite: { name }, seconds, result } of results) {
+for (const { suite: { name }, seconds, processorSeconds, result } of results) {
   const outcome = result.failed > 0 ? `${result.failed} FAILED` : `${result.passed} passed`;
-  console.log(`${name.padEnd(16)} ${seconds.toFixed(1).padStart(7)} s   ${outcome}`);
+  console.log(`${timeOf(name, seconds, processorSeconds)}   ${outcome}`);
 }
 const all = results.map(({ result }) => result);
 const skipped = all.flatMap((result) => result.skipped);
 const total = (performance.now() - started) / 1000;
-console.log(`${"total".padEnd(16)} ${total.toFixed(1).padStart(7)} s`);
+const processorTotal = results.reduce((sum, { processorSeconds = 0 }) => sum + processorSeconds, 0);
+console.log(timeOf("total", total, processorTotal));
 if (wanted.length === 0 && total > totalAtMost) {
   console.log(
     `WARNING: the whole run may take ${totalAtMost / 60} minutes on 2 cores; move what is long to deno task stress`,

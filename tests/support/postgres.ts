@@ -1,6 +1,7 @@
 /**
  * A throw-away PostgreSQL from the installed package: own cluster in a temporary folder, ephemeral loopback port, gone at the
- * end. PostgreSQL refuses to run as root, so root becomes the package's `postgres` user for it.
+ * end. PostgreSQL refuses to run as root, so root becomes the package's `postgres` user for it. Where the test command keeps an
+ * empty cluster (`STATIC_TEST_CLUSTERS`), it is copied: that takes a fifth of making one.
  */
 import type { TestCertificate } from "./certificate.ts";
 import { freePort } from "./ports.ts";
@@ -41,9 +42,12 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
   const cluster = `${root}/cluster`;
   const port = freePort();
   const run = (program: string, ...args: string[]): Promise<string> => runProgram(`${folder}/${program}`, args, user);
-  await run("initdb", "-D", cluster, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--no-instructions");
+  // Small files of its log, which are filled when they are made, and copied; how much there may be of it is as by default.
+  const flags = "-U postgres -A trust -E UTF8 --no-sync --no-instructions --wal-segsize=1".split(" ");
+  await makeCluster(cluster, (path) => run("initdb", "-D", path, ...flags));
 
   const settings = ["listen_addresses=127.0.0.1", `port=${port}`, `unix_socket_directories=${root}`, "fsync=off"];
+  settings.push("min_wal_size=80MB", "max_wal_size=1GB");
   if (options.tls !== undefined) {
     await Deno.writeTextFile(`${cluster}/server.crt`, options.tls.cert);
     await Deno.writeTextFile(`${cluster}/server.key`, options.tls.key, { mode: 0o600 });
@@ -52,9 +56,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
     }
     settings.push("ssl=on");
   }
-  const flags = settings.map((setting) => `-c ${setting}`).join(" ");
+  const serverFlags = settings.map((setting) => `-c ${setting}`).join(" ");
   const start = async (): Promise<void> => {
-    await run("pg_ctl", "-D", cluster, "-w", "-t", "20", "-l", `${root}/log`, "-o", flags, "start");
+    await run("pg_ctl", "-D", cluster, "-w", "-t", "20", "-l", `${root}/log`, "-o", serverFlags, "start");
   };
   const kill = async (): Promise<void> => {
     await run("pg_ctl", "-D", cluster, "-w", "-m", "immediate", "stop");
@@ -78,6 +82,21 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Test
       await Deno.remove(root, { recursive: true });
     },
   };
+}
+
+/** Copies the empty cluster of this run of the tests. The first to need it leaves a copy of its own for the others. */
+async function makeCluster(path: string, initialise: (path: string) => Promise<unknown>): Promise<void> {
+  const kept = Deno.env.get("STATIC_TEST_CLUSTERS");
+  const copy = async (from: string, to: string): Promise<void> => void (await runProgram("cp", ["-a", from, to], {}));
+  if (kept !== undefined && await Deno.stat(`${kept}/cluster`).then(() => true, () => false)) {
+    return await copy(`${kept}/cluster`, path);
+  }
+  await initialise(path);
+  if (kept === undefined) return;
+  const mine = `${kept}/${crypto.randomUUID()}`;
+  await copy(path, mine);
+  // Another may have been quicker: then this one stays beside it, and goes with the folder.
+  await Deno.rename(mine, `${kept}/cluster`).catch(() => {});
 }
 
 /** The newest installed version's programs. */

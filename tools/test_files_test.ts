@@ -1,0 +1,48 @@
+import { assertEquals } from "@std/assert";
+import { suites } from "./suites.ts";
+import { findTestFiles, writeTestPrograms } from "./test_files.ts";
+
+const root = new URL("../", import.meta.url).pathname.replace(/\/$/, "");
+
+Deno.test("every test file of the project belongs to exactly one suite", async () => {
+  const lists = await Promise.all(suites.map(({ tests }) => tests === undefined ? [] : findTestFiles(root, tests)));
+  const all = await findTestFiles(root, { paths: ["."], without: ["tools/npm", "wasm/assembly"] });
+  assertEquals(lists.flat().sort(), all);
+});
+
+Deno.test("a suite without a file of its own does not exist", async () => {
+  for (const { name, tests } of suites) {
+    if (tests !== undefined) assertEquals([name, (await findTestFiles(root, tests)).length > 0], [name, true]);
+  }
+});
+
+Deno.test("findTestFiles() finds tests at every depth, leaves out files and folders, and none that only begins alike", async () => {
+  await using folder = await temporaryFolder();
+  for (const path of ["a/x_test.ts", "a/b/y_test.ts", "a/b2/z_test.ts", "a/code.ts", "a/node_modules/n_test.ts"]) {
+    await Deno.mkdir(`${folder.path}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    await Deno.writeTextFile(`${folder.path}/${path}`, "");
+  }
+  const found = (...without: string[]): Promise<string[]> => findTestFiles(folder.path, { paths: ["a"], without });
+  assertEquals(await found(), ["a/b/y_test.ts", "a/b2/z_test.ts", "a/x_test.ts"]);
+  assertEquals(await found("a/b", "a/x_test.ts"), ["a/b2/z_test.ts"]);
+  assertEquals(await findTestFiles(folder.path, { paths: ["."] }), await found());
+});
+
+Deno.test("writeTestPrograms() deals every file to one lane, and makes no lane without a file", async () => {
+  await using folder = await temporaryFolder();
+  const deal = async (...files: string[]): Promise<string[]> => {
+    const paths = await writeTestPrograms({ root: "/p", folder: folder.path, files, lanes: 2 });
+    return await Promise.all(paths.map((path) => Deno.readTextFile(path)));
+  };
+  const line = (name: string): string => `import "file:///p/${name}";\n`;
+  assertEquals(await deal("a_test.ts", "b_test.ts", "c_test.ts"), [
+    line("a_test.ts") + line("c_test.ts"),
+    line("b_test.ts"),
+  ]);
+  assertEquals(await deal("a_test.ts"), [line("a_test.ts")]);
+});
+
+async function temporaryFolder(): Promise<{ readonly path: string } & AsyncDisposable> {
+  const path = await Deno.makeTempDir();
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
