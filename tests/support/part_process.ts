@@ -51,7 +51,13 @@ export function spawnPart(
     return code;
   });
   const signal = (name: Deno.Signal): void => {
-    if (!ended) child.kill(name);
+    if (ended) return;
+    try {
+      child.kill(name);
+    } catch (error) {
+      // It has ended, and its status is not told yet.
+      if (!(error instanceof TypeError)) throw error;
+    }
   };
   const stop = async (): Promise<void> => {
     signal("SIGKILL");
