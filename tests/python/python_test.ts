@@ -14,9 +14,10 @@ import { type PythonResult, runPythonTests, showResults } from "./python_tests.t
 
 const isStress = Deno.env.get("STATIC_STRESS") === "1";
 const alone = ["test_frames", "test_groups", "test_errors", "test_settings", "test_runtime"];
-const withStack = ["test_interface"];
-/** Much of the same with every driver, so by default one runtime is enough. */
-const more = [["test_talking", "test_faults", "test_docstrings"], ["test_interrupts", "test_hosts", "test_links"]];
+const talking = ["test_talking", "test_faults", "test_docstrings"];
+const withStack = [["test_interface"], talking, ["test_interrupts", "test_hosts", "test_links"]];
+/** The driver is one program, so by default the second runtime shows only that it connects, meets, talks and ends with it. */
+const withSecondRuntime = [["test_interface.Manager"]];
 
 testWhen(python, "the Python package", async (t) => {
   await using folder = await temporaryFolder();
@@ -37,7 +38,7 @@ testWhen(python, "the Python package", async (t) => {
   const runtimes = { Deno: Deno.execPath(), ...(node.met && { Node: await pathOf("node") }) };
   // Side by side: most of the time is waiting for processes to start.
   const runs = Object.entries(runtimes).flatMap(([label, runtime]) =>
-    (label === "Deno" || isStress ? [withStack, ...more] : [withStack]).map((suites) =>
+    (label === "Deno" || isStress ? withStack : withSecondRuntime).map((suites) =>
       runPythonTests({ interpreter, suites, label, env: { ...env, STATIC_RUNTIME: runtime } })
     )
   );
